@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A door to CMake. Each target first sees to it that what it needs is installed.
+# CMakePresets.json has the builds, cmake/ the scripts.
+.PHONY: help demo test bench lint soak format clean
+JOBS ?= 2
+need = @sh cmake/bootstrap.sh
+release = cmake --preset release && cmake --build --preset release -j $(JOBS)
+
+help:
+	@echo "make demo     train a small GPT for about 10 s and see its profile"
+	@echo "make test     all builds and all tests (minutes)"
+	@echo "make bench    what marks cost, into build/bench.tsv;"
+	@echo "              SELFTEST=1: with planted faults that must show"
+	@echo "make soak     the long versions of the tests (an hour)"
+	@echo "make lint     clang-format, clang-tidy, cppcheck"
+	@echo "make format   clang-format, in place"
+	@echo "make clean    remove build/"
+
+demo:
+	$(need) build
+	@$(release) --target train_gpt
+	@echo
+	@echo "GNOMON=simple build/examples/train_gpt/train_gpt: trains a small GPT"
+	@echo "on text for about 10 s; its reports of FIT and VALIDATE follow."
+	@GNOMON=simple OMP_WAIT_POLICY=passive \
+	    build/examples/train_gpt/train_gpt --sample 0 --out build/demo
+
+test:
+	$(need) test
+	@JOBS=$(JOBS) sh cmake/run_tests.sh
+
+bench:
+	$(need) bench
+	@$(release) --target bench --target bench_static
+	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
+
+soak:
+	$(need) build
+	@$(release)
+	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
+		--output-on-failure
+
+lint:
+	$(need) lint
+	@sh cmake/lint.sh
+
+format:
+	$(need) lint
+	@find src include tests examples bench -name '*.[ch]' | \
+		xargs clang-format -i
+
+clean:
+	cmake -E rm -rf build

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Run when a test program was built: asks it for its tests and writes them to
+# OUT, which ctest reads. A program without tests is an error.
+execute_process(COMMAND ${LAUNCHER} "${PROGRAM}" --list
+  OUTPUT_VARIABLE names RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL 0 OR names STREQUAL "")
+  file(REMOVE "${PROGRAM}")
+  message(FATAL_ERROR "${PROGRAM} --list: no tests (status ${status})")
+endif()
+string(REGEX REPLACE "\n$" "" names "${names}")
+string(REPLACE "\n" ";" names "${names}")
+get_filename_component(folder "${PROGRAM}" DIRECTORY)
+
+set(text "# Written by DiscoverTests.cmake.\n")
+foreach(name IN LISTS names)
+  set(labels "${SUITE}")
+  set(timeout "${TIMEOUT}")
+  if(name MATCHES "^soak_")
+    list(APPEND labels soak)
+    set(timeout "\${soak_timeout}")
+    string(APPEND text "set(soak_timeout ${TIMEOUT})\n"
+      "if(DEFINED ENV{GNOMON_SOAK})\n  set(soak_timeout 7200)\nendif()\n")
+  endif()
+  set(command "")
+  foreach(word IN LISTS LAUNCHER PROGRAM name)
+    string(APPEND command " [==[${word}]==]")
+  endforeach()
+  string(APPEND text "add_test([==[${SUITE}.${name}]==]${command})\n"
+    "set_tests_properties([==[${SUITE}.${name}]==] PROPERTIES\n"
+    "  LABELS \"${labels}\" TIMEOUT ${timeout} SKIP_RETURN_CODE 77\n"
+    "  WORKING_DIRECTORY [==[${folder}]==]\n"
+    "  ENVIRONMENT_MODIFICATION GNOMON=unset:)\n")
+endforeach()
+file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the libraries, the headers, and what finds them: gnomonConfig.cmake
+# and gnomon.pc. Both name paths relative to themselves, so that the installed
+# tree may be moved.
+include(CMakePackageConfigHelpers)
+
+set(targets gnomon)
+if(GNOMON_BOTH)
+  list(APPEND targets gnomon_static)
+endif()
+set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gnomon")
+
+install(TARGETS ${targets} EXPORT gnomonTargets FILE_SET HEADERS)
+install(EXPORT gnomonTargets NAMESPACE gnomon:: DESTINATION "${config_dir}")
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/gnomonConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/gnomonConfig.cmake"
+  INSTALL_DESTINATION "${config_dir}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/gnomonConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/gnomonConfig.cmake"
+  "${PROJECT_BINARY_DIR}/gnomonConfigVersion.cmake"
+  DESTINATION "${config_dir}")
+
+# `path` below ${prefix}, or itself where it is absolute.
+function(join_prefix out path)
+  if(IS_ABSOLUTE "${path}")
+    set(${out} "${path}" PARENT_SCOPE)
+  else()
+    set(${out} "\${prefix}/${path}" PARENT_SCOPE)
+  endif()
+endfunction()
+join_prefix(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+join_prefix(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${up}")
+endif()
+set(pc_private "${CMAKE_THREAD_LIBS_INIT}")
+foreach(library IN LISTS CMAKE_DL_LIBS)
+  string(APPEND pc_private " -l${library}")
+endforeach()
+# Alone, the static library is what -lgnomon means, and needs the rest always.
+if(GNOMON_BOTH OR BUILD_SHARED_LIBS)
+  set(pc_public "")
+else()
+  set(pc_public "${pc_private}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/gnomon.pc.in"
+  "${PROJECT_BINARY_DIR}/gnomon.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/gnomon.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How the library is compiled and linked. One set of objects serves the shared
+# and the static library, so both are position independent and both hide all
+# but what GNOMON_API declares.
+include(CheckCCompilerFlag)
+
+find_package(Threads REQUIRED)
+set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
+
+# Each room of src/ is globbed: a new file needs no registration.
+function(gnomon_collect_sources out)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
+  list(SORT sources)
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Vectorizing the few stores of the hot path costs more than it saves.
+check_c_compiler_flag(-fno-tree-slp-vectorize GNOMON_HAS_NO_SLP)
+check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
+
+function(gnomon_compile target)
+  add_library(${target} OBJECT ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE
+    GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>)
+  target_compile_options(${target} PRIVATE
+    $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
+  gnomon_set_warnings(${target})
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "/src/profilers/")
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_DEFINITIONS GNOMON_BUILTIN)
+    elseif(source MATCHES "/src/mark/scope\\.c$" AND GNOMON_HAS_NO_SLP)
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_OPTIONS -fno-tree-slp-vectorize)
+    endif()
+  endforeach()
+endfunction()
+
+file(GLOB GNOMON_HEADERS CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*/*.h")
+
+function(gnomon_library target kind name)
+  add_library(${target} ${kind} $<TARGET_OBJECTS:gnomon_objects>)
+  add_library(gnomon::${name} ALIAS ${target})
+  target_sources(${target} PUBLIC FILE_SET HEADERS
+    BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${GNOMON_HEADERS})
+  target_link_libraries(${target} PRIVATE ${GNOMON_SYSTEM_LIBRARIES})
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE C EXPORT_NAME ${name})
+endfunction()
+
+# Only the symbols that the map lists leave the shared library, versioned. It
+# stays mapped once loaded: threads that marked still run its destructor.
+function(gnomon_export_symbols target)
+  set(map "${PROJECT_SOURCE_DIR}/cmake/gnomon.map")
+  target_link_options(${target} PRIVATE
+    "LINKER:--version-script=${map}" LINKER:-z,nodelete)
+  if(NOT GNOMON_SANITIZE)
+    target_link_options(${target} PRIVATE LINKER:-z,defs)
+  endif()
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${map}")
+endfunction()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Runs PROGRAM with ENVIRONMENT and compares what it writes, stdout before
+# stderr, with the file EXPECTED. In both every number becomes N, and runs of
+# blanks, of dashes and of equals signs become one: columns may be wider.
+# With $UPDATE_EXPECTED set it writes the file instead, numbers as they came.
+separate_arguments(ENVIRONMENT UNIX_COMMAND "${ENVIRONMENT}")
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env ${ENVIRONMENT} ${LAUNCHER} "${PROGRAM}"
+  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM}: exit status ${status}\n${out}${err}")
+endif()
+if(DEFINED ENV{UPDATE_EXPECTED})
+  file(WRITE "${EXPECTED}" "${out}${err}")
+endif()
+
+function(normalize text out)
+  string(REGEX REPLACE "[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?" "N"
+    text "${text}")
+  string(REGEX REPLACE "--+" "--" text "${text}")
+  string(REGEX REPLACE "==+" "==" text "${text}")
+  string(REGEX REPLACE "[ \t]+" " " text "${text}")
+  string(REGEX REPLACE " ?\n" "\n" text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+file(READ "${EXPECTED}" expected)
+normalize("${expected}" want)
+normalize("${out}${err}" got)
+if(NOT got STREQUAL want)
+  message("expected (${EXPECTED}):\n${want}\nwritten:\n${got}")
+  message(FATAL_ERROR "${PROGRAM} wrote something else than expected")
+endif()

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# bootstrap.sh build|test|lint|bench
+# Sees to it that what that job needs is here. What is here already is left as
+# it is, and needs no network. Missing packages are installed where we are root
+# on Debian, Ubuntu or the like; else the exact line to do it is printed.
+set -eu
+job=${1:-build}
+
+# package=command: either will do, a program may come from elsewhere.
+build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev"
+test="$build clang=clang binutils=nm pkg-config=pkg-config
+    valgrind=valgrind python3=python3 libjansson-dev"
+bench="$build valgrind=valgrind"
+lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
+case $job in
+build | test | bench | lint) eval "wanted=\$$job" ;;
+*) echo "usage: bootstrap.sh build|test|bench|lint" && exit 2 ;;
+esac
+
+installed() {
+    dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null |
+        grep -q '^installed'
+}
+
+missing=
+for item in $wanted; do
+    package=${item%%=*} command=${item#*=}
+    if [ "$item" != "$package" ] && command -v "$command" > /dev/null; then
+        continue
+    fi
+    # Libraries can be asked for only where there is dpkg.
+    if [ "$item" = "$package" ] && ! command -v dpkg-query > /dev/null; then
+        continue
+    fi
+    installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get > /dev/null; then
+    echo "make needs packages that are not here. Please run"
+    echo "    sudo apt-get update && sudo apt-get install -y$missing"
+    command -v apt-get > /dev/null ||
+        echo "or what your system has for it, and call make again."
+    exit 1
+fi
+echo "installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
+# shellcheck disable=SC2086 # words
+apt-get install -y --no-install-recommends $missing

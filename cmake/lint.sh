@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# lint.sh: format, clang-tidy and cppcheck over our own sources. All three run,
+# and the exit status tells whether one had something to say.
+set -u
+cd "$(dirname "$0")/.."
+bad=0
+sources=$(find src include tests examples bench -name '*.[ch]' | sort)
+
+echo "==== clang-format"
+# shellcheck disable=SC2086 # words, here and below
+clang-format --dry-run -Werror $sources || bad=1
+
+echo "==== clang-tidy"
+cmake --preset dev > /dev/null || exit 1
+log=$(mktemp)
+find src -name '*.c' | sort |
+    xargs -n 1 -P 2 clang-tidy --quiet -p build/dev > "$log" 2>&1 || bad=1
+grep -v '^[0-9]* warnings\? generated' "$log"
+rm -f "$log"
+
+echo "==== cppcheck"
+cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
+    --enable=warning,performance,portability --suppress=missingIncludeSystem \
+    -D_GNU_SOURCE -DGNOMON_WITH_MIMALLOC=1 -D__x86_64__ -D__linux__ -Iinclude \
+    -Isrc src || bad=1
+
+[ "$bad" -eq 0 ] && echo "lint: clean" || echo "lint: see above"
+exit "$bad"

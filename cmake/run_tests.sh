@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# run_tests.sh [PRESET | PRESET:build]...
+# Builds each preset, runs its tests unless it says :build, and ends with one
+# line that counts them all. A preset that does not build counts as a failure.
+# Without arguments: all that the project is tested with. $JOBS: at once.
+set -u
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- release dev:build dev-clang asan tsan
+jobs=${JOBS:-2}
+passed=0 failed=0 skipped=0 broken=
+
+# An attribute of JUnit's testsuite.
+count() {
+    sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p;/<testcase/q" \
+        "$results" | head -n 1
+}
+
+build() {
+    log=$(mktemp)
+    cmake --preset "$1" > "$log" 2>&1 || { cat "$log"; rm "$log"; return 1; }
+    grep mimalloc "$log" || true
+    rm "$log"
+    cmake --build --preset "$1" -j "$jobs"
+}
+
+for item in "$@"; do
+    preset=${item%:build}
+    echo
+    echo "==== $preset: build"
+    if ! build "$preset"; then
+        failed=$((failed + 1)) broken="$broken $preset(build)"
+        continue
+    fi
+    [ "$item" = "$preset" ] || continue
+
+    # What looks at text or at one compiler's output needs looking at once.
+    once=
+    [ "$preset" = release ] || once='^(codegen|headers|structure|consumer)$'
+    results=$(mktemp)
+    echo "==== $preset: test"
+    ctest --preset "$preset" -j "$jobs" --no-tests=error --output-on-failure \
+        ${once:+-LE "$once"} --output-junit "$results" ||
+        broken="$broken $preset"
+    tests=$(count tests) bad=$(count failures)
+    left=$(($(count skipped) + $(count disabled)))
+    rm -f "$results"
+    if [ -z "$tests" ] || [ "$tests" -eq 0 ]; then
+        tests=1 bad=1 left=0
+    fi
+    passed=$((passed + tests - bad - left))
+    failed=$((failed + bad)) skipped=$((skipped + left))
+done
+
+echo
+[ -z "$broken" ] || echo "not clean:$broken"
+if [ "$skipped" -gt 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+[ "$failed" -eq 0 ] && [ -z "$broken" ]

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Actions, the slow half: a thread's table from names to what it has open.
+ *
+ * A pointer seen before leads to its slot, checked by content; any other goes
+ * through the table of regions, and from the region's id to the action. Memory:
+ * 32 bytes for each name a thread has used, and pages of 16 KiB for the ids. */
+#include <string.h>
+
+#include "mark/frame.h"
+#include "mark/hot.h"
+#include "mark/region.h"
+#include "mark/upcall.h"
+
+#define PAGE_IDS 4096u
+#define ACTIONS_CHUNK 1024u
+
+/* The thread's action of this region; NULL: no memory, counted. */
+static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
+{
+    uint32_t id = load_relaxed(&region->id);
+    uint32_t *page = &t->action_pages[id / PAGE_IDS];
+    if (!*page)
+        *page = gnomon__chunk_take(4 * PAGE_IDS, 0);
+    if (!*page)
+        return NULL;
+    uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
+    if (!*at) {
+        if (t->action_free == t->action_end) {
+            uint32_t chunk = gnomon__chunk_take(ACTIONS_CHUNK, 0);
+            if (!chunk)
+                return NULL;
+            t->action_free = chunk;
+            t->action_end = chunk + ACTIONS_CHUNK;
+        }
+        gnomon__action *a = gnomon__at(t, t->action_free);
+        a->region = region;
+        a->next = t->actions;
+        *at = t->actions = t->action_free;
+        t->action_free += (uint32_t)sizeof *a;
+    }
+    return gnomon__at(t, *at);
+}
+
+/* Two slots may serve a pointer, so that two names which meet in one do not
+ * drive each other out at every call. */
+static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
+{
+    if (!name) {
+        gnomon__trouble(t, bad_names);
+        name = "(null)";
+    }
+    uint32_t home = gnomon__slot_of(name);
+    gnomon__slot *first = &t->slots[home];
+    gnomon__slot *second = &t->slots[home ^ 1];
+    if (first->pointer == name && strcmp(first->text, name) == 0)
+        return gnomon__at(t, first->action);
+    if (second->pointer == name && strcmp(second->text, name) == 0)
+        return gnomon__at(t, second->action);
+    gnomon_region *region =
+        gnomon__region_intern(name, NULL, GNOMON_KIND_ACTION);
+    gnomon__action *a = action_by_id(t, region);
+    if (!a) {
+        gnomon__trouble(t, lost_scopes);
+        return NULL;
+    }
+    /* Cut names and "(other)" do not answer for the text: no slot. */
+    if (strcmp(region->name, name) == 0 &&
+        load_relaxed(&region->id) != GNOMON__OTHER_ID) {
+        gnomon__slot *s =
+            first->pointer && first->pointer != name ? second : first;
+        if (s == second && second->pointer && second->pointer != name)
+            s = first;
+        s->pointer = name;
+        s->text = region->name;
+        s->action = (uint32_t)((char *)a - t->base);
+    }
+    return a;
+}
+
+static void settle(gnomon__thread *t)
+{
+    if (load_relaxed(&t->epoch) == load_relaxed(&gnomon__sink_epoch))
+        return;
+    gnomon__lock();
+    gnomon__thread_adopt(t);
+    gnomon__unlock();
+}
+
+static void start_entered(gnomon__thread *t, const char *name)
+{
+    gnomon__action *a = action_by_name(t, name);
+    if (!a)
+        return;
+    if (a->token) {
+        if (load_relaxed(&a->region->id) == GNOMON__OTHER_ID)
+            a->depth++;
+        else
+            gnomon__trouble(t, twice);
+        return;
+    }
+    /* Not recorded: but its stop is no mistake. */
+    a->token = GNOMON__TOKEN_OVER;
+    uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
+    uint64_t token = load_relaxed(&t->seq);
+    if (!m)
+        return;
+    if (m != load_relaxed(&t->fast)) {
+        if (gnomon__frame_begin(t, a->region, m, token, GNOMON_FRAME_ACTION))
+            a->token = token | GNOMON__TOKEN_ACTION;
+        return;
+    }
+    uint32_t key = load_relaxed(&a->region->id) | load_relaxed(&t->stage_key);
+    uint32_t node = gnomon__tree_child(t, t->hot_bit, key);
+    if (!node)
+        return;
+    a->token = token | GNOMON__TOKEN_ACTION;
+    gnomon__tree_open(t, &t->hot, node, a->token);
+    store_relaxed(&gnomon__node_at(t, node)->begin, gnomon__ticks());
+}
+
+static void stop_entered(gnomon__thread *t, const char *name)
+{
+    gnomon__action *a = action_by_name(t, name);
+    if (!a)
+        return;
+    if (!a->token) {
+        gnomon__trouble(t, never_started);
+        return;
+    }
+    if (a->depth) {
+        a->depth--;
+        return;
+    }
+    uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
+    a->token = 0;
+    if (!token || gnomon__frame_end(t, token, 1))
+        return;
+    uint32_t node =
+        t->hot_bit < GNOMON__BITS ? gnomon__tree_find(t, t->hot_bit, token) : 0;
+    if (node)
+        gnomon__tree_close(t, t->hot_bit, node, gnomon__ticks());
+}
+
+void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
+{
+    (void)seq;
+    settle(t);
+    start_entered(t, name);
+    gnomon__leave(t);
+}
+
+void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name)
+{
+    (void)seq;
+    settle(t);
+    stop_entered(t, name);
+    gnomon__leave(t);
+}
+
+/* The thread's first mark, or one made inside gnomon. */
+static gnomon__thread *first_entry(void)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__self, reentered);
+        return NULL;
+    }
+    gnomon__upcall_start();
+    return load_relaxed(&gnomon_gate) ? gnomon__enter() : NULL;
+}
+
+void gnomon__odd_start(const char *name)
+{
+    gnomon__thread *t = first_entry();
+    if (t) {
+        start_entered(t, name);
+        gnomon__leave(t);
+    }
+}
+
+void gnomon__odd_stop(const char *name)
+{
+    gnomon__thread *t = first_entry();
+    if (t) {
+        stop_entered(t, name);
+        gnomon__leave(t);
+    }
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a scope costs here and now: begin and end, hot, in a call tree. */
+#ifndef GNOMON_MARK_CALIBRATE_H
+#define GNOMON_MARK_CALIBRATE_H
+
+/* ns of a pair; 0: not known. Runs some thousands on a thread state of its own,
+ * about 0.1 ms, the first time; inside a control call. */
+double gnomon__calibrate_pair_ns(void);
+
+#endif

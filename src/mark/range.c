@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Ranges: begun on one thread, ended on any. The beginner's pool holds the open
+ * ones; whoever swaps the slot's token away first has ended it, and counts it in
+ * its own tree, so that trees keep one writer each.
+ *
+ * A range's number: the beginner's thread, the slot, and how often the slot was
+ * used, so that an old number meets a different token. */
+#include "mark/frame.h"
+#include "mark/region.h"
+#include "mark/tree.h"
+#include "mark/upcall.h"
+
+#define BLOCK_SLOTS 128u
+#define MAX_BLOCKS 64u
+#define MAX_HOOKS 10u
+
+#define THREAD_SHIFT 44
+#define SLOT_SHIFT 31
+#define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
+#define USE_MASK ((1ull << SLOT_SHIFT) - 1)
+
+typedef struct range {
+    uint64_t token; /* 0: free */
+    uint64_t begin;
+    gnomon_region *region;
+    uint32_t mask;
+    uint32_t hooks;
+    uint32_t epoch; /* of the configuration that saw it begin */
+    uint32_t key;
+    uint32_t use;
+    uint32_t reserved;
+    uint64_t slots[MAX_HOOKS];
+} range;
+
+_Static_assert(sizeof(range) == 128, "a chunk holds BLOCK_SLOTS of them");
+
+static range *range_at(const gnomon__thread *t, uint32_t slot)
+{
+    uint32_t block = load_acquire(&t->range_blocks[slot / BLOCK_SLOTS]);
+    return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
+}
+
+/* A free slot, near where the last one was; SLOT_MASK + 1: none. */
+static uint32_t free_slot(gnomon__thread *t)
+{
+    uint32_t rooms = t->range_count * BLOCK_SLOTS;
+    for (uint32_t i = 0; i < rooms; i++) {
+        uint32_t slot = (t->range_hint + i) % rooms;
+        if (!load_acquire(&range_at(t, slot)->token)) {
+            t->range_hint = slot + 1;
+            return slot;
+        }
+    }
+    if (t->range_count == MAX_BLOCKS)
+        return SLOT_MASK + 1;
+    uint32_t block =
+        gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range), 0);
+    if (!block)
+        return SLOT_MASK + 1;
+    store_release(&t->range_blocks[t->range_count++], block);
+    t->range_hint = rooms + 1;
+    return rooms;
+}
+
+static void describe(const gnomon__thread *t, gnomon_frame *f,
+                     const gnomon_region *region, uint64_t token)
+{
+    *f = (gnomon_frame){sizeof *f, GNOMON_FRAME_RANGE,
+                        region,    gnomon__region_name(region),
+                        token,     0,
+                        0,         t->number,
+                        0};
+}
+
+static uint64_t begin_entered(gnomon__thread *t, gnomon_region *region,
+                              uint32_t m)
+{
+    uint32_t slot = free_slot(t);
+    if (slot > SLOT_MASK) {
+        gnomon__trouble(t, lost_ranges);
+        return 0;
+    }
+    range *r = range_at(t, slot);
+    r->use++;
+    uint64_t token = (uint64_t)(t->number + 1) << THREAD_SHIFT |
+                     (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
+    r->region = region;
+    r->mask = m & gnomon__tree_bits;
+    r->hooks = 0;
+    r->epoch = t->epoch;
+    r->key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
+    uint32_t hooks = m & ~gnomon__tree_bits;
+    while (__builtin_popcount(hooks) > (int)MAX_HOOKS) {
+        gnomon__trouble(t, lost_frames);
+        hooks &= hooks - 1;
+    }
+    if (hooks) {
+        gnomon_frame f;
+        describe(t, &f, region, token);
+        r->hooks = gnomon__hooks_enter(t, &t->gate, hooks);
+        gnomon__hooks_start(&f, r->hooks, r->slots);
+        gnomon__hooks_leave(t);
+        r->mask |= r->hooks;
+    }
+    r->begin = gnomon__ticks();
+    store_release(&r->token, token); /* partner: the swap in end */
+    return token;
+}
+
+uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__self, reentered);
+        return 0;
+    }
+    if (mask & GNOMON_MASK_UNSEEN) {
+        gnomon__upcall_start();
+        mask = gnomon__region_enter(region);
+    }
+    gnomon__thread *t = mask ? gnomon__enter() : NULL;
+    if (!t)
+        return 0;
+    uint32_t m = mask & load_relaxed(&t->gate);
+    uint64_t token = m ? begin_entered(t, region, m) : 0;
+    gnomon__leave(t);
+    return token;
+}
+
+/* Bits that were attached anew since the range began are other profilers. */
+static uint32_t still_attached(const gnomon__thread *t, const range *r)
+{
+    uint32_t mask = r->mask & load_relaxed(&t->attached);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        if ((int32_t)(gnomon__sinks[bit].epoch - r->epoch) > 0)
+            mask &= ~(1u << bit);
+    }
+    return mask;
+}
+
+static void end_entered(gnomon__thread *t, uint64_t token)
+{
+    uint64_t number = (token >> THREAD_SHIFT) - 1;
+    uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
+    range *r = NULL;
+    if (number < load_acquire(&gnomon__thread_total))
+        r = range_at(load_acquire(&gnomon__threads[number]), slot);
+    uint64_t seen = r ? load_acquire(&r->token) : 0;
+    if (!r || seen != token) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    /* Copied before the slot is given up; the swap tells whether it was ours.
+     * `use` keeps a slot that was taken again from looking the same. */
+    uint64_t now = gnomon__ticks();
+    range mine = *r;
+    if (!cas_acq_rel(&r->token, &seen, 0)) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    uint32_t mask = still_attached(t, &mine);
+    uint32_t trees = mask & gnomon__tree_bits;
+    for (; trees; trees &= trees - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(trees);
+        uint32_t node = gnomon__tree_range(t, bit, mine.key);
+        if (node)
+            gnomon__tree_count(t, bit, gnomon__node_at(t, node),
+                               now - mine.begin);
+    }
+    if (mask & mine.hooks) {
+        gnomon_frame f;
+        describe(t, &f, mine.region, token);
+        f.begin_ns = gnomon__frame_ns(mine.begin);
+        f.end_ns = gnomon__frame_ns(now);
+        uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
+        gnomon__hooks_stop(&f, mine.hooks, live, mine.slots);
+        gnomon__hooks_leave(t);
+    }
+}
+
+void gnomon_range_end_slow(uint64_t token)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__self, reentered);
+        return;
+    }
+    gnomon__thread *t = gnomon__enter();
+    if (t) {
+        end_entered(t, token);
+        gnomon__leave(t);
+    }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The table of regions: static ones enter at their first mark, interned ones
+ * when their name is first asked for. Ids are dense from 1 and never reused;
+ * nothing is ever removed, since modules with regions stay mapped. */
+#ifndef GNOMON_MARK_REGION_H
+#define GNOMON_MARK_REGION_H
+
+#include "gnomon.h"
+#include "mark/node.h"
+
+#define GNOMON__MAX_NAMES (1u << 17) /* interned ones; static ones always fit */
+#define GNOMON__MAX_NAME 1024 /* bytes; longer ones are cut, with a hash */
+
+/* What the table knows of a region beyond the region itself. */
+typedef struct gnomon__entry {
+    gnomon_region *region;
+    const char *name;     /* valid UTF-8, at most GNOMON__MAX_NAME bytes */
+    const char *category; /* never NULL */
+    uint32_t wanted;      /* bits whose filters let it pass */
+} gnomon__entry;
+
+/* Registers `region` if need be and returns its mask now. 0 for a region of
+ * another generation. Takes the lock. */
+uint32_t gnomon__region_enter(gnomon_region *region);
+
+/* As gnomon_region_get, for any kind. */
+gnomon_region *gnomon__region_intern(const char *name, const char *category,
+                                     int kind);
+
+/* Entry `id`, 1 .. gnomon__region_count(); without the lock, ids that a node
+ * holds are always there. */
+const gnomon__entry *gnomon__region_entry(uint32_t id);
+uint32_t gnomon__region_count(void);
+
+/* The region "(other)"; its id is fixed. */
+#define GNOMON__OTHER_ID 1u
+
+/* Rewrites masks, wanted & armed: `count` of them from id `from`. Returns the
+ * next id; 0: there is none. Under the lock. */
+uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count);
+
+/* Sets or clears `bit` in every entry's `wanted`, by its filter. Under the
+ * lock. */
+void gnomon__region_filter(uint32_t bit);
+void gnomon__region_unwant(uint32_t bit);
+
+/* How many regions the filter of `bit` excludes. Under the lock. */
+uint32_t gnomon__region_excluded(uint32_t bit);
+
+/* A region's name in the table, for callbacks: valid UTF-8. */
+const char *gnomon__region_name(const gnomon_region *region);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The bits of masks: who they are, which regions they want, and whether their
+ * window is open. Control calls change them; marks only read.
+ *
+ * A region's mask = the bits that want it and are armed. Rewriting masks takes
+ * time in proportion to the regions, so windows of a schedule open and close by
+ * a gate word in each thread's state instead, exact at the step; masks follow
+ * when the next window is far. */
+#ifndef GNOMON_MARK_SINK_H
+#define GNOMON_MARK_SINK_H
+
+#include "gnomon/profiler.h"
+#include "mark/thread.h"
+
+typedef struct gnomon__sink {
+    uint32_t kind;       /* 0: free */
+    uint32_t generation; /* of this use of the bit; never 0 in use */
+    uint32_t epoch;      /* of the configuration that attached it */
+    uint32_t times;      /* a hook that wants begin_ns and end_ns */
+    const gnomon_profiler *hook;
+    void *self;
+} gnomon__sink;
+
+enum { GNOMON__SINK_TREE = 1, GNOMON__SINK_HOOK = 2 };
+
+extern gnomon__sink gnomon__sinks[GNOMON__BITS];
+extern uint32_t gnomon__tree_bits;   /* bits whose sinks are trees */
+extern uint32_t gnomon__time_bits;   /* bits that need the clock */
+extern uint32_t gnomon__sink_epoch;  /* 0: nothing has started */
+extern uint32_t gnomon__needs_fence; /* no membarrier here */
+
+/* Takes a free bit, attached, neither armed nor open. GNOMON_EFULL. `hook` is
+ * kept, not copied. */
+int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
+                        uint32_t *bit);
+
+/* Gives the bit back once no callback of it can run any more; GNOMON_EBUSY
+ * after a second, then it may be called again. */
+int gnomon__sink_detach(uint32_t bit);
+
+/* Asks the filter anew which regions the bit wants. O(regions). */
+void gnomon__sink_filter(uint32_t bit);
+
+/* Sets which bits are armed, for regions that come from now on. */
+void gnomon__sink_arm(uint32_t bits);
+
+/* Rewrites all masks to what is armed. O(regions), a part at a time: threads
+ * that register one in between do not wait for all. */
+void gnomon__sink_rewrite(void);
+uint32_t gnomon__sink_armed(void);
+
+/* Opens and closes windows: `open` of the bits `which`. O(threads). */
+void gnomon__sink_gate(uint32_t which, uint32_t open);
+
+/* The stage that marks belong to from now on: 1 .. GNOMON__MAX_STAGES. */
+void gnomon__sink_stage(uint32_t ordinal);
+
+/* Under the lock, or on a thread that adopts. */
+uint32_t gnomon__sink_open_bits(void);
+uint32_t gnomon__sink_attached_bits(void);
+uint32_t gnomon__sink_stage_key(void);
+
+/* Before anything else here: from then on marks can be taken. Idempotent. */
+void gnomon__sink_start(void);
+
+/* Takes `bits` from the masks of all frames and open ranges of the thread. */
+void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
+
+/* Raises the flag around callbacks and says which of `bits` may be called; its
+ * partner is the barrier in gnomon__sink_detach. */
+static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
+                                           const uint32_t *live, uint32_t bits)
+{
+    store_relaxed(&t->in_hook, load_relaxed(&t->in_hook) + 1);
+    fence_signal();
+    if (unlikely(load_relaxed(&gnomon__needs_fence)))
+        fence_full();
+    return bits & load_relaxed(live);
+}
+
+static inline void gnomon__hooks_leave(gnomon__thread *t)
+{
+    store_release(&t->in_hook, load_relaxed(&t->in_hook) + 1);
+}
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Threads: their states, from first mark to end, and the chunks of the arena
+ * that they write to. A state whose thread ended keeps its trees and is taken
+ * over by the next thread of its name, so that a program which starts threads
+ * all its life needs no more memory than its threads at one time. */
+#include "mark/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "mark/sink.h"
+#include "mark/tree.h"
+#include "mark/upcall.h"
+#include "platform/clock.h"
+#include "platform/os.h"
+
+#define SPARE_PART 8     /* the last eighth is kept for "(other)" */
+#define DEAD_LIMIT 1024u /* more dead states than this: any will do */
+#define FOREIGN_NAME "(ended threads)"
+
+static const gnomon__node nobodys_node;
+gnomon__thread gnomon__nobody = {
+    .seq = 1,
+    .base = (char *)(uintptr_t)&nobodys_node,
+    .fast = GNOMON__NEVER,
+    .epoch = UINT32_MAX,
+};
+
+gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
+uint32_t gnomon__thread_total;
+gnomon__arena gnomon__marks_arena;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t end_key;
+static int end_key_made;
+static uint32_t dead_count;
+static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
+
+/* Guards against ourselves: a signal handler on this thread while it holds the
+ * lock, and destructors of other keys that mark after ours has run. */
+static __thread int busy __attribute__((tls_model("initial-exec")));
+static __thread int held __attribute__((tls_model("initial-exec")));
+static __thread int over __attribute__((tls_model("initial-exec")));
+
+void gnomon__lock(void)
+{
+    busy++;
+    fence_signal();
+    if (held++ == 0)
+        pthread_mutex_lock(&lock);
+}
+
+void gnomon__unlock(void)
+{
+    if (--held == 0)
+        pthread_mutex_unlock(&lock);
+    fence_signal();
+    busy--;
+}
+
+int gnomon__busy(void)
+{
+    return busy || (gnomon__self != &gnomon__nobody &&
+                    (load_relaxed(&gnomon__self->seq) & 1));
+}
+
+/* ---- Chunks ----------------------------------------------------------------- */
+
+int gnomon__marks_map(uint64_t budget)
+{
+    if (gnomon__marks_arena.base)
+        return GNOMON_OK;
+    gnomon__arena arena;
+    int code = gnomon__arena_map(&arena, budget);
+    if (code)
+        return code;
+    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
+    gnomon__arena_take(&arena, 1024 - arena.used);
+    gnomon__lock();
+    gnomon__marks_arena = arena;
+    gnomon__unlock();
+    return GNOMON_OK;
+}
+
+static uint32_t log2_of(uint32_t bytes)
+{
+    return 31u - (uint32_t)__builtin_clz(bytes);
+}
+
+uint32_t gnomon__chunk_take(uint32_t bytes, int spare)
+{
+    gnomon__arena *arena = &gnomon__marks_arena;
+    uint32_t *list = &chunk_lists[log2_of(bytes)];
+    gnomon__lock();
+    uint32_t chunk = *list;
+    if (chunk)
+        *list = *(uint32_t *)(void *)(arena->base + chunk);
+    gnomon__unlock();
+    if (chunk) {
+        /* A reader of the tree that had it before may still be looking. */
+        uint64_t *words = (uint64_t *)(void *)(arena->base + chunk);
+        for (uint32_t i = 0; i < bytes / 8; i++)
+            store_relaxed(&words[i], 0);
+        return chunk;
+    }
+    uint64_t limit = arena->size;
+    if (!spare)
+        limit -= limit / SPARE_PART;
+    if (load_relaxed(&arena->used) + (uint64_t)bytes > limit)
+        return 0;
+    return gnomon__arena_take(arena, bytes);
+}
+
+void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
+{
+    uint32_t *list = &chunk_lists[log2_of(bytes)];
+    gnomon__lock();
+    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
+                  *list);
+    *list = chunk;
+    gnomon__unlock();
+}
+
+/* ---- A thread's end ---------------------------------------------------------- */
+
+/* How many scopes are open in the trees: the most in any one of them. Closes
+ * them without counting: they did not finish. */
+static uint64_t abandon(gnomon__thread *t)
+{
+    uint64_t most = 0;
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
+        if (!t->trees[bit].root)
+            continue;
+        uint64_t n = 0;
+        gnomon__cursor *c = gnomon__cursor_of(t, bit);
+        for (uint32_t at = c->current; at && at != t->trees[bit].root;) {
+            gnomon__node *node = gnomon__node_at(t, at);
+            /* Their children are counted, they are not. */
+            if (node->token)
+                store_relaxed(&node->flags, node->flags | GNOMON__NODE_CROSSED);
+            n += node->token != 0;
+            store_relaxed(&node->token, 0);
+            at = node->parent;
+        }
+        *c = (gnomon__cursor){t->trees[bit].root, 0, 0, 0};
+        t->trees[bit].over = 0;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static void thread_over(void *state)
+{
+    gnomon__thread *t = state;
+    store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+    uint64_t open = abandon(t);
+    if (open)
+        store_relaxed(&t->health.left_open, t->health.left_open + open);
+    for (uint32_t at = t->actions; at;) {
+        gnomon__action *a = gnomon__at(t, at);
+        a->token = 0;
+        at = a->next;
+    }
+    t->frame_top = t->frame_last = 0;
+    gnomon__lock();
+    over = 1;
+    gnomon__self = &gnomon__nobody;
+    t->stale = load_relaxed(&t->seq);
+    gnomon__leave(t);
+    store_relaxed(&t->fast, GNOMON__NEVER);
+    store_relaxed(&t->alive, 0);
+    dead_count++;
+    gnomon__unlock();
+}
+
+void gnomon__thread_refuse(void)
+{
+    over = 1;
+}
+
+/* ---- A thread's first mark --------------------------------------------------- */
+
+static int same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static gnomon__thread *find_dead(const char *os_name, const char *name)
+{
+    for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++) {
+        gnomon__thread *t = gnomon__threads[i];
+        if (t->alive)
+            continue;
+        if (name ? same(t->named ? t->name : NULL, name)
+                 : !t->named && same(t->os_name, os_name))
+            return t;
+    }
+    if (dead_count <= DEAD_LIMIT && gnomon__thread_total < GNOMON__MAX_THREADS)
+        return NULL;
+    for (uint32_t i = 0; i < gnomon__thread_total; i++) {
+        gnomon__thread *t = gnomon__threads[i];
+        if (!t->alive) {
+            t->named = 1;
+            t->name = FOREIGN_NAME;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static gnomon__thread *make_state(void)
+{
+    gnomon__arena *arena = &gnomon__marks_arena;
+    uint32_t number = gnomon__thread_total;
+    uint32_t slots = GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot);
+    uint32_t bytes = (uint32_t)sizeof(gnomon__thread) + slots;
+    bytes = (bytes + 1023) & ~1023u;
+    if (number >= GNOMON__MAX_THREADS || !arena->base)
+        return NULL;
+    uint32_t at = gnomon__arena_take(arena, bytes);
+    if (!at)
+        return NULL;
+    gnomon__thread *t = (gnomon__thread *)(void *)(arena->base + at);
+    t->base = arena->base;
+    t->seq = ((uint64_t)number << GNOMON__TOKEN_SHIFT) | 1;
+    t->number = number;
+    t->slots = (gnomon__slot *)(void *)(t + 1);
+    for (uint32_t i = 0; i < GNOMON__SLOTS; i++)
+        t->slots[i].text = "";
+    t->hot_bit = GNOMON__BITS;
+    t->fast = GNOMON__NEVER;
+    t->name = t->os_name;
+    store_release(&gnomon__threads[number], t);
+    store_release(&gnomon__thread_total, number + 1);
+    return t;
+}
+
+gnomon__thread *gnomon__thread_enter(const char *name)
+{
+    char os_name[16];
+    if (busy || over) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return NULL;
+    }
+    int kept = errno;
+    busy++;
+    gnomon__os_thread_name(os_name, sizeof os_name);
+    gnomon__lock();
+    if (!end_key_made)
+        end_key_made = !pthread_key_create(&end_key, thread_over);
+    gnomon__thread *t = find_dead(os_name, name);
+    if (t) {
+        store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+        dead_count--;
+    } else {
+        t = make_state();
+    }
+    if (t) {
+        store_relaxed(&t->alive, 1);
+        t->lives++;
+        t->os_id = gnomon__os_thread_id();
+        if (!t->named)
+            memcpy(t->os_name, os_name, sizeof os_name);
+        gnomon__thread_adopt(t);
+        /* Needed at the thread's end only: without it the state stays taken. */
+        if (end_key_made)
+            pthread_setspecific(end_key, t);
+        gnomon__self = t;
+    } else {
+        gnomon__trouble(&gnomon__nobody, lost_scopes);
+    }
+    gnomon__unlock();
+    busy--;
+    errno = kept;
+    return t;
+}
+
+gnomon__thread *gnomon__enter(void)
+{
+    gnomon__thread *t = gnomon__self;
+    if (t == &gnomon__nobody) {
+        if (!load_acquire(&gnomon__sink_epoch))
+            gnomon__upcall_start();
+        return gnomon__thread_enter(NULL);
+    }
+    uint64_t seq = load_relaxed(&t->seq);
+    if (seq & 1) {
+        gnomon__trouble(t, reentered);
+        return NULL;
+    }
+    store_relaxed(&t->seq, seq + 1);
+    fence_signal();
+    fence_release();
+    if (unlikely(load_relaxed(&t->epoch) !=
+                 load_relaxed(&gnomon__sink_epoch))) {
+        gnomon__lock();
+        gnomon__thread_adopt(t);
+        gnomon__unlock();
+    }
+    return t;
+}
+
+/* The frames of scopes that hooks saw stop belonging to hooks that are gone;
+ * trees that were remade know nothing of open scopes. */
+void gnomon__thread_adopt(gnomon__thread *t)
+{
+    uint32_t changed = 0, ready = 0;
+    uint32_t old_hot = t->hot_bit;
+    if (old_hot < GNOMON__BITS)
+        t->trees[old_hot].cursor = t->hot;
+    t->hot_bit = GNOMON__BITS;
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
+        const gnomon__sink *s = &gnomon__sinks[bit];
+        uint32_t generation = s->kind ? s->generation : 0;
+        if (t->trees[bit].generation != generation) {
+            changed |= 1u << bit;
+            if (t->trees[bit].chunks)
+                gnomon__tree_drop(t, bit);
+            if (s->kind == GNOMON__SINK_TREE) {
+                if (!gnomon__tree_make(t, bit, generation)) {
+                    gnomon__trouble(t, lost_scopes);
+                    continue;
+                }
+            } else {
+                t->trees[bit].generation = generation;
+            }
+        }
+        if (s->kind)
+            ready |= 1u << bit;
+    }
+    gnomon__frames_forget(t, changed);
+    if (changed & gnomon__tree_bits) {
+        t->stale = load_relaxed(&t->seq);
+        for (uint32_t at = t->actions; at;) {
+            gnomon__action *a = gnomon__at(t, at);
+            if (a->token)
+                a->token = GNOMON__TOKEN_OVER;
+            at = a->next;
+        }
+    }
+    uint32_t trees = ready & gnomon__tree_bits;
+    if (trees) {
+        t->hot_bit = (uint32_t)__builtin_ctz(trees);
+        t->hot = t->trees[t->hot_bit].cursor;
+    }
+    t->attached = ready & gnomon__sink_attached_bits();
+    store_relaxed(&t->gate, t->attached & gnomon__sink_open_bits());
+    store_relaxed(&t->fast,
+                  trees && gnomon__clock_kind() == GNOMON__CLOCK_COUNTER
+                      ? 1u << t->hot_bit
+                      : GNOMON__NEVER);
+    store_relaxed(&t->stage_key, gnomon__sink_stage_key());
+    store_relaxed(&t->epoch, load_relaxed(&gnomon__sink_epoch));
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What gnomon keeps of a thread that marks. One pointer in thread-local storage
+ * leads here; before the first mark and after the thread's end it leads to a
+ * static dummy whose sequence word is odd, so that "unregistered", "busy" and
+ * "dead" are one test.
+ *
+ * States lie in the arena and are recycled, never freed: anyone may read one at
+ * any time. Only its thread writes it, but for the words marked "control",
+ * which control calls write under the lock. */
+#ifndef GNOMON_MARK_THREAD_H
+#define GNOMON_MARK_THREAD_H
+
+#include "gnomon.h"
+#include "mark/node.h"
+#include "platform/atomic.h"
+#include "platform/memory.h"
+
+#define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
+#define GNOMON__NEVER 0x80000000u /* no masked value: the fast path is off */
+
+/* Where a thread is in a tree, and what it will likely begin next. */
+typedef struct gnomon__cursor {
+    uint32_t current; /* the innermost open scope's node, or the root */
+    uint32_t key;     /* prediction: this key begins ... */
+    uint32_t node;    /* ... this node */
+    uint32_t last;    /* the node that ended last: whose `next` it was */
+} gnomon__cursor;
+
+/* One thread's tree for one bit. */
+typedef struct gnomon__tree {
+    uint32_t generation; /* of the sink it was made for; 0: none */
+    uint32_t root;
+    uint32_t ranges; /* parent of the nodes of ranges */
+    uint32_t chunks; /* list of the chunks it owns */
+    uint32_t free;   /* the rest of the newest chunk */
+    uint32_t free_end;
+    uint32_t buckets; /* hash of (parent, key) to nodes */
+    uint32_t bucket_count;
+    uint32_t nodes;  /* in the hash */
+    uint32_t newest; /* list of all nodes */
+    uint32_t links;  /* hash of gnomon__edge */
+    uint32_t link_count;
+    uint32_t link_room;
+    uint32_t link_old[12]; /* tables outgrown: a reader may be in them */
+    uint32_t link_old_count;
+    uint32_t counters; /* list of gnomon__counter */
+    uint32_t counter_count;
+    uint32_t over;         /* scopes open below an "(other)" node */
+    uint32_t stage;        /* the last stage it saw a scope of */
+    gnomon__cursor cursor; /* unless it is the hot tree: then thread->hot */
+} gnomon__tree;
+
+/* One name that the thread started: where its open execution is. */
+typedef struct gnomon__action {
+    gnomon_region *region;
+    uint64_t token; /* 0: not open; GNOMON__TOKEN_OVER: open, not recorded */
+    uint32_t depth; /* of "(other)": further names open under it */
+    uint32_t next;  /* list of all of the thread's, newest first */
+    uint64_t reserved;
+} gnomon__action;
+
+/* A pointer seen as a name, and what it said. */
+typedef struct gnomon__slot {
+    const char *pointer;
+    const char *text;
+    uint32_t action;
+    uint32_t reserved;
+} gnomon__slot;
+
+#define GNOMON__SLOTS 512 /* a power of two */
+
+typedef struct gnomon__thread {
+    /* The hot line. */
+    uint64_t seq;  /* number << 44, plus a count; odd: inside gnomon */
+    char *base;    /* of the arena */
+    uint32_t gate; /* control clears: bits whose window is open */
+    uint32_t fast; /* control clears: the one bit the fast path serves */
+    uint32_t
+        stage_key; /* control: the stage's ordinal << GNOMON__REGION_BITS */
+    gnomon__cursor hot; /* of the tree of bit `hot_bit` */
+    uint32_t in_hook;   /* callbacks may be running */
+    uint32_t attached;  /* control clears: bits that frames may still stop */
+    uint32_t epoch;     /* of the configuration it runs under */
+    /* The rest. */
+    uint64_t stale; /* tokens below belong to an earlier configuration */
+    gnomon__slot *slots;
+    uint32_t number;
+    uint32_t hot_bit; /* GNOMON__BITS: none */
+    uint32_t alive;
+    uint32_t lives;
+    uint32_t actions; /* list */
+    uint32_t action_free, action_end;
+    uint32_t frames;      /* offset of the frame stack; 0: none yet */
+    uint32_t frame_top;   /* words in use */
+    uint32_t frame_last;  /* word of the top frame + 1; 0: none */
+    uint32_t range_count; /* blocks of open ranges */
+    uint32_t range_hint;
+    uint32_t range_blocks[64];
+    uint32_t action_pages[256];
+    uint32_t named; /* `name` was given, not taken from the system */
+    int64_t os_id;
+    char os_name[16];
+    const char *name; /* never freed */
+    gnomon__tree trees[GNOMON__BITS];
+    gnomon_health health; /* only the counts */
+} gnomon__thread;
+
+/* The calling thread's state, or the dummy. */
+extern __thread gnomon__thread *gnomon__self
+    __attribute__((tls_model("initial-exec")));
+extern gnomon__thread gnomon__nobody;
+
+/* All states ever made, by number; the count only grows. */
+extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
+extern uint32_t gnomon__thread_total;
+extern gnomon__arena gnomon__marks_arena;
+
+static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
+{
+    return t->base + offset;
+}
+
+static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
+                                            uint32_t offset)
+{
+    return (gnomon__node *)(void *)(t->base + offset);
+}
+
+static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
+{
+    return bit == t->hot_bit ? &t->hot : &t->trees[bit].cursor;
+}
+
+/* The one lock: regions, threads, bits, chunks. Nests. Short; never held over a
+ * callback, a file, or the loading of a library. A signal handler that marks meanwhile on the same thread
+ * is refused by gnomon__busy, so it cannot meet the lock it interrupted. */
+void gnomon__lock(void);
+void gnomon__unlock(void);
+int gnomon__busy(void);
+
+/* Makes the calling thread known; errno is kept. NULL: refused, and counted
+ * (inside gnomon, thread already over, no memory). `name`: prefer the state of
+ * a thread of that name which ended. */
+gnomon__thread *gnomon__thread_enter(const char *name);
+
+/* The calling thread never marks again: it is a forked child's. */
+void gnomon__thread_refuse(void);
+
+/* Adopts the configuration: bits, trees, the hot bit. On the owner, odd. */
+void gnomon__thread_adopt(gnomon__thread *t);
+
+/* Maps the arena, `budget` bytes of address space, at the first attachment.
+ * GNOMON_OK also if it is there already. Under no lock. */
+int gnomon__marks_map(uint64_t budget);
+
+/* Zeroed memory that owners recycle; a power of two >= 1024. 0: spent. With
+ * `spare` the last eighth of the budget may be used too. */
+uint32_t gnomon__chunk_take(uint32_t bytes, int spare);
+void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
+
+/* Entry and exit of everything but the hot path: the sequence word turns odd.
+ * Returns NULL if the mark must be refused (counted). */
+gnomon__thread *gnomon__enter(void);
+static inline void gnomon__leave(gnomon__thread *t)
+{
+    store_release(&t->seq, load_relaxed(&t->seq) + 1);
+}
+
+/* Counts trouble; any thread, `t` may be the dummy. */
+#define gnomon__trouble(t, field) \
+    ((t) == &gnomon__nobody \
+         ? (void)add_relaxed(&gnomon__nobody.health.field, 1) \
+         : bump_relaxed(&(t)->health.field, 1))
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What marks ask of the run above them; `run/` defines these. */
+#ifndef GNOMON_MARK_UPCALL_H
+#define GNOMON_MARK_UPCALL_H
+
+#include <stdint.h>
+
+/* The first mark of the process: reads $GNOMON once. Any thread; no lock held. */
+void gnomon__upcall_start(void);
+
+/* Whether the filter of bit `bit` lets this region pass. Under the lock. */
+int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category);
+
+#endif

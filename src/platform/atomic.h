@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Atomic access by memory order, so that a grep lists every order in use.
+ * All shared words are plain integers; GCC's and Clang's builtins, because
+ * <stdatomic.h> types would leak into layouts that are public. */
+#ifndef GNOMON_PLATFORM_ATOMIC_H
+#define GNOMON_PLATFORM_ATOMIC_H
+
+#define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define sub_relaxed(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
+#define swap_acq_rel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
+#define cas_acq_rel(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, \
+                                __ATOMIC_RELAXED)
+
+/* A word that one thread writes and any may read: no locked instruction. */
+#define bump_relaxed(p, v) store_relaxed((p), load_relaxed(p) + (v))
+
+/* Order against signal handlers on this thread only; no instruction. */
+#define fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* Seqlock: the writer's order of its odd word before its data, and the
+ * reader's of its data before the second look. No instruction on x86-64. TSan
+ * does not model fences; all data under a seqlock is accessed atomically. */
+#if defined(__SANITIZE_THREAD__)
+#define GNOMON__TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GNOMON__TSAN 1
+#endif
+#endif
+#ifdef GNOMON__TSAN
+#define fence_release() fence_signal()
+#define fence_acquire() fence_signal()
+#define fence_full() fence_signal()
+#else
+#define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define fence_full() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif

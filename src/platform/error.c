@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The text of a thread's last failed control call, the names of codes, and the
+ * log. Called from everywhere; nothing here allocates or locks.
+ *
+ * A text is one thread's own, always terminated, and cut where it is full. */
+#include "platform/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/os.h"
+
+static __thread char last_error_text[256];
+
+#ifdef GNOMON_TESTING
+void (*gnomon__test_log)(const char *line);
+#endif
+
+int gnomon__fail(int code, const char *format, ...)
+{
+    char text[sizeof last_error_text] = ""; /* the list may hold the old one */
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    memcpy(last_error_text, text, sizeof text);
+    return code;
+}
+
+void gnomon__fail_clear(void)
+{
+    last_error_text[0] = 0;
+}
+
+const char *gnomon_error_text(void)
+{
+    return last_error_text;
+}
+
+const char *gnomon_error_name(int code)
+{
+    switch (code) {
+    case GNOMON_OK:
+        return "GNOMON_OK";
+#define ERROR_NAME(name, code, text) \
+    case GNOMON_##name: \
+        return "GNOMON_" #name;
+        GNOMON_ERRORS(ERROR_NAME)
+#undef ERROR_NAME
+    default:
+        return "GNOMON_E?";
+    }
+}
+
+const char *gnomon_version(void)
+{
+    return GNOMON_VERSION;
+}
+
+/* Bytes below space, DEL, and the C1 controls, which UTF-8 writes as C2 80 to
+ * C2 9F: a terminal obeys them all. */
+static void hide_controls(char *text)
+{
+    unsigned char c;
+    for (; (c = (unsigned char)*text) != 0; text++) {
+        unsigned char next = (unsigned char)text[1];
+        if (c < 0x20 || c == 0x7f)
+            *text = '?';
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
+            text[0] = text[1] = '?';
+    }
+}
+
+void gnomon__log(const char *format, ...)
+{
+    static const char start[] = "gnomon: ";
+    char line[1024];
+    char *text = line + sizeof start - 1;
+    size_t room = sizeof line - sizeof start, length; /* but for the newline */
+    int kept_errno = errno;
+    va_list list;
+    memcpy(line, start, sizeof start);
+    va_start(list, format);
+    if (vsnprintf(text, room, format, list) < 0)
+        text[0] = 0;
+    va_end(list);
+    hide_controls(text);
+#ifdef GNOMON_TESTING
+    if (gnomon__test_log != NULL) {
+        gnomon__test_log(line);
+        errno = kept_errno;
+        return;
+    }
+#endif
+    length = strlen(line);
+    line[length] = '\n';
+    (void)gnomon__os_write(2, line, length + 1);
+    errno = kept_errno;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a control call says when it fails, and the lines that the log gets. */
+#ifndef GNOMON_PLATFORM_ERROR_H
+#define GNOMON_PLATFORM_ERROR_H
+
+#include "gnomon/base.h"
+
+/* Keeps the text as the thread's last error and returns `code`:
+ *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */
+int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
+
+/* Forgets the thread's last error; the entry of every control call. */
+void gnomon__fail_clear(void);
+
+/* Writes "gnomon: ...\n" to stderr in one piece, at most 1 KiB. Control
+ * characters of what is formatted are shown as '?', so that it stays one line.
+ * Leaves errno as it is. */
+void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
+
+#ifdef GNOMON_TESTING
+/* Where set, gets the lines ("gnomon: ...", no newline) instead of stderr. */
+extern void (*gnomon__test_log)(const char *line);
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* JSON as text: whether it is valid, and how a string is written. Nothing here
+ * allocates. */
+#ifndef GNOMON_PLATFORM_JSON_H
+#define GNOMON_PLATFORM_JSON_H
+
+#include <stddef.h>
+
+/* Arrays and objects inside one another, at most. */
+#define GNOMON__JSON_DEPTH 64
+
+/* Whether the n bytes are one JSON value (RFC 8259): valid UTF-8, no half of a
+ * surrogate pair (it has no UTF-8), not nested deeper than GNOMON__JSON_DEPTH.
+ * Linear time. */
+int gnomon__json_valid(const char *text, size_t n);
+
+/* Writes the n bytes as a JSON string, in its quotes; what is not UTF-8 becomes
+ * U+FFFD. Returns the length that all of it has; it was cut, at a whole
+ * character or escape, and has no closing quote, if that is not below `size`.
+ * A final NUL is written where `size` is not 0. */
+size_t gnomon__json_quote(const char *text, size_t n, char *buffer,
+                          size_t size);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What gnomon asks of the operating system. One file per system implements it;
+ * callers never include a system header for these. */
+#ifndef GNOMON_PLATFORM_OS_H
+#define GNOMON_PLATFORM_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t gnomon__os_monotonic_ns(void);
+uint64_t gnomon__os_unix_ns(void);
+int64_t gnomon__os_pid(void);
+int64_t gnomon__os_thread_id(void);
+
+/* The calling thread's name as the system has it; always terminated. */
+void gnomon__os_thread_name(char *buffer, size_t size);
+void gnomon__os_host_name(char *buffer, size_t size);
+
+/* Pages of zeroes, taken when touched; NULL if there is no address space. */
+void *gnomon__os_map(size_t bytes);
+void gnomon__os_unmap(void *pages, size_t bytes);
+
+/* Whether the process runs with more rights than its user (setuid): then no
+ * environment variable and no plugin is obeyed. */
+int gnomon__os_is_secure(void);
+
+/* A full memory barrier in every thread of the process that is running; the
+ * heavy side of an asymmetric fence. _prepare once, early: it takes 10 to 40 ms
+ * when there are other threads. _barrier returns 0 where the system has none:
+ * then both sides fence. */
+int gnomon__os_barrier_prepare(void);
+int gnomon__os_barrier(void); /* both: 1, or 0 */
+
+/* A thread of ours, all signals blocked, named `name`. 0, or an errno. */
+typedef struct gnomon__os_thread {
+    unsigned long handle;
+} gnomon__os_thread;
+int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
+                            void (*run)(void *), void *argument);
+void gnomon__os_thread_join(gnomon__os_thread *thread);
+
+void gnomon__os_sleep_ns(uint64_t ns);
+
+/* Writes all of it to a file descriptor, through EINTR; no SIGPIPE reaches the
+ * host. 0, or an errno. */
+int gnomon__os_write(int fd, const void *bytes, size_t size);
+
+/* Makes `path` hold these bytes: a temporary name beside it, created anew and
+ * for its owner only, then renamed, so that a reader sees the old or the new
+ * file whole. A link is replaced, not followed. Missing directories are made.
+ * A device, a pipe, or a name under /dev/fd, /dev/std* or /proc is no file to
+ * replace: it is written to. 0, or an errno. */
+int gnomon__os_publish(const char *path, const void *bytes, size_t size);
+
+/* The whole file as a terminated string from gnomon__alloc, at most `limit`
+ * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
+int gnomon__os_read_file(const char *path, size_t limit, char **text);
+
+/* Shared libraries, always RTLD_LOCAL, never closed. NULL and a text, which is
+ * valid until the thread's next call of these. Takes the loader's lock: hold
+ * none of ours that a mark may wait for, as constructors mark. */
+void *gnomon__os_library(const char *path, const char **why);
+void *gnomon__os_symbol(void *library, const char *name);
+
+/* Keeps the module that holds `address` mapped for the life of the process, so
+ * that static regions of a dlclosed module stay readable. A microsecond for a
+ * new module, else a few loads. Takes the loader's lock: hold none of ours. */
+void gnomon__os_pin_module(const void *address);
+
+#endif

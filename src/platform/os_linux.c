@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The operating system, Linux with glibc or musl: time, identity, pages,
+ * barriers, threads, libraries. Files are in os_files.c.
+ *
+ * What a mark can reach (map, unmap, pin_module, and all that only asks) leaves
+ * errno as it is. Nothing here allocates but thread_start. */
+#include "platform/os.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/atomic.h"
+#include "platform/memory.h"
+
+/* ---- Time and identity --------------------------------------------------- */
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now); /* these two clocks cannot fail */
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t gnomon__os_monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t gnomon__os_unix_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t gnomon__os_pid(void)
+{
+    return getpid();
+}
+
+int64_t gnomon__os_thread_id(void)
+{
+    return syscall(SYS_gettid);
+}
+
+static void copy_text(char *buffer, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (size == 0)
+        return;
+    if (length >= size)
+        length = size - 1;
+    memcpy(buffer, text, length);
+    buffer[length] = 0;
+}
+
+void gnomon__os_thread_name(char *buffer, size_t size)
+{
+    char name[16] = ""; /* the kernel's size */
+    int kept_errno = errno;
+    (void)prctl(PR_GET_NAME, name);
+    errno = kept_errno;
+    copy_text(buffer, size, name);
+}
+
+void gnomon__os_host_name(char *buffer, size_t size)
+{
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) != 0)
+        name[0] = 0;
+    copy_text(buffer, size, name);
+}
+
+int gnomon__os_is_secure(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+void gnomon__os_sleep_ns(uint64_t ns)
+{
+    struct timespec left;
+    left.tv_sec = (time_t)(ns / 1000000000u);
+    left.tv_nsec = (long)(ns % 1000000000u);
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
+}
+
+/* ---- Pages --------------------------------------------------------------- */
+
+void *gnomon__os_map(size_t bytes)
+{
+    int kept_errno = errno;
+    void *pages;
+#ifdef GNOMON_TESTING
+    if (gnomon__test_allocation_fails())
+        return NULL;
+#endif
+    pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = kept_errno;
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void gnomon__os_unmap(void *pages, size_t bytes)
+{
+    int kept_errno = errno;
+    if (pages != NULL)
+        (void)munmap(pages, bytes);
+    errno = kept_errno;
+}
+
+/* ---- Barriers ------------------------------------------------------------ */
+
+/* membarrier(2), whose header not every libc brings. */
+enum barrier_commands {
+    BARRIER_QUERY = 0,
+    BARRIER_GLOBAL = 1, /* waits for a grace period: milliseconds */
+    BARRIER_PRIVATE = 1 << 3,
+    BARRIER_REGISTER_PRIVATE = 1 << 4
+};
+
+/* The command in use; 0: not asked yet, -1: there is none. */
+static int barrier_command;
+
+static int call_membarrier(int command)
+{
+    int kept_errno = errno;
+    long result = syscall(SYS_membarrier, command, 0, 0);
+    errno = kept_errno;
+    return (int)result;
+}
+
+int gnomon__os_barrier_prepare(void)
+{
+    int known = call_membarrier(BARRIER_QUERY), command = -1;
+    if (known > 0) {
+        if ((known & BARRIER_PRIVATE) &&
+            call_membarrier(BARRIER_REGISTER_PRIVATE) == 0)
+            command = BARRIER_PRIVATE;
+        else if (known & BARRIER_GLOBAL)
+            command = BARRIER_GLOBAL;
+    }
+    store_relaxed(&barrier_command, command);
+    return command > 0;
+}
+
+int gnomon__os_barrier(void)
+{
+    int command = load_relaxed(&barrier_command);
+    if (command == 0) {
+        (void)gnomon__os_barrier_prepare();
+        command = load_relaxed(&barrier_command);
+    }
+    return command > 0 && call_membarrier(command) == 0;
+}
+
+/* ---- Threads ------------------------------------------------------------- */
+
+typedef struct thread_start {
+    void (*run)(void *);
+    void *argument;
+    char name[16];
+} thread_start;
+
+static void *thread_main(void *memory)
+{
+    thread_start start = *(thread_start *)memory;
+    gnomon__free(memory);
+    (void)prctl(PR_SET_NAME, start.name);
+    start.run(start.argument);
+    return NULL;
+}
+
+int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
+                            void (*run)(void *), void *argument)
+{
+    thread_start *start = gnomon__alloc(sizeof *start);
+    sigset_t all, before;
+    pthread_t thread;
+    int error;
+    if (start == NULL)
+        return ENOMEM;
+    start->run = run;
+    start->argument = argument;
+    copy_text(start->name, sizeof start->name, name);
+    /* Inherited, so that not even its first instruction takes a signal. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, NULL, thread_main, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        gnomon__free(start);
+        return error;
+    }
+    out->handle = (unsigned long)thread;
+    return 0;
+}
+
+void gnomon__os_thread_join(gnomon__os_thread *thread)
+{
+    (void)pthread_join((pthread_t)thread->handle, NULL);
+}
+
+/* ---- Libraries ----------------------------------------------------------- */
+
+void *gnomon__os_library(const char *path, const char **why)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *why = NULL;
+    if (library == NULL) {
+        *why = dlerror();
+        if (*why == NULL)
+            *why = "the system gives no reason";
+    }
+    return library;
+}
+
+void *gnomon__os_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+/* Base addresses of the modules that were pinned last. A module's regions come
+ * in a row, so few suffice; a repeated pin is only slower. */
+static uintptr_t pinned_modules[8];
+static uint32_t pinned_count;
+
+static void *main_program_base(void)
+{
+    unsigned long headers = getauxval(AT_PHDR);
+    const void *address;
+    Dl_info info;
+    memcpy(&address, &headers, sizeof address);
+    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+void gnomon__os_pin_module(const void *address)
+{
+    int kept_errno = errno;
+    uintptr_t base;
+    uint32_t i;
+    Dl_info info;
+    if (dladdr(address, &info) == 0)
+        return; /* in no module: not to be unmapped by a dlclose */
+    base = (uintptr_t)info.dli_fbase;
+    for (i = 0; i < 8; i++)
+        if (load_relaxed(&pinned_modules[i]) == base)
+            return;
+    /* The main program stays anyway, and has no name to open it by. Only what
+     * stays is remembered: another module may come where one has gone. */
+    if (info.dli_fbase == main_program_base() ||
+        dlopen(info.dli_fname,
+               RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE) != NULL) {
+        i = add_relaxed(&pinned_count, 1) % 8;
+        store_relaxed(&pinned_modules[i], base);
+    }
+    errno = kept_errno;
+}

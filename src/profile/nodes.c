@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Nodes, links and counters: rows of threads become entities of a profile.
+ *
+ * Durations round down, sums after adding up, so that a node is never shorter
+ * than its children: self is what remains. Executions that are open count in
+ * self up to now, and nowhere else. */
+#include "profile/builder.h"
+
+#include <stdlib.h>
+
+#include "platform/memory.h"
+
+/* A row that has something to say: of a wanted stage, or above one that has. */
+void gnomon__builder_choose(gnomon__builder *b, uint32_t thread)
+{
+    const gnomon__rows *r = &b->tracks[thread];
+    uint32_t *number = b->node_numbers[thread];
+    for (size_t i = r->count; i-- > 0;) {
+        const gnomon__node *n = &r->rows[i].node;
+        uint32_t stage = GNOMON__KEY_STAGE(n->key);
+        if (!n->key)
+            number[i] = 0;
+        else if (stage <= GNOMON__MAX_STAGES && b->stage_numbers[stage] &&
+                 (r->rows[i].count || n->token))
+            number[i] = 1;
+        if (number[i] && r->rows[r->rows[i].parent].node.key)
+            number[r->rows[i].parent] = 1;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (number[i]) {
+            number[i] = (uint32_t)++b->node_count;
+            b->cell_count += r->rows[i].cell_count;
+        }
+}
+
+/* What an open node and those that outlived a parent add to selfs, as if all
+ * that is open ended now: the rule of gnomon__tree_close, on the copy. */
+static void settle_open(gnomon__rows *r, uint64_t *open)
+{
+    for (size_t i = r->count; i-- > 0;) {
+        gnomon__row *row = &r->rows[i];
+        if (!row->node.token || !row->node.key)
+            continue;
+        open[i] = r->now > row->node.begin ? r->now - row->node.begin : 0;
+        gnomon__row *p = &r->rows[row->parent];
+        if (p->node.token || !p->node.key)
+            continue;
+        uint64_t covered = p->node.begin;
+        p->node.adjust += (int64_t)(r->now - covered);
+        for (p = &r->rows[p->parent]; p->node.key; p = &r->rows[p->parent]) {
+            if (p->node.token) {
+                p->node.adjust -= (int64_t)(r->now - covered);
+                break;
+            }
+            if (p->node.begin > covered) {
+                p->node.adjust -= (int64_t)(p->node.begin - covered);
+                covered = p->node.begin;
+            }
+        }
+    }
+}
+
+static void self_times(const gnomon__builder *b, const gnomon__rows *r,
+                       const uint64_t *open, uint64_t *self)
+{
+    for (size_t i = 0; i < r->count; i++)
+        self[i] = gnomon__builder_ns(b, r->rows[i].node.total + open[i]);
+    /* Children before parents: each is whole when it is taken from above. */
+    for (size_t i = r->count; i-- > 0;) {
+        const gnomon__row *row = &r->rows[i];
+        if (!row->node.key || !r->rows[row->parent].node.key)
+            continue;
+        uint64_t whole = gnomon__builder_ns(b, row->node.total + open[i]);
+        uint64_t *above = &self[row->parent];
+        *above -= whole; /* modulo 2^64; mended below */
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        int64_t adjust = r->rows[i].node.adjust;
+        uint64_t size = gnomon__builder_ns(b, adjust < 0 ? 0 - (uint64_t)adjust
+                                                         : (uint64_t)adjust);
+        self[i] = adjust < 0 ? self[i] - size : self[i] + size;
+        if ((int64_t)self[i] < 0) /* rounding, or a copy in motion */
+            self[i] = 0;
+        if (r->rows[r->rows[i].parent].node.flags & GNOMON__NODE_RANGES)
+            self[i] = 0;
+    }
+}
+
+static uint32_t public_flags(const gnomon__rows *r, size_t i)
+{
+    const gnomon__row *row = &r->rows[i];
+    const gnomon__node *parent = &r->rows[row->parent].node;
+    uint32_t flags = 0;
+    if (row->node.flags & GNOMON__NODE_CROSSED)
+        flags |= GNOMON_NODE_CROSSED;
+    if (row->node.flags & GNOMON__NODE_OTHER)
+        flags |= GNOMON_NODE_OTHER;
+    if (parent->flags & GNOMON__NODE_RANGES)
+        flags |= GNOMON_NODE_RANGE;
+    return flags;
+}
+
+int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track)
+{
+    gnomon__rows *r = &b->tracks[thread];
+    const uint32_t *number = b->node_numbers[thread];
+    uint64_t *open = gnomon__alloc(2 * (r->count + 1) * sizeof *open);
+    if (!open)
+        return 0;
+    uint64_t *self = open + r->count + 1;
+    settle_open(r, open);
+    self_times(b, r, open, self);
+    int ok = 1;
+    for (size_t i = 0; ok && i < r->count; i++) {
+        const gnomon__row *row = &r->rows[i];
+        const gnomon__row *parent = &r->rows[row->parent];
+        uint32_t stage = b->stage_numbers[GNOMON__KEY_STAGE(row->node.key)];
+        /* Left out, but a child of one that is in. */
+        if (!number[i] && row->node.key && number[row->parent] &&
+            (row->count || row->node.token))
+            ((gnomon_node_info *)gnomon__model_at(b->m, GNOMON_NODES,
+                                                  number[row->parent]))
+                ->flags |= GNOMON_NODE_PARTIAL;
+        if (!number[i])
+            continue;
+        gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
+        ok = n && (n->region = gnomon__builder_region(
+                       b, GNOMON__KEY_REGION(row->node.key)));
+        if (!ok)
+            break;
+        n->track = track;
+        n->stage = stage;
+        n->parent = parent->node.key ? number[row->parent] : 0;
+        n->op = row->node.op;
+        n->open = row->node.token != 0;
+        n->flags = public_flags(r, i);
+        n->first = row->node.first;
+        if (stage) {
+            gnomon_host_stats *s =
+                &b->m->stats[n - (gnomon_node_info *)gnomon__model_at(
+                                     b->m, GNOMON_NODES, 1)];
+            s->count = row->count;
+            s->total_ns = gnomon__builder_ns(b, row->node.total);
+            s->self_ns = self[i];
+            s->min_ns = gnomon__builder_ns(b, row->node.min);
+            s->max_ns = gnomon__builder_ns(b, row->max);
+            gnomon__builder_cells(b, s, r->cells + row->cells, row->cell_count);
+            n->host = s;
+        }
+        if (row->node.token) {
+            gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
+            ok = o != NULL;
+            if (o) {
+                o->track = track;
+                o->node = number[i];
+                o->begin_ns = gnomon__builder_when(b, row->node.begin);
+            }
+        }
+    }
+    gnomon__free(open);
+    return ok;
+}
+
+/* ---- Links and counters ---------------------------------------------------------- */
+
+typedef struct place {
+    uint32_t offset;
+    uint32_t number;
+} place;
+
+static int place_order(const void *a, const void *b)
+{
+    uint32_t x = ((const place *)a)->offset, y = ((const place *)b)->offset;
+    return (x > y) - (x < y);
+}
+
+static uint32_t number_at(const place *places, size_t n, uint32_t offset)
+{
+    place key = {offset, 0};
+    const place *p =
+        n ? bsearch(&key, places, n, sizeof key, place_order) : NULL;
+    return p ? p->number : 0;
+}
+
+/* Offsets are unique in the arena, so one table serves all threads. Links from
+ * or to a node that is left out are left out. */
+int gnomon__builder_links(gnomon__builder *b)
+{
+    size_t n = 0, edges = 0;
+    for (uint32_t i = 0; i < b->track_count; i++)
+        edges += b->tracks[i].edge_count;
+    if (!edges)
+        return 1;
+    place *places = gnomon__alloc((b->node_count + 1) * sizeof *places);
+    if (!places)
+        return 0;
+    for (uint32_t i = 0; i < b->track_count; i++)
+        for (size_t k = 0; k < b->tracks[i].count; k++)
+            if (b->node_numbers[i][k])
+                places[n++] =
+                    (place){b->tracks[i].rows[k].offset, b->node_numbers[i][k]};
+    qsort(places, n, sizeof *places, place_order);
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < b->track_count; i++) {
+        for (size_t k = 0; ok && k < b->tracks[i].edge_count; k++) {
+            const gnomon__edge *e = &b->tracks[i].edges[k];
+            uint32_t from = number_at(places, n, e->from);
+            uint32_t to = number_at(places, n, e->to);
+            gnomon_link_info *l =
+                from && to ? gnomon__model_add(b->m, GNOMON_LINKS) : NULL;
+            ok = l || !from || !to;
+            if (l) {
+                l->from = from;
+                l->to = to;
+                l->kind = e->kind;
+                l->count = e->count;
+            }
+        }
+    }
+    gnomon__free(places);
+    return ok;
+}
+
+int gnomon__builder_counters(gnomon__builder *b, uint32_t thread,
+                             uint32_t track)
+{
+    const gnomon__rows *r = &b->tracks[thread];
+    for (size_t i = 0; i < r->counter_count; i++) {
+        const gnomon__counter *from = &r->counters[i];
+        uint32_t stage = b->stage_numbers[GNOMON__KEY_STAGE(from->key)];
+        if (!stage || !from->count)
+            continue;
+        gnomon_counter_info *c = gnomon__model_add(b->m, GNOMON_COUNTERS);
+        if (!c || !(c->region = gnomon__builder_region(
+                        b, GNOMON__KEY_REGION(from->key))))
+            return 0;
+        c->track = track;
+        c->stage = stage;
+        c->count = from->count;
+        c->last = from->last;
+        c->min = from->min;
+        c->max = from->max;
+        c->sum = from->sum;
+    }
+    return 1;
+}

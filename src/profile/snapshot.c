@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From rows in ticks to a profile in ns: the run's own part, and the order of
+ * the whole. Any thread; nobody who records waits for it. */
+#include "profile/snapshot.h"
+
+#include <string.h>
+
+#include "mark/region.h"
+#include "mark/sink.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+#include "profile/builder.h"
+
+uint64_t gnomon__builder_ns(const gnomon__builder *b, uint64_t ticks)
+{
+    return gnomon__clock_duration_ns(&b->clock, ticks);
+}
+
+uint64_t gnomon__builder_when(const gnomon__builder *b, uint64_t ticks)
+{
+    return ticks ? gnomon__clock_since_zero_ns(&b->clock, ticks) : 0;
+}
+
+void gnomon__builder_cells(gnomon__builder *b, gnomon_host_stats *s,
+                           const gnomon__row_cell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t low = gnomon_cell_low(cells[i].cell);
+        uint64_t high = gnomon_cell_low(cells[i].cell + 1);
+        uint64_t middle = gnomon__builder_ns(b, low + (high - low) / 2);
+        b->scratch[gnomon_cell_of(middle)] += cells[i].count;
+    }
+    gnomon_cell *at = b->m->cells + b->m->cell_count;
+    s->cells = at;
+    for (uint32_t i = 0; n && i < GNOMON__NS_CELLS; i++) {
+        if (b->scratch[i])
+            at[s->cell_count++] = (gnomon_cell){i, 0, b->scratch[i]};
+        b->scratch[i] = 0;
+    }
+    b->m->cell_count += s->cell_count;
+}
+
+/* ---- The run, stages, steps --------------------------------------------------- */
+
+static int put_run(gnomon__builder *b, const gnomon__run_facts *facts)
+{
+    gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
+    if (!run)
+        return 0;
+    *run = facts->run;
+    run->struct_size = sizeof *run;
+    run->clock = gnomon__clock_name();
+    run->zero_unix_ns = b->clock.zero_unix_ns;
+    run->clock_error_ns = b->clock.error_ns;
+    run->now_ns = gnomon__builder_when(b, gnomon__ticks());
+    const char **texts[] = {&run->host, &run->dir, &run->spec, &run->attempt};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && !(*texts[i] = gnomon__model_text(b->m, *texts[i])))
+            return 0;
+    for (size_t i = 0; i < facts->metadata_count; i++) {
+        gnomon_metadata_info *d = gnomon__model_add(b->m, GNOMON_METADATA);
+        if (!d)
+            return 0;
+        d->key = gnomon__model_text(b->m, facts->metadata[i].key);
+        d->json = gnomon__model_text(b->m, facts->metadata[i].json);
+        if (!d->key || !d->json)
+            return 0;
+    }
+    return 1;
+}
+
+static void put_step_cells(gnomon__builder *b, gnomon_stage_info *s,
+                           const uint64_t *count)
+{
+    gnomon__row_cell *cells = b->step_cells;
+    size_t n = 0;
+    for (uint32_t i = 0; i < GNOMON__STEP_CELLS; i++)
+        if (count[i])
+            cells[n++] = (gnomon__row_cell){i, 0, count[i]};
+    gnomon__builder_cells(b, &s->steps, cells, n);
+}
+
+static int put_stage(gnomon__builder *b, const gnomon__stage_fact *f)
+{
+    gnomon_stage_info *s = gnomon__model_add(b->m, GNOMON_STAGES);
+    if (!s)
+        return 0;
+    s->ordinal = f->ordinal;
+    s->name = gnomon__model_text(b->m, f->name);
+    uint64_t end = f->is_over ? f->ended : gnomon__ticks();
+    uint64_t begin = f->was_opened ? f->opened : end, first;
+    if (gnomon__stage_first(f->ordinal, &first) && first < begin)
+        begin = first;
+    s->ended = f->is_over;
+    s->begin_ns = gnomon__builder_when(b, begin);
+    s->end_ns = gnomon__builder_when(b, end);
+    s->steps.count = f->step_count;
+    s->steps.total_ns = s->steps.self_ns = gnomon__builder_ns(b, f->step_total);
+    s->steps.min_ns = gnomon__builder_ns(b, f->step_min);
+    s->steps.max_ns = gnomon__builder_ns(b, f->step_max);
+    if (s->name && f->step_count)
+        put_step_cells(b, s, f->step_cells);
+    return s->name != NULL;
+}
+
+static int put_steps(gnomon__builder *b, const gnomon__run_facts *facts)
+{
+    for (size_t i = 0; i < facts->step_count; i++) {
+        const gnomon__step_fact *f = &facts->steps[i];
+        if (b->only && f->ordinal != b->only)
+            continue;
+        gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
+        if (!s)
+            return 0;
+        s->stage = b->stage_numbers[f->ordinal];
+        s->number = f->number;
+        s->begin_ns = gnomon__builder_when(b, f->begin);
+        s->end_ns = f->is_over ? gnomon__builder_when(b, f->end) : 0;
+        s->phase = f->phase;
+    }
+    return 1;
+}
+
+/* ---- Regions and tracks ------------------------------------------------------- */
+
+uint32_t gnomon__builder_region(gnomon__builder *b, uint32_t id)
+{
+    if (b->region_numbers[id])
+        return b->region_numbers[id];
+    gnomon_region_info *r = gnomon__model_add(b->m, GNOMON_REGIONS);
+    if (!r)
+        return 0;
+    const gnomon__entry *e = gnomon__region_entry(id);
+    r->kind = e->region->kind;
+    r->name = e->name;
+    r->category = e->category;
+    r->file = e->region->file ? e->region->file : "";
+    r->function = e->region->function ? e->region->function : "";
+    r->line = e->region->line;
+    return b->region_numbers[id] =
+               (uint32_t)gnomon__model_count(b->m, GNOMON_REGIONS);
+}
+
+static int put_track(gnomon__builder *b, uint32_t thread)
+{
+    const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
+    gnomon_track_info *k = gnomon__model_add(b->m, GNOMON_TRACKS);
+    if (!k)
+        return 0;
+    k->kind = GNOMON_TRACK_THREAD;
+    k->name = gnomon__model_text(b->m, load_acquire(&t->name));
+    k->os_id = load_relaxed(&t->os_id);
+    k->index = thread;
+    k->lives = load_relaxed(&t->lives);
+    k->alive = (int32_t)load_relaxed(&t->alive);
+    k->inexact = b->tracks[thread].count && !b->tracks[thread].exact;
+    return k->name != NULL;
+}
+
+/* ---- The whole ----------------------------------------------------------------- */
+
+static int collect(gnomon__builder *b)
+{
+    b->track_count = load_acquire(&gnomon__thread_total);
+    size_t n = b->track_count ? b->track_count : 1;
+    b->tracks = gnomon__alloc(n * sizeof *b->tracks);
+    b->node_numbers = gnomon__alloc(n * sizeof *b->node_numbers);
+    b->region_numbers =
+        gnomon__alloc(GNOMON__MAX_REGIONS * sizeof *b->region_numbers);
+    if (!b->tracks || !b->node_numbers || !b->region_numbers)
+        return 0;
+    for (uint32_t i = 0; i < b->track_count; i++) {
+        gnomon__rows *r = &b->tracks[i];
+        if (gnomon__rows_copy(r, load_acquire(&gnomon__threads[i]), b->bit,
+                              b->generation))
+            return 0;
+        if (!r->count)
+            continue;
+        b->node_numbers[i] = gnomon__alloc(r->count * sizeof(uint32_t));
+        if (!b->node_numbers[i])
+            return 0;
+        gnomon__builder_choose(b, i);
+    }
+    b->m->stats = gnomon__alloc((b->node_count + 1) * sizeof *b->m->stats);
+    b->m->cells = gnomon__alloc((b->cell_count + 1) * sizeof *b->m->cells);
+    return b->m->stats && b->m->cells;
+}
+
+/* What marks lost, of the whole process: health that is not zero. */
+static int put_losses(gnomon__builder *b)
+{
+    gnomon_health h = {.struct_size = sizeof h};
+    gnomon_health_get(&h);
+    const struct {
+        const char *kind;
+        uint64_t count;
+    } losses[] = {
+#define LOSS(field, text) {#field, h.field},
+        GNOMON_HEALTH(LOSS)
+#undef LOSS
+    };
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        if (!losses[i].count)
+            continue;
+        gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
+        if (!l)
+            return 0;
+        l->kind = losses[i].kind;
+        l->count = losses[i].count;
+    }
+    return 1;
+}
+
+static int build(gnomon__builder *b, const gnomon__run_facts *facts)
+{
+    for (size_t i = 0; i < facts->stage_count; i++)
+        if (!b->only || facts->stages[i].ordinal == b->only)
+            /* Numbers first: which rows are taken hangs on them. */
+            b->stage_numbers[facts->stages[i].ordinal] = ++b->stage_count;
+    b->cell_count = (size_t)b->stage_count * GNOMON__STEP_CELLS;
+    if (!collect(b) || !put_run(b, facts))
+        return 0;
+    for (size_t i = 0; i < facts->stage_count; i++)
+        if (b->stage_numbers[facts->stages[i].ordinal] &&
+            !put_stage(b, &facts->stages[i]))
+            return 0;
+    if (!put_steps(b, facts))
+        return 0;
+    for (uint32_t i = 0; i < b->track_count; i++) {
+        if (!b->tracks[i].count)
+            continue;
+        if (!put_track(b, i))
+            return 0;
+        uint32_t track = (uint32_t)gnomon__model_count(b->m, GNOMON_TRACKS);
+        if (!gnomon__builder_nodes(b, i, track) ||
+            !gnomon__builder_counters(b, i, track))
+            return 0;
+    }
+    return gnomon__builder_links(b) && put_losses(b);
+}
+
+int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
+                     uint32_t only, const gnomon__run_facts *facts)
+{
+    *out = NULL;
+    gnomon__builder *b = gnomon__alloc(sizeof *b);
+    if (!b)
+        return GNOMON_ENOMEM;
+    b->clock = gnomon__clock_read();
+    b->bit = bit;
+    b->generation = generation;
+    b->only = only;
+    b->m = gnomon__model_create();
+    int ok = b->m && build(b, facts);
+    for (uint32_t i = 0; i < b->track_count && b->tracks; i++) {
+        gnomon__rows_free(&b->tracks[i]);
+        if (b->node_numbers)
+            gnomon__free(b->node_numbers[i]);
+    }
+    gnomon__free(b->tracks);
+    gnomon__free(b->node_numbers);
+    gnomon__free(b->region_numbers);
+    if (ok)
+        *out = b->m;
+    else if (b->m)
+        gnomon_profile_free(&b->m->base);
+    gnomon__free(b);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * log: one line to stderr for each callback. Read it before writing your own:
+ * these are all callbacks but create and destroy, which make and free a `self`.
+ * Each may be left out; what is left out costs nothing.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "gnomon/profiler.h"
+
+#define LOG(format, ...) \
+    ((void)self, (void)fprintf(stderr, "log: " format "\n", __VA_ARGS__))
+
+/* Training threads call at the same time, so each has its own. */
+static __thread uint32_t log_depth;
+
+static int log_setup(void *self, const gnomon_run_info *run, const char *stage)
+{
+    LOG("setup, rank %d, stage \"%s\"", (int)run->rank, stage ? stage : "");
+    return GNOMON_OK; /* a negative code is reported */
+}
+
+static void log_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    *slot = log_depth; /* given back at stop */
+    LOG("%u %*s> %s", (unsigned)frame->thread, 2 * (int)*slot, "", frame->name);
+    log_depth += !(frame->flags & GNOMON_FRAME_RANGE);
+}
+
+/* Actions need not nest: the stop need not be that of the last start. Ranges
+ * may stop on another thread. */
+static void log_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    log_depth -= log_depth > 0 && !(frame->flags & GNOMON_FRAME_RANGE);
+    LOG("%u %*s< %s %" PRIu64 " ns", (unsigned)frame->thread, 2 * (int)*slot,
+        "", frame->name, frame->end_ns - frame->begin_ns);
+}
+
+static void log_step(void *self, uint64_t number, uint64_t ns)
+{
+    LOG("step %" PRIu64 " over at %" PRIu64 " ns", number, ns);
+}
+
+static void log_counter(void *self, const gnomon_region *region, double value)
+{
+    LOG("counter %s = %g", region->name, value);
+}
+
+static void log_mark(void *self, const gnomon_region *region)
+{
+    LOG("mark %s", region->name);
+}
+
+static void log_thread(void *self, uint32_t thread, const char *name)
+{
+    LOG("%u is thread %s", (unsigned)thread, name);
+}
+
+/* The report, which goes to `out` and nowhere else. There is a profile only
+ * with GNOMON_WANT_TREE. */
+static int log_summary(void *self, const gnomon_profile *profile,
+                       const gnomon_writer *out)
+{
+    LOG("summary %s profile", profile ? "with a" : "without");
+    return out->print(out, "All was logged when it happened.\n");
+}
+
+static void log_teardown(void *self, const char *stage)
+{
+    LOG("teardown, stage \"%s\"", stage ? stage : "");
+}
+
+static const gnomon_profiler logger = {
+    .struct_size = sizeof logger,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TIMES, /* else begin_ns and end_ns are 0 */
+    .name = "log",
+    .help = "one line to stderr for each callback",
+    .setup = log_setup,
+    .start = log_start,
+    .stop = log_stop,
+    .step = log_step,
+    .counter = log_counter,
+    .mark = log_mark,
+    .thread = log_thread,
+    .summary = log_summary,
+    .teardown = log_teardown,
+};
+
+GNOMON_PLUGIN(logger);

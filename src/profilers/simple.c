@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * simple: the table of Lightning's SimpleProfiler, byte for byte.
+ *
+ * A pure function from a profile of one stage to text; rows are names, summed
+ * over all their regions, paths and threads. Uses public headers only: compiled
+ * alone with -shared it is a plugin that prints the same bytes. All memory is
+ * taken before the first byte is written, so a table comes whole or not at all.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "gnomon/profiler.h"
+
+/* ---- Rows ----------------------------------------------------------------- */
+
+typedef struct simple_row {
+    const char *name; /* NULL: of a kind that has no row */
+    uint64_t calls;
+    uint64_t total_ns;
+    uint64_t first; /* order of its first end; UINT64_MAX: none */
+    double total;
+    double mean;
+    double percent;
+    double key; /* what rows are ordered by, descending */
+} simple_row;
+
+/* What stands around the rows. */
+typedef struct simple_table {
+    simple_row *rows;
+    size_t row_count;
+    size_t width; /* code points of the longest name */
+    uint64_t calls;
+    double wall;
+    bool extended;
+    const char *stage; /* "": none */
+    const gnomon_writer *out;
+} simple_table;
+
+static bool simple_has_row(uint32_t kind)
+{
+    return kind == GNOMON_KIND_SCOPE || kind == GNOMON_KIND_FUNCTION ||
+           kind == GNOMON_KIND_ACTION || kind == GNOMON_KIND_RANGE;
+}
+
+static int simple_by_name(const void *left, const void *right)
+{
+    const simple_row *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* The order of first ends is that of Lightning's stable sort; the name only
+ * makes the order total where a profile does not know who was first. */
+static int simple_by_key(const void *left, const void *right)
+{
+    const simple_row *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void simple_add(simple_row *row, uint64_t calls, uint64_t total_ns,
+                       uint64_t first)
+{
+    row->calls += calls;
+    row->total_ns += total_ns;
+    if (first < row->first)
+        row->first = first;
+}
+
+/* One row for each region, in the order of regions, so that nodes find theirs
+ * by number. */
+static void simple_count(const gnomon_profile *profile, simple_row *rows,
+                         size_t region_count)
+{
+    size_t node_count = gnomon_profile_count(profile, GNOMON_NODES);
+    for (size_t i = 0; i < region_count; i++) {
+        gnomon_region_info region;
+        rows[i].first = UINT64_MAX;
+        if (gnomon_profile_region(profile, i + 1, &region) == GNOMON_OK &&
+            simple_has_row(region.kind))
+            rows[i].name = region.name;
+    }
+    for (size_t i = 1; i <= node_count; i++) {
+        gnomon_node_info node;
+        if (gnomon_profile_node(profile, i, &node) != GNOMON_OK)
+            continue;
+        if (!node.host || node.host->count == 0)
+            continue;
+        if (node.region == 0 || node.region > region_count)
+            continue;
+        simple_add(&rows[node.region - 1], node.host->count,
+                   node.host->total_ns, node.first ? node.first : UINT64_MAX);
+    }
+}
+
+/* Keeps the rows that something ended in, one for each name. Returns how many
+ * they are. */
+static size_t simple_fold(simple_row *rows, size_t count)
+{
+    size_t used = 0, folded = 0;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].name && rows[i].calls)
+            rows[used++] = rows[i];
+    if (used > 1)
+        qsort(rows, used, sizeof *rows, simple_by_name);
+    for (size_t i = 0; i < used; i++) {
+        if (folded && strcmp(rows[folded - 1].name, rows[i].name) == 0)
+            simple_add(&rows[folded - 1], rows[i].calls, rows[i].total_ns,
+                       rows[i].first);
+        else
+            rows[folded++] = rows[i];
+    }
+    return folded;
+}
+
+static size_t simple_code_points(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+/* Ns become seconds by one division; a product with 1e-9 prints another last
+ * digit now and then. Of no time at all, what took none is 0 %, the rest inf. */
+static void simple_reckon(simple_table *table)
+{
+    for (size_t i = 0; i < table->row_count; i++) {
+        simple_row *row = &table->rows[i];
+        size_t width = simple_code_points(row->name);
+        row->total = (double)row->total_ns / 1e9;
+        row->mean = row->total / (double)row->calls;
+        row->percent = row->total_ns ? 100.0 * row->total / table->wall : 0.0;
+        row->key = table->extended ? row->percent : row->mean;
+        table->calls += row->calls;
+        if (width > table->width)
+            table->width = width;
+    }
+    if (table->row_count > 1)
+        qsort(table->rows, table->row_count, sizeof *table->rows,
+              simple_by_key);
+}
+
+/* The stage of the profile; of several, the time from the first to the last. */
+static void simple_stage(simple_table *table, const gnomon_profile *profile)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_STAGES);
+    gnomon_stage_info first, last;
+    if (gnomon_profile_stage(profile, 1, &first) != GNOMON_OK ||
+        gnomon_profile_stage(profile, count, &last) != GNOMON_OK)
+        return;
+    if (last.end_ns > first.begin_ns)
+        table->wall = (double)(last.end_ns - first.begin_ns) / 1e9;
+    if (count == 1 && first.name)
+        table->stage = first.name;
+}
+
+/* ---- Text ----------------------------------------------------------------- */
+
+/* Python's ".5" of a value that is not negative: 5 significant digits without
+ * trailing zeros, fixed from 1e-4 to below 1e4 and then with a digit after the
+ * point, else with an exponent. Reads digits from the end of each part, as the
+ * point is the host's locale's. */
+static void simple_number(char text[24], double value)
+{
+    char raw[48], digits[6] = "";
+    const char *e;
+    int exponent, count = 5;
+    if (!isfinite(value)) {
+        strcpy(text, isnan(value) ? "nan" : "inf");
+        return;
+    }
+    snprintf(raw, sizeof raw, "%.4e", value);
+    e = strchr(raw, 'e');
+    exponent = (int)strtol(e + 1, NULL, 10);
+    digits[0] = raw[0];
+    memcpy(digits + 1, e - 4, 4);
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    if (exponent < -4 || exponent > 3) {
+        snprintf(text, 24, "%c%s%.*se%+03d", digits[0], count > 1 ? "." : "",
+                 count - 1, digits + 1, exponent);
+    } else if (exponent < 0) {
+        snprintf(text, 24, "0.%.*s%.*s", -exponent - 1, "000", count, digits);
+    } else {
+        int whole = exponent + 1;
+        int rest = count > whole ? count - whole : 1;
+        snprintf(text, 24, "%.*s.%.*s", whole, digits, rest, digits + whole);
+    }
+}
+
+/* Writers do nothing after an error, so only the last call's code counts. */
+static void simple_repeat(const gnomon_writer *out, char c, size_t count)
+{
+    char run[128];
+    memset(run, c, sizeof run);
+    for (; count > sizeof run; count -= sizeof run)
+        out->write(out, run, sizeof run);
+    out->write(out, run, count);
+}
+
+static size_t simple_tab(size_t column)
+{
+    return 8 * (column / 8 + 1);
+}
+
+/* A rule is as long as the header is wide with its tabs expanded, and one for
+ * the line feed before it. */
+static void simple_rule(const simple_table *table)
+{
+    size_t width = table->width > 6 ? table->width : 6;
+    width = simple_tab(3 + width);
+    width = simple_tab(width + 20);
+    for (int more = table->extended ? 3 : 1; more > 0; more--)
+        width = simple_tab(width + 18);
+    table->out->write(table->out, "\n", 1);
+    simple_repeat(table->out, '-', width + 2);
+}
+
+static void simple_line(const simple_table *table, const char *name,
+                        const char *mean, const char *calls, const char *total,
+                        const char *percent)
+{
+    const gnomon_writer *out = table->out;
+    size_t width = simple_code_points(name);
+    out->write(out, "\n|  ", 4);
+    out->write(out, name, strlen(name));
+    simple_repeat(out, ' ', width < table->width ? table->width - width : 0);
+    if (table->extended)
+        out->print(out, "\t|  %-15s\t|  %-15s\t|  %-15s\t|  %-15s\t|", mean,
+                   calls, total, percent);
+    else
+        out->print(out, "\t|  %-15s\t|  %-15s\t|", mean, total);
+}
+
+static void simple_title(const simple_table *table)
+{
+    const gnomon_writer *out = table->out;
+    for (const char *c = table->stage; *c; c++) {
+        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        out->write(out, &capital, 1);
+    }
+    out->print(out, "%sProfiler Report\n", *table->stage ? " " : "");
+}
+
+static void simple_print_rows(const simple_table *table)
+{
+    char mean[24], calls[24], total[24], percent[24];
+    simple_rule(table);
+    simple_line(table, "Action", "Mean duration (s)", "Num calls",
+                "Total time (s)", "Percentage %");
+    simple_rule(table);
+    if (table->extended) {
+        snprintf(calls, sizeof calls, "%" PRIu64, table->calls);
+        simple_number(total, table->wall);
+        simple_line(table, "Total", "-", calls, total, "100 %");
+        simple_rule(table);
+    }
+    for (size_t i = 0; i < table->row_count; i++) {
+        const simple_row *row = &table->rows[i];
+        simple_number(mean, row->mean);
+        snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
+        simple_number(total, row->total);
+        simple_number(percent, row->percent);
+        simple_line(table, row->name, mean, calls, total, percent);
+    }
+    simple_rule(table);
+}
+
+/* ---- The profiler --------------------------------------------------------- */
+
+static bool simple_modes[2] = {false, true};
+
+static int simple_create(const gnomon_options *options, void **self)
+{
+    *self = &simple_modes[options->number(options, "extended") != 0];
+    return GNOMON_OK;
+}
+
+static int simple_summary(void *self, const gnomon_profile *profile,
+                          const gnomon_writer *out)
+{
+    simple_table table = {.out = out, .stage = "", .extended = true};
+    size_t region_count;
+    if (!profile)
+        return GNOMON_EINVAL;
+    if (self) /* attached from C, there may be none */
+        table.extended = *(const bool *)self;
+    region_count = gnomon_profile_count(profile, GNOMON_REGIONS);
+    table.rows = calloc(region_count + 1, sizeof *table.rows);
+    if (!table.rows)
+        return GNOMON_ENOMEM;
+    simple_count(profile, table.rows, region_count);
+    table.row_count = simple_fold(table.rows, region_count);
+    simple_stage(&table, profile);
+    simple_reckon(&table);
+    simple_title(&table);
+    if (table.row_count)
+        simple_print_rows(&table);
+    free(table.rows);
+    return out->write(out, "\n", 1);
+}
+
+static const gnomon_option_info simple_options[] = {
+    {.key = "extended",
+     .type = GNOMON_OPTION_BOOL,
+     .preset = "true",
+     .help = "calls, total and percentage too, ordered by total"},
+    {.key = NULL}};
+
+static const gnomon_profiler simple = {
+    .struct_size = sizeof simple,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE,
+    .name = "simple",
+    .help = "Lightning's table: calls, mean and total time of each action",
+    .options = simple_options,
+    .create = simple_create,
+    .summary = simple_summary,
+};
+
+GNOMON_PLUGIN(simple);

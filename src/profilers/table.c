@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The one list of the built-in profilers. A new one is its file, which ends in
+ * GNOMON_PLUGIN, and two lines here. Read by run/ when a spec names a profiler;
+ * constant.
+ */
+#include "profilers/table.h"
+
+extern const gnomon_profiler *const gnomon__builtin_passthrough;
+extern const gnomon_profiler *const gnomon__builtin_simple;
+extern const gnomon_profiler *const gnomon__builtin_logger;
+
+const gnomon_profiler *const *const gnomon__profilers[] = {
+    &gnomon__builtin_passthrough,
+    &gnomon__builtin_simple,
+    &gnomon__builtin_logger,
+    NULL,
+};

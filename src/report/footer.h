@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The lines after a report: why it has no rows, what gnomon itself cost, and
+ * what went wrong. Each begins with "gnomon: "; nothing to say is no line. */
+#ifndef GNOMON_REPORT_FOOTER_H
+#define GNOMON_REPORT_FOOTER_H
+
+#include "gnomon/profiler.h"
+
+/* What the profile does not tell. Steps count from the stage's begin. */
+typedef struct gnomon__footer_facts {
+    int rank_excluded;         /* the rank is not in ranks= */
+    int scheduled;             /* the view has a schedule */
+    uint64_t regions_seen;     /* of all views, with those excluded */
+    uint64_t regions_excluded; /* by the view's filter */
+    uint64_t steps_made;
+    uint64_t first_active_step; /* by number; UINT64_MAX: there is none */
+    double pair_ns;             /* of a begin and its end; 0: not known */
+    gnomon_health before;       /* at the stage's begin */
+    gnomon_health after;
+} gnomon__footer_facts;
+
+/* Writes them for `profile`, or, where it is NULL, those on health only.
+ * Returns the writer's code. */
+int gnomon__footer(const gnomon_profile *profile,
+                   const gnomon__footer_facts *facts, const gnomon_writer *out);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Attachments: a profiler, its options, and the view it records under. Inside
+ * control calls, but for the filter's upcall, which comes under the lock of
+ * marks; so views change under that lock too. */
+#include <string.h>
+
+#include "mark/sink.h"
+#include "mark/upcall.h"
+#include "platform/error.h"
+#include "run/run.h"
+
+gnomon__attachment *gnomon__attachments;
+gnomon__view *gnomon__views;
+
+static uint32_t batches;
+
+uint32_t gnomon__batch(void)
+{
+    return ++batches;
+}
+
+static gnomon__view *view_of(uint32_t bit)
+{
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->bits >> bit & 1)
+            return v;
+    return NULL;
+}
+
+int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
+{
+    const gnomon__view *v = view_of(bit);
+    return v && v->rank_on && gnomon__filter_takes(v->filter, name, category);
+}
+
+/* ---- Views --------------------------------------------------------------------- */
+
+static int find_view(gnomon__view **out, const gnomon__options *o,
+                     uint32_t batch)
+{
+    char why[128];
+    gnomon__view made = {.batch = batch, .tree_bit = GNOMON__BITS};
+    const char *schedule = gnomon__options_text(o, "schedule");
+    const char *ranks = gnomon__options_text(o, "ranks");
+    if (schedule) {
+        made.scheduled = 1;
+        if (gnomon__schedule_parse(&made.schedule, schedule, why, sizeof why))
+            return gnomon__fail(GNOMON_EINVAL, "schedule=%s: %s", schedule,
+                                why);
+    }
+    if (ranks && gnomon__ranks_check(ranks, why, sizeof why))
+        return gnomon__fail(GNOMON_EINVAL, "ranks=%s: %s", ranks, why);
+    made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
+    if (gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
+                              gnomon__options_text(o, "exclude")))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a filter");
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        if (v->batch == batch && v->rank_on == made.rank_on &&
+            v->scheduled == made.scheduled &&
+            memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
+            gnomon__filter_equal(v->filter, made.filter)) {
+            gnomon__filter_destroy(made.filter);
+            *out = v;
+            return GNOMON_OK;
+        }
+    }
+    gnomon__view *v = gnomon__alloc(sizeof *v);
+    if (!v) {
+        gnomon__filter_destroy(made.filter);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
+    }
+    *v = made;
+    gnomon__step_lock();
+    gnomon__lock();
+    v->next = gnomon__views;
+    gnomon__views = v;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    *out = v;
+    return GNOMON_OK;
+}
+
+static void drop_view(gnomon__view *v)
+{
+    if (v->refs)
+        return;
+    if (v->tree_bit < GNOMON__BITS)
+        gnomon__sink_detach(v->tree_bit);
+    gnomon__step_lock();
+    gnomon__lock();
+    gnomon__view **at = &gnomon__views;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__filter_destroy(v->filter);
+    gnomon__free(v);
+}
+
+static void add_bit(gnomon__view *v, uint32_t bit)
+{
+    gnomon__step_lock();
+    gnomon__lock();
+    v->bits |= 1u << bit;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__sink_filter(bit);
+}
+
+static int need_tree(gnomon__view *v)
+{
+    uint32_t bit;
+    if (v->tree_bit < GNOMON__BITS)
+        return GNOMON_OK;
+    int code = gnomon__sink_attach(GNOMON__SINK_TREE, NULL, NULL, &bit);
+    if (code)
+        return code;
+    v->tree_bit = bit;
+    v->generation = gnomon__sinks[bit].generation;
+    add_bit(v, bit);
+    return GNOMON_OK;
+}
+
+/* ---- Attachments ---------------------------------------------------------------- */
+
+static int wants_hook(const gnomon_profiler *p)
+{
+    return p->start || p->stop || p->step || p->counter || p->mark || p->thread;
+}
+
+static void free_attachment(gnomon__attachment *a)
+{
+    gnomon__options_destroy(a->options);
+    gnomon__free(a);
+}
+
+static int make_self(gnomon__attachment *a)
+{
+    if (!a->from_spec || !a->profiler.create)
+        return GNOMON_OK;
+    int code = a->profiler.create(&a->options->api, &a->self);
+    if (!code)
+        return GNOMON_OK;
+    return gnomon__fail(GNOMON_EPLUGIN, "%s: create failed (%s)",
+                        a->profiler.name, gnomon_error_name(code));
+}
+
+static void call_setup(gnomon__attachment *a)
+{
+    gnomon_run_info run;
+    gnomon__run_describe(&run);
+    if (!a->profiler.setup)
+        return;
+    int code = a->profiler.setup(a->self, &run, gnomon__stage_name());
+    if (code < 0)
+        gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
+                    gnomon_error_name(code));
+}
+
+static int take_bits(gnomon__attachment *a)
+{
+    int code = GNOMON_OK;
+    if (a->profiler.wants & GNOMON_WANT_TREE)
+        code = need_tree(a->view);
+    if (code || !wants_hook(&a->profiler))
+        return code;
+    code = gnomon__sink_attach(GNOMON__SINK_HOOK, &a->profiler, a->self,
+                               &a->hook_bit);
+    if (code)
+        a->hook_bit = GNOMON__BITS;
+    else
+        add_bit(a->view, a->hook_bit);
+    return code;
+}
+
+int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
+                   gnomon__options *options, uint32_t batch)
+{
+    gnomon__attachment *a = gnomon__alloc(sizeof *a);
+    if (!a) {
+        gnomon__options_destroy(options);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
+    }
+    memcpy(&a->profiler, profiler,
+           profiler->struct_size < sizeof a->profiler ? profiler->struct_size
+                                                      : sizeof a->profiler);
+    a->given = profiler;
+    a->self = self;
+    a->from_spec = from_spec;
+    a->options = options;
+    a->hook_bit = GNOMON__BITS;
+    int code = find_view(&a->view, options, batch);
+    if (!code) {
+        a->view->refs++;
+        code = make_self(a);
+        int made = !code;
+        if (made)
+            call_setup(a);
+        if (!code)
+            code = take_bits(a);
+        if (code) {
+            if (made && from_spec && a->profiler.destroy)
+                a->profiler.destroy(a->self);
+            a->view->refs--;
+            drop_view(a->view);
+        }
+    }
+    if (code) {
+        free_attachment(a);
+        return code;
+    }
+    gnomon__attachment **end = &gnomon__attachments;
+    while (*end)
+        end = &(*end)->next;
+    *end = a;
+    gnomon__windows_refresh();
+    gnomon__control_watch_exit();
+    return GNOMON_OK;
+}
+
+int gnomon__detach(gnomon__attachment *a)
+{
+    if (a->hook_bit < GNOMON__BITS) {
+        int code = gnomon__sink_detach(a->hook_bit);
+        a->detaching = code != GNOMON_OK;
+        if (code)
+            return code;
+        gnomon__step_lock();
+        gnomon__lock();
+        a->view->bits &= ~(1u << a->hook_bit);
+        gnomon__unlock();
+        gnomon__step_unlock();
+    }
+    gnomon__attachment **at = &gnomon__attachments;
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+    if (a->from_spec && a->profiler.destroy)
+        a->profiler.destroy(a->self);
+    a->view->refs--;
+    drop_view(a->view);
+    gnomon__windows_refresh();
+    free_attachment(a);
+    return GNOMON_OK;
+}
+
+gnomon__attachment *gnomon__attachment_named(const char *name)
+{
+    for (gnomon__attachment *a = gnomon__attachments; name && a; a = a->next)
+        if (gnomon__same_word(a->profiler.name, name))
+            return a;
+    return NULL;
+}
+
+/* ---- From the program ------------------------------------------------------------ */
+
+static int attach_given(const gnomon_profiler *profiler, void *self,
+                        const char *text)
+{
+    gnomon__spec spec = {0};
+    gnomon__options *options = NULL;
+    gnomon__complaints complaints = {0};
+    int code = gnomon__profiler_check(profiler);
+    if (!code)
+        code = gnomon__spec_parse_options(&spec, profiler->name, text,
+                                          "gnomon_attach", &complaints);
+    if (!code)
+        code = gnomon__options_create(&options, profiler->name,
+                                      gnomon__options_of(profiler), &spec, 0,
+                                      &complaints);
+    if (complaints.count)
+        code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+    if (code)
+        gnomon__options_destroy(options);
+    else
+        code = gnomon__attach(profiler, self, 0, options, gnomon__batch());
+    gnomon__spec_free(&spec);
+    gnomon__complaints_free(&complaints);
+    return code;
+}
+
+int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                  const char *options)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    code = attach_given(profiler, self, options);
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon_detach(const gnomon_profiler *profiler, void *self)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__attachment *a = gnomon__attachments;
+    while (a && (a->given != profiler || a->self != self))
+        a = a->next;
+    code = a ? gnomon__detach(a)
+             : gnomon__fail(GNOMON_ENOENT,
+                            "this profiler is not attached with this self");
+    gnomon__control_leave();
+    return code;
+}

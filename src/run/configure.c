@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From the text of a spec to attachments: parse, load the plugins it names,
+ * settle its words, attach each. What is wrong is one line; the rest runs.
+ * Inside control calls. */
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "run/run.h"
+
+#define DEFAULT_BUDGET (64ll << 20)
+
+static void tell(gnomon__complaints *c, const char *origin)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        gnomon__log("%s: %s", origin, c->line[i]);
+    if (c->dropped)
+        gnomon__log("%s: and %u more", origin, c->dropped);
+}
+
+/* ---- Help --------------------------------------------------------------------- */
+
+static void print_options(gnomon__buffer *b, const gnomon_option_info *o)
+{
+    static const char *const types[] = {"yes/no", "number", "bytes", "duration",
+                                        "text"};
+    for (; o && o->key; o++)
+        b->writer.print(&b->writer, "      %-10s %-9s %s%s%s%s\n", o->key,
+                        o->type < 5 ? types[o->type] : "", o->help,
+                        o->preset ? " [" : "", o->preset ? o->preset : "",
+                        o->preset ? "]" : "");
+}
+
+static void print_help(void)
+{
+    gnomon__buffer b;
+    gnomon__buffer_init(&b);
+    const gnomon_writer *w = &b.writer;
+    w->print(w,
+             "gnomon %s: GNOMON=profiler[(option=value,...)][,...], @file, "
+             "or /path/to/plugin.so\n\n",
+             GNOMON_VERSION);
+    size_t count;
+    const gnomon_profiler *const *all = gnomon__profilers_known(&count);
+    for (size_t i = 0; i < count; i++) {
+        w->print(w, "  %-12s %s\n", all[i]->name,
+                 all[i]->help ? all[i]->help : "");
+        print_options(&b, gnomon__options_of(all[i]));
+    }
+    w->print(w, "\n  Every profiler knows:\n");
+    print_options(&b, gnomon__core_options);
+    w->print(w, "\n  For the whole run:\n");
+    print_options(&b, gnomon__run_options);
+    gnomon__output_plain(b.text, b.length);
+    gnomon__buffer_free(&b);
+}
+
+/* ---- Attaching ----------------------------------------------------------------- */
+
+static int map_budget(const gnomon__spec *spec, gnomon__complaints *complaints)
+{
+    gnomon__options *run = NULL;
+    int64_t budget = DEFAULT_BUDGET;
+    int code = gnomon__run_options_create(&run, spec, complaints);
+    if (run && gnomon__options_number(run, "mem") > 0)
+        budget = gnomon__options_number(run, "mem");
+    gnomon__options_destroy(run);
+    int mapped = gnomon__marks_map((uint64_t)budget);
+    if (mapped)
+        gnomon__complain(complaints,
+                         "no address space to record in: nothing is recorded");
+    return code ? code : mapped;
+}
+
+static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
+                       gnomon__complaints *complaints)
+{
+    const gnomon__spec_item *item = &spec->items[i];
+    const gnomon_profiler *profiler = NULL;
+    int code = GNOMON_OK;
+    if (item->is_path)
+        code = gnomon__plugin_load(&profiler, item->name);
+    else
+        profiler = gnomon__profiler_named(item->name);
+    if (!code && !profiler)
+        code = gnomon__fail(GNOMON_ENOENT, "unknown profiler '%s'", item->name);
+    gnomon__options *options = NULL;
+    if (!code) {
+        code = gnomon__options_create(&options, profiler->name,
+                                      gnomon__options_of(profiler), spec, i,
+                                      complaints);
+        int wrong = code; /* complained of; the rest of them holds */
+        if (options)
+            code = gnomon__attach(profiler, NULL, 1, options, batch);
+        if (!code)
+            return wrong;
+    }
+    gnomon__complain(complaints, "%s", gnomon_error_text());
+    return code;
+}
+
+int gnomon__configure(const char *text, const char *origin)
+{
+    gnomon__spec spec = {0};
+    gnomon__complaints complaints = {0};
+    int code = gnomon__spec_parse(&spec, text, origin, &complaints);
+    size_t count;
+    const gnomon_profiler *const *known = gnomon__profilers_known(&count);
+    if (code != GNOMON_ENOMEM) {
+        int words = gnomon__spec_resolve(&spec, known, count, &complaints);
+        code = code ? code : words;
+    }
+    if (spec.wants_help)
+        print_help();
+    if (spec.item_count) {
+        int mapped = map_budget(&spec, &complaints);
+        code = code ? code : mapped;
+    }
+    uint32_t batch = gnomon__batch();
+    for (size_t i = 0; i < spec.item_count; i++) {
+        int attached = attach_item(&spec, i, batch, &complaints);
+        code = code ? code : attached;
+    }
+    tell(&complaints, origin);
+    if (complaints.count)
+        gnomon__fail(code, "%s", complaints.line[0]);
+    gnomon__complaints_free(&complaints);
+    gnomon__spec_free(&spec);
+    return code;
+}
+
+void gnomon__configure_clear(void)
+{
+    gnomon__attachment *a = gnomon__attachments;
+    while (a) {
+        gnomon__attachment *next = a->next;
+        if (a->from_spec && gnomon__detach(a))
+            gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
+        a = next;
+    }
+}
+
+/* ---- The resolved spec ------------------------------------------------------------ */
+
+size_t gnomon__spec_resolved(char *buffer, size_t size)
+{
+    gnomon__spec spec = {0};
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        if (gnomon__spec_add(&spec, a->profiler.name))
+            break;
+        gnomon__options_settle(a->options,
+                               &spec.items[spec.item_count - 1].settings);
+    }
+    size_t length = gnomon__spec_print(&spec, buffer, size);
+    gnomon__spec_free(&spec);
+    return length;
+}
+
+size_t gnomon_spec(char *buffer, size_t size)
+{
+    if (size)
+        *buffer = 0;
+    if (gnomon__control_enter())
+        return 0;
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    size_t length = gnomon__spec_resolved(buffer, size);
+    gnomon__control_leave();
+    return length;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The one table through which plugins, and one day other copies of the library,
+ * reach this one. Fields are only ever appended. */
+#include "mark/sink.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "run/run.h"
+
+static uint64_t host_now_ns(void)
+{
+    gnomon__clock clock = gnomon__clock_read();
+    return gnomon__clock_since_zero_ns(&clock, gnomon__ticks());
+}
+
+static void host_log(const char *line)
+{
+    gnomon__log("%s", line ? line : "");
+}
+
+static const gnomon_host the_host = {
+    .struct_size = sizeof the_host,
+    .abi = GNOMON_ABI,
+    .version = GNOMON_VERSION,
+    .now_ns = host_now_ns,
+    .log = host_log,
+    .allocate = gnomon__alloc,
+    .release = gnomon__free,
+    .region_get = gnomon_region_get,
+    .begin = gnomon_begin_slow,
+    .end = gnomon_end_slow,
+    .start = gnomon_start_slow,
+    .stop = gnomon_stop_slow,
+    .range_begin = gnomon_range_begin_slow,
+    .range_end = gnomon_range_end_slow,
+    .link_out = gnomon_link_out_slow,
+    .link_in = gnomon_link_in_slow,
+    .counter = gnomon_counter_slow,
+    .mark = gnomon_mark_slow,
+    .step = gnomon_step_slow,
+    .thread_name = gnomon_thread_name,
+    .stage_begin = gnomon_stage_begin,
+    .stage_end = gnomon_stage_end,
+    .metadata = gnomon_metadata,
+    .attach = gnomon_attach,
+    .detach = gnomon_detach,
+    .snapshot = gnomon_snapshot,
+    .profile_free = gnomon_profile_free,
+    .health = gnomon_health_get,
+    .error_text = gnomon_error_text,
+};
+
+const gnomon_host *gnomon__host(void)
+{
+    return &the_host;
+}

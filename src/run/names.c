@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* File names of reports. Called when reports are written, from control calls
+ * only. Invariants: a value never adds a directory to a path, two ranks of a
+ * run never get one path, and no part of one is longer than NAME_MOST. */
+#include "run/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/memory.h"
+#include "platform/utf8.h"
+
+#define NAME_MOST 255
+#define NAME_HASH 17      /* '-' and 16 digits */
+#define NAME_EXTENSION 32 /* longer ones are not taken for extensions */
+
+/* A text that grows; `at` is NULL once memory has run out, or at first. */
+typedef struct name_text {
+    char *at;
+    size_t length;
+    size_t size;
+    int failed;
+} name_text;
+
+static void name_add(name_text *t, const char *text, size_t n)
+{
+    if (!t->failed && t->length + n >= t->size) {
+        size_t size = 2 * (t->length + n) + 64;
+        char *at = gnomon__realloc(t->at, size);
+        if (at) {
+            t->at = at;
+            t->size = size;
+        } else {
+            t->failed = 1;
+        }
+    }
+    if (t->failed)
+        return;
+    memcpy(t->at + t->length, text, n);
+    t->length += n;
+    t->at[t->length] = '\0';
+}
+
+/* Gives the text away; NULL where memory ran out. */
+static char *name_take(name_text *t)
+{
+    name_add(t, "", 0);
+    if (!t->failed)
+        return t->at;
+    gnomon__free(t->at);
+    return NULL;
+}
+
+/* Where the extension of the n bytes of a name begins; n: it has none. */
+static size_t name_extension(const char *name, size_t n)
+{
+    static const char profile[] = ".gnomon.json";
+    size_t known = sizeof profile - 1, i;
+    if (n > known && memcmp(name + n - known, profile, known) == 0)
+        return n - known;
+    for (i = n; i-- > 1;)
+        if (name[i] == '.')
+            return i;
+    return n;
+}
+
+/* Adds one part of a path, of which the last n - dot bytes are the extension;
+ * cut where it is too long. */
+static void name_add_fitting(name_text *t, const char *part, size_t n,
+                             size_t dot)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    char digits[NAME_HASH + 1];
+    size_t kept = 0, room, i;
+
+    if (n <= NAME_MOST) {
+        name_add(t, part, n);
+        return;
+    }
+    for (i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)part[i]) * 0x100000001b3u;
+    if (n - dot > NAME_EXTENSION)
+        dot = n;
+    room = NAME_MOST - NAME_HASH - (n - dot);
+    while (kept < dot) {
+        uint32_t code;
+        size_t took = gnomon__utf8_next(part + kept, dot - kept, &code);
+        if (kept + took > room)
+            break;
+        kept += took;
+    }
+    snprintf(digits, sizeof digits, "-%016" PRIx64, hash);
+    name_add(t, part, kept);
+    name_add(t, digits, NAME_HASH);
+    name_add(t, part + dot, n - dot);
+}
+
+/* ---- Lightning's -------------------------------------------------------- */
+
+/* What Python's str.strip() takes off, of what is left of it here. */
+static int name_is_space(uint32_t code)
+{
+    return code == ' ' || code == 0x0B || code == 0x0C ||
+           (code >= 0x1C && code <= 0x1F) || code == 0x85 || code == 0xA0 ||
+           code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+           code == 0x2028 || code == 0x2029 || code == 0x202F ||
+           code == 0x205F || code == 0x3000;
+}
+
+/* Sanitises in place; returns the new length. */
+static size_t name_sanitise(char *name, size_t n)
+{
+    size_t i, length = 0, first = 0, last = 0;
+
+    for (i = 0; i < n; i++) {
+        char c = strchr("\\/:*?\"<>|\n\r\t", name[i]) ? '_' : name[i];
+        if (c != '_' || length == 0 || name[length - 1] != '_')
+            name[length++] = c;
+    }
+    for (i = 0; i < length;) {
+        uint32_t code;
+        size_t took = gnomon__utf8_next(name + i, length - i, &code);
+        if (!name_is_space(code))
+            last = i + took;
+        else if (last == 0)
+            first = i + took;
+        i += took;
+    }
+    if (last == 0)
+        return 0;
+    memmove(name, name + first, last - first);
+    return last - first;
+}
+
+char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
+                        const char *action, const char *extension)
+{
+    name_text joined = {NULL, 0, 0, 0}, out = {NULL, 0, 0, 0};
+    const char *parts[4];
+    char digits[16];
+    size_t i, stem;
+    int any = 0;
+
+    snprintf(digits, sizeof digits, "%" PRId32, rank);
+    parts[0] = stage && *stage ? stage : NULL;
+    parts[1] = filename && *filename ? filename : NULL;
+    parts[2] = rank >= 0 ? digits : NULL;
+    parts[3] = action;
+    name_add(&joined, "", 0);
+    for (i = 0; i < 4; i++) {
+        if (!parts[i])
+            continue;
+        name_add(&joined, "-", any ? 1 : 0);
+        name_add(&joined, parts[i], strlen(parts[i]));
+        any = 1;
+    }
+    if (!joined.failed) {
+        joined.length = name_sanitise(joined.at, joined.length);
+        if (joined.length == 0)
+            name_add(&joined, "profile", 7);
+        stem = joined.length;
+        name_add(&joined, extension, strlen(extension));
+    }
+    if (!joined.failed)
+        name_add_fitting(&out, joined.at, joined.length, stem);
+    out.failed |= joined.failed;
+    gnomon__free(joined.at);
+    return name_take(&out);
+}
+
+/* ---- Patterns ----------------------------------------------------------- */
+
+/* Whether the paths of all ranks of a run differ. */
+static int name_tells_ranks(const char *pattern)
+{
+    int rank = 0, local = 0, host = 0, pid = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '%' || pattern[1] == '\0')
+            continue;
+        pattern++;
+        rank |= *pattern == 'r';
+        local |= *pattern == 'l';
+        host |= *pattern == 'h';
+        pid |= *pattern == 'p';
+    }
+    return rank || (host && (local || pid));
+}
+
+/* Whether the path is there for all: a stream, not a file of ours. */
+static int name_is_stream(const char *path)
+{
+    return (strncmp(path, "/dev/", 5) == 0 &&
+            strncmp(path, "/dev/shm/", 9) != 0) ||
+           strncmp(path, "/proc/", 6) == 0;
+}
+
+/* A value as part of a file's name: it stays in its directory. No dot of it
+ * begins a name or follows another dot. */
+static void name_add_value(name_text *t, const char *value)
+{
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        char before = t->length > 0 ? t->at[t->length - 1] : '/';
+        int bad = c == '/' || c < 0x20 || c == 0x7F ||
+                  (c == '.' && (before == '/' || before == '.'));
+        name_add(t, bad ? "_" : value, 1);
+    }
+}
+
+/* Adds what %c stands for; 0: nobody knows. */
+static int name_add_percent(name_text *t, char c, const gnomon__file_values *v)
+{
+    char digits[24];
+    const char *value = digits;
+
+    switch (c) {
+    case 'r':
+        snprintf(digits, sizeof digits, "%" PRId32, v->rank < 0 ? 0 : v->rank);
+        break;
+    case 'l':
+        snprintf(digits, sizeof digits, "%" PRId32,
+                 v->local_rank < 0 ? 0 : v->local_rank);
+        break;
+    case 'h':
+        value = v->host && *v->host ? v->host : "host";
+        break;
+    case 'p':
+        snprintf(digits, sizeof digits, "%" PRId64, v->pid);
+        break;
+    case 's':
+        value = v->stage && *v->stage ? v->stage : "run";
+        break;
+    case 't':
+        snprintf(digits, sizeof digits, "%" PRIu64, v->start_unix_s);
+        break;
+    case '%':
+        value = "%";
+        break;
+    default:
+        return 0;
+    }
+    name_add_value(t, value);
+    return 1;
+}
+
+/* The pattern with the values in it, not yet cut to what fits. */
+static void name_fill(name_text *t, const char *pattern,
+                      const gnomon__file_values *v, const char *who,
+                      gnomon__complaints *complaints)
+{
+    const char *slash = strrchr(pattern, '/');
+    const char *last = slash ? slash + 1 : pattern, *c;
+    const char *insert = v->world_size > 1 && !name_tells_ranks(pattern) &&
+                                 !name_is_stream(pattern)
+                             ? last + name_extension(last, strlen(last))
+                             : NULL;
+
+    for (c = pattern;; c++) {
+        if (c == insert) {
+            name_add(t, "-", 1);
+            name_add_percent(t, 'r', v);
+        }
+        if (*c == '\0')
+            return;
+        if (*c != '%') {
+            name_add(t, c, 1);
+        } else if (c[1] != '\0' && name_add_percent(t, c[1], v)) {
+            c++;
+        } else {
+            gnomon__complain(complaints,
+                             "%s: file=%.64s: '%.2s' is not known and stays: "
+                             "there are %%r %%l %%h %%p %%s %%t and %%%%",
+                             who, pattern, c);
+            name_add(t, c, 1);
+        }
+    }
+}
+
+char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
+                          const char *who, gnomon__complaints *complaints)
+{
+    name_text whole = {NULL, 0, 0, 0}, out = {NULL, 0, 0, 0};
+    const char *part;
+
+    name_add(&whole, "", 0);
+    name_fill(&whole, pattern, v, who, complaints);
+    for (part = whole.failed ? NULL : whole.at; part;) {
+        size_t n = strcspn(part, "/");
+        name_add_fitting(&out, part, n, name_extension(part, n));
+        if (part[n] == '\0')
+            break;
+        name_add(&out, "/", 1);
+        part += n + 1;
+    }
+    out.failed |= whole.failed;
+    gnomon__free(whole.at);
+    return name_take(&out);
+}

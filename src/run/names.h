@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The names of report files: Lightning's, for dir=, and patterns with %, for
+ * file=. Both keep each part of a path within 255 bytes: a longer one is cut,
+ * with a hash of all of it, so that different ones stay different. */
+#ifndef GNOMON_RUN_NAMES_H
+#define GNOMON_RUN_NAMES_H
+
+#include <stdint.h>
+
+#include "run/suggest.h"
+
+/* Lightning's name for a report: "stage-filename-rank-action" and `extension`,
+ * made fit for a file system. Parts that are NULL, or a rank below 0, are left
+ * out, so is an empty stage or filename. Its rank is the local one there; give
+ * the global one where nodes share a disk. From gnomon__alloc; NULL: no
+ * memory. */
+char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
+                        const char *action, const char *extension);
+
+/* What the % of a pattern stand for. */
+typedef struct gnomon__file_values {
+    int32_t rank; /* below 0: not known, which is 0 */
+    int32_t local_rank;
+    int32_t world_size;
+    int64_t pid;
+    const char *host;
+    const char *stage; /* NULL or "": "run" */
+    uint64_t start_unix_s;
+} gnomon__file_values;
+
+/* Expands %r %l %h %p %s %t %%: rank, local rank, host, pid, stage, seconds of
+ * the run's start in Unix time. With several ranks, a pattern that does not
+ * tell them apart on a shared disk gets "-%r" before its extension; %r does,
+ * and %h together with %p or %l (pids alone repeat from node to node). Streams
+ * below /dev and /proc are left as they are. An unknown % stays and is
+ * complained of for `who`. From gnomon__alloc; NULL: no memory. */
+char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
+                          const char *who, gnomon__complaints *complaints);
+
+#endif

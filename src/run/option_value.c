@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The values of options: text to number, with units. Pure, and independent of
+ * the locale, unlike libc's parsers. Invariant: a number that comes out is
+ * exact, or cut below the sixth digit of a fraction; what does not fit is
+ * refused. */
+#include "run/options.h"
+
+#include <stdio.h>
+
+typedef struct option_unit {
+    const char *name;
+    int64_t scale;
+} option_unit;
+
+static const option_unit option_durations[] = {
+    {"ns", 1},         {"us", 1000},         {"ms", 1000000},
+    {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
+    {NULL, 0},
+};
+
+static const option_unit option_sizes[] = {
+    {"B", 1},         {"KB", 1000},       {"KiB", 1 << 10}, {"MB", 1000000},
+    {"MiB", 1 << 20}, {"GB", 1000000000}, {"GiB", 1 << 30}, {NULL, 0},
+};
+
+static int option_bad(char *why, size_t size, const char *text)
+{
+    snprintf(why, size, "%s", text);
+    return GNOMON_EINVAL;
+}
+
+static int option_bool(const char *text, int64_t *number, char *why,
+                       size_t size)
+{
+    static const char *const words[] = {"false", "true", "no", "yes",
+                                        "off",   "on",   "0",  "1"};
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (gnomon__same_word(text, words[i])) {
+            *number = i & 1;
+            return GNOMON_OK;
+        }
+    return option_bad(why, size,
+                      "say true or false (or yes, no, on, off, 1, 0)");
+}
+
+/* Digits from *at on, which it moves past them. -1: more than fit. */
+static int64_t option_digits(const char **at)
+{
+    int64_t value = 0;
+    int full = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        full |= __builtin_mul_overflow(value, 10, &value) ||
+                __builtin_add_overflow(value, **at - '0', &value);
+    return full ? -1 : value;
+}
+
+static int option_integer(const char *text, int64_t *number, char *why,
+                          size_t size)
+{
+    const char *at = text + (*text == '-' || *text == '+'), *first = at;
+    int64_t value = option_digits(&at);
+    if (at == first || *at)
+        return option_bad(why, size, "say a whole number");
+    if (value < 0)
+        return option_bad(why, size, "the number is too large");
+    *number = *text == '-' ? -value : value;
+    return GNOMON_OK;
+}
+
+static int option_unit_missing(const option_unit *units, const char *unit,
+                               char *why, size_t size)
+{
+    char names[64] = "";
+    size_t used = 0;
+    for (; units->name; units++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 used == 0       ? ""
+                                 : units[1].name ? ", "
+                                                 : " or ",
+                                 units->name);
+    if (*unit)
+        snprintf(why, size, "no such unit as '%.16s': say %s", unit, names);
+    else
+        snprintf(why, size, "a unit is missing: say %s", names);
+    return GNOMON_EINVAL;
+}
+
+/* "1.5GiB"; of the fraction six digits count, so nothing overflows. A number
+ * without unit is `plain`; NULL: only 0 may be. */
+static int option_amount(const char *text, const option_unit *units,
+                         const option_unit *plain, int64_t *number, char *why,
+                         size_t size)
+{
+    const char *at = text;
+    int64_t whole = option_digits(&at), part = 0, parts = 1;
+    const option_unit *unit = units;
+
+    if (at == text)
+        return option_bad(why, size, "say a number and its unit");
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            if (parts < 1000000) {
+                part = part * 10 + (*at - '0');
+                parts *= 10;
+            }
+    while (*at == ' ')
+        at++;
+    if (*at)
+        while (unit->name && !gnomon__same_word(unit->name, at))
+            unit++;
+    else if (plain || (whole == 0 && part == 0))
+        unit = plain ? plain : units;
+    else
+        return option_unit_missing(units, at, why, size);
+    if (!unit->name)
+        return option_unit_missing(units, at, why, size);
+    if (whole < 0 || __builtin_mul_overflow(whole, unit->scale, &whole) ||
+        __builtin_add_overflow(whole, part * unit->scale / parts, &whole))
+        return option_bad(why, size, "the number is too large");
+    *number = whole;
+    return GNOMON_OK;
+}
+
+int gnomon__option_parse(int64_t type, const char *text, int64_t *number,
+                         char *why, size_t size)
+{
+    *number = 0;
+    switch (type) {
+    case GNOMON_OPTION_BOOL:
+        return option_bool(text, number, why, size);
+    case GNOMON_OPTION_INTEGER:
+        return option_integer(text, number, why, size);
+    case GNOMON_OPTION_BYTES:
+        return option_amount(text, option_sizes, option_sizes, number, why,
+                             size);
+    case GNOMON_OPTION_DURATION:
+        return option_amount(text, option_durations, NULL, number, why, size);
+    default:
+        return GNOMON_OK;
+    }
+}

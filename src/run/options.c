@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Options: the core's tables, and what a profiler's options come to. Called
+ * from control calls only. Invariant: a value that is in a gnomon__options was
+ * checked; what failed was complained of once, and the value of the next lower
+ * layer holds (item over free over preset). */
+#include "run/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/memory.h"
+#include "run/rank.h"
+#include "run/schedule.h"
+
+const gnomon_option_info gnomon__core_options[] = {
+    {"filter", GNOMON_OPTION_TEXT, NULL,
+     "marks to take: opt*|[Callback]*|@category"},
+    {"exclude", GNOMON_OPTION_TEXT, NULL, "marks to leave out, as in filter"},
+    {"schedule", GNOMON_OPTION_TEXT, NULL,
+     "steps to record: wait:1/warmup:1/active:3, also repeat, skip_first, "
+     "skip_first_wait"},
+    {"ranks", GNOMON_OPTION_TEXT, "all", "ranks to record on: all or 0|3|8-15"},
+    {"file", GNOMON_OPTION_TEXT, NULL,
+     "where the report goes; %r rank, %l local rank, %h host, %p pid, %s "
+     "stage, %t start"},
+    {"dir", GNOMON_OPTION_TEXT, NULL,
+     "directory for reports under names of their own"},
+    {NULL, 0, NULL, NULL},
+};
+
+const gnomon_option_info gnomon__run_options[] = {
+    {"mem", GNOMON_OPTION_BYTES, NULL, "most memory that recording may take"},
+    {NULL, 0, NULL, NULL},
+};
+
+/* ---- Words -------------------------------------------------------------- */
+
+const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
+                                              const char *key)
+{
+    for (; table && table->key; table++)
+        if (gnomon__same_word(table->key, key))
+            return table;
+    return NULL;
+}
+
+const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler)
+{
+    if (profiler->struct_size <
+        offsetof(gnomon_profiler, options) + sizeof profiler->options)
+        return NULL;
+    return profiler->options;
+}
+
+/* What the core's own options must be beyond their type. */
+static int option_check(const gnomon_option_info *info, const char *text,
+                        int64_t *number, char *why, size_t size)
+{
+    gnomon__schedule schedule;
+    size_t n = strlen(text);
+
+    if (gnomon__option_find(gnomon__core_options, info->key) != info)
+        return gnomon__option_parse(info->type, text, number, why, size);
+    *number = 0;
+    if (strcmp(info->key, "schedule") == 0)
+        return gnomon__schedule_parse(&schedule, text, why, size);
+    if (strcmp(info->key, "ranks") == 0)
+        return gnomon__ranks_check(text, why, size);
+    if (n > 0 && (strcmp(info->key, "file") != 0 || text[n - 1] != '/'))
+        return GNOMON_OK;
+    snprintf(why, size,
+             n > 0 ? "say a file, or dir= for a directory"
+                   : "a value is missing");
+    return GNOMON_EINVAL;
+}
+
+/* ---- A profiler's options ----------------------------------------------- */
+
+static const gnomon__option *option_at(const gnomon__options *options,
+                                       const char *key)
+{
+    size_t i;
+    for (i = 0; key && i < options->count; i++)
+        if (gnomon__same_word(options->at[i].info->key, key))
+            return &options->at[i];
+    return NULL;
+}
+
+const char *gnomon__options_text(const gnomon__options *options,
+                                 const char *key)
+{
+    const gnomon__option *option = option_at(options, key);
+    return option ? option->text : NULL;
+}
+
+int64_t gnomon__options_number(const gnomon__options *options, const char *key)
+{
+    const gnomon__option *option = option_at(options, key);
+    return option ? option->number : 0;
+}
+
+/* `api` is the first member, so these get the whole. */
+static const char *option_api_text(const gnomon_options *api, const char *key)
+{
+    return gnomon__options_text((const gnomon__options *)api, key);
+}
+
+static int64_t option_api_number(const gnomon_options *api, const char *key)
+{
+    return gnomon__options_number((const gnomon__options *)api, key);
+}
+
+/* Sets the option, or adds to it where `added`; takes nothing over. */
+static int option_set(gnomon__option *option, const char *text, int added)
+{
+    size_t had = added ? strlen(option->text) + 1 : 0, n = strlen(text);
+    char *value = gnomon__alloc(had + n + 1);
+    if (!value)
+        return GNOMON_ENOMEM;
+    if (added) {
+        memcpy(value, option->text, had);
+        value[had - 1] = '|';
+    }
+    memcpy(value + had, text, n);
+    gnomon__free(option->text);
+    option->text = value;
+    return GNOMON_OK;
+}
+
+/* Lays what `settings` say of one option over what it has. `who` is complained
+ * of: the profiler, or where free options stand. */
+static int option_lay(gnomon__option *option, const gnomon__settings *settings,
+                      const char *who, gnomon__complaints *complaints)
+{
+    const gnomon_option_info *info = option->info;
+    int adds = info == &gnomon__core_options[0] || /* filter */
+               info == &gnomon__core_options[1];   /* exclude */
+    int status = GNOMON_OK, laid = 0;
+    size_t i;
+
+    for (i = 0; i < settings->count; i++) {
+        const char *value = settings->at[i].value;
+        char why[256];
+        int64_t number;
+        if (!gnomon__same_word(settings->at[i].key, info->key))
+            continue;
+        if (!value && info->type == GNOMON_OPTION_BOOL)
+            value = "true";
+        if (!value) {
+            gnomon__complain(complaints, "%s: %s: a value is missing: %s=...",
+                             who, info->key, info->key);
+            status = GNOMON_EINVAL;
+        } else if (option_check(info, value, &number, why, sizeof why) !=
+                   GNOMON_OK) {
+            gnomon__complain(complaints, "%s: %s=%.64s: %s", who, info->key,
+                             value, why);
+            status = GNOMON_EINVAL;
+        } else if (option_set(option, value, adds && laid) != GNOMON_OK) {
+            return GNOMON_ENOMEM;
+        } else {
+            option->number = number;
+            laid = 1;
+        }
+    }
+    return status;
+}
+
+/* Presets come from strangers' tables and may be wrong too. */
+static int option_preset(gnomon__option *option, const char *who,
+                         gnomon__complaints *complaints)
+{
+    const char *preset = option->info->preset;
+    char why[256];
+
+    if (!preset)
+        return GNOMON_OK;
+    if (option_check(option->info, preset, &option->number, why, sizeof why) !=
+        GNOMON_OK) {
+        gnomon__complain(complaints, "%s: its preset %s=%.64s: %s", who,
+                         option->info->key, preset, why);
+        return GNOMON_OK;
+    }
+    return option_set(option, preset, 0);
+}
+
+static size_t option_count(const gnomon_option_info *table)
+{
+    size_t count = 0;
+    while (table && table[count].key)
+        count++;
+    return count;
+}
+
+/* The options of two tables, presets set. Those of `own` that `core` has too
+ * are left out. */
+static gnomon__options *option_make(const char *who,
+                                    const gnomon_option_info *own,
+                                    const gnomon_option_info *core,
+                                    gnomon__complaints *complaints)
+{
+    size_t count = option_count(own) + option_count(core), i;
+    gnomon__options *options =
+        gnomon__alloc(sizeof *options + count * sizeof options->at[0]);
+
+    if (!options)
+        return NULL;
+    options->api.struct_size = sizeof options->api;
+    options->api.text = option_api_text;
+    options->api.number = option_api_number;
+    for (; own && own->key; own++)
+        if (!gnomon__option_find(core, own->key))
+            options->at[options->count++].info = own;
+    for (; core && core->key; core++)
+        options->at[options->count++].info = core;
+    for (i = 0; i < options->count; i++)
+        if (option_preset(&options->at[i], who, complaints) != GNOMON_OK) {
+            gnomon__options_destroy(options);
+            return NULL;
+        }
+    return options;
+}
+
+static void option_unknown(const gnomon__options *options, const char *who,
+                           const char *key, gnomon__complaints *complaints)
+{
+    gnomon__suggestion s = gnomon__suggest(key);
+    char known[600] = "";
+    size_t i, used = 0;
+
+    if (gnomon__option_find(gnomon__run_options, key)) {
+        gnomon__complain(complaints,
+                         "%s: '%s' is for the whole run: write it outside of "
+                         "the brackets",
+                         who, key);
+        return;
+    }
+    for (i = 0; i < options->count; i++) {
+        const char *word = options->at[i].info->key;
+        gnomon__suggest_offer(&s, word);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                     i > 0 ? ", " : "", word);
+    }
+    gnomon__complain(complaints,
+                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who, key,
+                     s.best ? ": did you mean '" : ".", s.best ? s.best : "",
+                     s.best ? "'?" : "", known);
+}
+
+/* Lays free options and the item's over the presets. */
+static int option_fill(gnomon__options *options, const char *who,
+                       const gnomon__spec *spec,
+                       const gnomon__settings *settings,
+                       gnomon__complaints *complaints)
+{
+    int worst = GNOMON_OK, free_status, own_status;
+    size_t i;
+
+    for (i = 0; i < options->count; i++) {
+        gnomon__option *option = &options->at[i];
+        free_status =
+            option_lay(option, &spec->defaults, spec->origin, complaints);
+        own_status = settings ? option_lay(option, settings, who, complaints)
+                              : GNOMON_OK;
+        if (free_status == GNOMON_ENOMEM || own_status == GNOMON_ENOMEM)
+            return GNOMON_ENOMEM;
+        if (free_status != GNOMON_OK || own_status != GNOMON_OK)
+            worst = GNOMON_EINVAL;
+    }
+    for (i = 0; settings && i < settings->count; i++)
+        if (!option_at(options, settings->at[i].key)) {
+            option_unknown(options, who, settings->at[i].key, complaints);
+            worst = GNOMON_EINVAL;
+        }
+    return worst;
+}
+
+static int option_create(gnomon__options **out, const char *who,
+                         const gnomon_option_info *own,
+                         const gnomon_option_info *core,
+                         const gnomon__spec *spec,
+                         const gnomon__settings *settings,
+                         gnomon__complaints *complaints)
+{
+    int status;
+    *out = option_make(who, own, core, complaints);
+    if (!*out)
+        return GNOMON_ENOMEM;
+    status = option_fill(*out, who, spec, settings, complaints);
+    if (status == GNOMON_ENOMEM) {
+        gnomon__options_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+int gnomon__options_create(gnomon__options **out, const char *name,
+                           const gnomon_option_info *own,
+                           const gnomon__spec *spec, size_t item,
+                           gnomon__complaints *complaints)
+{
+    return option_create(out, name, own, gnomon__core_options, spec,
+                         &spec->items[item].settings, complaints);
+}
+
+int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
+                               gnomon__complaints *complaints)
+{
+    return option_create(out, "run", gnomon__run_options, NULL, spec, NULL,
+                         complaints);
+}
+
+void gnomon__options_destroy(gnomon__options *options)
+{
+    size_t i;
+    for (i = 0; options && i < options->count; i++)
+        gnomon__free(options->at[i].text);
+    gnomon__free(options);
+}
+
+int gnomon__options_settle(const gnomon__options *options,
+                           gnomon__settings *out)
+{
+    size_t i;
+    for (i = 0; i < options->count; i++) {
+        const gnomon__option *option = &options->at[i];
+        if (option->text && gnomon__settings_add(out, option->info->key,
+                                                 option->text) != GNOMON_OK)
+            return GNOMON_ENOMEM;
+    }
+    return GNOMON_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The words of a spec: which options there are, and what a profiler's come to
+ * when defaults, free options and its own are put together and checked. */
+#ifndef GNOMON_RUN_OPTIONS_H
+#define GNOMON_RUN_OPTIONS_H
+
+#include "gnomon/profiler.h"
+#include "run/spec.h"
+#include "run/suggest.h"
+
+/* What every profiler knows, by the core's hand: filter, exclude, schedule,
+ * ranks, file, dir. A profiler's own option of such a name is not reached. */
+extern const gnomon_option_info gnomon__core_options[];
+
+/* What belongs to the run and stands free, outside of brackets: mem. */
+extern const gnomon_option_info gnomon__run_options[];
+
+/* The entry of a table (NULL: empty) with this key, or NULL. */
+const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
+                                              const char *key);
+
+/* The options that a profiler brings; NULL: none. Looks at struct_size. */
+const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler);
+
+/* Settles what each word of a parsed spec is. Bare words become profilers (in
+ * the spelling of `known`), free options, or wants_help; what nobody knows is
+ * complained of and removed. Paths are left as they are. GNOMON_OK,
+ * GNOMON_EINVAL: something was wrong; GNOMON_ENOMEM. */
+int gnomon__spec_resolve(gnomon__spec *spec,
+                         const gnomon_profiler *const *known, size_t count,
+                         gnomon__complaints *complaints);
+
+typedef struct gnomon__option {
+    const gnomon_option_info *info;
+    char *text; /* NULL: none */
+    int64_t number;
+} gnomon__option;
+
+/* One profiler's options, or the run's. Immutable. */
+typedef struct gnomon__options {
+    gnomon_options api; /* what gnomon_profiler.create gets */
+    size_t count;
+    gnomon__option at[];
+} gnomon__options;
+
+/* Makes the options of `item` (its place in spec->items) for the profiler
+ * `name` with the table `own` (or NULL): preset, then free option, then the
+ * item's. The last of a key holds; several of filter or exclude add up. Wrong
+ * values are complained of and ignored. GNOMON_OK or GNOMON_EINVAL with *out,
+ * GNOMON_ENOMEM without. The tables must outlive it. */
+int gnomon__options_create(gnomon__options **out, const char *name,
+                           const gnomon_option_info *own,
+                           const gnomon__spec *spec, size_t item,
+                           gnomon__complaints *complaints);
+
+/* The same for the run's own, from spec->defaults alone. */
+int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
+                               gnomon__complaints *complaints);
+void gnomon__options_destroy(gnomon__options *options);
+
+/* As options->api.text and .number: NULL and 0 where there is none. */
+const char *gnomon__options_text(const gnomon__options *options,
+                                 const char *key);
+int64_t gnomon__options_number(const gnomon__options *options, const char *key);
+
+/* Adds every option that has a value to `out`: with them gnomon__spec_print
+ * writes a resolved spec. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__options_settle(const gnomon__options *options,
+                           gnomon__settings *out);
+
+/* The number that `text` is as an option of `type` (gnomon_option_type): bytes
+ * and ns, bool 0 or 1, text 0. GNOMON_OK, or GNOMON_EINVAL and `why` in a few
+ * words. */
+int gnomon__option_parse(int64_t type, const char *text, int64_t *number,
+                         char *why, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Profilers by name: what the program registered, the built-in ones, and what a
+ * file exports. Libraries are never closed: their code may be on a stack. */
+#include <stddef.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/os.h"
+#include "profilers/table.h"
+#include "run/run.h"
+
+#define MAX_KNOWN 64
+
+static const gnomon_profiler *known[MAX_KNOWN];
+static size_t known_count;
+
+/* The fields of the first release: a table must hold them. */
+#define FIRST_SIZE (offsetof(gnomon_profiler, options))
+
+int gnomon__profiler_check(const gnomon_profiler *p)
+{
+    if (!p)
+        return gnomon__fail(GNOMON_EINVAL, "no profiler (NULL)");
+    if (p->abi != GNOMON_ABI)
+        return gnomon__fail(GNOMON_EABI,
+                            "the profiler was made for generation %u of "
+                            "gnomon, this is %d: compile it again",
+                            (unsigned)p->abi, GNOMON_ABI);
+    if (p->struct_size < FIRST_SIZE)
+        return gnomon__fail(GNOMON_EABI,
+                            "the profiler's struct_size is %u: set it to "
+                            "sizeof(gnomon_profiler)",
+                            (unsigned)p->struct_size);
+    if (!p->name || !*p->name)
+        return gnomon__fail(GNOMON_EINVAL, "the profiler has no name");
+    return GNOMON_OK;
+}
+
+/* The built-in ones are entered last and so found last. */
+static void enter_builtins(void)
+{
+    for (size_t i = 0; known_count < MAX_KNOWN && gnomon__profilers[i]; i++)
+        known[known_count++] = *gnomon__profilers[i];
+}
+
+const gnomon_profiler *const *gnomon__profilers_known(size_t *count)
+{
+    if (!known_count)
+        enter_builtins();
+    *count = known_count;
+    return known;
+}
+
+const gnomon_profiler *gnomon__profiler_named(const char *name)
+{
+    size_t count;
+    const gnomon_profiler *const *all = gnomon__profilers_known(&count);
+    for (size_t i = 0; i < count; i++)
+        if (gnomon__same_word(all[i]->name, name))
+            return all[i];
+    return NULL;
+}
+
+int gnomon_register(const gnomon_profiler *profiler)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    code = gnomon__profiler_check(profiler);
+    if (!code) {
+        size_t count, i = 0;
+        gnomon__profilers_known(&count);
+        while (i < count && !gnomon__same_word(known[i]->name, profiler->name))
+            i++;
+        if (i < MAX_KNOWN) {
+            known[i] = profiler;
+            known_count = i < count ? count : count + 1;
+        } else {
+            code = gnomon__fail(GNOMON_EFULL,
+                                "%d profilers are registered, no more fit",
+                                MAX_KNOWN);
+        }
+    }
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
+{
+    const char *why = "";
+    void *library = gnomon__os_library(path, &why);
+    if (!library)
+        return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s", why);
+    void *symbol = gnomon__os_symbol(library, GNOMON_PLUGIN_ENTRY);
+    gnomon_plugin_entry *entry;
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no such cast */
+    if (!symbol)
+        return gnomon__fail(GNOMON_ENOENT,
+                            "plugin %s does not export " GNOMON_PLUGIN_ENTRY,
+                            path);
+    const gnomon_profiler *profiler = entry(gnomon__host());
+    if (!profiler)
+        return gnomon__fail(GNOMON_EPLUGIN,
+                            "plugin %s does not want to run with gnomon %s",
+                            path, GNOMON_VERSION);
+    *out = profiler;
+    return gnomon__profiler_check(profiler);
+}

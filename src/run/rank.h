@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which rank this process is, from what launchers leave in the environment, and
+ * the lists of ranks in specs. The host's name is the system's (os.h). */
+#ifndef GNOMON_RUN_RANK_H
+#define GNOMON_RUN_RANK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As getenv; tests give their own. */
+typedef const char *gnomon__getenv(void *context, const char *name);
+
+/* Who this process is. -1: not known. A plain value. */
+typedef struct gnomon__rank {
+    int32_t rank;
+    int32_t local_rank; /* may be unknown where the others are known */
+    int32_t world_size;
+    int32_t attempt;       /* how often the launcher restarted the job */
+    const char *source;    /* "torchrun", ...; NULL: no launcher. Static */
+    char passed_over[160]; /* the first set that was there and did not hold,
+                              and why; else "" */
+} gnomon__rank;
+
+/* Looks for GNOMON_RANK, then torchrun's, Open MPI's, PMI's and Slurm's
+ * variables, and takes the first set that is whole and agrees with itself. */
+void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context);
+
+/* Whether `text` is "all" or ranks and spans as "0|3|8-15". GNOMON_OK, or
+ * GNOMON_EINVAL and `why`. */
+int gnomon__ranks_check(const char *text, char *why, size_t size);
+
+/* Whether a checked list (NULL: all) holds the rank; an unknown one is 0. */
+int gnomon__ranks_hold(const char *text, int32_t rank);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The run: what control calls share. One control call at a time; marks never
+ * wait for one. Below it lie the lock of steps (schedules, step statistics) and
+ * the lock of marks, always taken in that order.
+ *
+ *     control.c    entering control calls, start, fork, exit
+ *     setup.c      setup, teardown, rank
+ *     configure.c  specs: from text to attachments
+ *     plugin.c     profilers by name: built-in, registered, from a file
+ *     attach.c     attachments and their views
+ *     stage.c      stages, steps, and what a profile says of the run
+ *     window.c     schedules: gates and armed masks
+ *     summary.c    summaries into buffers, and when reports are due
+ *     output.c     where reports go
+ *     host.c       the table that plugins get                              */
+#ifndef GNOMON_RUN_RUN_H
+#define GNOMON_RUN_RUN_H
+
+#include "gnomon/profiler.h"
+#include "mark/thread.h"
+#include "profile/snapshot.h"
+#include "run/filter.h"
+#include "run/options.h"
+#include "run/rank.h"
+#include "run/schedule.h"
+#include "run/spec.h"
+
+/* The equal filter, schedule and ranks under which profilers that came together
+ * share a call tree. */
+typedef struct gnomon__view {
+    struct gnomon__view *next;
+    uint32_t refs;
+    uint32_t batch; /* of the control call that made it */
+    gnomon__filter *filter;
+    gnomon__schedule schedule; /* all zero: none */
+    int scheduled;
+    int rank_on;
+    uint32_t bits;       /* of all its sinks */
+    uint32_t tree_bit;   /* GNOMON__BITS: none */
+    uint32_t generation; /* of the tree's sink */
+    int32_t phase;       /* gnomon_phase of the step that is open */
+    int was_active;      /* in the open stage */
+} gnomon__view;
+
+typedef struct gnomon__attachment {
+    struct gnomon__attachment *next; /* in attach order */
+    gnomon_profiler profiler;        /* the caller's, up to what both know */
+    const gnomon_profiler *given;
+    void *self;
+    int from_spec; /* ours: created and destroyed here */
+    int detaching; /* an attempt said GNOMON_EBUSY */
+    gnomon__options *options;
+    gnomon__view *view;
+    uint32_t hook_bit; /* GNOMON__BITS: none */
+} gnomon__attachment;
+
+/* ---- control.c -------------------------------------------------------------- */
+
+/* Entry and exit of every control call. Not GNOMON_OK: do not go on. */
+int gnomon__control_enter(void);
+void gnomon__control_leave(void);
+/* Makes sure that $GNOMON was read. Inside a control call. */
+void gnomon__control_start(void);
+/* Reports at exit from now on; idempotent. */
+void gnomon__control_watch_exit(void);
+
+/* ---- setup.c ----------------------------------------------------------------- */
+
+const gnomon__rank *gnomon__run_rank(void);
+/* Of gnomon_setup, or NULL. */
+const char *gnomon__run_dir(void);
+void gnomon__run_find_rank(void);
+uint64_t gnomon__start_unix_ns(void);
+/* Fills in all but the clock's part. Borrowed texts. */
+void gnomon__run_describe(gnomon_run_info *run);
+/* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
+int gnomon__run_from_environment(const char *fallback);
+
+/* ---- configure.c -------------------------------------------------------------- */
+
+int gnomon__configure(const char *spec, const char *origin);
+/* The resolved spec as text, as snprintf. */
+size_t gnomon__spec_resolved(char *buffer, size_t size);
+/* Detaches what specs attached, with their teardown. */
+void gnomon__configure_clear(void);
+
+/* ---- plugin.c ------------------------------------------------------------------ */
+
+/* All that a bare name can mean, registered ones first. */
+const gnomon_profiler *const *gnomon__profilers_known(size_t *count);
+const gnomon_profiler *gnomon__profiler_named(const char *name);
+/* Loads a plugin. GNOMON_ENOENT, GNOMON_EABI, GNOMON_EPLUGIN and a text. */
+int gnomon__plugin_load(const gnomon_profiler **out, const char *path);
+/* Whether a profiler's table can be used. GNOMON_EABI and a text. */
+int gnomon__profiler_check(const gnomon_profiler *profiler);
+
+/* ---- attach.c ------------------------------------------------------------------- */
+
+extern gnomon__attachment *gnomon__attachments;
+extern gnomon__view *gnomon__views;
+
+/* Attaches with options that are settled; takes them over, also on failure.
+ * `batch`: profilers of one number share views. */
+int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
+                   gnomon__options *options, uint32_t batch);
+int gnomon__detach(gnomon__attachment *a);
+uint32_t gnomon__batch(void);
+/* By the profiler's name, first attached first; NULL: none. */
+gnomon__attachment *gnomon__attachment_named(const char *name);
+
+/* ---- stage.c ---------------------------------------------------------------------- */
+
+/* What a profile says of the run; borrowed until gnomon__facts_free. */
+int gnomon__facts_take(gnomon__run_facts *facts);
+void gnomon__facts_free(gnomon__run_facts *facts);
+uint32_t gnomon__stage_ordinal(void);
+const char *gnomon__stage_name(void); /* of the open one; NULL: unnamed */
+/* Whether anything was marked or opened since the stage before ended. */
+int gnomon__stage_is_due(void);
+uint64_t gnomon__stage_steps(void);
+/* Ends the stage, named or not, with its reports. */
+void gnomon__stage_over(void);
+/* The stages of a run that is over are forgotten, where no tree holds any. */
+void gnomon__stages_restart(void);
+
+/* ---- window.c ---------------------------------------------------------------------- */
+
+/* Both under the lock of steps. A view is new, or a stage or step began: gates
+ * move at once; masks when they must, else on a thread of ours. */
+void gnomon__windows_move(uint64_t step);
+void gnomon__step_lock(void);
+void gnomon__step_unlock(void);
+/* A view came or went; starts or stops the thread. Not under that lock. */
+void gnomon__windows_refresh(void);
+
+/* ---- summary.c --------------------------------------------------------------------- */
+
+/* Writes every report that is due for the open stage, and calls teardown. */
+void gnomon__report_stage(void);
+int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
+                        gnomon__model **out);
+
+/* ---- output.c ---------------------------------------------------------------------- */
+
+/* A writer into memory. */
+typedef struct gnomon__buffer {
+    gnomon_writer writer; /* first */
+    char *text;
+    size_t length, room;
+    int code; /* the first error */
+} gnomon__buffer;
+void gnomon__buffer_init(gnomon__buffer *b);
+void gnomon__buffer_free(gnomon__buffer *b);
+
+/* Sends a report to where the attachment's options say. */
+void gnomon__output(const gnomon__attachment *a, const char *text,
+                    size_t length);
+void gnomon__output_plain(const char *text, size_t length); /* stderr */
+/* Files of a run that is over are not appended to. */
+void gnomon__output_restart(void);
+
+/* ---- host.c ------------------------------------------------------------------------ */
+
+const gnomon_host *gnomon__host(void);
+
+#endif

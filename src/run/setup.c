@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Who this process is, and the nesting of setup and teardown: libraries and
+ * their host may all call them, the outermost pair frames the run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+#include "run/run.h"
+
+static int setup_depth;
+static int is_configured; /* $GNOMON, or what stands for it, is attached */
+static gnomon__rank our_rank = {-1, -1, -1, -1, NULL, ""};
+static int rank_found;
+static char *given_dir;
+static char host_name[256];
+static uint64_t start_unix_ns;
+
+uint64_t gnomon__start_unix_ns(void)
+{
+    return start_unix_ns;
+}
+
+static const char *from_environment(void *context, const char *name)
+{
+    (void)context;
+    return getenv(name);
+}
+
+void gnomon__run_find_rank(void)
+{
+    if (rank_found)
+        return;
+    rank_found = 1;
+    start_unix_ns = gnomon__os_unix_ns();
+    gnomon__os_host_name(host_name, sizeof host_name);
+    if (!gnomon__os_is_secure())
+        gnomon__rank_find(&our_rank, from_environment, NULL);
+}
+
+const gnomon__rank *gnomon__run_rank(void)
+{
+    return &our_rank;
+}
+
+const char *gnomon__run_dir(void)
+{
+    return given_dir;
+}
+
+void gnomon__run_describe(gnomon_run_info *run)
+{
+    static char attempt[16];
+    memset(run, 0, sizeof *run);
+    run->struct_size = sizeof *run;
+    run->rank = our_rank.rank;
+    run->local_rank = our_rank.local_rank;
+    run->world_size = our_rank.world_size;
+    run->pid = gnomon__os_pid();
+    run->host = host_name;
+    run->dir = given_dir;
+    if (our_rank.attempt >= 0) {
+        snprintf(attempt, sizeof attempt, "%d", (int)our_rank.attempt);
+        run->attempt = attempt;
+    }
+}
+
+int gnomon__run_from_environment(const char *fallback)
+{
+    if (is_configured)
+        return GNOMON_OK;
+    is_configured = 1;
+    gnomon__run_find_rank();
+    const char *spec = NULL;
+    if (!gnomon__os_is_secure())
+        spec = getenv("GNOMON");
+    if (spec)
+        return gnomon__configure(spec, "$GNOMON");
+    return fallback ? gnomon__configure(fallback, "setup") : GNOMON_OK;
+}
+
+static int take_options(const gnomon_setup_options *given)
+{
+    gnomon_setup_options o = {0};
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size)
+            return gnomon__fail(GNOMON_EINVAL,
+                                "gnomon_setup: set options.struct_size to "
+                                "sizeof options");
+        memcpy(&o, given,
+               given->struct_size < sizeof o ? given->struct_size : sizeof o);
+    }
+    gnomon__run_find_rank();
+    if (o.has_rank) {
+        if (o.world_size < 1 || o.rank < 0 || o.rank >= o.world_size)
+            return gnomon__fail(GNOMON_EINVAL,
+                                "gnomon_setup: rank %d is not below world "
+                                "size %d",
+                                (int)o.rank, (int)o.world_size);
+        our_rank.rank = o.rank;
+        our_rank.local_rank = o.local_rank;
+        our_rank.world_size = o.world_size;
+        our_rank.source = "setup";
+    }
+    if (o.dir) {
+        gnomon__free(given_dir);
+        given_dir = gnomon__strdup(o.dir);
+    }
+    return gnomon__run_from_environment(o.spec);
+}
+
+int gnomon_setup(const gnomon_setup_options *options)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__control_start();
+    if (setup_depth == 0)
+        code = take_options(options);
+    setup_depth++;
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon_teardown(void)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    if (setup_depth == 0) {
+        code = gnomon__fail(GNOMON_ESTATE,
+                            "gnomon_teardown: there was no setup to undo");
+    } else if (--setup_depth == 0) {
+        gnomon__stage_over();
+        gnomon__configure_clear();
+        is_configured = 0;
+        if (!gnomon__attachments)
+            gnomon__stages_restart();
+        gnomon__output_restart();
+    }
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon_configure(const char *spec)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__control_start();
+    gnomon__run_find_rank();
+    is_configured = 1;
+    if (gnomon__attachments && gnomon__stage_is_due())
+        gnomon__report_stage();
+    gnomon__configure_clear();
+    code = gnomon__configure(spec ? spec : "", "gnomon_configure");
+    gnomon__control_leave();
+    return code;
+}

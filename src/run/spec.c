@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A spec as a value: built, taken apart, and printed. Called from control calls
+ * only. Invariants: a spec owns every text in it, and what print writes is
+ * parsed (spec_parse.c) to an equal spec. */
+#include "run/spec.h"
+
+#include <string.h>
+
+#include "platform/memory.h"
+
+/* Room for one more: grows at each power of two, so that the count tells the
+ * room. Taking some out leaves more than that, which does no harm. */
+static void *spec_room(void *array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return array;
+    return gnomon__realloc(array, (count ? 2 * count : 1) * size);
+}
+
+int gnomon__settings_add(gnomon__settings *settings, const char *key,
+                         const char *value)
+{
+    gnomon__setting *at, one;
+    at = spec_room(settings->at, settings->count, sizeof one);
+    if (!at)
+        return GNOMON_ENOMEM;
+    settings->at = at;
+    one.key = gnomon__strdup(key);
+    one.value = value ? gnomon__strdup(value) : NULL;
+    if (!one.key || (value && !one.value)) {
+        gnomon__free(one.key);
+        gnomon__free(one.value);
+        return GNOMON_ENOMEM;
+    }
+    at[settings->count++] = one;
+    return GNOMON_OK;
+}
+
+void gnomon__setting_clear(gnomon__setting *setting)
+{
+    gnomon__free(setting->key);
+    gnomon__free(setting->value);
+}
+
+void gnomon__settings_free(gnomon__settings *settings)
+{
+    while (settings->count > 0)
+        gnomon__setting_clear(&settings->at[--settings->count]);
+    gnomon__free(settings->at);
+    settings->at = NULL;
+}
+
+int gnomon__spec_add(gnomon__spec *spec, const char *name)
+{
+    gnomon__spec_item *items, one;
+    size_t n = strlen(name);
+
+    items = spec_room(spec->items, spec->item_count, sizeof one);
+    if (!items)
+        return GNOMON_ENOMEM;
+    spec->items = items;
+    memset(&one, 0, sizeof one);
+    one.name = gnomon__strdup(name);
+    if (!one.name)
+        return GNOMON_ENOMEM;
+    one.is_path = strchr(name, '/') != NULL ||
+                  (n > 3 && memcmp(name + n - 3, ".so", 3) == 0);
+    items[spec->item_count++] = one;
+    return GNOMON_OK;
+}
+
+void gnomon__spec_item_clear(gnomon__spec_item *item)
+{
+    gnomon__free(item->name);
+    gnomon__settings_free(&item->settings);
+}
+
+void gnomon__spec_free(gnomon__spec *spec)
+{
+    while (spec->item_count > 0)
+        gnomon__spec_item_clear(&spec->items[--spec->item_count]);
+    gnomon__free(spec->items);
+    spec->items = NULL;
+    gnomon__settings_free(&spec->defaults);
+}
+
+/* ---- Printing ----------------------------------------------------------- */
+
+typedef struct spec_printer {
+    char *buffer;
+    size_t size;
+    size_t length; /* of all, whether it fits or not */
+} spec_printer;
+
+static void spec_put(spec_printer *p, char c)
+{
+    if (p->length + 1 < p->size)
+        p->buffer[p->length] = c;
+    p->length++;
+}
+
+/* Whether the parser would not read `text` back where it stands unquoted. */
+static int spec_needs_quotes(const char *text, int is_value)
+{
+    const char *c;
+    if (*text == '\0')
+        return !is_value;
+    if (*text == ' ' || text[strlen(text) - 1] == ' ' || *text == '@')
+        return 1;
+    for (c = text; *c; c++)
+        if ((*c > 0 && *c < ' ') || strchr(",()\"#", *c) ||
+            (*c == '=' && !is_value))
+            return 1;
+    return 0;
+}
+
+static void spec_put_word(spec_printer *p, const char *text, int is_value)
+{
+    int quoted = spec_needs_quotes(text, is_value);
+    if (quoted)
+        spec_put(p, '"');
+    for (; *text; text++) {
+        if (quoted && (*text == '"' || *text == '\\'))
+            spec_put(p, '\\');
+        spec_put(p, *text);
+    }
+    if (quoted)
+        spec_put(p, '"');
+}
+
+static void spec_put_settings(spec_printer *p, const gnomon__settings *s)
+{
+    size_t i;
+    for (i = 0; i < s->count; i++) {
+        if (i > 0)
+            spec_put(p, ',');
+        spec_put_word(p, s->at[i].key, 0);
+        if (s->at[i].value) {
+            spec_put(p, '=');
+            spec_put_word(p, s->at[i].value, 1);
+        }
+    }
+}
+
+size_t gnomon__spec_print(const gnomon__spec *spec, char *buffer, size_t size)
+{
+    spec_printer p = {buffer, size, 0};
+    size_t i;
+
+    for (i = 0; i < spec->item_count; i++) {
+        const gnomon__spec_item *item = &spec->items[i];
+        if (i > 0)
+            spec_put(&p, ',');
+        spec_put_word(&p, item->name, 0);
+        if (item->settings.count > 0) {
+            spec_put(&p, '(');
+            spec_put_settings(&p, &item->settings);
+            spec_put(&p, ')');
+        }
+    }
+    if (spec->item_count > 0 && spec->defaults.count > 0)
+        spec_put(&p, ',');
+    spec_put_settings(&p, &spec->defaults);
+    if (size > 0)
+        buffer[p.length < size ? p.length : size - 1] = '\0';
+    return p.length;
+}

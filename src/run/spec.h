@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The text of $GNOMON: parsed, and printed back.
+ *
+ *     spec   = item { "," item } ;
+ *     item   = name [ "(" option { "," option } ")" ] | option | "@" file ;
+ *     option = key [ "=" value ] ;
+ *
+ * The way of a spec: gnomon__spec_parse; load the plugins it names; then
+ * gnomon__spec_resolve (options.h), which knows the words; then
+ * gnomon__options_create for each item. docs/environment.md is for users. */
+#ifndef GNOMON_RUN_SPEC_H
+#define GNOMON_RUN_SPEC_H
+
+#include <stddef.h>
+
+#include "run/suggest.h"
+
+/* Bytes of all files of one spec together, and how deep they may nest. */
+#define GNOMON__SPEC_FILE_BYTES 65536
+#define GNOMON__SPEC_FILE_DEPTH 4
+
+typedef struct gnomon__setting {
+    char *key;
+    char *value; /* NULL: a bare key */
+} gnomon__setting;
+
+typedef struct gnomon__settings {
+    gnomon__setting *at;
+    size_t count;
+} gnomon__settings;
+
+typedef struct gnomon__spec_item {
+    char *name;
+    int is_path; /* a plugin's: it has a '/', or ends in ".so" */
+    gnomon__settings settings;
+} gnomon__spec_item;
+
+/* All texts are the spec's own. Begins as zeroes. */
+typedef struct gnomon__spec {
+    const char *origin; /* for complaints: "$GNOMON"; static */
+    gnomon__spec_item *items;
+    size_t item_count;
+    gnomon__settings defaults; /* free options: for all that know them */
+    int wants_help;            /* set by gnomon__spec_resolve */
+} gnomon__spec;
+
+/* Parses `text`. What is wrong is left out and complained of. A bare word is an
+ * item until gnomon__spec_resolve has looked at it. GNOMON_OK; GNOMON_EINVAL:
+ * the rest is in *out; GNOMON_ENOMEM: *out is empty. Free it in any case. */
+int gnomon__spec_parse(gnomon__spec *out, const char *text, const char *origin,
+                       gnomon__complaints *complaints);
+
+/* The same for the options of one profiler ("filter=opt*,extended=false"; NULL
+ * is none): *out gets one item, `name`. */
+int gnomon__spec_parse_options(gnomon__spec *out, const char *name,
+                               const char *text, const char *origin,
+                               gnomon__complaints *complaints);
+
+/* Writes the spec so that it parses to an equal one, quoting where needed, as
+ * snprintf: at most `size` bytes with the NUL; returns the length of all. */
+size_t gnomon__spec_print(const gnomon__spec *spec, char *buffer, size_t size);
+
+void gnomon__spec_free(gnomon__spec *spec);
+
+/* ---- To build and change one -------------------------------------------- */
+
+/* Both copy their texts. GNOMON_OK, or GNOMON_ENOMEM and nothing is added.
+ * Items move when one is added: keep no pointers to them. */
+int gnomon__spec_add(gnomon__spec *spec, const char *name);
+int gnomon__settings_add(gnomon__settings *settings, const char *key,
+                         const char *value);
+void gnomon__settings_free(gnomon__settings *settings);
+
+/* Frees what one holds; who calls takes it out of its array. */
+void gnomon__setting_clear(gnomon__setting *setting);
+void gnomon__spec_item_clear(gnomon__spec_item *item);
+
+#endif

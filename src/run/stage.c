@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Stages and steps, and what a profile says of the run. A stage's ordinal moves
+ * when it ends: all that is marked up to the next end belongs to the next stage,
+ * named at its opening.
+ *
+ * Stages change in control calls, under the lock of steps too; steps under that
+ * lock alone, which is held for some dozens of nanoseconds. */
+#include <string.h>
+
+#include "mark/frame.h"
+#include "mark/sink.h"
+#include "mark/tree.h"
+#include "mark/upcall.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/json.h"
+#include "platform/utf8.h"
+#include "run/run.h"
+
+#define LAST_STEPS 64
+
+static gnomon__stage_fact first_stage = {.ordinal = 1, .name = ""};
+static gnomon__stage_fact *stages = &first_stage; /* the last one is open */
+static size_t stage_count = 1, stage_room = 1;
+static uint32_t ordinals = 1;
+
+static gnomon__step_fact last_steps[LAST_STEPS]; /* a ring */
+static uint64_t steps_made;  /* in the ring's count, all stages */
+static uint64_t stage_steps; /* in the open stage */
+static uint64_t step_number; /* of the open step */
+static uint64_t step_begin;
+static uint64_t step_cells[GNOMON__STEP_CELLS]; /* of the open stage */
+
+static gnomon_metadata_info *metadata;
+static size_t metadata_count, metadata_room;
+
+static gnomon__stage_fact *open_stage(void)
+{
+    return &stages[stage_count - 1];
+}
+
+uint32_t gnomon__stage_ordinal(void)
+{
+    return open_stage()->ordinal;
+}
+
+const char *gnomon__stage_name(void)
+{
+    return open_stage()->was_opened && *open_stage()->name ? open_stage()->name
+                                                           : NULL;
+}
+
+uint64_t gnomon__stage_steps(void)
+{
+    return stage_steps;
+}
+
+int gnomon__stage_is_due(void)
+{
+    uint64_t first;
+    const gnomon__stage_fact *s = open_stage();
+    return s->was_opened || s->ordinal == 1 ||
+           gnomon__stage_first(s->ordinal, &first);
+}
+
+/* ---- Stages ------------------------------------------------------------------- */
+
+/* The cells of a stage that is over, kept for profiles of all stages. */
+static void keep_cells(gnomon__stage_fact *s)
+{
+    uint64_t *copy = NULL;
+    if (s->step_count)
+        copy = gnomon__alloc(sizeof step_cells);
+    if (copy)
+        memcpy(copy, step_cells, sizeof step_cells);
+    else
+        s->step_count = 0;
+    s->step_cells = copy;
+}
+
+static int grow_stages(void)
+{
+    if (stage_count < stage_room)
+        return 1;
+    size_t room = 2 * stage_room;
+    gnomon__stage_fact *more = gnomon__alloc(room * sizeof *more);
+    if (!more)
+        return 0;
+    memcpy(more, stages, stage_count * sizeof *more);
+    if (stages != &first_stage)
+        gnomon__free(stages);
+    stages = more;
+    stage_room = room;
+    return 1;
+}
+
+void gnomon__stage_over(void)
+{
+    if (!gnomon__stage_is_due())
+        return;
+    gnomon__step_lock();
+    open_stage()->is_over = 1;
+    open_stage()->ended = gnomon__ticks();
+    gnomon__step_unlock();
+    gnomon__report_stage();
+    gnomon__step_lock();
+    keep_cells(open_stage());
+    if (ordinals < GNOMON__MAX_STAGES)
+        ordinals++;
+    else
+        gnomon__trouble(&gnomon__nobody, bad_stages);
+    /* Past the limit of stages, or without memory, the last one goes on. */
+    if (open_stage()->ordinal != ordinals && grow_stages()) {
+        stages[stage_count++] =
+            (gnomon__stage_fact){.ordinal = ordinals, .name = ""};
+    } else {
+        ordinals = open_stage()->ordinal;
+        open_stage()->is_over = 0;
+    }
+    gnomon__sink_stage(ordinals);
+    memset(step_cells, 0, sizeof step_cells);
+    stage_steps = step_number = 0;
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        v->was_active = 0;
+    gnomon__windows_move(0);
+    gnomon__step_unlock();
+}
+
+void gnomon__stages_restart(void)
+{
+    for (size_t i = 0; i < stage_count; i++) {
+        gnomon__free((void *)(uintptr_t)stages[i].step_cells);
+        if (*stages[i].name)
+            gnomon__free((void *)(uintptr_t)stages[i].name);
+    }
+    gnomon__step_lock();
+    ordinals = 1;
+    stage_count = 1;
+    stages[0] = (gnomon__stage_fact){.ordinal = 1, .name = ""};
+    steps_made = stage_steps = step_number = step_begin = 0;
+    memset(step_cells, 0, sizeof step_cells);
+    gnomon__stage_forget();
+    gnomon__sink_stage(1);
+    gnomon__step_unlock();
+    while (metadata_count) {
+        metadata_count--;
+        gnomon__free((void *)(uintptr_t)metadata[metadata_count].key);
+        gnomon__free((void *)(uintptr_t)metadata[metadata_count].json);
+    }
+}
+
+static char *clean_copy(const char *text)
+{
+    size_t n = strlen(text);
+    if (n > 256)
+        n = 256;
+    int changed;
+    char *copy = gnomon__alloc(3 * n + 1);
+    if (copy)
+        copy[gnomon__utf8_clean(text, n, copy, 3 * n + 1, &changed)] = 0;
+    return copy;
+}
+
+static void setup_all(void)
+{
+    gnomon_run_info run;
+    gnomon__run_describe(&run);
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        int code = a->profiler.setup
+                       ? a->profiler.setup(a->self, &run, gnomon__stage_name())
+                       : 0;
+        if (code < 0)
+            gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
+                        gnomon_error_name(code));
+    }
+}
+
+static int begin_stage(const char *name)
+{
+    if (!name)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_stage_begin: no name");
+    char *copy = clean_copy(name);
+    if (!copy)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a stage");
+    if (open_stage()->was_opened)
+        gnomon__stage_over();
+    gnomon__step_lock();
+    gnomon__stage_fact *s = open_stage();
+    s->was_opened = 1;
+    s->opened = gnomon__ticks();
+    s->name = copy;
+    step_begin = s->opened;
+    gnomon__step_unlock();
+    setup_all();
+    return GNOMON_OK;
+}
+
+int gnomon_stage_begin(const char *name)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    code = begin_stage(name);
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon_stage_end(void)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    if (!open_stage()->was_opened)
+        code =
+            gnomon__fail(GNOMON_ESTATE, "gnomon_stage_end: no stage is open");
+    else
+        gnomon__stage_over();
+    gnomon__control_leave();
+    return code;
+}
+
+/* ---- Steps --------------------------------------------------------------------- */
+
+/* Under the lock. Statistics of the finished one, the ring, the next one. */
+static uint64_t count_step(uint64_t now, uint64_t number, int given)
+{
+    gnomon__stage_fact *s = open_stage();
+    uint64_t first, ended = step_number;
+    if (!stage_steps && gnomon__stage_first(s->ordinal, &first) &&
+        (!s->was_opened || first < step_begin))
+        step_begin = first;
+    uint64_t d = step_begin && now > step_begin ? now - step_begin : 0;
+    if (!s->step_count || d < s->step_min)
+        s->step_min = d;
+    if (!s->step_count || d > s->step_max)
+        s->step_max = d;
+    s->step_count++;
+    s->step_total += d;
+    step_cells[gnomon__cell_of_ticks(d)]++;
+    int32_t phase = GNOMON_PHASE_RECORD;
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->scheduled)
+            phase = v->phase;
+    last_steps[steps_made++ % LAST_STEPS] =
+        (gnomon__step_fact){s->ordinal, phase, ended, step_begin, now, 1};
+    stage_steps++;
+    step_number = given ? number : step_number + 1;
+    step_begin = now;
+    return ended;
+}
+
+void gnomon_step_slow(uint64_t number, int given)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__self, reentered);
+        return;
+    }
+    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
+        gnomon__upcall_start();
+    if (!load_relaxed(&gnomon_gate))
+        return;
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return;
+    uint64_t now = gnomon__ticks();
+    gnomon__step_lock();
+    uint64_t ended = count_step(now, number, given);
+    gnomon__windows_move(stage_steps);
+    gnomon__step_unlock();
+    uint32_t hooks = load_relaxed(&t->attached) & ~gnomon__tree_bits;
+    if (hooks) {
+        uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
+        for (; live; live &= live - 1) {
+            const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
+            if (s->hook->step)
+                s->hook->step(s->self, ended, gnomon__frame_ns(now));
+        }
+        gnomon__hooks_leave(t);
+    }
+    gnomon__leave(t);
+}
+
+/* ---- What a profile says of the run ------------------------------------------------ */
+
+int gnomon__facts_take(gnomon__run_facts *facts)
+{
+    memset(facts, 0, sizeof *facts);
+    gnomon__run_describe(&facts->run);
+    size_t length = gnomon__spec_resolved(NULL, 0);
+    char *spec = gnomon__alloc(length + 1);
+    gnomon__step_fact *steps = gnomon__alloc(sizeof last_steps);
+    gnomon__stage_fact *copy = gnomon__alloc(stage_count * sizeof *copy);
+    uint64_t *cells = gnomon__alloc(sizeof step_cells);
+    facts->run.spec = spec;
+    facts->steps = steps;
+    facts->stages = copy;
+    facts->open_cells = cells;
+    if (!spec || !steps || !copy || !cells) {
+        gnomon__facts_free(facts);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
+    }
+    gnomon__spec_resolved(spec, length + 1);
+    gnomon__step_lock();
+    uint64_t oldest = steps_made < LAST_STEPS ? 0 : steps_made - LAST_STEPS;
+    for (uint64_t i = oldest; i < steps_made; i++)
+        steps[facts->step_count++] = last_steps[i % LAST_STEPS];
+    memcpy(copy, stages, stage_count * sizeof *copy);
+    memcpy(cells, step_cells, sizeof step_cells);
+    copy[stage_count - 1].step_cells = cells;
+    facts->stage_count = stage_count;
+    gnomon__step_unlock();
+    facts->metadata = metadata;
+    facts->metadata_count = metadata_count;
+    return GNOMON_OK;
+}
+
+void gnomon__facts_free(gnomon__run_facts *facts)
+{
+    gnomon__free((void *)(uintptr_t)facts->run.spec);
+    gnomon__free((void *)(uintptr_t)facts->steps);
+    gnomon__free((void *)(uintptr_t)facts->stages);
+    gnomon__free((void *)(uintptr_t)facts->open_cells);
+    memset(facts, 0, sizeof *facts);
+}
+
+/* ---- Metadata ---------------------------------------------------------------------- */
+
+static int add_metadata(const char *key, const char *json)
+{
+    if (!key || !json)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_metadata: key or json NULL");
+    if (!gnomon__json_valid(json, strlen(json)))
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_metadata: the value of %s is not JSON; a "
+                            "text needs its quotes",
+                            key);
+    char *key_copy = clean_copy(key), *copy = gnomon__strdup(json);
+    size_t i = 0;
+    while (key_copy && i < metadata_count &&
+           strcmp(metadata[i].key, key_copy) != 0)
+        i++;
+    if (key_copy && copy && i == metadata_room) {
+        size_t room = metadata_room ? 2 * metadata_room : 8;
+        gnomon_metadata_info *more =
+            gnomon__realloc(metadata, room * sizeof *more);
+        if (more) {
+            metadata = more;
+            metadata_room = room;
+        }
+    }
+    if (!key_copy || !copy || i == metadata_room) {
+        gnomon__free(key_copy);
+        gnomon__free(copy);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for metadata");
+    }
+    if (i < metadata_count) {
+        gnomon__free((void *)(uintptr_t)metadata[i].key);
+        gnomon__free((void *)(uintptr_t)metadata[i].json);
+    } else {
+        metadata_count++;
+    }
+    metadata[i] = (gnomon_metadata_info){sizeof *metadata, 0, key_copy, copy};
+    return GNOMON_OK;
+}
+
+int gnomon_metadata(const char *key, const char *json)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    code = add_metadata(key, json);
+    gnomon__control_leave();
+    return code;
+}

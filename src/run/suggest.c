@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Wrong words: the nearest known one by Damerau-Levenshtein distance (optimal
+ * string alignment: a letter more, less, other, or two neighbours exchanged),
+ * and the lines about them. Called by the parsers of this folder, from control
+ * calls only. Invariant: a complaint is one line of valid UTF-8 whatever bytes
+ * were complained of, and none is lost uncounted. */
+#include "run/suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/memory.h"
+#include "platform/utf8.h"
+
+#define SUGGEST_LONGEST 40
+
+static int suggest_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+int gnomon__same_word(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (suggest_lower(*a) != suggest_lower(*b))
+            return 0;
+    return *a == *b;
+}
+
+static size_t suggest_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t suggest_distance(const char *a, size_t na, const char *b,
+                               size_t nb)
+{
+    size_t rows[3][SUGGEST_LONGEST + 1];
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    size_t i, k;
+
+    for (k = 0; k <= nb; k++)
+        above[k] = k;
+    for (i = 1; i <= na; i++) {
+        size_t *recycled = before;
+        row[0] = i;
+        for (k = 1; k <= nb; k++) {
+            int x = suggest_lower(a[i - 1]), y = suggest_lower(b[k - 1]);
+            row[k] = suggest_least(above[k - 1] + (x != y),
+                                   1 + suggest_least(above[k], row[k - 1]));
+            if (i > 1 && k > 1 && x == suggest_lower(b[k - 2]) &&
+                y == suggest_lower(a[i - 2]))
+                row[k] = suggest_least(row[k], before[k - 2] + 1);
+        }
+        before = above;
+        above = row;
+        row = recycled;
+    }
+    return above[nb];
+}
+
+/* About one letter in three may be wrong, and never more than three. */
+gnomon__suggestion gnomon__suggest(const char *word)
+{
+    gnomon__suggestion s;
+    size_t n = strlen(word);
+    s.word = word;
+    s.best = NULL;
+    s.distance = n > SUGGEST_LONGEST ? 0 : suggest_least((n + 1) / 3, 3) + 1;
+    return s;
+}
+
+void gnomon__suggest_offer(gnomon__suggestion *s, const char *known)
+{
+    size_t n = strlen(s->word), nk, distance;
+    if (s->distance == 0)
+        return;
+    nk = strlen(known);
+    if (nk == 0 || nk > SUGGEST_LONGEST)
+        return;
+    distance = suggest_distance(s->word, n, known, nk);
+    if (distance < s->distance) {
+        s->distance = distance;
+        s->best = known;
+    }
+}
+
+void gnomon__complain(gnomon__complaints *c, const char *format, ...)
+{
+    char raw[1024], line[1024];
+    va_list arguments;
+    int length;
+    size_t n, i;
+
+    if (c->count == GNOMON__COMPLAINTS) {
+        c->dropped++;
+        return;
+    }
+    va_start(arguments, format);
+    length = vsnprintf(raw, sizeof raw, format, arguments);
+    va_end(arguments);
+    n = length < 0 ? 0 : suggest_least((size_t)length, sizeof raw - 1);
+    n = gnomon__utf8_clean(raw, n, line, sizeof line, NULL);
+    for (i = 0; i < n; i++)
+        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7F)
+            line[i] = '?';
+    for (i = 0; i < c->count; i++)
+        if (strcmp(c->line[i], line) == 0)
+            return;
+    c->line[c->count] = gnomon__strdup(line);
+    if (c->line[c->count])
+        c->count++;
+    else
+        c->dropped++;
+}
+
+void gnomon__complaints_free(gnomon__complaints *c)
+{
+    while (c->count > 0)
+        gnomon__free(c->line[--c->count]);
+    c->dropped = 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Summaries: a profile of the profiler's view, its text into a buffer, the
+ * footer after it, and out. Inside control calls; marks go on meanwhile. */
+#include <string.h>
+
+#include "mark/calibrate.h"
+#include "mark/region.h"
+#include "platform/error.h"
+#include "report/footer.h"
+#include "run/run.h"
+
+static gnomon_health health_before; /* at the open stage's begin */
+
+int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
+                        gnomon__model **out)
+{
+    gnomon__run_facts facts;
+    *out = NULL;
+    const gnomon__view *v = a->view;
+    if (v->tree_bit == GNOMON__BITS || !(a->profiler.wants & GNOMON_WANT_TREE))
+        return GNOMON_OK;
+    int code = gnomon__facts_take(&facts);
+    if (code)
+        return code;
+    code = gnomon__snapshot(out, v->tree_bit, v->generation,
+                            all_stages ? 0 : gnomon__stage_ordinal(), &facts);
+    gnomon__facts_free(&facts);
+    return code ? gnomon__fail(code, "no memory for a profile") : GNOMON_OK;
+}
+
+static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
+                     gnomon__buffer *b)
+{
+    int code = a->profiler.summary(a->self, profile, &b->writer);
+    if (b->code)
+        return gnomon__fail(b->code, "no memory for the report of %s",
+                            a->profiler.name);
+    if (code < 0)
+        return gnomon__fail(GNOMON_EPLUGIN, "%s: summary failed (%s)",
+                            a->profiler.name, gnomon_error_name(code));
+    return GNOMON_OK;
+}
+
+/* ---- When a stage ends ----------------------------------------------------------- */
+
+static void collect_facts(const gnomon__attachment *a,
+                          gnomon__footer_facts *facts)
+{
+    const gnomon__view *v = a->view;
+    memset(facts, 0, sizeof *facts);
+    facts->rank_excluded = !v->rank_on;
+    facts->scheduled = v->scheduled && !v->was_active;
+    facts->regions_seen = gnomon__region_count();
+    if (facts->regions_seen)
+        facts->regions_seen--; /* "(other)" is ours */
+    gnomon__lock();
+    if (v->tree_bit < GNOMON__BITS)
+        facts->regions_excluded = gnomon__region_excluded(v->tree_bit);
+    gnomon__unlock();
+    facts->steps_made = gnomon__stage_steps();
+    facts->first_active_step =
+        v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
+    facts->pair_ns = gnomon__calibrate_pair_ns();
+    facts->before = health_before;
+    facts->after.struct_size = sizeof facts->after;
+    gnomon_health_get(&facts->after);
+}
+
+static void report_one(gnomon__attachment *a)
+{
+    gnomon__buffer b;
+    gnomon__model *m = NULL;
+    if (!a->profiler.summary)
+        return;
+    gnomon__buffer_init(&b);
+    int code = gnomon__snapshot_of(a, 0, &m);
+    if (!code)
+        code = summarize(a, m ? &m->base : NULL, &b);
+    if (code)
+        gnomon__log("%s", gnomon_error_text());
+    gnomon__footer_facts facts;
+    collect_facts(a, &facts);
+    if (m)
+        gnomon__footer(&m->base, &facts, &b.writer);
+    gnomon__output(a, b.text, b.length);
+    gnomon__buffer_free(&b);
+    if (m)
+        gnomon_profile_free(&m->base);
+}
+
+void gnomon__report_stage(void)
+{
+    if (!gnomon__stage_is_due())
+        return;
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        report_one(a);
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->profiler.teardown)
+            a->profiler.teardown(a->self, gnomon__stage_name());
+    health_before.struct_size = sizeof health_before;
+    gnomon_health_get(&health_before);
+}
+
+/* ---- When somebody asks -------------------------------------------------------------- */
+
+static int not_attached(const char *name)
+{
+    return gnomon__fail(GNOMON_ENOENT, "no profiler '%s' is attached",
+                        name ? name : "(null)");
+}
+
+int gnomon_summary(const char *profiler, const gnomon_writer *out)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__model *m = NULL;
+    gnomon__buffer b;
+    gnomon__buffer_init(&b);
+    gnomon__attachment *a = gnomon__attachment_named(profiler);
+    if (!a)
+        code = not_attached(profiler);
+    else if (!out || !out->write)
+        code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
+    else
+        code = gnomon__snapshot_of(a, 0, &m);
+    if (!code && a->profiler.summary)
+        code = summarize(a, m ? &m->base : NULL, &b);
+    if (m)
+        gnomon_profile_free(&m->base);
+    gnomon__control_leave();
+    /* The caller's own code, outside: it may call us. */
+    if (!code && b.length)
+        code = out->write(out, b.text, b.length);
+    gnomon__buffer_free(&b);
+    return code;
+}
+
+int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
+{
+    if (!out)
+        return GNOMON_EINVAL;
+    *out = NULL;
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__model *m = NULL;
+    gnomon__attachment *a = gnomon__attachment_named(profiler);
+    code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(profiler);
+    if (!code && !m)
+        code = gnomon__fail(GNOMON_ESTATE, "%s records no profile", profiler);
+    if (m)
+        *out = &m->base;
+    gnomon__control_leave();
+    return code;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Schedules. At a step each view's window opens or closes by the gates, which
+ * are one word in each thread's state: exact, and O(threads). Masks follow:
+ * they are armed while a window is open or near, so that marks are free in long
+ * waits. Rewriting them is O(regions), so a thread of ours does it, which lives
+ * while a view has a schedule; only a window that comes sooner than that thread
+ * could arm it is armed at the step itself. */
+#include <pthread.h>
+
+#include "mark/sink.h"
+#include "platform/error.h"
+#include "platform/os.h"
+#include "run/run.h"
+
+#define ARM_AHEAD 4 /* steps */
+
+static pthread_mutex_t steps = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static gnomon__os_thread worker;
+static int worker_runs, worker_ends;
+static uint32_t wanted_armed; /* what masks should be */
+static uint32_t now_armed;    /* what they are being made */
+static uint32_t done_armed;   /* of these, what all masks hold */
+
+void gnomon__step_lock(void)
+{
+    pthread_mutex_lock(&steps);
+}
+
+void gnomon__step_unlock(void)
+{
+    pthread_mutex_unlock(&steps);
+}
+
+/* Rewriting goes on without the lock of steps; it always writes what is wanted
+ * at the time, so a step that must hurry may write beside it. */
+static void arm(void *unused)
+{
+    (void)unused;
+    gnomon__step_lock();
+    while (!worker_ends) {
+        if (now_armed == wanted_armed && now_armed == done_armed) {
+            pthread_cond_wait(&wake, &steps);
+            continue;
+        }
+        uint32_t bits = now_armed = wanted_armed;
+        gnomon__sink_arm(bits);
+        gnomon__step_unlock();
+        gnomon__sink_rewrite();
+        gnomon__step_lock();
+        if (now_armed == bits)
+            done_armed = bits;
+    }
+    gnomon__step_unlock();
+}
+
+/* At once, on this thread. Under the lock of steps. */
+static void arm_now(void)
+{
+    now_armed = wanted_armed;
+    gnomon__sink_arm(now_armed);
+    gnomon__sink_rewrite();
+    done_armed = now_armed;
+}
+
+void gnomon__windows_move(uint64_t step)
+{
+    uint32_t which = 0, open = 0, near = 0;
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        v->phase = GNOMON_PHASE_RECORD;
+        if (v->scheduled)
+            v->phase = (int32_t)gnomon__schedule_phase(&v->schedule, step);
+        which |= v->bits;
+        if (v->phase >= GNOMON_PHASE_RECORD) {
+            open |= v->bits;
+            v->was_active = 1;
+        }
+        if (!v->scheduled ||
+            gnomon__schedule_next_active(&v->schedule, step) - step <=
+                ARM_AHEAD)
+            near |= v->bits;
+    }
+    wanted_armed = near;
+    if (open & ~done_armed)
+        arm_now();
+    else if (now_armed != near)
+        pthread_cond_signal(&wake);
+    done_armed &= near;
+    gnomon__sink_gate(which, open);
+}
+
+void gnomon__windows_refresh(void)
+{
+    int scheduled = 0;
+    gnomon__step_lock();
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        scheduled |= v->scheduled;
+    gnomon__windows_move(gnomon__stage_steps());
+    arm_now();
+    int start = scheduled && !worker_runs, end = !scheduled && worker_runs;
+    if (start)
+        worker_ends = 0;
+    if (end) {
+        worker_ends = 1;
+        pthread_cond_signal(&wake);
+    }
+    gnomon__step_unlock();
+    if (start && gnomon__os_thread_start(&worker, "gnomon", arm, NULL))
+        gnomon__log("no thread for schedules: masks stay armed");
+    else if (start)
+        worker_runs = 1;
+    if (end) {
+        gnomon__os_thread_join(&worker);
+        worker_runs = 0;
+    }
+}

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pins what a mark costs when it is off, by disassembling marked places.
+
+    check.py --compiler gcc --include ../../include [--shared libgnomon.so]
+             [--static libgnomon.a] [--self-test]
+
+Compiles the sites of sites.h at -O2, -O3 and -Os as C, C++ inline functions and
+C++ templates, with and without marks; links them as an executable (plain and
+position independent) and as a shared library, against a shared and a static
+gnomon; and walks every off path. Each path must hold, compared with the same
+path without marks:
+  - one load of the mask for each begin, and no other load, but for the GOT's
+    where the word's place is known to the linker only: that of a C++ inline
+    function or template under -fPIC, and gnomon_gate in any but plain code;
+  - no call into gnomon, nor of an outlined copy of its inline functions;
+  - no atomic instruction, fence, thread-local access or store into a mark;
+  - at most the instructions of LIMITS.
+--self-test feeds headers that break each rule and expects each to be reported.
+Exit status: 0, 1, or 77 where the test cannot run.
+"""
+import argparse
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import walk
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OPTIMIZE = ("-O2", "-O3", "-Os")
+LANGUAGES = ("c", "inline", "template")
+# How objects are compiled and linked.
+MODES = {"exe": ("-fno-pie", "-no-pie"), "pie": ("-fPIE", "-pie"),
+         "so": ("-fPIC", "-shared")}
+# What a system's compiler may add by itself is not the mark's.
+COMMON = ("-fno-stack-protector", "-fcf-protection=none",
+          "-fomit-frame-pointer", "-fno-lto", "-g0", "-w")
+ONLY = {"gcc": ("-fno-ipa-icf",), "clang": ()}
+
+# Loads of a mark's word on a path of each site, by its opaque calls.
+SITES = {"plain": 1, "call": 1, "early_return": 1, "loop": len, "nested": 2,
+         "function": 1, "begin_end": 1, "start_stop": 2, "range": 1, "mark": 1,
+         "counter": 1, "step": 1}
+GATES = ("start_stop", "step")
+
+# At most so many instructions, and so many of a frame (push, pop, moves of
+# rsp, ret), may one off pass add: measured with the versions of MEASURED as
+#   C -O2 and -O3, C -Os, C++ -O2 and -O3, C++ -Os
+# A load from the GOT, where allowed, comes on top. A scope in C is the load,
+# the test, the branch; what a site pays beyond is a register kept for the path
+# that is on, its test at the end, or a tail call that the scope took away.
+MEASURED = {"gcc": ("12",), "clang": ("14", "16")}
+LIMITS = {
+    "gcc": {
+        "plain": "4+2 4+2 4+2 4+2",
+        "call": "3+0 4+0 3+4 4+4",
+        "early_return": "5+6 4+4 5+6 5+4",
+        "loop": "3+0 4+0 3+0 4+0",
+        "nested": "9+5 10+5 6+5 7+5",
+        "function": "3+0 3+0 3+7 4+7",
+        "begin_end": "3+0 3+0 3+0 3+0",
+        "start_stop": "6+3 6+3 6+3 6+3",
+        "range": "3+0 3+0 3+0 3+0",
+        "mark": "3+0 3+0 3+0 3+0",
+        "counter": "3+2 3+2 3+6 3+2",
+        "step": "3+0 3+0 3+0 3+0",
+    },
+    "clang": {
+        "plain": "4+2 4+2 4+2 4+2",
+        "call": "3+0 3+0 6+4 6+4",
+        "early_return": "7+4 7+4 7+4 7+4",
+        "loop": "3+0 3+0 6+0 6+0",
+        "nested": "9+5 9+5 12+5 12+5",
+        "function": "3+2 3+2 6+7 6+7",
+        "begin_end": "3+2 3+2 3+2 3+2",
+        "start_stop": "6+3 6+3 6+3 6+3",
+        "range": "3+2 3+2 3+2 3+2",
+        "mark": "3+0 3+0 3+0 3+0",
+        "counter": "3+2 3+2 3+2 3+2",
+        "step": "3+0 3+0 3+0 3+0",
+    },
+}
+# What another version of a compiler may add: so much does gcc 11.
+SLACK = (3, 4)
+
+
+def skip(why):
+    print("skipped: " + why)
+    sys.exit(77)
+
+
+def run(command):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode:
+        sys.exit("failed: %s\n%s" % (" ".join(command), done.stdout))
+    return done.stdout
+
+
+class Build:
+    """Compiles and links in a folder, one header at a time."""
+
+    def __init__(self, compiler, include, folder, shared=None, static=None):
+        self.cc, self.include, self.folder = compiler, include, folder
+        self.family = "clang" if "clang" in compiler else "gcc"
+        self.cxx = compiler.replace("clang", "clang++").replace("gcc", "g++")
+        for tool in (self.cc, self.cxx, "objdump", "nm", "ar"):
+            if not shutil.which(tool):
+                skip("no %s in PATH" % tool)
+        self.version = run([self.cc, "-dumpversion"]).split(".")[0].strip()
+        known = self.version in MEASURED[self.family]
+        self.slack = (0, 0) if known else SLACK
+        self.libraries = {"shared": shared, "static": static}
+
+    def path(self, *words):
+        return os.path.join(self.folder, "_".join(words).replace("-", ""))
+
+    def compile(self, source, output, *flags):
+        cxx = source.endswith(".cpp")
+        run([self.cxx if cxx else self.cc,
+             "-std=c++11" if cxx else "-std=c11",
+             *COMMON, *ONLY[self.family], *flags,
+             "-I", self.include, "-c", os.path.join(HERE, source),
+             "-o", output])
+        return output
+
+    def library(self, kind):
+        """The gnomon to link: the given one, else one of bare symbols."""
+        if not self.libraries[kind]:
+            one = self.compile("library.c", self.path("library.o"), "-fPIC")
+            if kind == "static":
+                self.libraries[kind] = self.path("libgnomon.a")
+                run(["ar", "rcs", self.libraries[kind], one])
+            else:
+                self.libraries[kind] = self.path("libgnomon.so")
+                run([self.cc, "-shared", one, "-o",
+                     self.libraries[kind]])
+        return self.libraries[kind]
+
+    def images(self, optimize, mode, kinds=("shared", "static")):
+        """The sites linked: without marks under None, with under `kinds`."""
+        compiled, linked = MODES[mode]
+        opaque = self.compile("opaque.c", self.path("opaque", mode),
+                              compiled, "-O1")
+        images = {}
+        for marks in (False, True):
+            objects = [self.compile(source,
+                                    self.path(source, optimize, mode,
+                                              "marks" if marks else "bare"),
+                                    optimize, compiled,
+                                    *([] if marks else ["-DNO_MARKS"]))
+                       for source in ("sites.c", "sites.cpp")]
+            for kind in kinds if marks else (None,):
+                output = self.path("linked", optimize, mode, str(kind))
+                # What libgnomon itself needs may stay open: nothing is run.
+                run([self.cxx, linked, *objects, opaque, "-o", output,
+                     "-Wl,--unresolved-symbols=ignore-all",
+                     *([self.library(kind)] if marks else [])])
+                images[kind] = walk.Image(output)
+        return images
+
+
+def symbol(language, site):
+    if language == "template":
+        return "_ZN9templatesILi0EE%d%sE" % (len(site), site)
+    return language + "_" + site
+
+
+def walk_site(image, language, site):
+    prefix = symbol(language, site)
+    exact = [name for name in image.functions
+             if name == prefix or (language == "template" and
+                                   name.startswith(prefix))]
+    if len(exact) != 1:
+        sys.exit("%s: %d functions" % (prefix, len(exact)))
+    return walk.Walk(image, exact[0]).finished
+
+
+def got_allowed(language, site, mode):
+    """Whether a mark's word may be reached through the GOT."""
+    if site in GATES:
+        return mode != "exe"
+    return mode == "so" and language != "c"
+
+
+def compare(site, marked, bare, got):
+    """Instructions that the marks add, and what is wrong with the off path."""
+    faults = []
+    cheapest, added = {}, {}
+    for path in bare:
+        old = cheapest.get(path.calls)
+        if old is None or path.instructions < old.instructions:
+            cheapest[path.calls] = path
+    for path in marked:
+        faults += path.faults
+        old = cheapest.get(path.calls)
+        if old is None:
+            faults.append("calls %s, unlike the code without marks"
+                          % ", ".join(path.calls or ("nothing",)))
+            continue
+        words = SITES[site]
+        words = words(path.calls) if callable(words) else words
+        if path.words != words:
+            faults.append("%d loads of the mask, not %d" % (path.words, words))
+        if path.got > got * words:
+            faults.append("%d loads from the GOT" % path.got)
+        if path.reads - old.reads != path.words + path.got:
+            faults.append("%d loads beside the mask's"
+                          % (path.reads - old.reads - path.words - path.got))
+        cost = (path.instructions - old.instructions, path.frame - old.frame)
+        added[path.calls] = max(cost, added.get(path.calls, cost))
+    for calls in set(cheapest) - {path.calls for path in marked}:
+        faults.append("no off path calls %s" % ", ".join(calls or ("nothing",)))
+    if not marked:
+        faults.append("no path returns")
+    if site == "loop" and ("work",) * 2 in added:
+        # One more turn: what enters the loop is paid once.
+        one, two = added[("work",)], added[("work",) * 2]
+        return (two[0] - one[0], two[1] - one[1]), faults
+    most = [max(column) for column in zip((0, 0), *added.values())]
+    return tuple(most), faults
+
+
+def limit(build, optimize, language, site, got):
+    """The most that LIMITS allows: (instructions, frame)."""
+    column = (language != "c") * 2 + (optimize == "-Os")
+    pinned = LIMITS[build.family][site].split()[column]
+    most, frame = (int(number) for number in pinned.split("+"))
+    words = 1 if callable(SITES[site]) else SITES[site]
+    return most + got * words + build.slack[0], frame + build.slack[1]
+
+
+def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
+          kinds=("shared", "static")):
+    """Walks every site: reports of what is wrong, and what each costs."""
+    reports, costs = [], {}
+    for optimize in optimizes:
+        for mode in modes:
+            images = build.images(optimize, mode, kinds)
+            for kind in kinds:
+                for language in LANGUAGES:
+                    for site in SITES:
+                        got = got_allowed(language, site, mode)
+                        added, faults = compare(
+                            site, walk_site(images[kind], language, site),
+                            walk_site(images[None], language, site), got)
+                        most = limit(build, optimize, language, site, got)
+                        if added[0] > most[0] or added[1] > most[1]:
+                            faults.append("adds %d+%d instructions, not %d+%d"
+                                          % (added + most))
+                        where = "%s %s %s, %s, %s, %s" % (
+                            build.cc, optimize, mode, kind, language, site)
+                        reports += ["%s: %s" % (where, fault)
+                                    for fault in sorted(set(faults))]
+                        costs[site, optimize, mode, kind, language] = added
+    return reports, costs
+
+
+def print_table(build, costs):
+    print("%s %s: instructions + frame that one off pass adds"
+          % (build.cc, build.version))
+    columns = [(language, optimize) for language in ("C", "C++")
+               for optimize in OPTIMIZE]
+    print("%-13s" % "" + "".join("%-10s" % " ".join(c) for c in columns))
+    for site in SITES:
+        cells = []
+        for language, optimize in columns:
+            some = {cost for key, cost in costs.items()
+                    if key[:2] == (site, optimize)
+                    and (key[4] == "c") == (language == "C")}
+            cells.append(" ".join("%d+%d" % cost for cost in sorted(some)))
+        print("%-13s" % site + "".join("%-10s" % cell for cell in cells))
+
+
+# ---- Self-test ---------------------------------------------------------------
+
+BEGIN_TEST = "if (__builtin_expect(mask == 0, 1))\n        return 0;\n" \
+    "    return gnomon_begin_slow(region, mask);"
+LOAD = "uint32_t mask = gnomon__mask(region);"
+GATE = "__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED)"
+# What breaks a rule: (name, pattern in gnomon.h, what takes its place, what
+# must be reported, at which site).
+BROKEN = (
+    ("a second load at begin", re.escape(BEGIN_TEST),
+     BEGIN_TEST.replace("mask == 0", "mask == 0 && " + GATE + " == 0"),
+     "2 loads of the mask", "plain"),
+    ("a load at end", r"expect\(token != 0, 0\)",
+     "expect(token != 0 || " + GATE + ", 0)", "2 loads of the mask", "call"),
+    ("a load of a region's id", re.escape(BEGIN_TEST),
+     BEGIN_TEST.replace("mask == 0", "mask == 0 && region->id == 0"),
+     "loads beside the mask's", "plain"),
+    ("a call on the off path", re.escape(BEGIN_TEST),
+     "return gnomon_begin_slow(region, mask);", "call of gnomon_begin_slow",
+     "plain"),
+    ("an outlined begin",
+     r"(?:GNOMON_INLINE|static inline) gnomon_token gnomon_begin\(",
+     "static __attribute__((noinline)) gnomon_token gnomon_begin(",
+     r"call of \w*gnomon_begin", "plain"),
+    ("a locked load", re.escape(LOAD),
+     "uint32_t mask = __atomic_fetch_add(&region->mask, 1, 0);",
+     "atomic instruction: lock", "begin_end"),
+    ("an exchange", re.escape(LOAD),
+     "uint32_t mask = __atomic_exchange_n(&region->mask, 0, 0);",
+     "atomic instruction: xchg", "begin_end"),
+    ("a fence", re.escape(LOAD), LOAD + " __atomic_thread_fence(5);",
+     "atomic instruction: (mfence|lock or)", "plain"),
+    ("a store", re.escape(LOAD), LOAD + " region->mask = 0;",
+     "store into a mark", "plain"),
+    ("a value taken when off", r"uint32_t gnomon__bits =",
+     "double gnomon__value = value; uint32_t gnomon__bits =",
+     "calls value, unlike the code without marks", "counter"),
+    ("one instruction more", re.escape(LOAD),
+     '__asm__ volatile("clc"); ' + LOAD, r"adds \d\+\d instructions", "plain"),
+    ("a gate behind a call", re.escape(GATE), "gnomon_range_begin_slow(0, 0)",
+     "call of gnomon_range_begin_slow", "start_stop"),
+)
+
+
+def self_test(build):
+    """Whether each broken header is reported, by its rule, at its site."""
+    source = build.include
+    failed = 0
+    for name, pattern, instead, report, site in (("as it is", "", "", "", ""),
+                                                 ) + BROKEN:
+        folder = os.path.join(build.folder, "include")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder)
+        # As many instructions as are one too many.
+        instead = instead.replace('"clc"', '"clc;"' * (1 + build.slack[0]))
+        if pattern:
+            path = os.path.join(folder, "gnomon.h")
+            with open(path, encoding="utf-8") as file:
+                text, count = re.subn(pattern, lambda match: instead,
+                                      file.read())
+            if not count:
+                sys.exit("self-test: gnomon.h has no " + pattern)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        build.include = folder
+        reports, _ = check(build, ("-O2",), ("exe",), ("shared",))
+        if pattern:
+            wanted = [language for language in LANGUAGES if any(
+                re.search(r"%s, %s: .*%s" % (language, site, report), line)
+                for line in reports)]
+            seen = len(wanted) == len(LANGUAGES)
+        else:
+            seen = not reports
+        print("%-26s %s" % (name, "ok" if seen else "NOT AS EXPECTED"))
+        if not seen:
+            failed += 1
+            print("\n".join("    " + line for line in reports[:12]))
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", default="gcc", help="gcc or clang")
+    parser.add_argument("--include", help="the folder of gnomon.h",
+                        default=os.path.join(HERE, "..", "..", "include"))
+    parser.add_argument("--shared", help="the libgnomon.so to link")
+    parser.add_argument("--static", help="the libgnomon.a to link")
+    parser.add_argument("--self-test", action="store_true")
+    options = parser.parse_args()
+    if platform.machine() not in ("x86_64", "AMD64"):
+        skip("the walk reads x86-64 only, this is " + platform.machine())
+    with tempfile.TemporaryDirectory(prefix="gnomon-codegen.") as folder:
+        build = Build(options.compiler, options.include, folder,
+                      options.shared, options.static)
+        if options.self_test:
+            return 1 if self_test(build) else 0
+        reports, costs = check(build)
+        print_table(build, costs)
+        print("\n".join(reports[:40]))
+        print("%d sites walked, %d faults" % (len(costs), len(reports)))
+        return 1 if reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

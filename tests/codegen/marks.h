@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The marks of gnomon.h or, with NO_MARKS, nothing in their place: what the
+ * sites cost without them. Opaque functions are defined in opaque.c. */
+#ifndef CODEGEN_MARKS_H
+#define CODEGEN_MARKS_H
+
+#ifndef NO_MARKS
+#include "gnomon.h"
+#else
+typedef int gnomon_token;
+typedef int gnomon_range;
+#define GNOMON_SCOPE(name)
+#define GNOMON_FUNCTION()
+#define GNOMON_REGION(variable, name, category)
+#define GNOMON_MARK(name)
+#define GNOMON_COUNTER(name, value)
+#define gnomon_begin(region) 0
+#define gnomon_end(token) ((void)(token))
+#define gnomon_start(name)
+#define gnomon_stop(name)
+#define gnomon_range_begin(region) 0
+#define gnomon_range_end(range) ((void)(range))
+#define gnomon_step()
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void work(void);
+void after(void);
+double value(void);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The sites as C functions: their regions are static in this module. */
+#include "marks.h"
+
+#define SITE(type, name, args) \
+    type c_##name args; \
+    type c_##name args
+#include "sites.h"

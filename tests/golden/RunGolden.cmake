@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Plays CASE with GOLDEN and PROFILER and compares what it writes into a new
+# folder OUT with the file beside CASE, byte for byte.
+get_filename_component(name "${CASE}" NAME_WLE)
+string(REGEX REPLACE "\\.json$" ".txt" want "${CASE}")
+file(REMOVE_RECURSE "${OUT}")
+file(MAKE_DIRECTORY "${OUT}")
+execute_process(RESULT_VARIABLE status
+  COMMAND ${LAUNCHER} "${GOLDEN}" -p "${PROFILER}" -o "${OUT}" "${CASE}")
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "golden: status ${status}")
+endif()
+execute_process(RESULT_VARIABLE different
+  COMMAND ${CMAKE_COMMAND} -E compare_files "${want}" "${OUT}/${name}.txt")
+if(different)
+  execute_process(COMMAND diff -a "${want}" "${OUT}/${name}.txt")
+  message(FATAL_ERROR "${name}: not the bytes of ${want}")
+endif()

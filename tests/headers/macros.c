@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Uses every public macro, as C11 and as C++11; those that declare, twice in
+ * one block. Compiled under strict warnings, checked for completeness by
+ * every_macro.sh, and run: nothing is attached, so all must be quiet. */
+#include <gnomon.h>
+#include <gnomon/base.h>
+#include <gnomon/profile.h>
+#include <gnomon/profiler.h>
+#include <gnomon/version.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+GNOMON_BEGIN_DECLS
+GNOMON_API int headers_exported(int value);
+int headers_print(const char *format, ...) GNOMON_PRINTF(1, 2);
+GNOMON_END_DECLS
+
+int headers_exported(int value)
+{
+    GNOMON_FUNCTION();
+    return GNOMON_CAST(int, value + 0.5);
+}
+
+int headers_print(const char *format, ...)
+{
+    int length;
+    va_list arguments;
+    GNOMON_FUNCTION();
+    va_start(arguments, format);
+    length = vprintf(format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+/* ---- A plugin: the entry is all that it exports --------------------------- */
+
+static int silent(void *self, const gnomon_profile *profile,
+                  const gnomon_writer *out)
+{
+    GNOMON_SCOPE_IN("headers", "summary");
+    GNOMON_SCOPE_IN("headers", "twice");
+    return self == GNOMON_NULL && profile == GNOMON_NULL && out->write
+               ? GNOMON_OK
+               : GNOMON_ESTATE;
+}
+
+static const gnomon_profiler quiet = {
+    sizeof(gnomon_profiler), /* struct_size */
+    GNOMON_ABI,
+    GNOMON_WANT_TREE | GNOMON_WANT_TIMES,
+    0,
+    "quiet",
+    "says nothing",
+    GNOMON_NULL, /* options */
+    GNOMON_NULL, /* create */
+    GNOMON_NULL, /* setup */
+    GNOMON_NULL, /* start */
+    GNOMON_NULL, /* stop */
+    GNOMON_NULL, /* step */
+    GNOMON_NULL, /* counter */
+    GNOMON_NULL, /* mark */
+    GNOMON_NULL, /* thread */
+    silent,
+    GNOMON_NULL, /* teardown */
+    GNOMON_NULL  /* destroy */
+};
+GNOMON_PLUGIN(quiet);
+
+/* ---- X-macros -------------------------------------------------------------- */
+
+#define HEADERS_ERROR(name, code, text) {#name, code, text},
+static const struct {
+    const char *name;
+    int code;
+    const char *text;
+} errors[] = {GNOMON_ERRORS(HEADERS_ERROR){"OK", GNOMON_OK, ""}};
+
+#define HEADERS_HEALTH(field, text) #field ": " text,
+static const char *const health[] = {GNOMON_HEALTH(HEADERS_HEALTH) ""};
+
+/* ---- Marks ----------------------------------------------------------------- */
+
+static int evaluated;
+
+GNOMON_INLINE double sample(void)
+{
+    evaluated++;
+    return 1.0;
+}
+
+static uint64_t marks(void)
+{
+    static gnomon_region made =
+        GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "made", "headers", "marks");
+    GNOMON_REGION(first, "first", "headers");
+    GNOMON_REGION(second, "second", GNOMON_NULL);
+    GNOMON_SCOPE("outer");
+    GNOMON_SCOPE("inner");
+    gnomon_token token = gnomon_begin(&first);
+    gnomon_range range = gnomon_range_begin(&made);
+    gnomon_link link = gnomon_link_out();
+    GNOMON_MARK("a moment");
+    GNOMON_MARK("another");
+    GNOMON_COUNTER("loss", sample());
+    GNOMON_COUNTER("accuracy", sample());
+    if (token == 0)
+        GNOMON_MARK("in a branch");
+    else
+        GNOMON_COUNTER("in a branch", 1.0);
+    gnomon_mark(&second);
+    gnomon_counter(&second, 2.0);
+    gnomon_start("by name");
+    gnomon_stop("by name");
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_range_end(range);
+    gnomon_end(token);
+    gnomon_step();
+    gnomon_step_at(17);
+    return token | range | (made.mask & ~GNOMON_MASK_UNSEEN);
+}
+
+int main(void)
+{
+    static gnomon_host host;
+    uint64_t seen = marks(); /* the first touch of a region is not yet "off" */
+    int before = evaluated;
+    char version[32];
+    seen |= marks();
+    if (seen != 0 || evaluated != before)
+        return headers_print("a mark was recorded\n") ? 1 : 2;
+    snprintf(version, sizeof version, "%d.%d.%d", GNOMON_VERSION_MAJOR,
+             GNOMON_VERSION_MINOR, GNOMON_VERSION_PATCH);
+    if (strcmp(version, GNOMON_VERSION) != 0 ||
+        strcmp(gnomon_version(), GNOMON_VERSION) != 0)
+        return headers_print("version: %s\n", version) ? 1 : 2;
+    host.struct_size = sizeof host;
+    host.abi = GNOMON_ABI;
+    if (strcmp(GNOMON_PLUGIN_ENTRY, "gnomon_plugin_v1") != 0 ||
+        gnomon_plugin_v1(&host) != &quiet)
+        return headers_print("no plugin\n") ? 1 : 2;
+    if (sizeof errors / sizeof *errors < 2 || errors[0].code >= 0 ||
+        *health[0] == '\0')
+        return headers_print("an empty table\n") ? 1 : 2;
+    return headers_exported(0);
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# check.sh rooms|length|licence ROOT
+#
+#   rooms    a room of src/ includes itself, the rooms to its left and public
+#            headers; src/profilers itself and public headers only
+#   length   no file of src/ and include/ exceeds 400 lines
+#   licence  each source file says its licence in its first two lines
+#
+# ROOT may be the word "broken": then a house is made that breaks every rule,
+# and the check must find each of the planted faults.
+set -eu
+rule=$1 root=$2
+rooms="platform mark record profile report profilers run"
+
+check_rooms() {
+    for file in src/*/*.[ch]; do
+        room=${file#src/}
+        room=${room%%/*}
+        allowed=
+        for left in $rooms; do
+            [ "$room" = profilers ] || allowed="$allowed $left"
+            [ "$left" != "$room" ] || break
+        done
+        case " $rooms " in
+        *" $room "*) ;;
+        *) echo "$file: src/README.md knows no room $room" ;;
+        esac
+        sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file" |
+            while read -r name; do
+                case " gnomon $room $allowed " in
+                *" ${name%%/*} "*) ;;
+                *) [ "$name" = gnomon.h ] || echo "$file includes $name" ;;
+                esac
+            done
+        # Public headers are named with quotes, the system's with brackets.
+        sed -n 's/^ *# *include *<\(gnomon[./].*\)>.*/\1/p' "$file" |
+            sed "s|^|$file includes with brackets: |"
+    done
+}
+
+check_length() {
+    for file in $(find src include -name '*.[ch]'); do
+        lines=$(wc -l < "$file")
+        [ "$lines" -le 400 ] || echo "$file: $lines lines"
+    done
+}
+
+check_licence() {
+    find src include tests examples bench cmake bindings \
+        '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.sh' \
+        -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' |
+        while read -r file; do
+            head -n 2 "$file" | grep -q \
+                'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception' ||
+                echo "$file: no licence line"
+        done
+}
+
+if [ "$root" != broken ]; then
+    cd "$root"
+    [ -n "$(find src -name '*.c')" ] || { echo "nothing to check"; exit 1; }
+    faults=$(check_"$rule")
+    [ -z "$faults" ] || { echo "$faults"; exit 1; }
+    exit 0
+fi
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+cd "$root"
+mkdir -p src/mark src/run src/profilers src/attic include tests examples \
+    bench cmake bindings
+echo '#include "run/spec.h"' > src/mark/up.c
+echo '#include "mark/tree.h"' > src/profilers/private.c
+echo '  #  include "nowhere.h"' > src/run/lost.c
+echo '#include <gnomon.h>' > src/run/brackets.c
+echo '#include "gnomon/base.h"' > src/attic/room.c
+seq 401 > include/long.h
+check_"$rule" > faults
+case $rule in
+rooms) want=5 ;;
+length) want=1 ;;
+licence) want=6 ;;
+esac
+found=$(wc -l < faults)
+cat faults
+echo "$found of $want planted faults found"
+[ "$found" -eq "$want" ]

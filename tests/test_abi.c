@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Pins the layout of every public struct on LP64, and the values that cross a
+ * module's border. Strangers' modules have these numbers compiled in: in one
+ * generation (GNOMON_ABI) a struct only grows at its end, so a line here is
+ * added and a SIZE rises, and no other line ever changes. A line that fails to
+ * compile is a break of the ABI, not a test to be adjusted.
+ */
+#include "gnomon.h"
+#include "gnomon/profile.h"
+#include "gnomon/profiler.h"
+
+#include "test.h"
+
+#if defined(__LP64__)
+
+#define AT(type, field, offset) \
+    _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+#define SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+#define VALUE(name, value) _Static_assert((name) == (value), #name)
+
+/* ---- gnomon.h ------------------------------------------------------------ */
+
+/* Frozen: read by every module that has marks, and by Python in place. */
+AT(gnomon_region, mask, 0);
+AT(gnomon_region, struct_size, 4);
+AT(gnomon_region, abi, 6);
+AT(gnomon_region, kind, 7);
+AT(gnomon_region, id, 8);
+AT(gnomon_region, line, 12);
+AT(gnomon_region, name, 16);
+AT(gnomon_region, category, 24);
+AT(gnomon_region, file, 32);
+AT(gnomon_region, function, 40);
+AT(gnomon_region, link, 48);
+SIZE(gnomon_region, 56);
+
+AT(gnomon_link, word, 0);
+SIZE(gnomon_link, 32);
+
+AT(gnomon_setup_options, struct_size, 0);
+AT(gnomon_setup_options, has_rank, 4);
+AT(gnomon_setup_options, rank, 8);
+AT(gnomon_setup_options, local_rank, 12);
+AT(gnomon_setup_options, world_size, 16);
+AT(gnomon_setup_options, spec, 24);
+AT(gnomon_setup_options, dir, 32);
+SIZE(gnomon_setup_options, 40);
+
+AT(gnomon_health, struct_size, 0);
+AT(gnomon_health, threads, 4);
+AT(gnomon_health, mapped_bytes, 8);
+AT(gnomon_health, heap_bytes, 16);
+AT(gnomon_health, unmatched, 24);
+AT(gnomon_health, crossed, 32);
+AT(gnomon_health, foreign, 40);
+AT(gnomon_health, twice, 48);
+AT(gnomon_health, never_started, 56);
+AT(gnomon_health, left_open, 64);
+AT(gnomon_health, too_deep, 72);
+AT(gnomon_health, reentered, 80);
+AT(gnomon_health, other_nodes, 88);
+AT(gnomon_health, other_names, 96);
+AT(gnomon_health, bad_names, 104);
+AT(gnomon_health, bad_regions, 112);
+AT(gnomon_health, lost_scopes, 120);
+AT(gnomon_health, lost_ranges, 128);
+AT(gnomon_health, lost_links, 136);
+AT(gnomon_health, lost_counters, 144);
+AT(gnomon_health, lost_frames, 152);
+AT(gnomon_health, bad_stages, 160);
+SIZE(gnomon_health, 168);
+
+AT(gnomon_open_scope, name, 0);
+AT(gnomon_open_scope, begin_ns, 8);
+AT(gnomon_open_scope, token, 16);
+SIZE(gnomon_open_scope, 24);
+
+/* ---- gnomon/profiler.h --------------------------------------------------- */
+
+AT(gnomon_frame, struct_size, 0);
+AT(gnomon_frame, flags, 4);
+AT(gnomon_frame, region, 8);
+AT(gnomon_frame, name, 16);
+AT(gnomon_frame, token, 24);
+AT(gnomon_frame, begin_ns, 32);
+AT(gnomon_frame, end_ns, 40);
+AT(gnomon_frame, thread, 48);
+AT(gnomon_frame, reserved, 52);
+SIZE(gnomon_frame, 56);
+
+AT(gnomon_options, struct_size, 0);
+AT(gnomon_options, reserved, 4);
+AT(gnomon_options, text, 8);
+AT(gnomon_options, number, 16);
+SIZE(gnomon_options, 24);
+
+AT(gnomon_option_info, key, 0);
+AT(gnomon_option_info, type, 8);
+AT(gnomon_option_info, preset, 16);
+AT(gnomon_option_info, help, 24);
+SIZE(gnomon_option_info, 32);
+
+AT(gnomon_writer, struct_size, 0);
+AT(gnomon_writer, reserved, 4);
+AT(gnomon_writer, write, 8);
+AT(gnomon_writer, print, 16);
+AT(gnomon_writer, context, 24);
+SIZE(gnomon_writer, 32);
+
+/* What profilers fill in. */
+AT(gnomon_profiler, struct_size, 0);
+AT(gnomon_profiler, abi, 4);
+AT(gnomon_profiler, wants, 8);
+AT(gnomon_profiler, reserved, 12);
+AT(gnomon_profiler, name, 16);
+AT(gnomon_profiler, help, 24);
+AT(gnomon_profiler, options, 32);
+AT(gnomon_profiler, create, 40);
+AT(gnomon_profiler, setup, 48);
+AT(gnomon_profiler, start, 56);
+AT(gnomon_profiler, stop, 64);
+AT(gnomon_profiler, step, 72);
+AT(gnomon_profiler, counter, 80);
+AT(gnomon_profiler, mark, 88);
+AT(gnomon_profiler, thread, 96);
+AT(gnomon_profiler, summary, 104);
+AT(gnomon_profiler, teardown, 112);
+AT(gnomon_profiler, destroy, 120);
+SIZE(gnomon_profiler, 128);
+
+/* What plugins and other copies of the library call. */
+AT(gnomon_host, struct_size, 0);
+AT(gnomon_host, abi, 4);
+AT(gnomon_host, version, 8);
+AT(gnomon_host, now_ns, 16);
+AT(gnomon_host, log, 24);
+AT(gnomon_host, allocate, 32);
+AT(gnomon_host, release, 40);
+AT(gnomon_host, region_get, 48);
+AT(gnomon_host, begin, 56);
+AT(gnomon_host, end, 64);
+AT(gnomon_host, start, 72);
+AT(gnomon_host, stop, 80);
+AT(gnomon_host, range_begin, 88);
+AT(gnomon_host, range_end, 96);
+AT(gnomon_host, link_out, 104);
+AT(gnomon_host, link_in, 112);
+AT(gnomon_host, counter, 120);
+AT(gnomon_host, mark, 128);
+AT(gnomon_host, step, 136);
+AT(gnomon_host, thread_name, 144);
+AT(gnomon_host, stage_begin, 152);
+AT(gnomon_host, stage_end, 160);
+AT(gnomon_host, metadata, 168);
+AT(gnomon_host, attach, 176);
+AT(gnomon_host, detach, 184);
+AT(gnomon_host, snapshot, 192);
+AT(gnomon_host, profile_free, 200);
+AT(gnomon_host, health, 208);
+AT(gnomon_host, error_text, 216);
+SIZE(gnomon_host, 224);
+
+/* ---- gnomon/profile.h ---------------------------------------------------- */
+
+AT(gnomon_cell, cell, 0);
+AT(gnomon_cell, reserved, 4);
+AT(gnomon_cell, count, 8);
+SIZE(gnomon_cell, 16);
+
+AT(gnomon_host_stats, count, 0);
+AT(gnomon_host_stats, total_ns, 8);
+AT(gnomon_host_stats, self_ns, 16);
+AT(gnomon_host_stats, min_ns, 24);
+AT(gnomon_host_stats, max_ns, 32);
+AT(gnomon_host_stats, cells, 40);
+AT(gnomon_host_stats, cell_count, 48);
+SIZE(gnomon_host_stats, 56);
+
+AT(gnomon_run_info, struct_size, 0);
+AT(gnomon_run_info, rank, 4);
+AT(gnomon_run_info, local_rank, 8);
+AT(gnomon_run_info, world_size, 12);
+AT(gnomon_run_info, pid, 16);
+AT(gnomon_run_info, host, 24);
+AT(gnomon_run_info, dir, 32);
+AT(gnomon_run_info, spec, 40);
+AT(gnomon_run_info, clock, 48);
+AT(gnomon_run_info, zero_unix_ns, 56);
+AT(gnomon_run_info, clock_error_ns, 64);
+AT(gnomon_run_info, now_ns, 72);
+AT(gnomon_run_info, attempt, 80);
+SIZE(gnomon_run_info, 88);
+
+AT(gnomon_stage_info, struct_size, 0);
+AT(gnomon_stage_info, ordinal, 4);
+AT(gnomon_stage_info, name, 8);
+AT(gnomon_stage_info, begin_ns, 16);
+AT(gnomon_stage_info, end_ns, 24);
+AT(gnomon_stage_info, ended, 32);
+AT(gnomon_stage_info, reserved, 36);
+AT(gnomon_stage_info, steps, 40);
+SIZE(gnomon_stage_info, 96);
+
+AT(gnomon_step_info, struct_size, 0);
+AT(gnomon_step_info, stage, 4);
+AT(gnomon_step_info, number, 8);
+AT(gnomon_step_info, begin_ns, 16);
+AT(gnomon_step_info, end_ns, 24);
+AT(gnomon_step_info, phase, 32);
+AT(gnomon_step_info, reserved, 36);
+SIZE(gnomon_step_info, 40);
+
+AT(gnomon_track_info, struct_size, 0);
+AT(gnomon_track_info, kind, 4);
+AT(gnomon_track_info, name, 8);
+AT(gnomon_track_info, os_id, 16);
+AT(gnomon_track_info, index, 24);
+AT(gnomon_track_info, lives, 28);
+AT(gnomon_track_info, alive, 32);
+AT(gnomon_track_info, inexact, 36);
+SIZE(gnomon_track_info, 40);
+
+AT(gnomon_region_info, struct_size, 0);
+AT(gnomon_region_info, kind, 4);
+AT(gnomon_region_info, name, 8);
+AT(gnomon_region_info, category, 16);
+AT(gnomon_region_info, file, 24);
+AT(gnomon_region_info, function, 32);
+AT(gnomon_region_info, line, 40);
+AT(gnomon_region_info, reserved, 44);
+SIZE(gnomon_region_info, 48);
+
+AT(gnomon_node_info, struct_size, 0);
+AT(gnomon_node_info, track, 4);
+AT(gnomon_node_info, stage, 8);
+AT(gnomon_node_info, parent, 12);
+AT(gnomon_node_info, region, 16);
+AT(gnomon_node_info, op, 20);
+AT(gnomon_node_info, open, 24);
+AT(gnomon_node_info, flags, 28);
+AT(gnomon_node_info, first, 32);
+AT(gnomon_node_info, host, 40);
+SIZE(gnomon_node_info, 48);
+
+AT(gnomon_open_info, struct_size, 0);
+AT(gnomon_open_info, track, 4);
+AT(gnomon_open_info, node, 8);
+AT(gnomon_open_info, reserved, 12);
+AT(gnomon_open_info, begin_ns, 16);
+SIZE(gnomon_open_info, 24);
+
+AT(gnomon_link_info, struct_size, 0);
+AT(gnomon_link_info, from, 4);
+AT(gnomon_link_info, to, 8);
+AT(gnomon_link_info, kind, 12);
+AT(gnomon_link_info, count, 16);
+SIZE(gnomon_link_info, 24);
+
+AT(gnomon_counter_info, struct_size, 0);
+AT(gnomon_counter_info, track, 4);
+AT(gnomon_counter_info, region, 8);
+AT(gnomon_counter_info, stage, 12);
+AT(gnomon_counter_info, count, 16);
+AT(gnomon_counter_info, last, 24);
+AT(gnomon_counter_info, min, 32);
+AT(gnomon_counter_info, max, 40);
+AT(gnomon_counter_info, sum, 48);
+SIZE(gnomon_counter_info, 56);
+
+AT(gnomon_metadata_info, struct_size, 0);
+AT(gnomon_metadata_info, reserved, 4);
+AT(gnomon_metadata_info, key, 8);
+AT(gnomon_metadata_info, json, 16);
+SIZE(gnomon_metadata_info, 24);
+
+AT(gnomon_loss_info, struct_size, 0);
+AT(gnomon_loss_info, track, 4);
+AT(gnomon_loss_info, kind, 8);
+AT(gnomon_loss_info, count, 16);
+SIZE(gnomon_loss_info, 24);
+
+AT(gnomon_profile_api, struct_size, 0);
+AT(gnomon_profile_api, abi, 4);
+AT(gnomon_profile_api, count, 8);
+AT(gnomon_profile_api, get, 16);
+SIZE(gnomon_profile_api, 24);
+
+AT(gnomon_profile, api, 0);
+SIZE(gnomon_profile, 8);
+
+/* ---- Values -------------------------------------------------------------- */
+
+SIZE(gnomon_token, 8);
+SIZE(gnomon_range, 8);
+VALUE(GNOMON_ABI, 1);
+VALUE(GNOMON_MASK_UNSEEN, 0x80000000u);
+
+VALUE(GNOMON_OK, 0);
+VALUE(GNOMON_EINVAL, -1);
+VALUE(GNOMON_ENOMEM, -2);
+VALUE(GNOMON_ENOENT, -3);
+VALUE(GNOMON_EBUSY, -4);
+VALUE(GNOMON_EABI, -5);
+VALUE(GNOMON_EIO, -6);
+VALUE(GNOMON_EFULL, -7);
+VALUE(GNOMON_ESTATE, -8);
+VALUE(GNOMON_EPLUGIN, -9);
+
+VALUE(GNOMON_KIND_SCOPE, 0);
+VALUE(GNOMON_KIND_FUNCTION, 1);
+VALUE(GNOMON_KIND_ACTION, 2);
+VALUE(GNOMON_KIND_RANGE, 3);
+VALUE(GNOMON_KIND_MARK, 4);
+VALUE(GNOMON_KIND_COUNTER, 5);
+
+VALUE(GNOMON_LINK_SUBMIT, 0);
+VALUE(GNOMON_LINK_BACKWARD, 1);
+VALUE(GNOMON_LINK_LAUNCH, 2);
+
+VALUE(GNOMON_FRAME_ACTION, 1);
+VALUE(GNOMON_FRAME_RANGE, 2);
+
+VALUE(GNOMON_OPTION_BOOL, 0);
+VALUE(GNOMON_OPTION_INTEGER, 1);
+VALUE(GNOMON_OPTION_BYTES, 2);
+VALUE(GNOMON_OPTION_DURATION, 3);
+VALUE(GNOMON_OPTION_TEXT, 4);
+
+VALUE(GNOMON_WANT_TREE, 1);
+VALUE(GNOMON_WANT_TIMES, 2);
+
+VALUE(GNOMON_RUNS, 0);
+VALUE(GNOMON_STAGES, 1);
+VALUE(GNOMON_STEPS, 2);
+VALUE(GNOMON_TRACKS, 3);
+VALUE(GNOMON_REGIONS, 4);
+VALUE(GNOMON_NODES, 5);
+VALUE(GNOMON_OPENS, 6);
+VALUE(GNOMON_LINKS, 7);
+VALUE(GNOMON_COUNTERS, 8);
+VALUE(GNOMON_METADATA, 9);
+VALUE(GNOMON_LOSSES, 10);
+
+VALUE(GNOMON_TRACK_THREAD, 0);
+VALUE(GNOMON_TRACK_STREAM, 1);
+VALUE(GNOMON_TRACK_LANE, 2);
+VALUE(GNOMON_TRACK_POOL, 3);
+
+VALUE(GNOMON_PHASE_NONE, 0);
+VALUE(GNOMON_PHASE_WARMUP, 1);
+VALUE(GNOMON_PHASE_RECORD, 2);
+VALUE(GNOMON_PHASE_RECORD_AND_SAVE, 3);
+
+/* What a module holds for a region before anybody saw it, byte by byte. */
+TEST(static_region)
+{
+    const uint32_t line = __LINE__ + 1;
+    GNOMON_REGION(region, "name", "category");
+    const unsigned char *bytes = (const unsigned char *)&region;
+    uint32_t mask;
+    uint16_t size;
+    const char *name, *category, *function;
+    memcpy(&mask, bytes, sizeof mask);
+    memcpy(&size, bytes + 4, sizeof size);
+    memcpy(&name, bytes + 16, sizeof name);
+    memcpy(&category, bytes + 24, sizeof category);
+    memcpy(&function, bytes + 40, sizeof function);
+    CHECK_EQ(mask, 0x80000000u);
+    CHECK_EQ(size, 56);
+    CHECK_EQ(bytes[6], 1);
+    CHECK_EQ(bytes[7], GNOMON_KIND_SCOPE);
+    CHECK_STR(name, "name");
+    CHECK_STR(category, "category");
+    CHECK_STR(function, __func__);
+    CHECK_EQ(region.line, line);
+    CHECK_EQ(region.id, 0);
+    CHECK(region.link == NULL);
+}
+
+/* What plugins export, and the histogram's cells: both are compiled in. */
+TEST(entry_and_cells)
+{
+    CHECK_STR(GNOMON_PLUGIN_ENTRY, "gnomon_plugin_v1");
+    CHECK_EQ(gnomon_cell_of(31), 31);
+    CHECK_EQ(gnomon_cell_of(32), 32);
+    CHECK_EQ(gnomon_cell_of(34), 33);
+    CHECK_EQ(gnomon_cell_low(33), 34);
+    CHECK_EQ(gnomon_cell_of(UINT64_MAX), 975);
+}
+
+#else
+
+TEST(layout)
+{
+    SKIP("the layout is pinned on LP64");
+}
+
+#endif

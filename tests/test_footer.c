@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The lines after a report.
+ * links: testing */
+#include "fake_profile.h"
+#include "report/footer.h"
+#include "test.h"
+
+/* One stage of 10.1 s; `count` executions of one region, `open` open scopes. */
+static char *footer(const gnomon__footer_facts *facts, uint64_t count,
+                    size_t open)
+{
+    gnomon_stage_info stage = {
+        .name = "fit", .begin_ns = 7, .end_ns = 10100000007};
+    gnomon_region_info region = {.name = "step"};
+    gnomon_host_stats stats = {.count = count, .total_ns = 5};
+    gnomon_node_info node = {.region = 1, .host = &stats};
+    fake_profile p = {{&fake_api}, &stage, &region, &node, 1, 1, 1, open};
+    fake_writer w;
+    fake_open(&w);
+    CHECK_EQ(gnomon__footer(&p.base, facts, &w.base), GNOMON_OK);
+    return w.text;
+}
+
+static void expect(const gnomon__footer_facts *facts, uint64_t count,
+                   size_t open, const char *text)
+{
+    char *got = footer(facts, count, open);
+    CHECK_STR(got, text);
+    free(got);
+}
+
+TEST(cost)
+{
+    gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29.4};
+    expect(
+        &facts, 40000, 0,
+        "gnomon: about 1.176 ms of 10.100 s (0.012 %) went into 40000 marks at "
+        "29 ns each\n");
+    expect(&facts, 1, 0,
+           "gnomon: about 0.000 ms of 10.100 s (0.000 %) went into 1 mark at "
+           "29 ns each\n");
+    expect(&facts, 100000000, 0,
+           "gnomon: about 2940.000 ms of 10.100 s (29.109 %) went into "
+           "100000000 marks at 29 ns each\n");
+    facts.pair_ns = 0; /* not known */
+    expect(&facts, 1000, 0, "");
+}
+
+TEST(no_marks)
+{
+    gnomon__footer_facts facts = {.pair_ns = 29};
+    expect(&facts, 0, 0, "gnomon: no rows: no marks were made\n");
+    facts.regions_seen = 3;
+    expect(&facts, 0, 0, "gnomon: no rows: no scope ended in this stage\n");
+    expect(&facts, 0, 2, "gnomon: no rows: of 2 open scopes none ended\n");
+}
+
+TEST(filter)
+{
+    gnomon__footer_facts facts = {.regions_seen = 12, .regions_excluded = 12};
+    expect(&facts, 0, 0,
+           "gnomon: no rows: the filter excluded 12 of 12 regions\n");
+    expect(&facts, 5, 0, "");
+    facts.regions_seen = facts.regions_excluded = 1;
+    expect(&facts, 0, 0,
+           "gnomon: no rows: the filter excluded 1 of 1 region\n");
+}
+
+TEST(schedule)
+{
+    gnomon__footer_facts facts = {.regions_seen = 2,
+                                  .scheduled = 1,
+                                  .steps_made = 3,
+                                  .first_active_step = 5};
+    expect(&facts, 0, 0,
+           "gnomon: no rows: the schedule was never active: 3 steps were made, "
+           "the first active one would be step 5\n");
+    facts.steps_made = 1;
+    expect(&facts, 0, 0,
+           "gnomon: no rows: the schedule was never active: 1 step was made, "
+           "the first active one would be step 5\n");
+    facts.steps_made = 5;
+    expect(&facts, 0, 1, "gnomon: no rows: of 1 open scope none ended\n");
+    facts.first_active_step = UINT64_MAX;
+    expect(&facts, 0, 0, "gnomon: no rows: the schedule is never active\n");
+    facts.regions_excluded = 1;
+    expect(&facts, 0, 0,
+           "gnomon: no rows: the filter excluded 1 of 2 regions\n"
+           "gnomon: no rows: the schedule is never active\n");
+}
+
+TEST(rank)
+{
+    gnomon__footer_facts facts = {.rank_excluded = 1, .regions_seen = 2};
+    expect(&facts, 0, 0, "gnomon: no rows: this rank is not in ranks=\n");
+}
+
+/* Every counter has its line, and counts what was added since `before`. */
+TEST(health)
+{
+    gnomon__footer_facts facts = {.regions_seen = 1};
+    char want[4096] = "", line[256];
+    uint64_t n = 0;
+#define ONE(field, text) \
+    facts.before.field = 10; \
+    facts.after.field = 10 + ++n; \
+    snprintf(line, sizeof line, "gnomon: %llu %s\n", (unsigned long long)n, \
+             text); \
+    strcat(want, line);
+    GNOMON_HEALTH(ONE)
+#undef ONE
+    expect(&facts, 1, 0, want);
+    facts.before = facts.after;
+    expect(&facts, 1, 0, "");
+}
+
+TEST(without_a_profile_only_health)
+{
+    gnomon__footer_facts facts = {.pair_ns = 29};
+    fake_writer w;
+    facts.after.twice = 2;
+    fake_open(&w);
+    CHECK_EQ(gnomon__footer(NULL, &facts, &w.base), GNOMON_OK);
+    CHECK_STR(w.text, "gnomon: 2 starts of actions that were open\n");
+    w.limit = 0;
+    w.code = GNOMON_OK;
+    CHECK_EQ(gnomon__footer(NULL, &facts, &w.base), GNOMON_EIO);
+    free(w.text);
+}
