@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A character-level GPT in plain C: token and position embeddings, blocks of
+ * causal self-attention and a GELU MLP with layer norms before each, a head,
+ * cross-entropy. Forward and backward are written by hand.
+ *
+ * One seed gives one loss on any number of threads: threads share out whole
+ * outputs, and each output is one sum in one fixed order.
+ */
+#ifndef TRAIN_GPT_MODEL_H
+#define TRAIN_GPT_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The tests of gradients compile the model in double. */
+#ifdef TRAIN_GPT_DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+
+/* ---- Matrices (matmul.c) ------------------------------------------------- */
+
+/* Somebody else's numbers seen as a matrix; steps are in elements. */
+struct matrix {
+    real *at;
+    ptrdiff_t rows, columns;
+    ptrdiff_t row_step, column_step;
+};
+
+static inline struct matrix matrix_of(real *at, ptrdiff_t rows,
+                                      ptrdiff_t columns)
+{
+    struct matrix m = {at, rows, columns, columns, 1};
+    return m;
+}
+
+static inline struct matrix matrix_transposed(struct matrix m)
+{
+    struct matrix t = {m.at, m.columns, m.rows, m.column_step, m.row_step};
+    return t;
+}
+
+/* c += a b on the calling thread. The columns of b and c are contiguous. */
+void multiply_add(struct matrix c, struct matrix a, struct matrix b);
+
+/* out = in weight + bias + residual; either of the last two may be NULL.
+ * `residual` has the layout of `out`, and both are dense. */
+void matmul_forward(struct matrix out, struct matrix in, struct matrix weight,
+                    const real *bias, const real *residual);
+
+/* din = dout weight^T; dweight += in^T dout; dbias += column sums of dout,
+ * unless NULL. `scratch` holds as many numbers as `weight`. */
+void matmul_backward(struct matrix din, real *dweight, real *dbias,
+                     struct matrix dout, struct matrix in, struct matrix weight,
+                     real *scratch);
+
+/* ---- Layers (layers.c) --------------------------------------------------- */
+
+/* Each row is normalized, then scaled by `gain` and shifted by `bias`. Keeps
+ * the row's mean and 1 / standard deviation in `mean` and `rstd`. */
+void layernorm_forward(struct matrix out, real *mean, real *rstd,
+                       struct matrix in, const real *gain, const real *bias);
+
+/* din += ..., dgain += ..., dbias += ... */
+void layernorm_backward(struct matrix din, real *dgain, real *dbias,
+                        struct matrix dout, struct matrix in, const real *mean,
+                        const real *rstd, const real *gain);
+
+/* out = gelu(in), and in backward d = d gelu'(in); tanh's form. */
+void gelu_forward(real *out, const real *in, size_t count);
+void gelu_backward(real *d, const real *in, size_t count);
+
+/* Row i of out is row tokens[i] of `table` plus row i % time of `places`. */
+void embedding_forward(struct matrix out, const int *tokens, int time,
+                       const real *table, const real *places);
+void embedding_backward(real *dtable, real *dplaces, struct matrix dout,
+                        const int *tokens, int time);
+
+/* Turns logits into probabilities in place; `losses` has room for a number a
+ * row. Returns the mean of -log p(target). */
+double cross_entropy(struct matrix logits, const int *targets, real *losses);
+
+/* Turns probabilities into the gradient of that mean, in place. */
+void cross_entropy_backward(struct matrix probabilities, const int *targets);
+
+/* ---- Attention (attention.c) --------------------------------------------- */
+
+/* What heads need besides qkv: each (sequence, head) has its own part. */
+struct heads {
+    int batch, time, count, size; /* of sequences, tokens, heads, channels */
+    real *weights;                /* batch x count x time x time: softmax */
+    real *transposed;             /* batch x count x size x time: scratch */
+    real *dweights;               /* as weights: scratch of backward */
+};
+
+/* Rows of qkv hold queries, keys, values of a token, each count * size wide. */
+void heads_forward(struct matrix out, struct matrix qkv,
+                   const struct heads *heads);
+void heads_backward(struct matrix dqkv, struct matrix dout, struct matrix qkv,
+                    const struct heads *heads);
+
+/* ---- The model (model.c) ------------------------------------------------- */
+
+struct model_config {
+    int vocabulary, block, layers, heads, embedding;
+};
+
+/* Each group of parameters: name, whether every layer has one, whether weight
+ * decay applies, and how many numbers it has, in v (vocabulary), t (block) and
+ * c (embedding). */
+#define PARAMETER_GROUPS(X) \
+    X(token_table, 0, 1, (v * c)) \
+    X(place_table, 0, 0, (t * c)) \
+    X(norm1_gain, 1, 0, c) \
+    X(norm1_bias, 1, 0, c) \
+    X(qkv_weight, 1, 1, c * 3 * c) \
+    X(qkv_bias, 1, 0, 3 * c) \
+    X(out_weight, 1, 1, (c * c)) \
+    X(out_bias, 1, 0, c) \
+    X(norm2_gain, 1, 0, c) \
+    X(norm2_bias, 1, 0, c) \
+    X(up_weight, 1, 1, c * 4 * c) \
+    X(up_bias, 1, 0, 4 * c) \
+    X(down_weight, 1, 1, 4 * c * c) \
+    X(down_bias, 1, 0, c) \
+    X(norm3_gain, 0, 0, c) \
+    X(norm3_bias, 0, 0, c) \
+    X(head_weight, 0, 1, (c * v))
+
+enum parameter_group {
+#define PARAMETER_ENUM(name, layered, decays, size) P_##name,
+    PARAMETER_GROUPS(PARAMETER_ENUM) PARAMETER_GROUP_COUNT
+#undef PARAMETER_ENUM
+};
+
+struct parameter_info {
+    const char *name;
+    int layered, decays;
+    size_t size;  /* of one layer's, where layered */
+    size_t count; /* of all layers' */
+    size_t first; /* where it begins in a `struct model`'s arrays */
+};
+
+/* What one layer keeps from forward for backward. */
+struct layer_state {
+    real *in, *norm1, *mean1, *rstd1, *qkv, *weights, *heads;
+    real *middle, *norm2, *mean2, *rstd2, *up, *gelu;
+};
+
+struct model {
+    struct model_config config;
+    int max_batch;
+    int batch, time; /* of the last forward */
+    struct parameter_info info[PARAMETER_GROUP_COUNT];
+    size_t count; /* of parameters */
+    real *parameters, *gradients;
+    struct layer_state *layers; /* one more than layers: its `in` is the end */
+    real *norm3, *mean3, *rstd3, *logits, *losses;
+    real *dstream, *dnarrow, *dwide, *dweights, *transposed, *scratch;
+    real *memory; /* that all of the above but parameters lie in */
+};
+
+/* NULL: out of memory. */
+struct model *model_create(struct model_config config, int max_batch);
+void model_free(struct model *model);
+void model_init(struct model *model, uint64_t seed);
+
+/* Where a group, of a layer if it is layered, begins in one of the arrays. */
+real *model_group(const struct model *model, real *array,
+                  enum parameter_group group, int layer);
+
+/* `batch` rows of `time` tokens. Leaves probabilities in `logits` and returns
+ * the mean loss; with NULL targets leaves logits and returns 0. */
+double model_forward(struct model *model, const int *tokens, const int *targets,
+                     int batch, int time);
+
+/* Adds to `gradients` those of the last forward's loss, whose tokens and
+ * targets are given again. */
+void model_backward(struct model *model, const int *tokens, const int *targets);
+
+/* ---- Random numbers ------------------------------------------------------ */
+
+/* SplitMix64: any seed will do, and each call moves it on. */
+static inline uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* In [0, 1). */
+static inline double random_unit(uint64_t *state)
+{
+    return (double)(random_next(state) >> 11) * 0x1p-53;
+}
+
+#endif
