@@ -33,7 +33,7 @@ function(gnomon_compile target)
     if(source MATCHES "/src/profilers/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS GNOMON_BUILTIN)
-    elseif(source MATCHES "/src/mark/scope\\.c$" AND GNOMON_HAS_NO_SLP)
+    elseif(source MATCHES "/src/mark/(scope|hook)\\.c$" AND GNOMON_HAS_NO_SLP)
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS -fno-tree-slp-vectorize)
     endif()

@@ -67,8 +67,8 @@ static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
     if (strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
         gnomon__slot *s =
-            first->pointer && first->pointer != name ? second : first;
-        if (s == second && second->pointer && second->pointer != name)
+            first->action && first->pointer != name ? second : first;
+        if (s == second && second->action && second->pointer != name)
             s = first;
         s->pointer = name;
         s->text = region->name;
@@ -77,13 +77,14 @@ static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
     return a;
 }
 
-static void settle(gnomon__thread *t)
+/* Of an earlier configuration, and nobody is left who saw it begin: it may have
+ * been stopped while all was off. */
+static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
 {
-    if (load_relaxed(&t->epoch) == load_relaxed(&gnomon__sink_epoch))
-        return;
-    gnomon__lock();
-    gnomon__thread_adopt(t);
-    gnomon__unlock();
+    uint32_t bit;
+    uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
+    return token < t->stale && !gnomon__frame_is_seen(t, token) &&
+           !gnomon__tree_find_any(t, &bit, token);
 }
 
 static void start_entered(gnomon__thread *t, const char *name)
@@ -91,17 +92,18 @@ static void start_entered(gnomon__thread *t, const char *name)
     gnomon__action *a = action_by_name(t, name);
     if (!a)
         return;
-    if (a->token) {
+    if (a->token && !is_forgotten(t, a)) {
         if (load_relaxed(&a->region->id) == GNOMON__OTHER_ID)
             a->depth++;
         else
             gnomon__trouble(t, twice);
         return;
     }
-    /* Not recorded: but its stop is no mistake. */
-    a->token = GNOMON__TOKEN_OVER;
     uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
     uint64_t token = load_relaxed(&t->seq);
+    /* Not recorded: but its stop is no mistake. */
+    a->token = token | GNOMON__TOKEN_OVER;
+    a->depth = 0;
     if (!m)
         return;
     if (m != load_relaxed(&t->fast)) {
@@ -131,20 +133,22 @@ static void stop_entered(gnomon__thread *t, const char *name)
         a->depth--;
         return;
     }
-    uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
+    uint64_t token = a->token;
     a->token = 0;
-    if (!token || gnomon__frame_end(t, token, 1))
+    if (token & GNOMON__TOKEN_OVER)
         return;
-    uint32_t node =
-        t->hot_bit < GNOMON__BITS ? gnomon__tree_find(t, t->hot_bit, token) : 0;
+    token &= ~GNOMON__TOKEN_FLAGS;
+    if (gnomon__frame_end(t, token, 1))
+        return;
+    uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
     if (node)
-        gnomon__tree_close(t, t->hot_bit, node, gnomon__ticks());
+        gnomon__tree_close(t, bit, node, gnomon__ticks());
 }
 
 void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
-    settle(t);
+    gnomon__thread_settle(t);
     start_entered(t, name);
     gnomon__leave(t);
 }
@@ -152,7 +156,7 @@ void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
 void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
-    settle(t);
+    gnomon__thread_settle(t);
     stop_entered(t, name);
     gnomon__leave(t);
 }

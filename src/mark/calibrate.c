@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The real functions on a state that nobody else sees: the calling thread wears
- * it for the time of the measurement. The smallest of several rounds, since
- * everything that disturbs makes it larger. */
+/* The real functions on a state that nobody else sees, worn by a thread of ours
+ * for the time of the measurement: it takes no signal, so no handler's marks go
+ * astray. The smallest of several rounds, since everything that disturbs makes
+ * it larger. */
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
@@ -26,11 +27,12 @@ static gnomon_region probe = {1u << BIT,
                               NULL,
                               NULL};
 
-static double measure(gnomon__thread *t)
+static double pair_ns; /* 0: not measured */
+
+static void measure(void *state)
 {
     uint64_t best = UINT64_MAX;
-    gnomon__thread *own = gnomon__self;
-    gnomon__self = t;
+    gnomon__self = state;
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t begin = gnomon__os_monotonic_ns();
         for (int k = 0; k < PAIRS; k++)
@@ -38,19 +40,19 @@ static double measure(gnomon__thread *t)
         uint64_t d = gnomon__os_monotonic_ns() - begin;
         best = d < best ? d : best;
     }
-    gnomon__self = own;
-    return (double)best / PAIRS;
+    gnomon__self = &gnomon__nobody;
+    pair_ns = (double)best / PAIRS;
 }
 
 double gnomon__calibrate_pair_ns(void)
 {
-    static double known;
+    gnomon__os_thread thread;
 #ifdef GNOMON_TESTING
     return 0; /* the clock stands still */
 #endif
-    if (known > 0 || !gnomon__marks_arena.base ||
+    if (pair_ns > 0 || !gnomon__marks_arena.base ||
         gnomon__clock_kind() != GNOMON__CLOCK_COUNTER)
-        return known;
+        return pair_ns;
     gnomon__thread *t = gnomon__alloc(sizeof *t);
     if (!t)
         return 0;
@@ -58,13 +60,15 @@ double gnomon__calibrate_pair_ns(void)
     t->seq = (uint64_t)(GNOMON__MAX_THREADS - 1) << GNOMON__TOKEN_SHIFT;
     t->hot_bit = BIT;
     t->gate = t->fast = t->attached = 1u << BIT;
+    t->tree_bits = t->time_bits = 1u << BIT;
     t->stage_key = GNOMON__MAX_STAGES << GNOMON__REGION_BITS;
     t->epoch = load_relaxed(&gnomon__sink_epoch);
     if (gnomon__tree_make(t, BIT, 1)) {
         t->trees[BIT].stage = GNOMON__MAX_STAGES; /* no stage of the run's */
-        known = measure(t);
+        if (!gnomon__os_thread_start(&thread, "gnomon", measure, t))
+            gnomon__os_thread_join(&thread);
         gnomon__tree_drop(t, BIT);
     }
     gnomon__free(t);
-    return known;
+    return pair_ns;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Counting executions and closing nodes off the hot path: the first of a node,
- * new octaves of its histogram, ends out of order. On the owning thread, its
+/* Counting executions and closing nodes off the hot path: new bounds of a node,
+ * a wider window of its histogram, ends out of order. On the owning thread, its
  * word odd.
  *
  * Invariant: the chain of parents from the cursor to the root holds every open
  * node of the tree; closed ones on it are actions that stopped while something
  * begun inside them was still open, and the node above such a one carries
  * GNOMON__TOKEN_RARE. */
+#include "mark/sink.h"
 #include "mark/tree.h"
 
 /* Order of first ends among all nodes of the process. */
@@ -24,61 +25,66 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
     return 0;
 }
 
-/* Where the node keeps the cells of `octave`; NULL: no room for a table. */
-static uint32_t *octave_slot(gnomon__thread *t, uint32_t bit, gnomon__node *n,
-                             uint32_t octave)
+/* Makes the window hold octaves low .. high beside those it has; 0: no memory.
+ * Windows double, so that all that were outgrown are no larger than the last. */
+static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
+                 uint32_t high)
 {
-    for (int i = 0; i < GNOMON__OCTAVES; i++)
-        if (!n->octave[i] || (n->octave[i] & 127) == octave)
-            return &n->octave[i];
-    if (!n->more) {
-        uint32_t at = gnomon__tree_take(t, bit, 256, 1);
-        if (!at)
-            return NULL;
-        store_release(&n->more, at);
-    }
-    return (uint32_t *)gnomon__at(t, n->more) + octave;
-}
-
-/* Makes the octave of a cell the node's current one. 0: no memory. */
-static int switch_octave(gnomon__thread *t, uint32_t bit, gnomon__node *n,
-                         uint32_t octave)
-{
-    uint32_t *slot = octave_slot(t, bit, n, octave);
-    if (!slot)
+    if (n->window && n->low < low)
+        low = n->low;
+    if (n->window && n->low + n->room - 1 > high)
+        high = n->low + n->room - 1;
+    uint32_t need = high - low + 1, room = 1;
+    if (n->window && need == n->room)
+        return 1;
+    while (room < need)
+        room *= 2;
+    if (room > GNOMON__OCTAVES - low)
+        room = GNOMON__OCTAVES - low;
+    uint32_t window = gnomon__tree_take(t, bit, room * GNOMON__OCTAVE_BYTES, 1);
+    if (!window)
         return 0;
-    if (!*slot) {
-        uint32_t at = gnomon__tree_take(t, bit, sizeof(gnomon__cells), 1);
-        if (!at)
-            return 0;
-        store_release(slot, at | octave);
+    if (n->window) {
+        const uint64_t *from = gnomon__at(t, n->window);
+        uint64_t *to = gnomon__at(t, window);
+        to += (n->low - low) * GNOMON__CELLS;
+        for (uint32_t i = 0; i < n->room * GNOMON__CELLS; i++)
+            store_relaxed(&to[i], from[i]);
     }
-    store_relaxed(&n->cells, *slot);
+    store_relaxed(&n->low, low);
+    store_relaxed(&n->room, room);
+    store_release(&n->window, window);
+    store_relaxed(&n->cells, window - low * GNOMON__OCTAVE_BYTES);
     return 1;
 }
 
+/* The first execution is a total and `last` alone: many paths are gone once,
+ * and need no window. The second makes one for both. */
 void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
                         uint64_t ticks)
 {
     if ((int64_t)ticks < 0)
         ticks = 0; /* counters of two processors may be a little apart */
-    uint32_t cell = gnomon__cell_of_ticks(ticks);
-    if ((n->cells & 127) != cell >> 4 && !switch_octave(t, bit, n, cell >> 4)) {
+    if (!n->first) {
+        store_relaxed(&n->total, ticks);
+        store_relaxed(&n->last, gnomon__cell_of_ticks(ticks));
+        store_relaxed(&n->first, add_relaxed(&first_order, 1) + 1);
+        return;
+    }
+    int second = !n->window;
+    uint64_t min = second ? n->total : n->min;
+    uint64_t max = second ? n->total : n->min + n->spread;
+    min = ticks < min ? ticks : min;
+    max = ticks > max ? ticks : max;
+    if (!widen(t, bit, n, gnomon__cell_of_ticks(min) >> 4,
+               gnomon__cell_of_ticks(max) >> 4)) {
         gnomon__trouble(t, lost_scopes);
         return;
     }
-    gnomon__cells *block = gnomon__at(t, n->cells & ~127u);
-    bump_relaxed(&block->count[cell & 15], 1);
-    bump_relaxed(&n->total, ticks);
-    if (!n->first) {
-        store_relaxed(&n->min, ticks);
-        store_relaxed(&n->first, add_relaxed(&first_order, 1) + 1);
-    } else if (ticks < n->min) {
-        store_relaxed(&n->spread, n->spread + (n->min - ticks));
-        store_relaxed(&n->min, ticks);
-    } else if (ticks - n->min > n->spread) {
-        store_relaxed(&n->spread, ticks - n->min);
-    }
+    gnomon__count_cell(t, n, ticks);
+    store_relaxed(&n->min, min);
+    store_relaxed(&n->spread, max - min);
+    store_relaxed(&n->total, n->total + ticks);
 }
 
 /* `n` ends at `now`, later than parents that are closed already: their children
@@ -118,7 +124,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     gnomon__tree_count(t, bit, n, now - n->begin);
     store_relaxed(&n->token, 0);
     if (node != c->current) {
-        store_relaxed(&n->begin, now);
+        store_release(&n->begin, now); /* after the token: readers */
         uint32_t above = c->current;
         while (gnomon__node_at(t, above)->parent != node)
             above = gnomon__node_at(t, above)->parent;
@@ -129,8 +135,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     }
     if (n->flags & GNOMON__NODE_OTHER)
         t->trees[bit].over = 0;
-    c->key = n->next_key;
-    c->node = n->next;
+    c->guess = n->next;
     c->last = node;
     uint32_t p = n->parent;
     for (gnomon__node *q = gnomon__node_at(t, p);
@@ -138,14 +143,27 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
          q = gnomon__node_at(t, p))
         p = q->parent;
     if (p != n->parent)
-        *c = (gnomon__cursor){0, 0, 0, 0};
+        c->guess = c->last = 0;
     store_relaxed(&c->current, p);
 }
 
-uint32_t gnomon__tree_close_inner(gnomon__thread *t, uint32_t bit,
-                                  uint64_t token, uint64_t now)
+uint32_t gnomon__tree_find_any(gnomon__thread *t, uint32_t *bit, uint64_t token)
 {
-    uint32_t closed = 0;
+    uint32_t node = 0;
+    *bit = t->hot_bit;
+    if (t->hot_bit < GNOMON__BITS)
+        node = gnomon__tree_find(t, t->hot_bit, token);
+    uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
+    for (; !node && rest; rest &= rest - 1) {
+        *bit = (uint32_t)__builtin_ctz(rest);
+        node = gnomon__tree_find(t, *bit, token);
+    }
+    return node;
+}
+
+static void tree_close_inner(gnomon__thread *t, uint32_t bit, uint64_t token,
+                             uint64_t now)
+{
     uint64_t count = token & ~GNOMON__TOKEN_FLAGS;
     gnomon__cursor *c = gnomon__cursor_of(t, bit);
     uint32_t node = c->current;
@@ -159,10 +177,16 @@ uint32_t gnomon__tree_close_inner(gnomon__thread *t, uint32_t bit,
                 break;
             if (!(n->token & GNOMON__TOKEN_ACTION)) {
                 gnomon__tree_close(t, bit, node, now);
-                closed++;
+                gnomon__trouble(t, crossed);
             }
         }
         node = parent;
     }
-    return closed;
+}
+
+void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
+    for (; rest; rest &= rest - 1)
+        tree_close_inner(t, (uint32_t)__builtin_ctz(rest), token, now);
 }

@@ -58,6 +58,7 @@ static gnomon__counter *counter_of(gnomon__thread *t, uint32_t bit,
     store_relaxed(&c->next, tree->counters);
     store_release(&tree->counters, at);
     tree->counter_count++;
+    gnomon__stage_mark(GNOMON__KEY_STAGE(key), gnomon__ticks());
     return c;
 }
 
@@ -87,7 +88,7 @@ void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
     if (!t)
         return;
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t trees = m & gnomon__tree_bits;
+    uint32_t trees = m & t->tree_bits;
     for (uint32_t rest = trees; rest; rest &= rest - 1) {
         gnomon__counter *c = counter_of(t, (uint32_t)__builtin_ctz(rest), key);
         if (c)
@@ -116,7 +117,7 @@ void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
     if (!t)
         return;
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t trees = m & gnomon__tree_bits;
+    uint32_t trees = m & t->tree_bits;
     for (uint32_t rest = trees; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         uint32_t node = gnomon__tree_child(t, bit, key);
@@ -152,7 +153,7 @@ gnomon_link gnomon_link_out_slow(void)
     if (!t)
         return link;
     uint32_t i = 1;
-    for (uint32_t rest = t->attached & gnomon__tree_bits;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
          rest && i <= LINK_NODES; rest &= rest - 1, i++) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         uint32_t node = gnomon__cursor_of(t, bit)->current;
@@ -239,7 +240,7 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     if (!t)
         return;
     uint32_t i = 1;
-    for (uint32_t rest = t->attached & gnomon__tree_bits;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
          rest && i <= LINK_NODES; rest &= rest - 1, i++) {
         uint32_t node = from->word[i];
         /* A copy of an earlier configuration, or no copy of ours at all. */
@@ -258,8 +259,6 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
 
 void gnomon_thread_name(const char *name)
 {
-    if (!name)
-        name = "(null)";
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__self, reentered);
         return;
@@ -267,6 +266,10 @@ void gnomon_thread_name(const char *name)
     gnomon__upcall_start();
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */
+    if (!name) {
+        gnomon__trouble(gnomon__self, bad_names);
+        name = "(null)";
+    }
     int known = gnomon__self != &gnomon__nobody;
     gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(name);
     if (!t)
@@ -276,7 +279,7 @@ void gnomon_thread_name(const char *name)
     const char *clean = gnomon__region_name(kept);
     store_release(&t->name, clean);
     t->named = 1;
-    uint32_t hooks = load_relaxed(&t->attached) & ~gnomon__tree_bits;
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
     if (hooks) {
         uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
         for (; live; live &= live - 1) {

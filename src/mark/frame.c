@@ -4,14 +4,9 @@
  * so that they cost the parent and not the scope. On an entered thread. */
 #include "mark/frame.h"
 
-#include "mark/region.h"
-#include "mark/tree.h"
+#include <string.h>
 
-static gnomon__frame *frame_at(gnomon__thread *t, uint32_t word)
-{
-    return (gnomon__frame *)(void *)((uint64_t *)gnomon__at(t, t->frames) +
-                                     word - 1);
-}
+#include "mark/tree.h"
 
 uint64_t gnomon__frame_ns(uint64_t ticks)
 {
@@ -32,93 +27,129 @@ uint64_t gnomon__frame_ns(uint64_t ticks)
     return gnomon__clock_since_zero_ns(&clock, ticks);
 }
 
-void gnomon__hooks_start(gnomon_frame *f, uint32_t mask, uint64_t *slots)
+/* Which slot belongs to a bit: how many of `hooks` lie below it. */
+static uint32_t slot_of(uint32_t hooks, uint32_t bit)
 {
-    for (; mask; mask &= mask - 1, slots++) {
-        const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(mask)];
-        *slots = 0;
-        if (s->hook->start)
-            s->hook->start(s->self, f, slots);
-    }
+    uint32_t n = 0;
+    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
+        n++;
+    return n;
 }
 
-void gnomon__hooks_stop(gnomon_frame *f, uint32_t hooks, uint32_t mask,
-                        uint64_t *slots)
+void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
+                         uint32_t live, uint64_t *slots)
 {
-    slots += __builtin_popcount(hooks);
-    while (hooks) {
-        uint32_t bit = 31u - (uint32_t)__builtin_clz(hooks);
-        hooks &= ~(1u << bit);
-        slots--;
-        if (!(mask >> bit & 1))
+    int all = live == t->hook_bits;
+    for (uint32_t i = 0; i < t->hook_count; i++) {
+        const gnomon__hook *h = &t->hooks[i];
+        if (!(live & h->bit))
             continue;
-        const gnomon__sink *s = &gnomon__sinks[bit];
-        if (s->hook->stop)
-            s->hook->stop(s->self, f, slots);
+        uint64_t *slot = slots + (all ? h->rank : slot_of(live, h->bit));
+        *slot = 0;
+        h->start(h->self, f, slot);
     }
 }
 
-static void describe(const gnomon__thread *t, gnomon_frame *f,
-                     const gnomon_region *region, uint64_t token,
-                     uint32_t flags)
+void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
+                        uint32_t hooks, uint32_t live, uint64_t *slots)
 {
-    f->struct_size = sizeof *f;
-    f->flags = flags;
-    f->region = region;
-    f->name = gnomon__region_name(region);
-    f->token = token;
-    f->begin_ns = 0;
-    f->end_ns = 0;
-    f->thread = t->number;
-    f->reserved = 0;
+    int all = hooks == t->hook_bits;
+    for (uint32_t i = t->hook_count; i-- > 0;) {
+        const gnomon__hook *h = &t->hooks[i];
+        if (live & hooks & h->bit)
+            h->stop(h->self, f,
+                    slots + (all ? h->rank : slot_of(hooks, h->bit)));
+    }
 }
 
-/* Room for a frame with `slots` slots; NULL: too many are open. */
-static gnomon__frame *push(gnomon__thread *t, uint32_t slots)
+/* Frames that are over below one that is not: actions that always overlap leave
+ * more of them than there is room. Those above move down. */
+static void squeeze(gnomon__thread *t)
 {
-    if (!t->frames)
+    uint32_t order[GNOMON__FRAME_WORDS / (sizeof(gnomon__frame) / 8)];
+    uint32_t n = 0;
+    for (uint32_t word = t->frame_last; word;
+         word = gnomon__frame_at(t, word)->below)
+        order[n++] = word;
+    uint32_t top = 0, last = 0, end = t->frame_top;
+    while (n--) {
+        uint32_t word = order[n], next = n ? order[n - 1] : end + 1;
+        gnomon__frame *f = gnomon__frame_at(t, word);
+        if (!f->seen.token)
+            continue;
+        f->below = last;
+        memmove(gnomon__frame_at(t, top + 1), f, 8 * (next - word));
+        last = top + 1;
+        top += next - word;
+    }
+    t->frame_last = last;
+    t->frame_top = top;
+    t->frame_dead = 0;
+}
+
+/* Room for a frame; NULL: too many are open. */
+static gnomon__frame *push(gnomon__thread *t)
+{
+    if (!t->frames) {
         t->frames = gnomon__chunk_take(8 * GNOMON__FRAME_WORDS, 0);
-    uint32_t words = (uint32_t)sizeof(gnomon__frame) / 8 + slots;
-    if (!t->frames || t->frame_top + words > GNOMON__FRAME_WORDS)
+        gnomon__frames_fit(t);
+    }
+    uint32_t words = t->frame_words;
+    if (t->frame_dead && t->frame_top > t->frame_room)
+        squeeze(t);
+    if (!t->frames || t->frame_top > t->frame_room)
         return NULL;
     uint32_t word = t->frame_top + 1;
-    gnomon__frame *f = frame_at(t, word);
+    gnomon__frame *f = gnomon__frame_at(t, word);
     f->below = t->frame_last;
     t->frame_last = word;
     t->frame_top += words;
     return f;
 }
 
+/* While there is no stack, its top stands above the room that it has. */
+void gnomon__frames_fit(gnomon__thread *t)
+{
+    t->frame_words = (uint32_t)sizeof(gnomon__frame) / 8;
+    for (uint32_t rest = load_relaxed(&t->attached) & ~t->tree_bits; rest;
+         rest &= rest - 1)
+        t->frame_words++;
+    if (!t->frames)
+        t->frame_top = UINT32_MAX;
+    else if (t->frame_top == UINT32_MAX)
+        t->frame_top = 0;
+    t->frame_room = GNOMON__FRAME_WORDS - t->frame_words;
+}
+
 static void pop_dead(gnomon__thread *t)
 {
-    while (t->frame_last && !frame_at(t, t->frame_last)->token) {
+    while (t->frame_last && !gnomon__frame_at(t, t->frame_last)->seen.token) {
         uint32_t word = t->frame_last;
-        t->frame_last = frame_at(t, word)->below;
+        t->frame_last = gnomon__frame_at(t, word)->below;
         t->frame_top = word - 1;
+        t->frame_dead--;
     }
 }
 
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags)
 {
-    uint32_t hooks = m & ~load_relaxed(&gnomon__tree_bits);
-    gnomon__frame *frame = push(t, (uint32_t)__builtin_popcount(hooks));
+    uint32_t hooks = m & ~t->tree_bits;
+    gnomon__frame *frame = push(t);
     if (!frame) {
         gnomon__trouble(t, lost_frames);
         return 0;
     }
-    frame->token = token;
-    frame->region = region;
-    frame->flags = flags;
+    if (!(m >> t->hot_bit & 1))
+        gnomon__frame_inside_hot(t);
+    gnomon__frame_describe(t, &frame->seen, region, token, flags);
     frame->hooks = 0;
     frame->mask = m;
     if (hooks) {
         uint32_t live = gnomon__hooks_enter(t, &t->gate, hooks);
         frame->hooks = live;
         frame->mask = (m & ~hooks) | live;
-        gnomon_frame f;
-        describe(t, &f, region, token, flags);
-        gnomon__hooks_start(&f, live, frame->slots);
+        gnomon__hooks_start(t, &frame->seen, live, frame->slots);
         gnomon__hooks_leave(t);
     }
     uint64_t stored = token | GNOMON__TOKEN_RARE;
@@ -136,7 +167,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     }
     frame->mask = (frame->mask & hooks) | trees;
     frame->begin = 0;
-    if (m & gnomon__time_bits) {
+    if (m & t->time_bits) {
         frame->begin = gnomon__ticks();
         for (; trees; trees &= trees - 1) {
             uint32_t bit = (uint32_t)__builtin_ctz(trees);
@@ -149,37 +180,37 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
 
 static void end_one(gnomon__thread *t, gnomon__frame *frame)
 {
-    uint64_t now = frame->mask & gnomon__time_bits ? gnomon__ticks() : 0;
+    uint64_t now = frame->mask & t->time_bits ? gnomon__ticks() : 0;
     uint32_t mask = frame->mask & load_relaxed(&t->attached);
-    uint32_t trees = mask & gnomon__tree_bits;
+    uint32_t trees = mask & t->tree_bits;
     for (; trees; trees &= trees - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(trees);
-        uint32_t node = gnomon__tree_find(t, bit, frame->token);
+        uint32_t node = gnomon__tree_find(t, bit, frame->seen.token);
         if (node)
             gnomon__tree_close(t, bit, node, now);
     }
     if (mask & frame->hooks) {
-        gnomon_frame f;
-        describe(t, &f, frame->region, frame->token, frame->flags);
-        f.begin_ns = gnomon__frame_ns(frame->begin);
-        f.end_ns = gnomon__frame_ns(now);
+        frame->seen.begin_ns = gnomon__frame_ns(frame->begin);
+        frame->seen.end_ns = gnomon__frame_ns(now);
         uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-        gnomon__hooks_stop(&f, frame->hooks, live, frame->slots);
+        gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
         gnomon__hooks_leave(t);
     }
-    frame->token = 0;
+    frame->seen.token = 0;
+    t->frame_dead++;
     pop_dead(t);
 }
 
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
 {
     for (uint32_t word = t->frame_last; word;) {
-        gnomon__frame *f = frame_at(t, word);
+        gnomon__frame *f = gnomon__frame_at(t, word);
         uint32_t below = f->below;
-        if (f->token && f->token <= token)
+        if (f->seen.token && f->seen.token <= token)
             return; /* frames lie in the order of their tokens */
-        if (f->token && !(f->flags & GNOMON_FRAME_ACTION)) {
-            gnomon__trouble(t, crossed);
+        if (f->seen.token && !(f->seen.flags & GNOMON_FRAME_ACTION)) {
+            if (f->mask)
+                gnomon__trouble(t, crossed);
             end_one(t, f);
         }
         word = below;
@@ -189,34 +220,43 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
 int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
 {
     uint32_t word = t->frame_last;
-    while (word && frame_at(t, word)->token != token) {
-        if (frame_at(t, word)->token && frame_at(t, word)->token < token)
+    while (word && gnomon__frame_at(t, word)->seen.token != token) {
+        if (gnomon__frame_at(t, word)->seen.token &&
+            gnomon__frame_at(t, word)->seen.token < token)
             return 0;
-        word = frame_at(t, word)->below;
+        word = gnomon__frame_at(t, word)->below;
     }
-    if (!word ||
-        !!(frame_at(t, word)->flags & GNOMON_FRAME_ACTION) != is_action)
+    if (!word || !!(gnomon__frame_at(t, word)->seen.flags &
+                    GNOMON_FRAME_ACTION) != is_action)
         return 0;
-    gnomon__frame *frame = frame_at(t, word);
-    if (!is_action) {
+    gnomon__frame *frame = gnomon__frame_at(t, word);
+    /* Nothing ends with a scope whose observers are all gone. */
+    if (!is_action && frame->mask) {
         gnomon__frames_end_inner(t, token);
-        /* What only the hot tree saw has no frame. */
-        for (uint32_t rest = frame->mask & gnomon__tree_bits; rest;
-             rest &= rest - 1) {
-            uint32_t n = gnomon__tree_close_inner(
-                t, (uint32_t)__builtin_ctz(rest), token, gnomon__ticks());
-            bump_relaxed(&t->health.crossed, n);
-        }
+        gnomon__trees_close_inner(t, token, gnomon__ticks());
     }
     end_one(t, frame);
     return 1;
 }
 
+int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token)
+{
+    uint32_t word = t->frame_last;
+    while (word && gnomon__frame_at(t, word)->seen.token != token)
+        word = gnomon__frame_at(t, word)->below;
+    return word && gnomon__frame_at(t, word)->mask;
+}
+
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits)
 {
     for (uint32_t word = bits ? t->frame_last : 0; word;) {
-        gnomon__frame *f = frame_at(t, word);
+        gnomon__frame *f = gnomon__frame_at(t, word);
         f->mask &= ~bits;
+        if (!f->mask && f->seen.token) {
+            f->seen.token = 0; /* nobody is left who saw it */
+            t->frame_dead++;
+        }
         word = f->below;
     }
+    pop_dead(t);
 }

@@ -5,18 +5,20 @@
 #ifndef GNOMON_MARK_FRAME_H
 #define GNOMON_MARK_FRAME_H
 
+#include "mark/region.h"
 #include "mark/sink.h"
 
 /* On the thread's frame stack, which is an array of words; slots follow, one
- * for each hook in `hooks`, in the order of its bits. */
+ * for each bit in `hooks`, in the order of the bits, which does not change when
+ * others come and go. All frames have room for
+ * the hooks that are attached (thread->frame_words). */
 typedef struct gnomon__frame {
-    uint64_t token; /* 0: over, not yet popped */
-    uint64_t begin; /* ticks; 0 where nobody wants times */
-    gnomon_region *region;
-    uint32_t mask;  /* bits that saw the begin and are still attached */
-    uint32_t hooks; /* whose slots there are */
-    uint32_t below; /* word of the frame below + 1; 0: none */
-    uint32_t flags; /* gnomon_frame_flags */
+    gnomon_frame seen; /* what hooks are shown; token 0: over, not popped */
+    uint64_t begin;    /* ticks; 0 where nobody wants times */
+    uint32_t mask;     /* bits that saw the begin and are still attached */
+    uint32_t hooks;    /* whose slots there are */
+    uint32_t below;    /* word of the frame below + 1; 0: none */
+    uint32_t reserved;
     uint64_t slots[];
 } gnomon__frame;
 
@@ -31,13 +33,55 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
  * actions end before it, counted as crossed unless it is an action. */
 int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action);
 
+/* How large frames are from now on, and how many fit. */
+void gnomon__frames_fit(gnomon__thread *t);
+
+/* Whether somebody is left who saw the scope of `token` begin, by its frame. */
+int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token);
+
 /* Ends all scopes with frames begun after `token`, but not actions. */
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token);
 
-/* Calls start or stop of the hooks among `mask`; slots as in gnomon__frame. */
-void gnomon__hooks_start(gnomon_frame *f, uint32_t mask, uint64_t *slots);
-void gnomon__hooks_stop(gnomon_frame *f, uint32_t hooks, uint32_t mask,
-                        uint64_t *slots);
+static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
+                                              uint32_t word)
+{
+    uint32_t at = t->frames + 8 * word - 8;
+    return (gnomon__frame *)gnomon__at(t, at);
+}
+
+/* A scope that the hot tree does not see begins inside one that it does: whose
+ * end must look at the frames, since this one may still be open. */
+static inline void gnomon__frame_inside_hot(gnomon__thread *t)
+{
+    gnomon__node *n = gnomon__node_at(t, t->hot.current);
+    if (n->token)
+        store_relaxed(&n->token, n->token | GNOMON__TOKEN_RARE);
+}
+
+/* What a hook is told of a scope; times are added at its stop. */
+static inline void gnomon__frame_describe(const gnomon__thread *t,
+                                          gnomon_frame *f,
+                                          const gnomon_region *region,
+                                          uint64_t token, uint32_t flags)
+{
+    const gnomon__entry *entry = region->link;
+    f->struct_size = sizeof *f;
+    f->flags = flags;
+    f->region = region;
+    f->name = entry->name;
+    f->token = token;
+    f->begin_ns = 0;
+    f->end_ns = 0;
+    f->thread = t->number;
+    f->reserved = 0;
+}
+
+/* Calls start of the hooks in `live`, in the order of their attaching; and stop,
+ * in reverse, of those of `hooks` (which saw the start) that are in `live`. */
+void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
+                         uint32_t live, uint64_t *slots);
+void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
+                        uint32_t hooks, uint32_t live, uint64_t *slots);
 
 /* Converts a tick for a callback. */
 uint64_t gnomon__frame_ns(uint64_t ticks);

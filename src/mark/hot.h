@@ -19,20 +19,26 @@ void gnomon__odd_stop(const char *name);
 gnomon_token gnomon__rare_begin(gnomon__thread *t, uint64_t seq,
                                 gnomon_region *region, uint32_t mask);
 void gnomon__rare_end(gnomon__thread *t, uint64_t seq, gnomon_token token);
+/* Scopes that hooks alone see, none of which wants times (hook.c); all others
+ * they hand on to the two above. */
+gnomon_token gnomon__hook_begin(gnomon__thread *t, uint64_t seq,
+                                gnomon_region *region, uint32_t mask);
+void gnomon__hook_end(gnomon__thread *t, uint64_t seq, gnomon_token token);
 void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name);
 void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name);
-/* The rest of a hot end whose histogram cell or bounds must change first. */
+/* The rest of a hot end whose bounds must change first. */
 void gnomon__rare_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 
 /* The word is odd while the thread's data changes: a signal handler that marks
  * meanwhile is refused, a reader tries again. Partner: the acquire loads of
- * readers. */
-static inline __attribute__((always_inline)) void
-gnomon__turn_odd(gnomon__thread *t, uint64_t seq)
+ * readers. Returns the even value; one instruction to change it and a look after
+ * it, or a handler that came between would have its tokens given out again. */
+static inline __attribute__((always_inline)) uint64_t
+gnomon__turn_odd(gnomon__thread *t)
 {
-    store_relaxed(&t->seq, seq + 1);
-    fence_signal();
+    gnomon__word_add(&t->seq, 1);
     fence_release();
+    return t->seq - 1;
 }
 
 static inline uint32_t gnomon__slot_of(const char *name)
@@ -44,40 +50,34 @@ static inline uint32_t gnomon__slot_of(const char *name)
 /* The predicted child begins. The clock is read last, so that misses of what is
  * written here fall outside the scope. */
 static inline __attribute__((always_inline)) uint64_t
-gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint64_t flags)
+gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
+                  gnomon__node *n, uint64_t flags)
 {
-    uint32_t node = t->hot.node;
-    gnomon__node *n = gnomon__node_at(t, node);
     store_relaxed(&n->token, (seq + 1) | flags);
     store_relaxed(&t->hot.current, node);
-    t->hot.key = n->child_key;
-    t->hot.node = n->child;
+    t->hot.guess = n->child;
     store_relaxed(&n->begin, gnomon__ticks_counter());
     store_release(&t->seq, seq + 2);
     return seq + 1;
 }
 
 /* The innermost scope, whose parent is open, ends. One test stands for "a new
- * minimum", "a new maximum", "the first" and "the clock went back". */
+ * minimum", "a new maximum", "the first two", "no such cell yet" and "the clock
+ * went back". */
 static inline __attribute__((always_inline)) void
 gnomon__hot_end(gnomon__thread *t, uint64_t seq, uint32_t node, gnomon__node *n)
 {
     uint64_t now = gnomon__ticks_counter();
-    uint64_t d = now - load_relaxed(&n->begin);
-    uint32_t cell = gnomon__cell_of_ticks(d);
-    uint32_t cells = load_relaxed(&n->cells);
-    if (unlikely((d - load_relaxed(&n->min) > load_relaxed(&n->spread)) |
-                 ((cell >> 4) != (cells & 127)))) {
+    uint64_t d = now - n->begin;
+    if (unlikely(d - n->min > n->spread)) {
         gnomon__rare_close(t, seq, d);
         return;
     }
-    gnomon__cells *block = (gnomon__cells *)(void *)(t->base + (cells & ~127u));
-    bump_relaxed(&block->count[cell & 15], 1);
-    bump_relaxed(&n->total, d);
+    gnomon__count_cell(t, n, d);
+    store_relaxed(&n->total, n->total + d);
     store_relaxed(&n->token, 0);
-    store_relaxed(&t->hot.current, load_relaxed(&n->parent));
-    t->hot.key = n->next_key;
-    t->hot.node = n->next;
+    store_relaxed(&t->hot.current, n->parent);
+    t->hot.guess = n->next;
     t->hot.last = node;
     store_release(&t->seq, seq + 2);
 }

@@ -30,41 +30,47 @@
 #define GNOMON__TOKEN_SHIFT 44
 #define GNOMON__MAX_THREADS (1u << 16)
 
-/* Cells of one octave: the block that holds durations d of ticks with
- * cell(d) >> 4 == octave, as gnomon_cell_of with ticks for ns. */
+/* Histogram cells: 16 to an octave of ticks, cell(ticks) as gnomon_cell_of with
+ * ticks for ns; octave cell >> 4. A node's window holds all octaves from that of
+ * its minimum to that of its maximum, so that one test, within both, also says
+ * that the cell is there. */
 #define GNOMON__CELLS 16
-#define GNOMON__NO_OCTAVE 63u
-#define GNOMON__OCTAVES 5 /* few nodes need more */
+#define GNOMON__OCTAVES 61
+#define GNOMON__OCTAVE_BYTES 128u /* 64-bit counts never overflow */
 
-typedef struct gnomon__cells {
-    uint64_t count[GNOMON__CELLS];
-} gnomon__cells;
-
+/* The cell of the execution that ended last is kept in `last` and counted when
+ * the next one ends: a store whose address hangs on the clock just read makes
+ * the next read wait, 7 ns of a pair's 19 on one processor measured. */
 typedef struct gnomon__node {
     /* The line that begin and end touch. */
-    uint64_t token;    /* 0: closed */
-    uint64_t begin;    /* ticks; of a closed node on the chain: its end */
-    uint64_t total;    /* ticks of finished executions */
-    uint64_t min;      /* ticks; all ones before the first */
-    uint64_t spread;   /* max - min: one unsigned compare tests both bounds */
-    uint32_t parent;   /* the root's is 0 */
-    uint32_t cells;    /* offset of the octave's block | octave; 128-aligned */
-    uint32_t next_key; /* prediction: the sibling that followed last time */
-    uint32_t next;
-    uint32_t child_key; /* prediction: the child that came first last time */
-    uint32_t child;
-    /* The line that the rare paths touch. */
+    uint64_t token;  /* 0: closed */
+    uint64_t begin;  /* ticks; of a closed node on the chain: its end */
+    uint64_t total;  /* ticks of finished executions */
+    uint64_t min;    /* ticks; GNOMON__NO_MIN before the second execution */
+    uint64_t spread; /* max - min: one unsigned compare tests both bounds */
+    uint32_t parent; /* the root's is 0 */
+    uint32_t cells;  /* where cell 0 would be; modulo 2^32 */
+    uint32_t last;   /* cell of the last execution, not yet in the window */
     uint32_t key;
+    uint32_t next;  /* prediction: the sibling that followed last time */
+    uint32_t child; /* prediction: the child that came first last time */
+    /* The line that the rare paths touch. */
     uint32_t older; /* list of all nodes of the tree, newest first */
     uint32_t other; /* its "(other)" child */
     uint32_t flags;
+    uint32_t op;    /* what it computes; 0: none */
     uint64_t first; /* order of the first end among all nodes; 0: none */
     int64_t adjust; /* ticks to add to self: children that outlived parents */
-    uint32_t op;    /* what it computes; 0: none */
     uint32_t depth;
-    uint32_t octave[GNOMON__OCTAVES]; /* offset | octave, 0: none; and when */
-    uint32_t more;                    /* these are used up, a table by octave */
+    uint32_t window; /* of the cells; 0: none before the second execution */
+    uint32_t low;    /* the window's first octave ... */
+    uint32_t room;   /* ... and how many it has */
+    uint32_t reserved[4];
 } gnomon__node;
+
+/* With a spread of 0 every duration is outside, also one of a clock that went
+ * back by a tick: that is all ones. */
+#define GNOMON__NO_MIN (1ull << 63)
 
 #define GNOMON__NODE_OTHER 1u   /* stands for paths past a limit */
 #define GNOMON__NODE_CROSSED 2u /* a child outlived it */
@@ -72,6 +78,5 @@ typedef struct gnomon__node {
 #define GNOMON__NODE_ROOT 8u
 
 _Static_assert(sizeof(gnomon__node) == 128, "a node is two lines");
-_Static_assert(sizeof(gnomon__cells) == 128, "a block is two lines");
 
 #endif

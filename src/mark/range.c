@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Ranges: begun on one thread, ended on any. The beginner's pool holds the open
- * ones; whoever swaps the slot's token away first has ended it, and counts it in
- * its own tree, so that trees keep one writer each.
+ * ones; whoever swaps the slot's token away has ended it, and counts it in its
+ * own tree, so that trees keep one writer each.
  *
  * A range's number: the beginner's thread, the slot, and how often the slot was
  * used, so that an old number meets a different token. */
@@ -18,6 +18,7 @@
 #define SLOT_SHIFT 31
 #define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
 #define USE_MASK ((1ull << SLOT_SHIFT) - 1)
+#define TAKEN 1u /* in place of the token, while who ends it reads it */
 
 typedef struct range {
     uint64_t token; /* 0: free */
@@ -62,16 +63,6 @@ static uint32_t free_slot(gnomon__thread *t)
     return rooms;
 }
 
-static void describe(const gnomon__thread *t, gnomon_frame *f,
-                     const gnomon_region *region, uint64_t token)
-{
-    *f = (gnomon_frame){sizeof *f, GNOMON_FRAME_RANGE,
-                        region,    gnomon__region_name(region),
-                        token,     0,
-                        0,         t->number,
-                        0};
-}
-
 static uint64_t begin_entered(gnomon__thread *t, gnomon_region *region,
                               uint32_t m)
 {
@@ -85,24 +76,27 @@ static uint64_t begin_entered(gnomon__thread *t, gnomon_region *region,
     uint64_t token = (uint64_t)(t->number + 1) << THREAD_SHIFT |
                      (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
     r->region = region;
-    r->mask = m & gnomon__tree_bits;
+    r->mask = m & t->tree_bits;
     r->hooks = 0;
     r->epoch = t->epoch;
     r->key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t hooks = m & ~gnomon__tree_bits;
-    while (__builtin_popcount(hooks) > (int)MAX_HOOKS) {
-        gnomon__trouble(t, lost_frames);
-        hooks &= hooks - 1;
-    }
+    uint32_t hooks = m & ~t->tree_bits;
+    for (uint32_t i = 0, rest = hooks; rest; rest &= rest - 1)
+        if (i++ >= MAX_HOOKS) {
+            gnomon__trouble(t, lost_frames);
+            hooks &= ~(rest & -rest);
+        }
     if (hooks) {
         gnomon_frame f;
-        describe(t, &f, region, token);
+        gnomon__frame_describe(t, &f, region, token, GNOMON_FRAME_RANGE);
         r->hooks = gnomon__hooks_enter(t, &t->gate, hooks);
-        gnomon__hooks_start(&f, r->hooks, r->slots);
+        gnomon__hooks_start(t, &f, r->hooks, r->slots);
         gnomon__hooks_leave(t);
         r->mask |= r->hooks;
     }
     r->begin = gnomon__ticks();
+    if (r->mask & t->tree_bits)
+        gnomon__stage_mark(GNOMON__KEY_STAGE(r->key), r->begin);
     store_release(&r->token, token); /* partner: the swap in end */
     return token;
 }
@@ -132,7 +126,7 @@ static uint32_t still_attached(const gnomon__thread *t, const range *r)
     uint32_t mask = r->mask & load_relaxed(&t->attached);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        if ((int32_t)(gnomon__sinks[bit].epoch - r->epoch) > 0)
+        if ((int32_t)(load_relaxed(&gnomon__sinks[bit].epoch) - r->epoch) > 0)
             mask &= ~(1u << bit);
     }
     return mask;
@@ -145,43 +139,42 @@ static void end_entered(gnomon__thread *t, uint64_t token)
     range *r = NULL;
     if (number < load_acquire(&gnomon__thread_total))
         r = range_at(load_acquire(&gnomon__threads[number]), slot);
-    uint64_t seen = r ? load_acquire(&r->token) : 0;
-    if (!r || seen != token) {
+    /* The slot is ours from the swap until it is given back. */
+    uint64_t now = gnomon__ticks(), seen = token;
+    if (!r || load_relaxed(&r->token) != token ||
+        !cas_acq_rel(&r->token, &seen, TAKEN)) {
         gnomon__trouble(t, unmatched);
         return;
     }
-    /* Copied before the slot is given up; the swap tells whether it was ours.
-     * `use` keeps a slot that was taken again from looking the same. */
-    uint64_t now = gnomon__ticks();
-    range mine = *r;
-    if (!cas_acq_rel(&r->token, &seen, 0)) {
-        gnomon__trouble(t, unmatched);
-        return;
-    }
-    uint32_t mask = still_attached(t, &mine);
-    uint32_t trees = mask & gnomon__tree_bits;
+    uint32_t mask = still_attached(t, r);
+    uint32_t trees = mask & t->tree_bits;
     for (; trees; trees &= trees - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(trees);
-        uint32_t node = gnomon__tree_range(t, bit, mine.key);
+        uint32_t node = gnomon__tree_range(t, bit, r->key);
         if (node)
             gnomon__tree_count(t, bit, gnomon__node_at(t, node),
-                               now - mine.begin);
+                               now - r->begin);
     }
-    if (mask & mine.hooks) {
+    if (mask & r->hooks) {
         gnomon_frame f;
-        describe(t, &f, mine.region, token);
-        f.begin_ns = gnomon__frame_ns(mine.begin);
+        gnomon__frame_describe(t, &f, r->region, token, GNOMON_FRAME_RANGE);
+        f.begin_ns = gnomon__frame_ns(r->begin);
         f.end_ns = gnomon__frame_ns(now);
         uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-        gnomon__hooks_stop(&f, mine.hooks, live, mine.slots);
+        gnomon__hooks_stop(t, &f, r->hooks, live, r->slots);
         gnomon__hooks_leave(t);
     }
+    store_release(&r->token, 0); /* partner: free_slot */
 }
 
 void gnomon_range_end_slow(uint64_t token)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__self, reentered);
+        return;
+    }
+    if (!load_acquire(&gnomon__thread_total)) {
+        gnomon__trouble(&gnomon__nobody, unmatched); /* nobody ever began one */
         return;
     }
     gnomon__thread *t = gnomon__enter();

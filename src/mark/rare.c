@@ -67,9 +67,8 @@ gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
 gnomon_token gnomon__rare_begin(gnomon__thread *t, uint64_t seq,
                                 gnomon_region *region, uint32_t mask)
 {
-    if (unlikely((mask & GNOMON_MASK_UNSEEN) ||
-                 load_relaxed(&t->epoch) !=
-                     load_relaxed(&gnomon__sink_epoch))) {
+    int settled = t->epoch == load_relaxed(&gnomon__sink_epoch);
+    if (unlikely((mask & GNOMON_MASK_UNSEEN) || !settled)) {
         store_release(&t->seq, seq); /* out again: what follows may call up */
         mask = gnomon_touch_slow(region, mask);
         t = mask ? gnomon__enter() : NULL;
@@ -112,18 +111,16 @@ static void end_entered(gnomon__thread *t, gnomon_token token)
     }
     if (t->frame_last && gnomon__frame_end(t, token, 0))
         return;
-    uint32_t node =
-        t->hot_bit < GNOMON__BITS ? gnomon__tree_find(t, t->hot_bit, token) : 0;
+    uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
     if (!node || (gnomon__node_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
-        if (token > t->stale)
+        if (token >= t->stale)
             gnomon__trouble(t, unmatched);
         return;
     }
     gnomon__frames_end_inner(t, token);
     uint64_t now = gnomon__ticks();
-    uint32_t crossed = gnomon__tree_close_inner(t, t->hot_bit, token, now);
-    bump_relaxed(&t->health.crossed, crossed);
-    gnomon__tree_close(t, t->hot_bit, node, now);
+    gnomon__trees_close_inner(t, token, now);
+    gnomon__tree_close(t, bit, node, now);
 }
 
 void gnomon__odd_end(gnomon_token token)
@@ -140,6 +137,7 @@ void gnomon__odd_end(gnomon_token token)
 void gnomon__rare_end(gnomon__thread *t, uint64_t seq, gnomon_token token)
 {
     (void)seq;
+    gnomon__thread_settle(t);
     end_entered(t, token);
     gnomon__leave(t);
 }
@@ -153,8 +151,7 @@ void gnomon__rare_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
         t->trees[t->hot_bit].over = 0;
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    t->hot.key = n->next_key;
-    t->hot.node = n->next;
+    t->hot.guess = n->next;
     t->hot.last = node;
     store_release(&t->seq, seq + 2);
 }

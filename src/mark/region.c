@@ -123,10 +123,13 @@ uint32_t gnomon__region_enter(gnomon_region *region)
             store_relaxed(&region->mask, 0);
         return 0;
     }
-    if (load_acquire(&region->link) == NULL)
+    if (load_acquire(&region->link) == NULL) {
         /* Before our lock: the loader has one of its own, and constructors
          * that mark run under it. */
+        gnomon__guard();
         gnomon__os_pin_module(region);
+        gnomon__unguard();
+    }
     gnomon__lock();
     enter_other();
     if (!region->link &&

@@ -16,31 +16,31 @@ __thread gnomon__thread *gnomon__self
 HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {
     gnomon__thread *t = gnomon__self;
-    uint64_t seq = load_relaxed(&t->seq);
-    if (unlikely(seq & 1))
+    if (unlikely(t->seq & 1))
         return gnomon__odd_begin(region, mask);
-    gnomon__turn_odd(t, seq);
+    uint64_t seq = gnomon__turn_odd(t);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
-        return gnomon__rare_begin(t, seq, region, mask);
+        return gnomon__hook_begin(t, seq, region, mask);
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    if (unlikely(key != t->hot.key))
+    uint32_t node = t->hot.guess;
+    gnomon__node *n = gnomon__node_at(t, node);
+    if (unlikely(n->key != key))
         return gnomon__rare_begin(t, seq, region, mask);
-    return gnomon__hot_begin(t, seq, 0);
+    return gnomon__hot_begin(t, seq, node, n, 0);
 }
 
 HOT void gnomon_end_slow(gnomon_token token)
 {
     gnomon__thread *t = gnomon__self;
-    uint64_t seq = load_relaxed(&t->seq);
-    if (unlikely(seq & 1)) {
+    if (unlikely(t->seq & 1)) {
         gnomon__odd_end(token);
         return;
     }
-    gnomon__turn_odd(t, seq);
-    uint32_t node = load_relaxed(&t->hot.current);
+    uint64_t seq = gnomon__turn_odd(t);
+    uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
-    if (unlikely(load_relaxed(&n->token) != token)) {
-        gnomon__rare_end(t, seq, token);
+    if (unlikely(n->token != token)) {
+        gnomon__hook_end(t, seq, token);
         return;
     }
     gnomon__hot_end(t, seq, node, n);
@@ -60,12 +60,11 @@ static inline gnomon__action *action_of(const gnomon__thread *t,
 HOT void gnomon_start_slow(const char *name)
 {
     gnomon__thread *t = gnomon__self;
-    uint64_t seq = load_relaxed(&t->seq);
-    if (unlikely(seq & 1)) {
+    if (unlikely(t->seq & 1)) {
         gnomon__odd_start(name);
         return;
     }
-    gnomon__turn_odd(t, seq);
+    uint64_t seq = gnomon__turn_odd(t);
     gnomon__action *a = action_of(t, name);
     if (unlikely(!a || a->token)) {
         gnomon__rare_start(t, seq, name);
@@ -73,28 +72,29 @@ HOT void gnomon_start_slow(const char *name)
     }
     uint32_t mask = load_relaxed(&a->region->mask);
     uint32_t key = load_relaxed(&a->region->id) | load_relaxed(&t->stage_key);
+    uint32_t node = t->hot.guess;
+    gnomon__node *n = gnomon__node_at(t, node);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
-                 key != t->hot.key)) {
+                 n->key != key)) {
         gnomon__rare_start(t, seq, name);
         return;
     }
     a->token = (seq + 1) | GNOMON__TOKEN_ACTION;
-    gnomon__hot_begin(t, seq, GNOMON__TOKEN_ACTION);
+    gnomon__hot_begin(t, seq, node, n, GNOMON__TOKEN_ACTION);
 }
 
 HOT void gnomon_stop_slow(const char *name)
 {
     gnomon__thread *t = gnomon__self;
-    uint64_t seq = load_relaxed(&t->seq);
-    if (unlikely(seq & 1)) {
+    if (unlikely(t->seq & 1)) {
         gnomon__odd_stop(name);
         return;
     }
-    gnomon__turn_odd(t, seq);
+    uint64_t seq = gnomon__turn_odd(t);
     gnomon__action *a = action_of(t, name);
-    uint32_t node = load_relaxed(&t->hot.current);
+    uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
-    if (unlikely(!a || !a->token || load_relaxed(&n->token) != a->token)) {
+    if (unlikely(!a || !a->token || n->token != a->token)) {
         gnomon__rare_stop(t, seq, name);
         return;
     }

@@ -54,6 +54,8 @@ static void publish(void)
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         store_relaxed(&t->fast, GNOMON__NEVER);
+        store_relaxed(&t->plain, 0);
+        store_relaxed(&t->only_hook, GNOMON__NEVER);
         store_relaxed(&t->gate, load_relaxed(&t->gate) & attached_bits);
         store_relaxed(&t->attached, load_relaxed(&t->attached) & attached_bits);
     }
@@ -100,9 +102,11 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
         ++generations;
     s->kind = (uint32_t)kind;
     s->generation = generations;
-    s->epoch = gnomon__sink_epoch + 1;
+    store_relaxed(&s->epoch, gnomon__sink_epoch + 1);
     s->hook = hook;
     s->self = self;
+    s->start = hook ? hook->start : NULL;
+    s->stop = hook ? hook->stop : NULL;
     s->times = hook && (hook->wants & GNOMON_WANT_TIMES) ? 1 : 0;
     uint32_t one = 1u << b;
     if (kind == GNOMON__SINK_TREE)
@@ -159,7 +163,9 @@ int gnomon__sink_detach(uint32_t bit)
                                 "for a second: detach again when it is over");
     }
     gnomon__lock();
-    gnomon__sinks[bit] = (gnomon__sink){0};
+    gnomon__sinks[bit].kind = 0;
+    gnomon__tree_bits &= ~one;
+    gnomon__time_bits &= ~one;
     leaving_bits &= ~one;
     publish();
     gnomon__unlock();

@@ -17,6 +17,8 @@ typedef struct gnomon__sink {
     uint32_t generation; /* of this use of the bit; never 0 in use */
     uint32_t epoch;      /* of the configuration that attached it */
     uint32_t times;      /* a hook that wants begin_ns and end_ns */
+    void (*start)(void *, const gnomon_frame *, uint64_t *); /* the hook's */
+    void (*stop)(void *, const gnomon_frame *, uint64_t *);
     const gnomon_profiler *hook;
     void *self;
 } gnomon__sink;
@@ -24,8 +26,9 @@ typedef struct gnomon__sink {
 enum { GNOMON__SINK_TREE = 1, GNOMON__SINK_HOOK = 2 };
 
 extern gnomon__sink gnomon__sinks[GNOMON__BITS];
-extern uint32_t gnomon__tree_bits;   /* bits whose sinks are trees */
-extern uint32_t gnomon__time_bits;   /* bits that need the clock */
+extern uint32_t gnomon__tree_bits;   /* bits whose sinks are trees ... */
+extern uint32_t gnomon__time_bits;   /* ... that need the clock; under the lock:
+                                        marks go by their thread's copies */
 extern uint32_t gnomon__sink_epoch;  /* 0: nothing has started */
 extern uint32_t gnomon__needs_fence; /* no membarrier here */
 
@@ -71,7 +74,7 @@ void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
 {
-    store_relaxed(&t->in_hook, load_relaxed(&t->in_hook) + 1);
+    store_relaxed(&t->in_hook, (uint32_t)load_relaxed(&t->seq));
     fence_signal();
     if (unlikely(load_relaxed(&gnomon__needs_fence)))
         fence_full();
@@ -80,7 +83,7 @@ static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
 
 static inline void gnomon__hooks_leave(gnomon__thread *t)
 {
-    store_release(&t->in_hook, load_relaxed(&t->in_hook) + 1);
+    store_release(&t->in_hook, 0);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "mark/frame.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
@@ -31,39 +32,13 @@ gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 uint32_t gnomon__thread_total;
 gnomon__arena gnomon__marks_arena;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t end_key;
 static int end_key_made;
 static uint32_t dead_count;
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
-/* Guards against ourselves: a signal handler on this thread while it holds the
- * lock, and destructors of other keys that mark after ours has run. */
-static __thread int busy __attribute__((tls_model("initial-exec")));
-static __thread int held __attribute__((tls_model("initial-exec")));
+/* Destructors of other keys may mark after ours has run. */
 static __thread int over __attribute__((tls_model("initial-exec")));
-
-void gnomon__lock(void)
-{
-    busy++;
-    fence_signal();
-    if (held++ == 0)
-        pthread_mutex_lock(&lock);
-}
-
-void gnomon__unlock(void)
-{
-    if (--held == 0)
-        pthread_mutex_unlock(&lock);
-    fence_signal();
-    busy--;
-}
-
-int gnomon__busy(void)
-{
-    return busy || (gnomon__self != &gnomon__nobody &&
-                    (load_relaxed(&gnomon__self->seq) & 1));
-}
 
 /* ---- Chunks ----------------------------------------------------------------- */
 
@@ -143,7 +118,7 @@ static uint64_t abandon(gnomon__thread *t)
             store_relaxed(&node->token, 0);
             at = node->parent;
         }
-        *c = (gnomon__cursor){t->trees[bit].root, 0, 0, 0};
+        gnomon__cursor_set(c, t->trees[bit].root, 0, 0);
         t->trees[bit].over = 0;
         most = n > most ? n : most;
     }
@@ -162,7 +137,8 @@ static void thread_over(void *state)
         a->token = 0;
         at = a->next;
     }
-    t->frame_top = t->frame_last = 0;
+    t->frame_top = t->frames ? 0 : UINT32_MAX;
+    t->frame_last = t->frame_dead = 0;
     gnomon__lock();
     over = 1;
     gnomon__self = &gnomon__nobody;
@@ -226,8 +202,10 @@ static gnomon__thread *make_state(void)
     t->seq = ((uint64_t)number << GNOMON__TOKEN_SHIFT) | 1;
     t->number = number;
     t->slots = (gnomon__slot *)(void *)(t + 1);
-    for (uint32_t i = 0; i < GNOMON__SLOTS; i++)
+    for (uint32_t i = 0; i < GNOMON__SLOTS; i++) {
+        t->slots[i].pointer = (const char *)t; /* nobody's name, NULL neither */
         t->slots[i].text = "";
+    }
     t->hot_bit = GNOMON__BITS;
     t->fast = GNOMON__NEVER;
     t->name = t->os_name;
@@ -239,12 +217,16 @@ static gnomon__thread *make_state(void)
 gnomon__thread *gnomon__thread_enter(const char *name)
 {
     char os_name[16];
-    if (busy || over) {
+    if (gnomon__busy() || over) {
         gnomon__trouble(&gnomon__nobody, reentered);
         return NULL;
     }
     int kept = errno;
-    busy++;
+    gnomon__guard();
+    if (gnomon__self != &gnomon__nobody) { /* a handler came first */
+        gnomon__unguard();
+        return gnomon__enter();
+    }
     gnomon__os_thread_name(os_name, sizeof os_name);
     gnomon__lock();
     if (!end_key_made)
@@ -271,7 +253,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         gnomon__trouble(&gnomon__nobody, lost_scopes);
     }
     gnomon__unlock();
-    busy--;
+    gnomon__unguard();
     errno = kept;
     return t;
 }
@@ -289,16 +271,52 @@ gnomon__thread *gnomon__enter(void)
         gnomon__trouble(t, reentered);
         return NULL;
     }
-    store_relaxed(&t->seq, seq + 1);
-    fence_signal();
+    gnomon__word_add(&t->seq, 1);
     fence_release();
-    if (unlikely(load_relaxed(&t->epoch) !=
-                 load_relaxed(&gnomon__sink_epoch))) {
-        gnomon__lock();
-        gnomon__thread_adopt(t);
-        gnomon__unlock();
-    }
+    gnomon__thread_settle(t);
     return t;
+}
+
+void gnomon__thread_settle(gnomon__thread *t)
+{
+    if (likely(load_relaxed(&t->epoch) == load_relaxed(&gnomon__sink_epoch)))
+        return;
+    gnomon__lock();
+    gnomon__thread_adopt(t);
+    gnomon__unlock();
+}
+
+static void no_callback(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    (void)frame;
+    (void)slot;
+}
+
+/* Bits are taken again and again: the order of hooks is that of generations. */
+static void adopt_hooks(gnomon__thread *t, uint32_t bits)
+{
+    uint32_t n = 0;
+    for (uint32_t rest = bits, rank = 0; rest; rest &= rest - 1, rank++) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest), at = n++;
+        const gnomon__sink *s = &gnomon__sinks[bit];
+        while (at && (int32_t)(t->trees[t->hooks[at - 1].index].generation -
+                               s->generation) > 0) {
+            t->hooks[at] = t->hooks[at - 1];
+            at--;
+        }
+        t->hooks[at] = (gnomon__hook){1u << bit,
+                                      rank,
+                                      bit,
+                                      0,
+                                      s->start ? s->start : no_callback,
+                                      s->stop ? s->stop : no_callback,
+                                      s->self};
+    }
+    t->hook_count = n;
+    t->hook_bits = bits;
+    if (n < GNOMON__BITS)
+        t->hooks[n].bit = 0; /* matches no scope */
 }
 
 /* The frames of scopes that hooks saw stop belonging to hooks that are gone;
@@ -323,33 +341,40 @@ void gnomon__thread_adopt(gnomon__thread *t)
                     continue;
                 }
             } else {
-                t->trees[bit].generation = generation;
+                store_relaxed(&t->trees[bit].generation, generation);
             }
         }
         if (s->kind)
             ready |= 1u << bit;
     }
     gnomon__frames_forget(t, changed);
-    if (changed & gnomon__tree_bits) {
-        t->stale = load_relaxed(&t->seq);
-        for (uint32_t at = t->actions; at;) {
-            gnomon__action *a = gnomon__at(t, at);
-            if (a->token)
-                a->token = GNOMON__TOKEN_OVER;
-            at = a->next;
-        }
-    }
-    uint32_t trees = ready & gnomon__tree_bits;
+    t->stale = load_relaxed(&t->seq);
+    t->tree_bits = gnomon__tree_bits;
+    t->time_bits = gnomon__time_bits;
+    uint32_t trees = ready & t->tree_bits;
+    gnomon__cursor hot = {0, 0, 0, 0};
     if (trees) {
         t->hot_bit = (uint32_t)__builtin_ctz(trees);
-        t->hot = t->trees[t->hot_bit].cursor;
+        hot = t->trees[t->hot_bit].cursor;
     }
-    t->attached = ready & gnomon__sink_attached_bits();
-    store_relaxed(&t->gate, t->attached & gnomon__sink_open_bits());
+    gnomon__cursor_set(&t->hot, hot.current, hot.last, hot.guess);
+    uint32_t attached = ready & gnomon__sink_attached_bits();
+    store_relaxed(&t->attached, attached);
+    gnomon__frames_fit(t);
+    store_relaxed(&t->gate, attached & gnomon__sink_open_bits());
     store_relaxed(&t->fast,
                   trees && gnomon__clock_kind() == GNOMON__CLOCK_COUNTER
                       ? 1u << t->hot_bit
                       : GNOMON__NEVER);
+    adopt_hooks(t, attached & ~t->tree_bits);
+    /* One tree at most, beside hooks without times; and no fences. */
+    uint32_t plain = attached & ~(t->tree_bits | t->time_bits);
+    plain |= t->fast;
+    if (load_relaxed(&gnomon__needs_fence))
+        plain = 0;
+    store_relaxed(&t->plain, plain & ~GNOMON__NEVER);
+    uint32_t only = attached & (attached - 1) ? 0 : attached & plain;
+    store_relaxed(&t->only_hook, only & ~t->fast ? only : GNOMON__NEVER);
     store_relaxed(&t->stage_key, gnomon__sink_stage_key());
-    store_relaxed(&t->epoch, load_relaxed(&gnomon__sink_epoch));
+    store_release(&t->epoch, load_relaxed(&gnomon__sink_epoch));
 }

@@ -21,9 +21,9 @@
 /* Where a thread is in a tree, and what it will likely begin next. */
 typedef struct gnomon__cursor {
     uint32_t current; /* the innermost open scope's node, or the root */
-    uint32_t key;     /* prediction: this key begins ... */
-    uint32_t node;    /* ... this node */
     uint32_t last;    /* the node that ended last: whose `next` it was */
+    uint32_t guess;   /* the node that will likely begin next; 0: none */
+    uint32_t unused;
 } gnomon__cursor;
 
 /* One thread's tree for one bit. */
@@ -53,7 +53,7 @@ typedef struct gnomon__tree {
 /* One name that the thread started: where its open execution is. */
 typedef struct gnomon__action {
     gnomon_region *region;
-    uint64_t token; /* 0: not open; GNOMON__TOKEN_OVER: open, not recorded */
+    uint64_t token; /* 0: not open; with GNOMON__TOKEN_OVER: not recorded */
     uint32_t depth; /* of "(other)": further names open under it */
     uint32_t next;  /* list of all of the thread's, newest first */
     uint64_t reserved;
@@ -69,6 +69,20 @@ typedef struct gnomon__slot {
 
 #define GNOMON__SLOTS 512 /* a power of two */
 
+struct gnomon_frame;
+
+/* A hook as a thread calls it: what it has not is a function that does nothing.
+ * Valid while its bit is in `attached`. */
+typedef struct gnomon__hook {
+    uint32_t bit;   /* as a mask */
+    uint32_t rank;  /* how many hooks have lower bits */
+    uint32_t index; /* of the bit */
+    uint32_t reserved;
+    void (*start)(void *, const struct gnomon_frame *, uint64_t *);
+    void (*stop)(void *, const struct gnomon_frame *, uint64_t *);
+    void *self;
+} gnomon__hook;
+
 typedef struct gnomon__thread {
     /* The hot line. */
     uint64_t seq;  /* number << 44, plus a count; odd: inside gnomon */
@@ -78,11 +92,19 @@ typedef struct gnomon__thread {
     uint32_t
         stage_key; /* control: the stage's ordinal << GNOMON__REGION_BITS */
     gnomon__cursor hot; /* of the tree of bit `hot_bit` */
-    uint32_t in_hook;   /* callbacks may be running */
+    uint32_t in_hook;   /* callbacks may be running: odd, new each time; or 0 */
     uint32_t attached;  /* control clears: bits that frames may still stop */
     uint32_t epoch;     /* of the configuration it runs under */
+    uint32_t tree_bits; /* of that: the bits that are trees, not hooks */
+    uint32_t time_bits; /* of that: the bits that need the clock */
     /* The rest. */
     uint64_t stale; /* tokens below belong to an earlier configuration */
+    uint32_t plain; /* control clears: bits of the short way through hook.c */
+    uint32_t only_hook; /* control clears, to NEVER: the bit, if it is alone */
+    uint32_t hook_count;
+    uint32_t hook_bits;
+    uint32_t frame_words; /* of a frame, with a slot for each hook */
+    uint32_t frame_room;  /* where frames may begin, at most */
     gnomon__slot *slots;
     uint32_t number;
     uint32_t hot_bit; /* GNOMON__BITS: none */
@@ -93,6 +115,7 @@ typedef struct gnomon__thread {
     uint32_t frames;      /* offset of the frame stack; 0: none yet */
     uint32_t frame_top;   /* words in use */
     uint32_t frame_last;  /* word of the top frame + 1; 0: none */
+    uint32_t frame_dead;  /* frames that are over below one that is not */
     uint32_t range_count; /* blocks of open ranges */
     uint32_t range_hint;
     uint32_t range_blocks[64];
@@ -100,7 +123,8 @@ typedef struct gnomon__thread {
     uint32_t named; /* `name` was given, not taken from the system */
     int64_t os_id;
     char os_name[16];
-    const char *name; /* never freed */
+    const char *name;                 /* never freed */
+    gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     gnomon__tree trees[GNOMON__BITS];
     gnomon_health health; /* only the counts */
 } gnomon__thread;
@@ -114,6 +138,17 @@ extern gnomon__thread gnomon__nobody;
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 extern uint32_t gnomon__thread_total;
 extern gnomon__arena gnomon__marks_arena;
+
+/* Adds to a word of this thread's own: what a signal handler added between is
+ * not lost, as it could be where a load and a store are two instructions. */
+static inline void gnomon__word_add(uint64_t *word, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
+#else
+    add_relaxed(word, n);
+#endif
+}
 
 static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
 {
@@ -131,12 +166,18 @@ static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
     return bit == t->hot_bit ? &t->hot : &t->trees[bit].cursor;
 }
 
+/* Refuses all marks that a signal handler makes on this thread until it is taken
+ * back: by the thread's word, as inside a mark, and by gnomon__busy where it has
+ * none yet. Nests. */
+void gnomon__guard(void);
+void gnomon__unguard(void);
+int gnomon__busy(void);
+
 /* The one lock: regions, threads, bits, chunks. Nests. Short; never held over a
- * callback, a file, or the loading of a library. A signal handler that marks meanwhile on the same thread
- * is refused by gnomon__busy, so it cannot meet the lock it interrupted. */
+ * callback, a file, or the loading of a library. Guarded, so that no handler can
+ * meet the lock it interrupted, or what is half written under it. */
 void gnomon__lock(void);
 void gnomon__unlock(void);
-int gnomon__busy(void);
 
 /* Makes the calling thread known; errno is kept. NULL: refused, and counted
  * (inside gnomon, thread already over, no memory). `name`: prefer the state of
@@ -146,8 +187,10 @@ gnomon__thread *gnomon__thread_enter(const char *name);
 /* The calling thread never marks again: it is a forked child's. */
 void gnomon__thread_refuse(void);
 
-/* Adopts the configuration: bits, trees, the hot bit. On the owner, odd. */
+/* Adopts the configuration: bits, trees, the hot bit. On the owner, odd. The
+ * first under the lock; the second takes it, if there is a new one. */
 void gnomon__thread_adopt(gnomon__thread *t);
+void gnomon__thread_settle(gnomon__thread *t);
 
 /* Maps the arena, `budget` bytes of address space, at the first attachment.
  * GNOMON_OK also if it is there already. Under no lock. */
@@ -166,10 +209,11 @@ static inline void gnomon__leave(gnomon__thread *t)
     store_release(&t->seq, load_relaxed(&t->seq) + 1);
 }
 
-/* Counts trouble; any thread, `t` may be the dummy. */
+/* Counts trouble; any thread, `t` may be the dummy. A handler may be counting
+ * the same. */
 #define gnomon__trouble(t, field) \
     ((t) == &gnomon__nobody \
          ? (void)add_relaxed(&gnomon__nobody.health.field, 1) \
-         : bump_relaxed(&(t)->health.field, 1))
+         : gnomon__word_add(&(t)->health.field, 1))
 
 #endif

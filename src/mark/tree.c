@@ -62,8 +62,7 @@ static uint32_t make_node(gnomon__thread *t, uint32_t bit, uint32_t parent,
     if (!at)
         return 0;
     gnomon__node *n = gnomon__node_at(t, at);
-    store_relaxed(&n->min, UINT64_MAX);
-    store_relaxed(&n->cells, GNOMON__NO_OCTAVE);
+    store_relaxed(&n->min, GNOMON__NO_MIN);
     store_relaxed(&n->parent, parent);
     store_relaxed(&n->key, key);
     if (parent)
@@ -89,7 +88,7 @@ int gnomon__tree_make(gnomon__thread *t, uint32_t bit, uint32_t generation)
     store_relaxed(&gnomon__node_at(t, ranges)->flags, GNOMON__NODE_RANGES);
     tree->ranges = ranges;
     gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    *c = (gnomon__cursor){root, 0, 0, 0};
+    gnomon__cursor_set(c, root, 0, 0);
     store_relaxed(&tree->root, root);
     store_release(&tree->generation, generation);
     return 1;
@@ -112,9 +111,11 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
         gnomon__chunk_give(tree->links, bytes);
     for (uint32_t i = tree->link_old_count; i-- > 0;)
         gnomon__chunk_give(tree->link_old[i], bytes >>= 1);
-    *tree = (gnomon__tree){0};
+    /* Word by word: readers may be looking. */
+    for (size_t i = 0; i < sizeof *tree / sizeof(uint32_t); i++)
+        store_relaxed((uint32_t *)(void *)tree + i, 0);
     if (t->hot_bit == bit)
-        t->hot = (gnomon__cursor){0, 0, 0, 0};
+        gnomon__cursor_set(&t->hot, 0, 0, 0);
 }
 
 /* ---- Finding ---------------------------------------------------------------- */
@@ -208,8 +209,8 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__trouble(t, too_deep);
         return 0;
     }
-    if (c->key == key)
-        return c->node;
+    if (gnomon__node_at(t, c->guess)->key == key)
+        return c->guess;
     int deep = current->depth >= GNOMON__MAX_DEPTH;
     uint32_t node = deep ? 0 : lookup(t, bit, c->current, key);
     if (!node) {
@@ -222,10 +223,8 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
     }
     gnomon__node *last = c->last ? gnomon__node_at(t, c->last) : NULL;
     if (last && last->parent == c->current) {
-        store_relaxed(&last->next_key, key);
         store_relaxed(&last->next, node);
     } else {
-        store_relaxed(&current->child_key, key);
         store_relaxed(&current->child, node);
     }
     return node;

@@ -50,8 +50,8 @@ uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
 void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
                         uint64_t ticks);
 
-/* Zeroed memory from the tree's chunks; `bytes` a multiple of 128, at most 1024,
- * and aligned to 128.
+/* Zeroed memory from the tree's chunks; `bytes` a multiple of 128, at most 8
+ * KiB; aligned to 128.
  * `spare` as in gnomon__chunk_take. 0: none. */
 uint32_t gnomon__tree_take(gnomon__thread *t, uint32_t bit, uint32_t bytes,
                            int spare);
@@ -64,6 +64,26 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
     return 16u * e + (uint32_t)(ticks >> e);
 }
 
+/* Counts the execution before, and keeps this one's cell for the next to count.
+ * The window holds both. */
+static inline void gnomon__count_cell(gnomon__thread *t, gnomon__node *n,
+                                      uint64_t ticks)
+{
+    uint32_t at = n->cells + 8 * n->last;
+    uint64_t *count = (uint64_t *)(void *)(t->base + at);
+    store_relaxed(count, *count + 1);
+    store_relaxed(&n->last, gnomon__cell_of_ticks(ticks));
+}
+
+/* Readers look at `current` of the hot tree's cursor, and at no other field. */
+static inline void gnomon__cursor_set(gnomon__cursor *c, uint32_t current,
+                                      uint32_t last, uint32_t guess)
+{
+    store_relaxed(&c->current, current);
+    c->last = last;
+    c->guess = guess;
+}
+
 /* Opens `node`, the cursor's child. `token` may carry flags. */
 static inline void gnomon__tree_open(gnomon__thread *t, gnomon__cursor *c,
                                      uint32_t node, uint64_t token)
@@ -71,8 +91,7 @@ static inline void gnomon__tree_open(gnomon__thread *t, gnomon__cursor *c,
     gnomon__node *n = gnomon__node_at(t, node);
     store_relaxed(&n->token, token);
     store_relaxed(&c->current, node);
-    c->key = n->child_key;
-    c->node = n->child;
+    c->guess = n->child;
 }
 
 /* Closes a node of the chain that is open, wherever it stands on it. The time
@@ -83,8 +102,13 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
 /* The open node of this token (flags aside) on the chain; 0: none. */
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
 
-/* Closes all scopes begun after `token`, but not actions; how many. */
-uint32_t gnomon__tree_close_inner(gnomon__thread *t, uint32_t bit,
-                                  uint64_t token, uint64_t now);
+/* The same for an execution that has no frame, so that one tree alone saw it:
+ * the one that was hot at its begin. */
+uint32_t gnomon__tree_find_any(gnomon__thread *t, uint32_t *bit,
+                               uint64_t token);
+
+/* Closes all scopes without frames begun after `token`, in whichever tree, but
+ * not actions; counts them as crossed. */
+void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
 
 #endif

@@ -52,6 +52,9 @@ int gnomon__os_write(int fd, const void *bytes, size_t size);
  * replace: it is written to. 0, or an errno. */
 int gnomon__os_publish(const char *path, const void *bytes, size_t size);
 
+/* Whether `path` is a regular file, links followed. */
+int gnomon__os_is_file(const char *path);
+
 /* The whole file as a terminated string from gnomon__alloc, at most `limit`
  * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
 int gnomon__os_read_file(const char *path, size_t limit, char **text);

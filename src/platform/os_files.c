@@ -229,6 +229,12 @@ static int read_all(int fd, size_t limit, char **text)
     }
 }
 
+int gnomon__os_is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int gnomon__os_read_file(const char *path, size_t limit, char **text)
 {
     int error, cancel, fd;

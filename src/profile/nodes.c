@@ -47,7 +47,9 @@ static void settle_open(gnomon__rows *r, uint64_t *open)
             continue;
         uint64_t covered = p->node.begin;
         p->node.adjust += (int64_t)(r->now - covered);
+        p->node.flags |= GNOMON__NODE_CROSSED;
         for (p = &r->rows[p->parent]; p->node.key; p = &r->rows[p->parent]) {
+            p->node.flags |= GNOMON__NODE_CROSSED;
             if (p->node.token) {
                 p->node.adjust -= (int64_t)(r->now - covered);
                 break;

@@ -165,9 +165,7 @@ static int collect(gnomon__builder *b)
     size_t n = b->track_count ? b->track_count : 1;
     b->tracks = gnomon__alloc(n * sizeof *b->tracks);
     b->node_numbers = gnomon__alloc(n * sizeof *b->node_numbers);
-    b->region_numbers =
-        gnomon__alloc(GNOMON__MAX_REGIONS * sizeof *b->region_numbers);
-    if (!b->tracks || !b->node_numbers || !b->region_numbers)
+    if (!b->tracks || !b->node_numbers)
         return 0;
     for (uint32_t i = 0; i < b->track_count; i++) {
         gnomon__rows *r = &b->tracks[i];
@@ -181,9 +179,12 @@ static int collect(gnomon__builder *b)
             return 0;
         gnomon__builder_choose(b, i);
     }
+    /* Taken last: the nodes copied so far have ids up to here. */
+    size_t regions = (size_t)gnomon__region_count() + 1;
+    b->region_numbers = gnomon__alloc(regions * sizeof *b->region_numbers);
     b->m->stats = gnomon__alloc((b->node_count + 1) * sizeof *b->m->stats);
     b->m->cells = gnomon__alloc((b->cell_count + 1) * sizeof *b->m->cells);
-    return b->m->stats && b->m->cells;
+    return b->region_numbers && b->m->stats && b->m->cells;
 }
 
 /* What marks lost, of the whole process: health that is not zero. */

@@ -26,13 +26,15 @@ static void copy_words(void *to, const void *from, size_t bytes)
         out[i] = load_relaxed(&in[i]);
 }
 
-/* The word when nothing is being written: even, or inside a callback. 0: busy. */
+/* The word when nothing is being written: even, or inside a callback, of which
+ * there may be several while it is odd. 0: busy. */
 static uint64_t quiet_word(const gnomon__thread *t)
 {
     uint64_t seq = load_acquire(&t->seq);
-    if (!(seq & 1))
-        return seq + 2; /* never 0 */
-    return load_acquire(&t->in_hook) & 1 ? seq + 2 : 0;
+    uint64_t hook = load_acquire(&t->in_hook);
+    if ((seq & 1) && !(hook & 1))
+        return 0;
+    return (seq + 2) ^ (hook << GNOMON__TOKEN_SHIFT); /* never 0 */
 }
 
 static int still(const gnomon__thread *t, uint64_t word)
@@ -41,52 +43,59 @@ static int still(const gnomon__thread *t, uint64_t word)
     return word && quiet_word(t) == word;
 }
 
-static int add_cells(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t,
-                     uint32_t slot)
+static int cell_room(gnomon__rows *r, size_t more)
 {
-    gnomon__cells copy;
-    if (!slot)
+    if (r->cell_count + more <= r->cell_room)
         return 1;
-    copy_words(&copy, gnomon__at(t, slot & ~127u), sizeof copy);
-    if (r->cell_count + GNOMON__CELLS > r->cell_room) {
-        size_t room = r->cell_room ? 2 * r->cell_room : 256;
-        gnomon__row_cell *more = gnomon__realloc(r->cells, room * sizeof *more);
-        if (!more)
-            return 0;
-        r->cells = more;
-        r->cell_room = room;
-    }
-    for (uint32_t i = 0; i < GNOMON__CELLS; i++) {
-        if (!copy.count[i])
-            continue;
-        uint32_t cell = (slot & 127) * GNOMON__CELLS + i;
-        r->cells[r->cell_count++] = (gnomon__row_cell){cell, 0, copy.count[i]};
-        row->cell_count++;
-        row->count += copy.count[i];
-    }
+    size_t room = r->cell_room ? 2 * r->cell_room : 256;
+    while (room < r->cell_count + more)
+        room *= 2;
+    gnomon__row_cell *cells = gnomon__realloc(r->cells, room * sizeof *cells);
+    if (!cells)
+        return 0;
+    r->cells = cells;
+    r->cell_room = room;
     return 1;
 }
 
-/* The node and its cells as they are at this moment. 0: no memory. */
+static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
+                     uint64_t count)
+{
+    r->cells[r->cell_count++] = (gnomon__row_cell){cell, 0, count};
+    row->cell_count++;
+    row->count += count;
+}
+
+/* The node and its cells as they are at this moment; every number is checked
+ * before it leads anywhere, since the copy may be torn. 0: no memory. */
 static int copy_node(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t)
 {
+    gnomon__node *n = &row->node;
     r->cell_count = row->cells;
     row->cell_count = 0;
     row->count = 0;
-    copy_words(&row->node, gnomon__at(t, row->offset), sizeof row->node);
-    for (int i = 0; i < GNOMON__OCTAVES; i++)
-        if (!add_cells(r, row, t, row->node.octave[i]))
-            return 0;
-    if (row->node.more) {
-        uint32_t table[64];
-        copy_words(table, gnomon__at(t, row->node.more), sizeof table);
-        for (int i = 0; i < 64; i++)
-            if (!add_cells(r, row, t, table[i]))
-                return 0;
+    copy_words(n, gnomon__at(t, row->offset), sizeof *n);
+    if (!cell_room(r, GNOMON__OCTAVES * GNOMON__CELLS))
+        return 0;
+    uint64_t bytes = (uint64_t)n->room * GNOMON__OCTAVE_BYTES;
+    uint32_t last = n->first ? n->last : UINT32_MAX; /* not counted yet */
+    if (n->window && n->low + n->room <= GNOMON__OCTAVES &&
+        n->room <= GNOMON__OCTAVES &&
+        n->window + bytes <= load_relaxed(&gnomon__marks_arena.used)) {
+        const uint64_t *count = gnomon__at(t, n->window);
+        for (uint32_t i = 0; i < n->room * GNOMON__CELLS; i++) {
+            uint32_t cell = n->low * GNOMON__CELLS + i;
+            uint64_t c = load_relaxed(&count[i]) + (cell == last);
+            if (c)
+                add_cell(r, row, cell, c);
+        }
+        row->max = n->min + n->spread;
+    } else if (n->first) { /* once */
+        add_cell(r, row, last, 1);
+        row->max = n->min = n->total;
+    } else {
+        row->max = n->min = n->total = 0;
     }
-    row->max = row->count ? row->node.min + row->node.spread : 0;
-    if (!row->count)
-        row->node.min = 0;
     return 1;
 }
 
@@ -107,6 +116,18 @@ static int list_nodes(gnomon__rows *r, const gnomon__thread *t, uint32_t newest)
     return n == 0;
 }
 
+/* Fields of different moments: none may contradict another. */
+static void mend(gnomon__row *row)
+{
+    gnomon__node *n = &row->node;
+    if (!row->count)
+        n->min = row->max = n->total = 0;
+    if (row->max > n->total)
+        row->max = n->total;
+    if (n->min > row->max)
+        n->min = row->max;
+}
+
 static int copy_all(gnomon__rows *r, const gnomon__thread *t, int tries)
 {
     r->exact = 1;
@@ -123,6 +144,7 @@ static int copy_all(gnomon__rows *r, const gnomon__thread *t, int tries)
             if (!once && !left) {
                 r->exact = 0;
                 once = 1;
+                mend(row);
             }
         }
     }

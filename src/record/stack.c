@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The open scopes of any thread, without locks: the chain from its cursor to the
- * root, copied under its sequence word. Of the hot tree, which is the first one
- * attached. */
+/* The open scopes of any thread, without locks, of its first tree.
+ *
+ * A thread that marks without pause leaves its sequence word still for too short
+ * a time, so the proof is another: a token names one execution. If the innermost
+ * scope and the tokens of the whole chain are the same at a second look, all of
+ * them were open in between, and nothing was inside the innermost one at the
+ * second look at the cursor. A begin time belongs to its token once the word is
+ * past it. */
 #include "gnomon.h"
+
+#include <string.h>
+
 #include "mark/region.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 
 #define TRIES 100
+#define GLANCES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
 
 typedef struct open_copy {
     uint64_t token, begin;
-    uint32_t key;
+    uint32_t key, node;
 } open_copy;
 
 size_t gnomon_thread_count(void)
@@ -20,24 +29,65 @@ size_t gnomon_thread_count(void)
     return load_acquire(&gnomon__thread_total);
 }
 
-/* Innermost first; how many, at most `room` copied. Every offset is checked: a
- * torn chain must lead nowhere else. */
-static size_t copy_chain(const gnomon__thread *t, open_copy *out, size_t room)
+/* Innermost first; how many. Every offset is checked: a torn chain must lead
+ * nowhere else. */
+static size_t copy_chain(const gnomon__thread *t, uint32_t at, open_copy *out)
 {
     uint32_t used = load_relaxed(&gnomon__marks_arena.used);
-    uint32_t at = load_relaxed(&t->hot.current);
     size_t n = 0;
     for (int hops = 0; at && hops < MAX_OPEN; hops++) {
         if ((at & 127) || at >= used)
             break;
         const gnomon__node *node = gnomon__node_at(t, at);
-        uint64_t token = load_relaxed(&node->token);
-        if (token && n < room)
-            out[n++] = (open_copy){token, load_relaxed(&node->begin),
-                                   load_relaxed(&node->key)};
+        uint64_t token = load_acquire(&node->token);
+        if (token)
+            out[n++] = (open_copy){token & ~GNOMON__TOKEN_FLAGS,
+                                   load_relaxed(&node->begin),
+                                   load_relaxed(&node->key), at};
         at = load_relaxed(&node->parent);
     }
     return n;
+}
+
+/* The begin is read again once the word is past its token, and the token after
+ * it: so it is that execution's. The innermost may be just beginning, on a
+ * thread that was stopped there: it is not open yet, and left out. */
+static int is_exact(const gnomon__thread *t, uint32_t cursor, open_copy *chain,
+                    size_t *n)
+{
+    fence_acquire();
+    uint64_t seq = load_acquire(&t->seq);
+    if (load_acquire(&t->hot.current) != cursor)
+        return 0;
+    int beginning = *n && chain[0].token == seq;
+    for (size_t i = 0; i < *n; i++) {
+        const gnomon__node *node = gnomon__node_at(t, chain[i].node);
+        chain[i].begin = load_acquire(&node->begin);
+        uint64_t token = load_acquire(&node->token) & ~GNOMON__TOKEN_FLAGS;
+        if (token != chain[i].token ||
+            (!(beginning && i == 0) && (int64_t)(seq - token) <= 0))
+            return 0;
+    }
+    if (beginning)
+        memmove(chain, chain + 1, --*n * sizeof *chain);
+    return 1;
+}
+
+/* At the root nothing was open when the cursor was read; that needs no proof,
+ * and is when a thread that never pauses is met. */
+static int look(const gnomon__thread *t, open_copy *chain, size_t *n)
+{
+    uint32_t cursor = 0;
+    for (int i = 0; i < GLANCES; i++) {
+        cursor = load_acquire(&t->hot.current);
+        if (cursor && !(cursor & 127) &&
+            !load_relaxed(&gnomon__node_at(t, cursor)->parent)) {
+            *n = 0;
+            return 1;
+        }
+    }
+    *n = copy_chain(t, cursor, chain);
+    return is_exact(t, cursor, chain, n);
 }
 
 int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
@@ -49,13 +99,8 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
     open_copy chain[MAX_OPEN];
     size_t n = 0;
     int exact = 0;
-    for (int i = 0; i < TRIES && !exact; i++) {
-        uint64_t seq = load_acquire(&t->seq);
-        uint32_t hook = load_acquire(&t->in_hook);
-        n = copy_chain(t, chain, MAX_OPEN);
-        fence_acquire();
-        exact = (!(seq & 1) || (hook & 1)) && load_acquire(&t->seq) == seq;
-    }
+    for (int i = 0; i < TRIES && !exact; i++)
+        exact = look(t, chain, &n);
     gnomon__clock clock = gnomon__clock_read();
     for (size_t i = 0; i < n && i < capacity; i++) {
         const open_copy *c = &chain[n - 1 - i];
@@ -63,7 +108,7 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
         int known = id && id <= gnomon__region_count();
         scopes[i].name = known ? gnomon__region_entry(id)->name : "";
         scopes[i].begin_ns = gnomon__clock_since_zero_ns(&clock, c->begin);
-        scopes[i].token = c->token & ~GNOMON__TOKEN_FLAGS;
+        scopes[i].token = c->token;
     }
     return exact ? (int)n : GNOMON_EBUSY;
 }

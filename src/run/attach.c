@@ -35,6 +35,11 @@ int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
 
 /* ---- Views --------------------------------------------------------------------- */
 
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static int find_view(gnomon__view **out, const gnomon__options *o,
                      uint32_t batch)
 {
@@ -51,15 +56,20 @@ static int find_view(gnomon__view **out, const gnomon__options *o,
     if (ranks && gnomon__ranks_check(ranks, why, sizeof why))
         return gnomon__fail(GNOMON_EINVAL, "ranks=%s: %s", ranks, why);
     made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
+    if (ranks && !(made.ranks = gnomon__strdup(ranks)))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     if (gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
-                              gnomon__options_text(o, "exclude")))
+                              gnomon__options_text(o, "exclude"))) {
+        gnomon__free(made.ranks);
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a filter");
+    }
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        if (v->batch == batch && v->rank_on == made.rank_on &&
-            v->scheduled == made.scheduled &&
+        if (v->batch == batch && v->scheduled == made.scheduled &&
+            same_text(v->ranks, made.ranks) &&
             memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
             gnomon__filter_equal(v->filter, made.filter)) {
             gnomon__filter_destroy(made.filter);
+            gnomon__free(made.ranks);
             *out = v;
             return GNOMON_OK;
         }
@@ -67,6 +77,7 @@ static int find_view(gnomon__view **out, const gnomon__options *o,
     gnomon__view *v = gnomon__alloc(sizeof *v);
     if (!v) {
         gnomon__filter_destroy(made.filter);
+        gnomon__free(made.ranks);
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     }
     *v = made;
@@ -95,6 +106,7 @@ static void drop_view(gnomon__view *v)
     gnomon__unlock();
     gnomon__step_unlock();
     gnomon__filter_destroy(v->filter);
+    gnomon__free(v->ranks);
     gnomon__free(v);
 }
 
@@ -106,6 +118,17 @@ static void add_bit(gnomon__view *v, uint32_t bit)
     gnomon__unlock();
     gnomon__step_unlock();
     gnomon__sink_filter(bit);
+}
+
+void gnomon__views_rank(int32_t rank)
+{
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        gnomon__lock();
+        v->rank_on = gnomon__ranks_hold(v->ranks, rank);
+        gnomon__unlock();
+        for (uint32_t rest = v->bits; rest; rest &= rest - 1)
+            gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
+    }
 }
 
 static int need_tree(gnomon__view *v)
@@ -132,12 +155,13 @@ static int wants_hook(const gnomon_profiler *p)
 static void free_attachment(gnomon__attachment *a)
 {
     gnomon__options_destroy(a->options);
+    gnomon__free(a->word);
     gnomon__free(a);
 }
 
 static int make_self(gnomon__attachment *a)
 {
-    if (!a->from_spec || !a->profiler.create)
+    if (!a->word || !a->profiler.create)
         return GNOMON_OK;
     int code = a->profiler.create(&a->options->api, &a->self);
     if (!code)
@@ -174,11 +198,12 @@ static int take_bits(gnomon__attachment *a)
     return code;
 }
 
-int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
-                   gnomon__options *options, uint32_t batch)
+int gnomon__attach(const gnomon_profiler *profiler, void *self,
+                   const char *word, gnomon__options *options, uint32_t batch)
 {
     gnomon__attachment *a = gnomon__alloc(sizeof *a);
-    if (!a) {
+    if (!a || (word && !(a->word = gnomon__strdup(word)))) {
+        gnomon__free(a);
         gnomon__options_destroy(options);
         return gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
     }
@@ -187,7 +212,6 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
                                                       : sizeof a->profiler);
     a->given = profiler;
     a->self = self;
-    a->from_spec = from_spec;
     a->options = options;
     a->hook_bit = GNOMON__BITS;
     int code = find_view(&a->view, options, batch);
@@ -200,7 +224,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
         if (!code)
             code = take_bits(a);
         if (code) {
-            if (made && from_spec && a->profiler.destroy)
+            if (made && word && a->profiler.destroy)
                 a->profiler.destroy(a->self);
             a->view->refs--;
             drop_view(a->view);
@@ -236,7 +260,7 @@ int gnomon__detach(gnomon__attachment *a)
     while (*at != a)
         at = &(*at)->next;
     *at = a->next;
-    if (a->from_spec && a->profiler.destroy)
+    if (a->word && a->profiler.destroy)
         a->profiler.destroy(a->self);
     a->view->refs--;
     drop_view(a->view);
@@ -269,12 +293,16 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
         code = gnomon__options_create(&options, profiler->name,
                                       gnomon__options_of(profiler), &spec, 0,
                                       &complaints);
-    if (complaints.count)
+    if (code == GNOMON_ENOMEM)
+        gnomon__fail(code, "no memory for the options of %s", profiler->name);
+    else if (complaints.count)
         code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+    if (!code && gnomon__marks_map(GNOMON__DEFAULT_BUDGET))
+        code = gnomon__fail(GNOMON_ENOMEM, "no address space to record in");
     if (code)
         gnomon__options_destroy(options);
     else
-        code = gnomon__attach(profiler, self, 0, options, gnomon__batch());
+        code = gnomon__attach(profiler, self, NULL, options, gnomon__batch());
     gnomon__spec_free(&spec);
     gnomon__complaints_free(&complaints);
     return code;
@@ -286,8 +314,7 @@ int gnomon_attach(const gnomon_profiler *profiler, void *self,
     int code = gnomon__control_enter();
     if (code)
         return code;
-    gnomon__control_start();
-    gnomon__run_from_environment(NULL);
+    gnomon__run_ready();
     code = attach_given(profiler, self, options);
     gnomon__control_leave();
     return code;

@@ -8,12 +8,17 @@
 #include "platform/error.h"
 #include "run/run.h"
 
-#define DEFAULT_BUDGET (64ll << 20)
-
+/* Lines that do not name where the spec came from get it. */
 static void tell(gnomon__complaints *c, const char *origin)
 {
-    for (unsigned i = 0; i < c->count; i++)
-        gnomon__log("%s: %s", origin, c->line[i]);
+    size_t n = strlen(origin);
+    for (unsigned i = 0; i < c->count; i++) {
+        const char *line = c->line[i];
+        if (strncmp(line, origin, n) == 0 && line[n] == ':')
+            gnomon__log("%s", line);
+        else
+            gnomon__log("%s: %s", origin, line);
+    }
     if (c->dropped)
         gnomon__log("%s: and %u more", origin, c->dropped);
 }
@@ -57,10 +62,38 @@ static void print_help(void)
 
 /* ---- Attaching ----------------------------------------------------------------- */
 
+/* The memory as mem= takes it. */
+static void print_memory(char *text, size_t size)
+{
+    uint32_t bytes = gnomon__marks_arena.size;
+    if (bytes % (1u << 20))
+        snprintf(text, size, "%u", (unsigned)bytes);
+    else
+        snprintf(text, size, "%uMiB", (unsigned)(bytes >> 20));
+}
+
+/* Memory is taken once; a later mem= of another size comes too late. */
+static void compare_memory(const gnomon__spec *spec, int64_t budget,
+                           gnomon__complaints *complaints)
+{
+    int64_t more = budget - (int64_t)gnomon__marks_arena.size;
+    char have[16];
+    print_memory(have, sizeof have);
+    for (size_t i = 0; i < spec->defaults.count; i++)
+        if (gnomon__same_word(spec->defaults.at[i].key, "mem") &&
+            (more >= 65536 || more <= -65536)) {
+            gnomon__complain(complaints,
+                             "mem=%s: recording has %s, taken once for the "
+                             "process, and below 4GiB",
+                             spec->defaults.at[i].value, have);
+            return;
+        }
+}
+
 static int map_budget(const gnomon__spec *spec, gnomon__complaints *complaints)
 {
     gnomon__options *run = NULL;
-    int64_t budget = DEFAULT_BUDGET;
+    int64_t budget = GNOMON__DEFAULT_BUDGET;
     int code = gnomon__run_options_create(&run, spec, complaints);
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
@@ -69,6 +102,8 @@ static int map_budget(const gnomon__spec *spec, gnomon__complaints *complaints)
     if (mapped)
         gnomon__complain(complaints,
                          "no address space to record in: nothing is recorded");
+    else if (!code)
+        compare_memory(spec, budget, complaints);
     return code ? code : mapped;
 }
 
@@ -91,7 +126,7 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
                                       complaints);
         int wrong = code; /* complained of; the rest of them holds */
         if (options)
-            code = gnomon__attach(profiler, NULL, 1, options, batch);
+            code = gnomon__attach(profiler, NULL, item->name, options, batch);
         if (!code)
             return wrong;
     }
@@ -134,7 +169,7 @@ void gnomon__configure_clear(void)
     gnomon__attachment *a = gnomon__attachments;
     while (a) {
         gnomon__attachment *next = a->next;
-        if (a->from_spec && gnomon__detach(a))
+        if (a->word && gnomon__detach(a))
             gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
         a = next;
     }
@@ -146,11 +181,17 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
 {
     gnomon__spec spec = {0};
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (gnomon__spec_add(&spec, a->profiler.name))
+        if (!a->word)
+            continue;
+        if (gnomon__spec_add(&spec, a->word))
             break;
         gnomon__options_settle(a->options,
                                &spec.items[spec.item_count - 1].settings);
     }
+    char memory[16];
+    print_memory(memory, sizeof memory);
+    if (spec.item_count)
+        (void)gnomon__settings_add(&spec.defaults, "mem", memory);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
     return length;
@@ -162,8 +203,7 @@ size_t gnomon_spec(char *buffer, size_t size)
         *buffer = 0;
     if (gnomon__control_enter())
         return 0;
-    gnomon__control_start();
-    gnomon__run_from_environment(NULL);
+    gnomon__run_ready();
     size_t length = gnomon__spec_resolved(buffer, size);
     gnomon__control_leave();
     return length;

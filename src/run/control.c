@@ -2,6 +2,7 @@
 /* The door of every control call, and the moments a process has only once: the
  * first mark, a fork, the exit. One control call runs at a time; a callback that
  * makes one is told GNOMON_EBUSY instead of waiting for itself. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -28,15 +29,15 @@ int gnomon__control_enter(void)
         return gnomon__fail(GNOMON_ESTATE,
                             "this process was forked from one that records; "
                             "it is off");
+    in_control = 1; /* first: a handler's first mark must not wait for us */
     pthread_mutex_lock(&control_lock);
-    in_control = 1;
     return GNOMON_OK;
 }
 
 void gnomon__control_leave(void)
 {
-    in_control = 0;
     pthread_mutex_unlock(&control_lock);
+    in_control = 0;
 }
 
 void gnomon__control_start(void)
@@ -52,8 +53,9 @@ void gnomon__upcall_start(void)
 {
     if (load_acquire(&has_started) || in_control || load_relaxed(&is_forked))
         return;
-    pthread_mutex_lock(&control_lock);
+    int kept = errno;
     in_control = 1;
+    pthread_mutex_lock(&control_lock);
     if (!has_started) {
         gnomon__clock_start();
         gnomon__sink_start();
@@ -61,6 +63,7 @@ void gnomon__upcall_start(void)
         store_release(&has_started, 1);
     }
     gnomon__control_leave();
+    errno = kept;
 }
 
 /* ---- Exit ----------------------------------------------------------------------- */
@@ -70,7 +73,7 @@ static void at_exit(void)
     if (load_relaxed(&is_forked) || !gnomon__attachments ||
         gnomon__control_enter())
         return;
-    gnomon__report_stage();
+    gnomon__report_stage(0);
     gnomon__control_leave();
 }
 
@@ -93,6 +96,7 @@ static void after_fork_child(void)
 {
     store_relaxed(&is_forked, 1);
     store_relaxed(&gnomon_gate, 0);
+    gnomon__sink_arm(0); /* regions that come later are off too */
     gnomon__region_rewrite(0, 1, UINT32_MAX);
     gnomon__self = &gnomon__nobody;
     gnomon__thread_refuse();

@@ -29,7 +29,8 @@ const gnomon_option_info gnomon__core_options[] = {
 };
 
 const gnomon_option_info gnomon__run_options[] = {
-    {"mem", GNOMON_OPTION_BYTES, NULL, "most memory that recording may take"},
+    {"mem", GNOMON_OPTION_BYTES, GNOMON__DEFAULT_MEM,
+     "most memory that recording may take"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -42,6 +43,13 @@ const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
         if (gnomon__same_word(table->key, key))
             return table;
     return NULL;
+}
+
+int gnomon__option_may_be_bare(const gnomon_option_info *info)
+{
+    return info->type == GNOMON_OPTION_BOOL ||
+           (strcmp(info->key, "dir") == 0 &&
+            gnomon__option_find(gnomon__core_options, "dir") == info);
 }
 
 const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler)
@@ -144,7 +152,7 @@ static int option_lay(gnomon__option *option, const gnomon__settings *settings,
         int64_t number;
         if (!gnomon__same_word(settings->at[i].key, info->key))
             continue;
-        if (!value && info->type == GNOMON_OPTION_BOOL)
+        if (!value && gnomon__option_may_be_bare(info))
             value = "true";
         if (!value) {
             gnomon__complain(complaints, "%s: %s: a value is missing: %s=...",

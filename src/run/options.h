@@ -12,12 +12,20 @@
  * ranks, file, dir. A profiler's own option of such a name is not reached. */
 extern const gnomon_option_info gnomon__core_options[];
 
+/* What recording may take where no mem= says otherwise. */
+#define GNOMON__DEFAULT_MEM "64MiB"
+#define GNOMON__DEFAULT_BUDGET (64ll << 20)
+
 /* What belongs to the run and stands free, outside of brackets: mem. */
 extern const gnomon_option_info gnomon__run_options[];
 
 /* The entry of a table (NULL: empty) with this key, or NULL. */
 const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
                                               const char *key);
+
+/* Whether a key without a value means something: true, and of `dir` the host's
+ * own directory. */
+int gnomon__option_may_be_bare(const gnomon_option_info *info);
 
 /* The options that a profiler brings; NULL: none. Looks at struct_size. */
 const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler);

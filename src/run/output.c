@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Where reports go: stderr on rank 0, or files. A file that several stages or
- * profilers share is kept whole: what was written to it in this run stays in
- * memory and goes out again with what is new, under a temporary name that is
- * then renamed, so that a reader never sees half a report. */
+ * profilers share is kept whole: what this process wrote to it is read back and
+ * goes out again with what is new, under a temporary name that is then renamed,
+ * so that a reader never sees half a report. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +13,8 @@
 #include "platform/os.h"
 #include "run/names.h"
 #include "run/run.h"
+
+#define FILE_LIMIT (1u << 30) /* larger ones begin anew */
 
 /* ---- Buffers -------------------------------------------------------------------- */
 
@@ -81,39 +83,32 @@ void gnomon__buffer_free(gnomon__buffer *b)
 
 /* ---- Files ------------------------------------------------------------------------ */
 
-typedef struct shared_file {
-    struct shared_file *next;
-    char *path;
-    gnomon__buffer text;
-} shared_file;
+/* The files that this process wrote: what comes later stands below. */
+typedef struct written_file {
+    struct written_file *next;
+    char path[];
+} written_file;
 
-static shared_file *files;
+static written_file *files;
 
-static shared_file *file_of(const char *path)
+static int was_written(const char *path)
 {
-    for (shared_file *f = files; f; f = f->next)
+    for (const written_file *f = files; f; f = f->next)
         if (strcmp(f->path, path) == 0)
-            return f;
-    shared_file *f = gnomon__alloc(sizeof *f);
-    if (f && (f->path = gnomon__strdup(path))) {
-        gnomon__buffer_init(&f->text);
-        f->next = files;
-        files = f;
-        return f;
-    }
-    gnomon__free(f);
-    return NULL;
+            return 1;
+    return 0;
 }
 
-void gnomon__output_restart(void)
+static void remember(const char *path)
 {
-    while (files) {
-        shared_file *f = files;
-        files = f->next;
-        gnomon__buffer_free(&f->text);
-        gnomon__free(f->path);
-        gnomon__free(f);
-    }
+    size_t size = strlen(path) + 1;
+    written_file *f =
+        was_written(path) ? NULL : gnomon__alloc(sizeof *f + size);
+    if (!f)
+        return;
+    memcpy(f->path, path, size);
+    f->next = files;
+    files = f;
 }
 
 void gnomon__output_plain(const char *text, size_t length)
@@ -122,15 +117,31 @@ void gnomon__output_plain(const char *text, size_t length)
         gnomon__os_write(2, text, length); /* nobody to tell if it fails */
 }
 
+static int publish(const char *path, const char *text, size_t length)
+{
+    char *above = NULL;
+    if (!was_written(path) || !gnomon__os_is_file(path) ||
+        gnomon__os_read_file(path, FILE_LIMIT, &above))
+        return gnomon__os_publish(path, text, length);
+    gnomon__buffer whole;
+    gnomon__buffer_init(&whole);
+    const gnomon_writer *w = &whole.writer;
+    w->write(w, above, strlen(above));
+    gnomon__free(above);
+    int why = ENOMEM;
+    if (!w->write(w, text, length))
+        why = gnomon__os_publish(path, whole.text, whole.length);
+    gnomon__buffer_free(&whole);
+    return why;
+}
+
 static void to_file(const char *path, const char *text, size_t length)
 {
-    shared_file *f = file_of(path);
-    int why = ENOMEM;
-    if (f && !f->text.writer.write(&f->text.writer, text, length))
-        why = gnomon__os_publish(path, f->text.text ? f->text.text : "",
-                                 f->text.length);
-    if (!why)
+    int why = publish(path, text, length);
+    if (!why) {
+        remember(path);
         return;
+    }
     gnomon__log("cannot write the report to %s: %s; here it is", path,
                 strerror(why));
     gnomon__output_plain(text, length);

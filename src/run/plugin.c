@@ -104,5 +104,8 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
                             "plugin %s does not want to run with gnomon %s",
                             path, GNOMON_VERSION);
     *out = profiler;
-    return gnomon__profiler_check(profiler);
+    int code = gnomon__profiler_check(profiler);
+    if (code)
+        gnomon__fail(code, "plugin %s: %s", path, gnomon_error_text());
+    return code;
 }

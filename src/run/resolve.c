@@ -132,7 +132,7 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
         spec->wants_help = 1;
     } else if (item->settings.count > 0 || !option) {
         resolve_unknown_profiler(w, spec->origin, item->name);
-    } else if (option->type != GNOMON_OPTION_BOOL) {
+    } else if (!gnomon__option_may_be_bare(option)) {
         gnomon__complain(w->complaints, "%s: %s: a value is missing: %s=...",
                          spec->origin, option->key, option->key);
         w->status = GNOMON_EINVAL;

@@ -32,6 +32,7 @@ typedef struct gnomon__view {
     uint32_t refs;
     uint32_t batch; /* of the control call that made it */
     gnomon__filter *filter;
+    char *ranks;               /* NULL: all */
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;
@@ -47,7 +48,8 @@ typedef struct gnomon__attachment {
     gnomon_profiler profiler;        /* the caller's, up to what both know */
     const gnomon_profiler *given;
     void *self;
-    int from_spec; /* ours: created and destroyed here */
+    char *word;    /* of the spec: ours, created and destroyed here; NULL: given
+                   by the program */
     int detaching; /* an attempt said GNOMON_EBUSY */
     gnomon__options *options;
     gnomon__view *view;
@@ -75,6 +77,9 @@ uint64_t gnomon__start_unix_ns(void);
 void gnomon__run_describe(gnomon_run_info *run);
 /* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
 int gnomon__run_from_environment(const char *fallback);
+/* What a control call does first that needs $GNOMON read. Its faults were told
+ * on stderr and are not the call's. */
+void gnomon__run_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
 
@@ -100,11 +105,14 @@ extern gnomon__attachment *gnomon__attachments;
 extern gnomon__view *gnomon__views;
 
 /* Attaches with options that are settled; takes them over, also on failure.
- * `batch`: profilers of one number share views. */
-int gnomon__attach(const gnomon_profiler *profiler, void *self, int from_spec,
-                   gnomon__options *options, uint32_t batch);
+ * `word`: how a spec named it, or NULL. `batch`: profilers of one number share
+ * views. */
+int gnomon__attach(const gnomon_profiler *profiler, void *self,
+                   const char *word, gnomon__options *options, uint32_t batch);
 int gnomon__detach(gnomon__attachment *a);
 uint32_t gnomon__batch(void);
+/* The rank is another one than was known: ranks= is looked at again. */
+void gnomon__views_rank(int32_t rank);
 /* By the profiler's name, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(const char *name);
 
@@ -135,8 +143,9 @@ void gnomon__windows_refresh(void);
 
 /* ---- summary.c --------------------------------------------------------------------- */
 
-/* Writes every report that is due for the open stage, and calls teardown. */
-void gnomon__report_stage(void);
+/* Writes every report that is due for the open stage, and calls teardown. With
+ * `of_specs` only for those that a spec attached. */
+void gnomon__report_stage(int of_specs);
 int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
                         gnomon__model **out);
 
@@ -156,8 +165,6 @@ void gnomon__buffer_free(gnomon__buffer *b);
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
 void gnomon__output_plain(const char *text, size_t length); /* stderr */
-/* Files of a run that is over are not appended to. */
-void gnomon__output_restart(void);
 
 /* ---- host.c ------------------------------------------------------------------------ */
 

@@ -81,6 +81,13 @@ int gnomon__run_from_environment(const char *fallback)
     return fallback ? gnomon__configure(fallback, "setup") : GNOMON_OK;
 }
 
+void gnomon__run_ready(void)
+{
+    gnomon__control_start();
+    gnomon__run_from_environment(NULL);
+    gnomon__fail_clear();
+}
+
 static int take_options(const gnomon_setup_options *given)
 {
     gnomon_setup_options o = {0};
@@ -93,22 +100,25 @@ static int take_options(const gnomon_setup_options *given)
                given->struct_size < sizeof o ? given->struct_size : sizeof o);
     }
     gnomon__run_find_rank();
-    if (o.has_rank) {
-        if (o.world_size < 1 || o.rank < 0 || o.rank >= o.world_size)
-            return gnomon__fail(GNOMON_EINVAL,
-                                "gnomon_setup: rank %d is not below world "
-                                "size %d",
-                                (int)o.rank, (int)o.world_size);
-        our_rank.rank = o.rank;
-        our_rank.local_rank = o.local_rank;
-        our_rank.world_size = o.world_size;
-        our_rank.source = "setup";
-    }
     if (o.dir) {
         gnomon__free(given_dir);
         given_dir = gnomon__strdup(o.dir);
     }
-    return gnomon__run_from_environment(o.spec);
+    int right = !o.has_rank ||
+                (o.world_size > 0 && o.rank >= 0 && o.rank < o.world_size);
+    if (o.has_rank && right) {
+        our_rank.rank = o.rank;
+        our_rank.local_rank = o.local_rank;
+        our_rank.world_size = o.world_size;
+        our_rank.source = "setup";
+        gnomon__views_rank(o.rank); /* of marks that came before */
+    }
+    int code = gnomon__run_from_environment(o.spec);
+    if (!right) /* the rest holds */
+        code = gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_setup: rank %d is not below world size %d",
+                            (int)o.rank, (int)o.world_size);
+    return code;
 }
 
 int gnomon_setup(const gnomon_setup_options *options)
@@ -138,7 +148,6 @@ int gnomon_teardown(void)
         is_configured = 0;
         if (!gnomon__attachments)
             gnomon__stages_restart();
-        gnomon__output_restart();
     }
     gnomon__control_leave();
     return code;
@@ -152,8 +161,7 @@ int gnomon_configure(const char *spec)
     gnomon__control_start();
     gnomon__run_find_rank();
     is_configured = 1;
-    if (gnomon__attachments && gnomon__stage_is_due())
-        gnomon__report_stage();
+    gnomon__report_stage(1);
     gnomon__configure_clear();
     code = gnomon__configure(spec ? spec : "", "gnomon_configure");
     gnomon__control_leave();

@@ -52,7 +52,7 @@ const char *gnomon__stage_name(void)
 
 uint64_t gnomon__stage_steps(void)
 {
-    return stage_steps;
+    return load_relaxed(&stage_steps);
 }
 
 int gnomon__stage_is_due(void)
@@ -74,7 +74,7 @@ static void keep_cells(gnomon__stage_fact *s)
     if (copy)
         memcpy(copy, step_cells, sizeof step_cells);
     else
-        s->step_count = 0;
+        s->step_count = s->step_total = s->step_min = s->step_max = 0;
     s->step_cells = copy;
 }
 
@@ -102,26 +102,23 @@ void gnomon__stage_over(void)
     open_stage()->is_over = 1;
     open_stage()->ended = gnomon__ticks();
     gnomon__step_unlock();
-    gnomon__report_stage();
+    gnomon__report_stage(0);
     gnomon__step_lock();
-    keep_cells(open_stage());
-    if (ordinals < GNOMON__MAX_STAGES)
-        ordinals++;
-    else
-        gnomon__trouble(&gnomon__nobody, bad_stages);
-    /* Past the limit of stages, or without memory, the last one goes on. */
-    if (open_stage()->ordinal != ordinals && grow_stages()) {
+    if (ordinals < GNOMON__MAX_STAGES && grow_stages()) {
+        keep_cells(open_stage());
+        memset(step_cells, 0, sizeof step_cells);
         stages[stage_count++] =
-            (gnomon__stage_fact){.ordinal = ordinals, .name = ""};
+            (gnomon__stage_fact){.ordinal = ++ordinals, .name = ""};
+        gnomon__sink_stage(ordinals);
     } else {
-        ordinals = open_stage()->ordinal;
-        open_stage()->is_over = 0;
+        /* Past the limit, or without memory, the last one goes on. */
+        gnomon__trouble(&gnomon__nobody, bad_stages);
+        open_stage()->is_over = open_stage()->was_opened = 0;
     }
-    gnomon__sink_stage(ordinals);
-    memset(step_cells, 0, sizeof step_cells);
-    stage_steps = step_number = 0;
+    store_relaxed(&stage_steps, 0);
+    step_number = step_begin = 0;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        v->was_active = 0;
+        store_relaxed(&v->was_active, 0);
     gnomon__windows_move(0);
     gnomon__step_unlock();
 }
@@ -137,7 +134,8 @@ void gnomon__stages_restart(void)
     ordinals = 1;
     stage_count = 1;
     stages[0] = (gnomon__stage_fact){.ordinal = 1, .name = ""};
-    steps_made = stage_steps = step_number = step_begin = 0;
+    store_relaxed(&stage_steps, 0);
+    steps_made = step_number = step_begin = 0;
     memset(step_cells, 0, sizeof step_cells);
     gnomon__stage_forget();
     gnomon__sink_stage(1);
@@ -159,6 +157,15 @@ static char *clean_copy(const char *text)
     if (copy)
         copy[gnomon__utf8_clean(text, n, copy, 3 * n + 1, &changed)] = 0;
     return copy;
+}
+
+static void name_stage(gnomon__stage_fact *s, char *name)
+{
+    if (*s->name)
+        gnomon__free((void *)(uintptr_t)s->name);
+    s->name = *name ? name : "";
+    if (!*name)
+        gnomon__free(name);
 }
 
 static void setup_all(void)
@@ -188,7 +195,7 @@ static int begin_stage(const char *name)
     gnomon__stage_fact *s = open_stage();
     s->was_opened = 1;
     s->opened = gnomon__ticks();
-    s->name = copy;
+    name_stage(s, copy);
     step_begin = s->opened;
     gnomon__step_unlock();
     setup_all();
@@ -200,8 +207,7 @@ int gnomon_stage_begin(const char *name)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    gnomon__control_start();
-    gnomon__run_from_environment(NULL);
+    gnomon__run_ready();
     code = begin_stage(name);
     gnomon__control_leave();
     return code;
@@ -228,7 +234,7 @@ static uint64_t count_step(uint64_t now, uint64_t number, int given)
 {
     gnomon__stage_fact *s = open_stage();
     uint64_t first, ended = step_number;
-    if (!stage_steps && gnomon__stage_first(s->ordinal, &first) &&
+    if (!s->step_count && gnomon__stage_first(s->ordinal, &first) &&
         (!s->was_opened || first < step_begin))
         step_begin = first;
     uint64_t d = step_begin && now > step_begin ? now - step_begin : 0;
@@ -245,7 +251,7 @@ static uint64_t count_step(uint64_t now, uint64_t number, int given)
             phase = v->phase;
     last_steps[steps_made++ % LAST_STEPS] =
         (gnomon__step_fact){s->ordinal, phase, ended, step_begin, now, 1};
-    stage_steps++;
+    store_relaxed(&stage_steps, stage_steps + 1);
     step_number = given ? number : step_number + 1;
     step_begin = now;
     return ended;
@@ -269,7 +275,7 @@ void gnomon_step_slow(uint64_t number, int given)
     uint64_t ended = count_step(now, number, given);
     gnomon__windows_move(stage_steps);
     gnomon__step_unlock();
-    uint32_t hooks = load_relaxed(&t->attached) & ~gnomon__tree_bits;
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
     if (hooks) {
         uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
         for (; live; live &= live - 1) {
@@ -370,8 +376,7 @@ int gnomon_metadata(const char *key, const char *json)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    gnomon__control_start();
-    gnomon__run_from_environment(NULL);
+    gnomon__run_ready();
     code = add_metadata(key, json);
     gnomon__control_leave();
     return code;

@@ -5,6 +5,7 @@
 
 #include "mark/calibrate.h"
 #include "mark/region.h"
+#include "mark/sink.h"
 #include "platform/error.h"
 #include "report/footer.h"
 #include "run/run.h"
@@ -49,7 +50,7 @@ static void collect_facts(const gnomon__attachment *a,
     const gnomon__view *v = a->view;
     memset(facts, 0, sizeof *facts);
     facts->rank_excluded = !v->rank_on;
-    facts->scheduled = v->scheduled && !v->was_active;
+    facts->scheduled = v->scheduled && !load_relaxed(&v->was_active);
     facts->regions_seen = gnomon__region_count();
     if (facts->regions_seen)
         facts->regions_seen--; /* "(other)" is ours */
@@ -80,23 +81,27 @@ static void report_one(gnomon__attachment *a)
         gnomon__log("%s", gnomon_error_text());
     gnomon__footer_facts facts;
     collect_facts(a, &facts);
-    if (m)
-        gnomon__footer(&m->base, &facts, &b.writer);
+    /* Where nobody has a profile, whoever reports tells what went wrong. */
+    if (m || !gnomon__tree_bits)
+        gnomon__footer(m ? &m->base : NULL, &facts, &b.writer);
     gnomon__output(a, b.text, b.length);
     gnomon__buffer_free(&b);
     if (m)
         gnomon_profile_free(&m->base);
 }
 
-void gnomon__report_stage(void)
+void gnomon__report_stage(int of_specs)
 {
     if (!gnomon__stage_is_due())
         return;
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        report_one(a);
+        if (a->word || !of_specs)
+            report_one(a);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.teardown)
+        if (a->profiler.teardown && (a->word || !of_specs))
             a->profiler.teardown(a->self, gnomon__stage_name());
+    if (of_specs)
+        return;
     health_before.struct_size = sizeof health_before;
     gnomon_health_get(&health_before);
 }
@@ -114,6 +119,7 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     int code = gnomon__control_enter();
     if (code)
         return code;
+    gnomon__run_ready();
     gnomon__model *m = NULL;
     gnomon__buffer b;
     gnomon__buffer_init(&b);
@@ -144,6 +150,7 @@ int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
     int code = gnomon__control_enter();
     if (code)
         return code;
+    gnomon__run_ready();
     gnomon__model *m = NULL;
     gnomon__attachment *a = gnomon__attachment_named(profiler);
     code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(profiler);

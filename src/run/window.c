@@ -24,12 +24,14 @@ static uint32_t done_armed;   /* of these, what all masks hold */
 
 void gnomon__step_lock(void)
 {
+    gnomon__guard(); /* a handler that steps would wait for itself */
     pthread_mutex_lock(&steps);
 }
 
 void gnomon__step_unlock(void)
 {
     pthread_mutex_unlock(&steps);
+    gnomon__unguard();
 }
 
 /* Rewriting goes on without the lock of steps; it always writes what is wanted
@@ -44,6 +46,7 @@ static void arm(void *unused)
             continue;
         }
         uint32_t bits = now_armed = wanted_armed;
+        done_armed &= bits;
         gnomon__sink_arm(bits);
         gnomon__step_unlock();
         gnomon__sink_rewrite();
@@ -73,7 +76,7 @@ void gnomon__windows_move(uint64_t step)
         which |= v->bits;
         if (v->phase >= GNOMON_PHASE_RECORD) {
             open |= v->bits;
-            v->was_active = 1;
+            store_relaxed(&v->was_active, 1);
         }
         if (!v->scheduled ||
             gnomon__schedule_next_active(&v->schedule, step) - step <=

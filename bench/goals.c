@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the table is held against. Goals are ratios to floors of the same run,
+ * and counts; a goal that is missed is said, and fails nothing: only a row that
+ * did not record what ran does. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum goal_kind {
+    TO_FLOOR, /* times the row's floor, one thread */
+    INSTRUCTIONS,
+    LIKE_FLOOR,  /* as many instructions as the floor */
+    COLD,        /* times `other`, cold */
+    TWO_THREADS, /* CPU time of two by that of one, beside the floor's */
+    TWO_COUNT,   /* instructions of two less those of one */
+    FURTHER,     /* a further hook by a bare call pair */
+    VALUE        /* ns or bytes */
+};
+
+typedef struct goal {
+    int kind;
+    const char *measure, *other;
+    double shared, fixed; /* limits: of the shared, and of the static one */
+    const char *text;
+} goal;
+
+static const goal goals[] = {
+    {TO_FLOOR, "off_scope", 0, 1.05, 1.05, "off_scope <= 1.05 Fa"},
+    {LIKE_FLOOR, "off_scope", "Fa", 0.05, 0.05,
+     "off_scope: instructions beyond Fa's"},
+    {TO_FLOOR, "off_byname", 0, 2, 2, "off_byname <= 2 Fa"},
+    {TO_FLOOR, "passthrough", 0, 1.05, 1.05, "passthrough <= 1.05 Fa"},
+    {TO_FLOOR, "simple_scope", 0, 1.05, 1.05, "simple_scope <= 1.05 Fw"},
+    {INSTRUCTIONS, "simple_scope", 0, 100, 100,
+     "simple_scope <= 100 instructions"},
+    {TO_FLOOR, "simple_100_names", 0, 1.5, 1.5, "simple_100_names <= 1.5 Fd"},
+    {TO_FLOOR, "simple_byname", 0, 1.6, 1.6, "simple_byname <= 1.6 Fd"},
+    {TO_FLOOR, "one_hook", 0, 0.5, 0.5, "one_hook <= 0.5 Fd"},
+    {FURTHER, "a further hook", 0, 2, 2, "a further hook <= 2 call pairs"},
+    {COLD, "simple_scope", "Fdo_so", 1.6, 1.0,
+     "simple_scope cold <= 1.6; 1.0 Fdo_so"},
+    {TO_FLOOR, "step_flip", 0, 1000, 1000, "step_flip <= 1000 Fd"},
+    {TO_FLOOR, "step_flip_far", 0, 1000, 1000, "step_flip_far <= 1000 Fd"},
+    {TWO_THREADS, "off_scope", 0, 1.02, 1.02, "off_scope: 2T <= 1.02 1T"},
+    {TWO_THREADS, "simple_scope", 0, 1.02, 1.02, "simple_scope: 2T <= 1.02 1T"},
+    {TWO_COUNT, "simple_scope", 0, 0.5, 0.5,
+     "simple_scope: instructions 2T - 1T"},
+    {TWO_THREADS, "simple_byname", 0, 1.02, 1.02,
+     "simple_byname: 2T <= 1.02 1T"},
+    {TWO_THREADS, "one_hook", 0, 1.02, 1.02, "one_hook: 2T <= 1.02 1T"},
+    {TWO_COUNT, "one_hook", 0, 0.5, 0.5, "one_hook: instructions 2T - 1T"},
+    {VALUE, "first_mark_thread", 0, 20000, 20000,
+     "first_mark_thread <= 20 us (ns)"},
+    {VALUE, "first_mark_region", 0, 2000, 2000,
+     "first_mark_region <= 2 us (ns)"},
+    {VALUE, "startup", 0, 200000, 200000, "startup <= 0.2 ms (ns)"},
+    {VALUE, "text_bytes", 0, 300e3, 300e3, "text <= 300 KB"},
+    /* A page or two: a duration of a new magnitude takes a block of cells. */
+    {VALUE, "rss_growth_bytes", 0, 16384, 16384,
+     "rss growth, 100 x the scopes <= 16 KiB"},
+};
+
+typedef struct view {
+    bench_table *t;
+    const char *linkage;
+} view;
+
+static const bench_result *at(view v, const char *measure, int threads)
+{
+    static const bench_result none = {.ns_min = BENCH_EMPTY,
+                                      .ns_median = BENCH_EMPTY,
+                                      .ratio_min = BENCH_EMPTY,
+                                      .ratio_median = BENCH_EMPTY,
+                                      .instructions = BENCH_EMPTY,
+                                      .cold_ns = BENCH_EMPTY};
+    const bench_result *r = bench_line(v.t, measure, threads, v.linkage, 0);
+    return r ? r : &none;
+}
+
+/* Of Fi; but where calls hide behind its clock reads, without them: hooks that
+ * want no times have none to hide behind. */
+static double call_pair(view v)
+{
+    double behind =
+        (at(v, "Fi4", 1)->ns_median - at(v, "Fi1", 1)->ns_median) / 3;
+    return fmax(behind, at(v, "calls", 1)->ns_median);
+}
+
+static double reached(view v, const goal *g)
+{
+    const bench_result *one = at(v, g->measure, 1), *two = at(v, g->measure, 2);
+    switch (g->kind) {
+    case TO_FLOOR:
+        return one->ratio_median;
+    case INSTRUCTIONS:
+        return one->instructions;
+    case LIKE_FLOOR:
+        return fabs(one->instructions - at(v, g->other, 1)->instructions);
+    case COLD:
+        return one->cold_ns / at(v, g->other, 1)->cold_ns;
+    case TWO_THREADS:
+        return two->ratio_median / one->ratio_median;
+    case TWO_COUNT:
+        return fabs(two->instructions - one->instructions);
+    case FURTHER:
+        return (at(v, "four_hooks", 1)->ns_median -
+                at(v, "one_hook", 1)->ns_median) /
+               3 / call_pair(v);
+    default:
+        return one->ns_median;
+    }
+}
+
+static void judge(view v, const goal *g, double limit)
+{
+    double value = reached(v, g);
+    if (isnan(value))
+        printf(" %10s %-5s", "-", "");
+    else
+        printf(" %10.*f %-5s", value < 1000 ? 2 : 0, value,
+               value <= limit ? "ok" : "over");
+}
+
+void bench_print_goals(bench_table *t)
+{
+    view shared = {t, "shared"}, fixed = {t, "static"};
+    double kind =
+        at(shared, "Fw", 1)->ns_median / at(shared, "Fd", 1)->ns_median;
+    printf("\nFw / Fd = %.2f: %s\n\n", kind,
+           kind < 1.1 ? "plain instructions hide behind the clock reads"
+                      : "a clock read waits for what comes before it");
+    printf("%-40s %-16s %-16s\n", "goal", "    shared", "    static");
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+        goal g = goals[i];
+        if (kind < 1.1 && g.kind == TO_FLOOR &&
+            strcmp(g.measure, "simple_byname") == 0) {
+            g.shared = g.fixed = 1.5;
+            g.text = "simple_byname <= 1.5 Fd";
+        }
+        printf("%-40s", g.text);
+        judge(shared, &g, g.shared);
+        judge(fixed, &g, g.fixed);
+        putchar('\n');
+    }
+}

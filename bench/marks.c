@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon's marks as a user writes them, one row each, and the same with planted
+ * faults. The names of a row's regions, or their category, are the row's, by
+ * which the profile is asked what it recorded. */
+#include <pthread.h>
+
+#include "bench.h"
+#include "gnomon.h"
+
+/* ---- Off ----------------------------------------------------------------- */
+
+#define OFF_PAIR(a, b) \
+    { \
+        GNOMON_SCOPE_IN("off_scope", "site " #a #b); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(off_scope, 64, BENCH_64(OFF_PAIR), OFF_PAIR(8, 0))
+
+#define OFF_NAME_PAIR(a, b) \
+    { \
+        gnomon_start("off_byname"); \
+        BENCH_FENCE(); \
+        gnomon_stop("off_byname"); \
+    }
+BENCH_PAIRS(off_byname, 64, BENCH_64(OFF_NAME_PAIR), OFF_NAME_PAIR(8, 0))
+
+#define PASS_PAIR(a, b) \
+    { \
+        GNOMON_SCOPE_IN("passthrough", "site " #a #b); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(passthrough, 64, BENCH_64(PASS_PAIR), PASS_PAIR(8, 0))
+
+/* ---- On ------------------------------------------------------------------ */
+
+#define SIMPLE_PAIR \
+    { \
+        GNOMON_SCOPE("simple_scope"); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(simple_scope, 1, SIMPLE_PAIR, SIMPLE_PAIR)
+
+#define NAME_PAIR(name) \
+    { \
+        gnomon_start(name); \
+        BENCH_FENCE(); \
+        gnomon_stop(name); \
+    }
+BENCH_PAIRS(simple_byname, 1, NAME_PAIR("simple_byname"),
+            NAME_PAIR("simple_byname cold"))
+
+#define HUNDRED_PAIR(a, b) \
+    { \
+        GNOMON_SCOPE_IN("simple_100_names", "name " #a #b); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(hundred, 100, BENCH_100(HUNDRED_PAIR), HUNDRED_PAIR(10, 0))
+
+/* 64 names in an order that no prediction knows. */
+#define RANDOM_REGION(a, b) \
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "name " #a #b, "random_64_names", \
+                       "marks"),
+static gnomon_region random_regions[64] = {BENCH_64(RANDOM_REGION)};
+static __thread uint32_t random_state = 1;
+
+static inline gnomon_region *random_region(void)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return &random_regions[random_state >> 26];
+}
+
+#define RANDOM_PAIR \
+    { \
+        gnomon_token token = gnomon_begin(random_region()); \
+        BENCH_FENCE(); \
+        gnomon_end(token); \
+    }
+BENCH_PAIRS(random_names, 1, RANDOM_PAIR, RANDOM_PAIR)
+
+#define HOOK_PAIR \
+    { \
+        GNOMON_SCOPE("hook"); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(hook, 1, HOOK_PAIR, HOOK_PAIR)
+
+#define RANGE_PAIR \
+    { \
+        GNOMON_REGION(region, "range", NULL); \
+        gnomon_range r = gnomon_range_begin(&region); \
+        BENCH_FENCE(); \
+        gnomon_range_end(r); \
+    }
+BENCH_PAIRS(range, 1, RANGE_PAIR, RANGE_PAIR)
+
+BENCH_PAIRS(step, 1, gnomon_step();, gnomon_step();)
+
+/* The scope shows that each window is exact: it is in every other one. */
+#define FLIP_PAIR \
+    { \
+        gnomon_step(); \
+        GNOMON_SCOPE("step_flip"); \
+    }
+BENCH_PAIRS(flip, 2, FLIP_PAIR FLIP_PAIR, FLIP_PAIR FLIP_PAIR)
+
+#define MARK(name, floor, mode, record, sites, id) \
+    { \
+        name, floor, mode, record, sites, id##_pairs, id##_once, NULL \
+    }
+const bench_row bench_marks[] = {
+    MARK("off_scope", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, off_scope),
+    MARK("off_byname", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, off_byname),
+    MARK("passthrough", "Fa", BENCH_PASSTHROUGH, BENCH_SWITCHED, 64,
+         passthrough),
+    MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
+    MARK("simple_byname", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_byname),
+    MARK("simple_100_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 100, hundred),
+    MARK("random_64_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, random_names),
+    MARK("range", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, range),
+    MARK("step", "Fd", BENCH_SIMPLE, BENCH_STEPS, 1, step),
+    MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),
+    MARK("two_hooks", "Fd", BENCH_TWO_HOOKS, BENCH_HOOKS, 1, hook),
+    MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),
+};
+const size_t bench_mark_count = sizeof bench_marks / sizeof *bench_marks;
+
+/* After 10^5 regions were registered. */
+const bench_row bench_late[] = {
+    MARK("step_flip", "Fd", BENCH_FLIP, BENCH_HALF, 2, flip),
+};
+const size_t bench_late_count = sizeof bench_late / sizeof *bench_late;
+
+/* ---- Planted faults ------------------------------------------------------ */
+
+/* Each does to a row above what a mistake in gnomon could. */
+static volatile uint64_t plant_sink;
+static pthread_mutex_t plant_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#define CLOCK_PAIR \
+    { \
+        plant_sink = floor_ticks(); \
+        SIMPLE_PAIR \
+    }
+BENCH_PAIRS(plant_clock, 1, CLOCK_PAIR, CLOCK_PAIR)
+
+#define LOCK_PAIR \
+    { \
+        pthread_mutex_lock(&plant_mutex); \
+        GNOMON_SCOPE("simple_scope"); \
+        pthread_mutex_unlock(&plant_mutex); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(plant_lock, 1, LOCK_PAIR, LOCK_PAIR)
+
+/* One in a thousand. */
+#define LOSE_PAIR \
+    if (i % 1000 != 1) \
+    SIMPLE_PAIR
+BENCH_PAIRS(plant_loss, 1, LOSE_PAIR, SIMPLE_PAIR)
+
+#define EMPTY_PAIR(a, b) \
+    { \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(plant_empty, 64, BENCH_64(EMPTY_PAIR), EMPTY_PAIR(8, 0))
+
+#define PLANT(name, floor, mode, record, sites, id, label) \
+    { \
+        name, floor, mode, record, sites, id##_pairs, id##_once, label \
+    }
+const bench_row bench_plants[] = {
+    MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
+    MARK("off_scope", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, off_scope),
+    PLANT("second_clock", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_clock,
+          "simple_scope"),
+    PLANT("lock", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_lock,
+          "simple_scope"),
+    PLANT("lost_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_loss,
+          "simple_scope"),
+    PLANT("emptied_mark", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, plant_empty,
+          "off_scope"),
+};
+const size_t bench_plant_count = sizeof bench_plants / sizeof *bench_plants;

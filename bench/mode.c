@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Who is attached while a row runs, and what they say that they recorded.
+ * Called between measurements, on the main thread. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "gnomon/profiler.h"
+
+#define HOOKS 4
+
+/* By hook and thread: memory that no other thread writes. */
+static __thread uint64_t hook_pairs[HOOKS];
+
+static void hook_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    (void)frame;
+    *slot = 1;
+}
+
+static void hook_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)frame;
+    hook_pairs[(size_t)(uintptr_t)self] += *slot;
+}
+
+static const gnomon_profiler hook = {
+    .struct_size = sizeof hook,
+    .abi = GNOMON_ABI,
+    .name = "hook",
+    .help = "counts in thread-local memory",
+    .start = hook_start,
+    .stop = hook_stop,
+};
+
+uint64_t bench_hooked(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < HOOKS; i++)
+        sum += hook_pairs[i];
+    return sum;
+}
+
+/* The reports are of no interest: what is recorded is read by snapshots. */
+static const struct {
+    const char *spec;
+    int hooks;
+} modes[BENCH_MODES] = {
+    [BENCH_OFF] = {"", 0},
+    [BENCH_PASSTHROUGH] = {"passthrough", 0},
+    [BENCH_SIMPLE] = {"simple,file=/dev/null", 0},
+    [BENCH_ONE_HOOK] = {"", 1},
+    [BENCH_TWO_HOOKS] = {"", 2},
+    [BENCH_FOUR_HOOKS] = {"", 4},
+    [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
+};
+
+static void must(int code, const char *what)
+{
+    if (code == GNOMON_OK)
+        return;
+    fprintf(stderr, "bench: %s: %s: %s\n", what, gnomon_error_name(code),
+            gnomon_error_text());
+    exit(2);
+}
+
+void bench_mode_enter(int mode)
+{
+    static int attached;
+    while (attached > 0) {
+        attached--;
+        must(gnomon_detach(&hook, (void *)(uintptr_t)attached), "detach");
+    }
+    must(gnomon_configure(modes[mode].spec), modes[mode].spec);
+    for (; attached < modes[mode].hooks; attached++)
+        must(gnomon_attach(&hook, (void *)(uintptr_t)attached, NULL), "attach");
+}
+
+int bench_hooks(int mode)
+{
+    return modes[mode].hooks;
+}
+
+static uint64_t scopes_of(const gnomon_profile *p, const char *label)
+{
+    uint64_t sum = 0;
+    size_t count = gnomon_profile_count(p, GNOMON_NODES);
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_node_info node;
+        gnomon_region_info region;
+        if (gnomon_profile_node(p, i, &node) || !node.host ||
+            gnomon_profile_region(p, node.region, &region))
+            continue;
+        if (strcmp(region.name, label) == 0 ||
+            strcmp(region.category, label) == 0)
+            sum += node.host->count;
+    }
+    return sum;
+}
+
+static uint64_t steps_of(const gnomon_profile *p)
+{
+    uint64_t sum = 0;
+    size_t count = gnomon_profile_count(p, GNOMON_STAGES);
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_stage_info stage;
+        if (gnomon_profile_stage(p, i, &stage) == GNOMON_OK)
+            sum += stage.steps.count;
+    }
+    return sum;
+}
+
+uint64_t bench_recorded(const bench_row *row)
+{
+    gnomon_profile *p = NULL;
+    must(gnomon_snapshot(&p, "simple", 1), "snapshot");
+    uint64_t sum = row->record == BENCH_STEPS
+                       ? steps_of(p)
+                       : scopes_of(p, row->label ? row->label : row->name);
+    gnomon_profile_free(p);
+    return sum;
+}
+
+#define MANY 100000u
+
+void bench_register_many(void)
+{
+    char name[32];
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "region %u", i);
+        gnomon_end(gnomon_begin(gnomon_region_get(name, "many")));
+    }
+}

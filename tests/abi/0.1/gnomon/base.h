@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What every gnomon header needs: visibility, error codes, and how structs
+ * grow. Instrument with <gnomon.h>; this file is included by it. */
+#ifndef GNOMON_BASE_H
+#define GNOMON_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "version.h"
+
+#ifdef __cplusplus
+#define GNOMON_BEGIN_DECLS extern "C" {
+#define GNOMON_END_DECLS }
+#define GNOMON_NULL nullptr
+#define GNOMON_CAST(type, value) static_cast<type>(value)
+#else
+#define GNOMON_BEGIN_DECLS
+#define GNOMON_END_DECLS
+#define GNOMON_NULL ((void *)0)
+#define GNOMON_CAST(type, value) ((type)(value))
+#endif
+
+#define GNOMON_API __attribute__((visibility("default")))
+#define GNOMON_PRINTF(text, first) \
+    __attribute__((__format__(__printf__, text, first)))
+
+/* Inlined at -Os too: a mark that is off must not call. */
+#define GNOMON_INLINE static inline __attribute__((__always_inline__))
+
+/* The codes of control calls: 0 or one of these, all negative. Instrumenting
+ * calls return none: they count trouble in gnomon_health. */
+#define GNOMON_ERRORS(X) \
+    X(EINVAL, -1, "an argument or an option is wrong") \
+    X(ENOMEM, -2, "out of memory") \
+    X(ENOENT, -3, "no such profiler, file or entity") \
+    X(EBUSY, -4, "in use: a callback is running") \
+    X(EABI, -5, "made for another generation of gnomon") \
+    X(EIO, -6, "reading or writing failed") \
+    X(EFULL, -7, "a fixed limit is reached") \
+    X(ESTATE, -8, "not possible now") \
+    X(EPLUGIN, -9, "a profiler's own callback failed")
+
+enum gnomon_error {
+    GNOMON_OK = 0,
+#define GNOMON_ERROR_CODE(name, code, text) GNOMON_##name = code,
+    GNOMON_ERRORS(GNOMON_ERROR_CODE)
+#undef GNOMON_ERROR_CODE
+};
+
+GNOMON_BEGIN_DECLS
+
+/* The name of a code ("GNOMON_EINVAL"), "GNOMON_OK", or "GNOMON_E?". Static. */
+GNOMON_API const char *gnomon_error_name(int code);
+
+/* What the calling thread's last failed control call says to do; "" if none
+ * failed. Valid until the thread's next control call. */
+GNOMON_API const char *gnomon_error_text(void);
+
+/* The version of the library that answers, for instance "0.1.0". Static. */
+GNOMON_API const char *gnomon_version(void);
+
+/* Public structs that may grow begin with `struct_size`; who fills or passes
+ * one sets it to sizeof and zeroes the rest. A smaller one is completed with
+ * zeroes, a larger one's extra is ignored. */
+GNOMON_END_DECLS
+
+#endif

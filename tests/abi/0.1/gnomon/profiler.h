@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Write a profiler: fill in a gnomon_profiler, and attach it, register it, or
+ * export it from a plugin. NULL callbacks are "not wanted".
+ *
+ * A plugin is a shared library that exports gnomon_plugin_v1 and has no
+ * undefined gnomon symbol: all that it calls comes with the host table, with
+ * the profile, or with the writer. docs/writing-a-profiler.md is the tour.
+ */
+#ifndef GNOMON_PROFILER_H
+#define GNOMON_PROFILER_H
+
+#include "../gnomon.h"
+#include "profile.h"
+
+GNOMON_BEGIN_DECLS
+
+/* ---- What callbacks get --------------------------------------------------- */
+
+enum gnomon_frame_flags {
+    GNOMON_FRAME_ACTION = 1u, /* by name: need not nest */
+    GNOMON_FRAME_RANGE = 2u   /* may stop on another thread */
+};
+
+/* A scope at its start or stop. Borrowed: valid inside the callback. */
+typedef struct gnomon_frame {
+    uint32_t struct_size;
+    uint32_t flags;              /* gnomon_frame_flags */
+    const gnomon_region *region; /* lives as long as the process */
+    const char *name;  /* the region's, always valid UTF-8; likewise */
+    uint64_t token;    /* this execution's 64-bit id */
+    uint64_t begin_ns; /* in stop, where times are wanted; else 0 */
+    uint64_t end_ns;
+    uint32_t thread; /* 0, 1, ...: the calling thread */
+    uint32_t reserved;
+} gnomon_frame;
+
+/* The profiler's options from $GNOMON, checked against its `options` table,
+ * defaults filled in. Borrowed for the call. */
+typedef struct gnomon_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* By name; the default where not given. Text: NULL if it has none. */
+    const char *(*text)(const struct gnomon_options *options, const char *key);
+    int64_t (*number)(const struct gnomon_options *options, const char *key);
+} gnomon_options;
+
+enum gnomon_option_type {
+    GNOMON_OPTION_BOOL = 0, /* 0 or 1 */
+    GNOMON_OPTION_INTEGER = 1,
+    GNOMON_OPTION_BYTES = 2,    /* 64MiB; number() gives bytes */
+    GNOMON_OPTION_DURATION = 3, /* 10ms; number() gives ns */
+    GNOMON_OPTION_TEXT = 4
+};
+
+/* One option that a profiler knows. Tables end with a NULL key. */
+typedef struct gnomon_option_info {
+    const char *key;
+    int64_t type;       /* gnomon_option_type */
+    const char *preset; /* the default, as written in a spec; NULL: none */
+    const char *help;   /* one line */
+} gnomon_option_info;
+
+/* Where a summary goes. Both return GNOMON_OK or an error code, and after an
+ * error do nothing. Text is UTF-8. */
+typedef struct gnomon_writer {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int (*write)(const struct gnomon_writer *writer, const void *bytes,
+                 size_t size);
+    int (*print)(const struct gnomon_writer *writer, const char *format, ...)
+        GNOMON_PRINTF(2, 3);
+    void *context; /* the writer's own */
+} gnomon_writer;
+
+/* ---- The profiler --------------------------------------------------------- */
+
+/* What a profiler wants beyond the callbacks it fills in. */
+enum gnomon_wants {
+    GNOMON_WANT_TREE = 1u, /* a call tree, for the profile in summary */
+    GNOMON_WANT_TIMES = 2u /* begin_ns and end_ns in stop */
+};
+
+/* Threads: create, setup, summary, teardown and destroy come from control calls
+ * and never overlap for one `self`. All others come from the marking threads,
+ * at any time, also at once: give threads a state of their own, or a lock.
+ * Nothing raised inside a callback is recorded; it is counted. A callback may
+ * allocate and print; it may not detach, configure or tear down (GNOMON_EBUSY).
+ * int callbacks return 0 or a negative code, which is reported. */
+typedef struct gnomon_profiler {
+    uint32_t struct_size; /* at least as far as `help` */
+    uint32_t abi;         /* GNOMON_ABI */
+    uint32_t wants;       /* gnomon_wants */
+    uint32_t reserved;
+    const char *name;
+    const char *help;                  /* one line, for GNOMON=help */
+    const gnomon_option_info *options; /* or NULL: none */
+    int (*create)(const gnomon_options *options, void **self);
+    /* Lightning's setup: after create, and when a stage begins (run->stage). */
+    int (*setup)(void *self, const gnomon_run_info *run, const char *stage);
+    /* `slot` is zero at start and kept until stop, where it is given again. */
+    void (*start)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    void (*stop)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    /* Step `number` is over at `ns`. */
+    void (*step)(void *self, uint64_t number, uint64_t ns);
+    void (*counter)(void *self, const gnomon_region *region, double value);
+    void (*mark)(void *self, const gnomon_region *region);
+    void (*thread)(void *self, uint32_t thread, const char *name);
+    /* Writes the report. Called when a stage ends, at the end of the run, and
+     * whenever somebody asks. `profile` holds that stage; NULL where no tree
+     * was wanted. */
+    int (*summary)(void *self, const gnomon_profile *profile,
+                   const gnomon_writer *out);
+    /* Lightning's teardown: after the summary of a stage, and at the end. */
+    void (*teardown)(void *self, const char *stage);
+    /* Frees `self`. No callback comes after it. */
+    void (*destroy)(void *self);
+} gnomon_profiler;
+
+/* Attaches `profiler`, which stays the caller's and must outlive it, with the
+ * caller's `self` (its create and destroy are not called). `options` holds
+ * $GNOMON's words for it ("filter=opt*,extended=false") or NULL. */
+GNOMON_API int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                             const char *options);
+
+/* Detaches it, without a summary. When it returns GNOMON_OK no callback runs or
+ * will come. GNOMON_EBUSY: called inside a callback, or one did not return in a
+ * second; nothing new will start, and it may be called again. */
+GNOMON_API int gnomon_detach(const gnomon_profiler *profiler, void *self);
+
+/* Makes `profiler` known under its name to $GNOMON and gnomon_configure. Do it
+ * before the first mark. It must outlive the process's use of gnomon. A second
+ * one of a name takes the first's place. */
+GNOMON_API int gnomon_register(const gnomon_profiler *profiler);
+
+/* Writes what `profiler`, attached by name or by gnomon_attach, has to say now,
+ * of the open stage. Only out->write is needed. */
+GNOMON_API int gnomon_summary(const char *profiler, const gnomon_writer *out);
+
+/* ---- Plugins --------------------------------------------------------------- */
+
+/* What the process's gnomon offers to plugins. Lives as long as the process.
+ * Look at struct_size before a field newer than the first release. */
+typedef struct gnomon_host {
+    uint32_t struct_size;
+    uint32_t abi;
+    const char *version;
+    uint64_t (*now_ns)(void);        /* since the run's zero */
+    void (*log)(const char *line);   /* one line to stderr, "gnomon: " first */
+    void *(*allocate)(size_t bytes); /* zeroed, from gnomon's own heap */
+    void (*release)(void *memory);
+    gnomon_region *(*region_get)(const char *name, const char *category);
+    gnomon_token (*begin)(gnomon_region *region, uint32_t mask);
+    void (*end)(gnomon_token token);
+    void (*start)(const char *name);
+    void (*stop)(const char *name);
+    gnomon_range (*range_begin)(gnomon_region *region, uint32_t mask);
+    void (*range_end)(gnomon_range range);
+    gnomon_link (*link_out)(void);
+    void (*link_in)(const gnomon_link *from, int kind);
+    void (*counter)(gnomon_region *region, uint32_t mask, double value);
+    void (*mark)(gnomon_region *region, uint32_t mask);
+    void (*step)(uint64_t number, int given);
+    void (*thread_name)(const char *name);
+    int (*stage_begin)(const char *name);
+    int (*stage_end)(void);
+    int (*metadata)(const char *key, const char *json);
+    int (*attach)(const gnomon_profiler *profiler, void *self,
+                  const char *options);
+    int (*detach)(const gnomon_profiler *profiler, void *self);
+    int (*snapshot)(gnomon_profile **out, const char *profiler, int all_stages);
+    void (*profile_free)(gnomon_profile *profile);
+    void (*health)(gnomon_health *health);
+    const char *(*error_text)(void);
+} gnomon_host;
+
+/* All that a plugin exports. NULL: it does not want to run with this host. */
+typedef const gnomon_profiler *gnomon_plugin_entry(const gnomon_host *host);
+#define GNOMON_PLUGIN_ENTRY "gnomon_plugin_v1"
+
+/* Exports `profiler` from a plugin. In the library's own build, where the same
+ * file is built in, it is nothing. */
+#ifdef GNOMON_BUILTIN
+#define GNOMON_PLUGIN(profiler) GNOMON__NO_PLUGIN(profiler)
+#define GNOMON__NO_PLUGIN(profiler) \
+    extern const gnomon_profiler *const gnomon__builtin_##profiler; \
+    const gnomon_profiler *const gnomon__builtin_##profiler = &profiler
+#else
+#ifdef __cplusplus
+#define GNOMON__PLUGIN_LINKAGE extern "C"
+#else
+#define GNOMON__PLUGIN_LINKAGE
+#endif
+#define GNOMON_PLUGIN(profiler) \
+    GNOMON__PLUGIN_LINKAGE GNOMON_API const gnomon_profiler *gnomon_plugin_v1( \
+        const gnomon_host *host); \
+    GNOMON__PLUGIN_LINKAGE const gnomon_profiler *gnomon_plugin_v1( \
+        const gnomon_host *host) \
+    { \
+        return host->abi == GNOMON_ABI ? &(profiler) : GNOMON_NULL; \
+    } \
+    GNOMON__PLUGIN_LINKAGE gnomon_plugin_entry gnomon_plugin_v1
+#endif
+
+GNOMON_END_DECLS
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Runs the programs of tests/programs in a folder of the test's own, in an
+ * environment without any launcher, and keeps what they write. */
+#ifndef GNOMON_TESTS_CHILD_H
+#define GNOMON_TESTS_CHILD_H
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_PROGRAM(name) TEST_BINARY_DIR "/programs/" name
+#define CHILD_PLUGIN(name) TEST_BINARY_DIR "/plugins/" name ".so"
+
+/* What one wrote; both terminated and kept. `status`: exit status, or 256 and
+ * the signal. */
+typedef struct child_result {
+    int status;
+    char *out, *err;
+} child_result;
+
+static char child_path[64]; /* of the test's folder, which is the working one */
+
+static inline void child_clean(void)
+{
+    char command[96];
+    if (chdir("/") == 0 && *child_path) {
+        snprintf(command, sizeof command, "rm -rf '%s'", child_path);
+        if (system(command) != 0)
+            perror(child_path);
+    }
+}
+
+/* Makes the folder and goes there; readable for other users. */
+static inline void child_folder(void)
+{
+    if (*child_path)
+        return;
+    strcpy(child_path, "/tmp/gnomon-test-XXXXXX");
+    if (!mkdtemp(child_path) || chmod(child_path, 0755) || chdir(child_path)) {
+        perror(child_path);
+        exit(1);
+    }
+    atexit(child_clean);
+}
+
+/* The whole file, terminated; NULL: there is none. Free it. */
+static inline char *child_load(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    size_t size = 0, n;
+    char *text = NULL;
+    if (!f)
+        return NULL;
+    do {
+        text = realloc(text, size + 4097);
+        n = fread(text + size, 1, 4096, f);
+        size += n;
+    } while (n > 0);
+    text[size] = 0;
+    fclose(f);
+    return text;
+}
+
+/* Keeps a text until the process ends, where a leak checker finds it. */
+static inline char *child_keep(char *text)
+{
+    static struct kept {
+        char *text;
+        struct kept *next;
+    } * all;
+    struct kept *one = malloc(sizeof *one);
+    one->text = text;
+    one->next = all;
+    all = one;
+    return text;
+}
+
+/* The same, kept. */
+static inline char *child_read(const char *path)
+{
+    return child_keep(child_load(path));
+}
+
+/* `environment`: lines of NAME=value, or NULL. Returns the process. */
+static inline pid_t child_start(const char *program, const char *environment,
+                                const char *const *words, const char *out,
+                                const char *err)
+{
+    static const char *const launchers[] = {"GNOMON",
+                                            "GNOMON_RANK",
+                                            "GNOMON_LOCAL_RANK",
+                                            "GNOMON_WORLD_SIZE",
+                                            "RANK",
+                                            "LOCAL_RANK",
+                                            "WORLD_SIZE",
+                                            "OMPI_COMM_WORLD_RANK",
+                                            "OMPI_COMM_WORLD_SIZE",
+                                            "PMI_RANK",
+                                            "PMI_SIZE",
+                                            "SLURM_PROCID",
+                                            "SLURM_NTASKS",
+                                            "SLURM_STEP_ID"};
+    const char *argv[64] = {program};
+    char *lines = environment ? strdup(environment) : NULL, *line;
+    child_folder();
+    for (size_t i = 0; words[i] && i < 62; i++)
+        argv[i + 1] = words[i];
+    fflush(NULL);
+    pid_t child = fork();
+    if (child != 0) {
+        free(lines);
+        return child;
+    }
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        unsetenv(launchers[i]);
+    for (line = lines ? strtok(lines, "\n") : NULL; line;
+         line = strtok(NULL, "\n"))
+        putenv(line);
+    dup2(open(out, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644), 1);
+    dup2(open(err, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644), 2);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    execv(program, (char *const *)(size_t)argv);
+    _exit(127);
+}
+
+static inline int child_wait(pid_t child)
+{
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+static inline child_result child_run(const char *program,
+                                     const char *environment,
+                                     const char *const *words)
+{
+    child_result r;
+    r.status =
+        child_wait(child_start(program, environment, words, ".out", ".err"));
+    r.out = child_read(".out");
+    r.err = child_read(".err");
+    return r;
+}
+
+/* host("GNOMON=simple", "do=a", "step"): a host that makes these calls. */
+#define host(environment, ...) \
+    child_run(CHILD_PROGRAM("host"), environment, \
+              (const char *const[]){__VA_ARGS__, NULL})
+
+/* How often `part` stands in `text`; -1: there is no text. */
+static inline int times_in(const char *text, const char *part)
+{
+    int n = text ? 0 : -1;
+    for (; text && (text = strstr(text, part)) != NULL; text += strlen(part))
+        n++;
+    return n;
+}
+
+/* A table of simple, with this title and the names, in any order, as its only
+ * rows, and its rules; -1: it is not. Else its length in bytes. */
+static inline int table_length(const char *text, const char *title,
+                               const char *const *names)
+{
+    size_t n = strlen(title), rows = 0, rules = 0;
+    const char *at = text;
+    if (!text || strncmp(text, title, n) != 0 || strncmp(text + n, "\n\n", 2))
+        return -1;
+    for (at += n + 2; strncmp(at, "|  ", 3) == 0 || strncmp(at, "--", 2) == 0;
+         at = strchr(at, '\n') + 1) {
+        rules += *at == '-';
+        rows += *at == '|';
+        if (!strchr(at, '\n'))
+            return -1;
+    }
+    for (; *names; names++) {
+        char row[256];
+        const char *found;
+        snprintf(row, sizeof row, "\n|  %s", *names);
+        found = strstr(text, row);
+        if (!found || found > at || !strchr(" \t", found[strlen(row)]))
+            return -1;
+        rows--;
+    }
+    /* What is left: the header, and Total. */
+    return (rows == 2 && rules == 4) || (rows == 1 && rules == 3)
+               ? (int)(at - text)
+               : -1;
+}
+
+/* CHECK that `text` begins with a whole table of these rows and no others. */
+#define CHECK_TABLE(text, title, ...) \
+    CHECK(table_length(text, title, \
+                       (const char *const[]){__VA_ARGS__, NULL}) > 0)
+
+#endif

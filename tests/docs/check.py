@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""check.py SOURCE BUILD WORK CC PAGE: does what the page says, as its reader.
+
+The library is installed into WORK, the page's files are written into an empty
+folder, and its commands run there in order. `cc` stands for CC with -Wall
+-Wextra -Werror.
+
+  ```c, ```text    the block is a file; its first line, a comment, names it
+  ```console       lines that begin with "$ " are run by sh; what stands below
+                   each must be what it writes, numbers apart, and it must exit
+                   with 0
+  ```sh            for the reader; not run (takes minutes, or root's rights)
+  an indented line that begins with GNOMON=    is run, and must complain of
+                   nothing
+
+A page may use what README.md made before it: ./train and ./count.so. Every
+option that GNOMON=help lists must stand in docs/environment.md. Functions,
+macros and files that a page names `so`, and what it links to, must be there.
+
+PAGE may be the word "broken": then pages with planted faults are checked, and
+each must show.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+NAME = re.compile(r"^(?:/\*|//|#) ([\w.-]+\.\w+)(?: \*/)?$")
+
+
+def normal(text):
+    """Numbers apart; columns may be wider and rules longer."""
+    text = re.sub(r"\d+(\.\d+)?([eE][-+]?\d+)?", "N", text)
+    text = re.sub(r"--+", "--", text)
+    text = re.sub(r"[ \t]+", " ", text)
+    return re.sub(r" ?\n", "\n", text).strip()
+
+
+def blocks(page):
+    """(kind, text, line) for each fenced block and each indented line."""
+    kind, text, start = None, [], 0
+    for number, line in enumerate(page.split("\n"), 1):
+        if line.startswith("```"):
+            if kind is None:
+                kind, text, start = line[3:].strip() or "?", [], number
+            else:
+                yield kind, "\n".join(text) + "\n", start
+                kind = None
+        elif kind is not None:
+            text.append(line)
+        elif line.startswith("    GNOMON="):
+            yield "line", line.strip(), number
+
+
+def commands(text):
+    """(command, expected output) of a console block."""
+    for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+class Page:
+    def __init__(self, name, folder, environment):
+        self.name, self.folder, self.environment = name, folder, environment
+        self.faults, self.done = [], 0
+
+    def fault(self, line, text):
+        self.faults.append("%s:%d: %s" % (self.name, line, text))
+
+    def run(self, command):
+        result = subprocess.run(
+            ["sh", "-c", command], cwd=self.folder, env=self.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        return result.returncode, result.stdout.decode("utf-8", "replace")
+
+    def file(self, text, line):
+        name = NAME.match(text.split("\n")[0])
+        if not name:
+            self.fault(line, "the block's first line names no file")
+            return
+        with open(os.path.join(self.folder, name.group(1)), "w") as out:
+            out.write(text)
+
+    def console(self, text, line):
+        for command, expected in commands(text):
+            status, output = self.run(command)
+            if status:
+                self.fault(line, "%s: exit status %d\n%s"
+                           % (command, status, output))
+            elif normal(output) != normal(expected):
+                self.fault(line, "%s\nwrites\n%s\nnot\n%s"
+                           % (command, output, expected))
+
+    def line(self, command, line):
+        status, output = self.run(command)
+        if status or re.search(r"^gnomon: (\$GNOMON|gnomon_|cannot)", output,
+                               re.M):
+            self.fault(line, "%s: exit status %d\n%s"
+                       % (command, status, output))
+
+    def check(self, text):
+        for kind, block, line in blocks(text):
+            if kind in ("c", "text"):
+                self.file(block, line)
+        for kind, block, line in blocks(text):
+            self.done += 1
+            if kind in ("c", "text"):
+                continue
+            if kind == "console":
+                self.console(block, line)
+            elif kind == "line":
+                self.line(block, line)
+            elif kind != "sh":
+                self.fault(line, "a block of kind %s: say c, text, console "
+                           "or sh" % kind)
+
+
+def prepare(build, work, cc):
+    """Installs the library; the environment in which pages are read."""
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(os.path.join(work, "bin"))
+    prefix = os.path.join(work, "installed")
+    subprocess.run(["cmake", "--install", build, "--prefix", prefix],
+                   check=True, stdout=subprocess.DEVNULL)
+    wrapper = os.path.join(work, "bin", "cc")
+    with open(wrapper, "w") as out:
+        out.write('#!/bin/sh\nexec "%s" -Wall -Wextra -Werror "$@"\n' % cc)
+    os.chmod(wrapper, 0o755)
+    found = [os.path.join(root, "") for root, _, names in os.walk(prefix)
+             if "gnomon.pc" in names]
+    library = os.path.dirname(found[0].rstrip("/"))
+    environment = dict(os.environ)
+    for name in list(environment):
+        if name.startswith("GNOMON"):
+            del environment[name]
+    environment["PATH"] = os.path.join(work, "bin") + ":" + os.environ["PATH"]
+    environment["PKG_CONFIG_PATH"] = found[0]
+    environment["LD_LIBRARY_PATH"] = library
+    return environment
+
+
+def read(source, name):
+    with open(os.path.join(source, name), encoding="utf-8") as page:
+        return page.read()
+
+
+def sources(source):
+    """All text of the headers and the source, and what files there are."""
+    text, files = [], set()
+    for folder in ("include", "src"):
+        for root, _, names in os.walk(os.path.join(source, folder)):
+            for name in names:
+                path = os.path.relpath(os.path.join(root, name), source)
+                files.update((path, path[len("src/"):]))
+                text.append(read(source, path))
+    return "\n".join(text), files
+
+
+def missing_names(page, text, source):
+    """What it names or links to that is not there; counts what it looked at."""
+    code, files = sources(source)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    for name in set(re.findall(r"`([^`\n]+)`", text)):
+        word = re.match(r"(gnomon_\w+|GNOMON_[A-Z_]{3,})\b(?!\w|[*=])", name)
+        path = re.fullmatch(r"(\w+/)+[\w-]+\.[ch]", name)
+        page.done += bool(word or path)
+        if word and word.group(1) not in code and \
+                word.group(1) not in NO_NAMES:
+            page.fault(0, "there is no " + word.group(1))
+        if path and name not in files and \
+                not os.path.exists(os.path.join(source, name)):
+            page.fault(0, "there is no " + name)
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        page.done += 1
+        if not os.path.exists(os.path.join(source, os.path.dirname(page.name),
+                                           link)):
+            page.fault(0, "links to %s, which is not there" % link)
+
+
+def unlisted_options(page, text):
+    """Options that the program knows and the page does not, and profilers."""
+    _, output = page.run("GNOMON=help ./train")
+    known = re.findall(r"^      (\w+) ", output, re.M)
+    if len(known) < 6:
+        page.fault(0, "GNOMON=help lists no options:\n" + output)
+    for option in known:
+        if not re.search(r"`[^`]*\b%s\b" % option, text):
+            page.fault(0, "does not speak of the option " + option)
+
+
+def check_page(source, work, environment, name):
+    folder = os.path.join(work, "page")
+    os.makedirs(folder)
+    first = Page("README.md", folder, environment)
+    if name != "README.md":
+        first.check(read(source, "README.md"))
+        if first.faults:
+            return first
+    page = Page(name, folder, environment)
+    text = read(source, name)
+    page.check(text)
+    missing_names(page, text, source)
+    if name == "docs/environment.md":
+        unlisted_options(page, text)
+    if not page.done:
+        page.fault(0, "nothing in it can be checked")
+    return page
+
+
+# Variables of the environment made up of parts, and patterns of names.
+NO_NAMES = ("GNOMON_LOCAL_RANK", "GNOMON_WORLD_SIZE", "GNOMON_RANK",
+            "gnomon__x", "gnomon_noun_verb")
+
+BROKEN = [
+    "`gnomon_no_such_call` and `gnomon_begin`\n",
+    "`run/no_such_file.c` and `run/stage.c`\n",
+    "[a](no-such-page.md)\n",
+    "```c\nint main(void) { return 0; }\n```\n",
+    "```c\n/* a.c */\nint main(void) { int unused; }\n```\n"
+    "```console\n$ cc a.c -o a\n```\n",
+    "```console\n$ echo one\ntwo\n```\n",
+    "```console\n$ echo\n$ false\n```\n",
+    "```python\nprint()\n```\n",
+    "    GNOMON=simpel ./train\n",
+    "    GNOMON=simple ./no-such-program\n",
+]
+
+
+def check_broken(source, work, environment):
+    shown = 0
+    folder = os.path.join(work, "page")
+    os.makedirs(folder)
+    Page("README.md", folder, environment).check(read(source, "README.md"))
+    for text in BROKEN:
+        page = Page("broken", folder, environment)
+        page.check(text)
+        missing_names(page, text, source)
+        shown += len(page.faults) == 1
+    print("%d of %d planted faults shown" % (shown, len(BROKEN)))
+    return 0 if shown == len(BROKEN) else 1
+
+
+def main():
+    source, build, work, cc, name = sys.argv[1:]
+    if not shutil.which("pkg-config"):
+        print("skipped: no pkg-config")
+        return 0
+    environment = prepare(build, work, cc)
+    if name == "broken":
+        return check_broken(source, work, environment)
+    page = check_page(source, work, environment, name)
+    print("\n".join(page.faults))
+    print("%s: %d blocks, %d faults" % (name, page.done, len(page.faults)))
+    return 1 if page.faults else 0
+
+
+sys.exit(main())

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What random programs are made of: regions, filters, profilers that watch
+ * their callbacks, and threads that take turns. */
+#ifndef GNOMON_TESTS_MODEL_WORLD_H
+#define GNOMON_TESTS_MODEL_WORLD_H
+
+#include <semaphore.h>
+
+#include "model_compare.h"
+
+/* ---- What programs mark ------------------------------------------------------ */
+
+static const struct {
+    const char *name, *category;
+    char letter; /* what filters go by */
+} names[MODEL_REGIONS] = {
+    {"s0", "x", 's'}, {"s1", "y", 's'}, {"s2", "x", 's'}, {"s3", "", 's'},
+    {"a0", "", 'a'},  {"a1", "", 'a'},  {"a2", "", 'a'},  {"a3", "", 'a'},
+    {"r0", "x", 'r'}, {"r1", "", 'r'},  {"m0", "x", 'm'}, {"m1", "", 'm'},
+    {"c0", "", 'c'},  {"c1", "y", 'c'}, {"s4", "y", 's'}, {"s5", "", 's'},
+};
+static gnomon_region *regions[MODEL_REGIONS];
+static const int scopes[] = {0, 1, 2, 3, 14, 15};
+
+static const char *model_region_name(int region)
+{
+    return names[region].name;
+}
+
+static const char *const filters[] = {NULL,
+                                      NULL,
+                                      "filter=s*",
+                                      "filter=a?|r0",
+                                      "exclude=s1|a1",
+                                      "filter=@x",
+                                      "filter=s*|@x,exclude=s0"};
+
+/* The same seven, in C. */
+static int model_takes(int filter, int region)
+{
+    char l = names[region].letter, digit = names[region].name[1];
+    int in_x = names[region].category[0] == 'x';
+    switch (filter) {
+    case 2:
+        return l == 's';
+    case 3:
+        return l == 'a' || (l == 'r' && digit == '0');
+    case 4:
+        return !((l == 's' || l == 'a') && digit == '1');
+    case 5:
+        return in_x;
+    case 6:
+        return (l == 's' || in_x) && !(l == 's' && digit == '0');
+    default:
+        return 1;
+    }
+}
+
+/* ---- Profilers ----------------------------------------------------------------- */
+
+typedef struct observer {
+    uint64_t starts, stops, marks, steps, samples, bad_slots, bad_times;
+    int wants_times;
+} observer;
+
+static void on_start(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    observer *o = self;
+    o->starts++;
+    o->bad_slots += *slot != 0;
+    *slot = f->token;
+}
+
+static void on_stop(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    observer *o = self;
+    o->stops++;
+    o->bad_slots += *slot != f->token;
+    /* Whoever wants no times may get them: somebody else does. */
+    if (f->end_ns)
+        o->bad_times +=
+            f->end_ns != gnomon__test_ticks || f->begin_ns > f->end_ns;
+    else
+        o->bad_times += o->wants_times && gnomon__test_ticks;
+}
+
+static void on_mark(void *self, const gnomon_region *region)
+{
+    (void)region;
+    ((observer *)self)->marks++;
+}
+
+static void on_counter(void *self, const gnomon_region *region, double value)
+{
+    (void)region;
+    (void)value;
+    ((observer *)self)->samples++;
+}
+
+static void on_step(void *self, uint64_t number, uint64_t ns)
+{
+    (void)number;
+    (void)ns;
+    ((observer *)self)->steps++;
+}
+
+static const char *const view_names[MODEL_VIEWS] = {"v0", "v1", "v2", "v3"};
+static gnomon_profiler profilers[MODEL_VIEWS];
+static observer observers[MODEL_VIEWS];
+static int has_hooks[MODEL_VIEWS];
+
+/* ---- Threads that take turns ------------------------------------------------------ */
+
+typedef struct worker {
+    pthread_t thread;
+    sem_t go, done;
+    void (*job)(int thread);
+    int number;
+} worker;
+static worker workers[MODEL_THREADS];
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    for (;;) {
+        sem_wait(&w->go);
+        if (!w->job)
+            return NULL;
+        w->job(w->number);
+        sem_post(&w->done);
+    }
+}
+
+/* Thread 0 is this one. */
+static void run_on(int thread, void (*job)(int thread))
+{
+    worker *w = &workers[thread];
+    if (thread == 0) {
+        job(0);
+        return;
+    }
+    w->job = job;
+    sem_post(&w->go);
+    if (job)
+        sem_wait(&w->done);
+}
+
+static void say_name(int thread)
+{
+    char name[4];
+    snprintf(name, sizeof name, "w%d", thread);
+    gnomon_thread_name(name);
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profiler of a release that knew fewer callbacks: its table ends before
+ * `stop`, and what lies behind it is not a table. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <gnomon/profiler.h>
+
+static void short_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    if (*slot)
+        abort();
+    fprintf(stderr, "short > %s\n", frame->name);
+}
+
+static void not_mine(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    abort();
+}
+
+static const gnomon_profiler short_table = {
+    .struct_size = offsetof(gnomon_profiler, stop),
+    .abi = GNOMON_ABI,
+    .name = "short",
+    .help = "from an older release",
+    .start = short_start,
+    .stop = not_mine,
+};
+
+GNOMON_PLUGIN(short_table);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Allocations that fail: each scenario runs with its first allocation failing,
+ * then its second, and so on until none does. Nothing crashes, hangs or leaks;
+ * control calls go on or say GNOMON_ENOMEM; what was recorded is a valid
+ * profile; and afterwards all works as if nothing had been.
+ * links: testing
+ * timeout: 300 */
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "marks.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+#define MOST 4000 /* allocations of a scenario */
+
+static void keep_silent(const char *line)
+{
+    (void)line;
+}
+
+/* GNOMON_OK, or a clear word about memory. */
+static int fair(int code)
+{
+    if (code == GNOMON_ENOMEM)
+        CHECK(*gnomon_error_text());
+    return CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM);
+}
+
+static gnomon_region *region(const char *name)
+{
+    return gnomon_region_get(name, NULL);
+}
+
+/* Marks of every kind. What they lose must be counted, so here they are only
+ * asked to survive. */
+static void mark_some(const char *tag)
+{
+    char name[32];
+    gnomon_token outer = gnomon_begin(region("outer"));
+    gnomon_link link = gnomon_link_out();
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s %d", tag, i);
+        gnomon_start(name);
+        pass(5ull << (7 * i));
+        gnomon_token t = gnomon_begin(region(name));
+        gnomon_link_in(&link, 0);
+        gnomon_mark(region("mark"));
+        gnomon_counter(region("counter"), i);
+        pass(3);
+        gnomon_end(t);
+        gnomon_stop(name);
+        gnomon_range_end(gnomon_range_begin(region("range")));
+    }
+    gnomon_thread_name(tag);
+    gnomon_end(outer);
+    gnomon_step();
+}
+
+static void *mark_on_thread(void *tag)
+{
+    mark_some(tag);
+    return NULL;
+}
+
+static void check_snapshot(const char *profiler)
+{
+    gnomon_profile *p = NULL;
+    int code = gnomon_snapshot(&p, profiler, 1);
+    CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_ENOENT);
+    CHECK_EQ(p != NULL, code == GNOMON_OK);
+    if (!p)
+        return;
+    if (!fair(gnomon_profile_check(p)))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    gnomon_profile_free(p);
+}
+
+/* ---- Scenarios ------------------------------------------------------------------------ */
+
+/* A whole run. */
+static void run_all(void)
+{
+    static char worker[] = "worker";
+    gnomon_setup_options o = {.struct_size = sizeof o,
+                              .has_rank = 1,
+                              .rank = 1, /* which prints nothing */
+                              .world_size = 2,
+                              .dir = "/tmp"};
+    fair(gnomon_setup(&o));
+    int code = gnomon_configure("simple,passthrough,simple(filter=r*)");
+    CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_EPLUGIN);
+    fair(gnomon_metadata("key", "{\"a\": [1, 2]}"));
+    fair(gnomon_metadata("key", "2"));
+    fair(gnomon_stage_begin("fit"));
+    mark_some("run");
+    on_thread(mark_on_thread, worker);
+    check_snapshot("simple");
+    gnomon_stage_end(); /* GNOMON_ESTATE where it was not begun */
+    fair(gnomon_stage_begin("test"));
+    mark_some("run");
+    char spec[256];
+    gnomon_spec(spec, sizeof spec);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
+static int twice_the_same(void *self, const gnomon_profile *p,
+                          const gnomon_writer *out)
+{
+    (void)self;
+    return p ? out->print(out, "%zu\n", gnomon_profile_count(p, GNOMON_NODES))
+             : 0;
+}
+
+static int swallow(const gnomon_writer *writer, const void *bytes, size_t size)
+{
+    (void)writer;
+    (void)bytes;
+    (void)size;
+    return GNOMON_OK;
+}
+
+static void attach_and_detach(void)
+{
+    gnomon_profiler a = probe, b = other_probe;
+    gnomon_writer out = {.struct_size = sizeof out, .write = swallow};
+    a.summary = twice_the_same;
+    int first = gnomon_attach(&a, &a, "filter=o*|run*,exclude=x");
+    fair(first);
+    mark_some("attach");
+    int second = gnomon_attach(&b, &b, "schedule=active:2/wait:1");
+    fair(second);
+    mark_some("attach");
+    int code = gnomon_summary("probe", &out);
+    CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || first);
+    check_snapshot("other_probe");
+    CHECK_EQ(gnomon_detach(&a, &a), first ? GNOMON_ENOENT : GNOMON_OK);
+    mark_some("attach");
+    CHECK_EQ(gnomon_detach(&b, &b), second ? GNOMON_ENOENT : GNOMON_OK);
+}
+
+static void take_profiles(void)
+{
+    fair(gnomon_setup(NULL));
+    if (fair(gnomon_attach(&probe, NULL, NULL))) {
+        mark_some("take");
+        gnomon_token t = gnomon_begin(region("open"));
+        gnomon_stage_begin("fit");
+        mark_some("fit");
+        gnomon_stage_begin("test");
+        check_snapshot("probe");
+        gnomon_end(t);
+        gnomon_detach(&probe, NULL);
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
+/* ---- Failing each in turn ------------------------------------------------------------------ */
+
+/* In a process that did it all before: what it leaves is what it left then. */
+static void fail_each(void (*scenario)(void))
+{
+    gnomon__test_log = keep_silent;
+    for (int i = 0; i < 3; i++)
+        scenario();
+    uint64_t heap = health_now().heap_bytes;
+    uint64_t n = 0;
+    int failed = 1;
+    while (failed && n < MOST && !test_failures) {
+        gnomon__test_fail_allocation(++n);
+        scenario();
+        failed = gnomon__test_allocations() >= n;
+        gnomon__test_fail_allocation(0);
+        scenario(); /* as if nothing had been */
+        if (!CHECK_EQ(health_now().heap_bytes, heap))
+            fprintf(stderr, "    allocation %llu\n", (unsigned long long)n);
+    }
+    CHECK(n > 5 && n < MOST);
+}
+
+/* In a fresh process each time: the first use of everything. */
+static void fail_each_first(void (*scenario)(void))
+{
+    int failed = 1;
+    for (uint64_t n = 1; failed && n < MOST && !test_failures; n++) {
+        pid_t child = fork();
+        if (child == 0) {
+            gnomon__test_log = keep_silent;
+            gnomon__test_fail_allocation(n);
+            scenario();
+            failed = gnomon__test_allocations() >= n;
+            gnomon__test_fail_allocation(0);
+            scenario();
+            exit(test_failures ? 1 : failed ? 0 : 2);
+        }
+        int status = -1;
+        if (!CHECK(child > 0 && waitpid(child, &status, 0) == child &&
+                   WIFEXITED(status) && WEXITSTATUS(status) != 1))
+            fprintf(stderr, "    allocation %llu\n", (unsigned long long)n);
+        failed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+}
+
+TEST(a_run)
+{
+    fail_each(run_all);
+}
+TEST(attaching)
+{
+    fail_each(attach_and_detach);
+}
+TEST(profiles)
+{
+    fail_each(take_profiles);
+}
+TEST(a_first_run)
+{
+    fail_each_first(run_all);
+}
+TEST(a_first_attachment)
+{
+    fail_each_first(attach_and_detach);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Where reports go: which rank prints, what files are called, and that no file
+ * is ever two ranks', or half there. */
+#include "test.h"
+
+#include "child.h"
+
+#include <dirent.h>
+#include <sys/mount.h>
+
+#define ONE "do=train_step"
+#define LAUNCHED "GNOMON_WORLD_SIZE=4\nGNOMON_RANK="
+
+/* How many files that do not begin with a dot are in the folder. */
+static int files_in(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    int n = 0;
+    while (folder && (entry = readdir(folder)) != NULL)
+        n += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return folder ? n : -1;
+}
+
+/* The file is one whole table of train_step, with its footer, and no more. */
+static void holds_one_report(const char *path)
+{
+    const char *text = child_read(path);
+    if (!CHECK(text != NULL)) {
+        fprintf(stderr, "    there is no %s\n", path);
+        return;
+    }
+    CHECK_TABLE(strstr(text, "Profiler"), "Profiler Report", "train_step");
+    CHECK_EQ(times_in(text, "Profiler Report"), 1);
+    CHECK_EQ(times_in(text, "gnomon: about "), 1);
+    CHECK_EQ(text[strlen(text) - 1], '\n');
+}
+
+TEST(stderr_is_rank_zeros)
+{
+    static const struct {
+        const char *environment;
+        int prints;
+    } cases[] = {
+        {"GNOMON_RANK=0\nGNOMON_WORLD_SIZE=4", 1},
+        {"GNOMON_RANK=3\nGNOMON_WORLD_SIZE=4", 0},
+        {"RANK=1\nWORLD_SIZE=2\nLOCAL_RANK=0", 0},
+        {"RANK=0\nWORLD_SIZE=2\nLOCAL_RANK=0", 1},
+        {"OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=2", 0},
+        {"PMI_RANK=1\nPMI_SIZE=2", 0},
+        {"SLURM_PROCID=1\nSLURM_NTASKS=2\nSLURM_STEP_ID=0", 0},
+        {"SLURM_PROCID=1\nSLURM_NTASKS=2", 1}, /* a batch script */
+        {"RANK=5\nWORLD_SIZE=2", 1},           /* contradicts itself */
+        {"RANK=1", 1},                         /* not whole */
+        {"GNOMON_RANK=0\nGNOMON_WORLD_SIZE=2\nRANK=1\nWORLD_SIZE=2", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char environment[256] = "GNOMON=simple\n";
+        child_result r = host(strcat(environment, cases[i].environment), ONE);
+        CHECK_EQ(r.status, 0);
+        if (!CHECK_EQ(times_in(r.err, "Profiler Report"), cases[i].prints))
+            fprintf(stderr, "    %s\n", cases[i].environment);
+        CHECK(cases[i].prints || !*r.err);
+    }
+}
+
+TEST(names_know_who_writes)
+{
+    char path[512], name[256] = "";
+    child_result r =
+        host("GNOMON=simple,file=out/%s-%r-%l-%h-%p-%t-%%.txt\nRANK=2\n"
+             "WORLD_SIZE=4\nLOCAL_RANK=1",
+             "stage=fit", ONE, "end");
+    DIR *folder = opendir("out");
+    const struct dirent *entry;
+    CHECK_STR(r.err, "");
+    while (folder && (entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.')
+            snprintf(name, sizeof name, "%s", entry->d_name);
+    if (folder)
+        closedir(folder);
+    long pid = 0, start = 0;
+    char machine[128] = "", here[128] = "";
+    gethostname(here, sizeof here - 1);
+    CHECK_EQ(sscanf(name, "fit-2-1-%127[^-]", machine), 1);
+    CHECK(strncmp(machine, here, strlen(machine)) == 0);
+    size_t skip = strlen("fit-2-1-") + strlen(here);
+    if (CHECK(strlen(name) > skip)) {
+        CHECK_EQ(sscanf(name + skip, "-%ld-%ld-", &pid, &start), 2);
+        CHECK(pid > 1 && start > 1600000000);
+        CHECK_STR(name + strlen(name) - 6, "-%.txt");
+    }
+    snprintf(path, sizeof path, "out/%s", name);
+    holds_one_report(path);
+}
+
+/* All at once, as a launcher starts them. */
+TEST(no_file_is_two_ranks)
+{
+    static const char *const names[] = {"report-0.txt", "report-1.txt",
+                                        "report-2.txt", "report-3.txt"};
+    pid_t ranks[4];
+    for (int i = 0; i < 4; i++) {
+        char environment[128], err[24];
+        snprintf(environment, sizeof environment,
+                 "GNOMON=simple,file=report.txt\n" LAUNCHED "%d", i);
+        snprintf(err, sizeof err, ".err%d", i);
+        ranks[i] = child_start(CHILD_PROGRAM("host"), environment,
+                               (const char *const[]){ONE, "sleep=20", NULL},
+                               ".out", err);
+    }
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(child_wait(ranks[i]), 0);
+    CHECK_EQ(files_in("."), 4);
+    for (int i = 0; i < 4; i++)
+        holds_one_report(names[i]);
+}
+
+TEST(a_directory_gets_lightnings_names)
+{
+    host("GNOMON=simple,dir=one", "stage=fit", ONE, "end");
+    holds_one_report("one/fit-simple.txt");
+    host("GNOMON=simple,dir=one", ONE);
+    holds_one_report("one/simple.txt");
+    host("GNOMON=simple(dir=one,file=perf)", "stage=fit", ONE, "end");
+    holds_one_report("one/fit-perf.txt");
+    CHECK_EQ(files_in("one"), 3);
+    for (int i = 0; i < 2; i++) {
+        char environment[128];
+        snprintf(environment, sizeof environment,
+                 "GNOMON=simple,dir=two,file=perf\n" LAUNCHED "%d", i);
+        host(environment, "stage=fit", ONE, "end");
+    }
+    holds_one_report("two/fit-perf-0.txt");
+    holds_one_report("two/fit-perf-1.txt");
+    CHECK_EQ(files_in("two"), 2);
+}
+
+TEST(the_host_says_rank_and_directory)
+{
+    child_result r = host("GNOMON=simple,dir\nRANK=0\nWORLD_SIZE=2", "dir=logs",
+                          "rank=1/2/1", "setup", "stage=fit", ONE, "teardown");
+    CHECK_STR(r.out, "");
+    CHECK_STR(r.err, "");
+    holds_one_report("logs/fit-simple-1.txt");
+    r = host("GNOMON=simple,dir", "stage=fit", ONE); /* nobody said one */
+    holds_one_report("fit-simple.txt");
+    /* What goes to stderr is rank 0's, by what the host says. */
+    r = host("GNOMON=simple", "rank=1/2", "setup", ONE, "teardown");
+    CHECK_STR(r.err, "");
+    r = host("GNOMON=simple\nRANK=1\nWORLD_SIZE=2", "rank=0/1", "setup", ONE,
+             "teardown");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    /* A spec of the host's own, where the user says nothing. */
+    r = host(NULL, "default=simple", "setup", ONE, "teardown");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    r = host("GNOMON=log", "default=simple", "setup", ONE, "teardown");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 0);
+    CHECK_EQ(times_in(r.err, "log: 0 > train_step"), 1);
+}
+
+/* A wrong rank is said, and all else holds. */
+TEST(a_wrong_rank_is_told_to_the_host)
+{
+    child_result r =
+        host("GNOMON=simple", "rank=4/4", "setup", ONE, "teardown");
+    CHECK_STR(r.out, "setup: GNOMON_EINVAL: gnomon_setup: rank 4 is not below "
+                     "world size 4\n");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+}
+
+TEST(ranks_choose_who_records)
+{
+    for (int i = 0; i < 4; i++) {
+        char environment[128], path[32];
+        snprintf(environment, sizeof environment,
+                 "GNOMON=simple(ranks=0|2-3),file=r.txt\n" LAUNCHED "%d", i);
+        snprintf(path, sizeof path, "r-%d.txt", i);
+        host(environment, ONE);
+        if (i == 1)
+            CHECK_STR(child_read(path), "Profiler Report\n\ngnomon: no rows: "
+                                        "this rank is not in ranks=\n");
+        else
+            holds_one_report(path);
+    }
+}
+
+/* The first marks come before the host knows its rank: Lightning's do. */
+TEST(ranks_follow_a_rank_that_comes_late)
+{
+    child_result r = host("GNOMON=simple(ranks=2),file=late.txt", "do=early",
+                          "rank=2/4", "setup", ONE, "teardown");
+    CHECK_STR(r.out, "");
+    holds_one_report("late-2.txt");
+}
+
+TEST(profilers_share_a_file)
+{
+    host("GNOMON=simple,simple(extended=false),log,file=all.txt", "stage=fit",
+         ONE, "end", "stage=validate", ONE, "end");
+    const char *text = child_read("all.txt");
+    CHECK_EQ(times_in(text, "FIT Profiler Report"), 2);
+    CHECK_EQ(times_in(text, "VALIDATE Profiler Report"), 2);
+    CHECK_EQ(times_in(text, "All was logged"), 2);
+    CHECK_EQ(files_in("."), 1);
+    /* One that an earlier run left is replaced. */
+    host("GNOMON=simple,file=all.txt", ONE);
+    holds_one_report("all.txt");
+}
+
+/* Somebody reads it all the time: every report in it ends with its footer. */
+TEST(a_reader_never_sees_half_a_file)
+{
+    pid_t writer =
+        child_start(CHILD_PROGRAM("host"), "GNOMON=simple,file=polled.txt",
+                    (const char *const[]){"stages=60", NULL}, ".out", ".err");
+    int status = 0, seen = 0, most = 0, done = 0;
+    while (!done) {
+        done = waitpid(writer, &status, WNOHANG) == writer;
+        char *text = child_load("polled.txt");
+        if (!text)
+            continue;
+        int reports = times_in(text, "Profiler Report\n");
+        CHECK_EQ(times_in(text, "gnomon: about "), reports);
+        CHECK(reports >= most);
+        CHECK_EQ(text[strlen(text) - 1], '\n');
+        seen += reports > most;
+        most = reports;
+        free(text);
+    }
+    CHECK_EQ(status, 0);
+    CHECK_EQ(most, 60);
+    CHECK(seen > 2);
+    CHECK_EQ(files_in("."), 1);
+}
+
+static void falls_back(const char *environment, const char *why)
+{
+    child_result r = host(environment, ONE, "say=unharmed");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "unharmed\n");
+    CHECK_EQ(times_in(r.err, "gnomon: cannot write the report to "), 1);
+    if (!CHECK_EQ(times_in(r.err, why), 1))
+        fprintf(stderr, "    %s\n", r.err);
+    CHECK_EQ(times_in(r.err, "|  train_step"), 1);
+}
+
+TEST(what_cannot_be_written_goes_to_stderr)
+{
+    child_folder();
+    CHECK_EQ(mkdir("folder", 0755), 0);
+    CHECK_EQ(symlink("nowhere/else", "dangling"), 0);
+    falls_back("GNOMON=simple,file=folder", "Is a directory");
+    falls_back("GNOMON=simple,file=/proc/no/file", "No such file");
+    falls_back("GNOMON=simple,file=.out/file", "Not a directory");
+    if (geteuid() != 0) {
+        CHECK_EQ(mkdir("readonly", 0555), 0);
+        falls_back("GNOMON=simple,file=readonly/r.txt", "Permission denied");
+    }
+}
+
+TEST(a_full_or_read_only_disk_harms_nobody)
+{
+    child_folder();
+    CHECK_EQ(mkdir("disk", 0777), 0);
+    if (mount("none", "disk", "tmpfs", 0, "size=4k,nr_inodes=3"))
+        SKIP("may not mount a small file system");
+    falls_back("GNOMON=simple(file=disk/a/b/c.txt)", "No space left on device");
+    child_result r = host("GNOMON=simple(file=disk/r.txt)", "many=x");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "No space left on device"), 1);
+    CHECK_EQ(times_in(r.err, "|  x 1"), 1 + 10 + 100);
+    CHECK_EQ(mount("none", "disk", "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), 0);
+    falls_back("GNOMON=simple(file=disk/r.txt)", "Read-only file system");
+    CHECK_EQ(umount("disk"), 0);
+    CHECK_EQ(files_in("disk"), 0);
+}
+
+TEST(a_closed_stderr_harms_nobody)
+{
+    child_result r = host("GNOMON=simple,simpel", "close=2", ONE, "step",
+                          "stage=fit", ONE, "end", "exit=4");
+    CHECK_EQ(r.status, 4);
+    CHECK_STR(r.err, "");
+    r = host("GNOMON=simple,file=folder/r.txt", "close=2", "mkdir=folder",
+             "mkdir=folder/r.txt", ONE, "exit=5");
+    CHECK_EQ(r.status, 5);
+}

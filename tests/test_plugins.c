@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Profilers from files, in hosts of each kind, and in this process on the
+ * test's clock.
+ *
+ * links: testing */
+#include "test.h"
+
+#include "child.h"
+#include "gnomon.h"
+#include "platform/clock.h"
+
+#define ONE "do=one"
+#define HOSTS(i) (i ? CHILD_PROGRAM("host_static") : CHILD_PROGRAM("host"))
+#define WORDS(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+
+/* What `command` prints; never freed. */
+static char *output_of(const char *command)
+{
+    static char text[65536];
+    FILE *f = popen(command, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = 0;
+    return f && pclose(f) == 0 ? text : NULL;
+}
+
+/* Numbers become N, so that times do not matter. */
+static char *without_numbers(const char *text)
+{
+    char *out = child_keep(malloc(strlen(text) + 1)), *to = out;
+    for (; *text; text++)
+        if (!isdigit((unsigned char)*text) && !strchr("-.e \t", *text))
+            *to++ = *text;
+    *to = 0;
+    return out;
+}
+
+TEST(one_file_fits_every_host)
+{
+    for (int i = 0; i < 2; i++) {
+        child_result built_in =
+            child_run(HOSTS(i), "GNOMON=simple", WORDS(ONE));
+        child_result by_path =
+            child_run(HOSTS(i), "GNOMON=" CHILD_PLUGIN("simple"), WORDS(ONE));
+        child_result by_call = child_run(
+            HOSTS(i), NULL, WORDS("configure=" CHILD_PLUGIN("simple"), ONE));
+        CHECK_TABLE(by_path.err, "Profiler Report", "one");
+        CHECK_STR(without_numbers(by_path.err), without_numbers(built_in.err));
+        CHECK_STR(without_numbers(by_call.err), without_numbers(built_in.err));
+        child_result logged =
+            child_run(HOSTS(i), "GNOMON=" CHILD_PLUGIN("log"), WORDS(ONE));
+        CHECK_EQ(times_in(logged.err, "log: 0 > one\n"), 1);
+        CHECK_EQ(times_in(logged.err, "log: 0 < one "), 1);
+    }
+}
+
+/* The file's simple and the built-in one, both attached, to the byte. */
+TEST(simple_as_a_plugin_prints_the_same_bytes)
+{
+    child_folder();
+    gnomon__test_ticks = 1000;
+    CHECK_EQ(
+        gnomon_configure("simple(file=in.txt)," CHILD_PLUGIN(
+            "simple") "(file=out.txt),simple(file=in2.txt,extended=no)"
+                      "," CHILD_PLUGIN("simple") "(file=out2.txt,extended=no)"),
+        GNOMON_OK);
+    gnomon_stage_begin("fit");
+    for (unsigned i = 0; i < 50; i++) {
+        gnomon_start(i % 3 ? "training_step" : "a\tname with \xc3\xa9");
+        gnomon__test_ticks += 12345u * i;
+        gnomon_start("inner");
+        gnomon__test_ticks += 777;
+        gnomon_stop(i % 3 ? "training_step" : "a\tname with \xc3\xa9");
+        gnomon_stop("inner");
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    const char *table = child_read("in.txt"), *flat = child_read("in2.txt");
+    CHECK_TABLE(table, "FIT Profiler Report", "training_step", "inner",
+                "a\tname with \xc3\xa9");
+    CHECK_STR(child_read("out.txt"), table);
+    CHECK_TABLE(flat, "FIT Profiler Report", "training_step", "inner",
+                "a\tname with \xc3\xa9");
+    CHECK_STR(child_read("out2.txt"), flat);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
+
+TEST(tables_of_other_sizes)
+{
+    for (int i = 0; i < 2; i++) {
+        child_result r =
+            child_run(HOSTS(i),
+                      "GNOMON=" CHILD_PLUGIN("short_table") "," CHILD_PLUGIN(
+                          "long_table") "," CHILD_PLUGIN("stale"),
+                      WORDS(ONE, "stage=fit", ONE, "end"));
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "short > one\n"), 2);
+        CHECK_EQ(times_in(r.err, "long < one\n"), 2);
+        CHECK_EQ(times_in(r.err, "stale: 2 starts, 2 stops, 2 slots, 2 calls, "
+                                 "a spec\n"),
+                 1);
+    }
+}
+
+TEST(hosts_of_an_older_release)
+{
+    child_result r =
+        child_run(CHILD_PROGRAM("stale_host"), "GNOMON=simple", WORDS("x"));
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "7 stops, 0 unmatched, code 0\n");
+    CHECK_TABLE(r.err, "Profiler Report", "one", "other", "over");
+    r = child_run(CHILD_PROGRAM("stale_host"), NULL, WORDS("x"));
+    CHECK_STR(r.out, "7 stops, 0 unmatched, code 0\n");
+    CHECK_STR(r.err, "");
+}
+
+TEST(a_plugin_calls_what_the_host_table_has)
+{
+    for (int i = 0; i < 2; i++) {
+        child_result r =
+            child_run(HOSTS(i), "GNOMON=" CHILD_PLUGIN("host_user"),
+                      WORDS(ONE, ONE, "configure=", "exit"));
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "gnomon: a line of the plugin\n"), 1);
+        CHECK_EQ(times_in(r.err, "2 starts, 4 marks refused, of the plugin, "
+                                 "busy, clock runs\n"),
+                 1);
+    }
+}
+
+/* One line of gnomon's about it, with `line` in it, and simple runs beside. */
+static void fails_with(const char *fault, const char *plugin, const char *line)
+{
+    for (int i = 0; i < 2; i++) {
+        char environment[1024];
+        snprintf(environment, sizeof environment, "%sGNOMON=%s,simple", fault,
+                 plugin);
+        child_result r = child_run(HOSTS(i), environment, WORDS(ONE));
+        CHECK_EQ(r.status, 0);
+        if (!CHECK_EQ(times_in(r.err, line), 1))
+            fprintf(stderr, "    %s: %s\n", plugin, r.err);
+        CHECK_EQ(times_in(r.err, "gnomon: "),
+                 1 + times_in(r.err, "gnomon: about"));
+        CHECK_TABLE(strstr(r.err, "Profiler"), "Profiler Report", "one");
+    }
+}
+
+#define AT "gnomon: $GNOMON: "
+
+TEST(a_plugin_that_fails_is_one_line)
+{
+    static const char faulty[] = CHILD_PLUGIN("faulty");
+    fails_with("FAULT=abi\n", faulty,
+               AT "plugin " CHILD_PLUGIN(
+                   "faulty") ": the profiler was made for generation 2 of "
+                             "gnomon, this is 1: "
+                             "compile it again\n");
+    fails_with("FAULT=null\n", faulty,
+               AT "plugin " CHILD_PLUGIN("faulty") " does not want to run with "
+                                                   "gnomon 0.1.0\n");
+    fails_with("FAULT=size\n", faulty,
+               ": the profiler's struct_size is 8: set it to "
+               "sizeof(gnomon_profiler)\n");
+    fails_with("FAULT=name\n", faulty, ": the profiler has no name\n");
+    fails_with("", CHILD_PLUGIN("no_entry"),
+               AT "plugin " CHILD_PLUGIN(
+                   "no_entry") " does not export gnomon_plugin_v1\n");
+    fails_with("", CHILD_PLUGIN("faulty") "(create=-2)",
+               AT "faulty: create failed (GNOMON_ENOMEM)\n");
+    fails_with("", CHILD_PLUGIN("faulty") "(setup=-8)",
+               "gnomon: faulty: setup failed (GNOMON_ESTATE); it goes on\n");
+    fails_with("", CHILD_PLUGIN("faulty") "(summary=-6)",
+               "gnomon: faulty: summary failed (GNOMON_EIO)\n");
+    fails_with("", CHILD_PLUGIN("faulty") "(smmary=1)",
+               AT "faulty: unknown option 'smmary': did you mean 'summary'?");
+}
+
+TEST(a_file_that_is_no_plugin_is_one_line)
+{
+    child_folder();
+    FILE *f = fopen("text.so", "w");
+    if (CHECK(f != NULL)) {
+        fprintf(f, "%1000s\n", "not an ELF file, though named like one");
+        fclose(f);
+    }
+    CHECK_EQ(mkdir("folder.so", 0755), 0);
+    fails_with("", "./missing.so",
+               AT "cannot load plugin ./missing.so: cannot "
+                  "open shared object file: No such file");
+    fails_with("", "./text.so",
+               AT "cannot load plugin ./text.so: invalid ELF header\n");
+    fails_with("", "./folder.so",
+               AT "cannot load plugin ./folder.so: cannot "
+                  "read file data: Is a directory\n");
+    fails_with("", "missing.so", AT "cannot load plugin ");
+}
+
+TEST(plugins_have_no_undefined_gnomon_symbol)
+{
+    const char *names =
+        output_of("cd '" TEST_BINARY_DIR "/plugins' && for f in *.so; do nm -D "
+                  "--undefined-only $f | sed \"s/^/$f /\"; done");
+    if (!names)
+        SKIP("no nm");
+    CHECK(times_in(names, "simple.so") > 0); /* malloc and the like */
+    CHECK(times_in(names, "stale.so") > 0);
+    CHECK_EQ(times_in(names, "gnomon"), 0);
+}
+
+/* So that the test of static hosts is one. */
+TEST(the_static_host_exports_nothing)
+{
+    const char *names = output_of("nm -D '" CHILD_PROGRAM("host_static") "'");
+    if (!names)
+        SKIP("no nm");
+    CHECK(times_in(names, "printf") > 0);
+    CHECK_EQ(times_in(names, "gnomon"), 0);
+    names = output_of("nm -D '" CHILD_PROGRAM("host") "'");
+    CHECK(times_in(names, " U gnomon_setup") > 0);
+}

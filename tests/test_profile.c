@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a profile says: readers, open scopes, histograms and quantiles, selfs of
+ * crossed actions computed by hand, and views that show only their own.
+ * links: testing */
+#include <stdlib.h>
+
+#include "marks.h"
+#include "run/run.h"
+
+static gnomon_region *region(const char *name)
+{
+    return gnomon_region_get(name, NULL);
+}
+
+static void scope(const char *name, uint64_t ns)
+{
+    gnomon_token t = gnomon_begin(region(name));
+    pass(ns);
+    gnomon_end(t);
+}
+
+/* ---- Readers ------------------------------------------------------------------------ */
+
+/* A profile with one of everything. */
+static gnomon_profile *rich_profile(void)
+{
+    static int done;
+    if (!done++) {
+        attach_probe();
+        pass(5);
+        gnomon_stage_begin("fit");
+        gnomon_metadata("key", "[1]");
+        gnomon_token a = gnomon_begin(region("a"));
+        gnomon_link link = gnomon_link_out();
+        pass(10);
+        gnomon_token b = gnomon_begin(gnomon_region_get("b", "c"));
+        gnomon_link_in(&link, GNOMON_LINK_LAUNCH);
+        pass(20);
+        gnomon_end(b);
+        gnomon_counter(region("counter"), 1.5);
+        gnomon_end(a);
+        gnomon_end(a); /* a loss */
+        gnomon_step();
+        gnomon_begin(region("open"));
+    }
+    return profile_of("probe", 0);
+}
+
+static const struct {
+    int entity;
+    uint32_t size;
+} kinds[] = {
+    {GNOMON_RUNS, sizeof(gnomon_run_info)},
+    {GNOMON_STAGES, sizeof(gnomon_stage_info)},
+    {GNOMON_STEPS, sizeof(gnomon_step_info)},
+    {GNOMON_TRACKS, sizeof(gnomon_track_info)},
+    {GNOMON_REGIONS, sizeof(gnomon_region_info)},
+    {GNOMON_NODES, sizeof(gnomon_node_info)},
+    {GNOMON_OPENS, sizeof(gnomon_open_info)},
+    {GNOMON_LINKS, sizeof(gnomon_link_info)},
+    {GNOMON_COUNTERS, sizeof(gnomon_counter_info)},
+    {GNOMON_METADATA, sizeof(gnomon_metadata_info)},
+    {GNOMON_LOSSES, sizeof(gnomon_loss_info)},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+typedef union any_info {
+    uint32_t struct_size;
+    uint64_t aligned;
+    char bytes[512];
+} any_info;
+
+TEST(readers_of_structs_of_any_size)
+{
+    gnomon_profile *p = rich_profile();
+    for (size_t k = 0; k < KINDS; k++) {
+        any_info whole, other;
+        CHECK(gnomon_profile_count(p, kinds[k].entity) > 0);
+        whole.struct_size = kinds[k].size;
+        CHECK_EQ(p->api->get(p, kinds[k].entity, 1, &whole), GNOMON_OK);
+        for (uint32_t size = 4; size <= 512; size += 4) {
+            memset(&other, 0x5a, sizeof other);
+            other.struct_size = size;
+            CHECK_EQ(p->api->get(p, kinds[k].entity, 1, &other), GNOMON_OK);
+            CHECK_EQ(other.struct_size, size);
+            uint32_t both = size < kinds[k].size ? size : kinds[k].size;
+            CHECK(memcmp(other.bytes + 4, whole.bytes + 4, both - 4) == 0);
+            for (uint32_t i = both; i < sizeof other; i++)
+                CHECK_EQ(other.bytes[i], i < size ? 0 : 0x5a);
+        }
+    }
+    gnomon_profile_free(p);
+}
+
+TEST(readers_out_of_range)
+{
+    gnomon_profile *p = rich_profile();
+    static const int wrong[] = {-1, 11, 4711, INT32_MIN, INT32_MAX};
+    any_info info;
+    for (size_t k = 0; k < KINDS; k++) {
+        size_t count = gnomon_profile_count(p, kinds[k].entity);
+        size_t numbers[] = {0, count + 1, SIZE_MAX};
+        for (size_t i = 0; i < 3; i++) {
+            memset(&info, 0x5a, sizeof info);
+            info.struct_size = kinds[k].size;
+            CHECK_EQ(p->api->get(p, kinds[k].entity, numbers[i], &info),
+                     GNOMON_EINVAL);
+            CHECK_EQ(info.struct_size, kinds[k].size);
+            for (uint32_t b = 4; b < kinds[k].size; b++)
+                CHECK_EQ(info.bytes[b], 0);
+        }
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        info.struct_size = sizeof info;
+        CHECK_EQ(gnomon_profile_count(p, wrong[i]), 0);
+        CHECK_EQ(p->api->get(p, wrong[i], 1, &info), GNOMON_EINVAL);
+    }
+    gnomon_profile_free(p);
+}
+
+TEST(what_the_readers_say)
+{
+    gnomon_profile *p = rich_profile();
+    gnomon_run_info run;
+    gnomon_region_info r;
+    gnomon_loss_info loss;
+    gnomon_node_info n;
+    CHECK_EQ(p->api->abi, GNOMON_ABI);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 1);
+    gnomon_profile_run(p, 1, &run);
+    CHECK_EQ(run.rank, -1);
+    CHECK_EQ(run.pid, getpid());
+    CHECK_STR(run.clock, "test");
+    CHECK(run.spec && run.host && *run.host);
+    CHECK_EQ(run.now_ns, 35);
+    CHECK_EQ(run.zero_unix_ns, GNOMON__TEST_UNIX_NS);
+    gnomon_profile_node(p, node_at(p, 0, 0, "a>b"), &n);
+    CHECK_EQ(n.op, 0);
+    CHECK_EQ(n.first, 1);
+    gnomon_profile_region(p, n.region, &r);
+    CHECK_STR(r.category, "c");
+    CHECK_STR(r.file, "");
+    CHECK_STR(r.function, "");
+    CHECK_EQ(r.kind, GNOMON_KIND_SCOPE);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 1);
+    gnomon_profile_loss(p, 1, &loss);
+    CHECK_STR(loss.kind, "unmatched");
+    CHECK_EQ(loss.count, 1);
+    gnomon_profile_free(p);
+}
+
+static void here(void)
+{
+    GNOMON_SCOPE_IN("category", "static");
+    pass(1);
+}
+
+TEST(where_a_static_region_is)
+{
+    gnomon_region_info r = {0};
+    attach_probe();
+    here();
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_region(p, 1, &r), GNOMON_OK);
+    CHECK_STR(r.name, "static");
+    CHECK_STR(r.category, "category");
+    CHECK_STR(r.function, "here");
+    CHECK_STR(r.file, __FILE__);
+    CHECK(r.line > 100 && r.line < __LINE__);
+    gnomon_profile_free(p);
+}
+
+/* ---- Open scopes ----------------------------------------------------------------------- */
+
+TEST(open_scopes_are_apart)
+{
+    attach_probe();
+    gnomon_token a = gnomon_begin(region("a"));
+    pass(10);
+    scope("done", 5);
+    gnomon_start("b");
+    pass(20);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a", 0, 0, 10);
+    CHECK_NODE(p, "a>done", 1, 5, 5);
+    CHECK_NODE(p, "a>b", 0, 0, 20);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 2);
+    gnomon_open_info o;
+    gnomon_profile_open(p, 1, &o);
+    CHECK(path_is(p, o.node, "a"));
+    CHECK_EQ(o.begin_ns, 0);
+    gnomon_profile_open(p, 2, &o);
+    CHECK(path_is(p, o.node, "a>b"));
+    CHECK_EQ(o.begin_ns, 15);
+    gnomon_end(a); /* the action outlives it */
+    pass(100);
+    gnomon_profile *later = profile_of("probe", 0);
+    CHECK_NODE(later, "a", 1, 35, 10);
+    CHECK_NODE(later, "a>b", 0, 0, 120);
+    CHECK_NODE(p, "a", 0, 0, 10); /* the first is as it was */
+    gnomon_profile_free(p);
+    gnomon_profile_free(later);
+}
+
+/* ---- Selfs of crossed actions, by hand ---------------------------------------------------- */
+
+/* Each letter: start it, or stop it if it is open; a digit: so many ns. */
+static void play(const char *program)
+{
+    char open[128] = {0}, name[2] = {0};
+    for (; *program; program++) {
+        if (*program >= '0' && *program <= '9') {
+            pass((uint64_t)(*program - '0'));
+            continue;
+        }
+        name[0] = *program;
+        char *is_open = &open[(unsigned char)*program & 127];
+        if (*is_open)
+            gnomon_stop(name);
+        else
+            gnomon_start(name);
+        *is_open = !*is_open;
+    }
+}
+
+TEST(two_that_cross)
+{
+    attach_probe();
+    play("A1B2A4B"); /* A from 0 to 3, B from 1 to 7 */
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "A", 1, 3, 1);
+    CHECK_NODE(p, "A>B", 1, 6, 6);
+    gnomon_profile_free(p);
+}
+
+TEST(three_that_cross_inside_one)
+{
+    attach_probe();
+    /* O [0, 30]; A [1, 6], B [3, 12], C [5, 20]; each ends the first begun. */
+    play("O1A2B2C1A6B8C9O");
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "O", 1, 29, 1 + 9);
+    CHECK_NODE(p, "O>A", 1, 5, 2);
+    CHECK_NODE(p, "O>A>B", 1, 9, 2);
+    CHECK_NODE(p, "O>A>B>C", 1, 15, 15);
+    gnomon_profile_free(p);
+}
+
+TEST(the_middle_one_goes_first)
+{
+    attach_probe();
+    /* B stops while C is open, then C, then A: A is innermost again. */
+    play("A1B2C3B4C5A");
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "A", 1, 15, 6);
+    CHECK_NODE(p, "A>B", 1, 5, 2);
+    CHECK_NODE(p, "A>B>C", 1, 7, 7);
+    gnomon_profile_free(p);
+}
+
+TEST(crossed_again_and_again)
+{
+    attach_probe();
+    for (int i = 0; i < 100; i++)
+        play("A1B2A4B"); /* prediction must not mix the paths */
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    CHECK_NODE(p, "A", 100, 300, 100);
+    CHECK_NODE(p, "A>B", 100, 600, 600);
+    gnomon_profile_free(p);
+}
+
+/* While one was open at all times: selfs add up to the time that passed. */
+TEST(always_one_is_open)
+{
+    attach_probe();
+    gnomon_start("A");
+    for (int i = 0; i < 500; i++) {
+        gnomon_start("B");
+        pass(3);
+        gnomon_stop("A");
+        pass(4);
+        gnomon_start("A");
+        pass(5);
+        gnomon_stop("B");
+        pass(6);
+    }
+    gnomon_stop("A");
+    uint64_t self = 0;
+    gnomon_profile *p = profile_of("probe", 0);
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        self += n.host->self_ns;
+    }
+    CHECK_EQ(self, 500 * 18);
+    CHECK_EQ(calls_of(p, "A"), 501);
+    CHECK_EQ(calls_of(p, "B"), 500);
+    gnomon_profile_free(p);
+}
+
+/* A stage by itself, when the next one is open: what its scopes spent in scopes
+ * of the next is missing, and they say so. */
+TEST(an_earlier_stage_by_itself)
+{
+    attach_probe();
+    gnomon_stage_begin("fit");
+    gnomon_token outer = gnomon_begin(region("outer"));
+    pass(10);
+    gnomon_stage_begin("test");
+    scope("inner", 4);
+    gnomon_end(outer);
+    gnomon__run_facts facts;
+    gnomon__model *m = NULL;
+    CHECK_EQ(gnomon__facts_take(&facts), GNOMON_OK);
+    CHECK_EQ(gnomon__snapshot(&m, gnomon__views->tree_bit,
+                              gnomon__views->generation, 1, &facts),
+             GNOMON_OK);
+    gnomon_node_info n;
+    CHECK_EQ(gnomon_profile_count(&m->base, GNOMON_NODES), 1);
+    CHECK_EQ(gnomon_profile_node(&m->base, 1, &n), GNOMON_OK);
+    CHECK_EQ(n.flags, GNOMON_NODE_PARTIAL);
+    CHECK_EQ(n.host->total_ns, 14);
+    CHECK_EQ(n.host->self_ns, 10);
+    CHECK_EQ(gnomon_profile_check(&m->base), GNOMON_OK);
+    gnomon_profile_free(&m->base);
+    gnomon__facts_free(&facts);
+}
+
+/* ---- Views ---------------------------------------------------------------------------------- */
+
+TEST(a_view_shows_nothing_that_its_filter_left_out)
+{
+    attach_probe();
+    gnomon_profiler only = other_probe, but = other_probe, cat = other_probe;
+    only.name = "only";
+    but.name = "but";
+    cat.name = "cat";
+    CHECK_EQ(gnomon_attach(&only, NULL, "filter=in*"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&but, NULL, "exclude=in*|[x]"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&cat, NULL, "filter=@net"), GNOMON_OK);
+    gnomon_token a = gnomon_begin(region("a"));
+    pass(1);
+    gnomon_token b = gnomon_begin(region("inner"));
+    pass(2);
+    gnomon_token c = gnomon_begin(gnomon_region_get("send", "net"));
+    pass(4);
+    scope("[x]", 8);
+    scope("input", 16);
+    gnomon_end(c);
+    gnomon_end(b);
+    gnomon_end(a);
+    gnomon_counter(region("in"), 1);
+    gnomon_counter(gnomon_region_get("out", "net"), 2);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a>inner>send>input", 1, 16, 16);
+    CHECK_NODE(p, "a>inner>send>[x]", 1, 8, 8);
+    CHECK_NODE(p, "a", 1, 31, 1);
+    gnomon_profile_free(p);
+    p = profile_of("only", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_REGIONS), 3);
+    CHECK_NODE(p, "inner", 1, 30, 14);
+    CHECK_NODE(p, "inner>input", 1, 16, 16);
+    gnomon_profile_free(p);
+    p = profile_of("but", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_REGIONS), 3);
+    CHECK_NODE(p, "a", 1, 31, 3);
+    CHECK_NODE(p, "a>send", 1, 28, 28);
+    gnomon_profile_free(p);
+    p = profile_of("cat", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 1);
+    CHECK_NODE(p, "send", 1, 28, 28);
+    gnomon_profile_free(p);
+}

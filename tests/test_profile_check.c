@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The checker of profiles finds what is wrong: a good profile is read through
+ * readers that falsify one field of one entity, and each time the checker must
+ * name the entity.
+ * links: testing */
+#include <stdlib.h>
+
+#include "marks.h"
+
+/* ---- A profile that lies ------------------------------------------------------------ */
+
+typedef struct liar {
+    gnomon_profile base; /* first */
+    const gnomon_profile *truth;
+    int entity;
+    size_t number;
+    void (*lie)(void *info);
+} liar;
+
+static gnomon_host_stats false_stats;
+static gnomon_cell false_cells[64];
+
+static size_t lying_count(const gnomon_profile *profile, int entity)
+{
+    const liar *l = (const liar *)(const void *)profile;
+    return gnomon_profile_count(l->truth, entity);
+}
+
+static int lying_get(const gnomon_profile *profile, int entity, size_t number,
+                     void *info)
+{
+    const liar *l = (const liar *)(const void *)profile;
+    int code = l->truth->api->get(l->truth, entity, number, info);
+    if (entity == l->entity && number == l->number && l->lie)
+        l->lie(info);
+    return code;
+}
+
+static const gnomon_profile_api lying_api = {sizeof lying_api, GNOMON_ABI,
+                                             lying_count, lying_get};
+
+/* A node's statistics may be changed only as a copy. */
+static gnomon_host_stats *stats_of(void *info)
+{
+    gnomon_node_info *n = info;
+    false_stats = *n->host;
+    memcpy(false_cells, n->host->cells,
+           n->host->cell_count * sizeof *false_cells);
+    false_stats.cells = false_cells;
+    n->host = &false_stats;
+    return &false_stats;
+}
+
+/* ---- The lies ----------------------------------------------------------------------- */
+
+#define NODE_LIE(name, change) \
+    static void lie_##name(void *info) \
+    { \
+        gnomon_node_info *n = info; \
+        change; \
+    }
+#define STATS_LIE(name, change) \
+    static void lie_##name(void *info) \
+    { \
+        gnomon_host_stats *s = stats_of(info); \
+        (void)s; \
+        change; \
+    }
+
+NODE_LIE(track_0, n->track = 0)
+NODE_LIE(track_99, n->track = 99)
+NODE_LIE(region_0, n->region = 0)
+NODE_LIE(region_99, n->region = 99)
+NODE_LIE(stage_99, n->stage = 99)
+NODE_LIE(own_parent, n->parent = 2)
+NODE_LIE(later_parent, n->parent = 3)
+NODE_LIE(parent_elsewhere, n->parent = 1)
+NODE_LIE(closed, n->open = 0)
+STATS_LIE(more_calls, s->count++)
+STATS_LIE(fewer_calls, s->count--)
+STATS_LIE(more_total, s->total_ns++)
+STATS_LIE(less_total, s->total_ns--)
+STATS_LIE(more_self, s->self_ns++)
+STATS_LIE(less_self, s->self_ns--)
+STATS_LIE(high_min, s->min_ns = s->max_ns + 1)
+STATS_LIE(low_max, s->max_ns = s->min_ns - 1)
+STATS_LIE(max_over_total, s->max_ns = s->total_ns + 1)
+STATS_LIE(more_in_a_cell, false_cells[0].count++)
+STATS_LIE(an_empty_cell, false_cells[0].count = 0)
+STATS_LIE(a_cell_is_missing, s->cell_count--)
+STATS_LIE(cells_descend, false_cells[1].cell = false_cells[0].cell)
+
+static void lie_open_node_0(void *info)
+{
+    ((gnomon_open_info *)info)->node = 0;
+}
+static void lie_open_node_1(void *info)
+{
+    ((gnomon_open_info *)info)->node = 1;
+}
+static void lie_open_node_99(void *info)
+{
+    ((gnomon_open_info *)info)->node = 99;
+}
+static void lie_link_from(void *info)
+{
+    ((gnomon_link_info *)info)->from = 0;
+}
+static void lie_link_to(void *info)
+{
+    ((gnomon_link_info *)info)->to = 99;
+}
+static void lie_link_count(void *info)
+{
+    ((gnomon_link_info *)info)->count = 0;
+}
+static void lie_counter_count(void *info)
+{
+    ((gnomon_counter_info *)info)->count = 0;
+}
+static void lie_counter_min(void *info)
+{
+    gnomon_counter_info *c = info;
+    c->min = c->max + 1;
+}
+static void lie_stage_end(void *info)
+{
+    gnomon_stage_info *s = info;
+    s->end_ns = s->begin_ns - 1;
+}
+static void lie_stage_steps(void *info)
+{
+    ((gnomon_stage_info *)info)->steps.count++;
+}
+static void lie_stage_step_max(void *info)
+{
+    gnomon_stage_info *s = info;
+    s->steps.max_ns = s->steps.total_ns + 1;
+}
+
+#define LIE(entity, number, name, told) \
+    { \
+        GNOMON_##entity, number, lie_##name, #name, told \
+    }
+
+/* Of the profile below: node 1 is outer, 2 outer>inner, 3 outer>inner>leaf, 4 the
+ * other thread's; where a scope is open, that is 4. */
+static const struct {
+    int entity;
+    size_t number;
+    void (*lie)(void *info);
+    const char *name, *told; /* a part of the message */
+} lies[] = {
+    LIE(NODES, 2, track_0, "node 2"),
+    LIE(NODES, 2, track_99, "node 2"),
+    LIE(NODES, 2, region_0, "node 2"),
+    LIE(NODES, 2, region_99, "node 2"),
+    LIE(NODES, 2, stage_99, "node 2"),
+    LIE(NODES, 2, own_parent, "node 2"),
+    LIE(NODES, 2, later_parent, "node 2"),
+    LIE(NODES, 4, parent_elsewhere, "node 4"),
+    LIE(NODES, 2, more_calls, "node 2"),
+    LIE(NODES, 2, fewer_calls, "node 2"),
+    LIE(NODES, 1, more_total, "node 1 (outer)"),
+    LIE(NODES, 1, less_total, "node 1 (outer)"),
+    LIE(NODES, 3, more_total, "node 3 (leaf)"),
+    LIE(NODES, 2, more_self, "node 2 (inner)"),
+    LIE(NODES, 2, less_self, "node 2 (inner)"),
+    LIE(NODES, 4, more_self, "node 4 (open)"),
+    LIE(NODES, 2, high_min, "node 2"),
+    LIE(NODES, 2, low_max, "node 2"),
+    LIE(NODES, 2, max_over_total, "node 2"),
+    LIE(NODES, 2, more_in_a_cell, "node 2"),
+    LIE(NODES, 2, an_empty_cell, "node 2"),
+    LIE(NODES, 2, a_cell_is_missing, "node 2"),
+    LIE(NODES, 2, cells_descend, "node 2"),
+    LIE(NODES, 4, closed, "open scope 1"),
+    LIE(OPENS, 1, open_node_0, "open scope 1"),
+    LIE(OPENS, 1, open_node_1, "open scope 1"),
+    LIE(OPENS, 1, open_node_99, "open scope 1"),
+    LIE(LINKS, 1, link_from, "link 1"),
+    LIE(LINKS, 1, link_to, "link 1"),
+    LIE(LINKS, 1, link_count, "link 1"),
+    LIE(COUNTERS, 1, counter_count, "counter 1"),
+    LIE(COUNTERS, 1, counter_min, "counter 1"),
+    LIE(STAGES, 1, stage_end, "stage 1"),
+    LIE(STAGES, 1, stage_steps, "stage 1"),
+    LIE(STAGES, 1, stage_step_max, "stage 1"),
+};
+
+/* ---- The truth ------------------------------------------------------------------------ */
+
+static gnomon_region *region(const char *name)
+{
+    return gnomon_region_get(name, NULL);
+}
+
+static void *other_thread(void *link)
+{
+    gnomon_token t = gnomon_begin(region("open"));
+    gnomon_link_in(link, GNOMON_LINK_SUBMIT);
+    pass(5);
+    gnomon_end(t);
+    return NULL;
+}
+
+static void record_the_truth(void)
+{
+    gnomon_link link = {{0}};
+    pass(100);
+    attach_probe();
+    gnomon_stage_begin("fit");
+    for (uint64_t i = 1; i <= 4; i++) {
+        gnomon_token a = gnomon_begin(region("outer"));
+        pass(10 * i);
+        gnomon_token b = gnomon_begin(region("inner"));
+        link = gnomon_link_out();
+        pass(100 * i);
+        gnomon_token c = gnomon_begin(region("leaf"));
+        pass(1000 * i);
+        gnomon_end(c);
+        gnomon_end(b);
+        gnomon_end(a);
+        gnomon_step();
+    }
+    gnomon_counter(region("counter"), 1);
+    on_thread(other_thread, &link);
+}
+
+TEST(each_lie_is_found_and_named)
+{
+    record_the_truth();
+    gnomon_profile *clean = profile_of("probe", 1); /* nothing is open */
+    gnomon_begin(region("still open"));
+    gnomon_profile *p = profile_of("probe", 1);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        int wants_open =
+            lies[i].entity == GNOMON_OPENS || lies[i].lie == lie_closed;
+        liar l = {{&lying_api},
+                  wants_open ? p : clean,
+                  lies[i].entity,
+                  lies[i].number,
+                  lies[i].lie};
+        int code = gnomon_profile_check(&l.base);
+        if (!CHECK_EQ(code, GNOMON_EINVAL) ||
+            !CHECK(strstr(gnomon_error_text(), lies[i].told) != NULL))
+            fprintf(stderr, "    %s: %s\n", lies[i].name, gnomon_error_text());
+        l.lie = NULL;
+        CHECK_EQ(gnomon_profile_check(&l.base), GNOMON_OK);
+        CHECK_STR(gnomon_error_text(), "");
+    }
+    gnomon_profile_free(p);
+    gnomon_profile_free(clean);
+}
+
+/* A track's selfs are the time in which a scope of it was open: two lies that
+ * cancel in each node still show. */
+static void lie_hide_a_root(void *info)
+{
+    ((gnomon_node_info *)info)->flags |= GNOMON_NODE_RANGE;
+}
+
+TEST(a_whole_track_is_checked)
+{
+    record_the_truth();
+    gnomon_profile *p = profile_of("probe", 1);
+    liar l = {{&lying_api}, p, GNOMON_NODES, 1, lie_hide_a_root};
+    CHECK_EQ(gnomon_profile_check(&l.base), GNOMON_EINVAL);
+    CHECK(strstr(gnomon_error_text(), "track 1") != NULL);
+    gnomon_profile_free(p);
+}

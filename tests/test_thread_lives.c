@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * Threads that come and go: by the thousand, at once and one after another,
+ * with scopes open, with destructors that mark, under names; and ranges that
+ * two of them end. */
+#include <sched.h>
+
+#include "live.h"
+#include "mark/thread.h"
+
+LIVE_KEEPER(keeper, "keeper");
+
+static gnomon_region outer_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "outer", NULL, NULL);
+static gnomon_region inner_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "inner", NULL, NULL);
+
+static void mark_once(void)
+{
+    gnomon_token a = gnomon_begin(&outer_region);
+    gnomon_start("action");
+    gnomon_end(gnomon_begin(&inner_region));
+    gnomon_stop("action");
+    gnomon_end(a);
+}
+
+static void check_counts(long long n)
+{
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "outer"), n);
+    CHECK_EQ(live_count(p, "inner"), n);
+    CHECK_EQ(live_count(p, "action"), n);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    gnomon_profile_free(p);
+}
+
+static gnomon_track_info track_named(const gnomon_profile *p, const char *name)
+{
+    gnomon_track_info t, none = {.name = ""};
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
+        gnomon_profile_track(p, i, &t);
+        if (strcmp(t.name, name) == 0)
+            return t;
+    }
+    return none;
+}
+
+static long long lives_of(const gnomon_profile *p)
+{
+    long long sum = 0;
+    gnomon_track_info t;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
+        gnomon_profile_track(p, i, &t);
+        sum += t.lives;
+    }
+    return sum;
+}
+
+/* ---- Many ------------------------------------------------------------------- */
+
+static pthread_barrier_t all_there;
+
+static void *live_together(void *unused)
+{
+    gnomon_token a = gnomon_begin(&outer_region);
+    gnomon_start("action");
+    pthread_barrier_wait(&all_there);
+    gnomon_end(gnomon_begin(&inner_region));
+    gnomon_stop("action");
+    gnomon_end(a);
+    pthread_barrier_wait(&all_there);
+    return unused;
+}
+
+TEST(a_thousand_threads_at_once)
+{
+    int n = LIVE_SLOW ? 200 : 1000;
+    static pthread_t threads[1000];
+    pthread_attr_t small;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    pthread_barrier_init(&all_there, NULL, (unsigned)n + 1);
+    for (int i = 0; i < n; i++)
+        if (!CHECK_EQ(pthread_create(&threads[i], &small, live_together, NULL),
+                      0))
+            _exit(1);
+    pthread_barrier_wait(&all_there);
+    CHECK_EQ(gnomon_thread_count(), n);
+    CHECK_EQ(live_health().threads, n);
+    pthread_barrier_wait(&all_there);
+    live_join(threads, n);
+    CHECK_EQ(live_health().threads, 0);
+    check_counts(n);
+    live_check_no_trouble();
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_TRACKS), n);
+    gnomon_profile_free(p);
+}
+
+static void *live_once(void *unused)
+{
+    mark_once();
+    return unused;
+}
+
+static void one_after_another(long n, void *(*life)(void *))
+{
+    for (long i = 0; i < n; i++) {
+        pthread_t t;
+        CHECK_EQ(pthread_create(&t, NULL, life, &i), 0);
+        pthread_join(t, NULL);
+    }
+}
+
+TEST(soak_twenty_thousand_threads_fold_into_one)
+{
+    long n = live_times(20000, 1000000);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(10, live_once);
+    uint64_t before = live_health().mapped_bytes;
+    one_after_another(n - 10, live_once);
+    CHECK(live_health().mapped_bytes <= before + 65536); /* histograms */
+    CHECK_EQ(gnomon_thread_count(), 1);
+    CHECK_EQ(live_health().threads, 0);
+    check_counts(n);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_TRACKS), 1);
+    CHECK_EQ(lives_of(p), n);
+    gnomon_profile_free(p);
+    live_check_no_trouble();
+}
+
+/* ---- Names ------------------------------------------------------------------- */
+
+static void *named_first(void *unused)
+{
+    gnomon_thread_name("worker");
+    mark_once();
+    return unused;
+}
+
+static void *named_later(void *unused)
+{
+    mark_once();
+    gnomon_thread_name("late");
+    mark_once();
+    return unused;
+}
+
+static void *named_by_number(void *number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "number %ld", *(long *)number);
+    gnomon_thread_name(name);
+    mark_once();
+    return NULL;
+}
+
+TEST(ended_threads_of_one_name_are_one_track)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(100, named_first);
+    one_after_another(100, live_once);
+    one_after_another(100, named_first);
+    CHECK_EQ(gnomon_thread_count(), 2);
+    check_counts(300);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(track_named(p, "worker").lives, 200);
+    CHECK_EQ(track_named(p, "worker").alive, 0);
+    gnomon_profile_free(p);
+    live_check_no_trouble();
+}
+
+/* However threads are named, the ended ones cost a bounded number of states. */
+TEST(names_without_end_stay_bounded)
+{
+    long n = 3000;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(n, named_by_number);
+    one_after_another(n, named_later);
+    CHECK(gnomon_thread_count() <= 1100);
+    check_counts(3 * n);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(lives_of(p), 2 * n);
+    gnomon_profile_free(p);
+    live_check_no_trouble();
+}
+
+/* ---- Ends ---------------------------------------------------------------------- */
+
+static void *end_with_open_scopes(void *unused)
+{
+    mark_once();
+    gnomon_begin(&outer_region);
+    gnomon_start("action");
+    gnomon_begin(&inner_region);
+    return unused;
+}
+
+TEST(threads_that_end_with_open_scopes)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(50, end_with_open_scopes);
+    one_after_another(50, live_once); /* nothing of it is in the way */
+    CHECK_EQ(live_health().left_open, 150);
+    check_counts(100);
+    gnomon_open_scope open[4];
+    CHECK_EQ(gnomon_thread_stack(0, open, 4), 0);
+    gnomon_health h = live_health();
+    CHECK_EQ(h.unmatched + h.crossed + h.twice + h.never_started, 0);
+}
+
+/* Keys made before and after ours: their destructors run before and after it,
+ * and may set themselves again, four rounds long. */
+static pthread_key_t early_key, late_key;
+static uint64_t destroyed;
+
+static void destroy(void *value)
+{
+    pthread_key_t *key = value;
+    add_relaxed(&destroyed, 1);
+    mark_once();
+    gnomon_counter(&inner_region, 1);
+    gnomon_thread_name("from a destructor");
+    pthread_setspecific(*key, key);
+}
+
+static void *end_with_destructors(void *unused)
+{
+    pthread_setspecific(early_key, &early_key);
+    mark_once();
+    pthread_setspecific(late_key, &late_key);
+    return unused;
+}
+
+TEST(destructors_that_mark)
+{
+    pthread_key_create(&early_key, destroy);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(1, live_once); /* makes our key */
+    pthread_key_create(&late_key, destroy);
+    one_after_another(100, end_with_destructors);
+    long long marked = (long long)load_relaxed(&destroyed);
+    CHECK(marked >= 800);
+    CHECK(gnomon_thread_count() <= 102);
+    CHECK_EQ(live_health().threads, 0);
+    gnomon_profile *p = live_snapshot("keeper");
+    long long taken = live_count(p, "outer");
+    gnomon_profile_free(p);
+    CHECK(taken >= 101 && taken < 101 + marked);
+    CHECK(live_health().reentered > 0); /* too late to be recorded: counted */
+    CHECK_EQ(live_health().left_open, 0);
+}
+
+/* One that is refused for good costs nothing and breaks nothing. */
+static void *past_every_limit(void *unused)
+{
+    for (int i = 0; i < 2000; i++)
+        gnomon_begin(&outer_region);
+    return unused;
+}
+
+TEST(a_thread_that_only_begins)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    one_after_another(3, past_every_limit);
+    gnomon_health h = live_health();
+    CHECK(h.too_deep > 0 && h.left_open > 0);
+    CHECK(h.left_open + h.too_deep >= 3 * 2000);
+    check_counts(0);
+    one_after_another(3, live_once);
+    check_counts(3);
+}
+
+/* ---- Ranges ------------------------------------------------------------------ */
+
+/* Two threads end every range: one of them did, the other one is counted. */
+typedef struct ender {
+    const gnomon_range *range; /* which one is to be ended */
+    uint64_t last;
+    long count;
+} ender;
+
+static void *end_ranges(void *item)
+{
+    ender *e = item;
+    while (e->count) {
+        gnomon_range r = load_acquire(e->range);
+        if (r == e->last) {
+            sched_yield();
+            continue;
+        }
+        gnomon_range_end(r);
+        store_release(&e->last, r);
+        e->count--;
+    }
+    return NULL;
+}
+
+TEST(soak_a_range_ends_once)
+{
+    static gnomon_region region =
+        GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+    pthread_t threads[2];
+    gnomon_range range = 0;
+    long n = live_times(20000, 2000000);
+    ender enders[2] = {{&range, 0, n}, {&range, 0, n}};
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    live_start(threads, 2, end_ranges, enders, sizeof *enders);
+    for (long i = 0; i < n; i++) {
+        gnomon_range r = gnomon_range_begin(&region);
+        store_release(&range, r);
+        /* The next one may take the slot while the slower still looks at it. */
+        while (load_acquire(&enders[0].last) != r &&
+               load_acquire(&enders[1].last) != r)
+            sched_yield();
+        if (i % 16 == 0)
+            gnomon_range_end(gnomon_range_begin(&region));
+        while (load_acquire(&enders[0].last) != r ||
+               load_acquire(&enders[1].last) != r)
+            sched_yield();
+    }
+    live_join(threads, 2);
+    CHECK_EQ(live_count_of("keeper", "range"), n + (n + 15) / 16);
+    CHECK_EQ(live_health().unmatched, n);
+}
