@@ -254,6 +254,7 @@ static void mark_all(void)
     gnomon_stop("inside");
     gnomon_range_end(gnomon_range_begin(inner_region) + 1);
     gnomon_counter(inner_region, 1);
+    GNOMON_COUNTER("never seen before", 1);
     gnomon_mark(inner_region);
     gnomon_link link = gnomon_link_out();
     link.word[0] = 1;
@@ -290,7 +291,7 @@ TEST(marks_inside_callbacks)
     inner_region = region("inside");
     gnomon_health before = health_now();
     gnomon_token t = gnomon_begin(region("good"));
-    CHECK_HEALTH(before, .reentered = 12);
+    CHECK_HEALTH(before, .reentered = 13);
     for (int i = 0; i < 8; i++)
         CHECK_EQ(codes[i], GNOMON_EBUSY);
     pass(6);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Names: long, broken, changing under one pointer, and more than there is room
- * for. And depth: scopes past the limit keep the sums true.
+ * for.
  * links: testing
  * timeout: 120 */
 #include <stdlib.h>
@@ -63,6 +63,23 @@ TEST(names_of_a_megabyte)
     gnomon_profile_free(p);
     free(a);
     free(b);
+}
+
+/* Cut between characters, never inside one. */
+TEST(long_names_are_cut_between_characters)
+{
+    static char name[5000];
+    attach_probe();
+    for (int first = 0; first < 4; first++) {
+        memset(name, 'x', 4);
+        for (int i = first; i < 4900; i += 3)
+            memcpy(name + i, "\xe2\x82\xac", 4);
+        gnomon_health before = health_now();
+        gnomon_region *r = gnomon_region_get(name, NULL);
+        CHECK_HEALTH(before, .bad_names = 1);
+        CHECK(gnomon__utf8_valid(r->name, strlen(r->name)));
+        CHECK(strlen(r->name) > 900 && strlen(r->name) <= 1024);
+    }
 }
 
 /* A static region's own text stays as it is; the table shows a clean copy. */
@@ -157,7 +174,10 @@ TEST(what_tells_regions_apart)
 {
     static gnomon_region here =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "n", NULL, "f");
+    static gnomon_region nameless =
+        GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, NULL, NULL, NULL);
     attach_probe();
+    scope(&nameless, 1);
     gnomon_region *n = gnomon_region_get("n", NULL);
     CHECK(n == gnomon_region_get("n", ""));
     CHECK(n != gnomon_region_get("n", "c"));
@@ -168,6 +188,7 @@ TEST(what_tells_regions_apart)
     gnomon_stop("n");
     gnomon_profile *p = profile_of("probe", 1);
     CHECK_EQ(regions_named(p, "n"), 4);
+    CHECK_EQ(regions_named(p, "(null)"), 1);
     gnomon_profile_free(p);
 }
 
@@ -290,88 +311,4 @@ TEST(overlapping_names_past_the_cap)
     gnomon_profile *p = profile_of("probe", 1);
     CHECK_NODE(p, "(other)", 1, 7, 7);
     gnomon_profile_free(p);
-}
-
-/* ---- Deep -------------------------------------------------------------------------- */
-
-static void recurse(gnomon_region *region, int depth)
-{
-    gnomon_token t = gnomon_begin(region);
-    pass(1);
-    if (depth > 1)
-        recurse(region, depth - 1);
-    gnomon_end(t);
-}
-
-struct deep_arguments {
-    gnomon_region *region;
-    int depth;
-};
-
-static void *recurse_on_thread(void *argument)
-{
-    const struct deep_arguments *a = argument;
-    recurse(a->region, a->depth);
-    return NULL;
-}
-
-/* On a thread with a large stack. */
-static void go_deep(gnomon_region *region, int depth)
-{
-    struct deep_arguments arguments = {region, depth};
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, (size_t)depth * 400 + (1 << 20));
-    if (CHECK(!pthread_create(&thread, &attributes, recurse_on_thread,
-                              &arguments)))
-        pthread_join(thread, NULL);
-    pthread_attr_destroy(&attributes);
-}
-
-static void check_deep(int depth)
-{
-    gnomon_region *r = gnomon_region_get("deep", NULL);
-    gnomon_health before = health_now();
-    go_deep(r, depth);
-    CHECK_HEALTH(before, .too_deep = (uint64_t)depth - 1024);
-    go_deep(r, depth); /* paths that come again get a histogram */
-    gnomon_health after = health_now();
-    CHECK(after.mapped_bytes - before.mapped_bytes < 4u << 20);
-    go_deep(r, depth); /* the same paths: no new memory */
-    CHECK_EQ(health_now().mapped_bytes, after.mapped_bytes);
-    gnomon_profile *p = profile_of("probe", 1);
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 1025);
-    CHECK_EQ(calls_of(p, "deep"), 3072);
-    CHECK_EQ(calls_of(p, "(other)"), 3);
-    CHECK_NODE(p, "deep", 3, 3 * (uint64_t)depth, 3);
-    gnomon_profile_free(p);
-}
-
-TEST(a_million_deep)
-{
-    attach_probe();
-    check_deep(1000000);
-}
-
-/* What the second view sees goes through frames, of which there are fewer: what
- * it loses is counted, and the time stays with the last scope that it saw. */
-TEST(two_views_and_a_million_deep)
-{
-    attach_probe();
-    CHECK_EQ(gnomon_attach(&other_probe, NULL, NULL), GNOMON_OK);
-    gnomon_region *r = gnomon_region_get("deep", NULL);
-    go_deep(r, 1000000);
-    gnomon_profile *p = profile_of("probe", 1);
-    gnomon_profile *q = profile_of("other_probe", 1);
-    CHECK_NODE(p, "deep", 1, 1000000, 1);
-    CHECK_NODE(q, "deep", 1, 1000000, 1);
-    CHECK_EQ(calls_of(p, "(other)"), 1);
-    gnomon_health h = health_now();
-    CHECK_EQ(calls_of(q, "deep") + calls_of(q, "(other)") + h.lost_frames,
-             1000000);
-    CHECK(calls_of(q, "deep") > 500);
-    CHECK_EQ(h.unmatched + h.foreign + h.crossed, 0);
-    gnomon_profile_free(p);
-    gnomon_profile_free(q);
 }

@@ -210,6 +210,13 @@ TEST(steps)
     }
     CHECK_EQ(step.end_ns, 1065);
     gnomon_profile_free(p);
+    gnomon_stage_begin("test");
+    p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 0);
+    gnomon_profile_free(p);
+    p = profile_of("probe", 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 3);
+    gnomon_profile_free(p);
 }
 
 /* A resumed job counts from the framework's number on; statistics and schedules

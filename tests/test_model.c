@@ -7,7 +7,7 @@
 
 #include "model_world.h"
 
-#define SHORT_PROGRAMS 2500
+#define SHORT_PROGRAMS 5000
 #define SOAK_PROGRAMS 100000
 #define MOST_OPERATIONS 120
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a profile says: readers, open scopes, histograms and quantiles, selfs of
- * crossed actions computed by hand, and views that show only their own.
+/* What a profile says: readers of structs of any size, open scopes, one stage by
+ * itself, and views that show only their own.
  * links: testing */
 #include <stdlib.h>
 
@@ -202,102 +202,7 @@ TEST(open_scopes_are_apart)
     gnomon_profile_free(later);
 }
 
-/* ---- Selfs of crossed actions, by hand ---------------------------------------------------- */
-
-/* Each letter: start it, or stop it if it is open; a digit: so many ns. */
-static void play(const char *program)
-{
-    char open[128] = {0}, name[2] = {0};
-    for (; *program; program++) {
-        if (*program >= '0' && *program <= '9') {
-            pass((uint64_t)(*program - '0'));
-            continue;
-        }
-        name[0] = *program;
-        char *is_open = &open[(unsigned char)*program & 127];
-        if (*is_open)
-            gnomon_stop(name);
-        else
-            gnomon_start(name);
-        *is_open = !*is_open;
-    }
-}
-
-TEST(two_that_cross)
-{
-    attach_probe();
-    play("A1B2A4B"); /* A from 0 to 3, B from 1 to 7 */
-    gnomon_profile *p = profile_of("probe", 0);
-    CHECK_NODE(p, "A", 1, 3, 1);
-    CHECK_NODE(p, "A>B", 1, 6, 6);
-    gnomon_profile_free(p);
-}
-
-TEST(three_that_cross_inside_one)
-{
-    attach_probe();
-    /* O [0, 30]; A [1, 6], B [3, 12], C [5, 20]; each ends the first begun. */
-    play("O1A2B2C1A6B8C9O");
-    gnomon_profile *p = profile_of("probe", 0);
-    CHECK_NODE(p, "O", 1, 29, 1 + 9);
-    CHECK_NODE(p, "O>A", 1, 5, 2);
-    CHECK_NODE(p, "O>A>B", 1, 9, 2);
-    CHECK_NODE(p, "O>A>B>C", 1, 15, 15);
-    gnomon_profile_free(p);
-}
-
-TEST(the_middle_one_goes_first)
-{
-    attach_probe();
-    /* B stops while C is open, then C, then A: A is innermost again. */
-    play("A1B2C3B4C5A");
-    gnomon_profile *p = profile_of("probe", 0);
-    CHECK_NODE(p, "A", 1, 15, 6);
-    CHECK_NODE(p, "A>B", 1, 5, 2);
-    CHECK_NODE(p, "A>B>C", 1, 7, 7);
-    gnomon_profile_free(p);
-}
-
-TEST(crossed_again_and_again)
-{
-    attach_probe();
-    for (int i = 0; i < 100; i++)
-        play("A1B2A4B"); /* prediction must not mix the paths */
-    gnomon_profile *p = profile_of("probe", 0);
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
-    CHECK_NODE(p, "A", 100, 300, 100);
-    CHECK_NODE(p, "A>B", 100, 600, 600);
-    gnomon_profile_free(p);
-}
-
-/* While one was open at all times: selfs add up to the time that passed. */
-TEST(always_one_is_open)
-{
-    attach_probe();
-    gnomon_start("A");
-    for (int i = 0; i < 500; i++) {
-        gnomon_start("B");
-        pass(3);
-        gnomon_stop("A");
-        pass(4);
-        gnomon_start("A");
-        pass(5);
-        gnomon_stop("B");
-        pass(6);
-    }
-    gnomon_stop("A");
-    uint64_t self = 0;
-    gnomon_profile *p = profile_of("probe", 0);
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_node_info n;
-        gnomon_profile_node(p, i, &n);
-        self += n.host->self_ns;
-    }
-    CHECK_EQ(self, 500 * 18);
-    CHECK_EQ(calls_of(p, "A"), 501);
-    CHECK_EQ(calls_of(p, "B"), 500);
-    gnomon_profile_free(p);
-}
+/* ---- Stages and views --------------------------------------------------------- */
 
 /* A stage by itself, when the next one is open: what its scopes spent in scopes
  * of the next is missing, and they say so. */
@@ -326,8 +231,6 @@ TEST(an_earlier_stage_by_itself)
     gnomon_profile_free(&m->base);
     gnomon__facts_free(&facts);
 }
-
-/* ---- Views ---------------------------------------------------------------------------------- */
 
 TEST(a_view_shows_nothing_that_its_filter_left_out)
 {

@@ -64,6 +64,39 @@ TEST(ranges_that_end_twice)
     gnomon_profile_free(p);
 }
 
+/* Whoever comes first has ended it; all others are counted. */
+static gnomon_range contested[2000];
+
+static void *end_all(void *start)
+{
+    pthread_barrier_wait(start);
+    for (int i = 0; i < 2000; i++)
+        gnomon_range_end(contested[i]);
+    return NULL;
+}
+
+TEST(ranges_that_four_threads_end_at_once)
+{
+    pthread_barrier_t start;
+    pthread_t threads[4];
+    attach_probe();
+    gnomon_health before = health_now();
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 2000; i++)
+            contested[i] = gnomon_range_begin(region("range"));
+        pthread_barrier_init(&start, NULL, 4);
+        for (int i = 0; i < 4; i++)
+            pthread_create(&threads[i], NULL, end_all, &start);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+        pthread_barrier_destroy(&start);
+    }
+    CHECK_HEALTH(before, .unmatched = 3 * 20 * 2000);
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_EQ(calls_of(p, "range"), 20 * 2000);
+    gnomon_profile_free(p);
+}
+
 TEST(random_ranges)
 {
     uint64_t state = 88172645463325252ull;

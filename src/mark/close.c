@@ -67,13 +67,16 @@ void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
         ticks = 0; /* counters of two processors may be a little apart */
     if (!n->first) {
         store_relaxed(&n->total, ticks);
+        store_relaxed(&n->once, ticks);
         store_relaxed(&n->last, gnomon__cell_of_ticks(ticks));
         store_relaxed(&n->first, add_relaxed(&first_order, 1) + 1);
         return;
     }
+    /* Also where it cannot be counted: its children's time is in there. */
+    store_relaxed(&n->total, n->total + ticks);
     int second = !n->window;
-    uint64_t min = second ? n->total : n->min;
-    uint64_t max = second ? n->total : n->min + n->spread;
+    uint64_t min = second ? n->once : n->min;
+    uint64_t max = second ? n->once : n->min + n->spread;
     min = ticks < min ? ticks : min;
     max = ticks > max ? ticks : max;
     if (!widen(t, bit, n, gnomon__cell_of_ticks(min) >> 4,
@@ -84,7 +87,6 @@ void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
     gnomon__count_cell(t, n, ticks);
     store_relaxed(&n->min, min);
     store_relaxed(&n->spread, max - min);
-    store_relaxed(&n->total, n->total + ticks);
 }
 
 /* `n` ends at `now`, later than parents that are closed already: their children

@@ -65,7 +65,8 @@ typedef struct gnomon__node {
     uint32_t window; /* of the cells; 0: none before the second execution */
     uint32_t low;    /* the window's first octave ... */
     uint32_t room;   /* ... and how many it has */
-    uint32_t reserved[4];
+    uint64_t once;   /* ticks of the first execution */
+    uint32_t reserved[2];
 } gnomon__node;
 
 /* With a spread of 0 every duration is outside, also one of a clock that went

@@ -181,17 +181,21 @@ static uint32_t lookup(gnomon__thread *t, uint32_t bit, uint32_t parent,
 /* The node that stands for all children of `parent` past a limit. It is in no
  * hash, so that it can be made when there is no room for one. */
 static uint32_t other_child(gnomon__thread *t, uint32_t bit, uint32_t parent,
-                            uint32_t stage_key)
+                            uint32_t key)
 {
-    gnomon__node *p = gnomon__node_at(t, parent);
-    uint32_t node = load_relaxed(&p->other);
-    if (!node) {
-        node = make_node(t, bit, parent, GNOMON__OTHER_ID | stage_key, 1);
-        if (node) {
-            store_relaxed(&gnomon__node_at(t, node)->flags, GNOMON__NODE_OTHER);
-            store_release(&p->other, node);
-        }
-    }
+    uint32_t other = GNOMON__OTHER_ID | (key & ~(GNOMON__MAX_REGIONS - 1));
+    uint32_t *at = &gnomon__node_at(t, parent)->other;
+    /* One for each stage: the next hangs from the one before, which has no
+     * children. */
+    while (*at && gnomon__node_at(t, *at)->key != other)
+        at = &gnomon__node_at(t, *at)->other;
+    if (*at)
+        return *at;
+    uint32_t node = make_node(t, bit, parent, other, 1);
+    if (!node)
+        return 0;
+    store_relaxed(&gnomon__node_at(t, node)->flags, GNOMON__NODE_OTHER);
+    store_release(at, node);
     return node;
 }
 
@@ -214,12 +218,14 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
     int deep = current->depth >= GNOMON__MAX_DEPTH;
     uint32_t node = deep ? 0 : lookup(t, bit, c->current, key);
     if (!node) {
+        node = other_child(t, bit, c->current, key);
         if (deep)
             gnomon__trouble(t, too_deep);
-        else
+        else if (node)
             gnomon__trouble(t, other_nodes);
-        return other_child(t, bit, c->current,
-                           key & ~(GNOMON__MAX_REGIONS - 1));
+        else
+            gnomon__trouble(t, lost_scopes);
+        return node;
     }
     gnomon__node *last = c->last ? gnomon__node_at(t, c->last) : NULL;
     if (last && last->parent == c->current) {
@@ -235,9 +241,11 @@ uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
     gnomon__tree *tree = &t->trees[bit];
     uint32_t node = lookup(t, bit, tree->ranges, key);
     if (!node) {
-        gnomon__trouble(t, other_nodes);
-        node =
-            other_child(t, bit, tree->ranges, key & ~(GNOMON__MAX_REGIONS - 1));
+        node = other_child(t, bit, tree->ranges, key);
+        if (node)
+            gnomon__trouble(t, other_nodes);
+        else
+            gnomon__trouble(t, lost_scopes);
     }
     return node;
 }

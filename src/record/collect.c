@@ -92,7 +92,7 @@ static int copy_node(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t)
         row->max = n->min + n->spread;
     } else if (n->first) { /* once */
         add_cell(r, row, last, 1);
-        row->max = n->min = n->total;
+        row->max = n->min = n->once;
     } else {
         row->max = n->min = n->total = 0;
     }

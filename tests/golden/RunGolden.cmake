@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Plays CASE with GOLDEN and PROFILER and compares what it writes into a new
 # folder OUT with the file beside CASE, byte for byte.
+separate_arguments(LAUNCHER)
 get_filename_component(name "${CASE}" NAME_WLE)
 string(REGEX REPLACE "\\.json$" ".txt" want "${CASE}")
 file(REMOVE_RECURSE "${OUT}")

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Executions that cross: actions that overlap, with totals and selfs computed by
+ * hand, and scopes ended by the end of one around them, whoever sees which.
+ * links: testing */
+#include <stdlib.h>
+
+#include "marks.h"
+
+/* ---- Selfs of crossed actions, by hand ---------------------------------------------------- */
+
+/* Each letter: start it, or stop it if it is open; a digit: so many ns. */
+static void play(const char *program)
+{
+    char open[128] = {0}, name[2] = {0};
+    for (; *program; program++) {
+        if (*program >= '0' && *program <= '9') {
+            pass((uint64_t)(*program - '0'));
+            continue;
+        }
+        name[0] = *program;
+        char *is_open = &open[(unsigned char)*program & 127];
+        if (*is_open)
+            gnomon_stop(name);
+        else
+            gnomon_start(name);
+        *is_open = !*is_open;
+    }
+}
+
+TEST(two_that_cross)
+{
+    attach_probe();
+    play("A1B2A4B"); /* A from 0 to 3, B from 1 to 7 */
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "A", 1, 3, 1);
+    CHECK_NODE(p, "A>B", 1, 6, 6);
+    gnomon_profile_free(p);
+}
+
+TEST(three_that_cross_inside_one)
+{
+    attach_probe();
+    /* O [0, 30]; A [1, 6], B [3, 12], C [5, 20]; each ends the first begun. */
+    play("O1A2B2C1A6B8C9O");
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "O", 1, 29, 1 + 9);
+    CHECK_NODE(p, "O>A", 1, 5, 2);
+    CHECK_NODE(p, "O>A>B", 1, 9, 2);
+    CHECK_NODE(p, "O>A>B>C", 1, 15, 15);
+    gnomon_profile_free(p);
+}
+
+TEST(the_middle_one_goes_first)
+{
+    attach_probe();
+    /* B stops while C is open, then C, then A: A is innermost again. */
+    play("A1B2C3B4C5A");
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "A", 1, 15, 6);
+    CHECK_NODE(p, "A>B", 1, 5, 2);
+    CHECK_NODE(p, "A>B>C", 1, 7, 7);
+    gnomon_profile_free(p);
+}
+
+TEST(crossed_again_and_again)
+{
+    attach_probe();
+    for (int i = 0; i < 100; i++)
+        play("A1B2A4B"); /* prediction must not mix the paths */
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 2);
+    CHECK_NODE(p, "A", 100, 300, 100);
+    CHECK_NODE(p, "A>B", 100, 600, 600);
+    gnomon_profile_free(p);
+}
+
+/* While one was open at all times: selfs add up to the time that passed. */
+TEST(always_one_is_open)
+{
+    attach_probe();
+    gnomon_start("A");
+    for (int i = 0; i < 500; i++) {
+        gnomon_start("B");
+        pass(3);
+        gnomon_stop("A");
+        pass(4);
+        gnomon_start("A");
+        pass(5);
+        gnomon_stop("B");
+        pass(6);
+    }
+    gnomon_stop("A");
+    uint64_t self = 0;
+    gnomon_profile *p = profile_of("probe", 0);
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        self += n.host->self_ns;
+    }
+    CHECK_EQ(self, 500 * 18);
+    CHECK_EQ(calls_of(p, "A"), 501);
+    CHECK_EQ(calls_of(p, "B"), 500);
+    gnomon_profile_free(p);
+}
+
+/* ---- Scopes of several views -------------------------------------------------------- */
+
+static uint64_t starts, stops;
+
+static void on_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    starts++;
+    *slot = frame->token;
+}
+
+static void on_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    stops += *slot == frame->token;
+}
+
+static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                     .abi = GNOMON_ABI,
+                                     .name = "hook",
+                                     .start = on_start,
+                                     .stop = on_stop};
+
+static gnomon_token begin(const char *name)
+{
+    return gnomon_begin(gnomon_region_get(name, NULL));
+}
+
+/* The end of `outer` ends `inner`, though nobody sees both. */
+static void cross_once(const char *outer, const char *inner)
+{
+    gnomon_health before = health_now();
+    gnomon_token a = begin(outer);
+    pass(1);
+    gnomon_token b = begin(inner);
+    pass(2);
+    gnomon_end(a);
+    CHECK_HEALTH(before, .crossed = 1);
+    pass(4);
+    gnomon_end(b);
+    CHECK_HEALTH(before, .crossed = 1, .unmatched = 1);
+}
+
+TEST(a_hook_sees_the_one_and_a_tree_the_other)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, "filter=tree*"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook*"), GNOMON_OK);
+    cross_once("hook", "tree");
+    CHECK_EQ(starts, 1);
+    CHECK_EQ(stops, 1);
+    cross_once("tree", "hook");
+    CHECK_EQ(starts, 2);
+    CHECK_EQ(stops, 2);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "tree", 2, 2 + 3, 5);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    gnomon_profile_free(p);
+}
+
+TEST(two_trees_see_one_each)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, "filter=one"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other_probe, NULL, "filter=two"), GNOMON_OK);
+    cross_once("one", "two");
+    cross_once("two", "one");
+    gnomon_profile *p = profile_of("probe", 0);
+    gnomon_profile *q = profile_of("other_probe", 0);
+    CHECK_NODE(p, "one", 2, 3 + 2, 5);
+    CHECK_NODE(q, "two", 2, 2 + 3, 5);
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+}
+
+/* Each sees both, by one tree and a hook beside it. */
+TEST(a_tree_and_a_hook_see_both)
+{
+    attach_probe();
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    cross_once("a", "b");
+    CHECK_EQ(starts, 2);
+    CHECK_EQ(stops, 2);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a", 1, 3, 1);
+    CHECK_NODE(p, "a>b", 1, 2, 2);
+    gnomon_profile_free(p);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Limits: scopes that are too deep and paths past the memory limit go to
+ * "(other)" of their parent; memory stays bounded and the sums true.
+ * links: testing
+ * timeout: 120 */
+#include <stdlib.h>
+
+#include "marks.h"
+
+/* ThreadSanitizer keeps a stack of its own, and is slow at it. */
+#ifdef __SANITIZE_THREAD__
+#define DEEP 10000
+#else
+#define DEEP 1000000
+#endif
+
+/* ---- Deep -------------------------------------------------------------------------- */
+
+static void recurse(gnomon_region *region, int depth)
+{
+    gnomon_token t = gnomon_begin(region);
+    pass(1);
+    if (depth > 1)
+        recurse(region, depth - 1);
+    gnomon_end(t);
+}
+
+struct deep_arguments {
+    gnomon_region *region;
+    int depth;
+};
+
+static void *recurse_on_thread(void *argument)
+{
+    const struct deep_arguments *a = argument;
+    recurse(a->region, a->depth);
+    return NULL;
+}
+
+/* On a thread with a large stack. */
+static void go_deep(gnomon_region *region, int depth)
+{
+    struct deep_arguments arguments = {region, depth};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)depth * 400 + (1 << 20));
+    if (CHECK(!pthread_create(&thread, &attributes, recurse_on_thread,
+                              &arguments)))
+        pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void check_deep(int depth)
+{
+    gnomon_region *r = gnomon_region_get("deep", NULL);
+    gnomon_health before = health_now();
+    go_deep(r, depth);
+    CHECK_HEALTH(before, .too_deep = (uint64_t)depth - 1024);
+    go_deep(r, depth); /* paths that come again get a histogram */
+    gnomon_health after = health_now();
+    CHECK(after.mapped_bytes - before.mapped_bytes < 4u << 20);
+    go_deep(r, depth); /* the same paths: no new memory */
+    CHECK_EQ(health_now().mapped_bytes, after.mapped_bytes);
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 1025);
+    CHECK_EQ(calls_of(p, "deep"), 3072);
+    CHECK_EQ(calls_of(p, "(other)"), 3);
+    CHECK_NODE(p, "deep", 3, 3 * (uint64_t)depth, 3);
+    gnomon_profile_free(p);
+}
+
+TEST(a_million_deep)
+{
+    attach_probe();
+    check_deep(DEEP);
+}
+
+/* What the second view sees goes through frames, of which there are fewer: what
+ * it loses is counted, and the time stays with the last scope that it saw. */
+TEST(two_views_and_a_million_deep)
+{
+    attach_probe();
+    CHECK_EQ(gnomon_attach(&other_probe, NULL, NULL), GNOMON_OK);
+    gnomon_region *r = gnomon_region_get("deep", NULL);
+    go_deep(r, DEEP);
+    gnomon_profile *p = profile_of("probe", 1);
+    gnomon_profile *q = profile_of("other_probe", 1);
+    CHECK_NODE(p, "deep", 1, DEEP, 1);
+    CHECK_NODE(q, "deep", 1, DEEP, 1);
+    CHECK_EQ(calls_of(p, "(other)"), 1);
+    gnomon_health h = health_now();
+    CHECK_EQ(calls_of(q, "deep") + calls_of(q, "(other)") + h.lost_frames,
+             DEEP);
+    CHECK(calls_of(q, "deep") > 500);
+    CHECK_EQ(h.unmatched + h.foreign + h.crossed, 0);
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+}
+
+/* "(other)" belongs to its stage like any path, though its parent is older. */
+TEST(too_deep_in_two_stages)
+{
+    static gnomon_token open[1024];
+    gnomon_region *r = gnomon_region_get("deep", NULL);
+    attach_probe();
+    for (int i = 0; i < 1024; i++)
+        open[i] = gnomon_begin(r);
+    for (int stage = 1; stage <= 3; stage++) {
+        gnomon_stage_begin("stage");
+        for (int i = 0; i < stage; i++)
+            gnomon_end(gnomon_begin(r));
+    }
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(calls_of(p, "(other)"), 3);
+    gnomon_profile_free(p);
+    for (int i = 1024; i-- > 0;)
+        gnomon_end(open[i]);
+    p = profile_of("probe", 1);
+    CHECK_EQ(calls_of(p, "(other)"), 6);
+    CHECK_EQ(calls_of(p, "deep"), 1024);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 1027);
+    gnomon_profile_free(p);
+    CHECK_EQ(health_now().unmatched, 0);
+}
+
+/* ---- No memory for more paths ------------------------------------------------------ */
+
+static uint64_t sum_of_selfs(const gnomon_profile *p)
+{
+    uint64_t self = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        self += n.host->self_ns;
+    }
+    return self;
+}
+
+static uint64_t sum_of_calls(const gnomon_profile *p)
+{
+    uint64_t calls = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        calls += n.host->count;
+    }
+    return calls;
+}
+
+/* 200 x 200 paths, which do not fit into a megabyte. */
+static void fill(void)
+{
+    char name[32];
+    gnomon_token all = gnomon_begin(gnomon_region_get("all", NULL));
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "outer %d", i);
+        gnomon_token outer = gnomon_begin(gnomon_region_get(name, NULL));
+        for (int k = 0; k < 200; k++) {
+            snprintf(name, sizeof name, "inner %d", k);
+            gnomon_token inner = gnomon_begin(gnomon_region_get(name, NULL));
+            pass(1);
+            gnomon_end(inner);
+        }
+        gnomon_end(outer);
+    }
+    gnomon_end(all);
+}
+
+static void check_full(uint64_t calls)
+{
+    gnomon_health h = health_now();
+    CHECK(h.other_nodes > 0);
+    CHECK(h.mapped_bytes <= 1u << 20);
+    CHECK_EQ(h.unmatched + h.crossed + h.foreign, 0);
+    gnomon_profile *p = profile_of("probe", 1);
+    gnomon_host_stats all = stats_at(p, "all");
+    CHECK_EQ(all.total_ns, gnomon__test_ticks);
+    CHECK_EQ(sum_of_selfs(p), gnomon__test_ticks);
+    /* What is below an "(other)" is counted as too deep. */
+    CHECK_EQ(sum_of_calls(p) + h.too_deep + h.lost_scopes, calls);
+    CHECK(calls_of(p, "(other)") > 0);
+    gnomon_profile_free(p);
+}
+
+TEST(a_megabyte_of_paths)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach_probe();
+    fill();
+    check_full(40201);
+    fill();
+    check_full(80402);
+}
+
+static uint64_t started, stopped;
+
+static void on_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    started++;
+    *slot = frame->token;
+}
+
+static void on_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    stopped += *slot == frame->token;
+}
+
+/* Hooks see all of it. */
+TEST(a_megabyte_of_paths_and_a_hook)
+{
+    gnomon_profiler hooked = probe;
+    hooked.start = on_start;
+    hooked.stop = on_stop;
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hooked, NULL, NULL), GNOMON_OK);
+    fill();
+    check_full(40201);
+    CHECK_EQ(started, 40201);
+    CHECK_EQ(stopped, 40201);
+}
