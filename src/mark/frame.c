@@ -27,41 +27,6 @@ uint64_t gnomon__frame_ns(uint64_t ticks)
     return gnomon__clock_since_zero_ns(&clock, ticks);
 }
 
-/* Which slot belongs to a bit: how many of `hooks` lie below it. */
-static uint32_t slot_of(uint32_t hooks, uint32_t bit)
-{
-    uint32_t n = 0;
-    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
-        n++;
-    return n;
-}
-
-void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
-                         uint32_t live, uint64_t *slots)
-{
-    int all = live == t->hook_bits;
-    for (uint32_t i = 0; i < t->hook_count; i++) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (!(live & h->bit))
-            continue;
-        uint64_t *slot = slots + (all ? h->rank : slot_of(live, h->bit));
-        *slot = 0;
-        h->start(h->self, f, slot);
-    }
-}
-
-void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
-                        uint32_t hooks, uint32_t live, uint64_t *slots)
-{
-    int all = hooks == t->hook_bits;
-    for (uint32_t i = t->hook_count; i-- > 0;) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (live & hooks & h->bit)
-            h->stop(h->self, f,
-                    slots + (all ? h->rank : slot_of(hooks, h->bit)));
-    }
-}
-
 /* Frames that are over below one that is not: actions that always overlap leave
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)

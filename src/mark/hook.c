@@ -20,6 +20,44 @@ static inline uint64_t even_again(gnomon__thread *t, uint64_t seq)
     return seq + 1;
 }
 
+/* ---- Calls ---------------------------------------------------------------------- */
+
+/* Which slot belongs to a bit: how many of `hooks` lie below it. */
+static uint32_t slot_of(uint32_t hooks, uint32_t bit)
+{
+    uint32_t n = 0;
+    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
+        n++;
+    return n;
+}
+
+HOT void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
+                             uint32_t live, uint64_t *slots)
+{
+    int all = live == t->hook_bits;
+    for (uint32_t i = 0; i < t->hook_count; i++) {
+        const gnomon__hook *h = &t->hooks[i];
+        if (unlikely(!(live & h->bit)))
+            continue;
+        uint64_t *slot =
+            slots + (likely(all) ? h->rank : slot_of(live, h->bit));
+        *slot = 0;
+        h->start(h->self, f, slot);
+    }
+}
+
+HOT void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
+                            uint32_t hooks, uint32_t live, uint64_t *slots)
+{
+    int all = hooks == t->hook_bits;
+    for (uint32_t i = t->hook_count; i-- > 0;) {
+        const gnomon__hook *h = &t->hooks[i];
+        if (live & hooks & h->bit)
+            h->stop(h->self, f,
+                    slots + (all ? h->rank : slot_of(hooks, h->bit)));
+    }
+}
+
 /* ---- Begin ---------------------------------------------------------------------- */
 
 /* The hot tree saw it too. */
