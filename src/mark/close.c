@@ -47,7 +47,7 @@ static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
     if (n->window) {
         const uint64_t *from = gnomon__at(t, n->window);
         uint64_t *to = gnomon__at(t, window);
-        to += (n->low - low) * GNOMON__CELLS;
+        to += (size_t)(n->low - low) * GNOMON__CELLS;
         for (uint32_t i = 0; i < n->room * GNOMON__CELLS; i++)
             store_relaxed(&to[i], from[i]);
     }

@@ -43,7 +43,7 @@ static void squeeze(gnomon__thread *t)
         if (!f->seen.token)
             continue;
         f->below = last;
-        memmove(gnomon__frame_at(t, top + 1), f, 8 * (next - word));
+        memmove(gnomon__frame_at(t, top + 1), f, 8 * (size_t)(next - word));
         last = top + 1;
         top += next - word;
     }

@@ -157,11 +157,12 @@ int gnomon_profile_check(const gnomon_profile *p)
     size_t t = gnomon_profile_count(p, GNOMON_TRACKS);
     sums *nodes = gnomon__alloc((n + 1) * sizeof *nodes);
     track_sums *tracks = gnomon__alloc((t + 1) * sizeof *tracks);
-    int code = nodes && tracks ? GNOMON_OK
-                               : gnomon__fail(GNOMON_ENOMEM,
-                                              "no memory to check a profile");
-    if (!code)
-        code = check_nodes(p, nodes, tracks);
+    if (!nodes || !tracks) {
+        gnomon__free(nodes);
+        gnomon__free(tracks);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to check a profile");
+    }
+    int code = check_nodes(p, nodes, tracks);
     for (size_t i = 1; !code && i <= t; i++)
         if (!tracks[i].loose && tracks[i].self != tracks[i].roots)
             code = VIOLATED("track %zu: selfs add up to %llu, a scope was "

@@ -175,7 +175,7 @@ static void simple_number(char text[24], double value)
     const char *e;
     int exponent, count = 5;
     if (!isfinite(value)) {
-        strcpy(text, isnan(value) ? "nan" : "inf");
+        snprintf(text, 24, "%s", isnan(value) ? "nan" : "inf");
         return;
     }
     snprintf(raw, sizeof raw, "%.4e", value);

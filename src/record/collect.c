@@ -75,7 +75,7 @@ static int copy_node(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t)
     row->cell_count = 0;
     row->count = 0;
     copy_words(n, gnomon__at(t, row->offset), sizeof *n);
-    if (!cell_room(r, GNOMON__OCTAVES * GNOMON__CELLS))
+    if (!cell_room(r, (size_t)GNOMON__OCTAVES * GNOMON__CELLS))
         return 0;
     uint64_t bytes = (uint64_t)n->room * GNOMON__OCTAVE_BYTES;
     uint32_t last = n->first ? n->last : UINT32_MAX; /* not counted yet */
@@ -162,11 +162,11 @@ static int find_parents(gnomon__rows *r)
         return 0;
     for (size_t i = 0; i < r->count; i++) {
         gnomon__row *row = &r->rows[i];
-        size_t at = (row->node.parent >> 7) * 2654435761u & (room - 1);
+        size_t at = (size_t)(row->node.parent >> 7) * 2654435761u & (room - 1);
         while (map[at] && r->rows[map[at] - 1].offset != row->node.parent)
             at = (at + 1) & (room - 1);
         row->parent = map[at] ? map[at] - 1 : (uint32_t)i;
-        at = (row->offset >> 7) * 2654435761u & (room - 1);
+        at = (size_t)(row->offset >> 7) * 2654435761u & (room - 1);
         while (map[at])
             at = (at + 1) & (room - 1);
         map[at] = (uint32_t)i + 1;

@@ -120,7 +120,7 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     if (!code && !profiler)
         code = gnomon__fail(GNOMON_ENOENT, "unknown profiler '%s'", item->name);
     gnomon__options *options = NULL;
-    if (!code) {
+    if (!code && profiler) {
         code = gnomon__options_create(&options, profiler->name,
                                       gnomon__options_of(profiler), spec, i,
                                       complaints);

@@ -130,13 +130,13 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
         code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
     else
         code = gnomon__snapshot_of(a, 0, &m);
-    if (!code && a->profiler.summary)
+    if (!code && a && a->profiler.summary)
         code = summarize(a, m ? &m->base : NULL, &b);
     if (m)
         gnomon_profile_free(&m->base);
     gnomon__control_leave();
     /* The caller's own code, outside: it may call us. */
-    if (!code && b.length)
+    if (!code && b.length && out)
         code = out->write(out, b.text, b.length);
     gnomon__buffer_free(&b);
     return code;
