@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "platform/atomic.h"
 
 /* ThreadSanitizer keeps a stack of its own, and is slow at it. */
 #ifdef __SANITIZE_THREAD__

@@ -31,14 +31,14 @@ void gnomon__rare_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 
 /* The word is odd while the thread's data changes: a signal handler that marks
  * meanwhile is refused, a reader tries again. Partner: the acquire loads of
- * readers. Returns the even value; one instruction to change it and a look after
- * it, or a handler that came between would have its tokens given out again. */
+ * readers. Returns the even value, by the one instruction that changes it, or a
+ * handler that came between would have its tokens given out again. */
 static inline __attribute__((always_inline)) uint64_t
 gnomon__turn_odd(gnomon__thread *t)
 {
-    gnomon__word_add(&t->seq, 1);
+    uint64_t seq = gnomon__word_next(&t->seq);
     fence_release();
-    return t->seq - 1;
+    return seq;
 }
 
 static inline uint32_t gnomon__slot_of(const char *name)
