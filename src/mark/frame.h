@@ -64,11 +64,11 @@ static inline void gnomon__frame_describe(const gnomon__thread *t,
                                           const gnomon_region *region,
                                           uint64_t token, uint32_t flags)
 {
-    const gnomon__entry *entry = region->link;
+    const gnomon__entry *entry = load_acquire(&region->link);
     f->struct_size = sizeof *f;
     f->flags = flags;
     f->region = region;
-    f->name = entry->name;
+    f->name = likely(entry != NULL) ? entry->name : "";
     f->token = token;
     f->begin_ns = 0;
     f->end_ns = 0;

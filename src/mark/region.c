@@ -104,7 +104,7 @@ static uint32_t append(gnomon_region *region, size_t name_length)
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);
     store_release(&entry_count, id);
-    store_relaxed(&region->mask, entry->wanted & gnomon__sink_armed());
+    store_release(&region->mask, entry->wanted & gnomon__sink_armed());
     return id;
 }
 

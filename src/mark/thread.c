@@ -99,8 +99,8 @@ void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
-/* How many scopes are open in the trees: the most in any one of them. Closes
- * them without counting: they did not finish. */
+/* How many scopes are open in the trees: the most in any one of them that is
+ * still attached. Closes them without counting: they did not finish. */
 static uint64_t abandon(gnomon__thread *t)
 {
     uint64_t most = 0;
@@ -120,7 +120,8 @@ static uint64_t abandon(gnomon__thread *t)
         }
         gnomon__cursor_set(c, t->trees[bit].root, 0, 0);
         t->trees[bit].over = 0;
-        most = n > most ? n : most;
+        if (n > most && (load_relaxed(&t->attached) >> bit & 1))
+            most = n;
     }
     return most;
 }
