@@ -31,7 +31,7 @@ uint64_t gnomon__frame_ns(uint64_t ticks)
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)
 {
-    uint32_t order[GNOMON__FRAME_WORDS / (sizeof(gnomon__frame) / 8)];
+    uint32_t order[GNOMON__FRAME_WORDS / (sizeof(gnomon__frame) / 8)] = {0};
     uint32_t n = 0;
     for (uint32_t word = t->frame_last; word;
          word = gnomon__frame_at(t, word)->below)

@@ -187,11 +187,11 @@ static uint32_t other_child(gnomon__thread *t, uint32_t bit, uint32_t parent,
     uint32_t *at = &gnomon__node_at(t, parent)->other;
     /* One for each stage: the next hangs from the one before, which has no
      * children. */
-    while (*at && gnomon__node_at(t, *at)->key != other)
-        at = &gnomon__node_at(t, *at)->other;
-    if (*at)
-        return *at;
-    uint32_t node = make_node(t, bit, parent, other, 1);
+    uint32_t node;
+    for (; (node = *at) != 0; at = &gnomon__node_at(t, node)->other)
+        if (gnomon__node_at(t, node)->key == other)
+            return node;
+    node = make_node(t, bit, parent, other, 1);
     if (!node)
         return 0;
     store_relaxed(&gnomon__node_at(t, node)->flags, GNOMON__NODE_OTHER);

@@ -136,7 +136,7 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
         gnomon_profile_free(&m->base);
     gnomon__control_leave();
     /* The caller's own code, outside: it may call us. */
-    if (!code && b.length && out)
+    if (!code && b.length && out && out->write)
         code = out->write(out, b.text, b.length);
     gnomon__buffer_free(&b);
     return code;
