@@ -198,7 +198,9 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
     /* Nothing ends with a scope whose observers are all gone. */
     if (!is_action && frame->mask) {
         gnomon__frames_end_inner(t, token);
-        gnomon__trees_close_inner(t, token, gnomon__ticks());
+        /* No clock is read for hooks alone that want no times. */
+        if (load_relaxed(&t->attached) & t->tree_bits)
+            gnomon__trees_close_inner(t, token, gnomon__ticks());
     }
     end_one(t, frame);
     return 1;

@@ -10,8 +10,8 @@
 
 /* On the thread's frame stack, which is an array of words; slots follow, one
  * for each bit in `hooks`, in the order of the bits, which does not change when
- * others come and go. All frames have room for
- * the hooks that are attached (thread->frame_words). */
+ * others come and go. All frames have room for the hooks that are attached
+ * (thread->frame_words). */
 typedef struct gnomon__frame {
     gnomon_frame seen; /* what hooks are shown; token 0: over, not popped */
     uint64_t begin;    /* ticks; 0 where nobody wants times */
