@@ -249,7 +249,7 @@ static inline uint64_t gnomon_cell_low(uint32_t cell)
 {
     uint32_t e = cell < 32 ? 0 : cell / 16 - 1;
     uint64_t low = cell - 16u * e;
-    return low << e;
+    return e < 60 ? low << e : UINT64_MAX; /* no duration is that long */
 }
 
 /* The duration below which the fraction `q` (0 .. 1) of the executions lies:
