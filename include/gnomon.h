@@ -77,18 +77,20 @@ GNOMON_API gnomon_region *gnomon_region_get(const char *name,
 typedef uint64_t gnomon_token;
 
 /* The out-of-line halves of the calls below; do not call. */
-GNOMON_API gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask);
-GNOMON_API void gnomon_end_slow(gnomon_token token);
-GNOMON_API void gnomon_start_slow(const char *name);
-GNOMON_API void gnomon_stop_slow(const char *name);
-GNOMON_API uint64_t gnomon_range_begin_slow(gnomon_region *region,
+GNOMON__SLOW_API gnomon_token gnomon_begin_slow(gnomon_region *region,
+                                                uint32_t mask);
+GNOMON__SLOW_API void gnomon_end_slow(gnomon_token token);
+GNOMON__SLOW_API void gnomon_start_slow(const char *name);
+GNOMON__SLOW_API void gnomon_stop_slow(const char *name);
+GNOMON__SLOW_API uint64_t gnomon_range_begin_slow(gnomon_region *region,
+                                                  uint32_t mask);
+GNOMON__SLOW_API void gnomon_range_end_slow(uint64_t range);
+GNOMON__SLOW_API void gnomon_counter_slow(gnomon_region *region, uint32_t mask,
+                                          double value);
+GNOMON__SLOW_API void gnomon_mark_slow(gnomon_region *region, uint32_t mask);
+GNOMON__SLOW_API void gnomon_step_slow(uint64_t number, int given);
+GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
                                             uint32_t mask);
-GNOMON_API void gnomon_range_end_slow(uint64_t range);
-GNOMON_API void gnomon_counter_slow(gnomon_region *region, uint32_t mask,
-                                    double value);
-GNOMON_API void gnomon_mark_slow(gnomon_region *region, uint32_t mask);
-GNOMON_API void gnomon_step_slow(uint64_t number, int given);
-GNOMON_API uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask);
 
 /* Whether anything is attached: 0 no; the top bit: never asked. Read only. */
 extern GNOMON_API uint32_t gnomon_gate;
@@ -198,8 +200,8 @@ typedef struct gnomon_link {
     uint32_t word[8];
 } gnomon_link;
 
-GNOMON_API gnomon_link gnomon_link_out_slow(void);
-GNOMON_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
+GNOMON__SLOW_API gnomon_link gnomon_link_out_slow(void);
+GNOMON__SLOW_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
 
 /* The innermost open scope of the calling thread. */
 GNOMON_INLINE gnomon_link gnomon_link_out(void)

@@ -22,6 +22,14 @@
 #endif
 
 #define GNOMON_API __attribute__((visibility("default")))
+/* For the out-of-line halves of marks: the call goes by the address table and
+ * not by a stub of the procedure table, which would be one more line of code
+ * and, to a library loaded far away, an expensive jump. */
+#if defined(__has_attribute) && __has_attribute(__noplt__)
+#define GNOMON__SLOW_API __attribute__((visibility("default"), __noplt__))
+#else
+#define GNOMON__SLOW_API GNOMON_API
+#endif
 #define GNOMON_PRINTF(text, first) \
     __attribute__((__format__(__printf__, text, first)))
 
