@@ -31,21 +31,20 @@ uint64_t gnomon__frame_ns(uint64_t ticks)
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)
 {
-    uint32_t order[GNOMON__FRAME_WORDS / (sizeof(gnomon__frame) / 8)] = {0};
+    uint32_t order[GNOMON__FRAME_BYTES / sizeof(gnomon__frame)] = {0};
     uint32_t n = 0;
-    for (uint32_t word = t->frame_last; word;
-         word = gnomon__frame_at(t, word)->below)
-        order[n++] = word;
-    uint32_t top = 0, last = 0, end = t->frame_top;
+    for (uint32_t at = t->frame_last; at; at = gnomon__frame_at(t, at)->below)
+        order[n++] = at;
+    uint32_t top = t->frames, last = 0, end = t->frame_top;
     while (n--) {
-        uint32_t word = order[n], next = n ? order[n - 1] : end + 1;
-        gnomon__frame *f = gnomon__frame_at(t, word);
+        uint32_t at = order[n], next = n ? order[n - 1] : end;
+        gnomon__frame *f = gnomon__frame_at(t, at);
         if (!f->seen.token)
             continue;
         f->below = last;
-        memmove(gnomon__frame_at(t, top + 1), f, 8 * (size_t)(next - word));
-        last = top + 1;
-        top += next - word;
+        memmove(gnomon__frame_at(t, top), f, next - at);
+        last = top;
+        top += next - at;
     }
     t->frame_last = last;
     t->frame_top = top;
@@ -56,42 +55,41 @@ static void squeeze(gnomon__thread *t)
 static gnomon__frame *push(gnomon__thread *t)
 {
     if (!t->frames) {
-        t->frames = gnomon__chunk_take(8 * GNOMON__FRAME_WORDS, 0);
+        t->frames = gnomon__chunk_take(GNOMON__FRAME_BYTES, 0);
         gnomon__frames_fit(t);
     }
-    uint32_t words = t->frame_words;
     if (t->frame_dead && t->frame_top > t->frame_room)
         squeeze(t);
-    if (!t->frames || t->frame_top > t->frame_room)
+    if (t->frame_top > t->frame_room)
         return NULL;
-    uint32_t word = t->frame_top + 1;
-    gnomon__frame *f = gnomon__frame_at(t, word);
+    uint32_t at = t->frame_top;
+    gnomon__frame *f = gnomon__frame_at(t, at);
     f->below = t->frame_last;
-    t->frame_last = word;
-    t->frame_top += words;
+    t->frame_last = at;
+    t->frame_top = at + t->frame_bytes;
     return f;
 }
 
 /* While there is no stack, its top stands above the room that it has. */
 void gnomon__frames_fit(gnomon__thread *t)
 {
-    t->frame_words = (uint32_t)sizeof(gnomon__frame) / 8;
+    t->frame_bytes = (uint32_t)sizeof(gnomon__frame);
     for (uint32_t rest = load_relaxed(&t->attached) & ~t->tree_bits; rest;
          rest &= rest - 1)
-        t->frame_words++;
+        t->frame_bytes += (uint32_t)sizeof(uint64_t);
     if (!t->frames)
         t->frame_top = UINT32_MAX;
     else if (t->frame_top == UINT32_MAX)
-        t->frame_top = 0;
-    t->frame_room = GNOMON__FRAME_WORDS - t->frame_words;
+        t->frame_top = t->frames;
+    t->frame_room = t->frames + GNOMON__FRAME_BYTES - t->frame_bytes;
 }
 
 static void pop_dead(gnomon__thread *t)
 {
     while (t->frame_last && !gnomon__frame_at(t, t->frame_last)->seen.token) {
-        uint32_t word = t->frame_last;
-        t->frame_last = gnomon__frame_at(t, word)->below;
-        t->frame_top = word - 1;
+        uint32_t at = t->frame_last;
+        t->frame_last = gnomon__frame_at(t, at)->below;
+        t->frame_top = at;
         t->frame_dead--;
     }
 }
@@ -168,8 +166,8 @@ static void end_one(gnomon__thread *t, gnomon__frame *frame)
 
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
 {
-    for (uint32_t word = t->frame_last; word;) {
-        gnomon__frame *f = gnomon__frame_at(t, word);
+    for (uint32_t at = t->frame_last; at;) {
+        gnomon__frame *f = gnomon__frame_at(t, at);
         uint32_t below = f->below;
         if (f->seen.token && f->seen.token <= token)
             return; /* frames lie in the order of their tokens */
@@ -178,23 +176,23 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
                 gnomon__trouble(t, crossed);
             end_one(t, f);
         }
-        word = below;
+        at = below;
     }
 }
 
 int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
 {
-    uint32_t word = t->frame_last;
-    while (word && gnomon__frame_at(t, word)->seen.token != token) {
-        if (gnomon__frame_at(t, word)->seen.token &&
-            gnomon__frame_at(t, word)->seen.token < token)
+    uint32_t at = t->frame_last;
+    while (at && gnomon__frame_at(t, at)->seen.token != token) {
+        if (gnomon__frame_at(t, at)->seen.token &&
+            gnomon__frame_at(t, at)->seen.token < token)
             return 0;
-        word = gnomon__frame_at(t, word)->below;
+        at = gnomon__frame_at(t, at)->below;
     }
-    if (!word || !!(gnomon__frame_at(t, word)->seen.flags &
-                    GNOMON_FRAME_ACTION) != is_action)
+    if (!at || !!(gnomon__frame_at(t, at)->seen.flags & GNOMON_FRAME_ACTION) !=
+                   is_action)
         return 0;
-    gnomon__frame *frame = gnomon__frame_at(t, word);
+    gnomon__frame *frame = gnomon__frame_at(t, at);
     /* Nothing ends with a scope whose observers are all gone. */
     if (!is_action && frame->mask) {
         gnomon__frames_end_inner(t, token);
@@ -208,22 +206,22 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
 
 int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token)
 {
-    uint32_t word = t->frame_last;
-    while (word && gnomon__frame_at(t, word)->seen.token != token)
-        word = gnomon__frame_at(t, word)->below;
-    return word && gnomon__frame_at(t, word)->mask;
+    uint32_t at = t->frame_last;
+    while (at && gnomon__frame_at(t, at)->seen.token != token)
+        at = gnomon__frame_at(t, at)->below;
+    return at && gnomon__frame_at(t, at)->mask;
 }
 
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits)
 {
-    for (uint32_t word = bits ? t->frame_last : 0; word;) {
-        gnomon__frame *f = gnomon__frame_at(t, word);
+    for (uint32_t at = bits ? t->frame_last : 0; at;) {
+        gnomon__frame *f = gnomon__frame_at(t, at);
         f->mask &= ~bits;
         if (!f->mask && f->seen.token) {
             f->seen.token = 0; /* nobody is left who saw it */
             t->frame_dead++;
         }
-        word = f->below;
+        at = f->below;
     }
     pop_dead(t);
 }

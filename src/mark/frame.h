@@ -5,24 +5,25 @@
 #ifndef GNOMON_MARK_FRAME_H
 #define GNOMON_MARK_FRAME_H
 
+#include <string.h>
+
 #include "mark/region.h"
 #include "mark/sink.h"
 
-/* On the thread's frame stack, which is an array of words; slots follow, one
- * for each bit in `hooks`, in the order of the bits, which does not change when
- * others come and go. All frames have room for the hooks that are attached
- * (thread->frame_words). */
+/* On the thread's frame stack; slots follow, one for each bit in `hooks`, in the
+ * order of the bits, which does not change when others come and go. All frames
+ * have room for the hooks that are attached (thread->frame_bytes). */
 typedef struct gnomon__frame {
     gnomon_frame seen; /* what hooks are shown; token 0: over, not popped */
-    uint64_t begin;    /* ticks; 0 where nobody wants times */
     uint32_t mask;     /* bits that saw the begin and are still attached */
     uint32_t hooks;    /* whose slots there are */
-    uint32_t below;    /* word of the frame below + 1; 0: none */
+    uint32_t below;    /* offset of the frame below; 0: none */
     uint32_t reserved;
+    uint64_t begin; /* ticks; 0 where nobody wants times */
     uint64_t slots[];
 } gnomon__frame;
 
-#define GNOMON__FRAME_WORDS 8192u
+#define GNOMON__FRAME_BYTES 65536u
 
 /* Begins a scope for the bits `m`, on an entered thread. `token` is its name
  * without flags. Returns whether anybody took it. */
@@ -42,10 +43,10 @@ int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token);
 /* Ends all scopes with frames begun after `token`, but not actions. */
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token);
 
+/* At no offset there are zeros, as of a frame that is over. */
 static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
-                                              uint32_t word)
+                                              uint32_t at)
 {
-    uint32_t at = t->frames + 8 * word - 8;
     return (gnomon__frame *)gnomon__at(t, at);
 }
 
@@ -70,10 +71,9 @@ static inline void gnomon__frame_describe(const gnomon__thread *t,
     f->region = region;
     f->name = likely(entry != NULL) ? entry->name : "";
     f->token = token;
-    f->begin_ns = 0;
-    f->end_ns = 0;
-    f->thread = t->number;
-    f->reserved = 0;
+    /* Two words each by one store. */
+    memset(&f->begin_ns, 0, sizeof f->begin_ns + sizeof f->end_ns);
+    memcpy(&f->thread, &t->number, sizeof f->thread + sizeof f->reserved);
 }
 
 /* Calls start of the hooks in `live`, in the order of their attaching; and stop,

@@ -14,8 +14,11 @@ static inline void raise_flag(gnomon__thread *t, uint64_t seq)
     fence_signal();
 }
 
+/* What is returned is made here, after the callbacks: made before them it would
+ * take another register to save. */
 static inline uint64_t even_again(gnomon__thread *t, uint64_t seq)
 {
+    __asm__ volatile("" : "+r"(seq));
     store_release(&t->seq, seq + 2);
     return seq + 1;
 }
@@ -79,10 +82,32 @@ begin_tree(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
     return gnomon__hot_begin(t, seq, node, n, GNOMON__TOKEN_RARE);
 }
 
-/* Several hooks, or the hot tree and hooks. The flag is up. */
-static __attribute__((noinline)) gnomon_token
-begin_more(gnomon__thread *t, uint64_t seq, gnomon__frame *frame, uint32_t m)
+/* The frame of a scope that plain hooks see, on top of the stack. */
+static inline __attribute__((always_inline)) gnomon__frame *
+push(gnomon__thread *t, uint64_t seq, const gnomon_region *region)
 {
+    uint32_t top = t->frame_top;
+    gnomon__frame *frame = gnomon__frame_at(t, top);
+    gnomon__frame_describe(t, &frame->seen, region, seq + 1, 0);
+    frame->below = t->frame_last;
+    t->frame_last = top;
+    t->frame_top = top + t->frame_bytes;
+    return frame;
+}
+
+/* Hooks beside the hot tree, or a part of them. */
+static __attribute__((noinline)) gnomon_token begin_more(gnomon_region *region,
+                                                         uint32_t mask,
+                                                         uint64_t seq,
+                                                         gnomon__thread *t)
+{
+    uint32_t m = mask & load_relaxed(&t->gate);
+    if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
+                 t->frame_top > t->frame_room))
+        return gnomon__rare_begin(region, mask, seq, t);
+    gnomon__frame *frame = push(t, seq, region);
+    frame->begin = 0;
+    raise_flag(t, seq);
     uint32_t live = m & load_relaxed(&t->gate);
     frame->mask = live;
     frame->hooks = live & ~t->tree_bits;
@@ -95,32 +120,37 @@ begin_more(gnomon__thread *t, uint64_t seq, gnomon__frame *frame, uint32_t m)
     return even_again(t, seq);
 }
 
-/* The gate is read again with the flag up: a hook that was told to leave is
- * either seen to be gone, or waits for the flag. */
-HOT gnomon_token gnomon__hook_begin(gnomon__thread *t, uint64_t seq,
-                                    gnomon_region *region, uint32_t mask)
+/* ... of which there are several. */
+static __attribute__((noinline)) gnomon_token
+begin_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
+{
+    const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
+    do {
+        uint64_t *slot = frame->slots + h->rank;
+        *slot = 0;
+        h->start(h->self, &frame->seen, slot);
+    } while (++h != end);
+    return even_again(t, seq);
+}
+
+/* All hooks that there are, and no tree: who detaches one waits until this word
+ * is even, so the gate is not asked again, and no reader needs the flag where no
+ * tree is. A full stack of frames, and none yet, are one test: frame_room. */
+HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
+                                    uint64_t seq, gnomon__thread *t)
 {
     uint32_t m = mask & load_relaxed(&t->gate);
-    uint32_t top = t->frame_top;
-    /* A full stack of frames, and none yet, are one test: frame_room. */
-    if (unlikely((m & ~load_relaxed(&t->plain)) || !m || top > t->frame_room))
-        return gnomon__rare_begin(t, seq, region, mask);
-    gnomon__frame *frame = gnomon__frame_at(t, top + 1);
-    gnomon__frame_describe(t, &frame->seen, region, seq + 1, 0);
-    frame->begin = 0;
-    frame->below = t->frame_last;
-    t->frame_last = top + 1;
-    t->frame_top = top + t->frame_words;
-    raise_flag(t, seq);
-    uint32_t only = load_relaxed(&t->only_hook);
-    if (unlikely(m != only || !(load_relaxed(&t->gate) & only)))
-        return begin_more(t, seq, frame, m);
+    if (unlikely(m != load_relaxed(&t->all_hooks) ||
+                 t->frame_top > t->frame_room))
+        return begin_more(region, mask, seq, t);
+    gnomon__frame *frame = push(t, seq, region);
+    memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
+    frame->mask = m;
+    frame->hooks = m;
     const gnomon__hook *h = t->hooks;
-    frame->mask = only;
-    frame->hooks = only;
-    frame->slots[0] = 0;
+    if (unlikely(t->hook_count != 1))
+        return begin_all(frame, seq, t);
     h->start(h->self, &frame->seen, frame->slots);
-    gnomon__hooks_leave(t);
     return even_again(t, seq);
 }
 
@@ -152,18 +182,18 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
 }
 
 /* Beside the hot tree: whose inner scopes may have no frame. */
-static __attribute__((noinline)) void end_more(gnomon__thread *t, uint64_t seq,
-                                               gnomon__frame *frame)
+static __attribute__((noinline)) void end_more(gnomon__frame *frame,
+                                               uint64_t seq, gnomon__thread *t)
 {
     uint64_t token = frame->seen.token;
     const gnomon__node *inner = gnomon__node_at(t, t->hot.current);
     if (frame->seen.flags || (frame->mask & ~load_relaxed(&t->plain)) ||
         (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
         ((frame->mask & t->tree_bits) && !end_tree(t, token))) {
-        gnomon__rare_end(t, seq, token);
+        gnomon__rare_end(token, seq, t);
         return;
     }
-    t->frame_top = t->frame_last - 1;
+    t->frame_top = t->frame_last;
     t->frame_last = frame->below;
     raise_flag(t, seq);
     uint32_t live = frame->mask & load_relaxed(&t->attached);
@@ -172,25 +202,38 @@ static __attribute__((noinline)) void end_more(gnomon__thread *t, uint64_t seq,
     even_again(t, seq);
 }
 
-HOT void gnomon__hook_end(gnomon__thread *t, uint64_t seq, uint64_t token)
+/* ... of which there are several. */
+static __attribute__((noinline)) void end_all(gnomon__frame *frame,
+                                              uint64_t seq, gnomon__thread *t)
 {
-    uint32_t word = t->frame_last;
-    gnomon__frame *frame = gnomon__frame_at(t, word);
-    if (unlikely(!word || frame->seen.token != token)) {
-        gnomon__rare_end(t, seq, token);
+    const gnomon__hook *h = t->hooks + t->hook_count;
+    do {
+        h--;
+        h->stop(h->self, &frame->seen, frame->slots + h->rank);
+    } while (h != t->hooks);
+    even_again(t, seq);
+}
+
+HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+{
+    uint32_t last = t->frame_last, all = load_relaxed(&t->all_hooks);
+    gnomon__frame *frame = gnomon__frame_at(t, last);
+    if (unlikely(frame->seen.token != token)) {
+        gnomon__rare_end(token, seq, t);
         return;
     }
-    if (unlikely(frame->hooks != load_relaxed(&t->only_hook) ||
+    if (unlikely(frame->hooks != all || frame->mask != all ||
                  frame->seen.flags)) {
-        end_more(t, seq, frame);
+        end_more(frame, seq, t);
         return;
     }
     t->frame_last = frame->below;
-    t->frame_top = word - 1;
-    raise_flag(t, seq);
+    t->frame_top = last;
     const gnomon__hook *h = t->hooks;
-    if (likely(frame->mask & load_relaxed(&t->attached)))
-        h->stop(h->self, &frame->seen, frame->slots);
-    gnomon__hooks_leave(t);
+    if (unlikely(t->hook_count != 1)) {
+        end_all(frame, seq, t);
+        return;
+    }
+    h->stop(h->self, &frame->seen, frame->slots);
     even_again(t, seq);
 }

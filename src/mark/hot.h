@@ -16,14 +16,14 @@ void gnomon__odd_end(gnomon_token token);
 void gnomon__odd_start(const char *name);
 void gnomon__odd_stop(const char *name);
 /* The word has been turned odd, from `seq`; these turn it even. */
-gnomon_token gnomon__rare_begin(gnomon__thread *t, uint64_t seq,
-                                gnomon_region *region, uint32_t mask);
-void gnomon__rare_end(gnomon__thread *t, uint64_t seq, gnomon_token token);
+gnomon_token gnomon__rare_begin(gnomon_region *region, uint32_t mask,
+                                uint64_t seq, gnomon__thread *t);
+void gnomon__rare_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 /* Scopes that hooks alone see, none of which wants times (hook.c); all others
  * they hand on to the two above. */
-gnomon_token gnomon__hook_begin(gnomon__thread *t, uint64_t seq,
-                                gnomon_region *region, uint32_t mask);
-void gnomon__hook_end(gnomon__thread *t, uint64_t seq, gnomon_token token);
+gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
+                                uint64_t seq, gnomon__thread *t);
+void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name);
 void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name);
 /* The rest of a hot end whose bounds must change first. */

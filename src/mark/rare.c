@@ -64,8 +64,8 @@ gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
     return t ? begin_entered(t, region, mask) : 0;
 }
 
-gnomon_token gnomon__rare_begin(gnomon__thread *t, uint64_t seq,
-                                gnomon_region *region, uint32_t mask)
+gnomon_token gnomon__rare_begin(gnomon_region *region, uint32_t mask,
+                                uint64_t seq, gnomon__thread *t)
 {
     int settled = t->epoch == load_relaxed(&gnomon__sink_epoch);
     if (unlikely((mask & GNOMON_MASK_UNSEEN) || !settled)) {
@@ -134,7 +134,7 @@ void gnomon__odd_end(gnomon_token token)
     gnomon__trouble(&gnomon__nobody, foreign);
 }
 
-void gnomon__rare_end(gnomon__thread *t, uint64_t seq, gnomon_token token)
+void gnomon__rare_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     (void)seq;
     gnomon__thread_settle(t);

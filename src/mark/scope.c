@@ -19,13 +19,13 @@ HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
     if (unlikely(t->seq & 1))
         return gnomon__odd_begin(region, mask);
     uint64_t seq = gnomon__turn_odd(t);
-    if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
-        return gnomon__hook_begin(t, seq, region, mask);
+    if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
+        return gnomon__hook_begin(region, mask, seq, t);
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
     uint32_t node = t->hot.guess;
     gnomon__node *n = gnomon__node_at(t, node);
     if (unlikely(n->key != key))
-        return gnomon__rare_begin(t, seq, region, mask);
+        return gnomon__rare_begin(region, mask, seq, t);
     return gnomon__hot_begin(t, seq, node, n, 0);
 }
 
@@ -39,8 +39,8 @@ HOT void gnomon_end_slow(gnomon_token token)
     uint64_t seq = gnomon__turn_odd(t);
     uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
-    if (unlikely(n->token != token)) {
-        gnomon__hook_end(t, seq, token);
+    if (likely(n->token != token)) {
+        gnomon__hook_end(token, seq, t);
         return;
     }
     gnomon__hot_end(t, seq, node, n);

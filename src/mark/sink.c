@@ -55,7 +55,7 @@ static void publish(void)
         gnomon__thread *t = gnomon__threads[i];
         store_relaxed(&t->fast, GNOMON__NEVER);
         store_relaxed(&t->plain, 0);
-        store_relaxed(&t->only_hook, GNOMON__NEVER);
+        store_relaxed(&t->all_hooks, GNOMON__NEVER);
         store_relaxed(&t->gate, load_relaxed(&t->gate) & attached_bits);
         store_relaxed(&t->attached, load_relaxed(&t->attached) & attached_bits);
     }
@@ -124,16 +124,17 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
     return GNOMON_OK;
 }
 
-/* Whether every thread has been seen outside callbacks since the barrier. */
+/* Whether every thread has been seen outside marks, and so outside callbacks,
+ * since the barrier. Nothing inside a mark waits for us: no lock is held here. */
 static int callbacks_over(void)
 {
     uint64_t start = gnomon__os_monotonic_ns();
     uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < total; i++) {
         const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        uint32_t seen = load_acquire(&t->in_hook);
+        uint64_t seen = load_acquire(&t->seq);
         uint64_t pause = 1000;
-        while ((seen & 1) && load_acquire(&t->in_hook) == seen) {
+        while ((seen & 1) && load_acquire(&t->seq) == seen) {
             if (gnomon__os_monotonic_ns() - start > PATIENCE_NS)
                 return 0;
             gnomon__os_sleep_ns(pause);

@@ -69,8 +69,9 @@ void gnomon__sink_start(void);
 /* Takes `bits` from the masks of all frames and open ranges of the thread. */
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
 
-/* Raises the flag around callbacks and says which of `bits` may be called; its
- * partner is the barrier in gnomon__sink_detach. */
+/* Raises the flag around callbacks and says which of `bits` may be called: the
+ * word is odd, so either they are seen to be gone, or who detaches them waits.
+ * Partner: the barrier in gnomon__sink_detach. */
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
 {

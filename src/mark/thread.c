@@ -138,7 +138,7 @@ static void thread_over(void *state)
         a->token = 0;
         at = a->next;
     }
-    t->frame_top = t->frames ? 0 : UINT32_MAX;
+    t->frame_top = t->frames ? t->frames : UINT32_MAX;
     t->frame_last = t->frame_dead = 0;
     gnomon__lock();
     over = 1;
@@ -307,9 +307,8 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
             at--;
         }
         t->hooks[at] = (gnomon__hook){1u << bit,
-                                      rank,
-                                      bit,
-                                      0,
+                                      (uint16_t)rank,
+                                      (uint16_t)bit,
                                       s->start ? s->start : no_callback,
                                       s->stop ? s->stop : no_callback,
                                       s->self};
@@ -368,14 +367,17 @@ void gnomon__thread_adopt(gnomon__thread *t)
                       ? 1u << t->hot_bit
                       : GNOMON__NEVER);
     adopt_hooks(t, attached & ~t->tree_bits);
-    /* One tree at most, beside hooks without times; and no fences. */
-    uint32_t plain = attached & ~(t->tree_bits | t->time_bits);
-    plain |= t->fast;
-    if (load_relaxed(&gnomon__needs_fence))
-        plain = 0;
-    store_relaxed(&t->plain, plain & ~GNOMON__NEVER);
-    uint32_t only = attached & (attached - 1) ? 0 : attached & plain;
-    store_relaxed(&t->only_hook, only & ~t->fast ? only : GNOMON__NEVER);
+    /* The short ways: hooks without times, beside one tree at most, and no
+     * fences. */
+    uint32_t hooks = attached & ~(t->tree_bits | t->time_bits);
+    uint32_t tree = t->fast & ~GNOMON__NEVER;
+    uint32_t all = hooks == attached && hooks ? hooks : GNOMON__NEVER;
+    if (load_relaxed(&gnomon__needs_fence)) {
+        hooks = tree = 0;
+        all = GNOMON__NEVER;
+    }
+    store_relaxed(&t->plain, hooks | tree);
+    store_relaxed(&t->all_hooks, all);
     store_relaxed(&t->stage_key, gnomon__sink_stage_key());
     store_release(&t->epoch, load_relaxed(&gnomon__sink_epoch));
 }

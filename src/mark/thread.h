@@ -75,9 +75,8 @@ struct gnomon_frame;
  * Valid while its bit is in `attached`. */
 typedef struct gnomon__hook {
     uint32_t bit;   /* as a mask */
-    uint32_t rank;  /* how many hooks have lower bits */
-    uint32_t index; /* of the bit */
-    uint32_t reserved;
+    uint16_t rank;  /* how many hooks have lower bits */
+    uint16_t index; /* of the bit */
     void (*start)(void *, const struct gnomon_frame *, uint64_t *);
     void (*stop)(void *, const struct gnomon_frame *, uint64_t *);
     void *self;
@@ -91,30 +90,34 @@ typedef struct gnomon__thread {
     uint32_t fast; /* control clears: the one bit the fast path serves */
     uint32_t
         stage_key; /* control: the stage's ordinal << GNOMON__REGION_BITS */
-    gnomon__cursor hot; /* of the tree of bit `hot_bit` */
-    uint32_t in_hook;   /* callbacks may be running: odd, new each time; or 0 */
-    uint32_t attached;  /* control clears: bits that frames may still stop */
-    uint32_t epoch;     /* of the configuration it runs under */
-    uint32_t tree_bits; /* of that: the bits that are trees, not hooks */
-    uint32_t time_bits; /* of that: the bits that need the clock */
+    gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
+    uint32_t in_hook;    /* odd, new each time: a callback may be running, what
+                         * readers look at is at rest; or 0 */
+    uint32_t attached;   /* control clears: bits that frames may still stop */
+    uint32_t epoch;      /* of the configuration it runs under */
+    uint32_t tree_bits;  /* of that: the bits that are trees, not hooks */
+    uint32_t frame_room; /* where frames may begin, at most */
+    /* The line of plain hooks, with the first of `hooks`. */
+    uint32_t frames;      /* offset of the frame stack; 0: none yet */
+    uint32_t frame_top;   /* offset of the next; UINT32_MAX: no stack yet */
+    uint32_t frame_last;  /* offset of the newest; 0: none */
+    uint32_t frame_bytes; /* of a frame, with a slot for each hook */
+    uint32_t all_hooks;   /* control clears, to NEVER: all, if plain, no tree */
+    uint32_t hook_count;
+    uint32_t number;
+    uint32_t zero;                    /* frames take both words at once */
+    gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
-    uint32_t only_hook; /* control clears, to NEVER: the bit, if it is alone */
-    uint32_t hook_count;
     uint32_t hook_bits;
-    uint32_t frame_words; /* of a frame, with a slot for each hook */
-    uint32_t frame_room;  /* where frames may begin, at most */
+    uint32_t time_bits; /* of the configuration: bits that need the clock */
+    uint32_t hot_bit;   /* GNOMON__BITS: none */
     gnomon__slot *slots;
-    uint32_t number;
-    uint32_t hot_bit; /* GNOMON__BITS: none */
     uint32_t alive;
     uint32_t lives;
     uint32_t actions; /* list */
     uint32_t action_free, action_end;
-    uint32_t frames;      /* offset of the frame stack; 0: none yet */
-    uint32_t frame_top;   /* words in use */
-    uint32_t frame_last;  /* word of the top frame + 1; 0: none */
     uint32_t frame_dead;  /* frames that are over below one that is not */
     uint32_t range_count; /* blocks of open ranges */
     uint32_t range_hint;
@@ -123,8 +126,7 @@ typedef struct gnomon__thread {
     uint32_t named; /* `name` was given, not taken from the system */
     int64_t os_id;
     char os_name[16];
-    const char *name;                 /* never freed */
-    gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
+    const char *name; /* never freed */
     gnomon__tree trees[GNOMON__BITS];
     gnomon_health health; /* only the counts */
 } gnomon__thread;
