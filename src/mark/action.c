@@ -165,7 +165,7 @@ void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name)
 static gnomon__thread *first_entry(void)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return NULL;
     }
     gnomon__upcall_start();

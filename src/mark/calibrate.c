@@ -32,7 +32,7 @@ static double pair_ns; /* 0: not measured */
 static void measure(void *state)
 {
     uint64_t best = UINT64_MAX;
-    gnomon__self = state;
+    gnomon__here_set(state);
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t begin = gnomon__os_monotonic_ns();
         for (int k = 0; k < PAIRS; k++)
@@ -40,7 +40,7 @@ static void measure(void *state)
         uint64_t d = gnomon__os_monotonic_ns() - begin;
         best = d < best ? d : best;
     }
-    gnomon__self = &gnomon__nobody;
+    gnomon__here_set(&gnomon__nobody);
     pair_ns = (double)best / PAIRS;
 }
 

@@ -44,6 +44,7 @@ static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
     uint32_t window = gnomon__tree_take(t, bit, room * GNOMON__OCTAVE_BYTES, 1);
     if (!window)
         return 0;
+    gnomon__count_next(t, GNOMON__NO_CELL); /* it may lie in the old window */
     if (n->window) {
         const uint64_t *from = gnomon__at(t, n->window);
         uint64_t *to = gnomon__at(t, window);
@@ -58,7 +59,14 @@ static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
     return 1;
 }
 
-/* The first execution is a total and `last` alone: many paths are gone once,
+static void count(const gnomon__thread *t, const gnomon__node *n,
+                  uint64_t ticks)
+{
+    uint64_t *cell = gnomon__at(t, gnomon__cell_at(n, ticks));
+    store_relaxed(cell, *cell + 1);
+}
+
+/* The first execution is `once` and the total alone: many paths are gone once,
  * and need no window. The second makes one for both. */
 void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
                         uint64_t ticks)
@@ -68,7 +76,6 @@ void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
     if (!n->first) {
         store_relaxed(&n->total, ticks);
         store_relaxed(&n->once, ticks);
-        store_relaxed(&n->last, gnomon__cell_of_ticks(ticks));
         store_relaxed(&n->first, add_relaxed(&first_order, 1) + 1);
         return;
     }
@@ -84,7 +91,9 @@ void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
         gnomon__trouble(t, lost_scopes);
         return;
     }
-    gnomon__count_cell(t, n, ticks);
+    if (second)
+        count(t, n, n->once);
+    count(t, n, ticks);
     store_relaxed(&n->min, min);
     store_relaxed(&n->spread, max - min);
 }
@@ -137,7 +146,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     }
     if (n->flags & GNOMON__NODE_OTHER)
         t->trees[bit].over = 0;
-    c->guess = n->next;
+    gnomon__guess(t, c, n->next);
     c->last = node;
     uint32_t p = n->parent;
     for (gnomon__node *q = gnomon__node_at(t, p);
@@ -145,8 +154,9 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
          q = gnomon__node_at(t, p))
         p = q->parent;
     if (p != n->parent)
-        c->guess = c->last = 0;
-    store_relaxed(&c->current, p);
+        gnomon__cursor_set(t, c, p);
+    else
+        store_relaxed(&c->current, p);
 }
 
 uint32_t gnomon__tree_find_any(gnomon__thread *t, uint32_t *bit, uint64_t token)

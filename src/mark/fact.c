@@ -19,7 +19,7 @@ static gnomon__thread *enter_fact(gnomon_region *region, uint32_t mask,
                                   uint32_t *m)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return NULL;
     }
     if (mask & GNOMON_MASK_UNSEEN) {
@@ -144,10 +144,10 @@ gnomon_link gnomon_link_out_slow(void)
 {
     gnomon_link link = {{0}};
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return link;
     }
-    if (gnomon__self == &gnomon__nobody)
+    if (gnomon__here.thread == &gnomon__nobody)
         return link; /* a thread that never marked is nowhere */
     gnomon__thread *t = gnomon__enter();
     if (!t)
@@ -231,10 +231,10 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     if (!from || !from->word[0])
         return;
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
-    if (gnomon__self == &gnomon__nobody)
+    if (gnomon__here.thread == &gnomon__nobody)
         return; /* no scope is open here */
     gnomon__thread *t = gnomon__enter();
     if (!t)
@@ -260,17 +260,17 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
 void gnomon_thread_name(const char *name)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
     gnomon__upcall_start();
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */
     if (!name) {
-        gnomon__trouble(gnomon__self, bad_names);
+        gnomon__trouble(gnomon__here.thread, bad_names);
         name = "(null)";
     }
-    int known = gnomon__self != &gnomon__nobody;
+    int known = gnomon__here.thread != &gnomon__nobody;
     gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(name);
     if (!t)
         return;

@@ -69,7 +69,7 @@ begin_tree(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
 {
     uint32_t key =
         load_relaxed(&frame->seen.region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = t->hot.guess;
+    uint32_t node = gnomon__here.guess;
     gnomon__node *n = gnomon__node_at(t, node);
     if (unlikely(n->key != key)) {
         node = gnomon__tree_child(t, t->hot_bit, key);
@@ -171,12 +171,12 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
     if (unlikely(d - n->min > n->spread)) {
         gnomon__tree_count(t, t->hot_bit, n, d);
     } else {
-        gnomon__count_cell(t, n, d);
+        gnomon__count_next(t, gnomon__cell_at(n, d));
         store_relaxed(&n->total, n->total + d);
     }
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    t->hot.guess = n->next;
+    gnomon__here.guess = n->next;
     t->hot.last = node;
     return 1;
 }

@@ -55,7 +55,7 @@ gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
 {
     store_relaxed(&n->token, (seq + 1) | flags);
     store_relaxed(&t->hot.current, node);
-    t->hot.guess = n->child;
+    gnomon__here.guess = n->child;
     store_relaxed(&n->begin, gnomon__ticks_counter());
     store_release(&t->seq, seq + 2);
     return seq + 1;
@@ -73,11 +73,11 @@ gnomon__hot_end(gnomon__thread *t, uint64_t seq, uint32_t node, gnomon__node *n)
         gnomon__rare_close(t, seq, d);
         return;
     }
-    gnomon__count_cell(t, n, d);
+    gnomon__count_next(t, gnomon__cell_at(n, d));
     store_relaxed(&n->total, n->total + d);
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    t->hot.guess = n->next;
+    gnomon__here.guess = n->next;
     t->hot.last = node;
     store_release(&t->seq, seq + 2);
 }

@@ -20,7 +20,7 @@ void gnomon__guard(void)
 {
     busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (t != &gnomon__nobody && !(load_relaxed(&t->seq) & 1)) {
         gnomon__word_add(&t->seq, 1);
         guarded = t;
@@ -56,6 +56,6 @@ void gnomon__unlock(void)
 
 int gnomon__busy(void)
 {
-    return busy || (gnomon__self != &gnomon__nobody &&
-                    (load_relaxed(&gnomon__self->seq) & 1));
+    return busy || (gnomon__here.thread != &gnomon__nobody &&
+                    (load_relaxed(&gnomon__here.thread->seq) & 1));
 }

@@ -38,9 +38,6 @@
 #define GNOMON__OCTAVES 61
 #define GNOMON__OCTAVE_BYTES 128u /* 64-bit counts never overflow */
 
-/* The cell of the execution that ended last is kept in `last` and counted when
- * the next one ends: a store whose address hangs on the clock just read makes
- * the next read wait, 7 ns of a pair's 19 on one processor measured. */
 typedef struct gnomon__node {
     /* The line that begin and end touch. */
     uint64_t token;  /* 0: closed */
@@ -50,10 +47,10 @@ typedef struct gnomon__node {
     uint64_t spread; /* max - min: one unsigned compare tests both bounds */
     uint32_t parent; /* the root's is 0 */
     uint32_t cells;  /* where cell 0 would be; modulo 2^32 */
-    uint32_t last;   /* cell of the last execution, not yet in the window */
     uint32_t key;
     uint32_t next;  /* prediction: the sibling that followed last time */
     uint32_t child; /* prediction: the child that came first last time */
+    uint32_t unused;
     /* The line that the rare paths touch. */
     uint32_t older; /* list of all nodes of the tree, newest first */
     uint32_t other; /* its "(other)" child */

@@ -104,7 +104,7 @@ static uint64_t begin_entered(gnomon__thread *t, gnomon_region *region,
 uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return 0;
     }
     if (mask & GNOMON_MASK_UNSEEN) {
@@ -170,7 +170,7 @@ static void end_entered(gnomon__thread *t, uint64_t token)
 void gnomon_range_end_slow(uint64_t token)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
     if (!load_acquire(&gnomon__thread_total)) {

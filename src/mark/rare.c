@@ -14,7 +14,7 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
     if (!(mask & GNOMON_MASK_UNSEEN))
         return mask;
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return 0;
     }
     gnomon__upcall_start();
@@ -54,7 +54,7 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
 gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return 0;
     }
     mask = gnomon_touch_slow(region, mask);
@@ -126,7 +126,7 @@ static void end_entered(gnomon__thread *t, gnomon_token token)
 void gnomon__odd_end(gnomon_token token)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
     /* A thread that never began anything; its first mark is this. */
@@ -151,7 +151,7 @@ void gnomon__rare_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
         t->trees[t->hot_bit].over = 0;
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    t->hot.guess = n->next;
+    gnomon__here.guess = n->next;
     t->hot.last = node;
     store_release(&t->seq, seq + 2);
 }

@@ -10,20 +10,20 @@
  * histogram. */
 #include "mark/hot.h"
 
-__thread gnomon__thread *gnomon__self
-    __attribute__((tls_model("initial-exec"))) = &gnomon__nobody;
+__thread gnomon__tls gnomon__here
+    __attribute__((tls_model("initial-exec"))) = {.thread = &gnomon__nobody};
 
 HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (unlikely(t->seq & 1))
         return gnomon__odd_begin(region, mask);
     uint64_t seq = gnomon__turn_odd(t);
     if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = t->hot.guess;
-    gnomon__node *n = gnomon__node_at(t, node);
+    uint32_t node = gnomon__here.guess;
+    gnomon__node *n = gnomon__node_here(node);
     if (unlikely(n->key != key))
         return gnomon__rare_begin(region, mask, seq, t);
     return gnomon__hot_begin(t, seq, node, n, 0);
@@ -31,7 +31,7 @@ HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 
 HOT void gnomon_end_slow(gnomon_token token)
 {
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_end(token);
         return;
@@ -59,7 +59,7 @@ static inline gnomon__action *action_of(const gnomon__thread *t,
 
 HOT void gnomon_start_slow(const char *name)
 {
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_start(name);
         return;
@@ -72,8 +72,8 @@ HOT void gnomon_start_slow(const char *name)
     }
     uint32_t mask = load_relaxed(&a->region->mask);
     uint32_t key = load_relaxed(&a->region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = t->hot.guess;
-    gnomon__node *n = gnomon__node_at(t, node);
+    uint32_t node = gnomon__here.guess;
+    gnomon__node *n = gnomon__node_here(node);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
                  n->key != key)) {
         gnomon__rare_start(t, seq, name);
@@ -85,7 +85,7 @@ HOT void gnomon_start_slow(const char *name)
 
 HOT void gnomon_stop_slow(const char *name)
 {
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_stop(name);
         return;

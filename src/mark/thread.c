@@ -118,7 +118,7 @@ static uint64_t abandon(gnomon__thread *t)
             store_relaxed(&node->token, 0);
             at = node->parent;
         }
-        gnomon__cursor_set(c, t->trees[bit].root, 0, 0);
+        gnomon__cursor_set(t, c, t->trees[bit].root);
         t->trees[bit].over = 0;
         if (n > most && (load_relaxed(&t->attached) >> bit & 1))
             most = n;
@@ -130,6 +130,7 @@ static void thread_over(void *state)
 {
     gnomon__thread *t = state;
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+    gnomon__count_next(t, GNOMON__NO_CELL);
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -142,7 +143,7 @@ static void thread_over(void *state)
     t->frame_last = t->frame_dead = 0;
     gnomon__lock();
     over = 1;
-    gnomon__self = &gnomon__nobody;
+    gnomon__here_set(&gnomon__nobody);
     t->stale = load_relaxed(&t->seq);
     gnomon__leave(t);
     store_relaxed(&t->fast, GNOMON__NEVER);
@@ -224,7 +225,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     }
     int kept = errno;
     gnomon__guard();
-    if (gnomon__self != &gnomon__nobody) { /* a handler came first */
+    if (gnomon__here.thread != &gnomon__nobody) { /* a handler came first */
         gnomon__unguard();
         return gnomon__enter();
     }
@@ -245,11 +246,11 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         t->os_id = gnomon__os_thread_id();
         if (!t->named)
             memcpy(t->os_name, os_name, sizeof os_name);
+        gnomon__here_set(t);
         gnomon__thread_adopt(t);
         /* Needed at the thread's end only: without it the state stays taken. */
         if (end_key_made)
             pthread_setspecific(end_key, t);
-        gnomon__self = t;
     } else {
         gnomon__trouble(&gnomon__nobody, lost_scopes);
     }
@@ -261,7 +262,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
 
 gnomon__thread *gnomon__enter(void)
 {
-    gnomon__thread *t = gnomon__self;
+    gnomon__thread *t = gnomon__here.thread;
     if (t == &gnomon__nobody) {
         if (!load_acquire(&gnomon__sink_epoch))
             gnomon__upcall_start();
@@ -324,6 +325,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
 void gnomon__thread_adopt(gnomon__thread *t)
 {
     uint32_t changed = 0, ready = 0;
+    gnomon__count_next(t, GNOMON__NO_CELL);
     uint32_t old_hot = t->hot_bit;
     if (old_hot < GNOMON__BITS)
         t->trees[old_hot].cursor = t->hot;
@@ -352,12 +354,13 @@ void gnomon__thread_adopt(gnomon__thread *t)
     t->tree_bits = gnomon__tree_bits;
     t->time_bits = gnomon__time_bits;
     uint32_t trees = ready & t->tree_bits;
-    gnomon__cursor hot = {0, 0, 0, 0};
+    gnomon__cursor hot = {0, 0};
     if (trees) {
         t->hot_bit = (uint32_t)__builtin_ctz(trees);
         hot = t->trees[t->hot_bit].cursor;
     }
-    gnomon__cursor_set(&t->hot, hot.current, hot.last, hot.guess);
+    gnomon__cursor_set(t, &t->hot, hot.current);
+    t->hot.last = hot.last;
     uint32_t attached = ready & gnomon__sink_attached_bits();
     store_relaxed(&t->attached, attached);
     gnomon__frames_fit(t);

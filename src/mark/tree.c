@@ -87,8 +87,7 @@ int gnomon__tree_make(gnomon__thread *t, uint32_t bit, uint32_t generation)
     store_relaxed(&gnomon__node_at(t, root)->flags, GNOMON__NODE_ROOT);
     store_relaxed(&gnomon__node_at(t, ranges)->flags, GNOMON__NODE_RANGES);
     tree->ranges = ranges;
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    gnomon__cursor_set(c, root, 0, 0);
+    gnomon__cursor_set(t, gnomon__cursor_of(t, bit), root);
     store_relaxed(&tree->root, root);
     store_release(&tree->generation, generation);
     return 1;
@@ -115,7 +114,7 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
     for (size_t i = 0; i < sizeof *tree / sizeof(uint32_t); i++)
         store_relaxed((uint32_t *)(void *)tree + i, 0);
     if (t->hot_bit == bit)
-        gnomon__cursor_set(&t->hot, 0, 0, 0);
+        gnomon__cursor_set(t, &t->hot, 0);
 }
 
 /* ---- Finding ---------------------------------------------------------------- */
@@ -213,8 +212,12 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__trouble(t, too_deep);
         return 0;
     }
-    if (gnomon__node_at(t, c->guess)->key == key)
-        return c->guess;
+    /* What was remembered below, the last time. */
+    gnomon__node *last = c->last ? gnomon__node_at(t, c->last) : NULL;
+    uint32_t *followed =
+        last && last->parent == c->current ? &last->next : &current->child;
+    if (gnomon__node_at(t, *followed)->key == key)
+        return *followed;
     int deep = current->depth >= GNOMON__MAX_DEPTH;
     uint32_t node = deep ? 0 : lookup(t, bit, c->current, key);
     if (!node) {
@@ -227,12 +230,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
             gnomon__trouble(t, lost_scopes);
         return node;
     }
-    gnomon__node *last = c->last ? gnomon__node_at(t, c->last) : NULL;
-    if (last && last->parent == c->current) {
-        store_relaxed(&last->next, node);
-    } else {
-        store_relaxed(&current->child, node);
-    }
+    store_relaxed(followed, node);
     return node;
 }
 

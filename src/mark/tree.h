@@ -64,24 +64,37 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
     return 16u * e + (uint32_t)(ticks >> e);
 }
 
-/* Counts the execution before, and keeps this one's cell for the next to count.
- * The window holds both. */
-static inline void gnomon__count_cell(gnomon__thread *t, gnomon__node *n,
-                                      uint64_t ticks)
+/* Counts what is pending, and makes the cell at this offset the next to be. */
+static inline void gnomon__count_next(gnomon__thread *t, uint32_t cell)
 {
-    uint32_t at = n->cells + 8 * n->last;
-    uint64_t *count = (uint64_t *)(void *)(t->base + at);
-    store_relaxed(count, *count + 1);
-    store_relaxed(&n->last, gnomon__cell_of_ticks(ticks));
+    void *pending = gnomon__here.base + gnomon__here.pending;
+    uint64_t *count = pending;
+    store_relaxed(count, load_relaxed(count) + 1);
+    gnomon__here.pending = cell;
+    store_relaxed(&t->pending, cell);
+}
+
+/* The cell of an execution of `ticks` in the window, which holds it. */
+static inline uint32_t gnomon__cell_at(const gnomon__node *n, uint64_t ticks)
+{
+    return n->cells + 8 * gnomon__cell_of_ticks(ticks);
+}
+
+/* Predictions are made for the hot tree alone. */
+static inline void gnomon__guess(const gnomon__thread *t,
+                                 const gnomon__cursor *c, uint32_t node)
+{
+    if (c == &t->hot)
+        gnomon__here.guess = node;
 }
 
 /* Readers look at `current` of the hot tree's cursor, and at no other field. */
-static inline void gnomon__cursor_set(gnomon__cursor *c, uint32_t current,
-                                      uint32_t last, uint32_t guess)
+static inline void gnomon__cursor_set(gnomon__thread *t, gnomon__cursor *c,
+                                      uint32_t current)
 {
     store_relaxed(&c->current, current);
-    c->last = last;
-    c->guess = guess;
+    c->last = 0;
+    gnomon__guess(t, c, 0);
 }
 
 /* Opens `node`, the cursor's child. `token` may carry flags. */
@@ -91,7 +104,7 @@ static inline void gnomon__tree_open(gnomon__thread *t, gnomon__cursor *c,
     gnomon__node *n = gnomon__node_at(t, node);
     store_relaxed(&n->token, token);
     store_relaxed(&c->current, node);
-    c->guess = n->child;
+    gnomon__guess(t, c, n->child);
 }
 
 /* Closes a node of the chain that is open, wherever it stands on it. The time

@@ -66,8 +66,9 @@ static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
     row->count += count;
 }
 
-/* The node and its cells as they are at this moment; every number is checked
- * before it leads anywhere, since the copy may be torn. 0: no memory. */
+/* The node and its cells as they are at this moment, with what is pending; every
+ * number is checked before it leads anywhere, since the copy may be torn. 0: no
+ * memory. */
 static int copy_node(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t)
 {
     gnomon__node *n = &row->node;
@@ -78,20 +79,21 @@ static int copy_node(gnomon__rows *r, gnomon__row *row, const gnomon__thread *t)
     if (!cell_room(r, (size_t)GNOMON__OCTAVES * GNOMON__CELLS))
         return 0;
     uint64_t bytes = (uint64_t)n->room * GNOMON__OCTAVE_BYTES;
-    uint32_t last = n->first ? n->last : UINT32_MAX; /* not counted yet */
+    uint32_t pending = load_relaxed(&t->pending);
     if (n->window && n->low + n->room <= GNOMON__OCTAVES &&
         n->room <= GNOMON__OCTAVES &&
         n->window + bytes <= load_relaxed(&gnomon__marks_arena.used)) {
         const uint64_t *count = gnomon__at(t, n->window);
         for (uint32_t i = 0; i < n->room * GNOMON__CELLS; i++) {
             uint32_t cell = n->low * GNOMON__CELLS + i;
-            uint64_t c = load_relaxed(&count[i]) + (cell == last);
+            uint64_t c =
+                load_relaxed(&count[i]) + (pending == n->window + 8 * i);
             if (c)
                 add_cell(r, row, cell, c);
         }
         row->max = n->min + n->spread;
     } else if (n->first) { /* once */
-        add_cell(r, row, last, 1);
+        add_cell(r, row, gnomon__cell_of_ticks(n->once), 1);
         row->max = n->min = n->once;
     } else {
         row->max = n->min = n->total = 0;

@@ -98,7 +98,7 @@ static void after_fork_child(void)
     store_relaxed(&gnomon_gate, 0);
     gnomon__sink_arm(0); /* regions that come later are off too */
     gnomon__region_rewrite(0, 1, UINT32_MAX);
-    gnomon__self = &gnomon__nobody;
+    gnomon__here_set(&gnomon__nobody);
     gnomon__thread_refuse();
     gnomon__unlock();
 }

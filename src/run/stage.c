@@ -260,7 +260,7 @@ static uint64_t count_step(uint64_t now, uint64_t number, int given)
 void gnomon_step_slow(uint64_t number, int given)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__self, reentered);
+        gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
     if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
