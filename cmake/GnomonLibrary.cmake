@@ -14,8 +14,17 @@ function(gnomon_collect_sources out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Vectorizing the few stores of the hot path costs more than it saves.
+# The hot path: making vectors of its few stores costs more than it saves, and
+# padding inside functions spreads them over one line of code more.
+set(GNOMON_HOT_OPTIONS)
 check_c_compiler_flag(-fno-tree-slp-vectorize GNOMON_HAS_NO_SLP)
+if(GNOMON_HAS_NO_SLP)
+  list(APPEND GNOMON_HOT_OPTIONS -fno-tree-slp-vectorize)
+endif()
+check_c_compiler_flag(-fno-align-jumps GNOMON_HAS_NO_ALIGN)
+if(GNOMON_HAS_NO_ALIGN)
+  list(APPEND GNOMON_HOT_OPTIONS -fno-align-jumps -fno-align-labels)
+endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
 function(gnomon_compile target)
@@ -33,9 +42,9 @@ function(gnomon_compile target)
     if(source MATCHES "/src/profilers/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS GNOMON_BUILTIN)
-    elseif(source MATCHES "/src/mark/(scope|hook)\\.c$" AND GNOMON_HAS_NO_SLP)
+    elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
-        COMPILE_OPTIONS -fno-tree-slp-vectorize)
+        COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
     endif()
   endforeach()
 endfunction()

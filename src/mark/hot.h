@@ -53,12 +53,16 @@ static inline __attribute__((always_inline)) uint64_t
 gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
                   gnomon__node *n, uint64_t flags)
 {
-    store_relaxed(&n->token, (seq + 1) | flags);
+    uint64_t token = seq + 1;
+    /* Nothing but the token lives across the clock read, which takes registers:
+     * `seq` then lies where the rare halves want it. */
+    __asm__("" : "+r"(token));
+    store_relaxed(&n->token, token | flags);
     store_relaxed(&t->hot.current, node);
     gnomon__here.guess = n->child;
     store_relaxed(&n->begin, gnomon__ticks_counter());
-    store_release(&t->seq, seq + 2);
-    return seq + 1;
+    store_release(&t->seq, token + 1);
+    return token;
 }
 
 /* The innermost scope, whose parent is open, ends. One test stands for "a new

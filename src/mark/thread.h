@@ -148,7 +148,7 @@ typedef struct gnomon__tls {
 #define GNOMON__NO_CELL 512u
 
 extern __thread gnomon__tls gnomon__here
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"), aligned(32))); /* in one line */
 extern gnomon__thread gnomon__nobody;
 
 /* The calling thread is `t` from now on. */
