@@ -159,7 +159,18 @@ AT(gnomon_host, snapshot, 192);
 AT(gnomon_host, profile_free, 200);
 AT(gnomon_host, health, 208);
 AT(gnomon_host, error_text, 216);
-SIZE(gnomon_host, 224);
+AT(gnomon_host, touch, 224);
+AT(gnomon_host, setup, 232);
+AT(gnomon_host, teardown, 240);
+AT(gnomon_host, configure, 248);
+AT(gnomon_host, spec, 256);
+AT(gnomon_host, add_profiler, 264);
+AT(gnomon_host, summary, 272);
+AT(gnomon_host, profile_check, 280);
+AT(gnomon_host, thread_count, 288);
+AT(gnomon_host, thread_stack, 296);
+AT(gnomon_host, join, 304);
+SIZE(gnomon_host, 312);
 
 /* ---- gnomon/profile.h ---------------------------------------------------- */
 

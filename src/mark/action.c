@@ -10,6 +10,7 @@
 #include "mark/hot.h"
 #include "mark/region.h"
 #include "mark/upcall.h"
+#include "platform/owner.h"
 
 #define PAGE_IDS 4096u
 #define ACTIONS_CHUNK 1024u
@@ -169,12 +170,15 @@ static gnomon__thread *first_entry(void)
         return NULL;
     }
     gnomon__upcall_start();
-    return load_relaxed(&gnomon_gate) ? gnomon__enter() : NULL;
+    if (load_relaxed(&gnomon__owner) || !load_relaxed(&gnomon_gate))
+        return NULL;
+    return gnomon__enter();
 }
 
 void gnomon__odd_start(const char *name)
 {
     gnomon__thread *t = first_entry();
+    GNOMON__FORWARD_VOID(start(name));
     if (t) {
         start_entered(t, name);
         gnomon__leave(t);
@@ -184,6 +188,7 @@ void gnomon__odd_start(const char *name)
 void gnomon__odd_stop(const char *name)
 {
     gnomon__thread *t = first_entry();
+    GNOMON__FORWARD_VOID(stop(name));
     if (t) {
         stop_entered(t, name);
         gnomon__leave(t);

@@ -7,6 +7,7 @@
 #include "mark/region.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
+#include "platform/owner.h"
 #include "platform/utf8.h"
 
 #define MAX_COUNTERS 256u
@@ -14,17 +15,12 @@
 #define MAX_LINKS 65536u
 #define LINK_NODES 5u /* trees whose place a link can name */
 
-/* Enters for a fact of `region`; NULL: refused, or nobody wants it now. */
-static gnomon__thread *enter_fact(gnomon_region *region, uint32_t mask,
-                                  uint32_t *m)
+/* Enters for a fact; NULL: refused, or nobody wants it now. */
+static gnomon__thread *enter_fact(uint32_t mask, uint32_t *m)
 {
-    if (gnomon__busy()) {
+    if (mask && gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
         return NULL;
-    }
-    if (mask & GNOMON_MASK_UNSEEN) {
-        gnomon__upcall_start();
-        mask = gnomon__region_enter(region);
     }
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
     if (!t)
@@ -84,7 +80,9 @@ static void sample(gnomon__counter *c, double value)
 void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
 {
     uint32_t m;
-    gnomon__thread *t = enter_fact(region, mask, &m);
+    mask = gnomon_touch_slow(region, mask);
+    GNOMON__FORWARD_VOID(counter(region, mask, value));
+    gnomon__thread *t = enter_fact(mask, &m);
     if (!t)
         return;
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
@@ -113,7 +111,9 @@ void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
 void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
 {
     uint32_t m;
-    gnomon__thread *t = enter_fact(region, mask, &m);
+    mask = gnomon_touch_slow(region, mask);
+    GNOMON__FORWARD_VOID(mark(region, mask));
+    gnomon__thread *t = enter_fact(mask, &m);
     if (!t)
         return;
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
@@ -142,6 +142,7 @@ void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
  * trees, in the order of their bits. */
 gnomon_link gnomon_link_out_slow(void)
 {
+    GNOMON__FORWARD(link_out());
     gnomon_link link = {{0}};
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
@@ -228,6 +229,7 @@ static void count_link(gnomon__thread *t, uint32_t bit, uint32_t from,
 
 void gnomon_link_in_slow(const gnomon_link *from, int kind)
 {
+    GNOMON__FORWARD_VOID(link_in(from, kind));
     if (!from || !from->word[0])
         return;
     if (gnomon__busy()) {
@@ -264,6 +266,7 @@ void gnomon_thread_name(const char *name)
         return;
     }
     gnomon__upcall_start();
+    GNOMON__FORWARD_VOID(thread_name(name));
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */
     if (!name) {
@@ -294,6 +297,7 @@ void gnomon_thread_name(const char *name)
 
 void gnomon_health_get(gnomon_health *health)
 {
+    GNOMON__FORWARD_VOID(health(health));
     gnomon_health all = {0};
     uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i <= total; i++) {

@@ -9,6 +9,7 @@
 #include "mark/region.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
+#include "platform/owner.h"
 
 #define BLOCK_SLOTS 128u
 #define MAX_BLOCKS 64u
@@ -107,10 +108,8 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
         gnomon__trouble(gnomon__here.thread, reentered);
         return 0;
     }
-    if (mask & GNOMON_MASK_UNSEEN) {
-        gnomon__upcall_start();
-        mask = gnomon__region_enter(region);
-    }
+    mask = gnomon_touch_slow(region, mask);
+    GNOMON__FORWARD(range_begin(region, mask));
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
     if (!t)
         return 0;
@@ -169,6 +168,7 @@ static void end_entered(gnomon__thread *t, uint64_t token)
 
 void gnomon_range_end_slow(uint64_t token)
 {
+    GNOMON__FORWARD_VOID(range_end(token));
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
         return;

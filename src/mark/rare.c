@@ -6,6 +6,7 @@
 #include "mark/hot.h"
 #include "mark/region.h"
 #include "mark/upcall.h"
+#include "platform/owner.h"
 
 /* The region's mask once it is registered and the run has started; 0: off.
  * Never called with the word odd by ourselves. */
@@ -18,6 +19,7 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
         return 0;
     }
     gnomon__upcall_start();
+    GNOMON__FORWARD(touch(region, mask));
     return gnomon__region_enter(region);
 }
 
@@ -60,6 +62,7 @@ gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
     mask = gnomon_touch_slow(region, mask);
     if (!mask)
         return 0;
+    GNOMON__FORWARD(begin(region, mask));
     gnomon__thread *t = gnomon__enter();
     return t ? begin_entered(t, region, mask) : 0;
 }
@@ -125,6 +128,7 @@ static void end_entered(gnomon__thread *t, gnomon_token token)
 
 void gnomon__odd_end(gnomon_token token)
 {
+    GNOMON__FORWARD_VOID(end(token));
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
         return;

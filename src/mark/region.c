@@ -11,6 +11,7 @@
 #include "mark/thread.h"
 #include "mark/upcall.h"
 #include "platform/os.h"
+#include "platform/owner.h"
 #include "platform/utf8.h"
 
 #define BLOCK 4096u
@@ -272,6 +273,7 @@ gnomon_region *gnomon_region_get(const char *name, const char *category)
         return &other_region;
     }
     gnomon__upcall_start();
+    GNOMON__FORWARD(region_get(name, category));
     return gnomon__region_intern(name, category, GNOMON_KIND_SCOPE);
 }
 

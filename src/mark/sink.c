@@ -14,6 +14,7 @@
 
 #define PATIENCE_NS 1000000000ull
 #define REWRITE_PART 2048u
+#define MAX_GATES 64u
 
 gnomon__sink gnomon__sinks[GNOMON__BITS];
 uint32_t gnomon__tree_bits;
@@ -25,6 +26,10 @@ uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
 static uint32_t attached_bits, armed_bits, open_bits, stage_key;
 static uint32_t leaving_bits; /* detached, but a callback may still run */
 static uint32_t generations;
+
+/* Those of the other copies that joined this one. */
+static uint32_t *gates[MAX_GATES];
+static uint32_t gate_count;
 
 uint32_t gnomon__sink_armed(void)
 {
@@ -46,11 +51,39 @@ uint32_t gnomon__sink_stage_key(void)
     return stage_key;
 }
 
+void gnomon__sink_gates(uint32_t bits)
+{
+    store_relaxed(&gnomon_gate, bits);
+    for (uint32_t i = 0; i < gate_count; i++)
+        store_relaxed(gates[i], bits);
+}
+
+int gnomon__sink_add_gate(uint32_t *gate)
+{
+    int code = GNOMON_OK;
+    gnomon__lock();
+    uint32_t i = 0;
+    while (i < gate_count && gates[i] != gate)
+        i++;
+    if (i == MAX_GATES) {
+        code = gnomon__fail(GNOMON_EFULL,
+                            "%u copies of gnomon are in this "
+                            "process, no more fit",
+                            MAX_GATES);
+    } else {
+        gates[i] = gate;
+        gate_count = i < gate_count ? gate_count : i + 1;
+        store_relaxed(gate, load_relaxed(&gnomon_gate));
+    }
+    gnomon__unlock();
+    return code;
+}
+
 /* Under the lock. Threads take the new configuration at their next mark. */
 static void publish(void)
 {
     store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
-    store_relaxed(&gnomon_gate, attached_bits);
+    gnomon__sink_gates(attached_bits);
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         store_relaxed(&t->fast, GNOMON__NEVER);
@@ -67,7 +100,7 @@ void gnomon__sink_start(void)
     if (!gnomon__sink_epoch) {
         stage_key = 1u << GNOMON__REGION_BITS;
         store_release(&gnomon__sink_epoch, 1);
-        store_relaxed(&gnomon_gate, attached_bits);
+        gnomon__sink_gates(attached_bits);
     }
     gnomon__unlock();
 }

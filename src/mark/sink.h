@@ -63,6 +63,12 @@ uint32_t gnomon__sink_open_bits(void);
 uint32_t gnomon__sink_attached_bits(void);
 uint32_t gnomon__sink_stage_key(void);
 
+/* The gate of another copy of the library follows ours from now on. GNOMON_EFULL.
+ * Takes the lock. */
+int gnomon__sink_add_gate(uint32_t *gate);
+/* Writes all gates. Under the lock. */
+void gnomon__sink_gates(uint32_t bits);
+
 /* Before anything else here: from then on marks can be taken. Idempotent. */
 void gnomon__sink_start(void);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "platform/os.h"
+#include "platform/owner.h"
 
 static __thread char last_error_text[256];
 
@@ -36,6 +37,7 @@ void gnomon__fail_clear(void)
 
 const char *gnomon_error_text(void)
 {
+    GNOMON__FORWARD(error_text());
     return last_error_text;
 }
 

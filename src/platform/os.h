@@ -70,4 +70,11 @@ void *gnomon__os_symbol(void *library, const char *name);
  * new module, else a few loads. Takes the loader's lock: hold none of ours. */
 void gnomon__os_pin_module(const void *address);
 
+/* Shows `found` the ELF notes of this name and type in all modules, in the order
+ * of their loading, until it returns 1. Takes the loader's lock of the list,
+ * which is not held while constructors run. */
+void gnomon__os_notes(const char *name, uint32_t type,
+                      int (*found)(const void *desc, size_t bytes, void *out),
+                      void *out);
+
 #endif

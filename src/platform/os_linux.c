@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -262,4 +263,56 @@ void gnomon__os_pin_module(const void *address)
         store_relaxed(&pinned_modules[i], base);
     }
     errno = kept_errno;
+}
+
+/* One search through the notes of all modules. */
+typedef struct note_search {
+    const char *name;
+    uint32_t type;
+    int (*found)(const void *desc, size_t bytes, void *out);
+    void *out;
+} note_search;
+
+/* Whether it was found in the notes of one segment. */
+static int search_notes(const note_search *s, const char *at, size_t bytes)
+{
+    ElfW(Nhdr) note;
+    size_t length = strlen(s->name) + 1;
+    while (bytes >= sizeof note) {
+        memcpy(&note, at, sizeof note);
+        size_t name = (note.n_namesz + 3) & ~(size_t)3;
+        size_t desc = (note.n_descsz + 3) & ~(size_t)3;
+        if (bytes - sizeof note < name || bytes - sizeof note - name < desc)
+            break;
+        const char *text = at + sizeof note;
+        if (note.n_type == s->type && note.n_namesz == length &&
+            memcmp(text, s->name, length) == 0 &&
+            s->found(text + name, note.n_descsz, s->out))
+            return 1;
+        at += sizeof note + name + desc;
+        bytes -= sizeof note + name + desc;
+    }
+    return 0;
+}
+
+static int search_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        /* Notes aligned to 8 are the linker's own. */
+        if (p->p_type == PT_NOTE && p->p_align <= 4 &&
+            search_notes(data, (const char *)(info->dlpi_addr + p->p_vaddr),
+                         p->p_memsz))
+            return 1;
+    }
+    return 0;
+}
+
+void gnomon__os_notes(const char *name, uint32_t type,
+                      int (*found)(const void *desc, size_t bytes, void *out),
+                      void *out)
+{
+    note_search s = {name, type, found, out};
+    dl_iterate_phdr(search_module, &s);
 }

@@ -6,6 +6,7 @@
 #include "gnomon/profile.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/owner.h"
 
 typedef struct sums {
     uint64_t children; /* of a node: its children's totals */
@@ -150,6 +151,7 @@ static int check_others(const gnomon_profile *p)
 
 int gnomon_profile_check(const gnomon_profile *p)
 {
+    GNOMON__FORWARD(profile_check(p));
     gnomon__fail_clear();
     if (!p)
         return VIOLATED("no profile");

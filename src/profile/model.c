@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/owner.h"
 
 #define TEXT_BLOCK 4096
 
@@ -123,6 +124,7 @@ const char *gnomon__model_text(gnomon__model *m, const char *text)
 
 void gnomon_profile_free(gnomon_profile *profile)
 {
+    GNOMON__FORWARD_VOID(profile_free(profile));
     gnomon__model *m = (gnomon__model *)(void *)profile;
     if (!m)
         return;

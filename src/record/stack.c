@@ -14,6 +14,7 @@
 #include "mark/region.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
+#include "platform/owner.h"
 
 #define TRIES 100
 #define GLANCES 16
@@ -26,6 +27,7 @@ typedef struct open_copy {
 
 size_t gnomon_thread_count(void)
 {
+    GNOMON__FORWARD(thread_count());
     return load_acquire(&gnomon__thread_total);
 }
 
@@ -93,6 +95,7 @@ static int look(const gnomon__thread *t, open_copy *chain, size_t *n)
 int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
                         size_t capacity)
 {
+    GNOMON__FORWARD(thread_stack(thread, scopes, capacity));
     if (thread >= gnomon_thread_count() || (capacity && !scopes))
         return GNOMON_EINVAL;
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);

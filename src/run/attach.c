@@ -7,6 +7,7 @@
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
+#include "platform/owner.h"
 #include "run/run.h"
 
 gnomon__attachment *gnomon__attachments;
@@ -311,6 +312,7 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
 int gnomon_attach(const gnomon_profiler *profiler, void *self,
                   const char *options)
 {
+    GNOMON__FORWARD_CONTROL(attach(profiler, self, options));
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -322,6 +324,7 @@ int gnomon_attach(const gnomon_profiler *profiler, void *self,
 
 int gnomon_detach(const gnomon_profiler *profiler, void *self)
 {
+    GNOMON__FORWARD_CONTROL(detach(profiler, self));
     int code = gnomon__control_enter();
     if (code)
         return code;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/owner.h"
 #include "run/run.h"
 
 /* Lines that do not name where the spec came from get it. */
@@ -199,6 +200,7 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
 
 size_t gnomon_spec(char *buffer, size_t size)
 {
+    GNOMON__FORWARD_CONTROL(spec(buffer, size));
     if (size)
         *buffer = 0;
     if (gnomon__control_enter())

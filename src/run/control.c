@@ -29,6 +29,11 @@ int gnomon__control_enter(void)
         return gnomon__fail(GNOMON_ESTATE,
                             "this process was forked from one that records; "
                             "it is off");
+    if (!gnomon__copy_owns())
+        return gnomon__fail(GNOMON_ESTATE,
+                            "another generation of gnomon owns this process: "
+                            "this copy, %s, is off",
+                            GNOMON_VERSION);
     in_control = 1; /* first: a handler's first mark must not wait for us */
     pthread_mutex_lock(&control_lock);
     return GNOMON_OK;
@@ -55,6 +60,12 @@ void gnomon__upcall_start(void)
         return;
     int kept = errno;
     in_control = 1;
+    if (!gnomon__copy_owns()) {
+        store_release(&has_started, 1);
+        in_control = 0;
+        errno = kept;
+        return;
+    }
     pthread_mutex_lock(&control_lock);
     if (!has_started) {
         gnomon__clock_start();
@@ -95,7 +106,7 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
     store_relaxed(&is_forked, 1);
-    store_relaxed(&gnomon_gate, 0);
+    gnomon__sink_gates(0);
     gnomon__sink_arm(0); /* regions that come later are off too */
     gnomon__region_rewrite(0, 1, UINT32_MAX);
     gnomon__here_set(&gnomon__nobody);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The one table through which plugins, and one day other copies of the library,
- * reach this one. Fields are only ever appended. */
+/* The one table through which plugins and other copies of the library reach this
+ * one. Fields are only ever appended. */
 #include "mark/sink.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -18,8 +18,8 @@ static void host_log(const char *line)
     gnomon__log("%s", line ? line : "");
 }
 
-static const gnomon_host the_host = {
-    .struct_size = sizeof the_host,
+const gnomon_host gnomon__host = {
+    .struct_size = sizeof gnomon__host,
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
     .now_ns = host_now_ns,
@@ -48,9 +48,15 @@ static const gnomon_host the_host = {
     .profile_free = gnomon_profile_free,
     .health = gnomon_health_get,
     .error_text = gnomon_error_text,
+    .touch = gnomon_touch_slow,
+    .setup = gnomon_setup,
+    .teardown = gnomon_teardown,
+    .configure = gnomon_configure,
+    .spec = gnomon_spec,
+    .add_profiler = gnomon_register,
+    .summary = gnomon_summary,
+    .profile_check = gnomon_profile_check,
+    .thread_count = gnomon_thread_count,
+    .thread_stack = gnomon_thread_stack,
+    .join = gnomon__copy_join,
 };
-
-const gnomon_host *gnomon__host(void)
-{
-    return &the_host;
-}

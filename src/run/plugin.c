@@ -6,6 +6,7 @@
 
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/owner.h"
 #include "profilers/table.h"
 #include "run/run.h"
 
@@ -63,6 +64,7 @@ const gnomon_profiler *gnomon__profiler_named(const char *name)
 
 int gnomon_register(const gnomon_profiler *profiler)
 {
+    GNOMON__FORWARD_CONTROL(add_profiler(profiler));
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -98,7 +100,7 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
         return gnomon__fail(GNOMON_ENOENT,
                             "plugin %s does not export " GNOMON_PLUGIN_ENTRY,
                             path);
-    const gnomon_profiler *profiler = entry(gnomon__host());
+    const gnomon_profiler *profiler = entry(&gnomon__host);
     if (!profiler)
         return gnomon__fail(GNOMON_EPLUGIN,
                             "plugin %s does not want to run with gnomon %s",

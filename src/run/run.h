@@ -12,7 +12,8 @@
  *     window.c     schedules: gates and armed masks
  *     summary.c    summaries into buffers, and when reports are due
  *     output.c     where reports go
- *     host.c       the table that plugins get                              */
+ *     host.c       the table that plugins and other copies get
+ *     copies.c     which copy of the library owns the process              */
 #ifndef GNOMON_RUN_RUN_H
 #define GNOMON_RUN_RUN_H
 
@@ -168,6 +169,22 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- host.c ------------------------------------------------------------------------ */
 
-const gnomon_host *gnomon__host(void);
+extern const gnomon_host gnomon__host;
+
+/* Whether this copy owns the process, by its first asking; else another does, or
+ * it stays off. Under no lock. */
+int gnomon__copy_owns(void);
+/* The table of the copy that owns it, where this one joined that; else NULL. */
+const gnomon_host *gnomon__copy_elsewhere(void);
+/* Takes another copy in: its gate follows ours. GNOMON_EFULL. */
+int gnomon__copy_join(struct gnomon__copy *copy);
+
+/* GNOMON__FORWARD for control calls, which may be a copy's first call. */
+#define GNOMON__FORWARD_CONTROL(call) \
+    do { \
+        const gnomon_host *gnomon__to = gnomon__copy_elsewhere(); \
+        if (gnomon__to) \
+            return gnomon__to->call; \
+    } while (0)
 
 #endif

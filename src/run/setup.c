@@ -8,6 +8,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/owner.h"
 #include "run/run.h"
 
 static int setup_depth;
@@ -123,6 +124,7 @@ static int take_options(const gnomon_setup_options *given)
 
 int gnomon_setup(const gnomon_setup_options *options)
 {
+    GNOMON__FORWARD_CONTROL(setup(options));
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -136,6 +138,7 @@ int gnomon_setup(const gnomon_setup_options *options)
 
 int gnomon_teardown(void)
 {
+    GNOMON__FORWARD_CONTROL(teardown());
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -155,6 +158,7 @@ int gnomon_teardown(void)
 
 int gnomon_configure(const char *spec)
 {
+    GNOMON__FORWARD_CONTROL(configure(spec));
     int code = gnomon__control_enter();
     if (code)
         return code;

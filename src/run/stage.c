@@ -14,6 +14,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/json.h"
+#include "platform/owner.h"
 #include "platform/utf8.h"
 #include "run/run.h"
 
@@ -204,6 +205,7 @@ static int begin_stage(const char *name)
 
 int gnomon_stage_begin(const char *name)
 {
+    GNOMON__FORWARD_CONTROL(stage_begin(name));
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -215,6 +217,7 @@ int gnomon_stage_begin(const char *name)
 
 int gnomon_stage_end(void)
 {
+    GNOMON__FORWARD_CONTROL(stage_end());
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -265,6 +268,7 @@ void gnomon_step_slow(uint64_t number, int given)
     }
     if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
         gnomon__upcall_start();
+    GNOMON__FORWARD_VOID(step(number, given));
     if (!load_relaxed(&gnomon_gate))
         return;
     gnomon__thread *t = gnomon__enter();
@@ -373,6 +377,7 @@ static int add_metadata(const char *key, const char *json)
 
 int gnomon_metadata(const char *key, const char *json)
 {
+    GNOMON__FORWARD_CONTROL(metadata(key, json));
     int code = gnomon__control_enter();
     if (code)
         return code;

@@ -7,6 +7,7 @@
 #include "mark/region.h"
 #include "mark/sink.h"
 #include "platform/error.h"
+#include "platform/owner.h"
 #include "report/footer.h"
 #include "run/run.h"
 
@@ -116,6 +117,7 @@ static int not_attached(const char *name)
 
 int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
+    GNOMON__FORWARD_CONTROL(summary(profiler, out));
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -144,6 +146,7 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
 
 int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
 {
+    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, all_stages));
     if (!out)
         return GNOMON_EINVAL;
     *out = NULL;

@@ -139,6 +139,8 @@ GNOMON_API int gnomon_summary(const char *profiler, const gnomon_writer *out);
 
 /* ---- Plugins --------------------------------------------------------------- */
 
+struct gnomon__copy;
+
 /* What the process's gnomon offers to plugins. Lives as long as the process.
  * Look at struct_size before a field newer than the first release. */
 typedef struct gnomon_host {
@@ -172,6 +174,18 @@ typedef struct gnomon_host {
     void (*profile_free)(gnomon_profile *profile);
     void (*health)(gnomon_health *health);
     const char *(*error_text)(void);
+    uint32_t (*touch)(gnomon_region *region, uint32_t mask);
+    int (*setup)(const gnomon_setup_options *options);
+    int (*teardown)(void);
+    int (*configure)(const char *spec);
+    size_t (*spec)(char *buffer, size_t size);
+    int (*add_profiler)(const gnomon_profiler *profiler); /* gnomon_register */
+    int (*summary)(const char *profiler, const gnomon_writer *out);
+    int (*profile_check)(const gnomon_profile *profile);
+    size_t (*thread_count)(void);
+    int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
+                        size_t capacity);
+    int (*join)(struct gnomon__copy *copy); /* another copy of the library */
 } gnomon_host;
 
 /* All that a plugin exports. NULL: it does not want to run with this host. */

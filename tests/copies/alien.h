@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A copy of a generation that cannot join ours, nor we it. */
+#include "gnomon/version.h"
+#undef GNOMON_VERSION
+#define GNOMON_VERSION "9.0.0"
+#undef GNOMON_ABI
+#define GNOMON_ABI 9

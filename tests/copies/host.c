@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A host that does as its words say, in order:
+ *
+ *     MODULE       loads it, RTLD_LOCAL, and has it mark twice
+ *     self         marks twice itself (HOST_MARKS: it has gnomon)
+ *     again        all that marked, once more
+ *     say=MODULE   prints the report as that module's copy gives it
+ *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
+ *                     pages it grew after the first tenth
+ *     toggle       changes the profilers 100 times, to simple (HOST_MARKS)
+ *     race=MODULE,...  loads all, then each marks twice in a thread, at once */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HOST_MARKS
+#include "gnomon.h"
+
+static void toggle(void)
+{
+    for (int i = 0; i < 100; i++)
+        if (gnomon_configure(i % 2 ? "simple" : ""))
+            exit(6);
+}
+
+static void mark_here(int times)
+{
+    for (int i = 0; i < times; i++) {
+        GNOMON_SCOPE("host");
+        gnomon_start("common");
+        gnomon_stop("common");
+    }
+}
+#else
+static void toggle(void)
+{
+}
+
+static void mark_here(int times)
+{
+    (void)times;
+}
+#endif
+
+static void *open_module(const char *path)
+{
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(3);
+    }
+    return module;
+}
+
+static void *symbol_of(void *module, const char *name)
+{
+    void *symbol = dlsym(module, name);
+    if (!symbol)
+        exit(4);
+    return symbol;
+}
+
+static void use_module(void *module, int times)
+{
+    void (*function)(int);
+    void *symbol = symbol_of(module, "use");
+    memcpy(&function, &symbol, sizeof function);
+    function(times);
+}
+
+static void say(const char *path)
+{
+    static char text[65536];
+    int (*report)(char *);
+    void *symbol = symbol_of(open_module(path), "use_text");
+    memcpy(&report, &symbol, sizeof report);
+    int code = report(text);
+    printf("%d\n%s", code, text);
+}
+
+static long pages(void)
+{
+    long size, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &size, &resident) != 2)
+        exit(5);
+    fclose(f);
+    return resident;
+}
+
+static void cycle(const char *word)
+{
+    char *path;
+    long times = strtol(word, &path, 10), before = 0;
+    for (long i = 0; i < times; i++) {
+        void *module = open_module(path + 1);
+        use_module(module, 1);
+        dlclose(module);
+        if (i == times / 10)
+            before = pages();
+    }
+    printf("%ld pages\n", pages() - before);
+}
+
+static pthread_barrier_t start;
+
+static void *race_one(void *module)
+{
+    pthread_barrier_wait(&start);
+    use_module(module, 2);
+    return NULL;
+}
+
+static void race(char *paths)
+{
+    void *modules[8];
+    pthread_t threads[8];
+    unsigned n = 0;
+    for (char *p = strtok(paths, ","); p && n < 8; p = strtok(NULL, ","))
+        modules[n++] = open_module(p);
+    pthread_barrier_init(&start, NULL, n);
+    for (unsigned i = 0; i < n; i++)
+        if (pthread_create(&threads[i], NULL, race_one, modules[i]))
+            exit(7);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "say=", 4) == 0)
+            say(argv[i] + 4);
+        else if (strncmp(argv[i], "cycle=", 6) == 0)
+            cycle(argv[i] + 6);
+        else if (strcmp(argv[i], "again") == 0)
+            for (int k = 1; k < i; k++)
+                if (argv[k][0] == '/')
+                    use_module(open_module(argv[k]), 1);
+                else
+                    mark_here(strcmp(argv[k], "self") == 0);
+        else if (strncmp(argv[i], "race=", 5) == 0)
+            race(argv[i] + 5);
+        else if (strcmp(argv[i], "toggle") == 0)
+            toggle();
+        else if (strcmp(argv[i], "self") == 0)
+            mark_here(2);
+        else
+            use_module(open_module(argv[i]), 2);
+    }
+    return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Several copies of gnomon in one process, loaded in any order: one table. And
+ * modules that go, whose regions stay.
+ *
+ * labels: guest */
+#include "test.h"
+
+#include "child.h"
+
+#define AT(name) TEST_BINARY_DIR "/copies/" name
+#define FIRST AT("first.so")
+#define SECOND AT("second.so")
+#define SHARING AT("sharing.so")
+#define ELDER AT("elder.so")
+#define STRANGER AT("stranger.so")
+
+#define TITLE "FIT Profiler Report"
+
+static child_result run_host(const char *host, const char *const *words)
+{
+    return child_run(host, "GNOMON=simple", words);
+}
+#define RUN(host, ...) \
+    run_host(AT(host), (const char *const[]){__VA_ARGS__, NULL})
+
+/* The calls of row `name`; -1: there is none, -2: there are several. */
+static int calls_of(const char *report, const char *name)
+{
+    char row[128];
+    int calls = -1;
+    snprintf(row, sizeof row, "|  %s ", name);
+    if (times_in(report, row) > 1)
+        return -2;
+    const char *at = strstr(report, row);
+    /* Name, mean, calls. */
+    for (int i = 0; at && i < 2; i++)
+        at = strchr(at + 1, '|');
+    if (at)
+        calls = atoi(at + 1);
+    return calls;
+}
+
+static void print_if(int wrong, child_result r)
+{
+    if (wrong)
+        printf("%s\n%s\n", r.out, r.err);
+}
+
+/* One report, with the rows of `names` called three times each, and the common
+ * one as often as all together. */
+static void one_table(child_result r, const char *const *names)
+{
+    int all = 0, before = test_failures;
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    for (; *names; names++, all += 3)
+        CHECK_EQ(calls_of(r.err, *names), 3);
+    CHECK_EQ(calls_of(r.err, "common"), all);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 1); /* the line of costs */
+    print_if(test_failures != before, r);
+}
+#define ONE_TABLE(result, ...) \
+    one_table(result, (const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- Copies ---------------------------------------------------------------- */
+
+TEST(an_executable_with_a_copy_and_modules_of_each_kind_give_one_table)
+{
+    ONE_TABLE(RUN("with_copy", "self", FIRST, SECOND, SHARING, "again"), "host",
+              "first", "second", "sharing");
+    ONE_TABLE(RUN("with_copy", SHARING, SECOND, "self", FIRST, "again"), "host",
+              "first", "second", "sharing");
+    ONE_TABLE(RUN("with_copy", FIRST, SHARING, SECOND, "self", "again"), "host",
+              "first", "second", "sharing");
+}
+
+TEST(a_host_without_gnomon_may_load_copies_in_any_order)
+{
+    ONE_TABLE(RUN("without", FIRST, SECOND, SHARING, "again"), "first",
+              "second", "sharing");
+    ONE_TABLE(RUN("without", SHARING, FIRST, SECOND, "again"), "first",
+              "second", "sharing");
+    ONE_TABLE(RUN("without", SECOND, FIRST, "again"), "first", "second");
+}
+
+TEST(a_host_of_the_shared_library_takes_copies_in)
+{
+    ONE_TABLE(RUN("with_shared", "self", FIRST, SHARING, "again"), "host",
+              "first", "sharing");
+    ONE_TABLE(RUN("with_shared", FIRST, SHARING, "self", "again"), "host",
+              "first", "sharing");
+}
+
+TEST(another_version_joins_and_is_joined)
+{
+    ONE_TABLE(RUN("with_copy", ELDER, "self", FIRST, SHARING, "again"), "elder",
+              "host", "first", "sharing");
+    ONE_TABLE(RUN("without", FIRST, ELDER, "again"), "first", "elder");
+    ONE_TABLE(RUN("without", SHARING, ELDER, FIRST, "again"), "sharing",
+              "elder", "first");
+}
+
+TEST(a_joined_copy_may_ask_for_the_report)
+{
+    child_result r = RUN("without", FIRST, SECOND, "again", "say=" SECOND);
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(strncmp(r.out, "0\n", 2), 0);
+    CHECK_EQ(calls_of(r.out, "first"), 3);
+    CHECK_EQ(calls_of(r.out, "second"), 3);
+    CHECK_EQ(calls_of(r.out, "common"), 6);
+}
+
+/* Its marks are not recorded, its control calls say why; all others go on. */
+TEST(another_generation_stays_off_and_says_so)
+{
+    child_result r = RUN("without", FIRST, STRANGER, SHARING, "again");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "first"), 3);
+    CHECK_EQ(calls_of(r.err, "sharing"), 3);
+    CHECK_EQ(calls_of(r.err, "stranger"), -1);
+    CHECK_EQ(times_in(r.err, "version 9.0.0 (generation 9) stays off"), 1);
+    CHECK_EQ(times_in(r.err, "stays off"), 1);
+    r = RUN("without", FIRST, STRANGER, "say=" STRANGER);
+    CHECK(strncmp(r.out, "0\n", 2) != 0);
+}
+
+/* Who owns the process is decided while all of them start. */
+TEST(copies_may_start_at_once)
+{
+    for (int i = 0; i < 20; i++) {
+        child_result r =
+            RUN("without", "race=" SHARING "," FIRST "," ELDER "," SECOND);
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+        CHECK_EQ(calls_of(r.err, "common"), 8);
+        CHECK_EQ(calls_of(r.err, "first"), 2);
+        CHECK_EQ(calls_of(r.err, "elder"), 2);
+    }
+}
+
+TEST(copies_are_silent_when_off)
+{
+    child_result r = child_run(
+        AT("with_copy"), NULL,
+        (const char *const[]){FIRST, SHARING, ELDER, "self", "again", NULL});
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+}
+
+/* ---- Unloading ------------------------------------------------------------- */
+
+/* A module with marks stays mapped, so a thousand times it is the same one, and
+ * masks may be rewritten after it was closed. */
+static void cycles(const char *module, const char *name)
+{
+    char word[256];
+    snprintf(word, sizeof word, "cycle=1000:%s", module);
+    child_result r = RUN("without", word);
+    CHECK_EQ(r.status, 0);
+    CHECK(*r.out);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    CHECK(atoi(r.out) < 16); /* those keep what was freed */
+#endif
+    CHECK_EQ(calls_of(r.err, name), 1000);
+    r = RUN("with_copy", "self", word, "toggle", word);
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 51); /* one each toggle */
+}
+
+TEST(a_module_may_come_and_go)
+{
+    cycles(FIRST, "first");
+    cycles(SHARING, "sharing");
+}
