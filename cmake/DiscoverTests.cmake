@@ -13,7 +13,7 @@ get_filename_component(folder "${PROGRAM}" DIRECTORY)
 
 set(text "# Written by DiscoverTests.cmake.\n")
 foreach(name IN LISTS names)
-  set(labels "${SUITE}")
+  string(REGEX MATCHALL "[^ ]+" labels "${LABELS}")
   set(timeout "${TIMEOUT}")
   if(name MATCHES "^soak_")
     list(APPEND labels soak)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Makes each TEST of program `target` a test of ctest, `suite`.<test>, with
-# `timeout` seconds. Their names are known once the program is built; one that
-# is not built is one test that fails.
+# `timeout` seconds, labelled with its suite and with all further words. Their
+# names are known once the program is built; one that is not built is one test
+# that fails.
 function(gnomon_discover_tests target suite timeout)
+  string(REPLACE ";" " " labels "${suite};${ARGN}")
   set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}.cmake")
   add_custom_command(TARGET ${target} POST_BUILD VERBATIM
     BYPRODUCTS "${list}"
     COMMAND ${CMAKE_COMMAND} -D "PROGRAM=$<TARGET_FILE:${target}>"
       -D "LAUNCHER=${GNOMON_TEST_LAUNCHER}" -D SUITE=${suite}
-      -D TIMEOUT=${timeout} -D "OUT=${list}"
+      -D TIMEOUT=${timeout} -D "LABELS=${labels}" -D "OUT=${list}"
       -P "${PROJECT_SOURCE_DIR}/cmake/DiscoverTests.cmake")
   file(WRITE "${list}.in" "if(EXISTS \"${list}\")\n  include(\"${list}\")\n"
     "else()\n  add_test(${suite}.not_built not_built)\nendif()\n")

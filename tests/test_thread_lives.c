@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
+ * labels: guest
  * Threads that come and go: by the thousand, at once and one after another,
  * with scopes open, with destructors that mark, under names; and ranges that
  * two of them end. */
