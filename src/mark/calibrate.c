@@ -27,7 +27,7 @@ static gnomon_region probe = {1u << BIT,
                               NULL,
                               NULL};
 
-static double pair_ns; /* 0: not measured */
+static double measured_ns; /* 0: not measured */
 
 static void measure(void *state)
 {
@@ -41,7 +41,7 @@ static void measure(void *state)
         best = d < best ? d : best;
     }
     gnomon__here_set(&gnomon__nobody);
-    pair_ns = (double)best / PAIRS;
+    measured_ns = (double)best / PAIRS;
 }
 
 double gnomon__calibrate_pair_ns(void)
@@ -50,9 +50,9 @@ double gnomon__calibrate_pair_ns(void)
 #ifdef GNOMON_TESTING
     return 0; /* the clock stands still */
 #endif
-    if (pair_ns > 0 || !gnomon__marks_arena.base ||
+    if (measured_ns > 0 || !gnomon__marks_arena.base ||
         gnomon__clock_kind() != GNOMON__CLOCK_COUNTER)
-        return pair_ns;
+        return measured_ns;
     gnomon__thread *t = gnomon__alloc(sizeof *t);
     if (!t)
         return 0;
@@ -70,5 +70,5 @@ double gnomon__calibrate_pair_ns(void)
         gnomon__tree_drop(t, BIT);
     }
     gnomon__free(t);
-    return pair_ns;
+    return measured_ns;
 }

@@ -52,7 +52,7 @@ static void squeeze(gnomon__thread *t)
 }
 
 /* Room for a frame; NULL: too many are open. */
-static gnomon__frame *push(gnomon__thread *t)
+static gnomon__frame *push_frame(gnomon__thread *t)
 {
     if (!t->frames) {
         t->frames = gnomon__chunk_take(GNOMON__FRAME_BYTES, 0);
@@ -98,7 +98,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags)
 {
     uint32_t hooks = m & ~t->tree_bits;
-    gnomon__frame *frame = push(t);
+    gnomon__frame *frame = push_frame(t);
     if (!frame) {
         gnomon__trouble(t, lost_frames);
         return 0;

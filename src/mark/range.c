@@ -64,8 +64,8 @@ static uint32_t free_slot(gnomon__thread *t)
     return rooms;
 }
 
-static uint64_t begin_entered(gnomon__thread *t, gnomon_region *region,
-                              uint32_t m)
+static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
+                                    uint32_t m)
 {
     uint32_t slot = free_slot(t);
     if (slot > SLOT_MASK) {
@@ -114,7 +114,7 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     if (!t)
         return 0;
     uint32_t m = mask & load_relaxed(&t->gate);
-    uint64_t token = m ? begin_entered(t, region, m) : 0;
+    uint64_t token = m ? range_begin_entered(t, region, m) : 0;
     gnomon__leave(t);
     return token;
 }
@@ -131,7 +131,7 @@ static uint32_t still_attached(const gnomon__thread *t, const range *r)
     return mask;
 }
 
-static void end_entered(gnomon__thread *t, uint64_t token)
+static void range_end_entered(gnomon__thread *t, uint64_t token)
 {
     uint64_t number = (token >> THREAD_SHIFT) - 1;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
@@ -179,7 +179,7 @@ void gnomon_range_end_slow(uint64_t token)
     }
     gnomon__thread *t = gnomon__enter();
     if (t) {
-        end_entered(t, token);
+        range_end_entered(t, token);
         gnomon__leave(t);
     }
 }

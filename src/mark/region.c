@@ -15,7 +15,7 @@
 #include "platform/utf8.h"
 
 #define BLOCK 4096u
-#define PAGE 65536u
+#define KEEP_PAGE 65536u
 
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK];
 static uint32_t entry_count; /* ids are 1 .. entry_count */
@@ -50,13 +50,13 @@ static void *keep(size_t bytes)
     static size_t left;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > left) {
-        char *fresh = gnomon__os_map(PAGE);
+        char *fresh = gnomon__os_map(KEEP_PAGE);
         if (!fresh)
             return NULL;
         page = fresh;
-        left = PAGE;
+        left = KEEP_PAGE;
     }
-    void *kept = page + PAGE - left;
+    void *kept = page + KEEP_PAGE - left;
     left -= bytes;
     return kept;
 }

@@ -165,21 +165,22 @@ int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track)
 
 /* ---- Links and counters ---------------------------------------------------------- */
 
-typedef struct place {
+typedef struct node_place {
     uint32_t offset;
     uint32_t number;
-} place;
+} node_place;
 
 static int place_order(const void *a, const void *b)
 {
-    uint32_t x = ((const place *)a)->offset, y = ((const place *)b)->offset;
+    uint32_t x = ((const node_place *)a)->offset,
+             y = ((const node_place *)b)->offset;
     return (x > y) - (x < y);
 }
 
-static uint32_t number_at(const place *places, size_t n, uint32_t offset)
+static uint32_t number_at(const node_place *places, size_t n, uint32_t offset)
 {
-    place key = {offset, 0};
-    const place *p =
+    node_place key = {offset, 0};
+    const node_place *p =
         n ? bsearch(&key, places, n, sizeof key, place_order) : NULL;
     return p ? p->number : 0;
 }
@@ -193,14 +194,14 @@ int gnomon__builder_links(gnomon__builder *b)
         edges += b->tracks[i].edge_count;
     if (!edges)
         return 1;
-    place *places = gnomon__alloc((b->node_count + 1) * sizeof *places);
+    node_place *places = gnomon__alloc((b->node_count + 1) * sizeof *places);
     if (!places)
         return 0;
     for (uint32_t i = 0; i < b->track_count; i++)
         for (size_t k = 0; k < b->tracks[i].count; k++)
             if (b->node_numbers[i][k])
-                places[n++] =
-                    (place){b->tracks[i].rows[k].offset, b->node_numbers[i][k]};
+                places[n++] = (node_place){b->tracks[i].rows[k].offset,
+                                           b->node_numbers[i][k]};
     qsort(places, n, sizeof *places, place_order);
     int ok = 1;
     for (uint32_t i = 0; ok && i < b->track_count; i++) {

@@ -16,7 +16,7 @@
 #include "platform/clock.h"
 #include "platform/owner.h"
 
-#define TRIES 100
+#define LOOKS 100
 #define GLANCES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
 
@@ -102,7 +102,7 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
     open_copy chain[MAX_OPEN];
     size_t n = 0;
     int exact = 0;
-    for (int i = 0; i < TRIES && !exact; i++)
+    for (int i = 0; i < LOOKS && !exact; i++)
         exact = look(t, chain, &n);
     gnomon__clock clock = gnomon__clock_read();
     for (size_t i = 0; i < n && i < capacity; i++) {

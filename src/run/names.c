@@ -139,7 +139,7 @@ char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
     name_text joined = {NULL, 0, 0, 0}, out = {NULL, 0, 0, 0};
     const char *parts[4];
     char digits[16];
-    size_t i, stem;
+    size_t i, stem = 0;
     int any = 0;
 
     snprintf(digits, sizeof digits, "%" PRId32, rank);

@@ -117,7 +117,7 @@ void gnomon__output_plain(const char *text, size_t length)
         gnomon__os_write(2, text, length); /* nobody to tell if it fails */
 }
 
-static int publish(const char *path, const char *text, size_t length)
+static int replace_or_append(const char *path, const char *text, size_t length)
 {
     char *above = NULL;
     if (!was_written(path) || !gnomon__os_is_file(path) ||
@@ -137,7 +137,7 @@ static int publish(const char *path, const char *text, size_t length)
 
 static void to_file(const char *path, const char *text, size_t length)
 {
-    int why = publish(path, text, length);
+    int why = replace_or_append(path, text, length);
     if (!why) {
         remember(path);
         return;

@@ -12,7 +12,7 @@
 
 #define MAX_KNOWN 64
 
-static const gnomon_profiler *known[MAX_KNOWN];
+static const gnomon_profiler *known_profilers[MAX_KNOWN];
 static size_t known_count;
 
 /* The fields of the first release: a table must hold them. */
@@ -41,7 +41,7 @@ int gnomon__profiler_check(const gnomon_profiler *p)
 static void enter_builtins(void)
 {
     for (size_t i = 0; known_count < MAX_KNOWN && gnomon__profilers[i]; i++)
-        known[known_count++] = *gnomon__profilers[i];
+        known_profilers[known_count++] = *gnomon__profilers[i];
 }
 
 const gnomon_profiler *const *gnomon__profilers_known(size_t *count)
@@ -49,7 +49,7 @@ const gnomon_profiler *const *gnomon__profilers_known(size_t *count)
     if (!known_count)
         enter_builtins();
     *count = known_count;
-    return known;
+    return known_profilers;
 }
 
 const gnomon_profiler *gnomon__profiler_named(const char *name)
@@ -72,10 +72,11 @@ int gnomon_register(const gnomon_profiler *profiler)
     if (!code) {
         size_t count, i = 0;
         gnomon__profilers_known(&count);
-        while (i < count && !gnomon__same_word(known[i]->name, profiler->name))
+        while (i < count &&
+               !gnomon__same_word(known_profilers[i]->name, profiler->name))
             i++;
         if (i < MAX_KNOWN) {
-            known[i] = profiler;
+            known_profilers[i] = profiler;
             known_count = i < count ? count : count + 1;
         } else {
             code = gnomon__fail(GNOMON_EFULL,
