@@ -16,7 +16,8 @@ static int choose(const real *logits, int count, uint64_t *state)
 {
     double weights[256], most = (double)logits[0], sum = 0;
     for (int i = 1; i < count; i++)
-        most = fmax(most, (double)logits[i]);
+        if ((double)logits[i] > most) /* fmax crashes gcc 12 on aarch64 */
+            most = (double)logits[i];
     for (int i = 0; i < count; i++) {
         weights[i] = exp(((double)logits[i] - most) / TEMPERATURE);
         sum += weights[i];
