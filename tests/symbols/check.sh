@@ -21,9 +21,10 @@ cut -d ' ' -f 1 "$work/listed" > "$work/names"
 
 case $check in
 shared)
-    # A version's own entry is an absolute symbol.
+    # A version's own entry is an absolute symbol; sections have entries too
+    # where the linker needs them.
     readelf --dyn-syms -W "$shared" |
-        awk '$7 ~ /^[0-9]+$/ { sub("@+", " ", $8); print $8 }' |
+        awk '$4 != "SECTION" && $7 ~ /^[0-9]+$/ { sub("@+", " ", $8); print $8 }' |
         sort > "$work/found"
     same "$work/listed" "$work/found"
     ;;
