@@ -12,6 +12,7 @@ function(gnomon_discover_tests target suite timeout)
     COMMAND ${CMAKE_COMMAND} -D "PROGRAM=$<TARGET_FILE:${target}>"
       -D "LAUNCHER=${GNOMON_TEST_LAUNCHER}" -D SUITE=${suite}
       -D TIMEOUT=${timeout} -D "LABELS=${labels}" -D "OUT=${list}"
+      -D "SKIPPED=${GNOMON_EMULATED_SKIPPED}"
       -P "${PROJECT_SOURCE_DIR}/cmake/DiscoverTests.cmake")
   file(WRITE "${list}.in" "if(EXISTS \"${list}\")\n  include(\"${list}\")\n"
     "else()\n  add_test(${suite}.not_built not_built)\nendif()\n")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# bootstrap.sh build|test|lint|bench
+# bootstrap.sh build|test|lint|bench|aarch64
 # Sees to it that what that job needs is here. What is here already is left as
 # it is, and needs no network. Missing packages are installed where we are root
 # on Debian, Ubuntu or the like; else the exact line to do it is printed.
@@ -13,9 +13,12 @@ test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 libjansson-dev"
 bench="$build valgrind=valgrind"
 lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
+aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
+    g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
+    qemu-user=qemu-aarch64"
 case $job in
-build | test | bench | lint) eval "wanted=\$$job" ;;
-*) echo "usage: bootstrap.sh build|test|bench|lint" && exit 2 ;;
+build | test | bench | lint | aarch64) eval "wanted=\$$job" ;;
+*) echo "usage: bootstrap.sh build|test|bench|lint|aarch64" && exit 2 ;;
 esac
 
 installed() {

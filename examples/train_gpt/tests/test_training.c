@@ -231,7 +231,7 @@ TEST(damaged_checkpoint_is_refused)
 static int run_program(const char *words, int errors, char *text, size_t size)
 {
     char command[4096];
-    snprintf(command, sizeof command, "'%s' %s %s", TRAIN_GPT_PROGRAM, words,
+    snprintf(command, sizeof command, "%s %s %s", TRAIN_GPT_PROGRAM, words,
              errors ? "2>&1 >/dev/null" : "");
     FILE *pipe = popen(command, "r");
     if (!CHECK(pipe != NULL))
