@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Threads: their states, from first mark to end, and the chunks of the arena
- * that they write to. A state whose thread ended keeps its trees and is taken
- * over by the next thread of its name, so that a program which starts threads
- * all its life needs no more memory than its threads at one time. */
+/* Threads: their states, from first mark to end. A state whose thread ended
+ * keeps its trees and is taken over by the next thread of its name, so that a
+ * program which starts threads all its life needs no more memory than its threads
+ * at one time. */
 #include "mark/thread.h"
 
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include "platform/clock.h"
 #include "platform/os.h"
 
-#define SPARE_PART 8     /* the last eighth is kept for "(other)" */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
 #define FOREIGN_NAME "(ended threads)"
 
@@ -30,72 +29,13 @@ gnomon__thread gnomon__nobody = {
 
 gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 uint32_t gnomon__thread_total;
-gnomon__arena gnomon__marks_arena;
 
 static pthread_key_t end_key;
 static int end_key_made;
 static uint32_t dead_count;
-static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
 /* Destructors of other keys may mark after ours has run. */
 static __thread int over __attribute__((tls_model("initial-exec")));
-
-/* ---- Chunks ----------------------------------------------------------------- */
-
-int gnomon__marks_map(uint64_t budget)
-{
-    if (gnomon__marks_arena.base)
-        return GNOMON_OK;
-    gnomon__arena arena;
-    int code = gnomon__arena_map(&arena, budget);
-    if (code)
-        return code;
-    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
-    gnomon__arena_take(&arena, 1024 - arena.used);
-    gnomon__lock();
-    gnomon__marks_arena = arena;
-    gnomon__unlock();
-    return GNOMON_OK;
-}
-
-static uint32_t log2_of(uint32_t bytes)
-{
-    return 31u - (uint32_t)__builtin_clz(bytes);
-}
-
-uint32_t gnomon__chunk_take(uint32_t bytes, int spare)
-{
-    gnomon__arena *arena = &gnomon__marks_arena;
-    uint32_t *list = &chunk_lists[log2_of(bytes)];
-    gnomon__lock();
-    uint32_t chunk = *list;
-    if (chunk)
-        *list = *(uint32_t *)(void *)(arena->base + chunk);
-    gnomon__unlock();
-    if (chunk) {
-        /* A reader of the tree that had it before may still be looking. */
-        uint64_t *words = (uint64_t *)(void *)(arena->base + chunk);
-        for (uint32_t i = 0; i < bytes / 8; i++)
-            store_relaxed(&words[i], 0);
-        return chunk;
-    }
-    uint64_t limit = arena->size;
-    if (!spare)
-        limit -= limit / SPARE_PART;
-    if (load_relaxed(&arena->used) + (uint64_t)bytes > limit)
-        return 0;
-    return gnomon__arena_take(arena, bytes);
-}
-
-void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
-{
-    uint32_t *list = &chunk_lists[log2_of(bytes)];
-    gnomon__lock();
-    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
-                  *list);
-    *list = chunk;
-    gnomon__unlock();
-}
 
 /* ---- A thread's end ---------------------------------------------------------- */
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The arena that all marks write to, and its chunks: what owners give back is
+ * handed out again, by size. Any thread; the lists stand under the lock. A piece
+ * is zeroed when it is taken, since a reader may still look at what it was. */
+#include "mark/thread.h"
+
+#define SPARE_PART 8 /* the last eighth is kept for "(other)" */
+
+gnomon__arena gnomon__marks_arena;
+
+static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
+
+int gnomon__marks_map(uint64_t budget)
+{
+    if (gnomon__marks_arena.base)
+        return GNOMON_OK;
+    gnomon__arena arena;
+    int code = gnomon__arena_map(&arena, budget);
+    if (code)
+        return code;
+    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
+    gnomon__arena_take(&arena, 1024 - arena.used);
+    gnomon__lock();
+    gnomon__marks_arena = arena;
+    gnomon__unlock();
+    return GNOMON_OK;
+}
+
+static uint32_t log2_of(uint32_t bytes)
+{
+    return 31u - (uint32_t)__builtin_clz(bytes);
+}
+
+uint32_t gnomon__chunk_take(uint32_t bytes, int spare)
+{
+    gnomon__arena *arena = &gnomon__marks_arena;
+    uint32_t *list = &chunk_lists[log2_of(bytes)];
+    gnomon__lock();
+    uint32_t chunk = *list;
+    if (chunk)
+        *list = *(uint32_t *)(void *)(arena->base + chunk);
+    gnomon__unlock();
+    if (chunk) {
+        /* A reader of the tree that had it before may still be looking. */
+        uint64_t *words = (uint64_t *)(void *)(arena->base + chunk);
+        for (uint32_t i = 0; i < bytes / 8; i++)
+            store_relaxed(&words[i], 0);
+        return chunk;
+    }
+    uint64_t limit = arena->size;
+    if (!spare)
+        limit -= limit / SPARE_PART;
+    if (load_relaxed(&arena->used) + (uint64_t)bytes > limit)
+        return 0;
+    return gnomon__arena_take(arena, bytes);
+}
+
+void gnomon__chunk_give(uint32_t chunk, uint32_t bytes)
+{
+    uint32_t *list = &chunk_lists[log2_of(bytes)];
+    gnomon__lock();
+    store_relaxed((uint32_t *)(void *)(gnomon__marks_arena.base + chunk),
+                  *list);
+    *list = chunk;
+    gnomon__unlock();
+}
