@@ -10,6 +10,14 @@ gnomon__arena gnomon__marks_arena;
 
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
+/* The parent's arena stays mapped: the child may be inside a mark. */
+void gnomon__chunks_forget(void)
+{
+    gnomon__marks_arena = (gnomon__arena){0};
+    for (uint32_t i = 0; i < 32; i++)
+        chunk_lists[i] = 0;
+}
+
 int gnomon__marks_map(uint64_t budget)
 {
     if (gnomon__marks_arena.base)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "mark/thread.h"
+#include "platform/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -40,11 +41,21 @@ void gnomon__unguard(void)
     busy--;
 }
 
+/* A child that no handler was told of: whoever held the lock is not there. */
+static __attribute__((noinline, cold)) void renew_lock(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_MARKS], 1);
+}
+
 void gnomon__lock(void)
 {
     gnomon__guard();
-    if (held++ == 0)
+    if (held++ == 0) {
+        if (unlikely(!load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_MARKS])))
+            renew_lock();
         pthread_mutex_lock(&lock);
+    }
 }
 
 void gnomon__unlock(void)
@@ -52,6 +63,38 @@ void gnomon__unlock(void)
     if (--held == 0)
         pthread_mutex_unlock(&lock);
     gnomon__unguard();
+}
+
+/* A handler that forks may have interrupted this thread with the lock, and
+ * nothing says on which side of taking it: then it is tried for a moment, and
+ * the child makes do with what it finds. */
+static __thread int over_fork __attribute__((tls_model("initial-exec")));
+enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
+
+void gnomon__lock_over_fork(void)
+{
+    if (!busy) {
+        gnomon__lock();
+        over_fork = FORK_TAKEN;
+        return;
+    }
+    over_fork = FORK_NOT_TAKEN;
+    for (int i = 0; i < 100 && !over_fork; i++) {
+        if (!pthread_mutex_trylock(&lock))
+            over_fork = FORK_TRIED;
+        else
+            gnomon__os_sleep_ns(100000);
+    }
+}
+
+void gnomon__unlock_over_fork(int in_child)
+{
+    if (over_fork == FORK_TAKEN)
+        gnomon__unlock();
+    else if (over_fork == FORK_TRIED)
+        pthread_mutex_unlock(&lock);
+    else if (in_child)
+        lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 int gnomon__busy(void)

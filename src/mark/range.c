@@ -73,7 +73,8 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
         return 0;
     }
     range *r = range_at(t, slot);
-    r->use++;
+    if (++r->use == 1)
+        r->use += gnomon__forks << 24; /* no number of the parent's */
     uint64_t token = (uint64_t)(t->number + 1) << THREAD_SHIFT |
                      (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
     r->region = region;

@@ -286,6 +286,15 @@ uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count)
     return from <= entry_count ? from : 0;
 }
 
+void gnomon__regions_forget(uint32_t mask)
+{
+    for (uint32_t id = 1; id <= entry_count; id++) {
+        gnomon__entry *entry = &entry_blocks[id / BLOCK][id % BLOCK];
+        entry->wanted = 0;
+        store_relaxed(&entry->region->mask, mask);
+    }
+}
+
 void gnomon__region_filter(uint32_t bit)
 {
     for (uint32_t id = 1; id <= entry_count; id++) {

@@ -44,6 +44,9 @@ uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count);
 void gnomon__region_filter(uint32_t bit);
 void gnomon__region_unwant(uint32_t bit);
 
+/* Nobody wants any region, and all have this mask. Under the lock. */
+void gnomon__regions_forget(uint32_t mask);
+
 /* How many regions the filter of `bit` excludes. Under the lock. */
 uint32_t gnomon__region_excluded(uint32_t bit);
 

@@ -26,6 +26,7 @@ uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
 static uint32_t attached_bits, armed_bits, open_bits, stage_key;
 static uint32_t leaving_bits; /* detached, but a callback may still run */
 static uint32_t generations;
+static int barrier_prepared; /* the barrier */
 
 /* Those of the other copies that joined this one. */
 static uint32_t *gates[MAX_GATES];
@@ -97,20 +98,35 @@ static void publish(void)
 void gnomon__sink_start(void)
 {
     gnomon__lock();
-    if (!gnomon__sink_epoch) {
+    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) {
         stage_key = 1u << GNOMON__REGION_BITS;
-        store_release(&gnomon__sink_epoch, 1);
+        if (gnomon__forks) /* all regions are unseen again */
+            gnomon__region_rewrite(0, 1, UINT32_MAX);
+        if (gnomon__forks && gnomon__here.thread != &gnomon__nobody)
+            gnomon__here_set(&gnomon__nobody);
+        store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
         gnomon__sink_gates(attached_bits);
     }
     gnomon__unlock();
 }
 
+void gnomon__sinks_forget(int starts)
+{
+    for (uint32_t i = 0; i < GNOMON__BITS; i++)
+        gnomon__sinks[i].kind = 0;
+    gnomon__tree_bits = gnomon__time_bits = 0;
+    attached_bits = armed_bits = open_bits = leaving_bits = 0;
+    barrier_prepared = 0;
+    gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
+    gnomon__sink_gates(starts ? GNOMON_MASK_UNSEEN : 0);
+    store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
+}
+
 int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
                         uint32_t *bit)
 {
-    static int prepared;
-    if (kind == GNOMON__SINK_HOOK && !prepared) {
-        prepared = 1;
+    if (kind == GNOMON__SINK_HOOK && !barrier_prepared) {
+        barrier_prepared = 1;
         if (!gnomon__os_barrier_prepare())
             store_relaxed(&gnomon__needs_fence, 1);
     }

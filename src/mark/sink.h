@@ -72,6 +72,10 @@ void gnomon__sink_gates(uint32_t bits);
 /* Before anything else here: from then on marks can be taken. Idempotent. */
 void gnomon__sink_start(void);
 
+/* In a forked child, under the lock: no bit is taken and no region wanted. With
+ * `starts` the next mark asks again whether anybody wants it; else all are off. */
+void gnomon__sinks_forget(int starts);
+
 /* Takes `bits` from the masks of all frames and open ranges of the thread. */
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
 

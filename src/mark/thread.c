@@ -29,10 +29,12 @@ gnomon__thread gnomon__nobody = {
 
 gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 uint32_t gnomon__thread_total;
+uint32_t gnomon__forks;
 
 static pthread_key_t end_key;
 static int end_key_made;
 static uint32_t dead_count;
+static uint64_t first_word; /* above all words of the process forked from */
 
 /* Destructors of other keys may mark after ours has run. */
 static __thread int over __attribute__((tls_model("initial-exec")));
@@ -69,6 +71,8 @@ static uint64_t abandon(gnomon__thread *t)
 static void thread_over(void *state)
 {
     gnomon__thread *t = state;
+    if (t != gnomon__here.thread)
+        return; /* of the process that this one was forked from */
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
     gnomon__count_next(t, GNOMON__NO_CELL);
     uint64_t open = abandon(t);
@@ -92,9 +96,40 @@ static void thread_over(void *state)
     gnomon__unlock();
 }
 
-void gnomon__thread_refuse(void)
+/* ---- A forked child --------------------------------------------------------- */
+
+/* No token of the parent's may name an execution of the child's: words go on
+ * above all of the parent's. A mark that the fork interrupted, by a handler or
+ * in a callback, comes to its end in the state that it has. */
+void gnomon__threads_forget(void)
 {
-    over = 1;
+    gnomon__thread *t = gnomon__here.thread;
+    for (uint32_t i = 0; i < gnomon__thread_total; i++) {
+        uint64_t word = load_relaxed(&gnomon__threads[i]->seq);
+        word &= (1ull << GNOMON__TOKEN_SHIFT) - 1;
+        if (word > first_word)
+            first_word = (word + 2) & ~1ull;
+    }
+    gnomon__forks++;
+    store_relaxed(&gnomon__thread_total, 0);
+    dead_count = 0;
+    gnomon__nobody.health = (gnomon_health){0};
+    if (t == &gnomon__nobody) {
+        gnomon__chunks_forget();
+        return;
+    }
+    t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
+    t->fast = GNOMON__NEVER;
+    t->plain = t->gate = t->attached = 0;
+    t->all_hooks = GNOMON__NEVER;
+    if (gnomon__busy())
+        return;
+    gnomon__chunks_forget();
+    /* A handler that forked may have come right before the word turned odd:
+     * what that mark still counts, it counts where it would have. */
+    gnomon__here.guess = 0;
+    fence_signal();
+    gnomon__here.thread = &gnomon__nobody;
 }
 
 /* ---- A thread's first mark --------------------------------------------------- */
@@ -141,7 +176,7 @@ static gnomon__thread *make_state(void)
         return NULL;
     gnomon__thread *t = (gnomon__thread *)(void *)(arena->base + at);
     t->base = arena->base;
-    t->seq = ((uint64_t)number << GNOMON__TOKEN_SHIFT) | 1;
+    t->seq = ((uint64_t)number << GNOMON__TOKEN_SHIFT) | first_word | 1;
     t->number = number;
     t->slots = (gnomon__slot *)(void *)(t + 1);
     for (uint32_t i = 0; i < GNOMON__SLOTS; i++) {
@@ -204,7 +239,7 @@ gnomon__thread *gnomon__enter(void)
 {
     gnomon__thread *t = gnomon__here.thread;
     if (t == &gnomon__nobody) {
-        if (!load_acquire(&gnomon__sink_epoch))
+        if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
             gnomon__upcall_start();
         return gnomon__thread_enter(NULL);
     }

@@ -227,14 +227,21 @@ int gnomon__busy(void);
  * meet the lock it interrupted, or what is half written under it. */
 void gnomon__lock(void);
 void gnomon__unlock(void);
+/* Around a fork, also one that a handler makes wherever it came. */
+void gnomon__lock_over_fork(void);
+void gnomon__unlock_over_fork(int in_child);
 
 /* Makes the calling thread known; errno is kept. NULL: refused, and counted
  * (inside gnomon, thread already over, no memory). `name`: prefer the state of
  * a thread of that name which ended. */
 gnomon__thread *gnomon__thread_enter(const char *name);
 
-/* The calling thread never marks again: it is a forked child's. */
-void gnomon__thread_refuse(void);
+/* In a forked child, under the lock, after gnomon__sinks_forget: no thread is
+ * known and nothing is recorded; what the parent had is not touched any more. */
+void gnomon__threads_forget(void);
+/* The arena's part of it: not while the thread is inside a mark. */
+void gnomon__chunks_forget(void);
+extern uint32_t gnomon__forks; /* how many lie above this process */
 
 /* Adopts the configuration: bits, trees, the hot bit. On the owner, odd. The
  * first under the lock; the second takes it, if there is a new one. */

@@ -23,6 +23,10 @@ void gnomon__free(void *memory);
 char *gnomon__strdup(const char *text);
 char *gnomon__strndup(const char *text, size_t length);
 
+/* Keeps a block reachable that a forked child inherited and must not free: its
+ * parent's, as it was at any moment. For leak checkers alone. */
+void gnomon__inherited(const void *memory);
+
 /* Bytes of the heap in use by gnomon: what was asked for, and 16 a block. */
 uint64_t gnomon__heap_bytes(void);
 /* "mimalloc 2.0.9" or "libc". */

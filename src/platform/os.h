@@ -16,6 +16,31 @@ int64_t gnomon__os_thread_id(void);
 void gnomon__os_thread_name(char *buffer, size_t size);
 void gnomon__os_host_name(char *buffer, size_t size);
 
+/* Says that what is recorded from now on belongs to this process. Idempotent,
+ * and what a forked child does before it records for itself. Returns the id of
+ * the process that claimed before; 0: none. */
+int64_t gnomon__os_claim(void);
+
+/* Whether this process claimed; any that is forked, cloned or in a vfork from
+ * it did not. Where nobody claimed it is true. A signal handler may ask; one
+ * system call. */
+int gnomon__os_is_owner(void);
+
+/* Whether the memory is a copy that a child got, by a way that called no
+ * handlers of forks. One load. */
+int gnomon__os_is_copy(void);
+
+/* Words that are 0 in every copy until somebody there changes them: whether the
+ * run, and each lock that marks may meet, is as its owner left it. A thread of
+ * the parent may have held a lock that nobody in the child gives back. */
+enum gnomon__os_own_word {
+    GNOMON__OS_OWN_RUN = 0,
+    GNOMON__OS_OWN_MARKS = 1,
+    GNOMON__OS_OWN_STEPS = 2,
+    GNOMON__OS_OWN_WORDS = 3
+};
+extern uint32_t *gnomon__os_own;
+
 /* Pages of zeroes, taken when touched; NULL if there is no address space. */
 void *gnomon__os_map(size_t bytes);
 void gnomon__os_unmap(void *pages, size_t bytes);

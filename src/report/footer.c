@@ -104,6 +104,10 @@ int gnomon__footer(const gnomon_profile *profile,
         if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host)
             marks += node.host->count;
     }
+    if (facts->forked_from)
+        out->print(out,
+                   "gnomon: process %" PRId64 ", forked from %" PRId64 "\n",
+                   facts->pid, facts->forked_from);
     if (profile && marks == 0)
         footer_no_rows(profile, facts, out);
     if (marks && facts->pair_ns > 0)

@@ -14,8 +14,10 @@ typedef struct gnomon__footer_facts {
     uint64_t regions_excluded; /* by the view's filter */
     uint64_t steps_made;
     uint64_t first_active_step; /* by number; UINT64_MAX: there is none */
-    double pair_ns;             /* of a begin and its end; 0: not known */
-    gnomon_health before;       /* at the stage's begin */
+    int64_t pid;
+    int64_t forked_from;  /* the process; 0: not known to be a child */
+    double pair_ns;       /* of a begin and its end; 0: not known */
+    gnomon_health before; /* at the stage's begin */
     gnomon_health after;
 } gnomon__footer_facts;
 

@@ -240,7 +240,8 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
         end = &(*end)->next;
     *end = a;
     gnomon__windows_refresh();
-    gnomon__control_watch_exit();
+    gnomon__fork_watch();
+    gnomon__end_watch();
     return GNOMON_OK;
 }
 
@@ -267,7 +268,16 @@ int gnomon__detach(gnomon__attachment *a)
     drop_view(a->view);
     gnomon__windows_refresh();
     free_attachment(a);
+    gnomon__end_watch();
     return GNOMON_OK;
+}
+
+void gnomon__attachments_forget(void)
+{
+    gnomon__inherited(gnomon__attachments);
+    gnomon__inherited(gnomon__views);
+    gnomon__attachments = NULL;
+    gnomon__views = NULL;
 }
 
 gnomon__attachment *gnomon__attachment_named(const char *name)

@@ -9,6 +9,29 @@
 #include "platform/owner.h"
 #include "run/run.h"
 
+/* The resolved spec, where it says fork=follow. A fork may come at any moment:
+ * it is swapped first and freed then. */
+static char *followed;
+static int follows; /* the spec that is being, or was, attached says so */
+
+const char *gnomon__follows(void)
+{
+    return load_acquire(&followed);
+}
+
+static void follow(int on)
+{
+    char *spec = NULL;
+    follows = on;
+    if (on) {
+        size_t length = gnomon__spec_resolved(NULL, 0);
+        spec = gnomon__alloc(length + 1);
+        if (spec)
+            gnomon__spec_resolved(spec, length + 1);
+    }
+    gnomon__free(swap_acq_rel(&followed, spec));
+}
+
 /* Lines that do not name where the spec came from get it. */
 static void tell(gnomon__complaints *c, const char *origin)
 {
@@ -91,13 +114,17 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
         }
 }
 
-static int map_budget(const gnomon__spec *spec, gnomon__complaints *complaints)
+/* What the spec says of the whole run. */
+static int take_run_options(const gnomon__spec *spec,
+                            gnomon__complaints *complaints)
 {
     gnomon__options *run = NULL;
     int64_t budget = GNOMON__DEFAULT_BUDGET;
     int code = gnomon__run_options_create(&run, spec, complaints);
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
+    const char *word = run ? gnomon__options_text(run, "fork") : NULL;
+    follows = word && gnomon__same_word(word, "follow");
     gnomon__options_destroy(run);
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
@@ -149,14 +176,17 @@ int gnomon__configure(const char *text, const char *origin)
     if (spec.wants_help)
         print_help();
     if (spec.item_count) {
-        int mapped = map_budget(&spec, &complaints);
+        int mapped = take_run_options(&spec, &complaints);
         code = code ? code : mapped;
+    } else {
+        follows = 0;
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
         int attached = attach_item(&spec, i, batch, &complaints);
         code = code ? code : attached;
     }
+    follow(follows && gnomon__attachments);
     tell(&complaints, origin);
     if (complaints.count)
         gnomon__fail(code, "%s", complaints.line[0]);
@@ -167,6 +197,7 @@ int gnomon__configure(const char *text, const char *origin)
 
 void gnomon__configure_clear(void)
 {
+    follow(0);
     gnomon__attachment *a = gnomon__attachments;
     while (a) {
         gnomon__attachment *next = a->next;
@@ -193,6 +224,8 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
     print_memory(memory, sizeof memory);
     if (spec.item_count)
         (void)gnomon__settings_add(&spec.defaults, "mem", memory);
+    if (spec.item_count && follows)
+        (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
     return length;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door of every control call, and the moments a process has only once: the
- * first mark, a fork, the exit. One control call runs at a time; a callback that
- * makes one is told GNOMON_EBUSY instead of waiting for itself. */
+/* The door of every control call, and the first mark of the process. One control
+ * call runs at a time; a callback that makes one is told GNOMON_EBUSY instead of
+ * waiting for itself. */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
@@ -16,8 +14,6 @@
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int in_control __attribute__((tls_model("initial-exec")));
 static uint32_t has_started; /* $GNOMON was read */
-static uint32_t is_forked;   /* a child: off until it asks */
-static int exit_watched;
 
 int gnomon__control_enter(void)
 {
@@ -25,10 +21,10 @@ int gnomon__control_enter(void)
     if (in_control || gnomon__busy())
         return gnomon__fail(GNOMON_EBUSY,
                             "called inside a callback: call it from outside");
-    if (load_relaxed(&is_forked))
+    if (gnomon__fork_is_off())
         return gnomon__fail(GNOMON_ESTATE,
-                            "this process was forked from one that records; "
-                            "it is off");
+                            "this process was forked from one that records; it "
+                            "is off until it calls gnomon_setup");
     if (!gnomon__copy_owns())
         return gnomon__fail(GNOMON_ESTATE,
                             "another generation of gnomon owns this process: "
@@ -45,6 +41,11 @@ void gnomon__control_leave(void)
     in_control = 0;
 }
 
+int gnomon__control_is_inside(void)
+{
+    return in_control;
+}
+
 void gnomon__control_start(void)
 {
     if (load_relaxed(&has_started))
@@ -56,7 +57,7 @@ void gnomon__control_start(void)
 
 void gnomon__upcall_start(void)
 {
-    if (load_acquire(&has_started) || in_control || load_relaxed(&is_forked))
+    if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
         return;
     int kept = errno;
     in_control = 1;
@@ -77,49 +78,9 @@ void gnomon__upcall_start(void)
     errno = kept;
 }
 
-/* ---- Exit ----------------------------------------------------------------------- */
-
-static void at_exit(void)
+void gnomon__control_forget(void)
 {
-    if (load_relaxed(&is_forked) || !gnomon__attachments ||
-        gnomon__control_enter())
-        return;
-    gnomon__report_stage(0);
-    gnomon__control_leave();
-}
-
-/* ---- Fork ----------------------------------------------------------------------- */
-
-/* The lock of marks is taken over the fork, so that the child finds the regions
- * whole; it is never held for long. Control calls may be: the child makes none
- * of them, and its masks are cleared without their lock. */
-static void before_fork(void)
-{
-    gnomon__lock();
-}
-
-static void after_fork_parent(void)
-{
-    gnomon__unlock();
-}
-
-static void after_fork_child(void)
-{
-    store_relaxed(&is_forked, 1);
-    gnomon__sink_gates(0);
-    gnomon__sink_arm(0); /* regions that come later are off too */
-    gnomon__region_rewrite(0, 1, UINT32_MAX);
-    gnomon__here_set(&gnomon__nobody);
-    gnomon__thread_refuse();
-    gnomon__unlock();
-}
-
-void gnomon__control_watch_exit(void)
-{
-    if (exit_watched)
-        return;
-    exit_watched = 1;
-    if (atexit(at_exit))
-        gnomon__log("reports will not come at exit: call gnomon_teardown()");
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    store_relaxed(&has_started, 0);
+    if (!in_control) /* somebody else's, who is not here */
+        control_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }

@@ -187,6 +187,14 @@ static int name_tells_ranks(const char *pattern)
     return rank || (host && (local || pid));
 }
 
+static int name_has(const char *pattern, char percent)
+{
+    for (; *pattern; pattern++)
+        if (*pattern == '%' && pattern[1] != '\0' && *++pattern == percent)
+            return 1;
+    return 0;
+}
+
 /* Whether the path is there for all: a stream, not a file of ours. */
 static int name_is_stream(const char *path)
 {
@@ -251,15 +259,20 @@ static void name_fill(name_text *t, const char *pattern,
 {
     const char *slash = strrchr(pattern, '/');
     const char *last = slash ? slash + 1 : pattern, *c;
-    const char *insert = v->world_size > 1 && !name_tells_ranks(pattern) &&
-                                 !name_is_stream(pattern)
+    int rank = v->world_size > 1 && !name_tells_ranks(pattern);
+    int pid = v->tell_pid && !name_has(pattern, 'p');
+    const char *insert = (rank || pid) && !name_is_stream(pattern)
                              ? last + name_extension(last, strlen(last))
                              : NULL;
 
     for (c = pattern;; c++) {
         if (c == insert) {
-            name_add(t, "-", 1);
-            name_add_percent(t, 'r', v);
+            name_add(t, "-", (size_t)rank);
+            if (rank)
+                name_add_percent(t, 'r', v);
+            name_add(t, "-", (size_t)pid);
+            if (pid)
+                name_add_percent(t, 'p', v);
         }
         if (*c == '\0')
             return;

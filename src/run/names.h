@@ -26,12 +26,14 @@ typedef struct gnomon__file_values {
     const char *host;
     const char *stage; /* NULL or "": "run" */
     uint64_t start_unix_s;
+    int tell_pid; /* a forked child: not its parent's file */
 } gnomon__file_values;
 
 /* Expands %r %l %h %p %s %t %%: rank, local rank, host, pid, stage, seconds of
  * the run's start in Unix time. With several ranks, a pattern that does not
  * tell them apart on a shared disk gets "-%r" before its extension; %r does,
- * and %h together with %p or %l (pids alone repeat from node to node). Streams
+ * and %h together with %p or %l (pids alone repeat from node to node). With
+ * tell_pid, one without %p gets "-%p" there too. Streams
  * below /dev and /proc are left as they are. An unknown % stays and is
  * complained of for `who`. From gnomon__alloc; NULL: no memory. */
 char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,

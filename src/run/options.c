@@ -31,6 +31,8 @@ const gnomon_option_info gnomon__core_options[] = {
 const gnomon_option_info gnomon__run_options[] = {
     {"mem", GNOMON_OPTION_BYTES, GNOMON__DEFAULT_MEM,
      "most memory that recording may take"},
+    {"fork", GNOMON_OPTION_TEXT, NULL,
+     "follow: children that this process forks record and report too"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -67,6 +69,11 @@ static int option_check(const gnomon_option_info *info, const char *text,
     gnomon__schedule schedule;
     size_t n = strlen(text);
 
+    if (info == &gnomon__run_options[1] && !gnomon__same_word(text, "off") &&
+        !gnomon__same_word(text, "follow")) {
+        snprintf(why, size, "say follow or off");
+        return GNOMON_EINVAL;
+    }
     if (gnomon__option_find(gnomon__core_options, info->key) != info)
         return gnomon__option_parse(info->type, text, number, why, size);
     *number = 0;

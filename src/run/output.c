@@ -111,6 +111,12 @@ static void remember(const char *path)
     files = f;
 }
 
+void gnomon__output_forget(void)
+{
+    gnomon__inherited(files);
+    files = NULL;
+}
+
 void gnomon__output_plain(const char *text, size_t length)
 {
     if (length)
@@ -156,11 +162,13 @@ static char *path_of(const gnomon__attachment *a)
     gnomon_run_info run;
     gnomon__run_describe(&run);
     if (dir) {
+        char digits[24], *pid = gnomon__forks ? digits : NULL;
+        snprintf(digits, sizeof digits, "%lld", (long long)run.pid);
         if (strcmp(dir, "true") == 0) /* bare: where the host's logs go */
             dir = gnomon__run_dir() ? gnomon__run_dir() : ".";
         char *name = gnomon__file_name(
             gnomon__stage_name(), file ? file : a->profiler.name,
-            r->world_size > 1 ? r->rank : -1, NULL, ".txt");
+            r->world_size > 1 ? r->rank : -1, pid, ".txt");
         size_t size = name ? strlen(dir) + strlen(name) + 2 : 0;
         char *path = name ? gnomon__alloc(size) : NULL;
         if (path)
@@ -175,7 +183,8 @@ static char *path_of(const gnomon__attachment *a)
                                   run.pid,
                                   run.host,
                                   gnomon__stage_name(),
-                                  gnomon__start_unix_ns() / 1000000000u};
+                                  gnomon__start_unix_ns() / 1000000000u,
+                                  gnomon__forks > 0};
     char *path =
         gnomon__file_expand(file, &values, a->profiler.name, &complaints);
     for (unsigned i = 0; i < complaints.count; i++)
@@ -187,7 +196,7 @@ static char *path_of(const gnomon__attachment *a)
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length)
 {
-    if (!length)
+    if (!length || !gnomon__os_is_owner()) /* forked inside a callback */
         return;
     if (gnomon__options_text(a->options, "file") ||
         gnomon__options_text(a->options, "dir")) {

@@ -3,7 +3,9 @@
  * wait for one. Below it lie the lock of steps (schedules, step statistics) and
  * the lock of marks, always taken in that order.
  *
- *     control.c    entering control calls, start, fork, exit
+ *     control.c    entering control calls, start
+ *     fork.c       forked children
+ *     end.c        exit
  *     setup.c      setup, teardown, rank
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
@@ -64,8 +66,34 @@ int gnomon__control_enter(void);
 void gnomon__control_leave(void);
 /* Makes sure that $GNOMON was read. Inside a control call. */
 void gnomon__control_start(void);
-/* Reports at exit from now on; idempotent. */
-void gnomon__control_watch_exit(void);
+/* Whether the calling thread is in one. A signal handler may ask. */
+int gnomon__control_is_inside(void);
+
+/* ---- fork.c ------------------------------------------------------------------ */
+
+/* Sees forks from now on; idempotent. */
+void gnomon__fork_watch(void);
+/* Whether this is a child that has not asked to record. */
+int gnomon__fork_is_off(void);
+/* It asks: what follows is as in a fresh process. Under no lock. */
+void gnomon__fork_ask(void);
+/* The process that a child was forked from; 0: this is none. */
+int64_t gnomon__fork_parent(void);
+
+/* In a child, for fork.c: each file sets aside what it inherited. */
+void gnomon__control_forget(void);
+void gnomon__setup_forget(void);
+void gnomon__attachments_forget(void);
+void gnomon__stages_forget(void);
+void gnomon__windows_forget(void);
+void gnomon__reports_forget(void);
+void gnomon__output_forget(void);
+
+/* ---- end.c ------------------------------------------------------------------- */
+
+/* Something came or went: reports come at the end as long as anybody has one.
+ * Inside control calls. */
+void gnomon__end_watch(void);
 
 /* ---- setup.c ----------------------------------------------------------------- */
 
@@ -89,6 +117,9 @@ int gnomon__configure(const char *spec, const char *origin);
 size_t gnomon__spec_resolved(char *buffer, size_t size);
 /* Detaches what specs attached, with their teardown. */
 void gnomon__configure_clear(void);
+/* Of fork=follow: the spec, resolved, that children start with; NULL: they are
+ * off. One load. */
+const char *gnomon__follows(void);
 
 /* ---- plugin.c ------------------------------------------------------------------ */
 

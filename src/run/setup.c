@@ -12,7 +12,8 @@
 #include "run/run.h"
 
 static int setup_depth;
-static int is_configured; /* $GNOMON, or what stands for it, is attached */
+static int depth_inherited; /* a forked child has its parent's, till its own */
+static int is_configured;   /* $GNOMON, or what stands for it, is attached */
 static gnomon__rank our_rank = {-1, -1, -1, -1, NULL, ""};
 static int rank_found;
 static char *given_dir;
@@ -35,7 +36,8 @@ void gnomon__run_find_rank(void)
     if (rank_found)
         return;
     rank_found = 1;
-    start_unix_ns = gnomon__os_unix_ns();
+    if (!start_unix_ns)
+        start_unix_ns = gnomon__os_unix_ns();
     gnomon__os_host_name(host_name, sizeof host_name);
     if (!gnomon__os_is_secure())
         gnomon__rank_find(&our_rank, from_environment, NULL);
@@ -74,7 +76,9 @@ int gnomon__run_from_environment(const char *fallback)
         return GNOMON_OK;
     is_configured = 1;
     gnomon__run_find_rank();
-    const char *spec = NULL;
+    const char *spec = gnomon__follows();
+    if (spec)
+        return gnomon__configure(spec, "fork=follow");
     if (!gnomon__os_is_secure())
         spec = getenv("GNOMON");
     if (spec)
@@ -125,13 +129,17 @@ static int take_options(const gnomon_setup_options *given)
 int gnomon_setup(const gnomon_setup_options *options)
 {
     GNOMON__FORWARD_CONTROL(setup(options));
+    gnomon__fork_ask();
     int code = gnomon__control_enter();
     if (code)
         return code;
     gnomon__control_start();
+    if (depth_inherited)
+        setup_depth = depth_inherited = 0;
     if (setup_depth == 0)
         code = take_options(options);
     setup_depth++;
+    gnomon__end_watch();
     gnomon__control_leave();
     return code;
 }
@@ -154,6 +162,18 @@ int gnomon_teardown(void)
     }
     gnomon__control_leave();
     return code;
+}
+
+/* What the program said of the rank and the directory holds in its children; a
+ * launcher's variables may be set anew for each of them. */
+void gnomon__setup_forget(void)
+{
+    int given = our_rank.source && strcmp(our_rank.source, "setup") == 0;
+    depth_inherited = setup_depth > 0;
+    is_configured = 0;
+    if (!given)
+        our_rank = (gnomon__rank){-1, -1, -1, -1, NULL, ""};
+    rank_found = given;
 }
 
 int gnomon_configure(const char *spec)

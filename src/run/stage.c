@@ -148,6 +148,19 @@ void gnomon__stages_restart(void)
     }
 }
 
+void gnomon__stages_forget(void)
+{
+    gnomon__inherited(stages == &first_stage ? stages->name : (void *)stages);
+    gnomon__inherited(metadata);
+    first_stage = (gnomon__stage_fact){.ordinal = 1, .name = ""};
+    stages = &first_stage;
+    stage_count = stage_room = ordinals = 1;
+    steps_made = stage_steps = step_number = step_begin = 0;
+    memset(step_cells, 0, sizeof step_cells);
+    metadata = NULL;
+    metadata_count = metadata_room = 0;
+}
+
 static char *clean_copy(const char *text)
 {
     size_t n = strlen(text);
@@ -200,6 +213,7 @@ static int begin_stage(const char *name)
     step_begin = s->opened;
     gnomon__step_unlock();
     setup_all();
+    gnomon__end_watch();
     return GNOMON_OK;
 }
 

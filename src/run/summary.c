@@ -7,6 +7,7 @@
 #include "mark/region.h"
 #include "mark/sink.h"
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/owner.h"
 #include "report/footer.h"
 #include "run/run.h"
@@ -62,6 +63,8 @@ static void collect_facts(const gnomon__attachment *a,
     facts->steps_made = gnomon__stage_steps();
     facts->first_active_step =
         v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
+    facts->pid = gnomon__os_pid();
+    facts->forked_from = gnomon__fork_parent();
     facts->pair_ns = gnomon__calibrate_pair_ns();
     facts->before = health_before;
     facts->after.struct_size = sizeof facts->after;
@@ -105,6 +108,11 @@ void gnomon__report_stage(int of_specs)
         return;
     health_before.struct_size = sizeof health_before;
     gnomon_health_get(&health_before);
+}
+
+void gnomon__reports_forget(void)
+{
+    memset(&health_before, 0, sizeof health_before);
 }
 
 /* ---- When somebody asks -------------------------------------------------------------- */

@@ -25,6 +25,11 @@ static uint32_t done_armed;   /* of these, what all masks hold */
 void gnomon__step_lock(void)
 {
     gnomon__guard(); /* a handler that steps would wait for itself */
+    if (unlikely(!load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS]))) {
+        /* A child that no handler was told of. */
+        steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS], 1);
+    }
     pthread_mutex_lock(&steps);
 }
 
@@ -116,4 +121,13 @@ void gnomon__windows_refresh(void)
         gnomon__os_thread_join(&worker);
         worker_runs = 0;
     }
+}
+
+/* The worker, and whoever held the lock, are not here. */
+void gnomon__windows_forget(void)
+{
+    steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    worker_runs = worker_ends = 0;
+    wanted_armed = now_armed = done_armed = 0;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Whose memory this is: the process that recorded into it, or a child that got
+ * a copy of it. fork() tells its handlers; clone(), _Fork() and vfork() tell
+ * nobody, so the kernel is asked to hand every child one page of zeroes, and
+ * where memory is shared, as after vfork(), the process id tells.
+ *
+ * Invariant: in the process that claimed the page, its words are not 0. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "platform/atomic.h"
+#include "platform/os.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#define OWN_PAGE 4096u
+
+/* What stands for the page until one is needed, and where there is none. */
+static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {1, 1, 1};
+uint32_t *gnomon__os_own = no_page;
+static int64_t owner_pid;
+
+static void fill_own(uint32_t *words)
+{
+    for (int i = 0; i < GNOMON__OS_OWN_WORDS; i++)
+        store_relaxed(&words[i], 1);
+}
+
+int64_t gnomon__os_claim(void)
+{
+    int64_t before = load_relaxed(&owner_pid);
+    int kept_errno = errno;
+    uint32_t *page = gnomon__os_own;
+    if (page == no_page) {
+        page = gnomon__os_map(OWN_PAGE);
+        /* Linux 4.14; before it, ids alone must tell. */
+        if (page && madvise(page, OWN_PAGE, MADV_WIPEONFORK)) {
+            gnomon__os_unmap(page, OWN_PAGE);
+            page = NULL;
+        }
+    }
+    if (page) {
+        fill_own(page);
+        store_release(&gnomon__os_own, page);
+    }
+    store_relaxed(&owner_pid, (int64_t)getpid());
+    errno = kept_errno;
+    return before;
+}
+
+int gnomon__os_is_copy(void)
+{
+    return !load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_RUN]);
+}
+
+int gnomon__os_is_owner(void)
+{
+    int64_t by = load_relaxed(&owner_pid);
+    return !by || (!gnomon__os_is_copy() && by == getpid());
+}

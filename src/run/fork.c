@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Forks. A child has a copy of one thread, of all memory at some moment, and of
+ * none of our threads. It records nothing, says nothing and touches no file of
+ * its parent's until it asks, by gnomon_setup, or was told to by fork=follow:
+ * then it starts as a fresh process does, at its next mark, with recorders of
+ * its own.
+ *
+ * Invariant: nothing that a control call of the parent's may have left half done
+ * is looked at again. It is set aside, never freed: the child may be inside a
+ * mark or a callback that uses it. */
+#include <pthread.h>
+
+#include "mark/region.h"
+#include "mark/sink.h"
+#include "mark/tree.h"
+#include "platform/os.h"
+#include "run/run.h"
+
+static uint32_t child_is_off; /* a child that has not asked */
+static int64_t forked_from;
+static int forks_watched;
+
+/* `starts`: at its next mark; else it is off. */
+static void become_child(int starts)
+{
+    store_relaxed(&child_is_off, !starts);
+    forked_from = gnomon__os_claim();
+    gnomon__sinks_forget(starts);
+    gnomon__threads_forget();
+    gnomon__stage_forget();
+    gnomon__attachments_forget();
+    gnomon__windows_forget();
+    gnomon__stages_forget();
+    gnomon__reports_forget();
+    gnomon__output_forget();
+    gnomon__setup_forget();
+    gnomon__control_forget();
+}
+
+/* The lock of marks is taken over the fork, so that the child finds the regions
+ * whole; it is never held for long. Control calls may be under way. */
+static void before_fork(void)
+{
+    gnomon__lock_over_fork();
+}
+
+static void after_fork_parent(void)
+{
+    gnomon__unlock_over_fork(0);
+}
+
+static void after_fork_child(void)
+{
+    gnomon__unlock_over_fork(1);
+    become_child(gnomon__follows() && !load_relaxed(&child_is_off) &&
+                 !gnomon__busy() && !gnomon__control_is_inside());
+}
+
+void gnomon__fork_watch(void)
+{
+    if (forks_watched)
+        return;
+    forks_watched = 1;
+    gnomon__os_claim();
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+int gnomon__fork_is_off(void)
+{
+    if (gnomon__os_is_copy())
+        become_child(0);
+    return load_relaxed(&child_is_off) || !gnomon__os_is_owner();
+}
+
+void gnomon__fork_ask(void)
+{
+    if (!gnomon__fork_is_off() || !gnomon__os_is_owner() || gnomon__busy() ||
+        gnomon__control_is_inside())
+        return;
+    gnomon__sinks_forget(1);
+    gnomon__chunks_forget();
+    store_relaxed(&child_is_off, 0);
+}
+
+int64_t gnomon__fork_parent(void)
+{
+    return forked_from;
+}
