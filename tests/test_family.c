@@ -35,7 +35,7 @@ static void reports(const child_result *r, const char *line, int times)
         fprintf(stderr, "    %s%s\n", line, r->err);
 }
 
-/* ---- Off -------------------------------------------------------------------- */
+/* ---- Off ----------------------------------------------------------------- */
 
 TEST(a_forked_child_is_silent)
 {
@@ -106,7 +106,7 @@ TEST(a_child_leaves_the_parents_file_alone)
     CHECK_EQ(times_in(child_read("out"), ": work "), 1);
 }
 
-/* ---- Asked for ----------------------------------------------------------------- */
+/* ---- Asked for ----------------------------------------------------------- */
 
 TEST(a_child_that_calls_setup_reports_from_there)
 {
@@ -119,7 +119,7 @@ TEST(a_child_that_calls_setup_reports_from_there)
     reports(&r, ": work ", 2);
 }
 
-/* ---- fork=follow --------------------------------------------------------------- */
+/* ---- fork=follow --------------------------------------------------------- */
 
 TEST(a_child_that_follows_reports_as_itself)
 {
@@ -147,6 +147,13 @@ TEST(children_that_follow_from_among_threads)
     child_result r = family("reporter,fork=follow", "threads");
     reports(&r, "child: work 100\n", 30);
     reports(&r, "parent: work ", 1);
+}
+
+TEST(a_child_that_follows_and_whose_only_thread_ends)
+{
+    child_result r = family("reporter,fork=follow", "thread");
+    reports(&r, "child: work 7\n", 1);
+    reports(&r, ": work ", 2);
 }
 
 /* Those that _exit say nothing. */

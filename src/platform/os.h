@@ -64,7 +64,39 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
                             void (*run)(void *), void *argument);
 void gnomon__os_thread_join(gnomon__os_thread *thread);
 
+/* How many threads of ours there are; none in a child that was forked, which
+ * says so. */
+uint32_t gnomon__os_thread_count(void);
+void gnomon__os_threads_forget(void);
+
+/* Whether the main thread has ended by itself and no thread is left but those
+ * of ours: libc, which counts ours, would have ended the process. Three system
+ * calls; 0 where the system does not tell. */
+int gnomon__os_is_deserted(void);
+
 void gnomon__os_sleep_ns(uint64_t ns);
+
+/* ---- Signals (os_signals.c) ------------------------------------------------- */
+
+/* Has `handler` called for a signal whose action is the default; another is left
+ * as it is, also the default of process 1, which does nothing. `again`: this is
+ * what gnomon__os_die_in ordered. Idempotent; 1: it is caught now. */
+int gnomon__os_catch(int number, void (*handler)(int number, int again));
+/* Where it is still caught, the default again. A handler may call it. */
+void gnomon__os_release(int number);
+
+/* The end that the signal's default action is, on the calling thread; returns
+ * only where that does nothing. A handler may call it. */
+void gnomon__os_die(int number);
+/* The same after `ns`, if the process still lives: the signal comes once more,
+ * as `again` where it is caught. A handler may call it. */
+void gnomon__os_die_in(int number, uint64_t ns);
+
+/* A bell that a handler may ring. Waiting returns 1 when it rang, 0 when the
+ * time is over. */
+void gnomon__os_bell_make(void);
+void gnomon__os_bell_ring(void);
+int gnomon__os_bell_wait(uint64_t ns);
 
 /* Writes all of it to a file descriptor, through EINTR; no SIGPIPE reaches the
  * host. 0, or an errno. */

@@ -164,6 +164,18 @@ int gnomon__os_barrier(void)
 
 /* ---- Threads ------------------------------------------------------------- */
 
+static uint32_t thread_count;
+
+uint32_t gnomon__os_thread_count(void)
+{
+    return load_relaxed(&thread_count);
+}
+
+void gnomon__os_threads_forget(void)
+{
+    store_relaxed(&thread_count, 0);
+}
+
 typedef struct thread_start {
     void (*run)(void *);
     void *argument;
@@ -194,9 +206,11 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     /* Inherited, so that not even its first instruction takes a signal. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    add_relaxed(&thread_count, 1);
     error = pthread_create(&thread, NULL, thread_main, start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
+        sub_relaxed(&thread_count, 1);
         gnomon__free(start);
         return error;
     }
@@ -207,6 +221,7 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
 void gnomon__os_thread_join(gnomon__os_thread *thread)
 {
     (void)pthread_join((pthread_t)thread->handle, NULL);
+    sub_relaxed(&thread_count, 1);
 }
 
 /* ---- Libraries ----------------------------------------------------------- */

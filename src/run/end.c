@@ -1,30 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The end of the process: at exit, reports come out, of the process that
- * recorded and of no child that got a copy of it. */
+/* The end of the process: at exit, and by a signal whose action is the default,
+ * reports come out and the process ends as it would have.
+ *
+ * A handler can do next to nothing: what it interrupted may hold malloc's lock
+ * or ours. So it wakes a thread of ours, which writes the reports and then dies
+ * of the signal, and waits for that a moment, so that the program does not go
+ * on; then it returns, so that locks it interrupted are given back. A timer of
+ * the kernel's bounds all of it. The thread exists while something attached has
+ * a last word to say.
+ *
+ * Invariant: nothing leads out of END_BEGUN but death: who sets it has the end
+ * for himself. */
+#include <signal.h>
 #include <stdlib.h>
 
+#include "mark/sink.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "run/run.h"
 
+#define REPORT_LIMIT_NS 5000000000ull
+#define HANDLER_WAIT_MS 100
+#define LOOK_NS 1000000000ull
+
+enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN };
+
+static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+#define END_COUNT (sizeof ends / sizeof *ends)
+
+static uint32_t end_state;
+static int end_number; /* of the signal */
+static gnomon__os_thread ender;
 static int exit_watched;
 
-/* A stage is over with it: what is marked later is not reported twice where the
- * program tears down after us. */
-static void at_exit(void)
+/* ---- The signal ---------------------------------------------------------- */
+
+static void release_all(void)
 {
-    if (!gnomon__os_is_owner() || gnomon__control_is_inside() ||
-        !gnomon__attachments || gnomon__control_enter())
+    for (size_t i = 0; i < END_COUNT; i++)
+        gnomon__os_release(ends[i]);
+}
+
+/* A second interrupt is somebody who does not want to wait; other signals may
+ * come twice, from a launcher and the terminal. */
+static void on_signal(int number, int again)
+{
+    uint32_t seen = END_WAITING;
+    if (!gnomon__os_is_owner()) {
+        gnomon__os_die(number); /* a child: none of this is its own */
+        return;
+    }
+    if (!cas_acq_rel(&end_state, &seen, END_BEGUN)) {
+        if (seen != END_BEGUN || again || number == SIGINT)
+            gnomon__os_die(number);
+        return;
+    }
+    store_release(&end_number, number);
+    gnomon__os_release(SIGINT);
+    gnomon__os_die_in(number, REPORT_LIMIT_NS);
+    gnomon__os_bell_ring();
+    /* Ours would be missed at once; of malloc's nothing is known. */
+    for (int i = 0;
+         i < HANDLER_WAIT_MS && !gnomon__busy() && !gnomon__control_is_inside();
+         i++)
+        gnomon__os_sleep_ns(1000000);
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+static void last_words(void)
+{
+    if (!gnomon__attachments || gnomon__control_enter())
         return;
     gnomon__stage_over();
     gnomon__control_leave();
 }
 
+static void wait_for_the_end(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        int rang = gnomon__os_bell_wait(LOOK_NS);
+        uint32_t now = load_acquire(&end_state);
+        if (now == END_STOPPING)
+            return;
+        if (now == END_BEGUN && rang) {
+            last_words();
+            gnomon__os_die(load_acquire(&end_number));
+            return;
+        }
+        /* libc ends a process after its last thread, and counts this one. */
+        if (now == END_WAITING && gnomon__os_is_deserted())
+            exit(0);
+    }
+}
+
+/* ---- Exit ---------------------------------------------------------------- */
+
+/* A signal's end goes before: the process dies of it, not by its exit code. */
+static void at_exit(void)
+{
+    if (!gnomon__os_is_owner() || gnomon__control_is_inside())
+        return;
+    for (uint64_t ns = 0;
+         load_acquire(&end_state) == END_BEGUN && ns < 2 * REPORT_LIMIT_NS;
+         ns += 1000000)
+        gnomon__os_sleep_ns(1000000);
+    last_words();
+}
+
+/* ---- While somebody is attached ------------------------------------------ */
+
+/* Also where a schedule has a thread: somebody must see that no other is left. */
+static int is_needed(void)
+{
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->profiler.summary || a->profiler.teardown || a->view->scheduled)
+            return 1;
+    return 0;
+}
+
+static void ender_start(void)
+{
+    static int told;
+    gnomon__os_bell_make();
+    store_release(&end_state, END_WAITING);
+    if (!gnomon__os_thread_start(&ender, "gnomon", wait_for_the_end, NULL))
+        return;
+    store_release(&end_state, END_ABSENT);
+    if (!told)
+        gnomon__log("no thread for the end: no report comes at SIGTERM, SIGINT "
+                    "or SIGHUP");
+    told = 1;
+}
+
+static void ender_stop(void)
+{
+    uint32_t seen = END_WAITING;
+    release_all();
+    if (!cas_acq_rel(&end_state, &seen, END_STOPPING))
+        return; /* the end has begun: that thread waits for us */
+    gnomon__os_bell_ring();
+    gnomon__os_thread_join(&ender);
+    store_release(&end_state, END_ABSENT);
+}
+
 void gnomon__end_watch(void)
 {
-    if (exit_watched || !gnomon__attachments)
-        return;
-    exit_watched = 1;
-    if (atexit(at_exit))
-        gnomon__log("reports will not come at exit: call gnomon_teardown()");
+    if (!exit_watched && gnomon__attachments) {
+        exit_watched = 1;
+        if (atexit(at_exit))
+            gnomon__log("reports will not come at exit: call "
+                        "gnomon_teardown()");
+    }
+    int needed = is_needed();
+    if (needed && load_acquire(&end_state) == END_ABSENT)
+        ender_start();
+    if (!needed && load_acquire(&end_state) == END_WAITING)
+        ender_stop();
+    for (size_t i = 0; i < END_COUNT && load_acquire(&end_state) == END_WAITING;
+         i++)
+        (void)gnomon__os_catch(ends[i], on_signal);
+}
+
+void gnomon__end_forget(void)
+{
+    release_all();
+    store_release(&end_state, END_ABSENT);
 }

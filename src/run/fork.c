@@ -23,8 +23,10 @@ static int forks_watched;
 /* `starts`: at its next mark; else it is off. */
 static void become_child(int starts)
 {
+    gnomon__end_forget(); /* while signals still find that this is a child */
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
+    gnomon__os_threads_forget();
     gnomon__sinks_forget(starts);
     gnomon__threads_forget();
     gnomon__stage_forget();

@@ -5,7 +5,7 @@
  *
  *     control.c    entering control calls, start
  *     fork.c       forked children
- *     end.c        exit
+ *     end.c        exit, and the signals that end a process
  *     setup.c      setup, teardown, rank
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
@@ -82,6 +82,7 @@ int64_t gnomon__fork_parent(void);
 
 /* In a child, for fork.c: each file sets aside what it inherited. */
 void gnomon__control_forget(void);
+void gnomon__end_forget(void);
 void gnomon__setup_forget(void);
 void gnomon__attachments_forget(void);
 void gnomon__stages_forget(void);
@@ -91,8 +92,8 @@ void gnomon__output_forget(void);
 
 /* ---- end.c ------------------------------------------------------------------- */
 
-/* Something came or went: reports come at the end as long as anybody has one.
- * Inside control calls. */
+/* Something came or went, or the host may have changed its handlers: reports
+ * come at the end as long as anybody has one. Inside control calls. */
 void gnomon__end_watch(void);
 
 /* ---- setup.c ----------------------------------------------------------------- */

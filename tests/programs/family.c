@@ -51,7 +51,7 @@ static void fork_one(long n)
     wait_for(child);
 }
 
-/* ---- Without handlers ------------------------------------------------------- */
+/* ---- Without handlers ---------------------------------------------------- */
 
 static pid_t raw_fork(void)
 {
@@ -84,7 +84,7 @@ static void vfork_one(void)
     wait_for(child);
 }
 
-/* ---- Among threads ------------------------------------------------------------ */
+/* ---- Among threads ------------------------------------------------------- */
 
 /* New names all the time: the lock is nearly always held. */
 static void *meet_names(void *item)
@@ -111,7 +111,7 @@ static void among_threads(void (*one)(long), int times)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- From a thread, a callback, a handler --------------------------------------- */
+/* ---- From a thread, a callback, a handler -------------------------------- */
 
 static void *fork_and_leave(void *unused)
 {
@@ -205,7 +205,7 @@ static void fork_in_handlers(void)
     pthread_join(sender, NULL);
 }
 
-/* ---- Servers, other programs ------------------------------------------------------ */
+/* ---- Servers, other programs --------------------------------------------- */
 
 /* As data loaders do: several workers at a time, which mark and end in both
  * ways, and new ones for each epoch. */
@@ -250,7 +250,7 @@ static void exec_one(const char *program)
     wait_for(child);
 }
 
-/* ---- Children that ask -------------------------------------------------------------- */
+/* ---- Children that ask --------------------------------------------------- */
 
 static void ask(pid_t (*make)(void))
 {

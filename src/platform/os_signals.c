@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The few signals that end a process: catching them, and ending as they would
+ * have. A host's handler is never replaced: what is not at its default action is
+ * left alone, and what is no longer ours is not put back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/os.h"
+
+/* ---- Catching ------------------------------------------------------------ */
+
+static void (*end_handler)(int number, int again);
+
+static void caught(int number, siginfo_t *info, void *context)
+{
+    int kept_errno = errno;
+    (void)context;
+    end_handler(number, info->si_code == SI_TIMER);
+    errno = kept_errno;
+}
+
+static int is_caught(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == caught;
+}
+
+int gnomon__os_catch(int number, void (*handler)(int number, int again))
+{
+    struct sigaction now, ours;
+    if (is_caught(number))
+        return 1;
+    if (getpid() == 1 || sigaction(number, NULL, &now) != 0 ||
+        (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
+        return 0;
+    end_handler = handler;
+    memset(&ours, 0, sizeof ours);
+    sigemptyset(&ours.sa_mask);
+    ours.sa_sigaction = caught;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER;
+    return sigaction(number, &ours, NULL) == 0;
+}
+
+static void set_default(int number)
+{
+    struct sigaction plain;
+    memset(&plain, 0, sizeof plain);
+    sigemptyset(&plain.sa_mask);
+    plain.sa_handler = SIG_DFL;
+    (void)sigaction(number, &plain, NULL);
+}
+
+void gnomon__os_release(int number)
+{
+    if (is_caught(number))
+        set_default(number);
+}
+
+/* ---- Ending -------------------------------------------------------------- */
+
+void gnomon__os_die(int number)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    set_default(number);
+    (void)raise(number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* A timer of the kernel's: it needs no thread and no lock of the process. Not by
+ * libc's call, which in older ones takes memory. */
+void gnomon__os_die_in(int number, uint64_t ns)
+{
+    struct sigevent event;
+    struct itimerspec when;
+    int timer;
+    memset(&event, 0, sizeof event);
+    memset(&when, 0, sizeof when);
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = number;
+    when.it_value.tv_sec = (time_t)(ns / 1000000000u);
+    when.it_value.tv_nsec = (long)(ns % 1000000000u);
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) == 0)
+        (void)syscall(SYS_timer_settime, timer, 0, &when, NULL);
+}
+
+/* ---- The bell ------------------------------------------------------------ */
+
+static sem_t end_bell;
+
+void gnomon__os_bell_make(void)
+{
+    (void)sem_init(&end_bell, 0, 0);
+}
+
+void gnomon__os_bell_ring(void)
+{
+    (void)sem_post(&end_bell);
+}
+
+int gnomon__os_bell_wait(uint64_t ns)
+{
+    struct timespec until;
+    int status;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec += (long)(ns % 1000000000u);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    do
+        status = sem_timedwait(&end_bell, &until);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
+}
+
+/* ---- The last thread ----------------------------------------------------- */
+
+/* "pid (name) state ...": the name may hold anything, so from its last ')'. The
+ * 20th field is the number of threads, with the main one, which stays a zombie
+ * while others live. */
+int gnomon__os_is_deserted(void)
+{
+    char text[1024], *at;
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), field;
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    at = strrchr(text, ')');
+    if (at == NULL || at[1] != ' ' || at[2] != 'Z')
+        return 0;
+    for (field = 2; field < 20 && at != NULL; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL &&
+           (unsigned long)atol(at) == 1 + gnomon__os_thread_count();
+}
