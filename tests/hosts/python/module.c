@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A module of Python with a copy of gnomon of its own: NAME.work(n) marks n
+ * scopes called NAME, below an action that both modules name "work". */
+#include <Python.h>
+
+#include "gnomon.h"
+
+#define TEXT(name) #name
+#define TEXT_OF(name) TEXT(name)
+#define JOIN(a, b) a##b
+#define INIT(name) JOIN(PyInit_, name)
+
+static PyObject *work(PyObject *self, PyObject *args)
+{
+    int n;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "i", &n))
+        return NULL;
+    gnomon_start("work");
+    for (int i = 0; i < n; i++) {
+        GNOMON_SCOPE(TEXT_OF(NAME));
+    }
+    gnomon_stop("work");
+    return PyLong_FromLong(n);
+}
+
+static PyMethodDef methods[] = {
+    {"work", work, METH_VARARGS, "work(n): n scopes"}, {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, TEXT_OF(NAME), NULL, -1, methods, NULL, NULL, NULL,
+    NULL};
+
+PyMODINIT_FUNC INIT(NAME)(void)
+{
+    return PyModule_Create(&module);
+}
