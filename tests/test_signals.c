@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * labels: guest
+ * timeout: 300
  * Signal handlers that mark, at any instruction of the code they interrupt: of
  * a mark, of a thread's first one or last one, of a control call. Whatever was
  * interrupted is exact; a mark that hits a mark is refused, counted, and told by

@@ -11,6 +11,7 @@
  *     plugin.c     profilers by name: built-in, registered, from a file
  *     attach.c     attachments and their views
  *     stage.c      stages, steps, and what a profile says of the run
+ *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
  *     summary.c    summaries into buffers, and when reports are due
  *     output.c     where reports go
@@ -202,6 +203,13 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 /* ---- host.c ------------------------------------------------------------------------ */
 
 extern const gnomon_host gnomon__host;
+
+/* Metadata as it is; cleared between runs; forgotten in a forked child. */
+const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
+void gnomon__metadata_clear(void);
+void gnomon__metadata_forget(void);
+/* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */
+char *gnomon__clean_copy(const char *text);
 
 /* Whether this copy owns the process, by its first asking; else another does, or
  * it stays off. Under no lock. */

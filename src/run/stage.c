@@ -13,9 +13,7 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/json.h"
 #include "platform/owner.h"
-#include "platform/utf8.h"
 #include "run/run.h"
 
 #define LAST_STEPS 64
@@ -31,9 +29,6 @@ static uint64_t stage_steps; /* in the open stage */
 static uint64_t step_number; /* of the open step */
 static uint64_t step_begin;
 static uint64_t step_cells[GNOMON__STEP_CELLS]; /* of the open stage */
-
-static gnomon_metadata_info *metadata;
-static size_t metadata_count, metadata_room;
 
 static gnomon__stage_fact *open_stage(void)
 {
@@ -141,36 +136,18 @@ void gnomon__stages_restart(void)
     gnomon__stage_forget();
     gnomon__sink_stage(1);
     gnomon__step_unlock();
-    while (metadata_count) {
-        metadata_count--;
-        gnomon__free((void *)(uintptr_t)metadata[metadata_count].key);
-        gnomon__free((void *)(uintptr_t)metadata[metadata_count].json);
-    }
+    gnomon__metadata_clear();
 }
 
 void gnomon__stages_forget(void)
 {
     gnomon__inherited(stages == &first_stage ? stages->name : (void *)stages);
-    gnomon__inherited(metadata);
     first_stage = (gnomon__stage_fact){.ordinal = 1, .name = ""};
     stages = &first_stage;
     stage_count = stage_room = ordinals = 1;
     steps_made = stage_steps = step_number = step_begin = 0;
     memset(step_cells, 0, sizeof step_cells);
-    metadata = NULL;
-    metadata_count = metadata_room = 0;
-}
-
-static char *clean_copy(const char *text)
-{
-    size_t n = strlen(text);
-    if (n > 256)
-        n = 256;
-    int changed;
-    char *copy = gnomon__alloc(3 * n + 1);
-    if (copy)
-        copy[gnomon__utf8_clean(text, n, copy, 3 * n + 1, &changed)] = 0;
-    return copy;
+    gnomon__metadata_forget();
 }
 
 static void name_stage(gnomon__stage_fact *s, char *name)
@@ -200,7 +177,7 @@ static int begin_stage(const char *name)
 {
     if (!name)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_stage_begin: no name");
-    char *copy = clean_copy(name);
+    char *copy = gnomon__clean_copy(name);
     if (!copy)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a stage");
     if (open_stage()->was_opened)
@@ -335,8 +312,7 @@ int gnomon__facts_take(gnomon__run_facts *facts)
     copy[stage_count - 1].step_cells = cells;
     facts->stage_count = stage_count;
     gnomon__step_unlock();
-    facts->metadata = metadata;
-    facts->metadata_count = metadata_count;
+    facts->metadata = gnomon__metadata_all(&facts->metadata_count);
     return GNOMON_OK;
 }
 
@@ -347,56 +323,4 @@ void gnomon__facts_free(gnomon__run_facts *facts)
     gnomon__free((void *)(uintptr_t)facts->stages);
     gnomon__free((void *)(uintptr_t)facts->open_cells);
     memset(facts, 0, sizeof *facts);
-}
-
-/* ---- Metadata ---------------------------------------------------------------------- */
-
-static int add_metadata(const char *key, const char *json)
-{
-    if (!key || !json)
-        return gnomon__fail(GNOMON_EINVAL, "gnomon_metadata: key or json NULL");
-    if (!gnomon__json_valid(json, strlen(json)))
-        return gnomon__fail(GNOMON_EINVAL,
-                            "gnomon_metadata: the value of %s is not JSON; a "
-                            "text needs its quotes",
-                            key);
-    char *key_copy = clean_copy(key), *copy = gnomon__strdup(json);
-    size_t i = 0;
-    while (key_copy && i < metadata_count &&
-           strcmp(metadata[i].key, key_copy) != 0)
-        i++;
-    if (key_copy && copy && i == metadata_room) {
-        size_t room = metadata_room ? 2 * metadata_room : 8;
-        gnomon_metadata_info *more =
-            gnomon__realloc(metadata, room * sizeof *more);
-        if (more) {
-            metadata = more;
-            metadata_room = room;
-        }
-    }
-    if (!key_copy || !copy || i == metadata_room) {
-        gnomon__free(key_copy);
-        gnomon__free(copy);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for metadata");
-    }
-    if (i < metadata_count) {
-        gnomon__free((void *)(uintptr_t)metadata[i].key);
-        gnomon__free((void *)(uintptr_t)metadata[i].json);
-    } else {
-        metadata_count++;
-    }
-    metadata[i] = (gnomon_metadata_info){sizeof *metadata, 0, key_copy, copy};
-    return GNOMON_OK;
-}
-
-int gnomon_metadata(const char *key, const char *json)
-{
-    GNOMON__FORWARD_CONTROL(metadata(key, json));
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    code = add_metadata(key, json);
-    gnomon__control_leave();
-    return code;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a run is told of itself: keys and JSON values, for the profile. Changed in
+ * control calls only. */
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/json.h"
+#include "platform/owner.h"
+#include "platform/utf8.h"
+#include "run/run.h"
+
+#define MAX_KEY 256
+
+static gnomon_metadata_info *metadata;
+static size_t metadata_count, metadata_room;
+
+const gnomon_metadata_info *gnomon__metadata_all(size_t *count)
+{
+    *count = metadata_count;
+    return metadata;
+}
+
+void gnomon__metadata_clear(void)
+{
+    while (metadata_count) {
+        metadata_count--;
+        gnomon__free((void *)(uintptr_t)metadata[metadata_count].key);
+        gnomon__free((void *)(uintptr_t)metadata[metadata_count].json);
+    }
+}
+
+void gnomon__metadata_forget(void)
+{
+    gnomon__inherited(metadata);
+    metadata = NULL;
+    metadata_count = metadata_room = 0;
+}
+
+char *gnomon__clean_copy(const char *text)
+{
+    size_t n = strlen(text);
+    if (n > MAX_KEY)
+        n = MAX_KEY;
+    int changed;
+    char *copy = gnomon__alloc(3 * n + 1);
+    if (copy)
+        copy[gnomon__utf8_clean(text, n, copy, 3 * n + 1, &changed)] = 0;
+    return copy;
+}
+
+static int add_metadata(const char *key, const char *json)
+{
+    if (!key || !json)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_metadata: key or json NULL");
+    if (!gnomon__json_valid(json, strlen(json)))
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_metadata: the value of %s is not JSON; a "
+                            "text needs its quotes",
+                            key);
+    char *key_copy = gnomon__clean_copy(key), *copy = gnomon__strdup(json);
+    size_t i = 0;
+    while (key_copy && i < metadata_count &&
+           strcmp(metadata[i].key, key_copy) != 0)
+        i++;
+    if (key_copy && copy && i == metadata_room) {
+        size_t room = metadata_room ? 2 * metadata_room : 8;
+        gnomon_metadata_info *more =
+            gnomon__realloc(metadata, room * sizeof *more);
+        if (more) {
+            metadata = more;
+            metadata_room = room;
+        }
+    }
+    if (!key_copy || !copy || i == metadata_room) {
+        gnomon__free(key_copy);
+        gnomon__free(copy);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for metadata");
+    }
+    if (i < metadata_count) {
+        gnomon__free((void *)(uintptr_t)metadata[i].key);
+        gnomon__free((void *)(uintptr_t)metadata[i].json);
+    } else {
+        metadata_count++;
+    }
+    metadata[i] = (gnomon_metadata_info){sizeof *metadata, 0, key_copy, copy};
+    return GNOMON_OK;
+}
+
+int gnomon_metadata(const char *key, const char *json)
+{
+    GNOMON__FORWARD_CONTROL(metadata(key, json));
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__run_ready();
+    code = add_metadata(key, json);
+    gnomon__control_leave();
+    return code;
+}
