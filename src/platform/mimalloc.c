@@ -28,6 +28,7 @@
     !defined(GNOMON__SANITIZED)
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,8 +70,13 @@ gnomon__heap *gnomon__mimalloc(void)
     const char *why;
     size_t i;
     void *library;
+    sigset_t all, before;
     if (looking_for_mimalloc || gnomon__os_is_secure())
         return NULL;
+    /* A handler's mark may want the loader's lock too, and would wait for its
+     * own thread where it came before that was written down as the owner. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     looking_for_mimalloc = 1;
     heap = bind_mimalloc(RTLD_DEFAULT);
     for (i = 0; heap == NULL && i < sizeof names / sizeof *names; i++) {
@@ -79,6 +85,7 @@ gnomon__heap *gnomon__mimalloc(void)
             heap = bind_mimalloc(library);
     }
     looking_for_mimalloc = 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return heap;
 }
 
