@@ -37,6 +37,8 @@ function(gnomon_compile target)
     GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>)
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
+  # A project that disables marks for all it builds would disable us, too.
+  target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
   gnomon_set_warnings(${target})
   foreach(source IN LISTS ARGN)
     if(source MATCHES "/src/profilers/")

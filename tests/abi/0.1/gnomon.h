@@ -10,7 +10,8 @@
  *
  * Marks need no setup. They cannot fail, abort, print or block; what goes wrong
  * is counted in gnomon_health. All of them may be called from any thread.
- * Off, a scope costs one relaxed load, a test and a branch.
+ * Off, a scope costs one relaxed load, a test and a branch. With GNOMON_DISABLE
+ * defined before, it costs nothing: see gnomon/disabled.h.
  */
 #ifndef GNOMON_H
 #define GNOMON_H
@@ -52,6 +53,7 @@ typedef struct gnomon_region {
     void *link; /* gnomon's */
 } gnomon_region;
 
+#ifndef GNOMON_DISABLE
 #define GNOMON_REGION_INIT(kind, name, category, function) \
     { \
         GNOMON_MASK_UNSEEN, sizeof(gnomon_region), GNOMON_ABI, kind, 0, \
@@ -63,19 +65,21 @@ typedef struct gnomon_region {
 #define GNOMON_REGION(variable, name, category) \
     static gnomon_region variable = \
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__)
+#endif
 
 /* The region of this name and category, made at the first call; never NULL,
  * never freed. Both texts are copied. Takes a lock and hashes the name: keep
  * the result. Past the cap of names, or out of memory, it is the region
  * "(other)". NULL is the name "(null)". */
-GNOMON_API gnomon_region *gnomon_region_get(const char *name,
-                                            const char *category);
+GNOMON__CALL gnomon_region *gnomon_region_get(const char *name,
+                                              const char *category);
 
 /* ---- Scopes: one execution of a region on a thread ----------------------- */
 
 /* An open scope: which one, on which thread; 0: not recorded. */
 typedef uint64_t gnomon_token;
 
+#ifndef GNOMON_DISABLE
 /* The out-of-line halves of the calls below; do not call. */
 GNOMON__SLOW_API gnomon_token gnomon_begin_slow(gnomon_region *region,
                                                 uint32_t mask);
@@ -164,12 +168,14 @@ GNOMON_INLINE void gnomon_stop(const char *name)
     if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
         gnomon_stop_slow(name);
 }
+#endif
 
 /* ---- Ranges: may end on another thread ----------------------------------- */
 
 /* An open range; 0: not recorded. */
 typedef uint64_t gnomon_range;
 
+#ifndef GNOMON_DISABLE
 /* Begins a range of `region`, and ends it, once, on any thread. A range counts
  * in its region's total and in nobody's self. */
 GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
@@ -185,6 +191,7 @@ GNOMON_INLINE void gnomon_range_end(gnomon_range range)
     if (__builtin_expect(range != 0, 0))
         gnomon_range_end_slow(range);
 }
+#endif
 
 /* ---- Links: this was caused by that -------------------------------------- */
 
@@ -200,6 +207,7 @@ typedef struct gnomon_link {
     uint32_t word[8];
 } gnomon_link;
 
+#ifndef GNOMON_DISABLE
 GNOMON__SLOW_API gnomon_link gnomon_link_out_slow(void);
 GNOMON__SLOW_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
 
@@ -282,6 +290,7 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
     if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(number, 1);
 }
+#endif
 
 /* ---- The run: control calls, each returns GNOMON_OK or an error code ------ */
 
@@ -299,32 +308,32 @@ typedef struct gnomon_setup_options {
 
 /* Begins a run, or joins the one that is open: setups nest, the outermost
  * one's options hold. NULL is no options. Not needed for marks. */
-GNOMON_API int gnomon_setup(const gnomon_setup_options *options);
+GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
 /* Undoes one setup; the outermost writes the reports that are due, detaches
  * what $GNOMON or gnomon_configure attached, and a later setup begins anew. */
-GNOMON_API int gnomon_teardown(void);
+GNOMON__CALL int gnomon_teardown(void);
 
 /* Replaces what $GNOMON, or an earlier call, attached by `spec` (the grammar of
  * docs/environment.md), after their last reports. "" or NULL: nothing. Of a
  * spec that is partly wrong the rest is attached, and the code tells. */
-GNOMON_API int gnomon_configure(const char *spec);
+GNOMON__CALL int gnomon_configure(const char *spec);
 
 /* The resolved spec, all defaults written out, as gnomon_configure takes it.
  * Writes at most `size` bytes with the final NUL; returns the length that all
  * of it has, as snprintf. */
-GNOMON_API size_t gnomon_spec(char *buffer, size_t size);
+GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
 
 /* Opens a stage ("fit", "validate", "test", "predict", or any name), ending one
  * that is open. A stage owns all that was marked since the one before ended. */
-GNOMON_API int gnomon_stage_begin(const char *name);
+GNOMON__CALL int gnomon_stage_begin(const char *name);
 
 /* Ends the open stage and writes the reports that are due. */
-GNOMON_API int gnomon_stage_end(void);
+GNOMON__CALL int gnomon_stage_end(void);
 
 /* Adds to the run's metadata: `json` is one JSON value. Both are copied; the
  * last value of a key holds. */
-GNOMON_API int gnomon_metadata(const char *key, const char *json);
+GNOMON__CALL int gnomon_metadata(const char *key, const char *json);
 
 /* ---- Health and footprint ------------------------------------------------- */
 
@@ -361,7 +370,7 @@ typedef struct gnomon_health {
 
 /* Fills `health`, whose struct_size the caller has set. Counts since the start
  * of the process. */
-GNOMON_API void gnomon_health_get(gnomon_health *health);
+GNOMON__CALL void gnomon_health_get(gnomon_health *health);
 
 /* ---- Open scopes of any thread ------------------------------------------- */
 
@@ -372,15 +381,19 @@ typedef struct gnomon_open_scope {
 } gnomon_open_scope;
 
 /* How many threads have marked so far; they are 0 .. count - 1. */
-GNOMON_API size_t gnomon_thread_count(void);
+GNOMON__CALL size_t gnomon_thread_count(void);
 
 /* The open scopes of thread `thread`, outermost first: fills up to `capacity`
  * and returns how many are open, or an error code. GNOMON_EBUSY: the thread
  * marked so fast that no exact copy came in 100 tries; `scopes` holds an inexact
  * one. Takes no lock, may be called from anywhere. */
-GNOMON_API int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
-                                   size_t capacity);
+GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
+                                     size_t capacity);
 
 GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#include "gnomon/disabled.h"
+#endif
 
 #endif

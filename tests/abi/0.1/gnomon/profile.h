@@ -240,8 +240,13 @@ GNOMON__READER(loss, GNOMON_LOSSES, gnomon_loss_info)
 static inline uint32_t gnomon_cell_of(uint64_t ns)
 {
     uint32_t e = 0;
+#ifdef __GNUC__
     if (ns >= 32)
         e = 59u - GNOMON_CAST(uint32_t, __builtin_clzll(ns));
+#else
+    while (ns >> e >= 32)
+        e++;
+#endif
     return 16u * e + GNOMON_CAST(uint32_t, ns >> e);
 }
 
@@ -276,15 +281,37 @@ static inline uint64_t gnomon_quantile_ns(const gnomon_host_stats *s, double q)
 /* A profile of the running process: of the view of the attached profiler named
  * `profiler`, of the stage that is open (0) or of all (1). The caller frees it.
  * Recording goes on; may be called from any thread but inside a callback. */
-GNOMON_API int gnomon_snapshot(gnomon_profile **out, const char *profiler,
-                               int all_stages);
+GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
+                                 int all_stages);
 
 /* Frees what gnomon_snapshot made; NULL is nothing. */
-GNOMON_API void gnomon_profile_free(gnomon_profile *profile);
+GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
 
 /* Checks the invariants of a profile (docs/profile.md). GNOMON_OK, or
  * GNOMON_EINVAL and gnomon_error_text() names the violation and where. */
-GNOMON_API int gnomon_profile_check(const gnomon_profile *profile);
+GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
+
+#ifdef GNOMON_DISABLE
+GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
+                                 int all_stages)
+{
+    (void)profiler;
+    (void)all_stages;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)
+{
+    (void)profile;
+}
+
+GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
+{
+    (void)profile;
+    return GNOMON_ESTATE;
+}
+#endif
 
 GNOMON_END_DECLS
 

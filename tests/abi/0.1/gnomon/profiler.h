@@ -120,22 +120,53 @@ typedef struct gnomon_profiler {
 /* Attaches `profiler`, which stays the caller's and must outlive it, with the
  * caller's `self` (its create and destroy are not called). `options` holds
  * $GNOMON's words for it ("filter=opt*,extended=false") or NULL. */
-GNOMON_API int gnomon_attach(const gnomon_profiler *profiler, void *self,
-                             const char *options);
+GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                               const char *options);
 
 /* Detaches it, without a summary. When it returns GNOMON_OK no callback runs or
  * will come. GNOMON_EBUSY: called inside a callback, or one did not return in a
  * second; nothing new will start, and it may be called again. */
-GNOMON_API int gnomon_detach(const gnomon_profiler *profiler, void *self);
+GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
 
 /* Makes `profiler` known under its name to $GNOMON and gnomon_configure. Do it
  * before the first mark. It must outlive the process's use of gnomon. A second
  * one of a name takes the first's place. */
-GNOMON_API int gnomon_register(const gnomon_profiler *profiler);
+GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler);
 
 /* Writes what `profiler`, attached by name or by gnomon_attach, has to say now,
  * of the open stage. Only out->write is needed. */
-GNOMON_API int gnomon_summary(const char *profiler, const gnomon_writer *out);
+GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
+
+#ifdef GNOMON_DISABLE
+GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                               const char *options)
+{
+    (void)profiler;
+    (void)self;
+    (void)options;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self)
+{
+    (void)profiler;
+    (void)self;
+    return GNOMON_ENOENT; /* nothing is attached */
+}
+
+GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler)
+{
+    (void)profiler;
+    return GNOMON_OK;
+}
+
+GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out)
+{
+    (void)profiler;
+    (void)out;
+    return GNOMON_ESTATE;
+}
+#endif
 
 /* ---- Plugins --------------------------------------------------------------- */
 
