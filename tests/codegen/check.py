@@ -3,7 +3,7 @@
 """Pins what a mark costs when it is off, by disassembling marked places.
 
     check.py --compiler gcc --include ../../include [--shared libgnomon.so]
-             [--static libgnomon.a] [--self-test]
+             [--static libgnomon.a] [--hosts | --self-test]
 
 Compiles the sites of sites.h at -O2, -O3 and -Os as C, C++ inline functions and
 C++ templates, with and without marks; links them as an executable (plain and
@@ -16,6 +16,9 @@ path without marks:
   - no call into gnomon, nor of an outlined copy of its inline functions;
   - no atomic instruction, fence, thread-local access or store into a mark;
   - at most the instructions of LIMITS.
+--hosts does so at -O2 and -Os as hosts build that use link-time optimization,
+-fno-plt or -fvisibility=hidden; there no region is reached through the GOT where
+it is hidden.
 --self-test feeds headers that break each rule and expects each to be reported.
 Exit status: 0, 1, or 77 where the test cannot run.
 """
@@ -36,6 +39,10 @@ LANGUAGES = ("c", "inline", "template")
 # How objects are compiled and linked.
 MODES = {"exe": ("-fno-pie", "-no-pie"), "pie": ("-fPIE", "-pie"),
          "so": ("-fPIC", "-shared")}
+# How hosts build beyond that.
+HOSTS = {"lto": ("-flto",), "noplt": ("-fno-plt",),
+         "hidden": ("-fvisibility=hidden", "-fvisibility-inlines-hidden"),
+         "all": ("-flto", "-fno-plt", "-fvisibility=hidden")}
 # What a system's compiler may add by itself is not the mark's.
 COMMON = ("-fno-stack-protector", "-fcf-protection=none",
           "-fomit-frame-pointer", "-fno-lto", "-g0", "-w")
@@ -141,7 +148,16 @@ class Build:
                      self.libraries[kind]])
         return self.libraries[kind]
 
-    def images(self, optimize, mode, kinds=("shared", "static")):
+    def has_lto(self):
+        """Whether this compiler's link-time optimization works here."""
+        source = self.path("lto.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int main(void) { return 0; }\n")
+        return subprocess.run([self.cc, "-flto", "-O2", source, "-o",
+                               self.path("lto")], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT).returncode == 0
+
+    def images(self, optimize, mode, kinds=("shared", "static"), host=()):
         """The sites linked: without marks under None, with under `kinds`."""
         compiled, linked = MODES[mode]
         opaque = self.compile("opaque.c", self.path("opaque", mode),
@@ -151,13 +167,15 @@ class Build:
             objects = [self.compile(source,
                                     self.path(source, optimize, mode,
                                               "marks" if marks else "bare"),
-                                    optimize, compiled,
+                                    optimize, compiled, *host,
                                     *([] if marks else ["-DNO_MARKS"]))
                        for source in ("sites.c", "sites.cpp")]
             for kind in kinds if marks else (None,):
                 output = self.path("linked", optimize, mode, str(kind))
                 # What libgnomon itself needs may stay open: nothing is run.
-                run([self.cxx, linked, *objects, opaque, "-o", output,
+                late = [optimize, compiled, *COMMON, *ONLY[self.family],
+                        *host] if "-flto" in host else []
+                run([self.cxx, linked, *late, *objects, opaque, "-o", output,
                      "-Wl,--unresolved-symbols=ignore-all",
                      *([self.library(kind)] if marks else [])])
                 images[kind] = walk.Image(output)
@@ -174,20 +192,23 @@ def walk_site(image, language, site):
     prefix = symbol(language, site)
     exact = [name for name in image.functions
              if name == prefix or (language == "template" and
-                                   name.startswith(prefix))]
+                                   name.startswith(prefix)
+                                   and not name.endswith(".cold"))]
     if len(exact) != 1:
-        sys.exit("%s: %d functions" % (prefix, len(exact)))
+        sys.exit("%s: %d functions: %s" % (prefix, len(exact),
+                                           " ".join(exact)))
     return walk.Walk(image, exact[0]).finished
 
 
-def got_allowed(language, site, mode):
+def got_allowed(language, site, mode, host=()):
     """Whether a mark's word may be reached through the GOT."""
     if site in GATES:
         return mode != "exe"
-    return mode == "so" and language != "c"
+    return mode == "so" and language != "c" and \
+        "-fvisibility=hidden" not in host
 
 
-def compare(site, marked, bare, got):
+def compare(site, marked, bare, got, host=()):
     """Instructions that the marks add, and what is wrong with the off path."""
     faults = []
     cheapest, added = {}, {}
@@ -211,6 +232,11 @@ def compare(site, marked, bare, got):
         if path.reads - old.reads != path.words + path.got:
             faults.append("%d loads beside the mask's"
                           % (path.reads - old.reads - path.words - path.got))
+        # With -fno-plt compilers take functions' addresses out of a loop.
+        if path.addresses > old.addresses and not ("-fno-plt" in host and
+                                                   site == "loop"):
+            faults.append("%d loads of functions' addresses"
+                          % (path.addresses - old.addresses))
         cost = (path.instructions - old.instructions, path.frame - old.frame)
         added[path.calls] = max(cost, added.get(path.calls, cost))
     for calls in set(cheapest) - {path.calls for path in marked}:
@@ -235,25 +261,26 @@ def limit(build, optimize, language, site, got):
 
 
 def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
-          kinds=("shared", "static")):
+          kinds=("shared", "static"), host=()):
     """Walks every site: reports of what is wrong, and what each costs."""
     reports, costs = [], {}
     for optimize in optimizes:
         for mode in modes:
-            images = build.images(optimize, mode, kinds)
+            images = build.images(optimize, mode, kinds, host)
             for kind in kinds:
                 for language in LANGUAGES:
                     for site in SITES:
-                        got = got_allowed(language, site, mode)
+                        got = got_allowed(language, site, mode, host)
                         added, faults = compare(
                             site, walk_site(images[kind], language, site),
-                            walk_site(images[None], language, site), got)
+                            walk_site(images[None], language, site), got, host)
                         most = limit(build, optimize, language, site, got)
                         if added[0] > most[0] or added[1] > most[1]:
                             faults.append("adds %d+%d instructions, not %d+%d"
                                           % (added + most))
                         where = "%s %s %s, %s, %s, %s" % (
-                            build.cc, optimize, mode, kind, language, site)
+                            " ".join((build.cc,) + host), optimize, mode, kind,
+                            language, site)
                         reports += ["%s: %s" % (where, fault)
                                     for fault in sorted(set(faults))]
                         costs[site, optimize, mode, kind, language] = added
@@ -274,6 +301,25 @@ def print_table(build, costs):
                     and (key[4] == "c") == (language == "C")}
             cells.append(" ".join("%d+%d" % cost for cost in sorted(some)))
         print("%-13s" % site + "".join("%-10s" % cell for cell in cells))
+
+
+def check_hosts(build):
+    """Whether a site of any of the HOSTS is not as it must be."""
+    faults, skipped = 0, 0
+    for name, host in HOSTS.items():
+        if "-flto" in host and not build.has_lto():
+            print("%-8s skipped: %s cannot link with -flto here"
+                  % (name, build.cc))
+            skipped += 1
+            continue
+        reports, costs = check(build, ("-O2", "-Os"), host=host)
+        faults += len(reports)
+        print("\n".join(reports[:20]))
+        print("%-8s %d sites walked, %d faults"
+              % (name, len(costs), len(reports)))
+    if not faults and skipped == len(HOSTS):
+        skip("no host could be built")
+    return 1 if faults else 0
 
 
 # ---- Self-test ---------------------------------------------------------------
@@ -363,6 +409,7 @@ def main():
                         default=os.path.join(HERE, "..", "..", "include"))
     parser.add_argument("--shared", help="the libgnomon.so to link")
     parser.add_argument("--static", help="the libgnomon.a to link")
+    parser.add_argument("--hosts", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
     if platform.machine() not in ("x86_64", "AMD64"):
@@ -372,6 +419,8 @@ def main():
                       options.shared, options.static)
         if options.self_test:
             return 1 if self_test(build) else 0
+        if options.hosts:
+            return check_hosts(build)
         reports, costs = check(build)
         print_table(build, costs)
         print("\n".join(reports[:40]))

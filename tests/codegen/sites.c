@@ -4,5 +4,5 @@
 
 #define SITE(type, name, args) \
     type c_##name args; \
-    type c_##name args
+    __attribute__((used)) type c_##name args
 #include "sites.h"

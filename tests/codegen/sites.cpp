@@ -10,7 +10,7 @@
 #undef SITE
 
 template <int> struct templates {
-#define SITE(type, name, args) static type name args
+#define SITE(type, name, args) __attribute__((used)) static type name args
 #include "sites.h"
 };
 template struct templates<0>;

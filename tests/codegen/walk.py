@@ -127,6 +127,15 @@ class Image:
             return self.words[i][2]
         return None
 
+    def function_at(self, value):
+        """The name of the function whose address a register holds, or "*"."""
+        if isinstance(value, tuple) and value[0] == "symbol":
+            return value[1]
+        for name, (start, _) in self.functions.items():
+            if start == value:
+                return name
+        return "*"
+
     def in_got(self, address):
         return any(start <= address < end for start, end in self.got)
 
@@ -144,7 +153,8 @@ class Path:
         self.frame = 0         # push, pop, moves of rsp, ret
         self.words = 0     # loads of marks' words
         self.got = 0       # loads of marks' addresses
-        self.reads = 0     # loads of any kind but push, pop, ret
+        self.addresses = 0 # loads of functions' addresses
+        self.reads = 0     # loads of any other kind but push, pop, ret
         self.faults = []
         self.visits = {}
 
@@ -242,7 +252,8 @@ class Walk:
     def call(self, path, one):
         symbol = one.symbol
         if one.operands[0].startswith("*%"):
-            symbol = "*"
+            symbol = self.image.function_at(
+                path.registers.get(one.operands[0][2:]))
         elif one.operands[0].startswith("*"):
             address = self.address(path, one, one.operands[0][1:])
             symbol = self.image.slots.get(address, "*")
@@ -324,7 +335,11 @@ class Walk:
             target = int(symbol[6:], 16)
             path.got += self.image.word_at(target) is not None
             return target
-        path.got += is_word(symbol)
+        if is_word(symbol):
+            path.got += 1
+        elif symbol:
+            path.addresses += 1
+            path.reads -= 1
         return ("symbol", symbol)
 
     def store(self, path, one, operand, value):
