@@ -98,6 +98,8 @@ void gnomon__log(const char *format, ...)
 #endif
     length = strlen(line);
     line[length] = '\n';
-    (void)gnomon__os_write(2, line, length + 1);
+    int fd = gnomon__os_stderr();
+    if (fd >= 0)
+        (void)gnomon__os_write(fd, line, length + 1);
     errno = kept_errno;
 }

@@ -45,6 +45,10 @@ extern uint32_t *gnomon__os_own;
 void *gnomon__os_map(size_t bytes);
 void gnomon__os_unmap(void *pages, size_t bytes);
 
+/* Bytes that the process may still map under its limits (RLIMIT_AS and
+ * RLIMIT_DATA); UINT64_MAX where it has none. Opens a file. */
+uint64_t gnomon__os_room(void);
+
 /* Whether the process runs with more rights than its user (setuid): then no
  * environment variable and no plugin is obeyed. */
 int gnomon__os_is_secure(void);
@@ -99,22 +103,41 @@ void gnomon__os_bell_ring(void);
 int gnomon__os_bell_wait(uint64_t ns);
 
 /* Writes all of it to a file descriptor, through EINTR; no SIGPIPE reaches the
- * host. 0, or an errno. */
+ * host. One that the host set not to block is waited for, but ETIMEDOUT once
+ * two seconds pass without a byte. 0, or an errno. */
 int gnomon__os_write(int fd, const void *bytes, size_t size);
+
+/* 2 while that is the process's standard error, else -1: it was closed, and the
+ * host's own file or socket may stand there by now. The first call settles what
+ * standard error is; with $GNOMON set that is when the library is loaded. */
+int gnomon__os_stderr(void);
+
+/* Which file it is; all zero: none. */
+typedef struct gnomon__os_file {
+    uint64_t device, inode, size;
+} gnomon__os_file;
 
 /* Makes `path` hold these bytes: a temporary name beside it, created anew and
  * for its owner only, then renamed, so that a reader sees the old or the new
- * file whole. A link is replaced, not followed. Missing directories are made.
+ * file whole. A link is replaced, not followed. Missing directories are made;
+ * a failure leaves nothing behind. A link to a directory is followed, but where
+ * everybody may make one (sticky, as /tmp) not another user's: EACCES.
  * A device, a pipe, or a name under /dev/fd, /dev/std* or /proc is no file to
- * replace: it is written to. 0, or an errno. */
+ * replace: it is written to, ENXIO where nobody reads the pipe.
+ * 0, or an errno.
+ *
+ * With `mine`, the file that this process put there last, one is spared that
+ * another process put there after `since_unix_ns`: EEXIST. */
 int gnomon__os_publish(const char *path, const void *bytes, size_t size);
-
-/* Whether `path` is a regular file, links followed. */
-int gnomon__os_is_file(const char *path);
+int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
+                              gnomon__os_file *mine, uint64_t since_unix_ns);
 
 /* The whole file as a terminated string from gnomon__alloc, at most `limit`
  * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
 int gnomon__os_read_file(const char *path, size_t limit, char **text);
+/* The same of this very file, of its size; ENOENT: it is not there any more. */
+int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
+                         size_t limit, char **text);
 
 /* Shared libraries, always RTLD_LOCAL, never closed. NULL and a text, which is
  * valid until the thread's next call of these. Takes the loader's lock: hold

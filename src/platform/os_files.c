@@ -1,75 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files: writing all of something, publishing a file whole, reading one.
- * Called from control calls and from gnomon's own threads, never from a mark.
+/* Files: publishing one whole, reading one. Called from control calls and from
+ * gnomon's own threads, never from a mark.
  *
- * No signal that a write raises reaches the host, no thread of the host is
- * cancelled in here, and a temporary file is renamed or gone. */
+ * No thread of the host is cancelled in here. A temporary file is renamed or
+ * gone, and so are directories that were made for it. */
 #include "platform/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
-
-/* ---- Writing ------------------------------------------------------------- */
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-    struct pollfd ready = {fd, POLLOUT, 0};
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n > 0) {
-            bytes += n;
-            size -= (size_t)n;
-        } else if (n == 0) {
-            return EIO;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            (void)poll(&ready, 1, -1); /* the host's, set not to block */
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
-/* A closed pipe raises SIGPIPE, the file size limit SIGXFSZ, both on this very
- * thread: held back here, and taken unless they were pending before. */
-int gnomon__os_write(int fd, const void *bytes, size_t size)
-{
-    static const int raised[] = {SIGPIPE, SIGXFSZ};
-    static const struct timespec now = {0, 0};
-    sigset_t held, before, pending, take;
-    int error, cancel;
-    size_t i;
-    sigemptyset(&held);
-    for (i = 0; i < 2; i++)
-        sigaddset(&held, raised[i]);
-    sigemptyset(&pending);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pthread_sigmask(SIG_BLOCK, &held, &before);
-    sigpending(&pending);
-    error = write_all(fd, bytes, size);
-    sigemptyset(&take);
-    for (i = 0; i < 2; i++)
-        if (!sigismember(&pending, raised[i]))
-            sigaddset(&take, raised[i]);
-    if (error == EPIPE || error == EFBIG)
-        while (sigtimedwait(&take, NULL, &now) < 0 && errno == EINTR)
-            continue;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_setcancelstate(cancel, NULL);
-    return error;
-}
 
 /* ---- Publishing ---------------------------------------------------------- */
 
@@ -96,9 +44,21 @@ static int is_stream(const char *path)
            !S_ISDIR(info.st_mode);
 }
 
+/* Whether it is the host's own file that has come to stand at 2. */
+static int is_lost_stderr(int fd)
+{
+    struct stat info, there;
+    return gnomon__os_stderr() < 0 && fstat(fd, &info) == 0 &&
+           fstat(2, &there) == 0 && info.st_dev == there.st_dev &&
+           info.st_ino == there.st_ino;
+}
+
+/* A pipe is opened only where somebody reads it, and then waited for as the
+ * host's own writes are. */
 static int write_stream(const char *path, const void *bytes, size_t size)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    int fd =
+        open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (fd < 0)
         return errno;
@@ -106,23 +66,72 @@ static int write_stream(const char *path, const void *bytes, size_t size)
         (void)close(fd); /* somebody's disk */
         return ENOTSUP;
     }
+    if (is_lost_stderr(fd)) {
+        (void)close(fd);
+        return EBADF;
+    }
+    (void)fcntl(fd, F_SETFL, O_APPEND);
     return write_and_close(fd, bytes, size);
 }
 
-/* Makes the directories of `path`, which ends in a file's name. Only opening
- * the last one tells whether that went well: for one that is there some systems
- * say EROFS. Returns why the first one could not be made. */
-static int make_directories(char *path)
+/* Where everybody may make links, those of others lead astray: the kernel's
+ * rule of fs.protected_symlinks, which some machines leave off. */
+static int is_trap(const char *path)
+{
+    struct stat link, folder;
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 0 : (size_t)(slash - path);
+    if (n >= sizeof parent || lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return 0;
+    memcpy(parent, path, n);
+    strcpy(parent + n, slash == NULL ? "." : n == 0 ? "/" : "");
+    return stat(parent, &folder) == 0 && (folder.st_mode & S_ISVTX) &&
+           (folder.st_mode & S_IWOTH) && link.st_uid != geteuid() &&
+           link.st_uid != folder.st_uid;
+}
+
+static int has_trap(char *path)
+{
+    char *slash = path;
+    int found = 0;
+    while (!found && (slash = strchr(slash + 1, '/')) != NULL) {
+        *slash = 0;
+        found = is_trap(path);
+        *slash = '/';
+    }
+    return found;
+}
+
+/* Makes the directories of `path`, which ends in a file's name; *first is the
+ * end of the first that was made, or NULL. Only opening the last one tells
+ * whether that went well: for one that is there some systems say EROFS.
+ * Returns why the first one could not be made. */
+static int make_directories(char *path, char **first)
 {
     char *slash = path;
     int error = 0;
+    *first = NULL;
     while ((slash = strchr(slash + 1, '/')) != NULL) {
         *slash = 0;
-        if (mkdir(path, 0777) != 0 && errno != EEXIST && error == 0)
+        if (mkdir(path, 0777) == 0)
+            *first = *first == NULL ? slash : *first;
+        else if (errno != EEXIST && error == 0)
             error = errno;
         *slash = '/';
     }
     return error;
+}
+
+/* From the last of `path` up to `first`; not those that somebody uses. */
+static void remove_directories(char *path, const char *first)
+{
+    char *end = first == NULL ? NULL : path + strlen(path);
+    while (end != NULL && end >= first) {
+        *end = 0;
+        (void)rmdir(path);
+        end = strrchr(path, '/');
+    }
 }
 
 /* Creates ".NAME.pid.n.tmp" in `directory`, cutting NAME where it is long. */
@@ -143,30 +152,81 @@ static int create_temporary(int directory, const char *name,
     return fd;
 }
 
+static gnomon__os_file file_of(const struct stat *info)
+{
+    gnomon__os_file file = {(uint64_t)info->st_dev, (uint64_t)info->st_ino,
+                            (uint64_t)info->st_size};
+    return file;
+}
+
+static int is_same(const gnomon__os_file *a, const gnomon__os_file *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size;
+}
+
+/* Only where no file is; systems that cannot do this replace it. */
+static int rename_anew(int directory, const char *from, const char *to)
+{
+    if (syscall(SYS_renameat2, directory, from, directory, to,
+                1u /* RENAME_NOREPLACE */) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    return renameat(directory, from, directory, to) == 0 ? 0 : errno;
+}
+
+static int rename_to(int directory, const char *from, const char *to,
+                     const gnomon__os_file *mine, uint64_t since_unix_ns)
+{
+    struct stat info;
+    if (mine != NULL) {
+        if (fstatat(directory, to, &info, AT_SYMLINK_NOFOLLOW) != 0)
+            return rename_anew(directory, from, to);
+        gnomon__os_file there = file_of(&info);
+        uint64_t changed = (uint64_t)info.st_mtim.tv_sec * 1000000000u +
+                           (uint64_t)info.st_mtim.tv_nsec;
+        if (S_ISREG(info.st_mode) && changed > since_unix_ns &&
+            !is_same(&there, mine))
+            return EEXIST;
+    }
+    return renameat(directory, from, directory, to) == 0 ? 0 : errno;
+}
+
 static int replace_file(int directory, const char *name, const void *bytes,
-                        size_t size)
+                        size_t size, gnomon__os_file *mine,
+                        uint64_t since_unix_ns)
 {
     char temporary[NAME_MAX + 1];
+    struct stat info;
     int error, fd = create_temporary(directory, name, temporary);
     if (fd < 0)
         return errno;
-    error = write_and_close(fd, bytes, size);
-    if (error == 0 && renameat(directory, temporary, directory, name) != 0)
+    error = gnomon__os_write(fd, bytes, size);
+    if (error == 0 && fstat(fd, &info) != 0)
         error = errno;
+    if (close(fd) != 0 && error == 0 && errno != EINTR)
+        error = errno; /* some systems report a full disk only here */
+    if (error == 0)
+        error = rename_to(directory, temporary, name, mine, since_unix_ns);
     if (error != 0)
         (void)unlinkat(directory, temporary, 0);
+    else if (mine != NULL)
+        *mine = file_of(&info);
     return error;
 }
 
 /* `path` is ours to change. */
-static int publish_file(char *path, const void *bytes, size_t size)
+static int publish_file(char *path, const void *bytes, size_t size,
+                        gnomon__os_file *mine, uint64_t since_unix_ns)
 {
-    char *slash = strrchr(path, '/');
+    char *slash = strrchr(path, '/'), *first;
     const char *name = slash == NULL ? path : slash + 1, *folder = ".";
     int error, directory;
     if (*name == 0)
         return EISDIR;
-    error = make_directories(path);
+    if (has_trap(path))
+        return EACCES;
+    error = make_directories(path, &first);
     if (slash == path) {
         folder = "/";
     } else if (slash != NULL) {
@@ -174,14 +234,19 @@ static int publish_file(char *path, const void *bytes, size_t size)
         folder = path;
     }
     directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return error != 0 ? error : errno;
-    error = replace_file(directory, name, bytes, size);
-    (void)close(directory);
+    if (directory >= 0) {
+        error = replace_file(directory, name, bytes, size, mine, since_unix_ns);
+        (void)close(directory);
+    } else if (error == 0) {
+        error = errno;
+    }
+    if (error != 0)
+        remove_directories(path, first);
     return error;
 }
 
-int gnomon__os_publish(const char *path, const void *bytes, size_t size)
+int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
+                              gnomon__os_file *mine, uint64_t since_unix_ns)
 {
     int error, cancel;
     char *copy;
@@ -191,11 +256,17 @@ int gnomon__os_publish(const char *path, const void *bytes, size_t size)
     if (copy == NULL)
         return ENOMEM;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    error = is_stream(path) ? write_stream(path, bytes, size)
-                            : publish_file(copy, bytes, size);
+    error = is_stream(path)
+                ? write_stream(path, bytes, size)
+                : publish_file(copy, bytes, size, mine, since_unix_ns);
     pthread_setcancelstate(cancel, NULL);
     gnomon__free(copy);
     return error;
+}
+
+int gnomon__os_publish(const char *path, const void *bytes, size_t size)
+{
+    return gnomon__os_publish_beside(path, bytes, size, NULL, 0);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -229,19 +300,26 @@ static int read_all(int fd, size_t limit, char **text)
     }
 }
 
-int gnomon__os_is_file(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-int gnomon__os_read_file(const char *path, size_t limit, char **text)
+/* `mine`: the file that it must be; NULL: any. */
+static int read_file(const char *path, int flags, const gnomon__os_file *mine,
+                     size_t limit, char **text)
 {
     int error, cancel, fd;
+    struct stat info;
     *text = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    error = fd < 0 ? errno : read_all(fd, limit, text);
+    fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | flags);
+    error = fd < 0 ? errno : 0;
+    if (error == 0 && mine != NULL) {
+        error = fstat(fd, &info) == 0 ? 0 : errno;
+        gnomon__os_file there = {0, 0, 0};
+        if (error == 0)
+            there = file_of(&info);
+        if (error == 0 && !is_same(&there, mine))
+            error = ENOENT;
+    }
+    if (error == 0)
+        error = read_all(fd, limit, text);
     if (fd >= 0)
         (void)close(fd);
     pthread_setcancelstate(cancel, NULL);
@@ -250,4 +328,17 @@ int gnomon__os_read_file(const char *path, size_t limit, char **text)
         *text = NULL;
     }
     return error;
+}
+
+int gnomon__os_read_file(const char *path, size_t limit, char **text)
+{
+    return read_file(path, 0, NULL, limit, text);
+}
+
+int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
+                         size_t limit, char **text)
+{
+    int error = read_file(path, O_NOFOLLOW | O_NONBLOCK, mine, limit, text);
+    return error == ELOOP || error == ENOTDIR || error == ENXIO ? ENOENT
+                                                                : error;
 }

@@ -86,29 +86,25 @@ void gnomon__buffer_free(gnomon__buffer *b)
 /* The files that this process wrote: what comes later stands below. */
 typedef struct written_file {
     struct written_file *next;
+    gnomon__os_file file; /* what it put there last */
     char path[];
 } written_file;
 
 static written_file *files;
 
-static int was_written(const char *path)
-{
-    for (const written_file *f = files; f; f = f->next)
-        if (strcmp(f->path, path) == 0)
-            return 1;
-    return 0;
-}
-
-static void remember(const char *path)
+/* NULL: no memory. */
+static written_file *file_at(const char *path)
 {
     size_t size = strlen(path) + 1;
-    written_file *f =
-        was_written(path) ? NULL : gnomon__alloc(sizeof *f + size);
-    if (!f)
-        return;
+    written_file *f = files;
+    while (f && strcmp(f->path, path) != 0)
+        f = f->next;
+    if (f || !(f = gnomon__alloc(sizeof *f + size)))
+        return f;
     memcpy(f->path, path, size);
     f->next = files;
     files = f;
+    return f;
 }
 
 void gnomon__output_forget(void)
@@ -119,37 +115,72 @@ void gnomon__output_forget(void)
 
 void gnomon__output_plain(const char *text, size_t length)
 {
-    if (length)
-        gnomon__os_write(2, text, length); /* nobody to tell if it fails */
+    int fd = gnomon__os_stderr();
+    if (length && fd >= 0)
+        gnomon__os_write(fd, text, length); /* nobody to tell if it fails */
 }
 
-static int replace_or_append(const char *path, const char *text, size_t length)
+/* 0, or an errno; then the file is as it was. */
+static int publish(written_file *f, const char *text, size_t length)
 {
     char *above = NULL;
-    if (!was_written(path) || !gnomon__os_is_file(path) ||
-        gnomon__os_read_file(path, FILE_LIMIT, &above))
-        return gnomon__os_publish(path, text, length);
+    uint64_t since = gnomon__start_unix_ns();
+    int why = f->file.inode
+                  ? gnomon__os_read_mine(f->path, &f->file, FILE_LIMIT, &above)
+                  : ENOENT;
+    if (why == ENOENT || why == EFBIG)
+        return gnomon__os_publish_beside(f->path, text, length, &f->file,
+                                         since);
+    if (why)
+        return why;
     gnomon__buffer whole;
     gnomon__buffer_init(&whole);
     const gnomon_writer *w = &whole.writer;
     w->write(w, above, strlen(above));
     gnomon__free(above);
-    int why = ENOMEM;
+    why = ENOMEM;
     if (!w->write(w, text, length))
-        why = gnomon__os_publish(path, whole.text, whole.length);
+        why = gnomon__os_publish_beside(f->path, whole.text, whole.length,
+                                        &f->file, since);
     gnomon__buffer_free(&whole);
+    return why;
+}
+
+/* Another process that runs at the same time has written to `path`: both
+ * reports stay, ours under a name with the process id. */
+static int publish_apart(const char *path, const char *text, size_t length)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    size_t size = strlen(path) + 24;
+    size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    char *apart = gnomon__alloc(size);
+    if (!apart)
+        return ENOMEM;
+    snprintf(apart, size, "%.*s-%lld%s", (int)stem, path,
+             (long long)gnomon__os_pid(), path + stem);
+    written_file *f = file_at(apart);
+    int first = f && !f->file.inode,
+        why = f ? publish(f, text, length) : ENOMEM;
+    if (!why && first)
+        gnomon__log("another process wrote %s meanwhile: this report is in %s; "
+                    "%%p in file= keeps them apart",
+                    path, apart);
+    gnomon__free(apart);
     return why;
 }
 
 static void to_file(const char *path, const char *text, size_t length)
 {
-    int why = replace_or_append(path, text, length);
-    if (!why) {
-        remember(path);
+    written_file *f = file_at(path);
+    int why = f ? publish(f, text, length) : ENOMEM;
+    if (why == EEXIST)
+        why = publish_apart(path, text, length);
+    if (!why)
         return;
-    }
-    gnomon__log("cannot write the report to %s: %s; here it is", path,
-                strerror(why));
+    gnomon__log("cannot write the report to %s: %s: give file= or dir= another "
+                "place; here it is",
+                path, strerror(why));
     gnomon__output_plain(text, length);
 }
 
@@ -201,10 +232,12 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
     if (gnomon__options_text(a->options, "file") ||
         gnomon__options_text(a->options, "dir")) {
         char *path = path_of(a);
-        if (path)
+        if (path) {
             to_file(path, text, length);
-        else
+        } else {
+            gnomon__log("no memory for the report's file name; here it is");
             gnomon__output_plain(text, length);
+        }
         gnomon__free(path);
     } else if (gnomon__run_rank()->rank <= 0) {
         gnomon__output_plain(text, length);

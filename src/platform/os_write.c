@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Writing to descriptors, and which of them is standard error. Called from
+ * everywhere but a mark's hot path.
+ *
+ * No signal that a write raises reaches the host, no thread of the host is
+ * cancelled in here, and nothing is written to a descriptor 2 that has become
+ * another file of the host's. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/atomic.h"
+#include "platform/os.h"
+
+#define PATIENCE_MS 2000 /* without a byte, where the host must not block */
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    struct pollfd ready = {fd, POLLOUT, 0};
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n > 0) {
+            bytes += n;
+            size -= (size_t)n;
+        } else if (n == 0) {
+            return EIO;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (poll(&ready, 1, PATIENCE_MS) == 0)
+                return ETIMEDOUT; /* nobody reads */
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/* A closed pipe raises SIGPIPE, the file size limit SIGXFSZ, both on this very
+ * thread: held back here, and taken unless they were pending before. */
+int gnomon__os_write(int fd, const void *bytes, size_t size)
+{
+    static const int raised[] = {SIGPIPE, SIGXFSZ};
+    static const struct timespec now = {0, 0};
+    sigset_t held, before, pending, take;
+    int error, cancel;
+    size_t i;
+    sigemptyset(&held);
+    for (i = 0; i < 2; i++)
+        sigaddset(&held, raised[i]);
+    sigemptyset(&pending);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    sigpending(&pending);
+    error = write_all(fd, bytes, size);
+    sigemptyset(&take);
+    for (i = 0; i < 2; i++)
+        if (!sigismember(&pending, raised[i]))
+            sigaddset(&take, raised[i]);
+    if (error == EPIPE || error == EFBIG)
+        while (sigtimedwait(&take, NULL, &now) < 0 && errno == EINTR)
+            continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_setcancelstate(cancel, NULL);
+    return error;
+}
+
+/* ---- Standard error ------------------------------------------------------ */
+
+/* What stood at 2 when it was first looked at; inode 0: nothing. */
+static uint64_t error_device, error_inode;
+static uint32_t error_known;
+
+static void look_at_stderr(void)
+{
+    struct stat info;
+    if (fstat(2, &info) == 0) {
+        store_relaxed(&error_device, (uint64_t)info.st_dev);
+        store_relaxed(&error_inode, (uint64_t)info.st_ino);
+    }
+    store_release(&error_known, 1); /* partner: gnomon__os_stderr's acquire */
+}
+
+/* Before main, where the library is loaded so early: a host that is started
+ * without standard error opens a file of its own as 2. Unset, it costs no
+ * system call. */
+__attribute__((constructor)) static void look_at_stderr_early(void)
+{
+    int kept_errno = errno;
+    if (getenv("GNOMON") != NULL) /* its value does not matter */
+        look_at_stderr();
+    errno = kept_errno;
+}
+
+/* Another file than before. dup2 over it and close with open cannot be told
+ * apart; a terminal, /dev/null, and the file that standard output has too are
+ * no data of anybody's. */
+static int is_redirected(const struct stat *info)
+{
+    struct stat output;
+    if (fcntl(2, F_GETFD) & FD_CLOEXEC)
+        return 0; /* dup2 clears it */
+    if (S_ISCHR(info->st_mode))
+        return info->st_rdev == makedev(1, 3) || isatty(2);
+    return fstat(1, &output) == 0 && output.st_dev == info->st_dev &&
+           output.st_ino == info->st_ino;
+}
+
+int gnomon__os_stderr(void)
+{
+    int kept_errno = errno, is_ours;
+    struct stat info;
+    if (!load_acquire(&error_known))
+        look_at_stderr();
+    is_ours = fstat(2, &info) == 0 &&
+              ((load_relaxed(&error_device) == (uint64_t)info.st_dev &&
+                load_relaxed(&error_inode) == (uint64_t)info.st_ino) ||
+               is_redirected(&info));
+    errno = kept_errno;
+    return is_ours ? 2 : -1;
+}
