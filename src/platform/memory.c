@@ -156,12 +156,18 @@ char *gnomon__strndup(const char *text, size_t length)
 
 int gnomon__arena_map(gnomon__arena *arena, uint64_t bytes)
 {
-    uint64_t most = UINT32_MAX - PAGE + 1;
+    uint64_t most = UINT32_MAX - PAGE + 1, room;
     memset(arena, 0, sizeof *arena);
     if (bytes > most)
         bytes = most;
     if (bytes < PAGE)
         bytes = PAGE;
+    /* Under a limit the host needs the rest. */
+    room = gnomon__os_room() / 4;
+    if (bytes > room && room < ARENA_LEAST)
+        return GNOMON_ENOMEM;
+    if (bytes > room)
+        bytes = room;
     bytes &= ~(uint64_t)(PAGE - 1);
     while ((arena->base = gnomon__os_map((size_t)bytes)) == NULL) {
         bytes = bytes / 2 & ~(uint64_t)(PAGE - 1);

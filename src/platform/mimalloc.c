@@ -71,7 +71,9 @@ gnomon__heap *gnomon__mimalloc(void)
     size_t i;
     void *library;
     sigset_t all, before;
-    if (looking_for_mimalloc || gnomon__os_is_secure())
+    /* It obeys the environment, and maps tens of megabytes to begin with. */
+    if (looking_for_mimalloc || gnomon__os_is_secure() ||
+        gnomon__os_room() < UINT64_MAX)
         return NULL;
     /* A handler's mark may want the loader's lock too, and would wait for its
      * own thread where it came before that was written down as the owner. */

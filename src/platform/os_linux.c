@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The operating system, Linux with glibc or musl: time, identity, pages,
- * barriers, threads, libraries. Files are in os_files.c.
+ * barriers, threads, libraries. Files are in os_files.c and os_write.c.
  *
  * What a mark can reach (map, unmap, pin_module, and all that only asks) leaves
  * errno as it is. Nothing here allocates but thread_start. */
@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +117,47 @@ void gnomon__os_unmap(void *pages, size_t bytes)
     if (pages != NULL)
         (void)munmap(pages, bytes);
     errno = kept_errno;
+}
+
+/* The smallest unit of statm is a page, its first word all that is mapped, its
+ * sixth what is private and writable. Where it cannot be read, a quarter of the
+ * limit is taken to be free. */
+uint64_t gnomon__os_room(void)
+{
+    int kept_errno = errno, fd, field = 0;
+    uint64_t used[7] = {0}, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct rlimit all, data;
+    char text[128];
+    ssize_t n = 0, i;
+    if (getrlimit(RLIMIT_AS, &all) != 0)
+        all.rlim_cur = RLIM_INFINITY;
+    if (getrlimit(RLIMIT_DATA, &data) != 0)
+        data.rlim_cur = RLIM_INFINITY;
+    if (all.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text);
+        (void)close(fd);
+    }
+    errno = kept_errno;
+    for (i = 0; i < n && field < 7; i++) {
+        if (text[i] >= '0' && text[i] <= '9')
+            used[field] = used[field] * 10 + (uint64_t)(text[i] - '0');
+        else
+            field++;
+    }
+    uint64_t room[2] = {all.rlim_cur, data.rlim_cur};
+    for (i = 0; i < 2; i++) {
+        uint64_t taken = page * used[i == 0 ? 0 : 5];
+        if (room[i] == RLIM_INFINITY)
+            room[i] = UINT64_MAX;
+        else if (n <= 0)
+            room[i] /= 4;
+        else
+            room[i] = room[i] > taken ? room[i] - taken : 0;
+    }
+    return room[0] < room[1] ? room[0] : room[1];
 }
 
 /* ---- Barriers ------------------------------------------------------------ */

@@ -129,7 +129,8 @@ static int take_run_options(const gnomon__spec *spec,
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
         gnomon__complain(complaints,
-                         "no address space to record in: nothing is recorded");
+                         "no address space to record in: nothing is recorded: "
+                         "raise the limit (ulimit -v)");
     else if (!code)
         compare_memory(spec, budget, complaints);
     return code ? code : mapped;
