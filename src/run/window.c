@@ -6,6 +6,7 @@
  * while a view has a schedule; only a window that comes sooner than that thread
  * could arm it is armed at the step itself. */
 #include <pthread.h>
+#include <string.h>
 
 #include "mark/sink.h"
 #include "platform/error.h"
@@ -17,7 +18,7 @@
 static pthread_mutex_t steps = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static gnomon__os_thread worker;
-static int worker_runs, worker_ends;
+static int worker_runs, worker_ends, worker_missed;
 static uint32_t wanted_armed; /* what masks should be */
 static uint32_t now_armed;    /* what they are being made */
 static uint32_t done_armed;   /* of these, what all masks hold */
@@ -113,9 +114,14 @@ void gnomon__windows_refresh(void)
         pthread_cond_signal(&wake);
     }
     gnomon__step_unlock();
-    if (start && gnomon__os_thread_start(&worker, "gnomon", arm, NULL))
-        gnomon__log("no thread for schedules: masks stay armed");
-    else if (start)
+    int why = start ? gnomon__os_thread_start(&worker, "gnomon", arm, NULL) : 0;
+    if (why && !worker_missed)
+        gnomon__log("no thread for schedules (%s): reports are the same, marks "
+                    "cost their full price outside the windows too: raise the "
+                    "limit (ulimit -u)",
+                    strerror(why));
+    worker_missed |= why != 0; /* said once */
+    if (start && !why)
         worker_runs = 1;
     if (end) {
         gnomon__os_thread_join(&worker);
