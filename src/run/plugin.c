@@ -91,6 +91,11 @@ int gnomon_register(const gnomon_profiler *profiler)
 int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
 {
     const char *why = "";
+    if (gnomon__os_is_secure()) /* whoever started it may have laid it there */
+        return gnomon__fail(GNOMON_ESTATE,
+                            "plugin %s is not loaded: this program runs with "
+                            "more rights than its user",
+                            path);
     void *library = gnomon__os_library(path, &why);
     if (!library)
         return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s", why);
