@@ -93,7 +93,8 @@ AT(gnomon_options, struct_size, 0);
 AT(gnomon_options, reserved, 4);
 AT(gnomon_options, text, 8);
 AT(gnomon_options, number, 16);
-SIZE(gnomon_options, 24);
+AT(gnomon_options, log, 24);
+SIZE(gnomon_options, 32);
 
 AT(gnomon_option_info, key, 0);
 AT(gnomon_option_info, type, 8);

@@ -43,6 +43,10 @@ typedef struct gnomon_options {
     /* By name; the default where not given. Text: NULL if it has none. */
     const char *(*text)(const struct gnomon_options *options, const char *key);
     int64_t (*number)(const struct gnomon_options *options, const char *key);
+    /* "gnomon: <line>" to stderr, in one piece. Keep it for later: unlike
+     * stdio, it raises no signal where stderr is a closed pipe, and is silent
+     * where the host closed stderr. Any thread, any time. */
+    void (*log)(const char *line);
 } gnomon_options;
 
 enum gnomon_option_type {

@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * log: one line to stderr for each callback. Read it before writing your own:
- * these are all callbacks but create and destroy, which make and free a `self`.
+ * these are all callbacks but destroy, which frees what create made.
  * Each may be left out; what is left out costs nothing.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "gnomon/profiler.h"
 
-#define LOG(format, ...) \
-    ((void)self, (void)fprintf(stderr, "log: " format "\n", __VA_ARGS__))
+#define LOG(...) ((void)self, log_line(__VA_ARGS__))
+
+static void (*log_out)(const char *line);
+
+static void log_line(const char *format, ...) GNOMON_PRINTF(1, 2);
+
+static void log_line(const char *format, ...)
+{
+    char line[1024] = "log: ";
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line + 5, sizeof line - 5, format, list);
+    va_end(list);
+    if (log_out)
+        log_out(line);
+}
+
+/* `self` is what each profiler of a spec has for its own: none is needed. */
+static int log_create(const gnomon_options *options, void **self)
+{
+    log_out = options->log;
+    (void)self;
+    return GNOMON_OK;
+}
 
 /* Training threads call at the same time, so each has its own. */
 static __thread uint32_t log_depth;
@@ -77,6 +100,7 @@ static const gnomon_profiler logger = {
     .wants = GNOMON_WANT_TIMES, /* else begin_ns and end_ns are 0 */
     .name = "log",
     .help = "one line to stderr for each callback",
+    .create = log_create,
     .setup = log_setup,
     .start = log_start,
     .stop = log_stop,

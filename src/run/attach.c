@@ -7,6 +7,7 @@
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/owner.h"
 #include "run/run.h"
 
@@ -164,6 +165,7 @@ static int make_self(gnomon__attachment *a)
 {
     if (!a->word || !a->profiler.create)
         return GNOMON_OK;
+    a->options->api.log = gnomon__host.log;
     int code = a->profiler.create(&a->options->api, &a->self);
     if (!code)
         return GNOMON_OK;
@@ -211,6 +213,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     memcpy(&a->profiler, profiler,
            profiler->struct_size < sizeof a->profiler ? profiler->struct_size
                                                       : sizeof a->profiler);
+    (void)gnomon__os_stderr(); /* settled before the host moves it */
     a->given = profiler;
     a->self = self;
     a->options = options;
