@@ -3,9 +3,13 @@
  * call. What control calls answer, if not GNOMON_OK, goes to stdout. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -180,9 +184,88 @@ static int host_control(const char *verb, const char *value)
     return 1;
 }
 
+/* A folder with files in it, or the working one. */
+static void host_remove(const char *path)
+{
+    char here[4096], command[4200];
+    if (!realpath(path, here))
+        return;
+    snprintf(command, sizeof command, "rm -rf '%s'", here);
+    if (system(command))
+        puts("not removed");
+}
+
+/* Opens as the lowest number that is free. */
+static void host_open(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    if (write(fd, "precious", 8) != 8)
+        puts(strerror(errno));
+}
+
+static void host_both(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    dup2(fd, 1);
+    dup2(fd, 2);
+    close(fd);
+}
+
+static void host_signals(void)
+{
+    sigset_t pending;
+    struct sigaction pipe, size;
+    sigpending(&pending);
+    sigaction(SIGPIPE, NULL, &pipe);
+    sigaction(SIGXFSZ, NULL, &size);
+    printf("pending %d caught %d\n",
+           sigismember(&pending, SIGPIPE) || sigismember(&pending, SIGXFSZ),
+           pipe.sa_handler != SIG_DFL || size.sa_handler != SIG_DFL);
+}
+
+/* KiB of address space beyond what is used now. */
+static void host_room(const char *kib)
+{
+    unsigned long pages = 0;
+    struct rlimit limit;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%lu", &pages) != 1)
+        puts("no statm");
+    if (f)
+        fclose(f);
+    limit.rlim_cur = limit.rlim_max =
+        pages * (rlim_t)sysconf(_SC_PAGESIZE) + 1024u * (rlim_t)atol(kib);
+    if (setrlimit(RLIMIT_AS, &limit))
+        puts(strerror(errno));
+}
+
+static int host_limit(const char *verb, const char *value)
+{
+    struct rlimit limit = {(rlim_t)atol(value), (rlim_t)atol(value)};
+    if (strcmp(verb, "fsize") == 0)
+        setrlimit(RLIMIT_FSIZE, &limit);
+    else if (strcmp(verb, "fds") == 0)
+        setrlimit(RLIMIT_NOFILE, &limit);
+    else if (strcmp(verb, "room") == 0)
+        host_room(value);
+    else if (strcmp(verb, "take") == 0)
+        free(memset(malloc(1024u * (size_t)atol(value)), 1, 1));
+    else if (strcmp(verb, "signals") == 0)
+        host_signals();
+    else if (strcmp(verb, "secure") == 0)
+        printf("secure %d\n", getauxval(AT_SECURE) != 0);
+    else if (strcmp(verb, "open") == 0)
+        host_open(value);
+    else if (strcmp(verb, "both") == 0)
+        host_both(value);
+    else
+        return 0;
+    return 1;
+}
+
 static int host_word(const char *verb, const char *value)
 {
-    if (host_control(verb, value))
+    if (host_control(verb, value) || host_limit(verb, value))
         return 1;
     if (strcmp(verb, "do") == 0) {
         gnomon_start(value);
@@ -212,6 +295,8 @@ static int host_word(const char *verb, const char *value)
         fflush(stdout);
     } else if (strcmp(verb, "mkdir") == 0) {
         mkdir(value, 0777);
+    } else if (strcmp(verb, "rm") == 0) {
+        host_remove(value);
     } else if (strcmp(verb, "chdir") == 0) {
         if (chdir(value))
             puts(strerror(errno));
