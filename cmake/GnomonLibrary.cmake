@@ -3,6 +3,7 @@
 # and the static library, so both are position independent and both hide all
 # but what GNOMON_API declares.
 include(CheckCCompilerFlag)
+include(GnomonTls)
 
 find_package(Threads REQUIRED)
 set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
@@ -30,11 +31,13 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 function(gnomon_compile target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES
-    C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+    C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON
+    C_EXTENSIONS ON) # GnomonTls.cmake: one type qualifier
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE
-    GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>)
+    GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>
+    ${GNOMON_TLS_DEFINITIONS})
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
   # A project that disables marks for all it builds would disable us, too.

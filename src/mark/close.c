@@ -44,7 +44,8 @@ static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
     uint32_t window = gnomon__tree_take(t, bit, room * GNOMON__OCTAVE_BYTES, 1);
     if (!window)
         return 0;
-    gnomon__count_next(t, GNOMON__NO_CELL); /* it may lie in the old window */
+    gnomon__count_next(&gnomon__here, t,
+                       GNOMON__NO_CELL); /* it may lie in the old window */
     if (n->window) {
         const uint64_t *from = gnomon__at(t, n->window);
         uint64_t *to = gnomon__at(t, window);

@@ -69,7 +69,8 @@ begin_tree(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
 {
     uint32_t key =
         load_relaxed(&frame->seen.region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = gnomon__here.guess;
+    gnomon__near *here = gnomon__here_now();
+    uint32_t node = here->guess;
     gnomon__node *n = gnomon__node_at(t, node);
     if (unlikely(n->key != key)) {
         node = gnomon__tree_child(t, t->hot_bit, key);
@@ -79,7 +80,7 @@ begin_tree(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
         frame->mask &= ~(1u << t->hot_bit);
         return even_again(t, seq);
     }
-    return gnomon__hot_begin(t, seq, node, n, GNOMON__TOKEN_RARE);
+    return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_RARE);
 }
 
 /* The frame of a scope that plain hooks see, on top of the stack. */
@@ -160,6 +161,7 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
  * around it is open: else 0. */
 static inline int end_tree(gnomon__thread *t, uint64_t token)
 {
+    gnomon__near *here = gnomon__here_now();
     uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
     const gnomon__node *p = gnomon__node_at(t, n->parent);
@@ -171,12 +173,12 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
     if (unlikely(d - n->min > n->spread)) {
         gnomon__tree_count(t, t->hot_bit, n, d);
     } else {
-        gnomon__count_next(t, gnomon__cell_at(n, d));
+        gnomon__count_next(here, t, gnomon__cell_at(n, d));
         store_relaxed(&n->total, n->total + d);
     }
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    gnomon__here.guess = n->next;
+    here->guess = n->next;
     t->hot.last = node;
     return 1;
 }

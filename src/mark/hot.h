@@ -50,8 +50,8 @@ static inline uint32_t gnomon__slot_of(const char *name)
 /* The predicted child begins. The clock is read last, so that misses of what is
  * written here fall outside the scope. */
 static inline __attribute__((always_inline)) uint64_t
-gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
-                  gnomon__node *n, uint64_t flags)
+gnomon__hot_begin(gnomon__near *here, gnomon__thread *t, uint64_t seq,
+                  uint32_t node, gnomon__node *n, uint64_t flags)
 {
     uint64_t token = seq + 1;
     /* Nothing but the token lives across the clock read, which takes registers:
@@ -59,7 +59,7 @@ gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
     __asm__("" : "+r"(token));
     store_relaxed(&n->token, token | flags);
     store_relaxed(&t->hot.current, node);
-    gnomon__here.guess = n->child;
+    here->guess = n->child;
     store_relaxed(&n->begin, gnomon__ticks_counter());
     store_release(&t->seq, token + 1);
     return token;
@@ -69,7 +69,8 @@ gnomon__hot_begin(gnomon__thread *t, uint64_t seq, uint32_t node,
  * minimum", "a new maximum", "the first two", "no such cell yet" and "the clock
  * went back". */
 static inline __attribute__((always_inline)) void
-gnomon__hot_end(gnomon__thread *t, uint64_t seq, uint32_t node, gnomon__node *n)
+gnomon__hot_end(gnomon__near *here, gnomon__thread *t, uint64_t seq,
+                uint32_t node, gnomon__node *n)
 {
     uint64_t now = gnomon__ticks_counter();
     uint64_t d = now - n->begin;
@@ -77,11 +78,11 @@ gnomon__hot_end(gnomon__thread *t, uint64_t seq, uint32_t node, gnomon__node *n)
         gnomon__rare_close(t, seq, d);
         return;
     }
-    gnomon__count_next(t, gnomon__cell_at(n, d));
+    gnomon__count_next(here, t, gnomon__cell_at(n, d));
     store_relaxed(&n->total, n->total + d);
     store_relaxed(&n->token, 0);
     store_relaxed(&t->hot.current, n->parent);
-    gnomon__here.guess = n->next;
+    here->guess = n->next;
     t->hot.last = node;
     store_release(&t->seq, seq + 2);
 }

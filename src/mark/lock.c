@@ -12,10 +12,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* How deep this thread is guarded and holds the lock; whose word turned odd. */
-static __thread int busy __attribute__((tls_model("initial-exec")));
-static __thread int held __attribute__((tls_model("initial-exec")));
-static __thread gnomon__thread *guarded
-    __attribute__((tls_model("initial-exec")));
+static __thread int busy GNOMON__TLS;
+static __thread int held GNOMON__TLS;
+static __thread gnomon__thread *guarded GNOMON__TLS;
 
 void gnomon__guard(void)
 {

@@ -5,36 +5,51 @@
  *
  * The word turns odd before anything is looked at, or a signal handler that
  * marks could move the prediction between the look and the use. About 30
- * instructions to begin, two lines of code, and 45 to end, three lines. Data:
- * the region's line and gnomon__here's, then, all three at once, the thread's,
- * the node's and one of a histogram.
+ * instructions to begin, two lines of code, and 45 to end, three lines and the
+ * return. Data: the region's line and gnomon__here's, then, all three at once,
+ * the thread's, the node's and one of a histogram.
  *
  * Hooks stand where no jump is taken to them: the tree's one hides behind the
  * clock reads. */
 #include "mark/hot.h"
 
-__thread gnomon__tls gnomon__here __attribute__((
-    tls_model("initial-exec"), aligned(32))) = {.thread = &gnomon__nobody};
+#define HERE __attribute__((always_inline))
+#define FAR __attribute__((noinline))
+/* Surer than likely(), so that the jump to _far lies behind the hot lines. */
+#define KNOWN(here) __builtin_expect_with_probability((here) != NULL, 1, 0.9999)
 
-HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
+static inline HERE gnomon_token begin_here(gnomon__near *here,
+                                           gnomon_region *region, uint32_t mask)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1))
         return gnomon__odd_begin(region, mask);
     uint64_t seq = gnomon__turn_odd(t);
     if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = gnomon__here.guess;
-    gnomon__node *n = gnomon__node_here(node);
+    uint32_t node = here->guess;
+    gnomon__node *n = gnomon__node_here(here, node);
     if (unlikely(n->key != key))
         return gnomon__rare_begin(region, mask, seq, t);
-    return gnomon__hot_begin(t, seq, node, n, 0);
+    return gnomon__hot_begin(here, t, seq, node, n, 0);
 }
 
-HOT void gnomon_end_slow(gnomon_token token)
+static FAR gnomon_token begin_far(gnomon_region *region, uint32_t mask)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    return begin_here(gnomon__here_far(), region, mask);
+}
+
+HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
+{
+    gnomon__near *here = gnomon__here_near();
+    return KNOWN(here) ? begin_here(here, region, mask)
+                       : begin_far(region, mask);
+}
+
+static inline HERE void end_here(gnomon__near *here, gnomon_token token)
+{
+    gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_end(token);
         return;
@@ -46,7 +61,21 @@ HOT void gnomon_end_slow(gnomon_token token)
         gnomon__hook_end(token, seq, t);
         return;
     }
-    gnomon__hot_end(t, seq, node, n);
+    gnomon__hot_end(here, t, seq, node, n);
+}
+
+static FAR void end_far(gnomon_token token)
+{
+    end_here(gnomon__here_far(), token);
+}
+
+HOT void gnomon_end_slow(gnomon_token token)
+{
+    gnomon__near *here = gnomon__here_near();
+    if (KNOWN(here))
+        end_here(here, token);
+    else
+        end_far(token);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
@@ -60,9 +89,9 @@ static inline gnomon__action *action_of(const gnomon__thread *t,
     return NULL;
 }
 
-HOT void gnomon_start_slow(const char *name)
+static inline HERE void start_here(gnomon__near *here, const char *name)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_start(name);
         return;
@@ -75,20 +104,34 @@ HOT void gnomon_start_slow(const char *name)
     }
     uint32_t mask = load_relaxed(&a->region->mask);
     uint32_t key = load_relaxed(&a->region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = gnomon__here.guess;
-    gnomon__node *n = gnomon__node_here(node);
+    uint32_t node = here->guess;
+    gnomon__node *n = gnomon__node_here(here, node);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
                  n->key != key)) {
         gnomon__rare_start(t, seq, name);
         return;
     }
     a->token = (seq + 1) | GNOMON__TOKEN_ACTION;
-    gnomon__hot_begin(t, seq, node, n, GNOMON__TOKEN_ACTION);
+    gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_ACTION);
 }
 
-HOT void gnomon_stop_slow(const char *name)
+static FAR void start_far(const char *name)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    start_here(gnomon__here_far(), name);
+}
+
+HOT void gnomon_start_slow(const char *name)
+{
+    gnomon__near *here = gnomon__here_near();
+    if (KNOWN(here))
+        start_here(here, name);
+    else
+        start_far(name);
+}
+
+static inline HERE void stop_here(gnomon__near *here, const char *name)
+{
+    gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_stop(name);
         return;
@@ -102,5 +145,19 @@ HOT void gnomon_stop_slow(const char *name)
         return;
     }
     a->token = 0;
-    gnomon__hot_end(t, seq, node, n);
+    gnomon__hot_end(here, t, seq, node, n);
+}
+
+static FAR void stop_far(const char *name)
+{
+    stop_here(gnomon__here_far(), name);
+}
+
+HOT void gnomon_stop_slow(const char *name)
+{
+    gnomon__near *here = gnomon__here_near();
+    if (KNOWN(here))
+        stop_here(here, name);
+    else
+        stop_far(name);
 }

@@ -37,7 +37,7 @@ static uint32_t dead_count;
 static uint64_t first_word; /* above all words of the process forked from */
 
 /* Destructors of other keys may mark after ours has run. */
-static __thread int over __attribute__((tls_model("initial-exec")));
+static __thread int over GNOMON__TLS;
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static void thread_over(void *state)
     if (t != gnomon__here.thread)
         return; /* of the process that this one was forked from */
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
-    gnomon__count_next(t, GNOMON__NO_CELL);
+    gnomon__count_next(&gnomon__here, t, GNOMON__NO_CELL);
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -300,7 +300,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
 void gnomon__thread_adopt(gnomon__thread *t)
 {
     uint32_t changed = 0, ready = 0;
-    gnomon__count_next(t, GNOMON__NO_CELL);
+    gnomon__count_next(&gnomon__here, t, GNOMON__NO_CELL);
     uint32_t old_hot = t->hot_bit;
     if (old_hot < GNOMON__BITS)
         t->trees[old_hot].cursor = t->hot;

@@ -14,6 +14,7 @@
 #include "mark/node.h"
 #include "platform/atomic.h"
 #include "platform/memory.h"
+#include "platform/tls.h"
 
 #define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
 #define GNOMON__NEVER 0x80000000u /* no masked value: the fast path is off */
@@ -147,18 +148,47 @@ typedef struct gnomon__tls {
 /* In the arena's first piece, which nobody has: a count that nobody reads. */
 #define GNOMON__NO_CELL 512u
 
-extern __thread gnomon__tls gnomon__here
-    __attribute__((tls_model("initial-exec"), aligned(32))); /* in one line */
+extern __thread gnomon__tls gnomon__own GNOMON__TLS
+    __attribute__((aligned(32))); /* in one line */
 extern gnomon__thread gnomon__nobody;
+
+/* gnomon__here: the calling thread's. Where the loader gave it a place at one
+ * distance from every thread's pointer, that distance is known from the first
+ * mark on, and _near is one load, as initial-exec would be; else it is NULL, and
+ * _far asks as the compiler does (tls.h). */
+typedef gnomon__tls GNOMON__NEAR gnomon__near;
+#ifdef GNOMON_TLS_NEAR
+extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */
+    __attribute__((visibility("hidden"))); /* one load */
+gnomon__near *gnomon__here_far(void);
+static inline gnomon__near *gnomon__here_near(void)
+{
+    return (gnomon__near *)load_relaxed(&gnomon__own_distance);
+}
+#else
+static inline gnomon__near *gnomon__here_far(void)
+{
+    return &gnomon__own;
+}
+#define gnomon__here_near gnomon__here_far
+#endif
+
+static inline gnomon__near *gnomon__here_now(void)
+{
+    gnomon__near *near = gnomon__here_near();
+    return likely(near != NULL) ? near : gnomon__here_far();
+}
+#define gnomon__here (*gnomon__here_now())
 
 /* The calling thread is `t` from now on. */
 static inline void gnomon__here_set(gnomon__thread *t)
 {
-    gnomon__here.base = t->base;
-    gnomon__here.guess = 0;
-    gnomon__here.pending = GNOMON__NO_CELL;
+    gnomon__near *here = gnomon__here_now();
+    here->base = t->base;
+    here->guess = 0;
+    here->pending = GNOMON__NO_CELL;
     fence_signal();
-    gnomon__here.thread = t;
+    here->thread = t;
 }
 
 /* All states ever made, by number; the count only grows. */
@@ -205,9 +235,10 @@ static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
 }
 
 /* The same, without a look at the thread's state. */
-static inline gnomon__node *gnomon__node_here(uint32_t offset)
+static inline gnomon__node *gnomon__node_here(const gnomon__near *here,
+                                              uint32_t offset)
 {
-    return (gnomon__node *)(void *)(gnomon__here.base + offset);
+    return (gnomon__node *)(void *)(here->base + offset);
 }
 
 static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)

@@ -65,12 +65,13 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
 }
 
 /* Counts what is pending, and makes the cell at this offset the next to be. */
-static inline void gnomon__count_next(gnomon__thread *t, uint32_t cell)
+static inline void gnomon__count_next(gnomon__near *here, gnomon__thread *t,
+                                      uint32_t cell)
 {
-    void *pending = gnomon__here.base + gnomon__here.pending;
+    void *pending = here->base + here->pending;
     uint64_t *count = pending;
     store_relaxed(count, load_relaxed(count) + 1);
-    gnomon__here.pending = cell;
+    here->pending = cell;
     store_relaxed(&t->pending, cell);
 }
 

@@ -12,8 +12,9 @@
 
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "platform/tls.h"
 
-static __thread char last_error_text[256];
+static __thread char last_error_text[256] GNOMON__TLS;
 
 #ifdef GNOMON_TESTING
 void (*gnomon__test_log)(const char *line);

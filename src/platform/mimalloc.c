@@ -12,6 +12,7 @@
 
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "platform/tls.h"
 
 /* The sanitizers know libc's heap only. Under them ours is libc's, so that our
  * overruns and leaks show, and blocks handed from thread to thread do not. */
@@ -32,7 +33,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static __thread int looking_for_mimalloc;
+static __thread int looking_for_mimalloc GNOMON__TLS;
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX
  * promises that the bits are the same. */

@@ -9,10 +9,11 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/tls.h"
 #include "run/run.h"
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread int in_control __attribute__((tls_model("initial-exec")));
+static __thread int in_control GNOMON__TLS;
 static uint32_t has_started; /* $GNOMON was read */
 
 int gnomon__control_enter(void)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Where the calling thread's words are. Marks come here until the distance is
+ * known, and ever again where there is none: in a library that was loaded late,
+ * when others had taken the room for thread-local words.
+ *
+ * The answer is the same whoever asks, so racing threads store the same. */
+#include "mark/thread.h"
+
+__thread gnomon__tls gnomon__own GNOMON__TLS
+    __attribute__((used, aligned(32))) = {.thread = &gnomon__nobody};
+
+#ifdef GNOMON_TLS_NEAR
+
+uintptr_t gnomon__own_distance;
+static int distance_asked;
+
+gnomon__near *gnomon__here_far(void)
+{
+    if (unlikely(!load_relaxed(&distance_asked))) {
+        store_relaxed(&gnomon__own_distance, gnomon__tls_distance(gnomon__own));
+        store_relaxed(&distance_asked, 1);
+    }
+    return (gnomon__near *)((uintptr_t)&gnomon__own - gnomon__tls_pointer());
+}
+
+#endif
