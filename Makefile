@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
-.PHONY: help demo test bench lint soak format clean
+.PHONY: help demo onefile test bench lint soak format clean
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 release = cmake --preset release && cmake --build --preset release -j $(JOBS)
 
 help:
 	@echo "make demo     train a small GPT for about 10 s and see its profile"
+	@echo "make onefile  the library as one file: build/onefile/gnomon.c"
 	@echo "make test     all builds and all tests (minutes)"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
@@ -24,6 +25,12 @@ demo:
 	@echo "on text for about 10 s; its reports of FIT and VALIDATE follow."
 	@GNOMON=simple OMP_WAIT_POLICY=passive \
 	    build/examples/train_gpt/train_gpt --sample 0 --out build/demo
+
+onefile:
+	$(need) build
+	@cmake -D "SOURCE=$(CURDIR)" -D "OUT=$(CURDIR)/build/onefile" \
+	    -P cmake/amalgamate.cmake
+	@echo "build/onefile: gnomon.c, and the headers in include/"
 
 test:
 	$(need) test

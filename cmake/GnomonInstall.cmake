@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs the libraries, the headers, and what finds them: gnomonConfig.cmake
-# and gnomon.pc. Both name paths relative to themselves, so that the installed
-# tree may be moved.
+# Installs the libraries, the headers, the library as one file, and what finds
+# them: gnomonConfig.cmake and gnomon.pc. Both name paths relative to themselves,
+# so that the installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 set(targets gnomon)
@@ -53,5 +53,9 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/gnomon.pc.in"
   "${PROJECT_BINARY_DIR}/gnomon.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gnomon.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(PROJECT_IS_TOP_LEVEL) # else nobody said that it be made
+  install(FILES "${GNOMON_ONEFILE}/gnomon.c"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/gnomon")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -54,6 +54,8 @@ function(gnomon_compile target)
   endforeach()
 endfunction()
 
+file(GLOB GNOMON_INNER_HEADERS CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/src/*/*.h")
 file(GLOB GNOMON_HEADERS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*/*.h")
 

@@ -42,7 +42,7 @@ for item in "$@"; do
 
     # What looks at text or at one compiler's output needs looking at once.
     once=
-    [ "$preset" = release ] || once='^(codegen|headers|structure|consumer)$'
+    [ "$preset" = release ] || once='^(codegen|headers|structure|consumer|onefile)$'
     results=$(mktemp)
     echo "==== $preset: test"
     ctest --preset "$preset" -j "$jobs" --no-tests=error --output-on-failure \

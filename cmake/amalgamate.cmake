@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#   cmake -D SOURCE=<this project> -D OUT=<folder> -P cmake/amalgamate.cmake
+#
+# Writes the whole library as one file: OUT/gnomon.c, and the public headers
+# below OUT/include. A host adds the file to its own and needs nothing but libc.
+#
+# The rooms come in the order of their dependencies, each header of src/ where
+# it is wanted first. System and public headers are included at the top, as all
+# that follows is hidden whatever flags the host compiles with. Statics have
+# names of their own throughout src/, so nothing is renamed here.
+cmake_minimum_required(VERSION 3.23)
+
+set(rooms platform mark record profile report profilers run)
+set(processor_cpuid.h "defined(__x86_64__)") # which has that header
+
+set(known "|") # headers that are in already
+set(system "") # includes, a line each
+set(public "")
+set(body "")
+
+# Appends src/`path` to `body`, what it includes of src/ before its own text.
+# Whole texts, no lists: those lose brackets and semicolons.
+function(append path)
+  file(READ "${SOURCE}/src/${path}" text)
+  string(REGEX REPLACE "^/[*] SPDX[^\n]*\n" "" text "${text}")
+  set(mine "")
+  while(text MATCHES "(^|\n)(#include [<\"]([^\n>\"]+)[>\"])")
+    set(include "${CMAKE_MATCH_2}")
+    set(name "${CMAKE_MATCH_3}")
+    string(FIND "${text}" "${include}" at)
+    string(SUBSTRING "${text}" 0 ${at} before)
+    string(SUBSTRING "${text}" ${at} -1 text)
+    string(FIND "${text}" "\n" end) # of the line, comment and all
+    string(SUBSTRING "${text}" ${end} -1 text)
+    string(APPEND mine "${before}")
+    if(known MATCHES "[|]${name}[|]")
+      continue()
+    endif()
+    string(APPEND known "${name}|")
+    if(EXISTS "${SOURCE}/src/${name}")
+      append("${name}")
+    elseif(EXISTS "${SOURCE}/include/${name}")
+      string(APPEND public "${include}\n")
+    elseif(DEFINED processor_${name})
+      string(APPEND system "#if ${processor_${name}}\n${include}\n#endif\n")
+    else()
+      string(APPEND system "${include}\n")
+    endif()
+  endwhile()
+  string(APPEND mine "${text}")
+  string(REGEX REPLACE "\n\n\n+" "\n\n" mine "${mine}")
+  string(APPEND body "\n/* ======== src/${path} ======== */\n${mine}")
+  foreach(variable known system public body)
+    set(${variable} "${${variable}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+foreach(room IN LISTS rooms)
+  file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
+  list(SORT files)
+  foreach(file IN LISTS files)
+    append("${file}")
+  endforeach()
+endforeach()
+
+file(STRINGS "${SOURCE}/include/gnomon/version.h" version
+  REGEX "^#define GNOMON_VERSION \"")
+string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
+set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon ${version} in one file, generated: changes belong into src/.
+ *
+ *     cc -std=gnu11 -O2 -Iinclude gnomon.c app.c
+ *
+ * Needs libc alone. Where there is a mimalloc, it is loaded at run time and
+ * gnomon's own heap; -DGNOMON_WITH_MIMALLOC=0 never looks. Thread-local storage
+ * is as the compiler's flags have it. Only what the public headers declare
+ * leaves the module that this is linked into. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#ifndef GNOMON_WITH_MIMALLOC
+#define GNOMON_WITH_MIMALLOC 1
+#endif
+#define GNOMON_BUILTIN
+
+")
+file(WRITE "${OUT}/gnomon.c" "${top}${public}
+#ifdef GNOMON_DISABLE
+typedef int gnomon__disabled; /* ISO C wants something here */
+#else
+
+${system}
+#pragma GCC visibility push(hidden)
+${body}
+#pragma GCC visibility pop
+#endif
+")
+file(GLOB headers RELATIVE "${SOURCE}/include"
+  "${SOURCE}/include/*.h" "${SOURCE}/include/*/*.h")
+foreach(header IN LISTS headers)
+  configure_file("${SOURCE}/include/${header}" "${OUT}/include/${header}"
+    COPYONLY)
+endforeach()

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# check.sh CASE COMPILER ONEFILE SOURCE
+# Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
+#
+#   strict   as C11, gnu11 and gnu17, every warning an error, -O0 to -O3
+#   lto      hidden, -fno-plt, link-time optimization; executable and library
+#   exports  a library that has gnomon.c exports the public names, no other
+#   dynamic  a program, and a plugin that it loads
+#   static   a program that loads nothing, and says so
+#   late     a library that has gnomon.c, loaded with dlopen
+set -eu
+case=$1 cc=$2 onefile=$3 source=$4
+here=$source/tests/onefile
+export CCACHE_DISABLE=1
+unset GNOMON
+
+command -v "$cc" > /dev/null || { echo "skipped: no $cc here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$*"; exit 1; }
+build() { # OUTPUT FLAGS...: our flags last, so that theirs do not decide
+    out=$1
+    shift
+    "$cc" -I"$onefile/include" "$@" -o "$work/$out"
+}
+
+# The table of `simple` holds every mark.
+counted() { # NAME CALLS
+    awk -F '|' -v name="$1" -v calls="$2" '
+        { gsub(/[ \t]/, "", $2); gsub(/[ \t]/, "", $4) }
+        $2 == name { found = $4 == calls } END { exit !found }' "$work/report"
+}
+reported() { # COMMAND...
+    "$@" > "$work/said" 2> "$work/report" || {
+        cat "$work/report"
+        fail "$*: status $?"
+    }
+    counted work 4000 && counted inner 4000 && counted step 3 || {
+        cat "$work/report"
+        fail "$*: not all marks are in its report"
+    }
+}
+quiet() { # COMMAND...: off is silent
+    "$@" 2> "$work/report" > "$work/said" || fail "$*: status $?"
+    [ ! -s "$work/report" ] || fail "$*: $(cat "$work/report")"
+}
+all="$onefile/gnomon.c $here/app.c"
+errors="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+    -Wmissing-prototypes -Wundef -Wcast-qual -Wpointer-arith -Wvla
+    -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror"
+
+# shellcheck disable=SC2086 # words
+case $case in
+strict)
+    for flags in '-std=c11 -O0' '-std=gnu17 -O3 -fno-pie -no-pie' \
+        '-std=gnu11 -Os -fPIC -DGNOMON_WITH_MIMALLOC=0'; do
+        build app $errors $flags $all
+        quiet "$work/app"
+        GNOMON=simple reported "$work/app"
+    done
+    ;;
+lto)
+    hidden='-O2 -flto -fno-plt -fvisibility=hidden -std=gnu11'
+    build app $hidden $errors $all
+    quiet "$work/app"
+    GNOMON=simple reported "$work/app"
+    build app $hidden -fPIC $all
+    GNOMON=simple reported "$work/app"
+    ;;
+exports)
+    for flags in '' '-flto -fvisibility=hidden'; do
+        build lib.so -O2 -std=gnu11 -fPIC -shared $flags "$onefile/gnomon.c"
+        nm -D --defined-only "$work/lib.so" | sed 's/.* //' | sort \
+            > "$work/found"
+        grep -v '^#' "$source/tests/symbols.txt" | cut -d ' ' -f 1 | sort |
+            diff -u - "$work/found" || fail "- wanted, + exported"
+    done
+    ;;
+dynamic)
+    build app -O2 -std=gnu11 $errors $all
+    build plugin.so -O2 -std=gnu11 -fPIC -shared -I"$onefile/include" \
+        "$source/src/profilers/simple.c"
+    quiet "$work/app"
+    GNOMON=simple reported "$work/app"
+    GNOMON=$work/plugin.so reported "$work/app"
+    ;;
+static)
+    build app -O2 -std=gnu11 -static $errors $all
+    quiet "$work/app"
+    GNOMON=simple reported "$work/app"
+    GNOMON=$work/plugin.so "$work/app" > "$work/said" 2> "$work/report" ||
+        fail "a plugin that cannot be had harms the host"
+    grep -q '^gnomon: .*plugin' "$work/report" || fail "$(cat "$work/report")"
+    ;;
+late)
+    build lib.so -O2 -std=gnu11 -fPIC -shared -Dmain=app_main $errors \
+        -Wno-missing-prototypes $all
+    if readelf -d "$work/lib.so" | grep STATIC_TLS; then
+        fail "the library wants room beside the threads of the start"
+    fi
+    build app -O2 "$here/late.c" -ldl
+    quiet "$work/app" "$work/lib.so"
+    GNOMON=simple reported "$work/app" "$work/lib.so"
+    ;;
+*) fail "no case $case" ;;
+esac
