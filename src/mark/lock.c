@@ -67,7 +67,7 @@ void gnomon__unlock(void)
 /* A handler that forks may have interrupted this thread with the lock, and
  * nothing says on which side of taking it: then it is tried for a moment, and
  * the child makes do with what it finds. */
-static __thread int over_fork __attribute__((tls_model("initial-exec")));
+static __thread int over_fork GNOMON__TLS;
 enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 
 void gnomon__lock_over_fork(void)

@@ -130,7 +130,7 @@ void gnomon__free(void *memory)
 
 void gnomon__inherited(const void *memory)
 {
-    static const void *volatile kept[64];
+    __attribute__((unused)) static const void *volatile kept[64];
     static uint32_t count;
     if (memory)
         kept[count++ % 64] = memory;
