@@ -121,7 +121,7 @@ void gnomon__output_plain(const char *text, size_t length)
 }
 
 /* 0, or an errno; then the file is as it was. */
-static int publish(written_file *f, const char *text, size_t length)
+static int publish_report(written_file *f, const char *text, size_t length)
 {
     char *above = NULL;
     uint64_t since = gnomon__start_unix_ns();
@@ -161,7 +161,7 @@ static int publish_apart(const char *path, const char *text, size_t length)
              (long long)gnomon__os_pid(), path + stem);
     written_file *f = file_at(apart);
     int first = f && !f->file.inode,
-        why = f ? publish(f, text, length) : ENOMEM;
+        why = f ? publish_report(f, text, length) : ENOMEM;
     if (!why && first)
         gnomon__log("another process wrote %s meanwhile: this report is in %s; "
                     "%%p in file= keeps them apart",
@@ -173,7 +173,7 @@ static int publish_apart(const char *path, const char *text, size_t length)
 static void to_file(const char *path, const char *text, size_t length)
 {
     written_file *f = file_at(path);
-    int why = f ? publish(f, text, length) : ENOMEM;
+    int why = f ? publish_report(f, text, length) : ENOMEM;
     if (why == EEXIST)
         why = publish_apart(path, text, length);
     if (!why)
