@@ -23,7 +23,8 @@ rm -f "$log"
 echo "==== cppcheck"
 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
     --enable=warning,performance,portability --suppress=missingIncludeSystem \
-    -D_GNU_SOURCE -DGNOMON_WITH_MIMALLOC=1 -D__x86_64__ -D__linux__ -Iinclude \
+    -D_GNU_SOURCE -DGNOMON_WITH_MIMALLOC=1 -D__x86_64__ -D__linux__ -D__LP64__ \
+    -D__GNUC__=12 -Iinclude \
     -Isrc src || bad=1
 
 [ "$bad" -eq 0 ] && echo "lint: clean" || echo "lint: see above"
