@@ -43,7 +43,7 @@ typedef struct gnomon__arena {
 } gnomon__arena;
 
 /* Maps a budget of `bytes`, or half of it, and so on down to 1 MiB, as there is
- * address space. GNOMON_OK, or GNOMON_ENOMEM. */
+ * address space; under a limit no more than a quarter of it. GNOMON_OK, or GNOMON_ENOMEM. */
 int gnomon__arena_map(gnomon__arena *arena, uint64_t bytes);
 
 /* The offset of `bytes` zeroed bytes aligned to 64, or 0 when the budget is
