@@ -203,6 +203,8 @@ TEST(a_host_that_redirects_both_streams_has_the_report)
 
 TEST(no_descriptors_left)
 {
+    if (SANITIZED)
+        SKIP("a sanitizer's leak check opens files at exit");
     child_folder();
     told_of("Too many open files", "GNOMON=simple,file=r.txt", ONE, "fds=3");
     told_of("Too many open files", "GNOMON=simple(dir=logs)", "fds=3",
@@ -258,6 +260,8 @@ static void no_threads(void)
 
 TEST(no_thread_may_start)
 {
+    if (SANITIZED)
+        SKIP("a sanitizer's leak check starts a thread at exit");
     child_folder();
     if (!copy_of_host("host") || chmod(".", 0777))
         SKIP("no copy of the program");
