@@ -35,9 +35,6 @@ static void handler(int number)
 {
     int kept = errno;
     (void)number;
-    /* The process's first mark reads $GNOMON: that is for no handler. */
-    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
-        return;
     add_relaxed(&runs, 1);
     gnomon_token t = gnomon_begin(&signal_region);
     if (t)

@@ -169,7 +169,10 @@ static gnomon__thread *first_entry(void)
         gnomon__trouble(gnomon__here.thread, reentered);
         return NULL;
     }
-    gnomon__upcall_start();
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return NULL;
+    }
     if (load_relaxed(&gnomon__owner) || !load_relaxed(&gnomon_gate))
         return NULL;
     return gnomon__enter();

@@ -31,6 +31,7 @@ int gnomon__marks_map(uint64_t budget)
     gnomon__lock();
     gnomon__marks_arena = arena;
     gnomon__unlock();
+    gnomon__thread_prepare();
     return GNOMON_OK;
 }
 

@@ -265,7 +265,10 @@ void gnomon_thread_name(const char *name)
         gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
-    gnomon__upcall_start();
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return;
+    }
     GNOMON__FORWARD_VOID(thread_name(name));
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */

@@ -18,7 +18,10 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
         gnomon__trouble(gnomon__here.thread, reentered);
         return 0;
     }
-    gnomon__upcall_start();
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return 0;
+    }
     GNOMON__FORWARD(touch(region, mask));
     return gnomon__region_enter(region);
 }

@@ -16,12 +16,17 @@
 
 #define BLOCK 4096u
 #define KEEP_PAGE 65536u
+#define MAX_UNPINNED 64u
 
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK];
 static uint32_t entry_count; /* ids are 1 .. entry_count */
 static uint32_t name_count;
 static uint32_t *name_map; /* open addressing; ids */
 static uint32_t name_map_size;
+
+/* Registered by signal handlers, where no module can be pinned. */
+static const gnomon_region *unpinned[MAX_UNPINNED];
+static uint32_t unpinned_count;
 
 static gnomon_region other_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", GNOMON_NULL, GNOMON_NULL);
@@ -115,6 +120,37 @@ static void enter_other(void)
         append(&other_region, strlen(other_region.name));
 }
 
+/* Keeps the region's module mapped. Before our lock: the loader has one of its
+ * own, and constructors that mark run under it. 0: not now, as a signal handler
+ * may have interrupted the loader. */
+static int pin(const gnomon_region *region)
+{
+    if (gnomon__os_in_handler(1))
+        return 0;
+    gnomon__region_pin_rest();
+    gnomon__guard();
+    gnomon__os_pin_module(region);
+    gnomon__unguard();
+    return 1;
+}
+
+void gnomon__region_pin_rest(void)
+{
+    while (load_relaxed(&unpinned_count)) {
+        const gnomon_region *region = NULL;
+        gnomon__lock();
+        if (unpinned_count) {
+            store_relaxed(&unpinned_count, unpinned_count - 1);
+            region = unpinned[unpinned_count];
+        }
+        gnomon__unlock();
+        gnomon__guard();
+        if (region)
+            gnomon__os_pin_module(region);
+        gnomon__unguard();
+    }
+}
+
 uint32_t gnomon__region_enter(gnomon_region *region)
 {
     if (!region || region->abi != GNOMON_ABI ||
@@ -124,15 +160,18 @@ uint32_t gnomon__region_enter(gnomon_region *region)
             store_relaxed(&region->mask, 0);
         return 0;
     }
-    if (load_acquire(&region->link) == NULL) {
-        /* Before our lock: the loader has one of its own, and constructors
-         * that mark run under it. */
-        gnomon__guard();
-        gnomon__os_pin_module(region);
-        gnomon__unguard();
-    }
+    int pinned = load_acquire(&region->link) != NULL || pin(region);
     gnomon__lock();
     enter_other();
+    if (!pinned && !region->link) {
+        if (unpinned_count == MAX_UNPINNED) {
+            gnomon__unlock();
+            gnomon__trouble(&gnomon__nobody, reentered);
+            return 0;
+        }
+        unpinned[unpinned_count] = region;
+        store_relaxed(&unpinned_count, unpinned_count + 1);
+    }
     if (!region->link &&
         !append(region, region->name ? strlen(region->name) : 0)) {
         store_relaxed(&region->mask, 0);
@@ -268,11 +307,11 @@ gnomon_region *gnomon__region_intern(const char *name, const char *category,
 
 gnomon_region *gnomon_region_get(const char *name, const char *category)
 {
-    if (gnomon__busy()) { /* a signal inside gnomon: no lock to be had */
+    /* A signal inside gnomon: no lock to be had; or before it started. */
+    if (gnomon__busy() || !gnomon__upcall_start()) {
         gnomon__trouble(&gnomon__nobody, reentered);
         return &other_region;
     }
-    gnomon__upcall_start();
     GNOMON__FORWARD(region_get(name, category));
     return gnomon__region_intern(name, category, GNOMON_KIND_SCOPE);
 }

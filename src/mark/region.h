@@ -23,6 +23,10 @@ typedef struct gnomon__entry {
  * another generation. Takes the lock. */
 uint32_t gnomon__region_enter(gnomon_region *region);
 
+/* Pins the modules of regions that signal handlers registered: by the next
+ * registration outside of one, and by control calls. Under no lock but theirs. */
+void gnomon__region_pin_rest(void);
+
 /* As gnomon_region_get, for any kind. */
 gnomon_region *gnomon__region_intern(const char *name, const char *category,
                                      int kind);

@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/os.h"
 
+#define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
 #define FOREIGN_NAME "(ended threads)"
 
@@ -191,6 +192,34 @@ static gnomon__thread *make_state(void)
     return t;
 }
 
+/* When recording begins: not every C library makes keys in a signal handler. */
+void gnomon__thread_prepare(void)
+{
+    gnomon__lock();
+    if (!end_key_made)
+        end_key_made = !pthread_key_create(&end_key, thread_over);
+    gnomon__unlock();
+}
+
+/* Needed at the thread's end only: without it the state stays taken. For later
+ * keys the C library allocates, which is not for a signal handler: then the next
+ * mark outside of one does it, coming by as if the configuration had changed. */
+static void watch_end(gnomon__thread *t)
+{
+    t->is_watched = 0;
+    if (!end_key_made)
+        return;
+    if (end_key < KEYS_AT_HAND || !gnomon__os_in_handler(1)) {
+        t->is_watched = 1;
+        pthread_setspecific(end_key, t);
+        return;
+    }
+    store_relaxed(&t->fast, GNOMON__NEVER);
+    store_relaxed(&t->plain, 0);
+    store_relaxed(&t->all_hooks, GNOMON__NEVER);
+    store_release(&t->epoch, UINT32_MAX);
+}
+
 gnomon__thread *gnomon__thread_enter(const char *name)
 {
     char os_name[16];
@@ -206,8 +235,6 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     }
     gnomon__os_thread_name(os_name, sizeof os_name);
     gnomon__lock();
-    if (!end_key_made)
-        end_key_made = !pthread_key_create(&end_key, thread_over);
     gnomon__thread *t = find_dead(os_name, name);
     if (t) {
         store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
@@ -223,9 +250,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
             memcpy(t->os_name, os_name, sizeof os_name);
         gnomon__here_set(t);
         gnomon__thread_adopt(t);
-        /* Needed at the thread's end only: without it the state stays taken. */
-        if (end_key_made)
-            pthread_setspecific(end_key, t);
+        watch_end(t);
     } else {
         gnomon__trouble(&gnomon__nobody, lost_scopes);
     }
@@ -239,8 +264,11 @@ gnomon__thread *gnomon__enter(void)
 {
     gnomon__thread *t = gnomon__here.thread;
     if (t == &gnomon__nobody) {
-        if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
-            gnomon__upcall_start();
+        if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
+            !gnomon__upcall_start()) {
+            gnomon__trouble(t, reentered);
+            return NULL;
+        }
         return gnomon__thread_enter(NULL);
     }
     uint64_t seq = load_relaxed(&t->seq);
@@ -260,102 +288,7 @@ void gnomon__thread_settle(gnomon__thread *t)
         return;
     gnomon__lock();
     gnomon__thread_adopt(t);
+    if (!t->is_watched)
+        watch_end(t);
     gnomon__unlock();
-}
-
-static void no_callback(void *self, const gnomon_frame *frame, uint64_t *slot)
-{
-    (void)self;
-    (void)frame;
-    (void)slot;
-}
-
-/* Bits are taken again and again: the order of hooks is that of generations. */
-static void adopt_hooks(gnomon__thread *t, uint32_t bits)
-{
-    uint32_t n = 0;
-    for (uint32_t rest = bits, rank = 0; rest; rest &= rest - 1, rank++) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest), at = n++;
-        const gnomon__sink *s = &gnomon__sinks[bit];
-        while (at && (int32_t)(t->trees[t->hooks[at - 1].index].generation -
-                               s->generation) > 0) {
-            t->hooks[at] = t->hooks[at - 1];
-            at--;
-        }
-        t->hooks[at] = (gnomon__hook){1u << bit,
-                                      (uint16_t)rank,
-                                      (uint16_t)bit,
-                                      s->start ? s->start : no_callback,
-                                      s->stop ? s->stop : no_callback,
-                                      s->self};
-    }
-    t->hook_count = n;
-    t->hook_bits = bits;
-    if (n < GNOMON__BITS)
-        t->hooks[n].bit = 0; /* matches no scope */
-}
-
-/* The frames of scopes that hooks saw stop belonging to hooks that are gone;
- * trees that were remade know nothing of open scopes. */
-void gnomon__thread_adopt(gnomon__thread *t)
-{
-    uint32_t changed = 0, ready = 0;
-    gnomon__count_next(&gnomon__here, t, GNOMON__NO_CELL);
-    uint32_t old_hot = t->hot_bit;
-    if (old_hot < GNOMON__BITS)
-        t->trees[old_hot].cursor = t->hot;
-    t->hot_bit = GNOMON__BITS;
-    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
-        const gnomon__sink *s = &gnomon__sinks[bit];
-        uint32_t generation = s->kind ? s->generation : 0;
-        if (t->trees[bit].generation != generation) {
-            changed |= 1u << bit;
-            if (t->trees[bit].chunks)
-                gnomon__tree_drop(t, bit);
-            if (s->kind == GNOMON__SINK_TREE) {
-                if (!gnomon__tree_make(t, bit, generation)) {
-                    gnomon__trouble(t, lost_scopes);
-                    continue;
-                }
-            } else {
-                store_relaxed(&t->trees[bit].generation, generation);
-            }
-        }
-        if (s->kind)
-            ready |= 1u << bit;
-    }
-    gnomon__frames_forget(t, changed);
-    t->stale = load_relaxed(&t->seq);
-    t->tree_bits = gnomon__tree_bits;
-    t->time_bits = gnomon__time_bits;
-    uint32_t trees = ready & t->tree_bits;
-    gnomon__cursor hot = {0, 0};
-    if (trees) {
-        t->hot_bit = (uint32_t)__builtin_ctz(trees);
-        hot = t->trees[t->hot_bit].cursor;
-    }
-    gnomon__cursor_set(t, &t->hot, hot.current);
-    t->hot.last = hot.last;
-    uint32_t attached = ready & gnomon__sink_attached_bits();
-    store_relaxed(&t->attached, attached);
-    gnomon__frames_fit(t);
-    store_relaxed(&t->gate, attached & gnomon__sink_open_bits());
-    store_relaxed(&t->fast,
-                  trees && gnomon__clock_kind() == GNOMON__CLOCK_COUNTER
-                      ? 1u << t->hot_bit
-                      : GNOMON__NEVER);
-    adopt_hooks(t, attached & ~t->tree_bits);
-    /* The short ways: hooks without times, beside one tree at most, and no
-     * fences. */
-    uint32_t hooks = attached & ~(t->tree_bits | t->time_bits);
-    uint32_t tree = t->fast & ~GNOMON__NEVER;
-    uint32_t all = hooks == attached && hooks ? hooks : GNOMON__NEVER;
-    if (load_relaxed(&gnomon__needs_fence)) {
-        hooks = tree = 0;
-        all = GNOMON__NEVER;
-    }
-    store_relaxed(&t->plain, hooks | tree);
-    store_relaxed(&t->all_hooks, all);
-    store_relaxed(&t->stage_key, gnomon__sink_stage_key());
-    store_release(&t->epoch, load_relaxed(&gnomon__sink_epoch));
 }

@@ -123,7 +123,8 @@ typedef struct gnomon__thread {
     uint32_t range_hint;
     uint32_t range_blocks[64];
     uint32_t action_pages[256];
-    uint32_t named; /* `name` was given, not taken from the system */
+    uint32_t is_watched; /* its end will be told */
+    uint32_t named;      /* `name` was given, not taken from the system */
     int64_t os_id;
     char os_name[16];
     const char *name; /* never freed */
@@ -278,6 +279,9 @@ extern uint32_t gnomon__forks; /* how many lie above this process */
  * first under the lock; the second takes it, if there is a new one. */
 void gnomon__thread_adopt(gnomon__thread *t);
 void gnomon__thread_settle(gnomon__thread *t);
+
+/* Makes what tells the ends of threads. */
+void gnomon__thread_prepare(void);
 
 /* Maps the arena, `budget` bytes of address space, at the first attachment.
  * GNOMON_OK also if it is there already. Under no lock. */

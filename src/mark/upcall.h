@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
-/* The first mark of the process: reads $GNOMON once. Any thread; no lock held. */
-void gnomon__upcall_start(void);
+/* The first mark of the process: reads $GNOMON once. Any thread; no lock held.
+ * 0: not now, because a signal handler makes it, which may neither allocate nor
+ * wait: the mark is to be refused, and the next one asks again. */
+int gnomon__upcall_start(void);
 
 /* Whether the filter of bit `bit` lets this region pass. Under the lock. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category);

@@ -78,6 +78,11 @@ void gnomon__os_threads_forget(void);
  * calls; 0 where the system does not tell. */
 int gnomon__os_is_deserted(void);
 
+/* Whether this is called inside a signal handler. A microsecond, or some with
+ * signals blocked; `roughly`: a tenth of it, at the price of missing handlers
+ * during which nothing is blocked. Takes no lock and no memory. */
+int gnomon__os_in_handler(int roughly);
+
 void gnomon__os_sleep_ns(uint64_t ns);
 
 /* ---- Signals (os_signals.c) ------------------------------------------------- */

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/tls.h"
 #include "run/run.h"
 
@@ -33,6 +35,7 @@ int gnomon__control_enter(void)
                             GNOMON_VERSION);
     in_control = 1; /* first: a handler's first mark must not wait for us */
     pthread_mutex_lock(&control_lock);
+    gnomon__region_pin_rest();
     return GNOMON_OK;
 }
 
@@ -56,17 +59,19 @@ void gnomon__control_start(void)
     store_release(&has_started, 1);
 }
 
-void gnomon__upcall_start(void)
+int gnomon__upcall_start(void)
 {
     if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
-        return;
+        return 1;
+    if (gnomon__os_in_handler(0))
+        return 0;
     int kept = errno;
     in_control = 1;
     if (!gnomon__copy_owns()) {
         store_release(&has_started, 1);
         in_control = 0;
         errno = kept;
-        return;
+        return 1;
     }
     pthread_mutex_lock(&control_lock);
     if (!has_started) {
@@ -77,6 +82,7 @@ void gnomon__upcall_start(void)
     }
     gnomon__control_leave();
     errno = kept;
+    return 1;
 }
 
 void gnomon__control_forget(void)

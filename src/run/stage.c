@@ -257,8 +257,11 @@ void gnomon_step_slow(uint64_t number, int given)
         gnomon__trouble(gnomon__here.thread, reentered);
         return;
     }
-    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
-        gnomon__upcall_start();
+    if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
+        !gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return;
+    }
     GNOMON__FORWARD_VOID(step(number, given));
     if (!load_relaxed(&gnomon_gate))
         return;

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * labels: guest
+ * First marks made by signal handlers: of the process, of a thread, of a
+ * region. They take no memory from the host's malloc; what would need it is
+ * refused and counted, until a mark outside of a handler has done it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+
+#include "live.h"
+
+LIVE_KEEPER(keeper, "keeper");
+
+/* ---- What handlers must not reach ---------------------------------------- */
+
+static _Thread_local volatile int in_handler;
+static uint64_t allocations; /* made in a handler */
+
+#if !LIVE_SLOW && defined(__GLIBC__)
+#define WATCHED 1
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+
+void *malloc(size_t size)
+{
+    if (in_handler)
+        add_relaxed(&allocations, 1);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    if (in_handler)
+        add_relaxed(&allocations, 1);
+    return __libc_calloc(count, size);
+}
+#else
+#define WATCHED 0
+#endif
+
+/* ---- One handler, installed in every way --------------------------------- */
+
+static void mark_work(void)
+{
+    GNOMON_SCOPE("work");
+}
+
+static void mark_everything(int number)
+{
+    static gnomon_region range =
+        GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+    int before = in_handler;
+    (void)number;
+    in_handler = 1;
+    errno = 4711;
+    {
+        GNOMON_SCOPE("handled");
+        GNOMON_MARK("mark");
+        GNOMON_COUNTER("counter", 1);
+        gnomon_start("by name");
+        gnomon_stop("by name");
+        gnomon_range_end(gnomon_range_begin(&range));
+        gnomon_link link = gnomon_link_out();
+        gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+        gnomon_step();
+        gnomon_thread_name("handler's");
+    }
+    CHECK_EQ(errno, 4711);
+    in_handler = before;
+}
+
+static void install(int flags)
+{
+    struct sigaction act = {.sa_handler = mark_everything, .sa_flags = flags};
+    sigemptyset(&act.sa_mask);
+    CHECK_EQ(sigaction(SIGUSR1, &act, NULL), 0);
+}
+
+static char other_stack[1 << 16];
+
+static void first_of_the_process(int flags)
+{
+    stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+    setenv("GNOMON", "simple(file=/dev/null)", 1);
+    if (flags & SA_ONSTACK)
+        CHECK_EQ(sigaltstack(&stack, NULL), 0);
+    install(flags);
+    raise(SIGUSR1);
+    install(flags);
+    CHECK_EQ(live_health().threads, 0);
+    /* Scope, mark, counter, start, stop, range, step, name. */
+    CHECK_EQ(live_health().reentered, 8);
+    CHECK_EQ(allocations, 0);
+    mark_work(); /* reads $GNOMON */
+    CHECK_EQ(live_health().threads, 1);
+    CHECK_EQ(live_count_of("simple", "work"), 1);
+    raise(SIGUSR1);
+    CHECK_EQ(allocations, 0);
+    CHECK_EQ(live_count_of("simple", "handled"), 1);
+    CHECK_EQ(live_count_of("simple", "by name"), 1);
+    CHECK_EQ(live_health().reentered, 8);
+}
+
+TEST(the_process_s_first)
+{
+    first_of_the_process(0);
+}
+
+TEST(the_process_s_first_with_its_signal_open)
+{
+    first_of_the_process(SA_NODEFER);
+}
+
+TEST(the_process_s_first_by_a_handler_that_runs_once)
+{
+    first_of_the_process(SA_RESETHAND);
+}
+
+TEST(the_process_s_first_on_another_stack)
+{
+    first_of_the_process(SA_ONSTACK | SA_SIGINFO);
+}
+
+TEST(the_process_s_first_with_everything_blocked)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigdelset(&all, SIGUSR1);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &all, NULL), 0);
+    first_of_the_process(0);
+}
+
+/* ---- Not in a handler ---------------------------------------------------- */
+
+/* A thread that blocks signals which are handled elsewhere is no handler, also
+ * where one has run on its stack before. */
+static void *mark_blocked(void *unused)
+{
+    sigset_t all;
+    sigfillset(&all);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &all, NULL), 0);
+    mark_work();
+    return unused;
+}
+
+static void blocked_first(int flags)
+{
+    pthread_t thread;
+    setenv("GNOMON", "simple(file=/dev/null)", 1);
+    install(flags);
+    CHECK_EQ(pthread_create(&thread, NULL, mark_blocked, NULL), 0);
+    pthread_join(thread, NULL);
+    CHECK_EQ(live_count_of("simple", "work"), 1);
+    CHECK_EQ(live_health().reentered, 0);
+}
+
+TEST(a_thread_that_blocks_signals_may_be_first)
+{
+    blocked_first(0);
+}
+
+TEST(an_open_signal_is_no_handler_yet)
+{
+    blocked_first(SA_NODEFER);
+}
+
+static void nothing(int number)
+{
+    (void)number;
+}
+
+TEST(what_a_handler_left_on_the_stack_is_no_handler)
+{
+    struct sigaction act = {.sa_handler = nothing};
+    setenv("GNOMON", "simple(file=/dev/null)", 1);
+    CHECK_EQ(sigaction(SIGUSR1, &act, NULL), 0);
+    raise(SIGUSR1);
+    mark_blocked(NULL);
+    CHECK_EQ(live_count_of("simple", "work"), 1);
+    CHECK_EQ(live_health().reentered, 0);
+}
+
+/* ---- Threads and regions ------------------------------------------------- */
+
+static pthread_barrier_t signalled;
+
+static void *wait_for_signals(void *unused)
+{
+    pthread_barrier_wait(&signalled);
+    pthread_barrier_wait(&signalled);
+    return unused;
+}
+
+/* The C library keeps a thread's first 32 keys beside it; ours comes later. */
+static void a_thread_s_first(int keys)
+{
+    pthread_t thread;
+    pthread_key_t key;
+    for (int i = 0; i < keys; i++)
+        CHECK_EQ(pthread_key_create(&key, NULL), 0);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    install(0);
+    pthread_barrier_init(&signalled, NULL, 2);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(pthread_create(&thread, NULL, wait_for_signals, NULL), 0);
+        pthread_barrier_wait(&signalled);
+        for (int k = 0; k < 2; k++) {
+            pthread_kill(thread, SIGUSR1);
+            while (live_count_of("keeper", "handled") < 2 * i + k + 1)
+                usleep(1000);
+        }
+        pthread_barrier_wait(&signalled);
+        pthread_join(thread, NULL);
+    }
+    CHECK_EQ(allocations, 0);
+    live_check_no_trouble();
+    CHECK_EQ(live_count_of("keeper", "handled"), 6);
+}
+
+TEST(a_thread_s_first_and_second)
+{
+    a_thread_s_first(0);
+    CHECK_EQ(live_health().threads, 0); /* each end was told */
+}
+
+TEST(a_thread_s_first_behind_many_keys)
+{
+    a_thread_s_first(100);
+}
+
+static void *mark_after_the_signal(void *unused)
+{
+    raise(SIGUSR1);
+    mark_work();
+    return unused;
+}
+
+TEST(a_thread_s_end_is_told_by_its_next_mark)
+{
+    pthread_t thread;
+    pthread_key_t key;
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(pthread_key_create(&key, NULL), 0);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    install(0);
+    for (int i = 0; i < 50; i++) {
+        CHECK_EQ(pthread_create(&thread, NULL, mark_after_the_signal, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    CHECK_EQ(allocations, 0);
+    CHECK_EQ(live_health().threads, 0);
+    CHECK_EQ(live_count_of("keeper", "handled"), 50);
+    CHECK_EQ(live_count_of("keeper", "work"), 50);
+    live_check_no_trouble();
+}
+
+TEST(the_watch_itself_sees)
+{
+    if (!WATCHED)
+        SKIP("a sanitizer has its own malloc");
+    in_handler = 1;
+    void *volatile memory = malloc(100);
+    free(memory);
+    in_handler = 0;
+    CHECK(allocations > 0);
+}
