@@ -37,6 +37,14 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action);
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);
 
+/* Ends the scope of `token`, whoever saw it, with all scopes inside it; a wrong
+ * token is counted. On an entered thread. */
+void gnomon__end_entered(gnomon__thread *t, gnomon_token token);
+
+/* At a step, made from the stack's place `frame`: ends scopes that longjmp has
+ * left open. On an entered thread. */
+void gnomon__repair(gnomon__thread *t, uintptr_t frame);
+
 /* Whether somebody is left who saw the scope of `token` begin, by its frame. */
 int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token);
 

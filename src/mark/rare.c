@@ -101,7 +101,7 @@ static void end_over(gnomon__thread *t, uint64_t token)
     tree->over--;
 }
 
-static void end_entered(gnomon__thread *t, gnomon_token token)
+void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
 {
     if ((token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT != t->number) {
         gnomon__trouble(t, foreign);
@@ -145,7 +145,7 @@ void gnomon__rare_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    end_entered(t, token);
+    gnomon__end_entered(t, token);
     gnomon__leave(t);
 }
 

@@ -123,8 +123,10 @@ typedef struct gnomon__thread {
     uint32_t range_hint;
     uint32_t range_blocks[64];
     uint32_t action_pages[256];
-    uint32_t is_watched; /* its end will be told */
-    uint32_t named;      /* `name` was given, not taken from the system */
+    uint32_t is_watched;  /* its end will be told */
+    uint64_t step_seq;    /* tokens below were given out before its last step */
+    uintptr_t step_frame; /* where on the stack that was made */
+    uint32_t named;       /* `name` was given, not taken from the system */
     int64_t os_id;
     char os_name[16];
     const char *name; /* never freed */
