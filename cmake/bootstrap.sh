@@ -10,7 +10,7 @@ job=${1:-build}
 # package=command: either will do, a program may come from elsewhere.
 build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
-    valgrind=valgrind python3=python3 libjansson-dev"
+    valgrind=valgrind python3=python3 libjansson-dev strace=strace"
 bench="$build valgrind=valgrind"
 lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc

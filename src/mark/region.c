@@ -18,7 +18,11 @@
 #define KEEP_PAGE 65536u
 #define MAX_UNPINNED 64u
 
-static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK];
+/* The first block is there: a program that is off makes no system call for its
+ * regions, and no page of it is touched that holds none. */
+static gnomon__entry first_entries[BLOCK];
+static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
+    first_entries};
 static uint32_t entry_count; /* ids are 1 .. entry_count */
 static uint32_t name_count;
 static uint32_t *name_map; /* open addressing; ids */

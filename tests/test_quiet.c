@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * labels: guest
+ * What gnomon does to a process besides recording: nothing where $GNOMON is not
+ * set, as strace sees it; and threads of its own, which take no signal and are
+ * there only while a profiler needs them. */
+#include <dirent.h>
+
+#include "live.h"
+
+#include "child.h"
+
+/* ---- Off -------------------------------------------------------------------- */
+
+/* Calls that change nothing, as the log has them after the thread's number. */
+static int is_harmless(const char *call)
+{
+    static const char *const calls[] = {
+        "futex(",
+        "uname(",
+        "gettid(",
+        "getpid(",
+        "clock_gettime(",
+        /* asks what is blocked, and what is handled */
+        "rt_sigprocmask(SIG_BLOCK, NULL,",
+    };
+    const char *set;
+    if (strncmp(call, "rt_sigaction(", 13) == 0)
+        return (set = strchr(call, ',')) && strncmp(set, ", NULL,", 7) == 0;
+    if (strncmp(call, "<... ", 5) == 0)
+        return 1; /* the end of one that began before */
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strncmp(call, calls[i], strlen(calls[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static int strace_runs(void)
+{
+    const char *const words[] = {"-c", "strace -o .probe true", NULL};
+    return child_run("/bin/sh", NULL, words).status == 0;
+}
+
+static child_result trace(const char *environment)
+{
+    const char *const words[] = {
+        "-c", "exec strace -f -o .calls " CHILD_PROGRAM("quiet"), NULL};
+    return child_run("/bin/sh", environment, words);
+}
+
+/* How many calls between the program's lines are no harmless ones. */
+static int calls_of_ours(int tell)
+{
+    int inside = 0, lines = 0, n = 0;
+    char *log = child_read(".calls");
+    for (char *line = log ? strtok(log, "\n") : NULL; line;
+         line = strtok(NULL, "\n")) {
+        char *call = line + strspn(line, "0123456789 ");
+        if (strncmp(call, "write(1, \"begin", 15) == 0)
+            inside = lines = 1;
+        else if (strncmp(call, "write(1, \"end", 13) == 0)
+            inside = 0;
+        else if (inside && !is_harmless(call)) {
+            n++;
+            if (tell)
+                fprintf(stderr, "    %s\n", line);
+        }
+    }
+    CHECK_EQ(lines, 1);
+    CHECK_EQ(inside, 0);
+    return n;
+}
+
+TEST(unset_no_system_call_does_anything)
+{
+    if (LIVE_SLOW)
+        SKIP("a sanitizer makes system calls of its own");
+    if (!strace_runs())
+        SKIP("strace is not here, or may not trace");
+    child_result r = trace(NULL);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "begin\nend\n");
+    CHECK_STR(r.err, "");
+    CHECK_EQ(calls_of_ours(1), 0);
+    r = trace("GNOMON=simple"); /* that the log shows what there is to see */
+    CHECK_EQ(r.status, 0);
+    CHECK(calls_of_ours(0) > 0);
+}
+
+/* ---- Threads of ours -------------------------------------------------------- */
+
+/* How many there are; each must have all signals blocked but those that cannot
+ * be, and the C library's own. */
+static int threads_of_ours(void)
+{
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *task;
+    while (tasks && (task = readdir(tasks)) != NULL) {
+        char path[300];
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+        char *text = child_load(path);
+        const char *blocked = text ? strstr(text, "\nSigBlk:\t") : NULL;
+        if (blocked && strncmp(text, "Name:\tgnomon", 12) == 0) {
+            unsigned long long set = strtoull(blocked + 9, NULL, 16);
+            for (int s = 1; s < 64; s++)
+                if (s != SIGKILL && s != SIGSTOP && (s < 32 || s > 34) &&
+                    !CHECK(set >> (s - 1) & 1))
+                    fprintf(stderr, "    signal %d\n", s);
+            n++;
+        }
+        free(text);
+    }
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+/* The same, when there are some or none: one names itself first thing, and is
+ * gone when the kernel says so. */
+static int threads_at_last(int some)
+{
+    for (int i = 0; i < 5000 && !threads_of_ours() == some; i++)
+        usleep(1000);
+    return threads_of_ours();
+}
+
+TEST(threads_of_ours_take_no_signal_and_end)
+{
+    setenv("GNOMON", "", 1);
+    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    CHECK_EQ(threads_of_ours(), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(gnomon_configure("simple(schedule=wait:9/active:1,"
+                                  "file=/dev/null)"),
+                 GNOMON_OK);
+        CHECK(threads_at_last(1) >= 1); /* arms masks before windows open */
+        CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+        CHECK_EQ(threads_at_last(0), 0);
+    }
+}
