@@ -71,14 +71,14 @@ static void *mark_elsewhere(void *unused)
 
 static void meddle(meddler *m)
 {
-    void *memory = malloc(1000 + m->calls % 64);
+    void *memory = malloc(1000 + load_relaxed(&m->calls) % 64);
     char *line = NULL;
     pthread_t thread;
-    if (asprintf(&line, "call %d", (int)m->calls) > 0)
+    if (asprintf(&line, "call %d", (int)load_relaxed(&m->calls)) > 0)
         free(line);
     mark_all();
     add_relaxed(&m->wrong_codes, control_all(m));
-    if (m->from_thread && m->calls < 20) {
+    if (m->from_thread && load_relaxed(&m->calls) < 20) {
         m->from_thread = 0; /* whose own marks call back, too */
         CHECK_EQ(pthread_create(&thread, NULL, mark_elsewhere, NULL), 0);
         pthread_join(thread, NULL);

@@ -222,7 +222,7 @@ TEST(steps_anywhere_end_nothing_else)
 
 /* ---- Recursion ----------------------------------------------------------- */
 
-#define DEPTH (LIVE_SLOW ? 100000 : 1000000)
+#define DEPTH (LIVE_SLOW ? 20000 : 1000000)
 
 static __attribute__((noinline)) void recurse(int depth)
 {

@@ -19,6 +19,10 @@
 #define SIGNALS 64
 #define RESTORERS 4
 
+/* Reads what belongs to other functions. */
+#define PLAIN \
+    __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
+
 /* As the kernel has it; libc hides the signals that it keeps to itself. */
 typedef struct kernel_action {
     void *handler;
@@ -69,7 +73,7 @@ typedef struct signal_frame {
     uint64_t mask;
 } signal_frame;
 
-static int is_ours(const handlers *h, const signal_frame *f)
+PLAIN static int is_ours(const handlers *h, const signal_frame *f)
 {
     int found = 0;
     for (int i = 0; i < h->count; i++)
@@ -92,7 +96,7 @@ typedef struct signal_frame {
     uint32_t magic, bytes; /* of the first record: floating point */
 } signal_frame;
 
-static int is_ours(const handlers *h, const signal_frame *f)
+PLAIN static int is_ours(const handlers *h, const signal_frame *f)
 {
     (void)h;
     return f->magic == 0x46508001u && f->bytes == 528;
@@ -112,9 +116,7 @@ static int is_readable(uintptr_t page)
 
 /* Upwards from `at`. A handler has at least blocked what the code that it
  * stopped had. */
-__attribute__((no_sanitize("address", "undefined", "thread"),
-               noinline)) static int
-find_frame(const handlers *h, uintptr_t at)
+PLAIN static int find_frame(const handlers *h, uintptr_t at)
 {
     uintptr_t end = at + SEARCHED;
     uintptr_t readable = (at & ~(uintptr_t)(STACK_PAGE - 1)) + STACK_PAGE;
