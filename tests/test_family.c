@@ -6,6 +6,22 @@
 
 #include "child.h"
 
+#if defined(__SANITIZE_THREAD__)
+#define IS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define IS_TSAN 1
+#endif
+#endif
+
+/* First in a test of children that start threads. */
+#ifdef IS_TSAN
+#define NEEDS_THREADS_AFTER_FORK() \
+    SKIP("the sanitizer starts no thread in a child of threads")
+#else
+#define NEEDS_THREADS_AFTER_FORK() (void)0
+#endif
+
 static child_result family(const char *spec, const char *word)
 {
     char line[256];
@@ -51,6 +67,9 @@ TEST(a_cloned_child_is_silent)
 /* Its marks are the parent's: memory and thread are. */
 TEST(a_child_of_vfork_is_silent)
 {
+#ifdef IS_TSAN
+    SKIP("the sanitizer makes a fork of vfork");
+#endif
     parent_only("reporter", "vfork", 105);
     parent_only("reporter,fork=follow", "vfork", 105);
 }
@@ -62,11 +81,15 @@ TEST(children_of_threads_that_hold_our_lock)
 
 TEST(cloned_children_of_threads_that_hold_our_lock)
 {
+#ifdef IS_TSAN
+    SKIP("the sanitizer's own locks stay taken in such children");
+#endif
     parent_only("reporter", "clone among threads", 0);
 }
 
 TEST(a_child_of_a_thread_that_ends)
 {
+    NEEDS_THREADS_AFTER_FORK();
     parent_only("reporter", "thread", 100);
 }
 
@@ -78,6 +101,7 @@ TEST(children_of_callbacks_come_back_from_them)
 
 TEST(children_of_handlers_come_back_from_them)
 {
+    NEEDS_THREADS_AFTER_FORK();
     parent_only("reporter", "handler", 0);
     family("reporter,fork=follow", "handler");
 }
@@ -110,6 +134,7 @@ TEST(a_child_leaves_the_parents_file_alone)
 
 TEST(a_child_that_calls_setup_reports_from_there)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter", "ask");
     reports(&r, "child: work 11\n", 1);
     reports(&r, "parent: work 100\n", 1);
@@ -123,6 +148,7 @@ TEST(a_child_that_calls_setup_reports_from_there)
 
 TEST(a_child_that_follows_reports_as_itself)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "fork");
     reports(&r, "child: work 20\n", 1);
     reports(&r, "parent: work 100\n", 1);
@@ -136,6 +162,7 @@ TEST(a_child_that_follows_reports_as_itself)
 
 TEST(a_child_that_follows_may_undo_the_parents_setup)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "teardown");
     reports(&r, "child: work 9\n", 1);
     reports(&r, "parent: work 102\n", 1);
@@ -144,6 +171,7 @@ TEST(a_child_that_follows_may_undo_the_parents_setup)
 
 TEST(children_that_follow_from_among_threads)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "threads");
     reports(&r, "child: work 100\n", 30);
     reports(&r, "parent: work ", 1);
@@ -151,6 +179,7 @@ TEST(children_that_follow_from_among_threads)
 
 TEST(a_child_that_follows_and_whose_only_thread_ends)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "thread");
     reports(&r, "child: work 7\n", 1);
     reports(&r, ": work ", 2);
@@ -159,6 +188,7 @@ TEST(a_child_that_follows_and_whose_only_thread_ends)
 /* Those that _exit say nothing. */
 TEST(workers_of_a_fork_server_that_follow)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "server");
     reports(&r, "child: work 10\n", 3);
     reports(&r, "child: work 12\n", 3);
@@ -168,6 +198,7 @@ TEST(workers_of_a_fork_server_that_follow)
 
 TEST(a_child_obeys_no_token_of_its_parents)
 {
+    NEEDS_THREADS_AFTER_FORK();
     child_result r = family("reporter,fork=follow", "tokens");
     reports(&r, "child: work 1\n", 1);
     reports(&r, "parent: work 103\n", 1);
@@ -186,6 +217,7 @@ static int files(const char *pattern, char **text)
 
 TEST(each_child_that_follows_has_its_own_file)
 {
+    NEEDS_THREADS_AFTER_FORK();
     char *text;
     family("reporter,fork=follow,file=out.txt", "server");
     CHECK_EQ(times_in(child_read("out.txt"), "parent: work 115\n"), 1);
