@@ -51,7 +51,8 @@ void gnomon__lock(void)
 {
     gnomon__guard();
     if (held++ == 0) {
-        if (unlikely(!load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_MARKS])))
+        if (unlikely(!load_relaxed(
+                &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_MARKS])))
             renew_lock();
         pthread_mutex_lock(&lock);
     }

@@ -44,7 +44,7 @@ int64_t gnomon__os_claim(void)
     }
     if (page) {
         fill_own(page);
-        store_release(&gnomon__os_own, page);
+        store_release(&gnomon__os_own, page); /* partners: who reads it */
     }
     store_relaxed(&owner_pid, (int64_t)getpid());
     errno = kept_errno;
@@ -53,7 +53,7 @@ int64_t gnomon__os_claim(void)
 
 int gnomon__os_is_copy(void)
 {
-    return !load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_RUN]);
+    return !load_relaxed(&load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_RUN]);
 }
 
 int gnomon__os_is_owner(void)

@@ -26,7 +26,8 @@ static uint32_t done_armed;   /* of these, what all masks hold */
 void gnomon__step_lock(void)
 {
     gnomon__guard(); /* a handler that steps would wait for itself */
-    if (unlikely(!load_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS]))) {
+    if (unlikely(!load_relaxed(
+            &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_STEPS]))) {
         /* A child that no handler was told of. */
         steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
         store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS], 1);
