@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(targets gnomon)
 if(GNOMON_BOTH)
-  list(APPEND targets gnomon_static)
+  list(APPEND targets gnomon_static gnomon_executable)
 endif()
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gnomon")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# How the library is compiled and linked. One set of objects serves the shared
-# and the static library, so both are position independent and both hide all
-# but what GNOMON_API declares.
+# How the library is compiled and linked. The objects of the shared and of the
+# static library differ in how they reach thread-local words, at most: both are
+# position independent and both hide all but what GNOMON_API declares.
 include(CheckCCompilerFlag)
 include(GnomonTls)
 
@@ -60,7 +60,11 @@ file(GLOB GNOMON_HEADERS CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*/*.h")
 
 function(gnomon_library target kind name)
-  add_library(${target} ${kind} $<TARGET_OBJECTS:gnomon_objects>)
+  set(objects gnomon_objects)
+  if(TARGET ${target}_objects)
+    set(objects ${target}_objects)
+  endif()
+  add_library(${target} ${kind} $<TARGET_OBJECTS:${objects}>)
   add_library(gnomon::${name} ALIAS ${target})
   target_sources(${target} PUBLIC FILE_SET HEADERS
     BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${GNOMON_HEADERS})

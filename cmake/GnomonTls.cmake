@@ -11,6 +11,7 @@
 #   initial-exec  one load. Only for what no process loads with dlopen
 #
 # "auto": descriptors where compiler and assembler know them, else dynamic.
+# gnomon::executable is always initial-exec.
 include(CheckCSourceCompiles)
 
 set(GNOMON_TLS auto CACHE STRING

@@ -25,7 +25,7 @@
 
 /* As the kernel has it; libc hides the signals that it keeps to itself. */
 typedef struct kernel_action {
-    void *handler;
+    uintptr_t handler;
     unsigned long flags;
     void *restorer;
     uint64_t mask;
@@ -41,13 +41,13 @@ typedef struct handlers {
 static void find_handlers(handlers *h)
 {
     for (int s = 1; s <= SIGNALS; s++) {
-        kernel_action a = {NULL, 0, NULL, 0};
+        kernel_action a = {0, 0, NULL, 0};
         if (syscall(SYS_rt_sigaction, s, NULL, &a, sizeof a.mask) != 0)
             continue;
         /* One that runs once is taken out before it is called. */
-        int handled =
-            (a.handler != (void *)SIG_DFL && a.handler != (void *)SIG_IGN) ||
-            (a.flags & (unsigned long)SA_RESETHAND) != 0;
+        int handled = (a.handler != (uintptr_t)SIG_DFL &&
+                       a.handler != (uintptr_t)SIG_IGN) ||
+                      (a.flags & (unsigned long)SA_RESETHAND) != 0;
         int open = (a.flags & (unsigned long)SA_NODEFER) != 0;
         if (!handled || (!open && !(h->blocked >> (s - 1) & 1)))
             continue;

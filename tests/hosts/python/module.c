@@ -27,9 +27,15 @@ static PyObject *work(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"work", work, METH_VARARGS, "work(n): n scopes"}, {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, TEXT_OF(NAME), NULL, -1, methods, NULL, NULL, NULL,
-    NULL};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                                    TEXT_OF(NAME),
+                                    NULL,
+                                    -1,
+                                    methods,
+                                    NULL,
+                                    NULL,
+                                    NULL,
+                                    NULL};
 
 PyMODINIT_FUNC INIT(NAME)(void)
 {
