@@ -15,6 +15,7 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
 #define FOREIGN_NAME "(ended threads)"

@@ -31,6 +31,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/os_calls.h"
+
 static __thread int looking_for_mimalloc;
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX

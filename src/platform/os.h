@@ -109,7 +109,8 @@ int gnomon__os_write(int fd, const void *bytes, size_t size);
  * replace: it is written to. 0, or an errno. */
 int gnomon__os_publish(const char *path, const void *bytes, size_t size);
 
-/* Whether `path` is a regular file, links followed. */
+/* Whether `path` is a regular file, links followed; -1 and errno: not to be
+ * known. */
 int gnomon__os_is_file(const char *path);
 
 /* The whole file as a terminated string from gnomon__alloc, at most `limit`

@@ -20,6 +20,17 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
+#include "platform/os_calls.h"
+
+/* Tried again where a handler of the host's interrupted it. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 /* ---- Writing ------------------------------------------------------------- */
 
@@ -56,7 +67,11 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
         sigaddset(&held, raised[i]);
     sigemptyset(&pending);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pthread_sigmask(SIG_BLOCK, &held, &before);
+    error = pthread_sigmask(SIG_BLOCK, &held, &before);
+    if (error != 0) { /* they would reach the host */
+        pthread_setcancelstate(cancel, NULL);
+        return error;
+    }
     sigpending(&pending);
     error = write_all(fd, bytes, size);
     sigemptyset(&take);
@@ -98,7 +113,7 @@ static int is_stream(const char *path)
 
 static int write_stream(const char *path, const void *bytes, size_t size)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    int fd = open_file(path, O_WRONLY | O_APPEND | O_NOCTTY);
     struct stat info;
     if (fd < 0)
         return errno;
@@ -173,7 +188,7 @@ static int publish_file(char *path, const void *bytes, size_t size)
         *slash = 0;
         folder = path;
     }
-    directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    directory = open_file(folder, O_PATH | O_DIRECTORY);
     if (directory < 0)
         return error != 0 ? error : errno;
     error = replace_file(directory, name, bytes, size);
@@ -232,7 +247,9 @@ static int read_all(int fd, size_t limit, char **text)
 int gnomon__os_is_file(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    if (stat(path, &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    return S_ISREG(status.st_mode);
 }
 
 int gnomon__os_read_file(const char *path, size_t limit, char **text)
@@ -240,7 +257,7 @@ int gnomon__os_read_file(const char *path, size_t limit, char **text)
     int error, cancel, fd;
     *text = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    fd = open_file(path, O_RDONLY | O_NOCTTY);
     error = fd < 0 ? errno : read_all(fd, limit, text);
     if (fd >= 0)
         (void)close(fd);
