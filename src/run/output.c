@@ -119,16 +119,24 @@ void gnomon__output_forget(void)
 
 void gnomon__output_plain(const char *text, size_t length)
 {
-    if (length)
-        gnomon__os_write(2, text, length); /* nobody to tell if it fails */
+    int why = length ? gnomon__os_write(2, text, length) : 0;
+    if (why) /* if at all, then to the same stderr */
+        gnomon__log("a report could not be written to stderr: %s",
+                    strerror(why));
 }
 
 static int replace_or_append(const char *path, const char *text, size_t length)
 {
     char *above = NULL;
-    if (!was_written(path) || !gnomon__os_is_file(path) ||
-        gnomon__os_read_file(path, FILE_LIMIT, &above))
+    int is_file = was_written(path) ? gnomon__os_is_file(path) : 0;
+    if (is_file < 0)
+        return errno;
+    int unread =
+        is_file ? gnomon__os_read_file(path, FILE_LIMIT, &above) : ENOENT;
+    if (unread == ENOENT || unread == EFBIG)
         return gnomon__os_publish(path, text, length);
+    if (unread) /* what stands there already is not lost for it */
+        return unread;
     gnomon__buffer whole;
     gnomon__buffer_init(&whole);
     const gnomon_writer *w = &whole.writer;
@@ -201,10 +209,13 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
     if (gnomon__options_text(a->options, "file") ||
         gnomon__options_text(a->options, "dir")) {
         char *path = path_of(a);
-        if (path)
+        if (path) {
             to_file(path, text, length);
-        else
+        } else {
+            gnomon__log("no memory for the name of a report's file; here it "
+                        "is");
             gnomon__output_plain(text, length);
+        }
         gnomon__free(path);
     } else if (gnomon__run_rank()->rank <= 0) {
         gnomon__output_plain(text, length);
