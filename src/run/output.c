@@ -102,10 +102,14 @@ static int was_written(const char *path)
 static void remember(const char *path)
 {
     size_t size = strlen(path) + 1;
-    written_file *f =
-        was_written(path) ? NULL : gnomon__alloc(sizeof *f + size);
-    if (!f)
+    if (was_written(path))
         return;
+    written_file *f = gnomon__alloc(sizeof *f + size);
+    if (!f) {
+        gnomon__log("no memory to add to %s: the next report replaces it",
+                    path);
+        return;
+    }
     memcpy(f->path, path, size);
     f->next = files;
     files = f;
