@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,6 +49,8 @@
          (fd, out)) \
     CALL(gethostname, int, (errno = error, -1), EPERM, \
          (char *name, size_t size), (name, size)) \
+    CALL(madvise, int, (errno = error, -1), EINVAL, \
+         (void *at, size_t size, int advice), (at, size, advice)) \
     CALL(mkdir, int, (errno = error, -1), EROFS, \
          (const char *path, mode_t mode), (path, mode)) \
     CALL(mmap, void *, (errno = error, MAP_FAILED), ENOMEM, \
@@ -80,9 +83,18 @@
          (int how, const sigset_t *set, sigset_t *old), (how, set, old)) \
     CALL(read, ssize_t, (errno = error, -1), EIO, \
          (int fd, void *bytes, size_t size), (fd, bytes, size)) \
+    CALL(raise, int, (errno = error, -1), EPERM, (int number), (number)) \
     CALL(renameat, int, (errno = error, -1), EXDEV, \
          (int from, const char *name, int to, const char *new_name), \
          (from, name, to, new_name)) \
+    CALL(sem_init, int, (errno = error, -1), ENOSYS, \
+         (sem_t * out, int shared, unsigned value), (out, shared, value)) \
+    CALL(sem_timedwait, int, (errno = error, -1), ETIMEDOUT, \
+         (sem_t * semaphore, const struct timespec *until), \
+         (semaphore, until)) \
+    CALL(sigaction, int, (errno = error, -1), EPERM, \
+         (int number, const struct sigaction *want, struct sigaction *old), \
+         (number, want, old)) \
     CALL(sigpending, int, (errno = error, -1), EPERM, (sigset_t * out), (out)) \
     CALL(sigtimedwait, int, (errno = error, -1), EPERM, \
          (const sigset_t *set, siginfo_t *out, const struct timespec *most), \
@@ -90,7 +102,7 @@
     CALL(stat, int, (errno = error, -1), EIO, \
          (const char *path, struct stat *out), (path, out)) \
     CALL(syscall, long, (errno = error, -1), ENOSYS, \
-         (long number, int a, int b, int c), (number, a, b, c)) \
+         (long number, long a, long b, long c, long d), (number, a, b, c, d)) \
     CALL(unlinkat, int, (errno = error, -1), EROFS, \
          (int folder, const char *path, int flags), (folder, path, flags)) \
     CALL(write, ssize_t, (errno = error, -1), ENOSPC, \
@@ -114,7 +126,8 @@ const char *gnomon__test_call_name(size_t i);
 /* What may be left out of a call with optional arguments is 0. */
 #ifndef GNOMON__OS_CALLS_THEMSELVES
 #define GNOMON__TWO(a, b, ...) a, b
-#define GNOMON__FOUR(a, b, c, d, ...) a, b, c, d
+#define GNOMON__FIVE(n, a, b, c, d, ...) \
+    n, (long)(a), (long)(b), (long)(c), (long)(d)
 #define atexit(...) gnomon__test_atexit(__VA_ARGS__)
 #define clock_gettime(...) gnomon__test_clock_gettime(__VA_ARGS__)
 #define close(...) gnomon__test_close(__VA_ARGS__)
@@ -123,6 +136,7 @@ const char *gnomon__test_call_name(size_t i);
 #define dlsym(...) gnomon__test_dlsym(__VA_ARGS__)
 #define fstat(...) gnomon__test_fstat(__VA_ARGS__)
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
+#define madvise(...) gnomon__test_madvise(__VA_ARGS__)
 #define mkdir(...) gnomon__test_mkdir(__VA_ARGS__)
 #define mmap(...) gnomon__test_mmap(__VA_ARGS__)
 #define munmap(...) gnomon__test_munmap(__VA_ARGS__)
@@ -138,11 +152,16 @@ const char *gnomon__test_call_name(size_t i);
 #define pthread_setspecific(...) gnomon__test_pthread_setspecific(__VA_ARGS__)
 #define pthread_sigmask(...) gnomon__test_pthread_sigmask(__VA_ARGS__)
 #define read(...) gnomon__test_read(__VA_ARGS__)
+#define raise(...) gnomon__test_raise(__VA_ARGS__)
 #define renameat(...) gnomon__test_renameat(__VA_ARGS__)
+#define sem_init(...) gnomon__test_sem_init(__VA_ARGS__)
+#define sem_timedwait(...) gnomon__test_sem_timedwait(__VA_ARGS__)
+#define sigaction(...) gnomon__test_sigaction(__VA_ARGS__)
 #define sigpending(...) gnomon__test_sigpending(__VA_ARGS__)
 #define sigtimedwait(...) gnomon__test_sigtimedwait(__VA_ARGS__)
 #define stat(...) gnomon__test_stat(__VA_ARGS__)
-#define syscall(...) gnomon__test_syscall(GNOMON__FOUR(__VA_ARGS__, 0, 0, 0, 0))
+#define syscall(...) \
+    gnomon__test_syscall(GNOMON__FIVE(__VA_ARGS__, 0, 0, 0, 0, 0))
 #define unlinkat(...) gnomon__test_unlinkat(__VA_ARGS__)
 #define write(...) gnomon__test_write(__VA_ARGS__)
 #endif

@@ -9,7 +9,6 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
-#include "platform/os_calls.h"
 #include "run/run.h"
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
