@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
-.PHONY: help demo onefile test bench lint soak format clean
+.PHONY: help demo onefile test bench fuzz coverage lint soak format clean
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 release = cmake --preset release && cmake --build --preset release -j $(JOBS)
@@ -13,6 +13,9 @@ help:
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
 	@echo "make soak     the long versions of the tests (an hour)"
+	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
+	@echo "              SECONDS_EACH=n: n seconds"
+	@echo "make coverage lines and branches of src/ that the tests reach"
 	@echo "make lint     clang-format, clang-tidy, cppcheck"
 	@echo "make format   clang-format, in place"
 	@echo "make clean    remove build/"
@@ -46,6 +49,14 @@ soak:
 	@$(release)
 	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
 		--output-on-failure
+
+fuzz:
+	$(need) test
+	@JOBS=$(JOBS) SECONDS_EACH=$(SECONDS_EACH) sh cmake/fuzz.sh
+
+coverage:
+	$(need) coverage
+	@JOBS=$(JOBS) sh cmake/coverage.sh
 
 lint:
 	$(need) lint

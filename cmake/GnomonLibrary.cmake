@@ -28,6 +28,10 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
+# Profilers see public headers only, and so libc's heap: tests make that fail.
+set(testing_calloc "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
+gnomon_testing_objects>:calloc=gnomon__test_calloc>")
+
 function(gnomon_compile target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES
@@ -46,7 +50,7 @@ function(gnomon_compile target)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "/src/profilers/")
       set_source_files_properties("${source}" PROPERTIES
-        COMPILE_DEFINITIONS GNOMON_BUILTIN)
+        COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calloc}")
     elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")

@@ -12,13 +12,14 @@ build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 libjansson-dev strace=strace"
 bench="$build valgrind=valgrind"
+coverage="$test" # and gcov, which is gcc's
 lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
     qemu-user=qemu-aarch64"
 case $job in
-build | test | bench | lint | aarch64) eval "wanted=\$$job" ;;
-*) echo "usage: bootstrap.sh build|test|bench|lint|aarch64" && exit 2 ;;
+build | test | bench | lint | coverage | aarch64) eval "wanted=\$$job" ;;
+*) echo "usage: bootstrap.sh build|test|bench|lint|coverage|aarch64" && exit 2 ;;
 esac
 
 installed() {

@@ -70,6 +70,14 @@ static void *keep(size_t bytes)
     return kept;
 }
 
+/* FNV-1a: names are short, and the table is asked once for each. */
+static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
+    return (hash ^ 0xff) * 0x100000001b3ull;
+}
+
 /* A copy fit for reports, or `text` itself where it is. */
 static const char *presentable(const char *text, size_t length)
 {
@@ -81,6 +89,13 @@ static const char *presentable(const char *text, size_t length)
         return "(bad name)";
     int changed;
     size_t n = gnomon__utf8_clean(text, take, clean, 3 * take + 1, &changed);
+    if (n > GNOMON__MAX_NAME || length > take) {
+        n = GNOMON__MAX_NAME - 24; /* as gnomon__region_intern cuts */
+        while (n && (clean[n] & 0xc0) == 0x80)
+            n--;
+        n += (size_t)snprintf(clean + n, 24, "...#%016llx",
+                              (unsigned long long)hash_text(0, text, length));
+    }
     clean[n] = 0;
     gnomon__trouble(&gnomon__nobody, bad_names);
     return clean;
@@ -184,14 +199,6 @@ uint32_t gnomon__region_enter(gnomon_region *region)
     uint32_t mask = load_relaxed(&region->mask);
     gnomon__unlock();
     return mask;
-}
-
-/* FNV-1a: names are short, and the table is asked once for each. */
-static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-    return (hash ^ 0xff) * 0x100000001b3ull;
 }
 
 static int same_name(const gnomon_region *region, const char *name,

@@ -15,6 +15,7 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 
 #define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */

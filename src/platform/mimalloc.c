@@ -33,6 +33,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/os_calls.h"
+
 static __thread int looking_for_mimalloc GNOMON__TLS;
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX

@@ -18,6 +18,17 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
+#include "platform/os_calls.h"
+
+/* Tried again where a handler of the host's interrupted it. */
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 /* ---- Publishing ---------------------------------------------------------- */
 
@@ -57,8 +68,7 @@ static int is_lost_stderr(int fd)
  * host's own writes are. */
 static int write_stream(const char *path, const void *bytes, size_t size)
 {
-    int fd =
-        open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_file(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
     struct stat info;
     if (fd < 0)
         return errno;
@@ -233,7 +243,7 @@ static int publish_file(char *path, const void *bytes, size_t size,
         *slash = 0;
         folder = path;
     }
-    directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    directory = open_file(folder, O_PATH | O_DIRECTORY);
     if (directory >= 0) {
         error = replace_file(directory, name, bytes, size, mine, since_unix_ns);
         (void)close(directory);
@@ -308,7 +318,7 @@ static int read_file(const char *path, int flags, const gnomon__os_file *mine,
     struct stat info;
     *text = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | flags);
+    fd = open_file(path, O_RDONLY | O_NOCTTY | flags);
     error = fd < 0 ? errno : 0;
     if (error == 0 && mine != NULL) {
         error = fstat(fd, &info) == 0 ? 0 : errno;

@@ -23,13 +23,14 @@
 
 #include "platform/atomic.h"
 #include "platform/memory.h"
+#include "platform/os_calls.h"
 
 /* ---- Time and identity --------------------------------------------------- */
 
 static uint64_t read_clock(clockid_t id)
 {
-    struct timespec now;
-    clock_gettime(id, &now); /* these two clocks cannot fail */
+    struct timespec now = {0, 0};
+    clock_gettime(id, &now); /* fails only where a sandbox forbids it */
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -248,10 +249,12 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     copy_text(start->name, sizeof start->name, name);
     /* Inherited, so that not even its first instruction takes a signal. */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_sigmask(SIG_SETMASK, &all, &before);
     add_relaxed(&thread_count, 1);
-    error = pthread_create(&thread, NULL, thread_main, start);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        error = pthread_create(&thread, NULL, thread_main, start);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
     if (error != 0) {
         sub_relaxed(&thread_count, 1);
         gnomon__free(start);

@@ -11,6 +11,7 @@
 
 #include "platform/atomic.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

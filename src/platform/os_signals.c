@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "platform/os.h"
+#include "platform/os_calls.h"
 
 /* ---- Catching ------------------------------------------------------------ */
 

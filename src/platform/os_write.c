@@ -18,6 +18,7 @@
 
 #include "platform/atomic.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 
 #define PATIENCE_MS 2000 /* without a byte, where the host must not block */
 
@@ -57,7 +58,11 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
         sigaddset(&held, raised[i]);
     sigemptyset(&pending);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pthread_sigmask(SIG_BLOCK, &held, &before);
+    error = pthread_sigmask(SIG_BLOCK, &held, &before);
+    if (error != 0) { /* they would reach the host */
+        pthread_setcancelstate(cancel, NULL);
+        return error;
+    }
     sigpending(&pending);
     error = write_all(fd, bytes, size);
     sigemptyset(&take);
@@ -84,6 +89,8 @@ static void look_at_stderr(void)
     if (fstat(2, &info) == 0) {
         store_relaxed(&error_device, (uint64_t)info.st_dev);
         store_relaxed(&error_inode, (uint64_t)info.st_ino);
+    } else if (errno != EBADF) {
+        return; /* not to be known now */
     }
     store_release(&error_known, 1); /* partner: gnomon__os_stderr's acquire */
 }
@@ -119,10 +126,13 @@ int gnomon__os_stderr(void)
     struct stat info;
     if (!load_acquire(&error_known))
         look_at_stderr();
-    is_ours = fstat(2, &info) == 0 &&
-              ((load_relaxed(&error_device) == (uint64_t)info.st_dev &&
-                load_relaxed(&error_inode) == (uint64_t)info.st_ino) ||
-               is_redirected(&info));
+    if (fstat(2, &info) != 0)
+        is_ours = errno != EBADF; /* the system does not say */
+    else
+        is_ours = !load_acquire(&error_known) ||
+                  (load_relaxed(&error_device) == (uint64_t)info.st_dev &&
+                   load_relaxed(&error_inode) == (uint64_t)info.st_ino) ||
+                  is_redirected(&info);
     errno = kept_errno;
     return is_ours ? 2 : -1;
 }

@@ -159,6 +159,8 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
         if (!code)
             return wrong;
     }
+    if (code == GNOMON_ENOMEM && !options)
+        gnomon__fail(code, "no memory for %s", item->name);
     gnomon__complain(complaints, "%s", gnomon_error_text());
     return code;
 }
@@ -189,8 +191,12 @@ int gnomon__configure(const char *text, const char *origin)
     }
     follow(follows && gnomon__attachments);
     tell(&complaints, origin);
-    if (complaints.count)
+    if (complaints.count) {
         gnomon__fail(code, "%s", complaints.line[0]);
+    } else if (code) {
+        gnomon__fail(code, "%s: no memory for all of the spec", origin);
+        gnomon__log("%s", gnomon_error_text());
+    }
     gnomon__complaints_free(&complaints);
     gnomon__spec_free(&spec);
     return code;

@@ -17,6 +17,7 @@
 #include "mark/sink.h"
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 #include "run/run.h"
 
 #define REPORT_LIMIT_NS 5000000000ull

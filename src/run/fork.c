@@ -14,6 +14,7 @@
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 #include "run/run.h"
 
 static uint32_t child_is_off; /* a child that has not asked */

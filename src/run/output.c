@@ -116,8 +116,10 @@ void gnomon__output_forget(void)
 void gnomon__output_plain(const char *text, size_t length)
 {
     int fd = gnomon__os_stderr();
-    if (length && fd >= 0)
-        gnomon__os_write(fd, text, length); /* nobody to tell if it fails */
+    int why = length && fd >= 0 ? gnomon__os_write(fd, text, length) : 0;
+    if (why) /* if at all, then to the same stderr */
+        gnomon__log("a report could not be written to stderr: %s",
+                    strerror(why));
 }
 
 /* 0, or an errno; then the file is as it was. */

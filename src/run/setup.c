@@ -119,6 +119,9 @@ static int take_options(const gnomon_setup_options *given)
         gnomon__views_rank(o.rank); /* of marks that came before */
     }
     int code = gnomon__run_from_environment(o.spec);
+    if (o.dir && !given_dir)
+        code = gnomon__fail(GNOMON_ENOMEM,
+                            "gnomon_setup: no memory for the name of dir");
     if (!right) /* the rest holds */
         code = gnomon__fail(GNOMON_EINVAL,
                             "gnomon_setup: rank %d is not below world size %d",

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# fuzz.sh [minimize] [TARGET]...
+# Builds libFuzzer's targets (tests/fuzz) and runs each for $SECONDS_EACH (60),
+# from the corpus in the tree and what earlier runs found, which stays in
+# build/fuzz/corpus. A finding is a file build/fuzz/TARGET-crash-*, and a failure.
+# `minimize` then writes the corpus anew: few and small files that reach as much.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd) seconds=${SECONDS_EACH:-60} minimize= bad=0
+[ "${1:-}" != minimize ] || { minimize=1; shift; }
+[ $# -gt 0 ] || set -- spec names tokens programs
+command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
+cmake --preset fuzz > /dev/null
+cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
+for name in "$@"; do
+    fuzzer=$root/build/fuzz/tests/fuzz/fuzz_$name
+    found=$root/build/fuzz/corpus/$name kept=$root/tests/fuzz/corpus/$name
+    mkdir -p "$found"
+    echo "==== $name: $seconds s"
+    "$fuzzer" "-max_total_time=$seconds" -max_len=600 -print_final_stats=1 \
+        "-artifact_prefix=$root/build/fuzz/$name-" "$found" "$kept" \
+        > "build/fuzz/$name.log" 2>&1 || bad=1
+    grep -a 'failed:\|ERROR:\|number_of_executed_units\|written to' \
+        "build/fuzz/$name.log" || true
+    if [ -n "$minimize" ] && [ "$bad" -eq 0 ]; then
+        small=$(mktemp -d)
+        "$fuzzer" -merge=1 -max_len=200 "$small" "$kept" "$found" 2> /dev/null
+        echo "$(find "$small" -type f | wc -l) files in $small:" \
+            "choose some dozens for $kept"
+    fi
+done
+exit "$bad"

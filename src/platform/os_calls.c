@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The calls of the table in os_calls.h as tests make them fail; empty in what
+ * is installed. Each function counts, then fails or makes the real call.
+ *
+ * One fault is set at a time, while no thread of ours runs; calls on any thread
+ * count against it. */
+#define GNOMON__OS_CALLS_THEMSELVES
+#include "platform/os_calls.h"
+
+#include <stddef.h>
+
+#ifdef GNOMON_TESTING
+
+#include <string.h>
+
+#include "platform/atomic.h"
+#include "platform/memory.h"
+
+static struct call_fault {
+    const char *name;
+    uint64_t first, many, seen;
+    int error;
+} fault;
+
+void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
+                             int error)
+{
+    store_relaxed(&fault.first, 0);
+    fault.name = name;
+    fault.many = many;
+    fault.error = error;
+    store_relaxed(&fault.seen, 0);
+    store_release(&fault.first, n); /* partner: call_fails */
+}
+
+uint64_t gnomon__test_calls(void)
+{
+    return load_relaxed(&fault.seen);
+}
+
+/* The error this call is to fail with; 0: none. */
+static int call_fails(const char *name, int usual)
+{
+    uint64_t first = load_acquire(&fault.first), seen;
+    if (first == 0 || (fault.name != NULL && strcmp(fault.name, name) != 0))
+        return 0;
+    seen = add_relaxed(&fault.seen, 1) + 1;
+    if (seen < first || seen - first >= fault.many)
+        return 0;
+    return fault.error != 0 ? fault.error : usual;
+}
+
+#define OS_CALL(name, type, failed, usual, parameters, args) \
+    type gnomon__test_##name parameters \
+    { \
+        int error = call_fails(#name, usual); \
+        return error != 0 ? (failed) : name args; \
+    }
+GNOMON__OS_CALLS(OS_CALL)
+
+static const char *const call_names[] = {
+#define OS_CALL_NAME(name, type, failed, usual, parameters, args) #name,
+    GNOMON__OS_CALLS(OS_CALL_NAME)};
+
+const char *gnomon__test_call_name(size_t i)
+{
+    return i < sizeof call_names / sizeof *call_names ? call_names[i] : NULL;
+}
+
+/* What profilers, who have libc's heap, call for calloc. */
+void *gnomon__test_calloc(size_t count, size_t bytes);
+
+void *gnomon__test_calloc(size_t count, size_t bytes)
+{
+    return gnomon__test_allocation_fails() ? NULL : calloc(count, bytes);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Calls that fail: a whole run, each time in a process of its own, with the
+ * first call of the table in os_calls.h failing, then the second, and so on
+ * until none is left to fail; by name, and by any name. Nothing crashes, hangs
+ * or leaks; every report comes out whole, or a line or the code of a call says
+ * what is missing; and the next run there is as if nothing had been.
+ * links: testing
+ * labels: guest
+ * timeout: 300 */
+#include <dirent.h>
+#include <errno.h>
+
+#include "child.h"
+#include "live.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+#include "platform/os_calls.h"
+#undef close /* here they are the test's own */
+#undef open
+#undef read
+#undef pthread_create
+#undef atexit
+#undef mkdir
+#undef dlopen
+
+#define MOST 9000     /* calls of a run */
+#define HANG_AFTER 60 /* seconds */
+
+/* ---- The run ----------------------------------------------------------------- */
+
+static void pass_ns(uint64_t ns)
+{
+    __atomic_fetch_add(&gnomon__test_ticks, ns, __ATOMIC_RELAXED);
+}
+
+static int refusals; /* control calls that said what is missing */
+
+static int fair(int code)
+{
+    refusals += code != GNOMON_OK;
+    if (code)
+        CHECK(*gnomon_error_text());
+    return CHECK(code <= 0);
+}
+
+static void mark_some(const char *tag)
+{
+    GNOMON_SCOPE("outer");
+    for (int i = 0; i < 3; i++) {
+        gnomon_start(tag);
+        pass_ns(1000000);
+        gnomon_token t = gnomon_begin(gnomon_region_get("inner", NULL));
+        pass_ns(3000000);
+        gnomon_mark(gnomon_region_get("mark", NULL));
+        gnomon_end(t);
+        gnomon_stop(tag);
+        gnomon_step();
+    }
+}
+
+static void *mark_on_thread(void *tag)
+{
+    gnomon_thread_name("worker");
+    mark_some(tag);
+    return NULL;
+}
+
+/* Reports to stderr, to two files, one of which two stages share and for one a
+ * directory is made; a schedule, for which there is a thread; a spec's file; a
+ * plugin; marks on two threads; and a file for the run's directory. */
+static void run_all(void)
+{
+    static char worker[] = "worker";
+    pthread_t thread;
+    gnomon_setup_options o = {.struct_size = sizeof o, .dir = "logs"};
+    fair(gnomon_setup(&o));
+    fair(gnomon_configure(
+        "@spec,simple,simple(file=all.txt),simple(file=deep/down/%s.txt),"
+        "simple(dir,filter=i*,schedule=wait:1/active:1/repeat:0)," CHILD_PLUGIN(
+            "passthrough") ",simple(file=/dev/stderr)"));
+    fair(gnomon_metadata("key", "1"));
+    fair(gnomon_stage_begin("fit"));
+    mark_some("main");
+    if (!CHECK_EQ(pthread_create(&thread, NULL, mark_on_thread, worker), 0))
+        return;
+    pthread_join(thread, NULL);
+    gnomon_stage_end();
+    fair(gnomon_stage_begin("test"));
+    mark_some("again");
+    gnomon_profile *p = NULL;
+    if (fair(gnomon_snapshot(&p, "simple", 1)) && p)
+        fair(gnomon_profile_check(p)); /* or it has no memory */
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
+/* ---- What it leaves ------------------------------------------------------------ */
+
+static const char *const reports[] = {"err",
+                                      "all.txt",
+                                      "deep/down/fit.txt",
+                                      "deep/down/test.txt",
+                                      "logs/fit-simple.txt",
+                                      "logs/test-simple.txt"};
+#define REPORTS (sizeof reports / sizeof *reports)
+static char *undisturbed[REPORTS];
+
+/* What marks cost is measured, and not the same twice. */
+static char *without_costs(char *text)
+{
+    char *at = text, *end;
+    while (at && (at = strstr(at, "gnomon: about ")) != NULL &&
+           (end = strchr(at, '\n')) != NULL)
+        memmove(at, end + 1, strlen(end + 1) + 1);
+    return text;
+}
+
+static int count_files(const char *folder, const char *part)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        n += strstr(e->d_name, part) != NULL;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static int count_temporaries(void)
+{
+    return count_files(".", ".tmp") + count_files("logs", ".tmp") +
+           count_files("deep/down", ".tmp");
+}
+
+/* Whether all reports are as they should be, or something says that they are
+ * not. What could not be written to stderr nobody can be told. */
+static int must_be_whole;
+static char what_differs[256];
+
+static int is_told(void)
+{
+    int whole = 1, told = refusals > 0;
+    size_t length = 0;
+    for (size_t i = 0; i < REPORTS; i++) {
+        char *text = without_costs(child_load(reports[i]));
+        int same = text && undisturbed[i] && !strcmp(text, undisturbed[i]);
+        if (!same && !(whole = 0) && length < sizeof what_differs)
+            length += (size_t)snprintf(what_differs + length,
+                                       sizeof what_differs - length, " %s",
+                                       reports[i]);
+        told |= times_in(text, "gnomon: ") >
+                (undisturbed[i] ? times_in(undisturbed[i], "gnomon: ") : 0);
+        free(text);
+    }
+    return whole || (told && !must_be_whole);
+}
+
+/* In a child: a run in a fresh folder, with this fault. */
+typedef struct a_fault {
+    const char *name; /* NULL: any */
+    uint64_t n, many;
+    int error;
+} a_fault;
+static const a_fault none = {NULL, 0, 1, 0};
+
+/* Exit statuses of a child. */
+enum { REACHED = 0, FAILED = 1, NOT_REACHED = 2 };
+
+/* A lasting fault may leave nobody who could be told. */
+static int may_be_silent(const a_fault *f)
+{
+    return f->many > 1 && (!f->name || strcmp(f->name, "write") == 0 ||
+                           strcmp(f->name, "pthread_sigmask") == 0);
+}
+
+static void check_left(const a_fault *f, int fds)
+{
+    CHECK_EQ(count_files("/proc/self/fd", ""), fds);
+    if (!CHECK(is_told() || may_be_silent(f)))
+        fprintf(stderr, "    not as it was:%s\n", what_differs);
+    if (f->many == 1) /* else what was half written may not go away */
+        CHECK_EQ(count_temporaries(), 0);
+}
+
+static const char an_allocation[] = "allocation"; /* a name beside the table */
+
+static void set_fault(const a_fault *f)
+{
+    if (f->name == an_allocation)
+        gnomon__test_fail_allocation(f->n);
+    else
+        gnomon__test_fail_calls(f->name, f->n, f->many, f->error);
+}
+
+static int is_reached(const a_fault *f)
+{
+    uint64_t seen = f->name == an_allocation ? gnomon__test_allocations()
+                                             : gnomon__test_calls();
+    return f->n && seen >= f->n;
+}
+
+static void be_child(const a_fault *f)
+{
+    sigset_t before, after;
+    FILE *spec = fopen("spec", "w");
+    int status;
+    *child_path = 0; /* the parent cleans up */
+    test_failures = 0;
+    if (spec) {
+        fputs("passthrough\n", spec);
+        fclose(spec);
+    }
+    int err = open("err", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+    int saved = dup(2), fds = count_files("/proc/self/fd", "");
+    dup2(err, 2);
+    alarm(HANG_AFTER);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    set_fault(f);
+    run_all();
+    status = is_reached(f) ? REACHED : NOT_REACHED;
+    set_fault(&none);
+    gnomon__test_fail_allocation(0);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    int masks = !f->name || strcmp(f->name, "pthread_sigmask") == 0;
+    for (int i = 1; i < 32 && !masks; i++)
+        CHECK_EQ(sigismember(&after, i), sigismember(&before, i));
+    dup2(saved, 2);
+    if (status == REACHED) {
+        check_left(f, fds);
+        dup2(err, 2);
+        run_all(); /* as if nothing had been */
+        uint64_t heap = gnomon__heap_bytes();
+        run_all();
+        dup2(saved, 2);
+        CHECK_EQ(gnomon__heap_bytes(), heap);
+    }
+    close(err);
+    close(saved);
+    exit(test_failures ? FAILED : status);
+}
+
+static int run_child(const a_fault *f)
+{
+    static int folders;
+    char folder[32];
+    int status = 0;
+    child_folder();
+    snprintf(folder, sizeof folder, "%d", folders++);
+    CHECK(mkdir(folder, 0755) == 0 && chdir(folder) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        be_child(f);
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+        (WEXITSTATUS(status) != REACHED &&
+         WEXITSTATUS(status) != NOT_REACHED)) {
+        char *text = child_load("err");
+        CHECK(!"the run survives");
+        fprintf(stderr,
+                "    call %llu of %s, %d times, error %d: status %x\n%s",
+                (unsigned long long)f->n, f->name ? f->name : "all",
+                f->many == 1 ? 1 : 99, f->error, (unsigned)status,
+                text ? text : "");
+        free(text);
+    }
+    if (!f->n)
+        for (size_t i = 0; i < REPORTS; i++)
+            undisturbed[i] = without_costs(child_load(reports[i]));
+    CHECK(chdir("..") == 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+/* ---- Failing each in turn --------------------------------------------------------- */
+
+/* Whether all is tried, which takes minutes. */
+static int is_long(void)
+{
+    return live_times(0, 1) != 0;
+}
+
+/* Each call of `name` in turn, or each `stride`-th; from number $FAULT_FIRST on
+ * where that is set. How many there are. */
+static int fail_each(const char *name, uint64_t stride, uint64_t many,
+                     int error)
+{
+    const char *first = getenv("FAULT_FIRST");
+    a_fault f = {name, first ? strtoull(first, NULL, 10) : 1, many, error};
+    if (!undisturbed[0])
+        run_child(&none);
+    while (f.n < MOST && !test_failures && run_child(&f) == REACHED)
+        f.n += stride;
+    CHECK(f.n < MOST);
+    return (int)f.n - 1;
+}
+
+/* What no run meets as it should: a host's descriptor set not to block, a pipe
+ * that closed, a signal that ends the process, what only a failure before calls for. */
+static int is_rare(const char *name)
+{
+    static const char *const rare[] = {
+        "fcntl", "munmap",   "nanosleep",     "poll",         "raise",
+        "rmdir", "sem_init", "sem_timedwait", "sigtimedwait", "unlinkat"};
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
+        if (strcmp(rare[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+static void fail_every_name(uint64_t many, int error)
+{
+    const char *name;
+    for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
+        if (!CHECK(fail_each(name, 1, many, error) || is_rare(name)))
+            fprintf(stderr, "    %s\n", name);
+}
+
+TEST(soak_each_call_fails_once)
+{
+    fail_every_name(1, 0);
+}
+
+/* From one call on, each call of the name: no descriptor is left, the disk is
+ * full, and stays so. */
+TEST(soak_each_name_fails_for_good)
+{
+    const char *name;
+    for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
+        fail_each(name, is_long() ? 1 : 5, UINT64_MAX, 0);
+}
+
+/* No call at all works any more. */
+TEST(soak_the_system_fails_for_good)
+{
+    fail_each(NULL, is_long() ? 1 : 9, UINT64_MAX, 0);
+}
+
+TEST(soak_each_allocation_fails)
+{
+    CHECK(fail_each(an_allocation, is_long() ? 1 : 7, 1, 0) > 100);
+}
+
+/* Interrupted by a signal, as a host's handler without SA_RESTART has it, or
+ * asked to wait: both are tried again, and the reports are whole. */
+TEST(soak_interruptions)
+{
+    static const char *const slow[] = {"open", "openat", "read", "write"};
+    must_be_whole = 1;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        fail_each(slow[i], is_long() ? 1 : 3, 1, EINTR);
+    fail_each("write", is_long() ? 1 : 3, 1, EAGAIN);
+}
+
+/* Any error that a system may think of. */
+TEST(soak_each_call_fails_with_each_error)
+{
+    static const int errors[] = {EPERM,  ENOENT, EIO,    EBADF, ENOMEM,
+                                 EACCES, EEXIST, EISDIR, ENOSYS};
+    if (!is_long())
+        SKIP("GNOMON_SOAK is not set");
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        fail_every_name(1, errors[i]);
+}
