@@ -102,8 +102,9 @@ static void *meet_names(void *item)
 static void among_threads(void (*one)(long), int times)
 {
     pthread_t threads[THREADS];
+    char items[THREADS]; /* names differ by their addresses */
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, meet_names, &threads[i]);
+        pthread_create(&threads[i], NULL, meet_names, &items[i]);
     for (int i = 0; i < times; i++)
         one(100);
     __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
