@@ -121,7 +121,7 @@ TEST(the_process_s_first_with_its_signal_open)
 
 TEST(the_process_s_first_by_a_handler_that_runs_once)
 {
-    first_of_the_process(SA_RESETHAND);
+    first_of_the_process((int)SA_RESETHAND);
 }
 
 TEST(the_process_s_first_on_another_stack)

@@ -120,7 +120,7 @@ static int threads_of_ours(void)
  * gone when the kernel says so. */
 static int threads_at_last(int some)
 {
-    for (int i = 0; i < 5000 && !threads_of_ours() == some; i++)
+    for (int i = 0; i < 5000 && (threads_of_ours() > 0) != some; i++)
         usleep(1000);
     return threads_of_ours();
 }

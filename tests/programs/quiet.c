@@ -35,6 +35,7 @@ static void *mark_too(void *unused)
     pthread_barrier_wait(&turns);
     mark_all();
     pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns); /* its end is not gnomon's doing */
     return unused;
 }
 
@@ -56,6 +57,7 @@ int main(void)
     pthread_barrier_wait(&turns);
     pthread_barrier_wait(&turns);
     say("end\n", 4);
+    pthread_barrier_wait(&turns);
     pthread_join(thread, NULL);
     return 0;
 }
