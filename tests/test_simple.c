@@ -54,7 +54,7 @@ static int render(const fake_profile *p, int extended, fake_writer *w)
 {
     const gnomon_profiler *simple = find_simple();
     gnomon_options options = {sizeof options, 0, NULL,
-                              extended ? say_true : say_false};
+                              extended ? say_true : say_false, NULL};
     void *self = NULL;
     if (!CHECK(simple && simple->create && simple->summary) ||
         !CHECK_EQ(simple->create(&options, &self), GNOMON_OK))

@@ -32,6 +32,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__ /* whose getrlimit takes an enum */
+typedef __rlimit_resource_t gnomon__resource;
+#else
+typedef int gnomon__resource;
+#endif
+
 /* A call a line: its name, what it returns, what that is when it fails with
  * `error`, the error it usually has, its parameters, its arguments. A close
  * that fails has closed, as on Linux. */
@@ -56,7 +62,7 @@
     CALL(gethostname, int, (errno = error, -1), EPERM, \
          (char *name, size_t size), (name, size)) \
     CALL(getrlimit, int, (errno = error, -1), EINVAL, \
-         (int resource, struct rlimit *out), (resource, out)) \
+         (gnomon__resource resource, struct rlimit * out), (resource, out)) \
     CALL(lstat, int, (errno = error, -1), EIO, \
          (const char *path, struct stat *out), (path, out)) \
     CALL(madvise, int, (errno = error, -1), EINVAL, \
