@@ -95,7 +95,8 @@ static int is_trap(const char *path)
     if (n >= sizeof parent || lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
         return 0;
     memcpy(parent, path, n);
-    strcpy(parent + n, slash == NULL ? "." : n == 0 ? "/" : "");
+    const char *rest = slash == NULL ? "." : n == 0 ? "/" : "";
+    memcpy(parent + n, rest, strlen(rest) + 1);
     return stat(parent, &folder) == 0 && (folder.st_mode & S_ISVTX) &&
            (folder.st_mode & S_IWOTH) && link.st_uid != geteuid() &&
            link.st_uid != folder.st_uid;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -86,12 +87,11 @@ static uint32_t error_known;
 static void look_at_stderr(void)
 {
     struct stat info;
-    if (fstat(2, &info) == 0) {
-        store_relaxed(&error_device, (uint64_t)info.st_dev);
-        store_relaxed(&error_inode, (uint64_t)info.st_ino);
-    } else if (errno != EBADF) {
+    memset(&info, 0, sizeof info);
+    if (fstat(2, &info) != 0 && errno != EBADF)
         return; /* not to be known now */
-    }
+    store_relaxed(&error_device, (uint64_t)info.st_dev);
+    store_relaxed(&error_inode, (uint64_t)info.st_ino);
     store_release(&error_known, 1); /* partner: gnomon__os_stderr's acquire */
 }
 

@@ -163,7 +163,7 @@ static void free_attachment(gnomon__attachment *a)
 
 static int make_self(gnomon__attachment *a)
 {
-    if (!a->word || !a->profiler.create)
+    if (!a->word || !a->options || !a->profiler.create)
         return GNOMON_OK;
     a->options->api.log = gnomon__host.log;
     int code = a->profiler.create(&a->options->api, &a->self);
