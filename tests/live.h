@@ -9,19 +9,11 @@
 
 #include "gnomon/profiler.h"
 #include "platform/atomic.h"
+#include "sanitizer.h"
 #include "test.h"
 
 /* Sanitizers make marks 10 to 50 times slower. */
-#if defined(GNOMON__TSAN) || defined(__SANITIZE_ADDRESS__)
-#define LIVE_SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIVE_SLOW 1
-#endif
-#endif
-#ifndef LIVE_SLOW
-#define LIVE_SLOW 0
-#endif
+#define LIVE_SLOW (IS_ASAN || IS_TSAN)
 
 /* A profiler that wants a tree and says nothing. */
 #define LIVE_KEEPER(variable, word) \

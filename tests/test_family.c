@@ -5,17 +5,10 @@
 #include "test.h"
 
 #include "child.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define IS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define IS_TSAN 1
-#endif
-#endif
+#include "sanitizer.h"
 
 /* First in a test of children that start threads. */
-#ifdef IS_TSAN
+#if IS_TSAN
 #define NEEDS_THREADS_AFTER_FORK() \
     SKIP("the sanitizer starts no thread in a child of threads")
 #else
@@ -67,7 +60,7 @@ TEST(a_cloned_child_is_silent)
 /* Its marks are the parent's: memory and thread are. */
 TEST(a_child_of_vfork_is_silent)
 {
-#ifdef IS_TSAN
+#if IS_TSAN
     SKIP("the sanitizer makes a fork of vfork");
 #endif
     parent_only("reporter", "vfork", 105);
@@ -81,7 +74,7 @@ TEST(children_of_threads_that_hold_our_lock)
 
 TEST(cloned_children_of_threads_that_hold_our_lock)
 {
-#ifdef IS_TSAN
+#if IS_TSAN
     SKIP("the sanitizer's own locks stay taken in such children");
 #endif
     parent_only("reporter", "clone among threads", 0);

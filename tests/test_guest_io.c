@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "child.h"
+#include "sanitizer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,16 +18,7 @@
 #define ONE "do=train_step"
 #define REPORT "Profiler Report\n"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#define SANITIZED (IS_ASAN || IS_TSAN)
 
 /* All names but "." and "..". */
 static int entries(const char *path)

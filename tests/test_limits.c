@@ -7,9 +7,10 @@
 
 #include "marks.h"
 #include "platform/atomic.h"
+#include "sanitizer.h"
 
 /* ThreadSanitizer keeps a stack of its own, and is slow at it. */
-#ifdef __SANITIZE_THREAD__
+#if IS_TSAN
 #define DEEP 10000
 #else
 #define DEEP 1000000

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "child.h"
+#include "sanitizer.h"
 
 #include <sys/auxv.h>
 
@@ -43,7 +44,7 @@ TEST(unset_leaves_no_trace)
     }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !IS_ASAN && !IS_TSAN
 /* The number after the n-th `word`. */
 static long number_after(const char *text, const char *word, int n)
 {
@@ -239,7 +240,7 @@ TEST(marks_leave_errno_alone)
 /* A copy with the set-user-ID bit, of a user who is not ours. */
 TEST(programs_with_more_rights_obey_nothing)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if IS_ASAN
     SKIP("the leak sanitizer does not work in such programs");
 #endif
     if (geteuid() != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A host that has children, in every way there is. The word says which; $GNOMON
  * what becomes of their marks. Exit status 0: all children ended as they should. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -9,12 +10,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../sanitizer.h"
 #include "reporter.h"
 
 #define THREADS 8
 
 extern char **environ;
-static int all_good = 1, stopping;
+static int all_good = 1, begun, stopping;
 
 static void wait_for(pid_t child)
 {
@@ -27,6 +29,46 @@ static void need(int truth)
 {
     if (!truth)
         all_good = 0;
+}
+
+static int is_asleep(const char *task)
+{
+    char path[300], state = 'R';
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", task);
+    FILE *f = fopen(path, "r");
+    if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'R';
+    if (f)
+        fclose(f);
+    return state == 'S';
+}
+
+static int others_are_asleep(void)
+{
+    char self[32];
+    int all = 1;
+    DIR *tasks = opendir("/proc/self/task");
+    snprintf(self, sizeof self, "%d", (int)syscall(SYS_gettid));
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;)
+        if (e->d_name[0] != '.' && strcmp(e->d_name, self) != 0)
+            all &= is_asleep(e->d_name);
+    if (tasks)
+        closedir(tasks);
+    return all;
+}
+
+/* A thread takes locks of AddressSanitizer's while it begins, and a child made
+ * then never gets them back: gnomon's must have begun before. */
+static void settle(void)
+{
+    while (IS_ASAN && !others_are_asleep())
+        sched_yield();
+}
+
+static pid_t fork_when_settled(void)
+{
+    settle();
+    return fork();
 }
 
 /* Also regions and names that the parent never saw. */
@@ -43,9 +85,9 @@ static _Noreturn void live_as_child(long n)
     exit(all_good ? 0 : 3);
 }
 
-static void fork_one(long n)
+static void one(pid_t (*make)(void), long n)
 {
-    pid_t child = fork();
+    pid_t child = make();
     if (child == 0)
         live_as_child(n);
     wait_for(child);
@@ -60,14 +102,6 @@ static pid_t raw_fork(void)
 #else
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, 0ul, NULL);
 #endif
-}
-
-static void clone_one(long n)
-{
-    pid_t child = raw_fork();
-    if (child == 0)
-        live_as_child(n);
-    wait_for(child);
 }
 
 /* What a library may do that knows no better: the memory is the parent's. */
@@ -90,6 +124,7 @@ static void vfork_one(void)
 static void *meet_names(void *item)
 {
     char name[64];
+    __atomic_fetch_add(&begun, 1, __ATOMIC_RELEASE);
     for (long i = 0; !__atomic_load_n(&stopping, __ATOMIC_RELAXED); i++) {
         snprintf(name, sizeof name, "name %ld of %p", i % 2000, item);
         gnomon_start(name);
@@ -99,14 +134,16 @@ static void *meet_names(void *item)
     return NULL;
 }
 
-static void among_threads(void (*one)(long), int times)
+static void among_threads(pid_t (*make)(void), int times)
 {
     pthread_t threads[THREADS];
     char items[THREADS]; /* names differ by their addresses */
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, meet_names, &items[i]);
+    while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < THREADS)
+        sched_yield();
     for (int i = 0; i < times; i++)
-        one(100);
+        one(make, 100);
     __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -116,7 +153,7 @@ static void among_threads(void (*one)(long), int times)
 
 static void *fork_and_leave(void *unused)
 {
-    pid_t child = fork();
+    pid_t child = fork_when_settled();
     if (child == 0) {
         role = "child";
         work(7);
@@ -216,7 +253,7 @@ static void serve(void)
         pid_t workers[4];
         GNOMON_SCOPE("epoch");
         for (int i = 0; i < 4; i++) {
-            workers[i] = fork();
+            workers[i] = fork_when_settled();
             if (workers[i] == 0) {
                 role = "child";
                 work(10 + i);
@@ -242,7 +279,7 @@ static void spawn_one(const char *program)
 
 static void exec_one(const char *program)
 {
-    pid_t child = fork();
+    pid_t child = fork_when_settled();
     if (child == 0) {
         work(3); /* forgotten */
         execl(program, program, "leaf", (char *)NULL);
@@ -275,7 +312,7 @@ static void tear_down_what_was_set_up_before(void)
     pid_t child;
     need(gnomon_setup(NULL) == GNOMON_OK);
     work(2);
-    child = fork();
+    child = fork_when_settled();
     if (child == 0) {
         role = "child";
         work(9);
@@ -296,7 +333,7 @@ static void strange_tokens(void)
     gnomon_token t[3] = {gnomon_begin(&scope), gnomon_begin(&scope),
                          gnomon_begin(&scope)};
     gnomon_range r = gnomon_range_begin(&range);
-    pid_t child = fork();
+    pid_t child = fork_when_settled();
     if (child == 0) {
         role = "child";
         gnomon_token mine = gnomon_begin(&scope);
@@ -330,23 +367,24 @@ int main(int argc, char **argv)
         return 0;
     }
     work(100);
+    settle();
     if (strcmp(word, "fork") == 0) {
-        fork_one(20);
+        one(fork_when_settled, 20);
     } else if (strcmp(word, "grandchild") == 0) {
-        pid_t child = fork();
+        pid_t child = fork_when_settled();
         if (child == 0) {
-            fork_one(30);
+            one(fork_when_settled, 30);
             live_as_child(20);
         }
         wait_for(child);
     } else if (strcmp(word, "clone") == 0) {
-        clone_one(20);
+        one(raw_fork, 20);
     } else if (strcmp(word, "vfork") == 0) {
         vfork_one();
     } else if (strcmp(word, "threads") == 0) {
-        among_threads(fork_one, 30);
+        among_threads(fork, 30);
     } else if (strcmp(word, "clone among threads") == 0) {
-        among_threads(clone_one, 30);
+        among_threads(raw_fork, 30);
     } else if (strcmp(word, "thread") == 0) {
         pthread_create(&thread, NULL, fork_and_leave, NULL);
         pthread_join(thread, NULL);
@@ -361,7 +399,7 @@ int main(int argc, char **argv)
     } else if (strcmp(word, "exec") == 0) {
         exec_one(argv[0]);
     } else if (strcmp(word, "ask") == 0) {
-        ask(fork);
+        ask(fork_when_settled);
     } else if (strcmp(word, "ask after clone") == 0) {
         ask(raw_fork);
     } else if (strcmp(word, "teardown") == 0) {

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* IS_ASAN, IS_TSAN: 1 where the test is built with that sanitizer, else 0. */
+#ifndef GNOMON_TESTS_SANITIZER_H
+#define GNOMON_TESTS_SANITIZER_H
+
+#ifdef __has_feature
+#define GNOMON_HAS_FEATURE(x) __has_feature(x)
+#else
+#define GNOMON_HAS_FEATURE(x) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || GNOMON_HAS_FEATURE(address_sanitizer)
+#define IS_ASAN 1
+#else
+#define IS_ASAN 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || GNOMON_HAS_FEATURE(thread_sanitizer)
+#define IS_TSAN 1
+#else
+#define IS_TSAN 0
+#endif
+
+#endif
