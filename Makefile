@@ -12,9 +12,9 @@ help:
 	@echo "make test     all builds and all tests (minutes)"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
-	@echo "make soak     the long versions of the tests (an hour)"
+	@echo "make soak     the long versions of the tests (hours)"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
-	@echo "              SECONDS_EACH=n: n seconds"
+	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"
 	@echo "make coverage lines and branches of src/ that the tests reach"
 	@echo "make lint     clang-format, clang-tidy, cppcheck"
 	@echo "make format   clang-format, in place"
@@ -45,14 +45,18 @@ bench:
 	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
 
 soak:
-	$(need) build
+	$(need) test
 	@$(release)
 	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
 		--output-on-failure
+	@cmake --preset asan && cmake --build --preset asan -j $(JOBS)
+	GNOMON_SOAK=1 ctest --preset asan -R '^(faults|no_memory)[.]' \
+		--no-tests=error --output-on-failure
+	RUNS=10000000 JOBS=$(JOBS) sh cmake/fuzz.sh
 
 fuzz:
 	$(need) test
-	@JOBS=$(JOBS) SECONDS_EACH=$(SECONDS_EACH) sh cmake/fuzz.sh
+	@JOBS=$(JOBS) SECONDS_EACH=$(SECONDS_EACH) RUNS=$(RUNS) sh cmake/fuzz.sh
 
 coverage:
 	$(need) coverage

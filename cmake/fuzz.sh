@@ -1,13 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # fuzz.sh [minimize] [TARGET]...
-# Builds libFuzzer's targets (tests/fuzz) and runs each for $SECONDS_EACH (60),
-# from the corpus in the tree and what earlier runs found, which stays in
+# Builds libFuzzer's targets (tests/fuzz) and runs each for $SECONDS_EACH (60), or
+# with $RUNS inputs if that is set, from the corpus in the tree and what earlier runs found, which stays in
 # build/fuzz/corpus. A finding is a file build/fuzz/TARGET-crash-*, and a failure.
 # `minimize` then writes the corpus anew: few and small files that reach as much.
 set -eu
 cd "$(dirname "$0")/.."
-root=$(pwd) seconds=${SECONDS_EACH:-60} minimize= bad=0
+root=$(pwd) minimize= bad=0
+if [ -n "${RUNS:-}" ]; then
+    limit=-runs=$RUNS
+else
+    limit=-max_total_time=${SECONDS_EACH:-60}
+fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
 [ $# -gt 0 ] || set -- spec names tokens programs
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
@@ -17,8 +22,8 @@ for name in "$@"; do
     fuzzer=$root/build/fuzz/tests/fuzz/fuzz_$name
     found=$root/build/fuzz/corpus/$name kept=$root/tests/fuzz/corpus/$name
     mkdir -p "$found"
-    echo "==== $name: $seconds s"
-    "$fuzzer" "-max_total_time=$seconds" -max_len=600 -print_final_stats=1 \
+    echo "==== $name: $limit"
+    "$fuzzer" "$limit" -max_len=600 -print_final_stats=1 \
         "-artifact_prefix=$root/build/fuzz/$name-" "$found" "$kept" \
         > "build/fuzz/$name.log" 2>&1 || bad=1
     grep -a 'failed:\|ERROR:\|number_of_executed_units\|written to' \
