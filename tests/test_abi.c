@@ -7,17 +7,12 @@
  * compile is a break of the ABI, not a test to be adjusted.
  */
 #include "gnomon.h"
-#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 
+#include "abi.h"
 #include "test.h"
 
 #if defined(__LP64__)
-
-#define AT(type, field, offset) \
-    _Static_assert(offsetof(type, field) == (offset), #type "." #field)
-#define SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
-#define VALUE(name, value) _Static_assert((name) == (value), #name)
 
 /* ---- gnomon.h ------------------------------------------------------------ */
 
@@ -173,134 +168,6 @@ AT(gnomon_host, thread_stack, 296);
 AT(gnomon_host, join, 304);
 SIZE(gnomon_host, 312);
 
-/* ---- gnomon/profile.h ---------------------------------------------------- */
-
-AT(gnomon_cell, cell, 0);
-AT(gnomon_cell, reserved, 4);
-AT(gnomon_cell, count, 8);
-SIZE(gnomon_cell, 16);
-
-AT(gnomon_host_stats, count, 0);
-AT(gnomon_host_stats, total_ns, 8);
-AT(gnomon_host_stats, self_ns, 16);
-AT(gnomon_host_stats, min_ns, 24);
-AT(gnomon_host_stats, max_ns, 32);
-AT(gnomon_host_stats, cells, 40);
-AT(gnomon_host_stats, cell_count, 48);
-SIZE(gnomon_host_stats, 56);
-
-AT(gnomon_run_info, struct_size, 0);
-AT(gnomon_run_info, rank, 4);
-AT(gnomon_run_info, local_rank, 8);
-AT(gnomon_run_info, world_size, 12);
-AT(gnomon_run_info, pid, 16);
-AT(gnomon_run_info, host, 24);
-AT(gnomon_run_info, dir, 32);
-AT(gnomon_run_info, spec, 40);
-AT(gnomon_run_info, clock, 48);
-AT(gnomon_run_info, zero_unix_ns, 56);
-AT(gnomon_run_info, clock_error_ns, 64);
-AT(gnomon_run_info, now_ns, 72);
-AT(gnomon_run_info, attempt, 80);
-SIZE(gnomon_run_info, 88);
-
-AT(gnomon_stage_info, struct_size, 0);
-AT(gnomon_stage_info, ordinal, 4);
-AT(gnomon_stage_info, name, 8);
-AT(gnomon_stage_info, begin_ns, 16);
-AT(gnomon_stage_info, end_ns, 24);
-AT(gnomon_stage_info, ended, 32);
-AT(gnomon_stage_info, reserved, 36);
-AT(gnomon_stage_info, steps, 40);
-SIZE(gnomon_stage_info, 96);
-
-AT(gnomon_step_info, struct_size, 0);
-AT(gnomon_step_info, stage, 4);
-AT(gnomon_step_info, number, 8);
-AT(gnomon_step_info, begin_ns, 16);
-AT(gnomon_step_info, end_ns, 24);
-AT(gnomon_step_info, phase, 32);
-AT(gnomon_step_info, reserved, 36);
-SIZE(gnomon_step_info, 40);
-
-AT(gnomon_track_info, struct_size, 0);
-AT(gnomon_track_info, kind, 4);
-AT(gnomon_track_info, name, 8);
-AT(gnomon_track_info, os_id, 16);
-AT(gnomon_track_info, index, 24);
-AT(gnomon_track_info, lives, 28);
-AT(gnomon_track_info, alive, 32);
-AT(gnomon_track_info, inexact, 36);
-SIZE(gnomon_track_info, 40);
-
-AT(gnomon_region_info, struct_size, 0);
-AT(gnomon_region_info, kind, 4);
-AT(gnomon_region_info, name, 8);
-AT(gnomon_region_info, category, 16);
-AT(gnomon_region_info, file, 24);
-AT(gnomon_region_info, function, 32);
-AT(gnomon_region_info, line, 40);
-AT(gnomon_region_info, reserved, 44);
-SIZE(gnomon_region_info, 48);
-
-AT(gnomon_node_info, struct_size, 0);
-AT(gnomon_node_info, track, 4);
-AT(gnomon_node_info, stage, 8);
-AT(gnomon_node_info, parent, 12);
-AT(gnomon_node_info, region, 16);
-AT(gnomon_node_info, op, 20);
-AT(gnomon_node_info, open, 24);
-AT(gnomon_node_info, flags, 28);
-AT(gnomon_node_info, first, 32);
-AT(gnomon_node_info, host, 40);
-SIZE(gnomon_node_info, 48);
-
-AT(gnomon_open_info, struct_size, 0);
-AT(gnomon_open_info, track, 4);
-AT(gnomon_open_info, node, 8);
-AT(gnomon_open_info, reserved, 12);
-AT(gnomon_open_info, begin_ns, 16);
-SIZE(gnomon_open_info, 24);
-
-AT(gnomon_link_info, struct_size, 0);
-AT(gnomon_link_info, from, 4);
-AT(gnomon_link_info, to, 8);
-AT(gnomon_link_info, kind, 12);
-AT(gnomon_link_info, count, 16);
-SIZE(gnomon_link_info, 24);
-
-AT(gnomon_counter_info, struct_size, 0);
-AT(gnomon_counter_info, track, 4);
-AT(gnomon_counter_info, region, 8);
-AT(gnomon_counter_info, stage, 12);
-AT(gnomon_counter_info, count, 16);
-AT(gnomon_counter_info, last, 24);
-AT(gnomon_counter_info, min, 32);
-AT(gnomon_counter_info, max, 40);
-AT(gnomon_counter_info, sum, 48);
-SIZE(gnomon_counter_info, 56);
-
-AT(gnomon_metadata_info, struct_size, 0);
-AT(gnomon_metadata_info, reserved, 4);
-AT(gnomon_metadata_info, key, 8);
-AT(gnomon_metadata_info, json, 16);
-SIZE(gnomon_metadata_info, 24);
-
-AT(gnomon_loss_info, struct_size, 0);
-AT(gnomon_loss_info, track, 4);
-AT(gnomon_loss_info, kind, 8);
-AT(gnomon_loss_info, count, 16);
-SIZE(gnomon_loss_info, 24);
-
-AT(gnomon_profile_api, struct_size, 0);
-AT(gnomon_profile_api, abi, 4);
-AT(gnomon_profile_api, count, 8);
-AT(gnomon_profile_api, get, 16);
-SIZE(gnomon_profile_api, 24);
-
-AT(gnomon_profile, api, 0);
-SIZE(gnomon_profile, 8);
-
 /* ---- Values -------------------------------------------------------------- */
 
 SIZE(gnomon_token, 8);
@@ -341,28 +208,6 @@ VALUE(GNOMON_OPTION_TEXT, 4);
 
 VALUE(GNOMON_WANT_TREE, 1);
 VALUE(GNOMON_WANT_TIMES, 2);
-
-VALUE(GNOMON_RUNS, 0);
-VALUE(GNOMON_STAGES, 1);
-VALUE(GNOMON_STEPS, 2);
-VALUE(GNOMON_TRACKS, 3);
-VALUE(GNOMON_REGIONS, 4);
-VALUE(GNOMON_NODES, 5);
-VALUE(GNOMON_OPENS, 6);
-VALUE(GNOMON_LINKS, 7);
-VALUE(GNOMON_COUNTERS, 8);
-VALUE(GNOMON_METADATA, 9);
-VALUE(GNOMON_LOSSES, 10);
-
-VALUE(GNOMON_TRACK_THREAD, 0);
-VALUE(GNOMON_TRACK_STREAM, 1);
-VALUE(GNOMON_TRACK_LANE, 2);
-VALUE(GNOMON_TRACK_POOL, 3);
-
-VALUE(GNOMON_PHASE_NONE, 0);
-VALUE(GNOMON_PHASE_WARMUP, 1);
-VALUE(GNOMON_PHASE_RECORD, 2);
-VALUE(GNOMON_PHASE_RECORD_AND_SAVE, 3);
 
 /* What a module holds for a region before anybody saw it, byte by byte. */
 TEST(static_region)

@@ -1,195 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A profile: what was recorded, as data. This header reads one.
+ * A profile: what was recorded, as data. This header reads and builds them;
+ * gnomon/entities.h says what they are made of.
  *
  * A profile is immutable and may be read from any thread. It brings its own
- * readers, so that plugins call them without linking to gnomon. Every entity is
- * numbered from 1 in each kind, 0 is "none"; every text is UTF-8 and lives as
- * long as the profile. Times are ns since the run's zero, or durations in ns.
+ * readers, so that plugins call them without linking to gnomon. All that it
+ * points to lives as long as it does.
  */
 #ifndef GNOMON_PROFILE_H
 #define GNOMON_PROFILE_H
 
-#include "base.h"
+#include "entities.h"
 
 GNOMON_BEGIN_DECLS
-
-/* Kinds of entities, for gnomon_profile_count. */
-enum gnomon_entity {
-    GNOMON_RUNS = 0,
-    GNOMON_STAGES = 1,
-    GNOMON_STEPS = 2,
-    GNOMON_TRACKS = 3,
-    GNOMON_REGIONS = 4,
-    GNOMON_NODES = 5,
-    GNOMON_OPENS = 6,
-    GNOMON_LINKS = 7,
-    GNOMON_COUNTERS = 8,
-    GNOMON_METADATA = 9,
-    GNOMON_LOSSES = 10
-};
-
-enum gnomon_track_kind {
-    GNOMON_TRACK_THREAD = 0,
-    GNOMON_TRACK_STREAM = 1,
-    GNOMON_TRACK_LANE = 2,
-    GNOMON_TRACK_POOL = 3
-};
-
-enum gnomon_phase {
-    GNOMON_PHASE_NONE = 0, /* waiting: nothing is recorded */
-    GNOMON_PHASE_WARMUP = 1,
-    GNOMON_PHASE_RECORD = 2,
-    GNOMON_PHASE_RECORD_AND_SAVE = 3
-};
-
-/* How many durations fell into cell `cell`. The cells are part of the format:
- * those below 32 ns hold one value each, then 16 to the octave. With
- * e = max(0, floor(log2(ns)) - 4), the cell of ns is 16 e + (ns >> e). */
-typedef struct gnomon_cell {
-    uint32_t cell;
-    uint32_t reserved;
-    uint64_t count;
-} gnomon_cell;
-
-/* Finished executions on the host. `total` is the sum of their durations,
- * `self` the time in which one was the innermost open scope of its track, that
- * of open ones up to now included. min and max are 0 where count is. */
-typedef struct gnomon_host_stats {
-    uint64_t count;
-    uint64_t total_ns;
-    uint64_t self_ns;
-    uint64_t min_ns;
-    uint64_t max_ns;
-    const gnomon_cell *cells; /* ascending, none of count 0 */
-    size_t cell_count;
-} gnomon_host_stats;
-
-/* One process's life under gnomon. A rank or size that is not known is -1. */
-typedef struct gnomon_run_info {
-    uint32_t struct_size;
-    int32_t rank;
-    int32_t local_rank;
-    int32_t world_size;
-    int64_t pid;
-    const char *host;
-    const char *dir;         /* GNOMON_NULL: not given */
-    const char *spec;        /* resolved: what $GNOMON came to */
-    const char *clock;       /* "tsc", "monotonic", "test" */
-    uint64_t zero_unix_ns;   /* the run's zero as Unix time */
-    uint64_t clock_error_ns; /* how far the two may be apart */
-    uint64_t now_ns;         /* when the profile was taken */
-    const char *attempt;     /* GNOMON_NULL, or the launcher's restart count */
-} gnomon_run_info;
-
-typedef struct gnomon_stage_info {
-    uint32_t struct_size;
-    uint32_t ordinal;  /* 1, 2, ... in the order of the run */
-    const char *name;  /* "" where none was opened */
-    uint64_t begin_ns; /* of its first mark or of its opening */
-    uint64_t end_ns;   /* of its end, else of the profile */
-    int32_t ended;
-    int32_t reserved;
-    gnomon_host_stats steps; /* of the finished steps' durations */
-} gnomon_stage_info;
-
-typedef struct gnomon_step_info {
-    uint32_t struct_size;
-    uint32_t stage;
-    uint64_t number;
-    uint64_t begin_ns;
-    uint64_t end_ns; /* 0: not over */
-    int32_t phase;   /* gnomon_phase; RECORD where there is no schedule */
-    int32_t reserved;
-} gnomon_step_info;
-
-typedef struct gnomon_track_info {
-    uint32_t struct_size;
-    uint32_t kind; /* gnomon_track_kind */
-    const char *name;
-    int64_t os_id; /* of the last thread that was this track */
-    uint32_t index;
-    uint32_t lives; /* threads of one name that followed one another */
-    int32_t alive;
-    int32_t inexact; /* the track marked while it was read */
-} gnomon_track_info;
-
-typedef struct gnomon_region_info {
-    uint32_t struct_size;
-    uint32_t kind; /* gnomon_region_kind */
-    const char *name;
-    const char *category; /* "" where none */
-    const char *file;     /* "" where none */
-    const char *function; /* "" where none */
-    uint32_t line;
-    uint32_t reserved;
-} gnomon_region_info;
-
-enum gnomon_node_flags {
-    GNOMON_NODE_CROSSED = 1, /* a child outlived it, or it its parent: self and
-                                the children's totals do not add up to total */
-    GNOMON_NODE_RANGE = 2,   /* ranges: no self, no part in other nodes' */
-    GNOMON_NODE_OTHER = 4,   /* stands for paths past a limit */
-    GNOMON_NODE_PARTIAL = 8  /* has children in stages that are left out */
-};
-
-/* One path: `region` executed inside `parent`. A parent's number is smaller. */
-typedef struct gnomon_node_info {
-    uint32_t struct_size;
-    uint32_t track;
-    uint32_t stage;
-    uint32_t parent; /* 0: outermost */
-    uint32_t region;
-    uint32_t op;    /* 0: none */
-    uint32_t open;  /* executions that are open */
-    uint32_t flags; /* gnomon_node_flags */
-    uint64_t first; /* order of its first end among all nodes; 0: none yet */
-    const gnomon_host_stats *host; /* GNOMON_NULL: not recorded */
-} gnomon_node_info;
-
-/* A scope that is open; its node's `host` counts finished ones only. */
-typedef struct gnomon_open_info {
-    uint32_t struct_size;
-    uint32_t track;
-    uint32_t node;
-    uint32_t reserved;
-    uint64_t begin_ns;
-} gnomon_open_info;
-
-typedef struct gnomon_link_info {
-    uint32_t struct_size;
-    uint32_t from; /* nodes */
-    uint32_t to;
-    uint32_t kind; /* gnomon_link_kind */
-    uint64_t count;
-} gnomon_link_info;
-
-typedef struct gnomon_counter_info {
-    uint32_t struct_size;
-    uint32_t track;
-    uint32_t region;
-    uint32_t stage;
-    uint64_t count;
-    double last;
-    double min;
-    double max;
-    double sum;
-} gnomon_counter_info;
-
-typedef struct gnomon_metadata_info {
-    uint32_t struct_size;
-    uint32_t reserved;
-    const char *key;
-    const char *json;
-} gnomon_metadata_info;
-
-/* Something that was not recorded, and how often. */
-typedef struct gnomon_loss_info {
-    uint32_t struct_size;
-    uint32_t track; /* 0: of the run */
-    const char *kind;
-    uint64_t count;
-} gnomon_loss_info;
 
 typedef struct gnomon_profile gnomon_profile;
 
@@ -201,6 +24,7 @@ typedef struct gnomon_profile_api {
     size_t (*count)(const gnomon_profile *profile, int entity);
     int (*get)(const gnomon_profile *profile, int entity, size_t number,
                void *info);
+    void (*release)(gnomon_profile *profile); /* for gnomon_profile_free */
 } gnomon_profile_api;
 
 /* A profile begins so. */
@@ -234,6 +58,9 @@ GNOMON__READER(link, GNOMON_LINKS, gnomon_link_info)
 GNOMON__READER(counter, GNOMON_COUNTERS, gnomon_counter_info)
 GNOMON__READER(metadata, GNOMON_METADATA, gnomon_metadata_info)
 GNOMON__READER(loss, GNOMON_LOSSES, gnomon_loss_info)
+GNOMON__READER(view, GNOMON_VIEWS, gnomon_view_info)
+GNOMON__READER(op, GNOMON_OPS, gnomon_op_info)
+GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
 #undef GNOMON__READER
 
 /* The cell of a duration, and the smallest duration of a cell. */
@@ -284,12 +111,87 @@ static inline uint64_t gnomon_quantile_ns(const gnomon_host_stats *s, double q)
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages);
 
-/* Frees what gnomon_snapshot made; NULL is nothing. */
+/* Frees a profile, whoever made it; NULL is nothing. */
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
 
 /* Checks the invariants of a profile (docs/profile.md). GNOMON_OK, or
  * GNOMON_EINVAL and gnomon_error_text() names the violation and where. */
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
+
+/* Where a report or a file goes. Both return GNOMON_OK or an error code, and after an
+ * error do nothing. Text is UTF-8. */
+typedef struct gnomon_writer {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int (*write)(const struct gnomon_writer *writer, const void *bytes,
+                 size_t size);
+    int (*print)(const struct gnomon_writer *writer, const char *format, ...)
+        GNOMON_PRINTF(2, 3);
+    void *context; /* the writer's own */
+} gnomon_writer;
+
+/* ---- Building ------------------------------------------------------------- */
+
+/* Makes a profile of whatever a program knows: other tools' files, a simulator,
+ * tests. Not thread-safe. The first error stays, and finish returns it. */
+typedef struct gnomon_builder gnomon_builder;
+
+/* GNOMON_OK or GNOMON_ENOMEM. Ends with finish or free. */
+GNOMON__CALL int gnomon_builder_create(gnomon_builder **out);
+
+/* Adds an entity: copies `info` and all that it points to, a NULL text as "".
+ * Returns its number; 0: something is wrong. What `info` names by number must be
+ * there already, but for links, which may be told of nodes to come. */
+GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
+                                         const void *info);
+
+/* Checks the whole (gnomon_profile_check) and hands it out; the builder is gone
+ * in any case. The caller frees the profile. */
+GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
+                                       gnomon_profile **out);
+
+/* Gives it up; NULL is nothing. */
+GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder);
+
+/* gnomon_add_node(b, &info) and its like: gnomon_builder_add with struct_size
+ * set. */
+#define GNOMON__ADDER(name, entity, type) \
+    static inline uint32_t gnomon_add_##name(gnomon_builder *b, \
+                                             const type *info) \
+    { \
+        type sized = *info; \
+        sized.struct_size = sizeof sized; \
+        return gnomon_builder_add(b, entity, &sized); \
+    }
+GNOMON__ADDER(run, GNOMON_RUNS, gnomon_run_info)
+GNOMON__ADDER(stage, GNOMON_STAGES, gnomon_stage_info)
+GNOMON__ADDER(step, GNOMON_STEPS, gnomon_step_info)
+GNOMON__ADDER(track, GNOMON_TRACKS, gnomon_track_info)
+GNOMON__ADDER(region, GNOMON_REGIONS, gnomon_region_info)
+GNOMON__ADDER(node, GNOMON_NODES, gnomon_node_info)
+GNOMON__ADDER(open, GNOMON_OPENS, gnomon_open_info)
+GNOMON__ADDER(link, GNOMON_LINKS, gnomon_link_info)
+GNOMON__ADDER(counter, GNOMON_COUNTERS, gnomon_counter_info)
+GNOMON__ADDER(metadata, GNOMON_METADATA, gnomon_metadata_info)
+GNOMON__ADDER(loss, GNOMON_LOSSES, gnomon_loss_info)
+GNOMON__ADDER(view, GNOMON_VIEWS, gnomon_view_info)
+GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
+GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
+#undef GNOMON__ADDER
+
+/* ---- Files ---------------------------------------------------------------- */
+
+/* The two forms of one thing; docs/file-format.md describes both. */
+enum gnomon_form {
+    GNOMON_FORM_FILE = 0, /* .gnomon */
+    GNOMON_FORM_JSON = 1  /* .gnomon.json */
+};
+
+/* Writes all of a profile, from start to end; equal profiles to equal bytes.
+ * GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
+GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
+                                      enum gnomon_form form,
+                                      const gnomon_writer *out);
 
 #ifdef GNOMON_DISABLE
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
@@ -309,6 +211,44 @@ GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
 {
     (void)profile;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_builder_create(gnomon_builder **out)
+{
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
+                                         const void *info)
+{
+    (void)builder;
+    (void)entity;
+    (void)info;
+    return 0;
+}
+
+GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
+                                       gnomon_profile **out)
+{
+    (void)builder;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder)
+{
+    (void)builder;
+}
+
+GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
+                                      enum gnomon_form form,
+                                      const gnomon_writer *out)
+{
+    (void)profile;
+    (void)form;
+    (void)out;
     return GNOMON_ESTATE;
 }
 #endif

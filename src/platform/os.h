@@ -12,6 +12,9 @@ uint64_t gnomon__os_unix_ns(void);
 int64_t gnomon__os_pid(void);
 int64_t gnomon__os_thread_id(void);
 
+/* Fills `bytes`: unlike any other process's, but no secret. */
+void gnomon__os_random(void *bytes, size_t size);
+
 /* The calling thread's name as the system has it; always terminated. */
 void gnomon__os_thread_name(char *buffer, size_t size);
 void gnomon__os_host_name(char *buffer, size_t size);

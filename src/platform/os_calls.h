@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -61,6 +62,8 @@ typedef int gnomon__resource;
          (folder, path, out, flags)) \
     CALL(gethostname, int, (errno = error, -1), EPERM, \
          (char *name, size_t size), (name, size)) \
+    CALL(getrandom, ssize_t, (errno = error, -1), EAGAIN, \
+         (void *bytes, size_t size, unsigned flags), (bytes, size, flags)) \
     CALL(getrlimit, int, (errno = error, -1), EINVAL, \
          (gnomon__resource resource, struct rlimit * out), (resource, out)) \
     CALL(lstat, int, (errno = error, -1), EIO, \
@@ -156,6 +159,7 @@ const char *gnomon__test_call_name(size_t i);
 #define fstat(...) gnomon__test_fstat(__VA_ARGS__)
 #define fstatat(...) gnomon__test_fstatat(__VA_ARGS__)
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
+#define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)
 #define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)
 #define lstat(...) gnomon__test_lstat(__VA_ARGS__)
 #define madvise(...) gnomon__test_madvise(__VA_ARGS__)

@@ -7,6 +7,7 @@
  * Invariant: in the process that claimed the page, its words are not 0. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "platform/atomic.h"
@@ -61,4 +62,19 @@ int gnomon__os_is_owner(void)
 {
     int64_t by = load_relaxed(&owner_pid);
     return !by || (!gnomon__os_is_copy() && by == getpid());
+}
+
+/* Where the kernel has none to give, what no other process has at this time. */
+void gnomon__os_random(void *bytes, size_t size)
+{
+    static uint32_t times;
+    char *at = bytes;
+    if (getrandom(bytes, size, GRND_NONBLOCK) == (ssize_t)size)
+        return;
+    uint64_t x = gnomon__os_unix_ns() ^ (uint64_t)gnomon__os_pid() << 40;
+    x += add_relaxed(&times, 1);
+    for (size_t i = 0; i < size; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        at[i] = (char)(x >> 56);
+    }
 }

@@ -6,7 +6,6 @@
 #include "gnomon/profile.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "platform/owner.h"
 
 typedef struct sums {
     uint64_t children; /* of a node: its children's totals */
@@ -49,16 +48,58 @@ static int check_stats(const gnomon_host_stats *s, const char *what,
     return GNOMON_OK;
 }
 
+/* Whether `number` is one of the entities; 0, none, where `may_be_none`. */
+static int is_there(const gnomon_profile *p, int entity, size_t number,
+                    int may_be_none)
+{
+    return number ? number <= gnomon_profile_count(p, entity) : may_be_none;
+}
+
+/* Of a profile of no run nothing names one. */
+static int names_a_run(const gnomon_profile *p, uint32_t run)
+{
+    return is_there(p, GNOMON_RUNS, run,
+                    gnomon_profile_count(p, GNOMON_RUNS) == 0);
+}
+
+static int check_memory(const gnomon_profile *p, unsigned long long id,
+                        const gnomon_node_info *n)
+{
+    for (size_t i = 0; i < n->memory_count; i++) {
+        const gnomon_memory_stats *m = &n->memory[i];
+        gnomon_track_info pool;
+        if (gnomon_profile_track(p, m->pool, &pool) ||
+            pool.kind != GNOMON_TRACK_POOL ||
+            (i && m->pool <= n->memory[i - 1].pool))
+            return VIOLATED("node %llu: its memory is of no pool, or pools do "
+                            "not ascend",
+                            id);
+        if ((uint64_t)m->live_bytes != m->allocated_bytes - m->freed_bytes ||
+            m->peak_bytes > m->allocated_bytes)
+            return VIOLATED("node %llu: live is not allocated less freed, or "
+                            "peak is above allocated",
+                            id);
+    }
+    return GNOMON_OK;
+}
+
 static int check_node(const gnomon_profile *p, size_t number,
                       const gnomon_node_info *n, sums *nodes)
 {
     unsigned long long id = number;
-    if (n->track < 1 || n->track > gnomon_profile_count(p, GNOMON_TRACKS) ||
-        n->region < 1 || n->region > gnomon_profile_count(p, GNOMON_REGIONS) ||
-        n->stage > gnomon_profile_count(p, GNOMON_STAGES))
-        return VIOLATED("node %llu: names a track, region or stage that is "
-                        "not there",
+    gnomon_track_info track;
+    gnomon_stage_info stage;
+    if (gnomon_profile_track(p, n->track, &track) ||
+        !is_there(p, GNOMON_REGIONS, n->region, 0) ||
+        !is_there(p, GNOMON_STAGES, n->stage, 1) ||
+        !is_there(p, GNOMON_OPS, n->op, 1) ||
+        !is_there(p, GNOMON_VIEWS, n->view, 1))
+        return VIOLATED("node %llu: names a track, region, stage, op or view "
+                        "that is not there",
                         id);
+    if (n->stage &&
+        (gnomon_profile_stage(p, n->stage, &stage) || stage.run != track.run))
+        return VIOLATED("node %llu: its stage is of another run", id);
     if (n->parent >= number)
         return VIOLATED("node %llu: parent %u is not before it", id,
                         (unsigned)n->parent);
@@ -83,6 +124,10 @@ static int check_nodes(const gnomon_profile *p, sums *nodes, track_sums *tracks)
             code = check_node(p, i, &n, nodes);
         if (!code && n.host)
             code = check_stats(n.host, "node", i);
+        if (!code && n.device)
+            code = check_stats(n.device, "the device's part of node", i);
+        if (!code)
+            code = check_memory(p, i, &n);
     }
     /* Below an execution that is open, its children are ahead of it. */
     for (size_t i = count; !code && i >= 1; i--) {
@@ -113,7 +158,32 @@ static int check_nodes(const gnomon_profile *p, sums *nodes, track_sums *tracks)
     return code;
 }
 
-static int check_others(const gnomon_profile *p)
+static int check_stages(const gnomon_profile *p)
+{
+    gnomon_stage_info s;
+    gnomon_step_info step;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_profile_stage(p, i, &s);
+        if (!names_a_run(p, s.run))
+            return VIOLATED("stage %zu: names no run", i);
+        if (s.begin_ns > s.end_ns)
+            return VIOLATED("stage %zu: ends before it begins", i);
+        int code = check_stats(&s.steps, "the steps of stage", i);
+        if (code)
+            return code;
+    }
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STEPS); i++) {
+        gnomon_profile_step(p, i, &step);
+        if (!is_there(p, GNOMON_STAGES, step.stage, 0) ||
+            (step.end_ns && step.end_ns < step.begin_ns))
+            return VIOLATED("step %zu: is of no stage, or ends before it "
+                            "begins",
+                            i);
+    }
+    return GNOMON_OK;
+}
+
+static int check_links(const gnomon_profile *p)
 {
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     gnomon_open_info o;
@@ -121,7 +191,7 @@ static int check_others(const gnomon_profile *p)
         gnomon_node_info n;
         gnomon_profile_open(p, i, &o);
         if (o.node < 1 || o.node > nodes ||
-            gnomon_profile_node(p, o.node, &n) || !n.open)
+            gnomon_profile_node(p, o.node, &n) || !n.open || n.track != o.track)
             return VIOLATED("open scope %zu: its node is not open", i);
     }
     gnomon_link_info l;
@@ -131,27 +201,75 @@ static int check_others(const gnomon_profile *p)
             !l.count)
             return VIOLATED("link %zu: leads nowhere", i);
     }
+    return GNOMON_OK;
+}
+
+static int check_facts(const gnomon_profile *p)
+{
     gnomon_counter_info c;
+    gnomon_track_info t;
+    gnomon_loss_info l;
+    gnomon_metadata_info d;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
+        gnomon_profile_track(p, i, &t);
+        if (!names_a_run(p, t.run))
+            return VIOLATED("track %zu: names no run", i);
+    }
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_COUNTERS); i++) {
         gnomon_profile_counter(p, i, &c);
+        if (!is_there(p, GNOMON_TRACKS, c.track, 0) ||
+            !is_there(p, GNOMON_REGIONS, c.region, 0) ||
+            !is_there(p, GNOMON_STAGES, c.stage, 1))
+            return VIOLATED("counter %zu: names a track, region or stage that "
+                            "is not there",
+                            i);
         if (!c.count || c.min > c.max)
             return VIOLATED("counter %zu: min is above max", i);
     }
-    gnomon_stage_info s;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_profile_stage(p, i, &s);
-        if (s.begin_ns > s.end_ns)
-            return VIOLATED("stage %zu: ends before it begins", i);
-        int code = check_stats(&s.steps, "the steps of stage", i);
-        if (code)
-            return code;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &l);
+        if (!is_there(p, GNOMON_TRACKS, l.track, 1) ||
+            !is_there(p, GNOMON_RUNS, l.run, 1) || !l.count)
+            return VIOLATED("loss %zu: is nobody's, or nothing", i);
+    }
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
+        gnomon_profile_metadata(p, i, &d);
+        if (!names_a_run(p, d.run))
+            return VIOLATED("metadata %zu: names no run", i);
+    }
+    return GNOMON_OK;
+}
+
+/* `last`: for each track, room for the begin of its last event. */
+static int check_events(const gnomon_profile *p, uint64_t *last)
+{
+    gnomon_event_info e;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
+        gnomon_node_info n;
+        gnomon_profile_event(p, i, &e);
+        if (!is_there(p, GNOMON_TRACKS, e.track, 0) ||
+            !is_there(p, GNOMON_NODES, e.node,
+                      e.kind != GNOMON_EVENT_EXECUTION) ||
+            !is_there(p,
+                      e.kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS
+                                                    : GNOMON_REGIONS,
+                      e.region, e.kind == GNOMON_EVENT_EXECUTION))
+            return VIOLATED("event %zu: names a track, node or region that is "
+                            "not there",
+                            i);
+        if (e.node &&
+            (gnomon_profile_node(p, e.node, &n) ||
+             (e.kind == GNOMON_EVENT_EXECUTION && n.track != e.track)))
+            return VIOLATED("event %zu: its node is on another track", i);
+        if (e.begin_ns < last[e.track])
+            return VIOLATED("event %zu: begins before the one before it", i);
+        last[e.track] = e.begin_ns;
     }
     return GNOMON_OK;
 }
 
 int gnomon_profile_check(const gnomon_profile *p)
 {
-    GNOMON__FORWARD(profile_check(p));
     gnomon__fail_clear();
     if (!p)
         return VIOLATED("no profile");
@@ -172,7 +290,15 @@ int gnomon_profile_check(const gnomon_profile *p)
                             i, (unsigned long long)tracks[i].self,
                             (unsigned long long)tracks[i].roots);
     if (!code)
-        code = check_others(p);
+        code = check_stages(p);
+    if (!code)
+        code = check_links(p);
+    if (!code)
+        code = check_facts(p);
+    /* The sums are used: now their room holds moments. */
+    memset(tracks, 0, (t + 1) * sizeof *tracks);
+    if (!code)
+        code = check_events(p, (uint64_t *)(void *)tracks);
     gnomon__free(nodes);
     gnomon__free(tracks);
     return code;

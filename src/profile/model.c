@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "platform/owner.h"
 
-#define TEXT_BLOCK 4096
+#define FIRST_BLOCK 4096u
+#define LARGEST_BLOCK (1u << 20)
 
-struct gnomon__text_block {
-    gnomon__text_block *below;
-    char text[];
+struct gnomon__model_block {
+    gnomon__model_block *below;
+    uint64_t room[];
 };
 
 static const size_t entity_sizes[GNOMON__ENTITIES] = {
@@ -27,6 +27,9 @@ static const size_t entity_sizes[GNOMON__ENTITIES] = {
     [GNOMON_COUNTERS] = sizeof(gnomon_counter_info),
     [GNOMON_METADATA] = sizeof(gnomon_metadata_info),
     [GNOMON_LOSSES] = sizeof(gnomon_loss_info),
+    [GNOMON_VIEWS] = sizeof(gnomon_view_info),
+    [GNOMON_OPS] = sizeof(gnomon_op_info),
+    [GNOMON_EVENTS] = sizeof(gnomon_event_info),
 };
 
 static size_t read_count(const gnomon_profile *profile, int entity)
@@ -56,11 +59,21 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
     return GNOMON_OK;
 }
 
+static void release(gnomon_profile *profile)
+{
+    gnomon__model *m = (gnomon__model *)(void *)profile;
+    for (int i = 0; i < GNOMON__ENTITIES; i++)
+        gnomon__free(m->tables[i].items);
+    while (m->blocks) {
+        gnomon__model_block *below = m->blocks->below;
+        gnomon__free(m->blocks);
+        m->blocks = below;
+    }
+    gnomon__free(m);
+}
+
 static const gnomon_profile_api readers = {
-    sizeof(gnomon_profile_api),
-    GNOMON_ABI,
-    read_count,
-    read_get,
+    sizeof(gnomon_profile_api), GNOMON_ABI, read_count, read_get, release,
 };
 
 gnomon__model *gnomon__model_create(void)
@@ -103,39 +116,40 @@ void *gnomon__model_at(const gnomon__model *m, int entity, size_t number)
     return t->items + (number - 1) * t->size;
 }
 
+void *gnomon__model_room(gnomon__model *m, size_t bytes)
+{
+    bytes = (bytes + 7) & ~(size_t)7;
+    if (bytes > m->block_room - m->block_used) {
+        size_t room = 2 * m->block_room;
+        if (room > LARGEST_BLOCK)
+            room = LARGEST_BLOCK;
+        if (room < FIRST_BLOCK)
+            room = FIRST_BLOCK;
+        if (room < bytes)
+            room = bytes;
+        gnomon__model_block *block = gnomon__alloc(sizeof *block + room);
+        if (!block)
+            return NULL;
+        block->below = m->blocks;
+        m->blocks = block;
+        m->block_used = 0;
+        m->block_room = room;
+    }
+    void *at = (char *)m->blocks->room + m->block_used;
+    m->block_used += bytes;
+    return at;
+}
+
 const char *gnomon__model_text(gnomon__model *m, const char *text)
 {
     size_t n = strlen(text) + 1;
-    if (n > m->texts_room - m->texts_used) {
-        size_t room = n > TEXT_BLOCK ? n : TEXT_BLOCK;
-        gnomon__text_block *block = gnomon__alloc(sizeof *block + room);
-        if (!block)
-            return NULL;
-        block->below = m->texts;
-        m->texts = block;
-        m->texts_used = 0;
-        m->texts_room = room;
-    }
-    char *copy = m->texts->text + m->texts_used;
-    memcpy(copy, text, n);
-    m->texts_used += n;
-    return copy;
+    char *copy = gnomon__model_room(m, n);
+    return copy ? memcpy(copy, text, n) : NULL;
 }
 
+/* By whoever made it: each copy of the library has a heap of its own. */
 void gnomon_profile_free(gnomon_profile *profile)
 {
-    GNOMON__FORWARD_VOID(profile_free(profile));
-    gnomon__model *m = (gnomon__model *)(void *)profile;
-    if (!m)
-        return;
-    for (int i = 0; i < GNOMON__ENTITIES; i++)
-        gnomon__free(m->tables[i].items);
-    while (m->texts) {
-        gnomon__text_block *below = m->texts->below;
-        gnomon__free(m->texts);
-        m->texts = below;
-    }
-    gnomon__free(m->stats);
-    gnomon__free(m->cells);
-    gnomon__free(m);
+    if (profile)
+        profile->api->release(profile);
 }

@@ -6,23 +6,20 @@
 
 #include "gnomon/profile.h"
 
-#define GNOMON__ENTITIES 11
+#define GNOMON__ENTITIES 14
 
 typedef struct gnomon__table {
     char *items;
     size_t count, room, size; /* `size`: of one item */
 } gnomon__table;
 
-typedef struct gnomon__text_block gnomon__text_block;
+typedef struct gnomon__model_block gnomon__model_block;
 
 typedef struct gnomon__model {
     gnomon_profile base;                    /* first: what the public sees */
     gnomon__table tables[GNOMON__ENTITIES]; /* by gnomon_entity */
-    gnomon_host_stats *stats; /* of nodes that have a host block */
-    gnomon_cell *cells;
-    size_t cell_count;
-    gnomon__text_block *texts;
-    size_t texts_used, texts_room;
+    gnomon__model_block *blocks; /* texts, statistics, cells, shapes */
+    size_t block_used, block_room;
 } gnomon__model;
 
 /* An empty profile; NULL: no memory. Free with gnomon_profile_free(&m->base). */
@@ -35,6 +32,10 @@ size_t gnomon__model_count(const gnomon__model *m, int entity);
 
 /* Item 1 .. count. */
 void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);
+
+/* Zeroed memory that lives as long as the profile, for any type of its entities;
+ * NULL: none. */
+void *gnomon__model_room(gnomon__model *m, size_t bytes);
 
 /* A copy that lives as long as the profile; NULL: no memory. */
 const char *gnomon__model_text(gnomon__model *m, const char *text);

@@ -4,14 +4,14 @@
  * Durations round down, sums after adding up, so that a node is never shorter
  * than its children: self is what remains. Executions that are open count in
  * self up to now, and nowhere else. */
-#include "profile/builder.h"
+#include "profile/take.h"
 
 #include <stdlib.h>
 
 #include "platform/memory.h"
 
 /* A row that has something to say: of a wanted stage, or above one that has. */
-void gnomon__builder_choose(gnomon__builder *b, uint32_t thread)
+void gnomon__take_choose(gnomon__take *b, uint32_t thread)
 {
     const gnomon__rows *r = &b->tracks[thread];
     uint32_t *number = b->node_numbers[thread];
@@ -27,10 +27,8 @@ void gnomon__builder_choose(gnomon__builder *b, uint32_t thread)
             number[r->rows[i].parent] = 1;
     }
     for (size_t i = 0; i < r->count; i++)
-        if (number[i]) {
+        if (number[i])
             number[i] = (uint32_t)++b->node_count;
-            b->cell_count += r->rows[i].cell_count;
-        }
 }
 
 /* What an open node and those that outlived a parent add to selfs, as if all
@@ -62,24 +60,24 @@ static void settle_open(gnomon__rows *r, uint64_t *open)
     }
 }
 
-static void self_times(const gnomon__builder *b, const gnomon__rows *r,
+static void self_times(const gnomon__take *b, const gnomon__rows *r,
                        const uint64_t *open, uint64_t *self)
 {
     for (size_t i = 0; i < r->count; i++)
-        self[i] = gnomon__builder_ns(b, r->rows[i].node.total + open[i]);
+        self[i] = gnomon__take_ns(b, r->rows[i].node.total + open[i]);
     /* Children before parents: each is whole when it is taken from above. */
     for (size_t i = r->count; i-- > 0;) {
         const gnomon__row *row = &r->rows[i];
         if (!row->node.key || !r->rows[row->parent].node.key)
             continue;
-        uint64_t whole = gnomon__builder_ns(b, row->node.total + open[i]);
+        uint64_t whole = gnomon__take_ns(b, row->node.total + open[i]);
         uint64_t *above = &self[row->parent];
         *above -= whole; /* modulo 2^64; mended below */
     }
     for (size_t i = 0; i < r->count; i++) {
         int64_t adjust = r->rows[i].node.adjust;
-        uint64_t size = gnomon__builder_ns(b, adjust < 0 ? 0 - (uint64_t)adjust
-                                                         : (uint64_t)adjust);
+        uint64_t size = gnomon__take_ns(b, adjust < 0 ? 0 - (uint64_t)adjust
+                                                      : (uint64_t)adjust);
         self[i] = adjust < 0 ? self[i] - size : self[i] + size;
         if ((int64_t)self[i] < 0) /* rounding, or a copy in motion */
             self[i] = 0;
@@ -102,7 +100,23 @@ static uint32_t public_flags(const gnomon__rows *r, size_t i)
     return flags;
 }
 
-int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track)
+static int put_stats(gnomon__take *b, gnomon_node_info *n,
+                     const gnomon__rows *r, const gnomon__row *row,
+                     uint64_t self)
+{
+    gnomon_host_stats *s = gnomon__model_room(b->m, sizeof *s);
+    if (!s)
+        return 0;
+    n->host = s;
+    s->count = row->count;
+    s->total_ns = gnomon__take_ns(b, row->node.total);
+    s->self_ns = self;
+    s->min_ns = gnomon__take_ns(b, row->node.min);
+    s->max_ns = gnomon__take_ns(b, row->max);
+    return gnomon__take_cells(b, s, r->cells + row->cells, row->cell_count);
+}
+
+int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
 {
     gnomon__rows *r = &b->tracks[thread];
     const uint32_t *number = b->node_numbers[thread];
@@ -126,7 +140,7 @@ int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track)
         if (!number[i])
             continue;
         gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
-        ok = n && (n->region = gnomon__builder_region(
+        ok = n && (n->region = gnomon__take_region(
                        b, GNOMON__KEY_REGION(row->node.key)));
         if (!ok)
             break;
@@ -137,25 +151,15 @@ int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track)
         n->open = row->node.token != 0;
         n->flags = public_flags(r, i);
         n->first = row->node.first;
-        if (stage) {
-            gnomon_host_stats *s =
-                &b->m->stats[n - (gnomon_node_info *)gnomon__model_at(
-                                     b->m, GNOMON_NODES, 1)];
-            s->count = row->count;
-            s->total_ns = gnomon__builder_ns(b, row->node.total);
-            s->self_ns = self[i];
-            s->min_ns = gnomon__builder_ns(b, row->node.min);
-            s->max_ns = gnomon__builder_ns(b, row->max);
-            gnomon__builder_cells(b, s, r->cells + row->cells, row->cell_count);
-            n->host = s;
-        }
+        if (stage)
+            ok = put_stats(b, n, r, row, self[i]);
         if (row->node.token) {
             gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
-            ok = o != NULL;
+            ok = ok && o;
             if (o) {
                 o->track = track;
                 o->node = number[i];
-                o->begin_ns = gnomon__builder_when(b, row->node.begin);
+                o->begin_ns = gnomon__take_when(b, row->node.begin);
             }
         }
     }
@@ -187,7 +191,7 @@ static uint32_t number_at(const node_place *places, size_t n, uint32_t offset)
 
 /* Offsets are unique in the arena, so one table serves all threads. Links from
  * or to a node that is left out are left out. */
-int gnomon__builder_links(gnomon__builder *b)
+int gnomon__take_links(gnomon__take *b)
 {
     size_t n = 0, edges = 0;
     for (uint32_t i = 0; i < b->track_count; i++)
@@ -224,8 +228,7 @@ int gnomon__builder_links(gnomon__builder *b)
     return ok;
 }
 
-int gnomon__builder_counters(gnomon__builder *b, uint32_t thread,
-                             uint32_t track)
+int gnomon__take_counters(gnomon__take *b, uint32_t thread, uint32_t track)
 {
     const gnomon__rows *r = &b->tracks[thread];
     for (size_t i = 0; i < r->counter_count; i++) {
@@ -234,8 +237,8 @@ int gnomon__builder_counters(gnomon__builder *b, uint32_t thread,
         if (!stage || !from->count)
             continue;
         gnomon_counter_info *c = gnomon__model_add(b->m, GNOMON_COUNTERS);
-        if (!c || !(c->region = gnomon__builder_region(
-                        b, GNOMON__KEY_REGION(from->key))))
+        if (!c || !(c->region =
+                        gnomon__take_region(b, GNOMON__KEY_REGION(from->key))))
             return 0;
         c->track = track;
         c->stage = stage;

@@ -9,40 +9,43 @@
 #include "mark/sink.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
-#include "profile/builder.h"
+#include "profile/take.h"
 
-uint64_t gnomon__builder_ns(const gnomon__builder *b, uint64_t ticks)
+uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks)
 {
     return gnomon__clock_duration_ns(&b->clock, ticks);
 }
 
-uint64_t gnomon__builder_when(const gnomon__builder *b, uint64_t ticks)
+uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks)
 {
     return ticks ? gnomon__clock_since_zero_ns(&b->clock, ticks) : 0;
 }
 
-void gnomon__builder_cells(gnomon__builder *b, gnomon_host_stats *s,
-                           const gnomon__row_cell *cells, size_t n)
+int gnomon__take_cells(gnomon__take *b, gnomon_host_stats *s,
+                       const gnomon__row_cell *cells, size_t n)
 {
+    size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t low = gnomon_cell_low(cells[i].cell);
         uint64_t high = gnomon_cell_low(cells[i].cell + 1);
-        uint64_t middle = gnomon__builder_ns(b, low + (high - low) / 2);
-        b->scratch[gnomon_cell_of(middle)] += cells[i].count;
+        uint64_t middle = gnomon__take_ns(b, low + (high - low) / 2);
+        uint64_t *count = &b->scratch[gnomon_cell_of(middle)];
+        used += *count == 0;
+        *count += cells[i].count;
     }
-    gnomon_cell *at = b->m->cells + b->m->cell_count;
+    gnomon_cell *at = gnomon__model_room(b->m, used * sizeof *at);
     s->cells = at;
     for (uint32_t i = 0; n && i < GNOMON__NS_CELLS; i++) {
-        if (b->scratch[i])
+        if (b->scratch[i] && at)
             at[s->cell_count++] = (gnomon_cell){i, 0, b->scratch[i]};
         b->scratch[i] = 0;
     }
-    b->m->cell_count += s->cell_count;
+    return at != NULL;
 }
 
 /* ---- The run, stages, steps --------------------------------------------------- */
 
-static int put_run(gnomon__builder *b, const gnomon__run_facts *facts)
+static int put_run(gnomon__take *b, const gnomon__run_facts *facts)
 {
     gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
     if (!run)
@@ -52,8 +55,9 @@ static int put_run(gnomon__builder *b, const gnomon__run_facts *facts)
     run->clock = gnomon__clock_name();
     run->zero_unix_ns = b->clock.zero_unix_ns;
     run->clock_error_ns = b->clock.error_ns;
-    run->now_ns = gnomon__builder_when(b, gnomon__ticks());
-    const char **texts[] = {&run->host, &run->dir, &run->spec, &run->attempt};
+    run->now_ns = gnomon__take_when(b, gnomon__ticks());
+    const char **texts[] = {&run->host,    &run->dir, &run->spec,
+                            &run->attempt, &run->job, &run->uuid};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && !(*texts[i] = gnomon__model_text(b->m, *texts[i])))
             return 0;
@@ -61,6 +65,7 @@ static int put_run(gnomon__builder *b, const gnomon__run_facts *facts)
         gnomon_metadata_info *d = gnomon__model_add(b->m, GNOMON_METADATA);
         if (!d)
             return 0;
+        d->run = 1;
         d->key = gnomon__model_text(b->m, facts->metadata[i].key);
         d->json = gnomon__model_text(b->m, facts->metadata[i].json);
         if (!d->key || !d->json)
@@ -69,22 +74,23 @@ static int put_run(gnomon__builder *b, const gnomon__run_facts *facts)
     return 1;
 }
 
-static void put_step_cells(gnomon__builder *b, gnomon_stage_info *s,
-                           const uint64_t *count)
+static int put_step_cells(gnomon__take *b, gnomon_stage_info *s,
+                          const uint64_t *count)
 {
     gnomon__row_cell *cells = b->step_cells;
     size_t n = 0;
     for (uint32_t i = 0; i < GNOMON__STEP_CELLS; i++)
         if (count[i])
             cells[n++] = (gnomon__row_cell){i, 0, count[i]};
-    gnomon__builder_cells(b, &s->steps, cells, n);
+    return gnomon__take_cells(b, &s->steps, cells, n);
 }
 
-static int put_stage(gnomon__builder *b, const gnomon__stage_fact *f)
+static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
 {
     gnomon_stage_info *s = gnomon__model_add(b->m, GNOMON_STAGES);
     if (!s)
         return 0;
+    s->run = 1;
     s->ordinal = f->ordinal;
     s->name = gnomon__model_text(b->m, f->name);
     uint64_t end = f->is_over ? f->ended : gnomon__ticks();
@@ -92,18 +98,16 @@ static int put_stage(gnomon__builder *b, const gnomon__stage_fact *f)
     if (gnomon__stage_first(f->ordinal, &first) && first < begin)
         begin = first;
     s->ended = f->is_over;
-    s->begin_ns = gnomon__builder_when(b, begin);
-    s->end_ns = gnomon__builder_when(b, end);
+    s->begin_ns = gnomon__take_when(b, begin);
+    s->end_ns = gnomon__take_when(b, end);
     s->steps.count = f->step_count;
-    s->steps.total_ns = s->steps.self_ns = gnomon__builder_ns(b, f->step_total);
-    s->steps.min_ns = gnomon__builder_ns(b, f->step_min);
-    s->steps.max_ns = gnomon__builder_ns(b, f->step_max);
-    if (s->name && f->step_count)
-        put_step_cells(b, s, f->step_cells);
-    return s->name != NULL;
+    s->steps.total_ns = s->steps.self_ns = gnomon__take_ns(b, f->step_total);
+    s->steps.min_ns = gnomon__take_ns(b, f->step_min);
+    s->steps.max_ns = gnomon__take_ns(b, f->step_max);
+    return s->name && (!f->step_count || put_step_cells(b, s, f->step_cells));
 }
 
-static int put_steps(gnomon__builder *b, const gnomon__run_facts *facts)
+static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)
 {
     for (size_t i = 0; i < facts->step_count; i++) {
         const gnomon__step_fact *f = &facts->steps[i];
@@ -114,8 +118,8 @@ static int put_steps(gnomon__builder *b, const gnomon__run_facts *facts)
             return 0;
         s->stage = b->stage_numbers[f->ordinal];
         s->number = f->number;
-        s->begin_ns = gnomon__builder_when(b, f->begin);
-        s->end_ns = f->is_over ? gnomon__builder_when(b, f->end) : 0;
+        s->begin_ns = gnomon__take_when(b, f->begin);
+        s->end_ns = f->is_over ? gnomon__take_when(b, f->end) : 0;
         s->phase = f->phase;
     }
     return 1;
@@ -123,7 +127,7 @@ static int put_steps(gnomon__builder *b, const gnomon__run_facts *facts)
 
 /* ---- Regions and tracks ------------------------------------------------------- */
 
-uint32_t gnomon__builder_region(gnomon__builder *b, uint32_t id)
+uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
 {
     if (b->region_numbers[id])
         return b->region_numbers[id];
@@ -141,12 +145,14 @@ uint32_t gnomon__builder_region(gnomon__builder *b, uint32_t id)
                (uint32_t)gnomon__model_count(b->m, GNOMON_REGIONS);
 }
 
-static int put_track(gnomon__builder *b, uint32_t thread)
+static int put_track(gnomon__take *b, uint32_t thread)
 {
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
     gnomon_track_info *k = gnomon__model_add(b->m, GNOMON_TRACKS);
     if (!k)
         return 0;
+    k->run = 1;
+    k->device = -1;
     k->kind = GNOMON_TRACK_THREAD;
     k->name = gnomon__model_text(b->m, load_acquire(&t->name));
     k->os_id = load_relaxed(&t->os_id);
@@ -159,7 +165,7 @@ static int put_track(gnomon__builder *b, uint32_t thread)
 
 /* ---- The whole ----------------------------------------------------------------- */
 
-static int collect(gnomon__builder *b)
+static int collect(gnomon__take *b)
 {
     b->track_count = load_acquire(&gnomon__thread_total);
     size_t n = b->track_count ? b->track_count : 1;
@@ -177,18 +183,16 @@ static int collect(gnomon__builder *b)
         b->node_numbers[i] = gnomon__alloc(r->count * sizeof(uint32_t));
         if (!b->node_numbers[i])
             return 0;
-        gnomon__builder_choose(b, i);
+        gnomon__take_choose(b, i);
     }
     /* Taken last: the nodes copied so far have ids up to here. */
     size_t regions = (size_t)gnomon__region_count() + 1;
     b->region_numbers = gnomon__alloc(regions * sizeof *b->region_numbers);
-    b->m->stats = gnomon__alloc((b->node_count + 1) * sizeof *b->m->stats);
-    b->m->cells = gnomon__alloc((b->cell_count + 1) * sizeof *b->m->cells);
-    return b->region_numbers && b->m->stats && b->m->cells;
+    return b->region_numbers != NULL;
 }
 
 /* What marks lost, of the whole process: health that is not zero. */
-static int put_losses(gnomon__builder *b)
+static int put_losses(gnomon__take *b)
 {
     gnomon_health h = {.struct_size = sizeof h};
     gnomon_health_get(&h);
@@ -206,19 +210,19 @@ static int put_losses(gnomon__builder *b)
         gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
         if (!l)
             return 0;
+        l->run = 1;
         l->kind = losses[i].kind;
         l->count = losses[i].count;
     }
     return 1;
 }
 
-static int build(gnomon__builder *b, const gnomon__run_facts *facts)
+static int build(gnomon__take *b, const gnomon__run_facts *facts)
 {
     for (size_t i = 0; i < facts->stage_count; i++)
         if (!b->only || facts->stages[i].ordinal == b->only)
             /* Numbers first: which rows are taken hangs on them. */
             b->stage_numbers[facts->stages[i].ordinal] = ++b->stage_count;
-    b->cell_count = (size_t)b->stage_count * GNOMON__STEP_CELLS;
     if (!collect(b) || !put_run(b, facts))
         return 0;
     for (size_t i = 0; i < facts->stage_count; i++)
@@ -233,18 +237,18 @@ static int build(gnomon__builder *b, const gnomon__run_facts *facts)
         if (!put_track(b, i))
             return 0;
         uint32_t track = (uint32_t)gnomon__model_count(b->m, GNOMON_TRACKS);
-        if (!gnomon__builder_nodes(b, i, track) ||
-            !gnomon__builder_counters(b, i, track))
+        if (!gnomon__take_nodes(b, i, track) ||
+            !gnomon__take_counters(b, i, track))
             return 0;
     }
-    return gnomon__builder_links(b) && put_losses(b);
+    return gnomon__take_links(b) && put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
                      uint32_t only, const gnomon__run_facts *facts)
 {
     *out = NULL;
-    gnomon__builder *b = gnomon__alloc(sizeof *b);
+    gnomon__take *b = gnomon__alloc(sizeof *b);
     if (!b)
         return GNOMON_ENOMEM;
     b->clock = gnomon__clock_read();

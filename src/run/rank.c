@@ -32,6 +32,10 @@ static const rank_set rank_sets[] = {
 static const char *const rank_attempts[] = {"TORCHELASTIC_RESTART_COUNT",
                                             "SLURM_RESTART_COUNT"};
 
+static const char *const rank_jobs[] = {"GNOMON_JOB", "TORCHELASTIC_RUN_ID",
+                                        "SLURM_JOB_ID", "PBS_JOBID",
+                                        "LSB_JOBID"};
+
 /* From here on Slurm's step numbers are not srun's: batch script, interactive
  * shell, external processes. */
 #define RANK_SLURM_SPECIAL 0xFFFFFFF0u
@@ -132,6 +136,11 @@ void gnomon__rank_find(gnomon__rank *out, gnomon__getenv *get, void *context)
         const char *text = get(context, rank_attempts[i]);
         if (text)
             out->attempt = (int32_t)rank_number(text, INT32_MAX);
+    }
+    for (i = 0; i < sizeof rank_jobs / sizeof *rank_jobs && !*out->job; i++) {
+        const char *text = get(context, rank_jobs[i]);
+        if (text && strcmp(text, "none") != 0) /* torchrun's, when not given */
+            snprintf(out->job, sizeof out->job, "%s", text);
     }
 }
 

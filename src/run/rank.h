@@ -16,6 +16,7 @@ typedef struct gnomon__rank {
     int32_t local_rank; /* may be unknown where the others are known */
     int32_t world_size;
     int32_t attempt;       /* how often the launcher restarted the job */
+    char job[64];          /* what it calls the job; else "" */
     const char *source;    /* "torchrun", ...; NULL: no launcher. Static */
     char passed_over[160]; /* the first set that was there and did not hold,
                               and why; else "" */

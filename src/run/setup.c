@@ -14,7 +14,8 @@
 static int setup_depth;
 static int depth_inherited; /* a forked child has its parent's, till its own */
 static int is_configured;   /* $GNOMON, or what stands for it, is attached */
-static gnomon__rank our_rank = {-1, -1, -1, -1, NULL, ""};
+static gnomon__rank our_rank = {
+    .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
 static int rank_found;
 static char *given_dir;
 static char host_name[256];
@@ -53,6 +54,24 @@ const char *gnomon__run_dir(void)
     return given_dir;
 }
 
+/* A name that no other life of any process has: RFC 9562, version 4. */
+static const char *run_uuid(void)
+{
+    static char text[40];
+    static int64_t made_by;
+    uint32_t word[4];
+    if (made_by == gnomon__os_pid())
+        return text;
+    made_by = gnomon__os_pid();
+    gnomon__os_random(word, sizeof word);
+    snprintf(text, sizeof text, "%08x-%04x-4%03x-%04x-%04x%08x",
+             (unsigned)word[0], (unsigned)(word[1] >> 16),
+             (unsigned)(word[1] & 0xfff),
+             (unsigned)(0x8000 | (word[2] >> 16 & 0x3fff)),
+             (unsigned)(word[2] & 0xffff), (unsigned)word[3]);
+    return text;
+}
+
 void gnomon__run_describe(gnomon_run_info *run)
 {
     static char attempt[16];
@@ -68,6 +87,8 @@ void gnomon__run_describe(gnomon_run_info *run)
         snprintf(attempt, sizeof attempt, "%d", (int)our_rank.attempt);
         run->attempt = attempt;
     }
+    run->job = *our_rank.job ? our_rank.job : NULL;
+    run->uuid = run_uuid();
 }
 
 int gnomon__run_from_environment(const char *fallback)
@@ -175,7 +196,8 @@ void gnomon__setup_forget(void)
     depth_inherited = setup_depth > 0;
     is_configured = 0;
     if (!given)
-        our_rank = (gnomon__rank){-1, -1, -1, -1, NULL, ""};
+        our_rank = (gnomon__rank){
+            .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
     rank_found = given;
 }
 

@@ -65,18 +65,6 @@ typedef struct gnomon_option_info {
     const char *help;   /* one line */
 } gnomon_option_info;
 
-/* Where a summary goes. Both return GNOMON_OK or an error code, and after an
- * error do nothing. Text is UTF-8. */
-typedef struct gnomon_writer {
-    uint32_t struct_size;
-    uint32_t reserved;
-    int (*write)(const struct gnomon_writer *writer, const void *bytes,
-                 size_t size);
-    int (*print)(const struct gnomon_writer *writer, const char *format, ...)
-        GNOMON_PRINTF(2, 3);
-    void *context; /* the writer's own */
-} gnomon_writer;
-
 /* ---- The profiler --------------------------------------------------------- */
 
 /* What a profiler wants beyond the callbacks it fills in. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the two halves of a snapshot share: snapshot.c, the run and the whole;
  * nodes.c, what threads recorded. */
-#ifndef GNOMON_PROFILE_BUILDER_H
-#define GNOMON_PROFILE_BUILDER_H
+#ifndef GNOMON_PROFILE_TAKE_H
+#define GNOMON_PROFILE_TAKE_H
 
 #include "mark/node.h"
 #include "platform/clock.h"
@@ -11,7 +11,7 @@
 
 #define GNOMON__NS_CELLS 1024 /* all there are: 16 * 59 + 32 */
 
-typedef struct gnomon__builder {
+typedef struct gnomon__take {
     gnomon__model *m;
     gnomon__clock clock;
     uint32_t bit, generation, only;
@@ -21,31 +21,28 @@ typedef struct gnomon__builder {
     uint32_t track_count;
     uint32_t **node_numbers; /* by thread and row; 0: left out */
     size_t node_count;
-    size_t cell_count;
     uint32_t stage_count;
     uint64_t scratch[GNOMON__NS_CELLS]; /* zero between uses */
     gnomon__row_cell step_cells[GNOMON__NS_CELLS];
-} gnomon__builder;
+} gnomon__take;
 
 /* A duration, and a moment (0: none), in ns. */
-uint64_t gnomon__builder_ns(const gnomon__builder *b, uint64_t ticks);
-uint64_t gnomon__builder_when(const gnomon__builder *b, uint64_t ticks);
+uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks);
+uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks);
 
-/* Moves cells of ticks to those of ns in which their middles lie. There is room
- * in the model for as many as there are cells of ticks. */
-void gnomon__builder_cells(gnomon__builder *b, gnomon_host_stats *s,
-                           const gnomon__row_cell *cells, size_t n);
+/* Moves cells of ticks to those of ns in which their middles lie. 0: no memory. */
+int gnomon__take_cells(gnomon__take *b, gnomon_host_stats *s,
+                       const gnomon__row_cell *cells, size_t n);
 
 /* The number of a region; 0: no memory. */
-uint32_t gnomon__builder_region(gnomon__builder *b, uint32_t id);
+uint32_t gnomon__take_region(gnomon__take *b, uint32_t id);
 
 /* Numbers the rows that the profile takes: call for all threads, then put. */
-void gnomon__builder_choose(gnomon__builder *b, uint32_t thread);
+void gnomon__take_choose(gnomon__take *b, uint32_t thread);
 
 /* Each returns 0 when there is no memory. */
-int gnomon__builder_nodes(gnomon__builder *b, uint32_t thread, uint32_t track);
-int gnomon__builder_links(gnomon__builder *b);
-int gnomon__builder_counters(gnomon__builder *b, uint32_t thread,
-                             uint32_t track);
+int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track);
+int gnomon__take_links(gnomon__take *b);
+int gnomon__take_counters(gnomon__take *b, uint32_t thread, uint32_t track);
 
 #endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The door to a profile's two forms. */
+#include "gnomon/profile.h"
+#include "platform/error.h"
+#include "profile/forms.h"
+
+int gnomon_profile_write(const gnomon_profile *p, enum gnomon_form form,
+                         const gnomon_writer *out)
+{
+    gnomon__fail_clear();
+    if (!p || !out || !out->write)
+        return gnomon__fail(GNOMON_EINVAL, "no profile, or no writer");
+    switch (form) {
+    case GNOMON_FORM_FILE:
+        return gnomon__write_file(p, out);
+    case GNOMON_FORM_JSON:
+        return gnomon__write_json(p, out);
+    }
+    return gnomon__fail(GNOMON_EINVAL, "no such form: %d", (int)form);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* As test_abi.c, for gnomon/entities.h and gnomon/profile.h: a line here is
+ * added and a SIZE rises, and no other line ever changes. */
+#include "gnomon/profile.h"
+
+#include "abi.h"
+#include "test.h"
+
+#if defined(__LP64__)
+
+/* ---- gnomon/profile.h ---------------------------------------------------- */
+
+AT(gnomon_cell, cell, 0);
+AT(gnomon_cell, reserved, 4);
+AT(gnomon_cell, count, 8);
+SIZE(gnomon_cell, 16);
+
+AT(gnomon_host_stats, count, 0);
+AT(gnomon_host_stats, total_ns, 8);
+AT(gnomon_host_stats, self_ns, 16);
+AT(gnomon_host_stats, min_ns, 24);
+AT(gnomon_host_stats, max_ns, 32);
+AT(gnomon_host_stats, cells, 40);
+AT(gnomon_host_stats, cell_count, 48);
+SIZE(gnomon_host_stats, 56);
+
+AT(gnomon_run_info, struct_size, 0);
+AT(gnomon_run_info, rank, 4);
+AT(gnomon_run_info, local_rank, 8);
+AT(gnomon_run_info, world_size, 12);
+AT(gnomon_run_info, pid, 16);
+AT(gnomon_run_info, host, 24);
+AT(gnomon_run_info, dir, 32);
+AT(gnomon_run_info, spec, 40);
+AT(gnomon_run_info, clock, 48);
+AT(gnomon_run_info, zero_unix_ns, 56);
+AT(gnomon_run_info, clock_error_ns, 64);
+AT(gnomon_run_info, now_ns, 72);
+AT(gnomon_run_info, attempt, 80);
+AT(gnomon_run_info, job, 88);
+AT(gnomon_run_info, uuid, 96);
+SIZE(gnomon_run_info, 104);
+
+AT(gnomon_stage_info, struct_size, 0);
+AT(gnomon_stage_info, ordinal, 4);
+AT(gnomon_stage_info, name, 8);
+AT(gnomon_stage_info, begin_ns, 16);
+AT(gnomon_stage_info, end_ns, 24);
+AT(gnomon_stage_info, ended, 32);
+AT(gnomon_stage_info, reserved, 36);
+AT(gnomon_stage_info, steps, 40);
+AT(gnomon_stage_info, run, 96);
+AT(gnomon_stage_info, reserved2, 100);
+SIZE(gnomon_stage_info, 104);
+
+AT(gnomon_step_info, struct_size, 0);
+AT(gnomon_step_info, stage, 4);
+AT(gnomon_step_info, number, 8);
+AT(gnomon_step_info, begin_ns, 16);
+AT(gnomon_step_info, end_ns, 24);
+AT(gnomon_step_info, phase, 32);
+AT(gnomon_step_info, reserved, 36);
+SIZE(gnomon_step_info, 40);
+
+AT(gnomon_track_info, struct_size, 0);
+AT(gnomon_track_info, kind, 4);
+AT(gnomon_track_info, name, 8);
+AT(gnomon_track_info, os_id, 16);
+AT(gnomon_track_info, index, 24);
+AT(gnomon_track_info, lives, 28);
+AT(gnomon_track_info, alive, 32);
+AT(gnomon_track_info, inexact, 36);
+AT(gnomon_track_info, run, 40);
+AT(gnomon_track_info, device, 44);
+SIZE(gnomon_track_info, 48);
+
+AT(gnomon_region_info, struct_size, 0);
+AT(gnomon_region_info, kind, 4);
+AT(gnomon_region_info, name, 8);
+AT(gnomon_region_info, category, 16);
+AT(gnomon_region_info, file, 24);
+AT(gnomon_region_info, function, 32);
+AT(gnomon_region_info, line, 40);
+AT(gnomon_region_info, reserved, 44);
+SIZE(gnomon_region_info, 48);
+
+AT(gnomon_node_info, struct_size, 0);
+AT(gnomon_node_info, track, 4);
+AT(gnomon_node_info, stage, 8);
+AT(gnomon_node_info, parent, 12);
+AT(gnomon_node_info, region, 16);
+AT(gnomon_node_info, op, 20);
+AT(gnomon_node_info, open, 24);
+AT(gnomon_node_info, flags, 28);
+AT(gnomon_node_info, first, 32);
+AT(gnomon_node_info, host, 40);
+AT(gnomon_node_info, device, 48);
+AT(gnomon_node_info, memory, 56);
+AT(gnomon_node_info, memory_count, 64);
+AT(gnomon_node_info, work, 72);
+AT(gnomon_node_info, view, 80);
+AT(gnomon_node_info, reserved, 84);
+SIZE(gnomon_node_info, 88);
+
+AT(gnomon_open_info, struct_size, 0);
+AT(gnomon_open_info, track, 4);
+AT(gnomon_open_info, node, 8);
+AT(gnomon_open_info, reserved, 12);
+AT(gnomon_open_info, begin_ns, 16);
+SIZE(gnomon_open_info, 24);
+
+AT(gnomon_link_info, struct_size, 0);
+AT(gnomon_link_info, from, 4);
+AT(gnomon_link_info, to, 8);
+AT(gnomon_link_info, kind, 12);
+AT(gnomon_link_info, count, 16);
+AT(gnomon_link_info, from_instance, 24);
+AT(gnomon_link_info, to_instance, 32);
+SIZE(gnomon_link_info, 40);
+
+AT(gnomon_counter_info, struct_size, 0);
+AT(gnomon_counter_info, track, 4);
+AT(gnomon_counter_info, region, 8);
+AT(gnomon_counter_info, stage, 12);
+AT(gnomon_counter_info, count, 16);
+AT(gnomon_counter_info, last, 24);
+AT(gnomon_counter_info, min, 32);
+AT(gnomon_counter_info, max, 40);
+AT(gnomon_counter_info, sum, 48);
+SIZE(gnomon_counter_info, 56);
+
+AT(gnomon_metadata_info, struct_size, 0);
+AT(gnomon_metadata_info, run, 4);
+AT(gnomon_metadata_info, key, 8);
+AT(gnomon_metadata_info, json, 16);
+SIZE(gnomon_metadata_info, 24);
+
+AT(gnomon_loss_info, struct_size, 0);
+AT(gnomon_loss_info, track, 4);
+AT(gnomon_loss_info, kind, 8);
+AT(gnomon_loss_info, count, 16);
+AT(gnomon_loss_info, begin_ns, 24);
+AT(gnomon_loss_info, end_ns, 32);
+AT(gnomon_loss_info, run, 40);
+AT(gnomon_loss_info, reserved, 44);
+SIZE(gnomon_loss_info, 48);
+
+AT(gnomon_attribute, key, 0);
+AT(gnomon_attribute, json, 8);
+SIZE(gnomon_attribute, 16);
+
+AT(gnomon_tensor, dtype, 0);
+AT(gnomon_tensor, dims, 8);
+AT(gnomon_tensor, strides, 16);
+AT(gnomon_tensor, rank, 24);
+AT(gnomon_tensor, reserved, 28);
+SIZE(gnomon_tensor, 32);
+
+AT(gnomon_work_stats, flops, 0);
+AT(gnomon_work_stats, bytes, 8);
+SIZE(gnomon_work_stats, 16);
+
+AT(gnomon_memory_stats, pool, 0);
+AT(gnomon_memory_stats, reserved, 4);
+AT(gnomon_memory_stats, allocations, 8);
+AT(gnomon_memory_stats, frees, 16);
+AT(gnomon_memory_stats, allocated_bytes, 24);
+AT(gnomon_memory_stats, freed_bytes, 32);
+AT(gnomon_memory_stats, live_bytes, 40);
+AT(gnomon_memory_stats, peak_bytes, 48);
+SIZE(gnomon_memory_stats, 56);
+
+AT(gnomon_event_info, struct_size, 0);
+AT(gnomon_event_info, kind, 4);
+AT(gnomon_event_info, track, 8);
+AT(gnomon_event_info, node, 12);
+AT(gnomon_event_info, region, 16);
+AT(gnomon_event_info, reserved, 20);
+AT(gnomon_event_info, begin_ns, 24);
+AT(gnomon_event_info, duration_ns, 32);
+AT(gnomon_event_info, instance, 40);
+AT(gnomon_event_info, value, 48);
+SIZE(gnomon_event_info, 56);
+
+AT(gnomon_op_info, struct_size, 0);
+AT(gnomon_op_info, flags, 4);
+AT(gnomon_op_info, operation, 8);
+AT(gnomon_op_info, inputs, 16);
+AT(gnomon_op_info, input_count, 24);
+AT(gnomon_op_info, attributes, 32);
+AT(gnomon_op_info, attribute_count, 40);
+AT(gnomon_op_info, flops, 48);
+AT(gnomon_op_info, bytes, 56);
+SIZE(gnomon_op_info, 64);
+
+AT(gnomon_view_info, struct_size, 0);
+AT(gnomon_view_info, reserved, 4);
+AT(gnomon_view_info, words, 8);
+SIZE(gnomon_view_info, 16);
+
+AT(gnomon_profile_api, struct_size, 0);
+AT(gnomon_profile_api, abi, 4);
+AT(gnomon_profile_api, count, 8);
+AT(gnomon_profile_api, get, 16);
+AT(gnomon_profile_api, release, 24);
+SIZE(gnomon_profile_api, 32);
+
+AT(gnomon_profile, api, 0);
+SIZE(gnomon_profile, 8);
+
+/* ---- Values -------------------------------------------------------------- */
+
+VALUE(GNOMON_RUNS, 0);
+VALUE(GNOMON_STAGES, 1);
+VALUE(GNOMON_STEPS, 2);
+VALUE(GNOMON_TRACKS, 3);
+VALUE(GNOMON_REGIONS, 4);
+VALUE(GNOMON_NODES, 5);
+VALUE(GNOMON_OPENS, 6);
+VALUE(GNOMON_LINKS, 7);
+VALUE(GNOMON_COUNTERS, 8);
+VALUE(GNOMON_METADATA, 9);
+VALUE(GNOMON_LOSSES, 10);
+VALUE(GNOMON_TRACK_THREAD, 0);
+VALUE(GNOMON_TRACK_STREAM, 1);
+VALUE(GNOMON_TRACK_LANE, 2);
+VALUE(GNOMON_TRACK_POOL, 3);
+VALUE(GNOMON_PHASE_NONE, 0);
+VALUE(GNOMON_PHASE_WARMUP, 1);
+VALUE(GNOMON_PHASE_RECORD, 2);
+VALUE(GNOMON_PHASE_RECORD_AND_SAVE, 3);
+VALUE(GNOMON_VIEWS, 11);
+VALUE(GNOMON_OPS, 12);
+VALUE(GNOMON_EVENTS, 13);
+VALUE(GNOMON_KIND_PYTHON, 6);
+VALUE(GNOMON_KIND_LINE, 12);
+VALUE(GNOMON_EVENT_EXECUTION, 0);
+VALUE(GNOMON_EVENT_MEMORY, 3);
+VALUE(GNOMON_OP_BACKWARD, 1);
+VALUE(GNOMON_OP_BYTES_GIVEN, 4);
+
+#endif
+
+/* What is added to one is what is read from it, whoever is older. */
+TEST(entities_of_any_size)
+{
+    gnomon_builder *b;
+    gnomon_profile *p;
+    gnomon_region_info r = {.name = "r", .line = 7};
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    r.struct_size = offsetof(gnomon_region_info, category);
+    CHECK_EQ(gnomon_builder_add(b, GNOMON_REGIONS, &r), 1);
+    r.struct_size = sizeof r;
+    CHECK_EQ(gnomon_builder_add(b, GNOMON_REGIONS, &r), 2);
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    gnomon_profile_region(p, 1, &r);
+    CHECK_STR(r.name, "r");
+    CHECK_STR(r.category, "");
+    CHECK_EQ(r.line, 0);
+    gnomon_profile_region(p, 2, &r);
+    CHECK_EQ(r.line, 7);
+    gnomon_profile_free(p);
+}

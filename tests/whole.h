@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profile in which every entity and every block occurs, with texts, numbers
+ * and counts at their limits: what a form that loses anything loses. Of two
+ * ranks, with devices, kernels, links, ops, pools and events. */
+#ifndef GNOMON_TESTS_WHOLE_H
+#define GNOMON_TESTS_WHOLE_H
+
+#include "gnomon.h"
+#include "gnomon/profile.h"
+#include "test.h"
+
+/* Statistics of `count` executions of `ns` each, `self` of it their own. */
+static gnomon_host_stats whole_stats(gnomon_cell *cell, uint64_t count,
+                                     uint64_t ns, uint64_t self)
+{
+    gnomon_host_stats s = {count, count * ns, self, ns, ns, cell, 1};
+    *cell = (gnomon_cell){gnomon_cell_of(ns), 0, count};
+    return s;
+}
+
+static uint32_t whole_region(gnomon_builder *b, uint32_t kind, const char *name)
+{
+    gnomon_region_info r = {.kind = kind, .name = name, .category = "c"};
+    if (kind == GNOMON_KIND_FUNCTION) {
+        r.file = "src/model \"quoted\"\\.c";
+        r.function = name;
+        r.line = UINT32_MAX;
+    }
+    return gnomon_add_region(b, &r);
+}
+
+static uint32_t whole_op(gnomon_builder *b)
+{
+    static const int64_t dims[] = {8, 0, INT64_MAX}, strides[] = {-1, 1, 3};
+    const gnomon_tensor inputs[] = {{"bf16", dims, strides, 3, 0},
+                                    {"f32", dims, NULL, 1, 0},
+                                    {"i64", NULL, NULL, 0, 0}};
+    const gnomon_attribute attributes[] = {
+        {"grid", "[128, 1, 1]"}, {"na\nme", "{\"a\": 18446744073709551615}"}};
+    const gnomon_op_info op = {.flags =
+                                   GNOMON_OP_BACKWARD | GNOMON_OP_FLOPS_GIVEN,
+                               .operation = "matmul",
+                               .inputs = inputs,
+                               .input_count = 3,
+                               .attributes = attributes,
+                               .attribute_count = 2,
+                               .flops = UINT64_MAX,
+                               .bytes = 1u << 30};
+    return gnomon_add_op(b, &op);
+}
+
+/* The names that all ranks share, by number. */
+typedef struct whole_names {
+    uint32_t step, function, kernel, copy, sample, tick, odd, op, view;
+} whole_names;
+
+static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
+{
+    gnomon_cell cells[8];
+    const gnomon_run_info run_info = {.rank = rank,
+                                      .local_rank = rank ? -1 : 0,
+                                      .world_size = 2,
+                                      .pid = 4711 + rank,
+                                      .host = "node\t1 \xc3\xa9",
+                                      .dir = rank ? NULL : "",
+                                      .spec = "simple(extended=false)",
+                                      .clock = "test",
+                                      .zero_unix_ns = 1700000000000000001u,
+                                      .clock_error_ns = 35,
+                                      .now_ns = (uint64_t)INT64_MAX + 7,
+                                      .attempt = rank ? "1" : NULL,
+                                      .job = "job-7",
+                                      .uuid = rank ? "b" : "a"};
+    const uint32_t run = gnomon_add_run(b, &run_info);
+    gnomon_metadata_info data = {
+        .run = run, .key = "config", .json = "[1.5, \"\\u00e9\", null]"};
+    gnomon_add_metadata(b, &data);
+    gnomon_stage_info stage = {.ordinal = 2,
+                               .name = "fit",
+                               .begin_ns = 5,
+                               .end_ns = 90000,
+                               .ended = 1,
+                               .run = run};
+    stage.steps = whole_stats(&cells[0], 3, 20000, 60000);
+    const uint32_t fit = gnomon_add_stage(b, &stage);
+    const gnomon_step_info step = {.stage = fit,
+                                   .number = UINT64_MAX,
+                                   .begin_ns = 10,
+                                   .end_ns = 20010,
+                                   .phase = GNOMON_PHASE_WARMUP};
+    gnomon_add_step(b, &step);
+    gnomon_track_info t = {.run = run,
+                           .kind = GNOMON_TRACK_THREAD,
+                           .name = "main",
+                           .os_id = INT64_MAX,
+                           .index = 0,
+                           .lives = 3,
+                           .alive = 1,
+                           .device = -1};
+    const uint32_t thread = gnomon_add_track(b, &t);
+    t = (gnomon_track_info){.run = run,
+                            .kind = GNOMON_TRACK_STREAM,
+                            .name = "stream 7",
+                            .index = 7,
+                            .device = 1};
+    const uint32_t stream = gnomon_add_track(b, &t);
+    t = (gnomon_track_info){
+        .run = run, .kind = GNOMON_TRACK_POOL, .name = "HBM", .device = 1};
+    const uint32_t pool = gnomon_add_track(b, &t);
+
+    const gnomon_host_stats outer = whole_stats(&cells[1], 3, 20000, 30000);
+    const gnomon_host_stats inner = whole_stats(&cells[2], 10, 3000, 30000);
+    const gnomon_host_stats on_device = whole_stats(&cells[3], 7, 40, 280);
+    const gnomon_host_stats ranges = whole_stats(&cells[4], 1, 31, 0);
+    const gnomon_memory_stats memory = {.pool = pool,
+                                        .allocations = 3,
+                                        .frees = 4,
+                                        .allocated_bytes = 1000,
+                                        .freed_bytes = 3000,
+                                        .live_bytes = -2000,
+                                        .peak_bytes = 600};
+    const gnomon_work_stats work = {UINT64_MAX - 1, 12345};
+    gnomon_node_info node = {.track = thread,
+                             .stage = fit,
+                             .region = n->step,
+                             .first = 2,
+                             .host = &outer,
+                             .memory = &memory,
+                             .memory_count = 1,
+                             .view = n->view};
+    const uint32_t top = gnomon_add_node(b, &node);
+    node = (gnomon_node_info){.track = thread,
+                              .stage = fit,
+                              .parent = top,
+                              .region = n->function,
+                              .op = n->op,
+                              .first = 1,
+                              .host = &inner,
+                              .device = &on_device,
+                              .work = &work,
+                              .view = n->view};
+    const uint32_t below = gnomon_add_node(b, &node);
+    node = (gnomon_node_info){.track = thread,
+                              .stage = fit,
+                              .region = n->odd,
+                              .flags = GNOMON_NODE_RANGE,
+                              .first = 3,
+                              .host = &ranges,
+                              .view = n->view};
+    gnomon_add_node(b, &node);
+    node = (gnomon_node_info){.track = stream,
+                              .region = n->kernel,
+                              .op = n->op,
+                              .device = &on_device};
+    const uint32_t kernel = gnomon_add_node(b, &node);
+    node = (gnomon_node_info){
+        .track = stream, .region = n->copy, .open = 1, .device = &on_device};
+    const uint32_t copy = gnomon_add_node(b, &node);
+    const gnomon_open_info open = {
+        .track = stream, .node = copy, .begin_ns = 80000};
+    gnomon_add_open(b, &open);
+    gnomon_link_info link = {
+        .from = below, .to = kernel, .kind = GNOMON_LINK_LAUNCH, .count = 7};
+    gnomon_add_link(b, &link);
+    link.count = 1;
+    link.from_instance = UINT64_MAX;
+    link.to_instance = 1;
+    gnomon_add_link(b, &link);
+    const gnomon_counter_info counter = {.track = thread,
+                                         .region = n->sample,
+                                         .stage = fit,
+                                         .count = 2,
+                                         .last = 0.1,
+                                         .min = -1e-310,
+                                         .max = 1.7976931348623157e308,
+                                         .sum = 1.7976931348623157e308};
+    gnomon_add_counter(b, &counter);
+    gnomon_loss_info loss = {.run = run,
+                             .track = thread,
+                             .kind = "lost_events",
+                             .count = UINT64_MAX,
+                             .begin_ns = 7,
+                             .end_ns = 8};
+    gnomon_add_loss(b, &loss);
+    gnomon_event_info e = {.track = stream,
+                           .node = kernel,
+                           .begin_ns = 1000,
+                           .duration_ns = 40,
+                           .instance = UINT64_MAX};
+    gnomon_add_event(b, &e);
+    e = (gnomon_event_info){.kind = GNOMON_EVENT_COUNTER,
+                            .track = thread,
+                            .region = n->sample,
+                            .begin_ns = 1000,
+                            .value = 0.1};
+    gnomon_add_event(b, &e);
+    e = (gnomon_event_info){.kind = GNOMON_EVENT_MARK,
+                            .track = thread,
+                            .node = below,
+                            .region = n->tick,
+                            .begin_ns = 1001};
+    gnomon_add_event(b, &e);
+    e = (gnomon_event_info){.kind = GNOMON_EVENT_MEMORY,
+                            .track = stream,
+                            .region = pool,
+                            .begin_ns = 2000,
+                            .value = -4096};
+    gnomon_add_event(b, &e);
+}
+
+/* `order`: the ranks to add, in which order; each below 10. */
+static gnomon_profile *whole_of(const char *order)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    whole_names n;
+    const gnomon_view_info view = {.words = "filter=opt*"};
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    n.view = gnomon_add_view(b, &view);
+    n.step = whole_region(b, GNOMON_KIND_SCOPE, "train_step");
+    n.function = whole_region(b, GNOMON_KIND_FUNCTION, "forward");
+    n.kernel = whole_region(b, GNOMON_KIND_KERNEL, "void gemm<float>(int)");
+    n.copy = whole_region(b, GNOMON_KIND_COPY, "HtoD");
+    n.sample = whole_region(b, GNOMON_KIND_COUNTER, "loss");
+    n.tick = whole_region(b, GNOMON_KIND_MARK, "tick");
+    n.odd = whole_region(b, GNOMON_KIND_RANGE, "a\"b\\c\n\t\x7f|\xe2\x82\xac");
+    n.op = whole_op(b);
+    for (; *order; order++)
+        whole_rank(b, &n, *order - '0');
+    if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    return p;
+}
+
+#endif
