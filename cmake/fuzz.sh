@@ -14,23 +14,25 @@ else
     limit=-max_total_time=${SECONDS_EACH:-60}
 fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
-[ $# -gt 0 ] || set -- spec names tokens programs
+[ $# -gt 0 ] || set -- spec names tokens programs file
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
 for name in "$@"; do
     fuzzer=$root/build/fuzz/tests/fuzz/fuzz_$name
     found=$root/build/fuzz/corpus/$name kept=$root/tests/fuzz/corpus/$name
+    longest=600
+    [ "$name" != file ] || longest=6000
     mkdir -p "$found"
     echo "==== $name: $limit"
-    "$fuzzer" "$limit" -max_len=600 -print_final_stats=1 \
+    "$fuzzer" "$limit" "-max_len=$longest" -print_final_stats=1 \
         "-artifact_prefix=$root/build/fuzz/$name-" "$found" "$kept" \
         > "build/fuzz/$name.log" 2>&1 || bad=1
     grep -a 'failed:\|ERROR:\|number_of_executed_units\|written to' \
         "build/fuzz/$name.log" || true
     if [ -n "$minimize" ] && [ "$bad" -eq 0 ]; then
         small=$(mktemp -d)
-        "$fuzzer" -merge=1 -max_len=200 "$small" "$kept" "$found" 2> /dev/null
+        "$fuzzer" -merge=1 "-max_len=$((longest / 3))" "$small" "$kept" "$found" 2> /dev/null
         echo "$(find "$small" -type f | wc -l) files in $small:" \
             "choose some dozens for $kept"
     fi

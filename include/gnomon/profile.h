@@ -193,6 +193,16 @@ GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
                                       enum gnomon_form form,
                                       const gnomon_writer *out);
 
+/* Reads a .gnomon file of `size` bytes. What is damaged in it is passed over and
+ * counted in losses of no run. GNOMON_OK, and the caller frees the profile;
+ * GNOMON_EINVAL: it is no such file, or of a later format, or breaks the rules
+ * of profiles. Any thread. */
+GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
+                                     size_t size);
+
+/* The same from the file at `path`. GNOMON_ENOENT: there is none; GNOMON_EIO. */
+GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
+
 #ifdef GNOMON_DISABLE
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages)
@@ -249,6 +259,22 @@ GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
     (void)profile;
     (void)form;
     (void)out;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
+                                     size_t size)
+{
+    (void)bytes;
+    (void)size;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path)
+{
+    (void)path;
+    *out = GNOMON_NULL;
     return GNOMON_ESTATE;
 }
 #endif

@@ -140,6 +140,12 @@ int gnomon__os_publish(const char *path, const void *bytes, size_t size);
 int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
                               gnomon__os_file *mine, uint64_t since_unix_ns);
 
+/* A file open for reading: a regular one, whose size is known. 0, or errno. */
+int gnomon__os_open(const char *path, int *fd, uint64_t *size);
+/* All `size` bytes from `at`: 0, errno, or EIO where the file has become short. */
+int gnomon__os_read_at(int fd, uint64_t at, void *bytes, size_t size);
+void gnomon__os_close(int fd);
+
 /* The whole file as a terminated string from gnomon__alloc, at most `limit`
  * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
 int gnomon__os_read_file(const char *path, size_t limit, char **text);

@@ -100,6 +100,8 @@ typedef int gnomon__resource;
          (pthread_key_t key, const void *value), (key, value)) \
     CALL(pthread_sigmask, int, error, EPERM, \
          (int how, const sigset_t *set, sigset_t *old), (how, set, old)) \
+    CALL(pread, ssize_t, (errno = error, -1), EIO, \
+         (int fd, void *bytes, size_t size, off_t at), (fd, bytes, size, at)) \
     CALL(read, ssize_t, (errno = error, -1), EIO, \
          (int fd, void *bytes, size_t size), (fd, bytes, size)) \
     CALL(raise, int, (errno = error, -1), EPERM, (int number), (number)) \
@@ -177,6 +179,7 @@ const char *gnomon__test_call_name(size_t i);
 #define pthread_key_create(...) gnomon__test_pthread_key_create(__VA_ARGS__)
 #define pthread_setspecific(...) gnomon__test_pthread_setspecific(__VA_ARGS__)
 #define pthread_sigmask(...) gnomon__test_pthread_sigmask(__VA_ARGS__)
+#define pread(...) gnomon__test_pread(__VA_ARGS__)
 #define read(...) gnomon__test_read(__VA_ARGS__)
 #define raise(...) gnomon__test_raise(__VA_ARGS__)
 #define renameat(...) gnomon__test_renameat(__VA_ARGS__)

@@ -1,11 +1,373 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile as .gnomon. */
+/* A profile as .gnomon: sections one after the other, each with its checksum, so
+ * that a file may be written to its end without being told how long it gets, and
+ * read up to where it was damaged.
+ *
+ * A section holds records of one kind and, behind them, what they point to. Its
+ * texts come in a section of texts before it; each is written once. */
+#include <string.h>
+
+#include "platform/crc32.h"
 #include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/bytes.h"
 #include "profile/forms.h"
+#include "profile/layout.h"
+
+#define FULL_SECTION (1u << 20) /* bytes at which the next one begins */
+#define FIRST_TEXTS 512u
+
+typedef struct file_buffer {
+    char *bytes;
+    size_t used, room;
+} file_buffer;
+
+typedef struct file_text {
+    const char *text;
+    uint32_t at; /* 1 + its offset; 0: a free slot */
+} file_text;
+
+typedef struct file_writer {
+    const gnomon_profile *p;
+    const gnomon_writer *out;
+    file_buffer records, tail, texts; /* of the section that is being made */
+    uint32_t first, count;            /* its first item, and how many */
+    uint64_t texts_written;           /* bytes, in sections before */
+    file_text *known;                 /* a hash table, open addressing */
+    size_t known_count, known_slots;
+    uint64_t seed; /* of the hash: any */
+    int code;
+} file_writer;
+
+/* ---- Bytes ------------------------------------------------------------------ */
+
+/* Room for `size` more zeroes; NULL: none, and w->code says so. */
+static char *file_room(file_writer *w, file_buffer *b, size_t size)
+{
+    if (size > b->room - b->used) {
+        size_t room = b->room ? b->room : 4096;
+        while (room - b->used < size)
+            room *= 2;
+        char *bytes = gnomon__realloc(b->bytes, room);
+        if (!bytes) {
+            w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
+            return NULL;
+        }
+        b->bytes = bytes;
+        b->room = room;
+    }
+    char *at = b->bytes + b->used;
+    memset(at, 0, size);
+    b->used += size;
+    return at;
+}
+
+static void file_put(file_writer *w, const void *bytes, size_t size)
+{
+    if (!w->code && size)
+        w->code = w->out->write(w->out, bytes, size);
+}
+
+static void put_section(file_writer *w, const char *kind, uint32_t item_size,
+                        uint64_t first, uint32_t count, file_buffer *a,
+                        file_buffer *b)
+{
+    char header[GNOMON__SECTION_HEADER] = {0};
+    static const char zeroes[8];
+    uint64_t bytes = a->used + b->used;
+    uint32_t crc = gnomon__crc32(0, a->bytes, a->used);
+    crc = gnomon__crc32(crc, b->bytes, b->used);
+    memcpy(header, kind, 4);
+    gnomon__put_32(header + 4, item_size);
+    gnomon__put_64(header + 8, bytes);
+    gnomon__put_64(header + 16, first);
+    gnomon__put_32(header + 24, count);
+    gnomon__put_32(header + 28, crc);
+    gnomon__put_32(header + 36, gnomon__crc32(0, header, 36));
+    file_put(w, header, sizeof header);
+    file_put(w, a->bytes, a->used);
+    file_put(w, b->bytes, b->used);
+    file_put(w, zeroes, (size_t)(-bytes & 7));
+    a->used = b->used = 0;
+}
+
+/* ---- Texts ------------------------------------------------------------------- */
+
+static uint64_t file_hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+static file_text *file_slot(file_text *known, size_t slots, const char *text)
+{
+    size_t i = file_hash(text) & (slots - 1);
+    while (known[i].at && known[i].text != text &&
+           strcmp(known[i].text, text) != 0)
+        i = (i + 1) & (slots - 1);
+    return &known[i];
+}
+
+static int more_slots(file_writer *w)
+{
+    size_t slots = w->known_slots ? 2 * w->known_slots : FIRST_TEXTS;
+    file_text *known = gnomon__alloc(slots * sizeof *known);
+    if (!known) {
+        w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
+        return 0;
+    }
+    for (size_t i = 0; i < w->known_slots; i++)
+        if (w->known[i].at)
+            *file_slot(known, slots, w->known[i].text) = w->known[i];
+    gnomon__free(w->known);
+    w->known = known;
+    w->known_slots = slots;
+    return 1;
+}
+
+static uint32_t file_text_at(file_writer *w, const char *text)
+{
+    if (!text)
+        return 0;
+    if (2 * (w->known_count + 1) > w->known_slots && !more_slots(w))
+        return 0;
+    file_text *slot = file_slot(w->known, w->known_slots, text);
+    if (!slot->at) {
+        size_t n = strlen(text) + 1;
+        uint64_t at = w->texts_written + w->texts.used;
+        if (at + n >= UINT32_MAX) {
+            w->code = gnomon__fail(GNOMON_EFULL,
+                                   "more than 4 GiB of texts in one file");
+            return 0;
+        }
+        char *copy = file_room(w, &w->texts, n);
+        if (!copy)
+            return 0;
+        memcpy(copy, text, n);
+        slot->text = text;
+        slot->at = (uint32_t)at + 1;
+        w->known_count++;
+    }
+    return slot->at;
+}
+
+/* ---- What records point to ------------------------------------------------------ */
+
+/* 1 + where the next bytes will lie behind the records; 0 is nowhere. */
+static uint32_t tail_at(const file_writer *w)
+{
+    return (uint32_t)w->tail.used + 1;
+}
+
+static uint32_t put_stats(file_writer *w, const gnomon_host_stats *s)
+{
+    if (!s)
+        return 0;
+    uint32_t where = tail_at(w);
+    char *at = file_room(w, &w->tail, 48 + 8 * s->cell_count);
+    if (!at)
+        return 0;
+    gnomon__put_64(at, s->count);
+    gnomon__put_64(at + 8, s->total_ns);
+    gnomon__put_64(at + 16, s->self_ns);
+    gnomon__put_64(at + 24, s->min_ns);
+    gnomon__put_64(at + 32, s->max_ns);
+    gnomon__put_64(at + 40, s->cell_count);
+    for (size_t i = 0; i < s->cell_count; i++)
+        gnomon__put_64(at + 48 + 8 * i,
+                       (uint64_t)s->cells[i].cell << 54 |
+                           (s->cells[i].count & ((1ull << 54) - 1)));
+    return where;
+}
+
+static uint32_t put_memory(file_writer *w, const gnomon_node_info *n)
+{
+    uint32_t where = tail_at(w);
+    char *at = file_room(w, &w->tail, 56 * n->memory_count);
+    for (size_t i = 0; at && i < n->memory_count; i++, at += 56) {
+        const gnomon_memory_stats *m = &n->memory[i];
+        gnomon__put_64(at, m->pool);
+        gnomon__put_64(at + 8, m->allocations);
+        gnomon__put_64(at + 16, m->frees);
+        gnomon__put_64(at + 24, m->allocated_bytes);
+        gnomon__put_64(at + 32, m->freed_bytes);
+        gnomon__put_64(at + 40, (uint64_t)m->live_bytes);
+        gnomon__put_64(at + 48, m->peak_bytes);
+    }
+    return n->memory_count ? where : 0;
+}
+
+static uint32_t put_work(file_writer *w, const gnomon_work_stats *work)
+{
+    uint32_t where = tail_at(w);
+    char *at = work ? file_room(w, &w->tail, 16) : NULL;
+    if (!at)
+        return 0;
+    gnomon__put_64(at, work->flops);
+    gnomon__put_64(at + 8, work->bytes);
+    return where;
+}
+
+static uint32_t put_inputs(file_writer *w, const gnomon_op_info *op)
+{
+    uint32_t where = tail_at(w);
+    for (size_t i = 0; i < op->input_count; i++) {
+        const gnomon_tensor *t = &op->inputs[i];
+        uint32_t dtype = file_text_at(w, t->dtype);
+        size_t lists = t->strides ? 2 : 1;
+        char *at = file_room(w, &w->tail, 16 + 8 * lists * t->rank);
+        if (!at)
+            return 0;
+        gnomon__put_32(at, dtype);
+        gnomon__put_32(at + 4, t->rank);
+        gnomon__put_32(at + 8, t->strides != NULL);
+        for (uint32_t d = 0; d < t->rank; d++) {
+            gnomon__put_64(at + 16 + 8 * (size_t)d, (uint64_t)t->dims[d]);
+            if (t->strides)
+                gnomon__put_64(at + 16 + 8 * ((size_t)t->rank + d),
+                               (uint64_t)t->strides[d]);
+        }
+    }
+    return op->input_count ? where : 0;
+}
+
+static uint32_t put_attributes(file_writer *w, const gnomon_op_info *op)
+{
+    uint32_t where = tail_at(w);
+    for (size_t i = 0; i < op->attribute_count; i++) {
+        uint32_t key = file_text_at(w, op->attributes[i].key);
+        uint32_t json = file_text_at(w, op->attributes[i].json);
+        char *at = file_room(w, &w->tail, 8);
+        if (!at)
+            return 0;
+        gnomon__put_32(at, key);
+        gnomon__put_32(at + 4, json);
+    }
+    return op->attribute_count ? where : 0;
+}
+
+/* ---- Records --------------------------------------------------------------------- */
+
+static void put_field(file_writer *w, char *at, unsigned type, const void *info,
+                      const char *field)
+{
+    uint32_t small;
+    uint64_t large;
+    const void *pointer;
+    switch (type) {
+    case GNOMON__FIELD_64:
+        memcpy(&large, field, sizeof large);
+        gnomon__put_64(at, large);
+        return;
+    case GNOMON__FIELD_TEXT:
+    case GNOMON__FIELD_MAYBE:
+        memcpy(&pointer, field, sizeof pointer);
+        gnomon__put_32(at, file_text_at(w, pointer));
+        return;
+    case GNOMON__FIELD_STATS:
+        memcpy(&pointer, field, sizeof pointer);
+        gnomon__put_32(at, put_stats(w, pointer));
+        return;
+    case GNOMON__FIELD_STEPS:
+        gnomon__put_32(
+            at, put_stats(w, (const gnomon_host_stats *)(const void *)field));
+        return;
+    case GNOMON__FIELD_MEMORY:
+        gnomon__put_32(at, put_memory(w, info));
+        gnomon__put_32(
+            at + 4, (uint32_t)((const gnomon_node_info *)info)->memory_count);
+        return;
+    case GNOMON__FIELD_WORK:
+        memcpy(&pointer, field, sizeof pointer);
+        gnomon__put_32(at, put_work(w, pointer));
+        return;
+    case GNOMON__FIELD_INPUTS:
+        gnomon__put_32(at, put_inputs(w, info));
+        gnomon__put_32(at + 4,
+                       (uint32_t)((const gnomon_op_info *)info)->input_count);
+        return;
+    case GNOMON__FIELD_ATTRIBUTES:
+        gnomon__put_32(at, put_attributes(w, info));
+        gnomon__put_32(
+            at + 4, (uint32_t)((const gnomon_op_info *)info)->attribute_count);
+        return;
+    default:
+        memcpy(&small, field, sizeof small);
+        gnomon__put_32(at, small);
+    }
+}
+
+static void end_section(file_writer *w, const gnomon__layout *l)
+{
+    file_buffer none = {0};
+    if (w->texts.used) {
+        uint64_t bytes = w->texts.used;
+        put_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
+                    &none);
+        w->texts_written += bytes;
+    }
+    if (w->count)
+        put_section(w, l->kind, gnomon__record_size(l), w->first, w->count,
+                    &w->records, &w->tail);
+    w->first += w->count;
+    w->count = 0;
+}
+
+static void put_entities(file_writer *w, const gnomon__layout *l)
+{
+    size_t total = gnomon_profile_count(w->p, l->entity);
+    uint64_t info[16]; /* of any entity */
+    unsigned size = gnomon__record_size(l);
+    w->first = 1;
+    for (size_t i = 1; !w->code && i <= total; i++) {
+        uint32_t given = sizeof info;
+        memcpy(info, &given, sizeof given);
+        w->p->api->get(w->p, l->entity, i, info);
+        char *at = file_room(w, &w->records, size);
+        for (unsigned k = 0; at && !w->code && k < l->field_count; k++) {
+            const gnomon__field *f = &l->fields[k];
+            put_field(w, at, f->type, info, (const char *)info + f->at);
+            at += gnomon__field_size(f->type);
+        }
+        w->count++;
+        if (w->records.used + w->tail.used >= FULL_SECTION)
+            end_section(w, l);
+    }
+    end_section(w, l);
+}
+
+/* How many there are of each kind: what a reader misses when it finds less. */
+static void put_end(file_writer *w)
+{
+    file_buffer none = {0};
+    for (int i = 0; i < GNOMON__ENTITIES; i++) {
+        const gnomon__layout *l = &gnomon__layouts[gnomon__layout_order[i]];
+        char *at = file_room(w, &w->records, 16);
+        if (!at)
+            return;
+        memcpy(at, l->kind, 4);
+        gnomon__put_64(at + 8, gnomon_profile_count(w->p, l->entity));
+    }
+    put_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
+}
 
 int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
 {
-    (void)p;
-    (void)out;
-    return gnomon__fail(GNOMON_ESTATE, "not there yet");
+    file_writer w = {.p = p, .out = out};
+    char header[GNOMON__FILE_HEADER];
+    memcpy(header, GNOMON__FILE_MAGIC, 8);
+    gnomon__put_32(header + 8, GNOMON__FILE_VERSION);
+    gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
+    file_put(&w, header, sizeof header);
+    for (int i = 0; !w.code && i < GNOMON__ENTITIES; i++)
+        put_entities(&w, &gnomon__layouts[gnomon__layout_order[i]]);
+    if (!w.code)
+        put_end(&w);
+    gnomon__free(w.records.bytes);
+    gnomon__free(w.tail.bytes);
+    gnomon__free(w.texts.bytes);
+    gnomon__free(w.known);
+    return w.code;
 }

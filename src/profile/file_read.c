@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A .gnomon file as a profile.
+ *
+ * Entities are numbered over the whole file, so one that is lost keeps its
+ * number: something that says so stands in its place, and what names it goes on
+ * to. Invariant: whatever the bytes, what comes out passes gnomon_profile_check
+ * or is an error. */
+#include "profile/file_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "profile/bytes.h"
+#include "profile/mend.h"
+#include "profile/model.h"
+#include "profile/record_read.h"
+
+#define MAX_UNKNOWN 8
+
+typedef struct file_reader {
+    gnomon__record_reader records;
+    gnomon__sections sections;
+    uint64_t lost[GNOMON__ENTITIES];
+    uint64_t credible; /* how many more may be lost of a file of this size */
+    char unknown[MAX_UNKNOWN][5];
+    uint32_t unknown_count;
+    int has_end;
+} file_reader;
+
+/* An entity as its record says; NULL: what stands for one that is lost, mended
+ * later. */
+static int add_entity(file_reader *r, const gnomon__layout *l, const char *at)
+{
+    char *item = gnomon__model_add(r->records.m, l->entity);
+    if (!item)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    if (at) {
+        gnomon__record_read(&r->records, l, at, item);
+    } else {
+        r->lost[l->entity]++;
+        if (r->credible-- == 0)
+            return gnomon__fail(GNOMON_EINVAL, "more is lost than the file "
+                                               "can have had");
+    }
+    gnomon_metadata_info *d = (void *)item;
+    if (l->entity == GNOMON_METADATA)
+        d->json = d->json ? gnomon__valid_json(d->json) : "null";
+    return GNOMON_OK;
+}
+
+static int add_lost(file_reader *r, const gnomon__layout *l, uint64_t up_to)
+{
+    int code = GNOMON_OK;
+    while (!code && gnomon__model_count(r->records.m, l->entity) < up_to)
+        code = add_entity(r, l, NULL);
+    return code;
+}
+
+static int read_entities(file_reader *r, const gnomon__layout *l)
+{
+    const gnomon__section *s = r->records.s;
+    if (!s->first || s->first <= gnomon__model_count(r->records.m, l->entity))
+        return GNOMON_OK; /* again: what came first stays */
+    int code = add_lost(r, l, s->first - 1);
+    for (uint32_t i = 0; !code && i < s->count; i++)
+        code = add_entity(r, l, s->payload + (size_t)i * s->item_size);
+    return code;
+}
+
+/* How many there were of each kind. */
+static int read_end(file_reader *r)
+{
+    int code = GNOMON_OK;
+    r->has_end = 1;
+    for (uint32_t i = 0;
+         !code && i < r->records.s->count && r->records.s->item_size >= 16;
+         i++) {
+        const char *at =
+            r->records.s->payload + (size_t)i * r->records.s->item_size;
+        for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
+            if (memcmp(gnomon__layouts[k].kind, at, 4) == 0)
+                code = add_lost(r, &gnomon__layouts[k], gnomon__get_64(at + 8));
+    }
+    return code;
+}
+
+static int read_section(file_reader *r)
+{
+    const char *kind = r->records.s->kind;
+    if (strcmp(kind, "TEXT") == 0)
+        return gnomon__texts_keep(&r->records);
+    if (strcmp(kind, "END ") == 0)
+        return read_end(r);
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        if (strcmp(gnomon__layouts[k].kind, kind) == 0)
+            return read_entities(r, &gnomon__layouts[k]);
+    for (uint32_t i = 0; i < r->unknown_count; i++)
+        if (strcmp(r->unknown[i], kind) == 0)
+            return GNOMON_OK;
+    if (r->unknown_count < MAX_UNKNOWN)
+        memcpy(r->unknown[r->unknown_count++], kind, sizeof r->unknown[0]);
+    return GNOMON_OK;
+}
+
+/* ---- The whole ---------------------------------------------------------------------- */
+
+static int tell(file_reader *r, uint64_t count, const char *format,
+                const char *what)
+{
+    char text[64];
+    if (!count)
+        return GNOMON_OK;
+    snprintf(text, sizeof text, format, what);
+    gnomon_loss_info *l = gnomon__model_add(r->records.m, GNOMON_LOSSES);
+    if (l) {
+        l->kind = gnomon__model_text(r->records.m, text);
+        l->count = count;
+    }
+    return l && l->kind ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+/* What was lost is told as losses of nobody: beside those of the runs. */
+static int tell_all(file_reader *r)
+{
+    static const char *const names[GNOMON__ENTITIES] = {
+        "runs",   "stages", "steps", "tracks",   "regions",
+        "nodes",  "opens",  "links", "counters", "metadata",
+        "losses", "views",  "ops",   "events"};
+    int code = GNOMON_OK;
+    for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
+        code = tell(r, r->lost[k], "unreadable: %s", names[k]);
+    for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
+        for (int c = 0; c < 4; c++) /* it may be anything */
+            if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
+                r->unknown[i][c] = '?';
+        code = tell(r, 1, "unknown section %s", r->unknown[i]);
+    }
+    if (!code)
+        code = tell(r, r->sections.unread, "unreadable: %s", "bytes");
+    if (!code)
+        code = tell(r, !r->has_end, "%s", "the end of the file");
+    return code;
+}
+
+static int is_damaged(const file_reader *r)
+{
+    uint64_t lost = r->sections.damaged + !r->has_end;
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        lost += r->lost[k];
+    return lost != 0;
+}
+
+static int read_all(file_reader *r, const gnomon__source *from)
+{
+    gnomon__section s;
+    int code = gnomon__sections_open(&r->sections, from), more = 1;
+    r->records.s = &s;
+    r->credible = from->size / 8;
+    while (!code && (more = gnomon__sections_next(&r->sections, &s)) > 0)
+        code = read_section(r);
+    if (more < 0)
+        code = more;
+    if (!code && is_damaged(r))
+        code = gnomon__mend(r->records.m);
+    if (!code)
+        code = tell_all(r);
+    return code ? code : gnomon_profile_check(&r->records.m->base);
+}
+
+int gnomon__read_file(gnomon_profile **out, const gnomon__source *from)
+{
+    file_reader r = {.records.m = gnomon__model_create()};
+    *out = NULL;
+    gnomon__fail_clear();
+    if (!r.records.m)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    int code = read_all(&r, from);
+    gnomon__sections_close(&r.sections);
+    gnomon__texts_free(&r.records);
+    if (code)
+        gnomon_profile_free(&r.records.m->base);
+    else
+        *out = &r.records.m->base;
+    return code;
+}

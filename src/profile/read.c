@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Where profiles are read from: memory, or a file of the system's. */
+#include <errno.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/os.h"
+#include "profile/file_read.h"
+
+static int read_memory_at(void *context, uint64_t at, void *bytes, size_t size)
+{
+    memcpy(bytes, (const char *)context + at, size);
+    return GNOMON_OK;
+}
+
+int gnomon_profile_read(gnomon_profile **out, const void *bytes, size_t size)
+{
+    const gnomon__source from = {size, read_memory_at, (void *)(size_t)bytes};
+    *out = NULL;
+    if (!bytes && size)
+        return gnomon__fail(GNOMON_EINVAL, "no bytes to read a profile from");
+    return gnomon__read_file(out, &from);
+}
+
+typedef struct open_file_at {
+    int fd;
+    const char *path;
+} open_file_at;
+
+static int read_file_at(void *context, uint64_t at, void *bytes, size_t size)
+{
+    const open_file_at *f = context;
+    int error = gnomon__os_read_at(f->fd, at, bytes, size);
+    return error ? gnomon__fail(GNOMON_EIO, "%s: %s", f->path, strerror(error))
+                 : GNOMON_OK;
+}
+
+int gnomon_profile_load(gnomon_profile **out, const char *path)
+{
+    open_file_at f = {-1, path};
+    gnomon__source from = {0, read_file_at, &f};
+    *out = NULL;
+    gnomon__fail_clear();
+    if (!path)
+        return gnomon__fail(GNOMON_EINVAL, "no file to read a profile from");
+    int error = gnomon__os_open(path, &f.fd, &from.size);
+    if (error)
+        return gnomon__fail(error == ENOENT ? GNOMON_ENOENT : GNOMON_EIO,
+                            "%s: %s", path, strerror(error));
+    int code = gnomon__read_file(out, &from);
+    gnomon__os_close(f.fd);
+    return code;
+}

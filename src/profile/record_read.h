@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef GNOMON_PROFILE_RECORD_READ_H
+#define GNOMON_PROFILE_RECORD_READ_H
+
+#include "profile/file_read.h"
+
+typedef struct gnomon__read_texts {
+    uint64_t first, bytes;
+    const char *text; /* UTF-8, the model's; ends with a NUL */
+} gnomon__read_texts;
+
+typedef struct gnomon__record_reader {
+    gnomon__model *m;
+    gnomon__read_texts *texts; /* ascending */
+    size_t text_count, text_room;
+    const gnomon__section *s; /* the one at hand */
+} gnomon__record_reader;
+
+/* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__texts_keep(gnomon__record_reader *r);
+void gnomon__texts_free(gnomon__record_reader *r);
+
+/* Fills `info`, all zero, from the record at `at` of the section at hand. What
+ * cannot be had is left out: a text is then "(lost)", a block absent. */
+void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
+                         const char *at, void *info);
+
+/* `json`, or "null" where it is none. */
+const char *gnomon__valid_json(const char *json);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The sections of a .gnomon file, one after the other. After damage the next
+ * header is looked for: its checksum tells it from anything else. */
+#include <string.h>
+
+#include "platform/crc32.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/bytes.h"
+#include "profile/file_read.h"
+
+#define SCAN (64u << 10) /* bytes looked through at a time */
+
+int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from)
+{
+    char header[GNOMON__FILE_HEADER];
+    memset(s, 0, sizeof *s);
+    s->from = from;
+    s->at = sizeof header;
+    if (from->size < sizeof header)
+        return gnomon__fail(GNOMON_EINVAL, "not a .gnomon file: too short");
+    int code = from->read(from->context, 0, header, sizeof header);
+    if (code)
+        return code;
+    if (memcmp(header, GNOMON__FILE_MAGIC, 8) != 0)
+        return gnomon__fail(GNOMON_EINVAL, "not a .gnomon file");
+    uint32_t version = gnomon__get_32(header + 8);
+    if (gnomon__crc32(0, header, 12) != gnomon__get_32(header + 12)) {
+        s->damaged = 1; /* it says nothing that the sections do not */
+        return GNOMON_OK;
+    }
+    if (version > GNOMON__FILE_VERSION)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "made by a later gnomon: format %u, this one reads "
+                            "up to %u",
+                            (unsigned)version, GNOMON__FILE_VERSION);
+    return GNOMON_OK;
+}
+
+void gnomon__sections_close(gnomon__sections *s)
+{
+    gnomon__free(s->payload);
+    s->payload = NULL;
+}
+
+static int is_header(const char *header)
+{
+    return gnomon__get_32(header + 36) == gnomon__crc32(0, header, 36);
+}
+
+static int grow_payload(gnomon__sections *s, uint64_t bytes)
+{
+    if (bytes <= s->room)
+        return GNOMON_OK;
+    gnomon__free(s->payload);
+    s->room = 0;
+    s->payload = bytes < SIZE_MAX ? gnomon__alloc((size_t)bytes) : NULL;
+    if (!s->payload)
+        return gnomon__fail(GNOMON_ENOMEM,
+                            "no memory for a section of %llu "
+                            "bytes",
+                            (unsigned long long)bytes);
+    s->room = bytes;
+    return GNOMON_OK;
+}
+
+/* Moves to the next header, if there is one: 1, 0, or an error. */
+static int resynchronize(gnomon__sections *s)
+{
+    uint64_t from = s->at;
+    s->damaged++;
+    for (s->at += 8; s->from->size - s->at >= GNOMON__SECTION_HEADER &&
+                     s->at < s->from->size;) {
+        uint64_t bytes = s->from->size - s->at;
+        if (bytes > SCAN)
+            bytes = SCAN;
+        int code = grow_payload(s, bytes);
+        if (!code)
+            code = s->from->read(s->from->context, s->at, s->payload,
+                                 (size_t)bytes);
+        if (code)
+            return code;
+        uint64_t i = 0;
+        for (; i + GNOMON__SECTION_HEADER <= bytes; i += 8)
+            if (is_header(s->payload + i)) {
+                s->at += i;
+                s->unread += s->at - from;
+                return 1;
+            }
+        s->at += i;
+    }
+    s->unread += s->from->size - from;
+    s->at = s->from->size;
+    return 0;
+}
+
+int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
+{
+    char header[GNOMON__SECTION_HEADER];
+    while (s->at < s->from->size) {
+        uint64_t left = s->from->size - s->at;
+        if (left < sizeof header) {
+            s->damaged++;
+            s->unread += left;
+            s->at = s->from->size;
+            return 0;
+        }
+        int code =
+            s->from->read(s->from->context, s->at, header, sizeof header);
+        if (code)
+            return code;
+        left -= sizeof header;
+        memcpy(out->kind, header, 4);
+        out->kind[4] = 0;
+        out->item_size = gnomon__get_32(header + 4);
+        out->bytes = gnomon__get_64(header + 8);
+        out->first = gnomon__get_64(header + 16);
+        out->count = gnomon__get_32(header + 24);
+        if (!is_header(header) || out->bytes > left) {
+            code = resynchronize(s);
+            if (code <= 0)
+                return code;
+            continue;
+        }
+        uint64_t padded = (out->bytes + 7) & ~7ull;
+        s->at += sizeof header + (padded < left ? padded : left);
+        code = grow_payload(s, out->bytes);
+        if (!code && out->bytes)
+            code = s->from->read(s->from->context,
+                                 s->at - (padded < left ? padded : left),
+                                 s->payload, (size_t)out->bytes);
+        if (code)
+            return code;
+        out->payload = s->payload;
+        if (gnomon__crc32(0, s->payload, (size_t)out->bytes) ==
+                gnomon__get_32(header + 28) &&
+            (!out->count || out->item_size) &&
+            (uint64_t)out->count * out->item_size <= out->bytes)
+            return 1;
+        s->damaged++;
+        s->unread += out->bytes;
+    }
+    return 0;
+}

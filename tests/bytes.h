@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profile's forms as bytes in memory. */
+#ifndef GNOMON_TESTS_BYTES_H
+#define GNOMON_TESTS_BYTES_H
+
+#include <stdlib.h>
+
+#include "gnomon/profile.h"
+#include "test.h"
+
+typedef struct bytes {
+    char *at;
+    size_t size;
+    size_t most; /* the writer fails after so many; 0: never */
+} bytes;
+
+static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
+{
+    bytes *b = w->context;
+    if (b->most && b->size + size > b->most)
+        return GNOMON_EIO;
+    b->at = realloc(b->at, b->size + size + 1);
+    memcpy(b->at + b->size, more, size);
+    b->size += size;
+    b->at[b->size] = 0;
+    return GNOMON_OK;
+}
+
+/* The caller frees `at`. */
+static bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
+{
+    bytes b = {NULL, 0, 0};
+    const gnomon_writer w = {
+        .struct_size = sizeof w, .write = bytes_write, .context = &b};
+    CHECK_EQ(gnomon_profile_write(p, form, &w), GNOMON_OK);
+    return b;
+}
+
+static int bytes_equal(const bytes *a, const bytes *b)
+{
+    return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
+}
+
+#endif

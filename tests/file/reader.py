@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""reader.py FILE: prints all of a .gnomon file, a field a line.
+
+Written from docs/file-format.md alone; its sum must be what gnomon's own reader
+says (tests/test_file_reader.c)."""
+import struct
+import sys
+import zlib
+
+NUMBERS = {"u32": "<I", "u64": "<Q", "i32": "<i", "i64": "<q", "f64": "<d"}
+KINDS = {  # in the order of gnomon/entities.h
+    "RUN ": "i32 rank, i32 local_rank, i32 world_size, text host, i64 pid, "
+            "text? dir, text spec, text clock, text? attempt, "
+            "u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns, text? job, "
+            "text? uuid",
+    "STAG": "u32 run, u32 ordinal, text name, i32 ended, u64 begin_ns, "
+            "u64 end_ns, stats steps",
+    "STEP": "u32 stage, i32 phase, u64 number, u64 begin_ns, u64 end_ns",
+    "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, u32 lives, "
+            "i64 os_id, i32 alive, i32 inexact",
+    "REGN": "u32 kind, text name, text category, text file, text function, "
+            "u32 line",
+    "NODE": "u32 track, u32 stage, u32 parent, u32 region, u32 op, u32 view, "
+            "u32 open, u32 flags, u64 first, stats host, stats device, "
+            "memory memory, work work",
+    "OPEN": "u32 track, u32 node, u64 begin_ns",
+    "LINK": "u32 from, u32 to, u32 kind, u64 count, u64 from_instance, "
+            "u64 to_instance",
+    "CNTR": "u32 track, u32 region, u32 stage, u64 count, f64 last, f64 min, "
+            "f64 max, f64 sum",
+    "META": "u32 run, text key, text json",
+    "LOSS": "u32 run, u32 track, text kind, u64 count, u64 begin_ns, "
+            "u64 end_ns",
+    "VIEW": "text words",
+    "OP  ": "u32 flags, text operation, inputs inputs, attributes attributes, "
+            "u64 flops, u64 bytes",
+    "EVNT": "u32 kind, u32 track, u32 node, u32 region, u64 begin_ns, "
+            "u64 duration_ns, u64 instance, f64 value",
+}
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.texts = data, b""
+        self.items = {kind: [] for kind in KINDS}
+        magic, form, crc = struct.unpack_from("<8sII", data)
+        assert magic == b"\x89GNOMON\n" and form == 1
+        assert crc == zlib.crc32(data[:12])
+        at = 16
+        while at < len(data):
+            at = self.section(at)
+
+    def section(self, at):
+        kind, size, total, first, count, crc, zero, own = struct.unpack_from(
+            "<4sIQQIIII", self.data, at)
+        assert own == zlib.crc32(self.data[at:at + 36]) and zero == 0
+        payload = self.data[at + 40:at + 40 + total]
+        assert len(payload) == total and crc == zlib.crc32(payload)
+        kind = kind.decode()
+        if kind == "TEXT":
+            assert first == len(self.texts)
+            self.texts += payload
+        elif kind == "END ":
+            for i in range(count):
+                name, _, n = struct.unpack_from("<4sIQ", payload, i * size)
+                assert len(self.items[name.decode()]) == n
+        else:
+            assert first == len(self.items[kind]) + 1
+            self.tail = payload[size * count:]
+            for i in range(count):
+                self.items[kind].append(
+                    self.record(KINDS[kind], payload[i * size:(i + 1) * size]))
+        return at + 40 + (total + 7) // 8 * 8
+
+    def text(self, at):
+        if at == 0:
+            return None
+        return self.texts[at - 1:self.texts.index(b"\0", at - 1)].decode()
+
+    def numbers(self, at, form):
+        return struct.unpack_from("<" + form, self.tail, at - 1)
+
+    def stats(self, at):
+        if at == 0:
+            return None
+        *sums, cells = self.numbers(at, "6Q")
+        packed = self.numbers(at + 48, f"{cells}Q")
+        return sums, [(c >> 54, c & ((1 << 54) - 1)) for c in packed]
+
+    def many(self, what, at, count):
+        out = []
+        for _ in range(count):
+            if what == "memory":
+                out.append(self.numbers(at, "5QqQ"))
+                at += 56
+            elif what == "attributes":
+                out.append(tuple(map(self.text, self.numbers(at, "2I"))))
+                at += 8
+            else:
+                dtype, rank, strided, _ = self.numbers(at, "4I")
+                dims = self.numbers(at + 16, f"{rank}q")
+                at += 16 + 8 * rank
+                strides = None
+                if strided:
+                    strides = self.numbers(at, f"{rank}q")
+                    at += 8 * rank
+                out.append((self.text(dtype), dims, strides))
+        return out
+
+    def record(self, fields, data):
+        out, at = {}, 0
+        for field in fields.split(", "):
+            what, name = field.split(" ")
+            if what in NUMBERS:
+                out[name], = struct.unpack_from(NUMBERS[what], data, at)
+                at += struct.calcsize(NUMBERS[what])
+                continue
+            where, = struct.unpack_from("<I", data, at)
+            at += 4
+            if what in ("text", "text?"):
+                out[name] = self.text(where)
+            elif what == "stats":
+                out[name] = self.stats(where)
+            elif what == "work":
+                out[name] = self.numbers(where, "2Q") if where else None
+            else:
+                count, = struct.unpack_from("<I", data, at)
+                at += 4
+                out[name] = self.many(what, where, count)
+        return out
+
+
+def show(value):
+    """As test_file_reader.c prints it."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return struct.pack(">d", value).hex()
+    if isinstance(value, str):
+        return '"' + value.encode().hex() + '"'
+    if isinstance(value, (list, tuple)):
+        return "[" + " ".join(map(show, value)) + "]"
+    return str(value)
+
+
+reader = Reader(open(sys.argv[1], "rb").read())
+for kind, items in reader.items.items():
+    for number, item in enumerate(items, 1):
+        for name, value in item.items():
+            print(f"{kind.strip()} {number} {name} {show(value)}")

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Any bytes as a .gnomon file, and files whose checksums are right whatever is in
+ * them: a sound profile, which is written and read again as the same, or a
+ * refusal with a word; and nothing is left in memory.
+ * links: testing */
+#include "fuzz.h"
+
+#include "bytes.h"
+
+#include "platform/crc32.h"
+#include "platform/memory.h"
+#include "profile/bytes.h"
+#include "profile/layout.h"
+
+#define LONGEST 8192
+
+/* Makes the checksums right, so that what is behind them is met. */
+static void bless(char *at, size_t size)
+{
+    if (size < GNOMON__FILE_HEADER)
+        return;
+    memcpy(at, GNOMON__FILE_MAGIC, 8);
+    gnomon__put_32(at + 12, gnomon__crc32(0, at, 12));
+    size_t i = GNOMON__FILE_HEADER;
+    while (size - i >= GNOMON__SECTION_HEADER) {
+        uint64_t bytes = gnomon__get_64(at + i + 8);
+        uint64_t left = size - i - GNOMON__SECTION_HEADER;
+        if (bytes > left)
+            gnomon__put_64(at + i + 8, bytes = left);
+        gnomon__put_32(
+            at + i + 28,
+            gnomon__crc32(0, at + i + GNOMON__SECTION_HEADER, (size_t)bytes));
+        gnomon__put_32(at + i + 36, gnomon__crc32(0, at + i, 36));
+        bytes = (bytes + 7) & ~7ull;
+        i += GNOMON__SECTION_HEADER + (size_t)(bytes < left ? bytes : left);
+    }
+}
+
+static void try_file(const char *at, size_t size)
+{
+    gnomon_profile *p, *q;
+    int code = gnomon_profile_read(&p, at, size);
+    if (code) {
+        CHECK_EQ(code, GNOMON_EINVAL);
+        CHECK(!p && *gnomon_error_text());
+        return;
+    }
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    bytes once = bytes_of(p, GNOMON_FORM_FILE);
+    CHECK_EQ(gnomon_profile_read(&q, once.at, once.size), GNOMON_OK);
+    bytes twice = bytes_of(q, GNOMON_FORM_FILE);
+    CHECK(bytes_equal(&once, &twice));
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+    free(once.at);
+    free(twice.at);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size > LONGEST)
+        return 0;
+    char *copy = malloc(size + 1); /* so that ASan sees its end */
+    gnomon__heap_start();
+    uint64_t before = gnomon__heap_bytes();
+    fuzz_begin(data, size);
+    if (copy && size) {
+        memcpy(copy, data + 1, size - 1);
+        if (data[0] & 1)
+            bless(copy, size - 1);
+        try_file(copy, size - 1);
+    }
+    free(copy);
+    CHECK_EQ(gnomon__heap_bytes(), before);
+    return fuzz_end();
+}
