@@ -47,15 +47,14 @@ static void measure(void *state)
 double gnomon__calibrate_pair_ns(void)
 {
     gnomon__os_thread thread;
+    gnomon__thread *t;
 #ifdef GNOMON_TESTING
     return 0; /* the clock stands still */
 #endif
     if (measured_ns > 0 || !gnomon__marks_arena.base ||
-        gnomon__clock_kind() != GNOMON__CLOCK_COUNTER)
+        gnomon__clock_kind() != GNOMON__CLOCK_COUNTER ||
+        !(t = gnomon__alloc(sizeof *t)))
         return measured_ns;
-    gnomon__thread *t = gnomon__alloc(sizeof *t);
-    if (!t)
-        return 0;
     t->base = gnomon__marks_arena.base;
     t->seq = (uint64_t)(GNOMON__MAX_THREADS - 1) << GNOMON__TOKEN_SHIFT;
     t->hot_bit = BIT;

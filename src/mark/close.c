@@ -26,12 +26,11 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
 }
 
 /* Makes the window hold octaves low .. high beside those it has; 0: no memory.
- * Windows double, so that all that were outgrown are no larger than the last. */
+ * `low` is never above the window's: the shortest only falls. Windows double,
+ * so that all that were outgrown are no larger than the last. */
 static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
                  uint32_t high)
 {
-    if (n->window && n->low < low)
-        low = n->low;
     if (n->window && n->low + n->room - 1 > high)
         high = n->low + n->room - 1;
     uint32_t need = high - low + 1, room = 1;

@@ -144,13 +144,9 @@ gnomon_link gnomon_link_out_slow(void)
 {
     GNOMON__FORWARD(link_out());
     gnomon_link link = {{0}};
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
-        return link;
-    }
     if (gnomon__here.thread == &gnomon__nobody)
         return link; /* a thread that never marked is nowhere */
-    gnomon__thread *t = gnomon__enter();
+    gnomon__thread *t = gnomon__enter(); /* refuses where it is busy */
     if (!t)
         return link;
     uint32_t i = 1;
@@ -232,10 +228,6 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     GNOMON__FORWARD_VOID(link_in(from, kind));
     if (!from || !from->word[0])
         return;
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
-        return;
-    }
     if (gnomon__here.thread == &gnomon__nobody)
         return; /* no scope is open here */
     gnomon__thread *t = gnomon__enter();

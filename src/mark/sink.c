@@ -147,8 +147,7 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
                             GNOMON__BITS);
     }
     gnomon__sink *s = &gnomon__sinks[b];
-    if (++generations == 0)
-        ++generations;
+    generations += generations == UINT32_MAX ? 2 : 1; /* 0 is none */
     s->kind = (uint32_t)kind;
     s->generation = generations;
     store_relaxed(&s->epoch, gnomon__sink_epoch + 1);
@@ -262,10 +261,6 @@ void gnomon__sink_gate(uint32_t which, uint32_t open)
 
 void gnomon__sink_stage(uint32_t ordinal)
 {
-    if (ordinal > GNOMON__MAX_STAGES) {
-        gnomon__trouble(&gnomon__nobody, bad_stages);
-        ordinal = GNOMON__MAX_STAGES;
-    }
     gnomon__lock();
     stage_key = ordinal << GNOMON__REGION_BITS;
     for (uint32_t i = 0; i < gnomon__thread_total; i++)

@@ -151,9 +151,9 @@ static gnomon__thread *find_dead(const char *os_name, const char *name)
                  : !t->named && same(t->os_name, os_name))
             return t;
     }
-    if (dead_count <= DEAD_LIMIT && gnomon__thread_total < GNOMON__MAX_THREADS)
-        return NULL;
-    for (uint32_t i = 0; i < gnomon__thread_total; i++) {
+    int is_full =
+        dead_count > DEAD_LIMIT || gnomon__thread_total == GNOMON__MAX_THREADS;
+    for (uint32_t i = 0; is_full && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         if (!t->alive) {
             t->named = 1;
