@@ -79,15 +79,14 @@ static void hide_controls(char *text)
 void gnomon__log(const char *format, ...)
 {
     static const char start[] = "gnomon: ";
-    char line[1024];
+    char line[1024] = ""; /* all of it: vsnprintf may fail */
     char *text = line + sizeof start - 1;
     size_t room = sizeof line - sizeof start, length; /* but for the newline */
     int kept_errno = errno;
     va_list list;
     memcpy(line, start, sizeof start);
     va_start(list, format);
-    if (vsnprintf(text, room, format, list) < 0)
-        text[0] = 0;
+    (void)vsnprintf(text, room, format, list);
     va_end(list);
     hide_controls(text);
 #ifdef GNOMON_TESTING

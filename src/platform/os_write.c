@@ -30,16 +30,15 @@ static int write_all(int fd, const char *bytes, size_t size)
     struct pollfd ready = {fd, POLLOUT, 0};
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
+        int why = n == 0 ? EIO : errno; /* nothing, and not a word of it */
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
-        } else if (n == 0) {
-            return EIO;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (why == EAGAIN || why == EWOULDBLOCK) {
             if (poll(&ready, 1, PATIENCE_MS) == 0)
                 return ETIMEDOUT; /* nobody reads */
-        } else if (errno != EINTR) {
-            return errno;
+        } else if (why != EINTR) {
+            return why;
         }
     }
     return 0;
