@@ -17,7 +17,7 @@
 
 typedef struct seen {
     char text[256];
-    int detach_code, configure_code, teardown_code, marks;
+    int detach_code, configure_code, register_code, teardown_code, marks;
 } seen;
 
 static void seen_add(seen *s, char what, const char *name)
@@ -167,6 +167,7 @@ static void caller_start(void *self, const gnomon_frame *frame, uint64_t *slot)
     (void)frame, (void)slot;
     s->detach_code = gnomon_detach(the_caller, self);
     s->configure_code = gnomon_configure("simple");
+    s->register_code = gnomon_register(&seer);
     s->teardown_code = gnomon_teardown();
     once("inside");
     s->marks++;
@@ -188,6 +189,7 @@ TEST(control_calls_in_a_callback_are_busy)
     once("x");
     CHECK_EQ(a.detach_code, GNOMON_EBUSY);
     CHECK_EQ(a.configure_code, GNOMON_EBUSY);
+    CHECK_EQ(a.register_code, GNOMON_EBUSY);
     CHECK_EQ(a.teardown_code, GNOMON_EBUSY);
     CHECK_STR(gnomon_error_text(),
               "called inside a callback: call it from outside");
