@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * Which clock is chosen on other processors and hosts than this: clock.c once
+ * more, with a cpuid and a counter that tests set. */
+#include "test.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <stdint.h>
+
+/* A few leaves; all others are 0. */
+typedef struct answer {
+    uint32_t number, a, b, c, d;
+} answer;
+static const answer *processor;
+
+static void ask(uint32_t number, uint32_t *a, uint32_t *b, uint32_t *c,
+                uint32_t *d)
+{
+    *a = *b = *c = *d = 0;
+    for (const answer *l = processor; l && l->number; l++)
+        if (l->number == number)
+            *a = l->a, *b = l->b, *c = l->c, *d = l->d;
+}
+
+static int backwards, is_still;
+static uint64_t reads;
+
+static uint64_t count(void)
+{
+    reads += !is_still;
+    return backwards ? UINT64_MAX - reads : 1000 * reads;
+}
+
+#undef __cpuid
+#define __cpuid(leaf, a, b, c, d) ask(leaf, &(a), &(b), &(c), &(d))
+#define __builtin_ia32_rdtsc() count()
+#include "platform/clock.c"
+
+#define KVM 0x4b4d564b, 0x564b4d56, 0x4d /* "KVMKVMKVM" */
+#define HYPER_V 0x7263694d, 0x666f736f, 0x76482074
+#define STABLE (1u << 24)
+
+static void expect(const answer *leaves, int kind)
+{
+    processor = leaves;
+    gnomon__clock_start();
+    CHECK_EQ(gnomon__clock_kind(), kind);
+    CHECK_STR(gnomon__clock_name(),
+              kind == GNOMON__CLOCK_SYSTEM ? "monotonic" : "tsc");
+}
+
+TEST(a_counter_of_one_rate)
+{
+    static const answer leaves[] = {{0x80000007, 0, 0, 0, 1u << 8}, {0}};
+    expect(leaves, GNOMON__CLOCK_COUNTER);
+    CHECK(reads > 0);
+    /* A read is a large step: the rate is known only after many, or 10 ms. */
+    gnomon__clock clock = gnomon__clock_read();
+    CHECK(clock.mult > 0);
+    /* Nor does one that stopped keep anybody waiting. */
+    reads = 0;
+    is_still = 1;
+    clock = gnomon__clock_read();
+    CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 0);
+}
+
+/* Its ticks are ns, and its conversion is exact. */
+TEST(a_counter_of_changing_rate_is_not_read)
+{
+    static const answer leaves[] = {{0x80000007, 0, 0, 0, ~(1u << 8)}, {0}};
+    expect(leaves, GNOMON__CLOCK_SYSTEM);
+    uint64_t before = gnomon__os_monotonic_ns(), now = gnomon__ticks();
+    CHECK(before <= now && now <= gnomon__os_monotonic_ns());
+    gnomon__clock clock = gnomon__clock_read();
+    CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 12345);
+    CHECK(gnomon__clock_since_zero_ns(&clock, now) < 1000000000);
+    CHECK_EQ(reads, 0);
+}
+
+TEST(a_guest_of_kvm_whose_clock_is_stable)
+{
+    static const answer leaves[] = {
+        {0x40000000, 0x40000001, KVM}, {0x40000001, STABLE, 0, 0, 0}, {0}};
+    expect(leaves, GNOMON__CLOCK_COUNTER);
+}
+
+TEST(a_guest_of_kvm_whose_clock_is_not)
+{
+    static const answer leaves[] = {
+        {0x40000000, 0x40000001, KVM}, {0x40000001, ~STABLE, 0, 0, 0}, {0}};
+    expect(leaves, GNOMON__CLOCK_SYSTEM);
+}
+
+TEST(a_guest_of_kvm_that_plays_hyper_v)
+{
+    static const answer leaves[] = {{0x40000000, 0x40000006, HYPER_V},
+                                    {0x40000001, 0, 0, 0, 0},
+                                    {0x40000100, 0x40000101, KVM},
+                                    {0x40000101, STABLE, 0, 0, 0},
+                                    {0}};
+    expect(leaves, GNOMON__CLOCK_COUNTER);
+}
+
+/* Whose own bit 24 is another thing. */
+TEST(a_guest_of_somebody_else)
+{
+    static const answer leaves[] = {
+        {0x40000000, 0x40000006, HYPER_V}, {0x40000001, STABLE, 0, 0, 0}, {0}};
+    expect(leaves, GNOMON__CLOCK_SYSTEM);
+}
+
+TEST(a_counter_that_runs_backwards_is_given_up)
+{
+    static const answer leaves[] = {{0x80000007, 0, 0, 0, 1u << 8}, {0}};
+    backwards = 1;
+    expect(leaves, GNOMON__CLOCK_SYSTEM);
+    gnomon__clock clock = gnomon__clock_read();
+    CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 12345);
+    CHECK(clock.error_ns < 100000000);
+}
+
+#else
+
+TEST(other_processors)
+{
+    SKIP("only x86-64 says which counters are usable");
+}
+
+#endif

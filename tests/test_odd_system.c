@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Systems that lack a call, interrupt one, or have odd files: what gnomon makes
+ * do with. Which calls may fail at all: test_faults.c.
+ * links: testing
+ * labels: guest */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "child.h"
+#include "mark/sink.h"
+#include "marks.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+#include "platform/os_calls.h"
+#include "sanitizer.h"
+#undef open /* here they are the test's own */
+#undef close
+#undef read
+#undef write
+#undef stat
+#undef lstat
+#undef fstat
+#undef mkdir
+#undef sigaction
+#undef fcntl
+#undef pthread_create
+#undef getrlimit
+
+/* ---- No membarrier ------------------------------------------------------- */
+
+static int starts, stops;
+
+static void count_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    starts++;
+}
+
+static void count_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    stops++;
+}
+
+static const gnomon_profiler counts = {.struct_size = sizeof counts,
+                                       .abi = GNOMON_ABI,
+                                       .name = "counts",
+                                       .start = count_start,
+                                       .stop = count_stop};
+
+static void scopes(int n)
+{
+    for (int i = 0; i < n; i++) {
+        GNOMON_SCOPE("scope");
+        gnomon_start("action");
+        gnomon_stop("action");
+    }
+}
+
+/* Then each callback has a fence of its own. */
+TEST(hooks_without_membarrier)
+{
+    gnomon__test_fail_calls("syscall", 1, UINT64_MAX, 0);
+    CHECK_EQ(gnomon_attach(&counts, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon__needs_fence, 1);
+    scopes(10);
+    attach_probe(); /* beside a tree */
+    scopes(10);
+    CHECK_EQ(starts, 40);
+    CHECK_EQ(stops, 40);
+    CHECK_EQ(gnomon_detach(&counts, NULL), GNOMON_OK);
+    scopes(10);
+    CHECK_EQ(starts, 40);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(calls_of(p, "scope"), 20);
+    gnomon_profile_free(p);
+}
+
+TEST(a_membarrier_that_cannot_register_is_the_slow_one)
+{
+    if (!gnomon__os_barrier_prepare())
+        SKIP("the system has no membarrier");
+    gnomon__test_fail_calls("syscall", 2, 1, EPERM); /* the second registers */
+    CHECK_EQ(gnomon__os_barrier_prepare(), 1);
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    CHECK_EQ(gnomon__os_barrier(), 1);
+}
+
+/* ---- Interruptions ------------------------------------------------------- */
+
+static int alarms;
+
+static void count_alarm(int unused)
+{
+    (void)unused;
+    alarms++;
+}
+
+TEST(a_sleep_goes_on_after_signals)
+{
+    struct sigaction action = {.sa_handler = count_alarm};
+    struct itimerval each = {{0, 2000}, {0, 2000}}, none = {{0, 0}, {0, 0}};
+    sigaction(SIGALRM, &action, NULL);
+    uint64_t before = gnomon__os_monotonic_ns();
+    setitimer(ITIMER_REAL, &each, NULL);
+    gnomon__os_sleep_ns(50000000);
+    setitimer(ITIMER_REAL, &none, NULL);
+    CHECK(gnomon__os_monotonic_ns() - before >= 50000000);
+    CHECK(alarms > 0);
+}
+
+TEST(taking_a_pipe_s_signal_is_tried_again)
+{
+    int ends[2];
+    sigset_t pending;
+    CHECK_EQ(pipe(ends), 0);
+    close(ends[0]);
+    gnomon__test_fail_calls("sigtimedwait", 1, 3, EINTR);
+    CHECK_EQ(gnomon__os_write(ends[1], "x", 1), EPIPE);
+    CHECK_EQ(gnomon__test_calls(), 4);
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    sigpending(&pending);
+    CHECK_EQ(sigismember(&pending, SIGPIPE), 0);
+}
+
+/* A process whose state is not to be read is not taken for deserted. */
+TEST(who_is_left_may_be_unknown)
+{
+    static const char *const calls[] = {"open", "read"};
+    for (int i = 0; i < 2; i++) {
+        gnomon__test_fail_calls(calls[i], 1, 1, 0);
+        CHECK_EQ(gnomon__os_is_deserted(), 0);
+        CHECK_EQ(gnomon__test_calls(), 1);
+    }
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    CHECK_EQ(gnomon__os_is_deserted(), 0);
+}
+
+/* ---- Limits of memory ---------------------------------------------------- */
+
+/* Only its soft half, which may be raised again. */
+static void limit_address_space(rlim_t bytes)
+{
+    struct rlimit limit;
+    CHECK_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = bytes;
+    CHECK_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+TEST(an_arena_takes_a_quarter_of_the_room)
+{
+    gnomon__arena arena, none;
+#if IS_ASAN || IS_TSAN
+    SKIP("a sanitizer has terabytes mapped");
+#endif
+    limit_address_space((rlim_t)1 << 40);
+    uint64_t room = gnomon__os_room();
+    rlim_t used = ((rlim_t)1 << 40) - room;
+    limit_address_space(used + (64u << 20));
+    int code = gnomon__arena_map(&arena, 1u << 30);
+    limit_address_space(used + (2u << 20)); /* too little for both */
+    int refusal = gnomon__arena_map(&none, 1u << 30);
+    limit_address_space(RLIM_INFINITY);
+    CHECK_EQ(refusal, GNOMON_ENOMEM);
+    CHECK_EQ(code, GNOMON_OK);
+    CHECK(arena.size <= 16u << 20 && arena.size > 15u << 20);
+}
+
+/* Where the system does not tell what is used, most of the limit may be. */
+TEST(room_that_is_not_to_be_known_is_a_quarter_of_the_limit)
+{
+    limit_address_space((rlim_t)1 << 50);
+    gnomon__test_fail_calls("read", 1, 1, EIO);
+    uint64_t room = gnomon__os_room();
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    CHECK_EQ(room, 1ull << 48);
+    limit_address_space(RLIM_INFINITY);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static int publish(const char *path, const char *text)
+{
+    return gnomon__os_publish(path, text, strlen(text));
+}
+
+/* Where only root may write: else it says so. */
+TEST(a_file_in_the_root)
+{
+    char path[64], *text = NULL;
+    snprintf(path, sizeof path, "/gnomon-test-%d.txt", (int)getpid());
+    int why = publish(path, "report");
+    CHECK(why == 0 || why == EACCES || why == EROFS);
+    if (why)
+        return;
+    CHECK_EQ(gnomon__os_read_file(path, 100, &text), 0);
+    CHECK_STR(text, "report");
+    gnomon__free(text);
+    CHECK_EQ(unlink(path), 0);
+}
+
+TEST(a_link_of_another_user_s_in_a_folder_of_all_is_a_trap)
+{
+    child_folder();
+    CHECK_EQ(mkdir("all", 0777), 0);
+    CHECK_EQ(chmod("all", 01777), 0);
+    CHECK_EQ(mkdir("precious", 0777), 0);
+    CHECK_EQ(symlink("../precious", "all/link"), 0);
+    CHECK_EQ(publish("all/link/mine.txt", "report"), 0); /* by ourselves */
+    if (lchown("all/link", 12345, 12345) != 0)
+        SKIP("only root gives files away");
+    CHECK_EQ(publish("all/link/theirs.txt", "report"), EACCES);
+    CHECK(access("precious/theirs.txt", F_OK) != 0);
+    CHECK_EQ(publish("precious/theirs.txt", "report"), 0);
+}
+
+TEST(a_file_that_another_has_replaced_is_not_read_as_ours)
+{
+    gnomon__os_file mine = {0, 0, 0};
+    char *text;
+    child_folder();
+    CHECK_EQ(gnomon__os_publish_beside("a", "one", 3, &mine, 0), 0);
+    CHECK_EQ(gnomon__os_read_mine("a", &mine, 100, &text), 0);
+    CHECK_STR(text, "one");
+    gnomon__free(text);
+    CHECK_EQ(publish("b", "two"), 0);
+    CHECK_EQ(rename("b", "a"), 0);
+    CHECK_EQ(gnomon__os_read_mine("a", &mine, 100, &text), ENOENT);
+    CHECK(text == NULL);
+}
+
+/* Unused and without a size, so that nothing could be harmed. */
+TEST(a_disk_is_not_written_to)
+{
+    char path[32], size[64], *text;
+    for (int i = 0; i < 16; i++) {
+        snprintf(path, sizeof path, "/dev/loop%d", i);
+        snprintf(size, sizeof size, "/sys/block/loop%d/size", i);
+        text = child_read(size);
+        int fd = text && atol(text) == 0 ? open(path, O_WRONLY) : -1;
+        if (fd >= 0) {
+            close(fd);
+            CHECK_EQ(publish(path, "report"), ENOTSUP);
+            return;
+        }
+    }
+    SKIP("no disk that may be opened and is empty");
+}
+
+/* What the host opens as 2 is its own; but it never asks the child to have it. */
+TEST(a_descriptor_2_that_closes_on_exec_is_the_hosts_file)
+{
+    int kept = dup(2);
+    child_folder();
+    CHECK_EQ(gnomon__os_stderr(), 2);
+    close(2);
+    CHECK_EQ(open("own", O_WRONLY | O_CREAT | O_CLOEXEC, 0644), 2);
+    int found = gnomon__os_stderr();
+    dup2(kept, 2);
+    CHECK_EQ(found, -1);
+    CHECK_EQ(gnomon__os_stderr(), 2);
+}
+
+/* ---- A fork while the lock is taken -------------------------------------- */
+
+static int is_held, may_give;
+
+static void *hold_the_lock(void *unused)
+{
+    gnomon__lock();
+    store_release(&is_held, 1);
+    while (!load_acquire(&may_give))
+        usleep(1000);
+    gnomon__unlock();
+    return unused;
+}
+
+/* As a handler may that interrupted a mark: the child has a lock of its own. */
+TEST(a_fork_inside_that_finds_the_lock_taken)
+{
+    pthread_t thread;
+    int status = -1;
+    attach_probe();
+    CHECK_EQ(pthread_create(&thread, NULL, hold_the_lock, NULL), 0);
+    while (!load_acquire(&is_held))
+        usleep(1000);
+    gnomon__guard();
+    pid_t child = fork();
+    gnomon__unguard();
+    if (child == 0) {
+        alarm(20);
+        gnomon__lock();
+        gnomon__unlock();
+        *child_path = 0;
+        exit(test_failures != 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    store_release(&may_give, 1);
+    pthread_join(thread, NULL);
+    scopes(3);
+}
