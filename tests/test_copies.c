@@ -14,6 +14,7 @@
 #define SHARING AT("sharing.so")
 #define ELDER AT("elder.so")
 #define STRANGER AT("stranger.so")
+#define NOTES AT("notes.so")
 
 #define TITLE "FIT Profiler Report"
 
@@ -123,6 +124,21 @@ TEST(another_generation_stays_off_and_says_so)
     CHECK_EQ(times_in(r.err, "stays off"), 1);
     r = RUN("without", FIRST, STRANGER, "say=" STRANGER);
     CHECK(strncmp(r.out, "0\n", 2) != 0);
+    /* It may also be the first; then the others are off. */
+    r = RUN("without", STRANGER, FIRST, SHARING, "again", "say=" FIRST);
+    CHECK_EQ(r.status, 0);
+    CHECK(strncmp(r.out, "0\n", 2) != 0);
+    CHECK_EQ(calls_of(r.err, "stranger"), 3);
+    CHECK_EQ(calls_of(r.err, "first"), -1);
+    CHECK_EQ(calls_of(r.err, "sharing"), -1);
+    CHECK_EQ(times_in(r.err, "version 9.0.0 (generation 9) came first"), 2);
+}
+
+/* Notes of the same name that lead to no copy, or to one older than any. */
+TEST(odd_notes_are_passed_over)
+{
+    ONE_TABLE(RUN("without", NOTES, FIRST, SHARING, "again"), "first",
+              "sharing");
 }
 
 /* Who owns the process is decided while all of them start. */

@@ -46,6 +46,24 @@ TEST(cost)
     expect(&facts, 1000, 0, "");
 }
 
+/* Nor can a share be given of no time, or of no stage. */
+TEST(cost_of_no_time)
+{
+    gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29};
+    gnomon_stage_info stage = {.name = "fit", .begin_ns = 7, .end_ns = 7};
+    gnomon_region_info region = {.name = "step"};
+    gnomon_host_stats stats = {.count = 3};
+    gnomon_node_info node = {.region = 1, .host = &stats};
+    for (size_t stages = 0; stages < 2; stages++) {
+        fake_profile p = {{&fake_api}, &stage, &region, &node, stages, 1, 1, 0};
+        fake_writer w;
+        fake_open(&w);
+        CHECK_EQ(gnomon__footer(&p.base, &facts, &w.base), GNOMON_OK);
+        CHECK_STR(w.text, "");
+        free(w.text);
+    }
+}
+
 TEST(no_marks)
 {
     gnomon__footer_facts facts = {.pair_ns = 29};

@@ -82,6 +82,7 @@ static void check_snapshot(const char *profiler)
 static void run_all(void)
 {
     static char worker[] = "worker";
+    static char large[20002]; /* of more than a block of a profile's texts */
     gnomon_setup_options o = {.struct_size = sizeof o,
                               .has_rank = 1,
                               .rank = 1, /* which prints nothing */
@@ -92,6 +93,8 @@ static void run_all(void)
     CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_EPLUGIN);
     fair(gnomon_metadata("key", "{\"a\": [1, 2]}"));
     fair(gnomon_metadata("key", "2"));
+    memset(large, '1', sizeof large - 1);
+    fair(gnomon_metadata("large", large));
     fair(gnomon_stage_begin("fit"));
     mark_some("run");
     on_thread(mark_on_thread, worker);

@@ -90,6 +90,9 @@ STATS_LIE(an_empty_cell, false_cells[0].count = 0)
 STATS_LIE(a_cell_is_missing, s->cell_count--)
 STATS_LIE(cells_descend, false_cells[1].cell = false_cells[0].cell)
 
+/* One that never ended: it has no cell. */
+STATS_LIE(time_of_no_calls, s->total_ns = 1)
+
 static void lie_open_node_0(void *info)
 {
     ((gnomon_open_info *)info)->node = 0;
@@ -175,6 +178,7 @@ static const struct {
     LIE(NODES, 2, a_cell_is_missing, "node 2"),
     LIE(NODES, 2, cells_descend, "node 2"),
     LIE(NODES, 4, closed, "open scope 1"),
+    LIE(NODES, 4, time_of_no_calls, "node 4: no executions, but times"),
     LIE(OPENS, 1, open_node_0, "open scope 1"),
     LIE(OPENS, 1, open_node_1, "open scope 1"),
     LIE(OPENS, 1, open_node_99, "open scope 1"),
@@ -234,8 +238,9 @@ TEST(each_lie_is_found_and_named)
     gnomon_begin(region("still open"));
     gnomon_profile *p = profile_of("probe", 1);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        int wants_open =
-            lies[i].entity == GNOMON_OPENS || lies[i].lie == lie_closed;
+        int wants_open = lies[i].entity == GNOMON_OPENS ||
+                         lies[i].lie == lie_closed ||
+                         lies[i].lie == lie_time_of_no_calls;
         liar l = {{&lying_api},
                   wants_open ? p : clean,
                   lies[i].entity,

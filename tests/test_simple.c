@@ -351,6 +351,31 @@ TEST(no_time_passed)
     free(text);
 }
 
+/* A profile that does not know who was first, or which region a node has. */
+TEST(odd_profiles)
+{
+    table t;
+    memset(&t, 0, sizeof t);
+    row(&t, "b", 2, 10);
+    row(&t, "c", 2, 10);
+    row(&t, "a", 2, 10);
+    row(&t, "nobody's", 5, 99);
+    row(&t, "nobody's too", 5, 99);
+    for (size_t i = 0; i < t.rows; i++)
+        t.nodes[i].first = 0;
+    t.nodes[3].region = 0;
+    t.nodes[4].region = 6;
+    fake_profile p = {{&fake_api}, NULL, t.regions, t.nodes, 0, 5, 5, 0};
+    fake_writer w;
+    fake_open(&w);
+    CHECK_EQ(render(&p, 0, &w), GNOMON_OK);
+    const char *a = strstr(w.text, "|  a\t"), *b = strstr(w.text, "|  b\t");
+    CHECK(a && b && a < b && b < strstr(w.text, "|  c\t"));
+    CHECK(strstr(w.text, "nobody's") == NULL);
+    CHECK_EQ(strncmp(w.text, "Profiler Report", 15), 0); /* of no stage */
+    free(w.text);
+}
+
 TEST(a_failing_writer_is_reported)
 {
     table t;
