@@ -32,7 +32,8 @@ for name in "$@"; do
         "build/fuzz/$name.log" || true
     if [ -n "$minimize" ] && [ "$bad" -eq 0 ]; then
         small=$(mktemp -d)
-        "$fuzzer" -merge=1 "-max_len=$((longest / 3))" "$small" "$kept" "$found" 2> /dev/null
+        "$fuzzer" -merge=1 "-max_len=$((longest / 3))" "$small" \
+            "$kept" "$found" 2> /dev/null
         echo "$(find "$small" -type f | wc -l) files in $small:" \
             "choose some dozens for $kept"
     fi

@@ -10,8 +10,10 @@
 #include <dirent.h>
 #include <errno.h>
 
+#include "bytes.h"
 #include "child.h"
 #include "live.h"
+#include "whole.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
@@ -90,6 +92,10 @@ static void run_all(void)
     gnomon_profile *p = NULL;
     if (fair(gnomon_snapshot(&p, "simple", 1)) && p)
         fair(gnomon_profile_check(p)); /* or it has no memory */
+    gnomon_profile_free(p);
+    p = NULL;
+    int code = gnomon_profile_load(&p, "profile.gnomon");
+    CHECK(!code == (p != NULL) && (!code || *gnomon_error_text()));
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
@@ -202,6 +208,14 @@ static int is_reached(const a_fault *f)
 static void be_child(const a_fault *f)
 {
     sigset_t before, after;
+    gnomon_profile *whole = whole_of("0");
+    bytes b = bytes_of(whole, GNOMON_FORM_FILE);
+    FILE *profile = fopen("profile.gnomon", "w");
+    CHECK(profile && fwrite(b.at, 1, b.size, profile) == b.size);
+    if (profile)
+        fclose(profile);
+    gnomon_profile_free(whole);
+    free(b.at);
     FILE *spec = fopen("spec", "w");
     int status;
     *child_path = 0; /* the parent cleans up */

@@ -105,13 +105,13 @@ static int read_section(file_reader *r)
 
 /* ---- The whole ---------------------------------------------------------------------- */
 
-static int tell(file_reader *r, uint64_t count, const char *format,
-                const char *what)
+static int tell_loss(file_reader *r, uint64_t count, const char *sort,
+                     const char *what)
 {
     char text[64];
     if (!count)
         return GNOMON_OK;
-    snprintf(text, sizeof text, format, what);
+    snprintf(text, sizeof text, "%s%s", sort, what);
     gnomon_loss_info *l = gnomon__model_add(r->records.m, GNOMON_LOSSES);
     if (l) {
         l->kind = gnomon__model_text(r->records.m, text);
@@ -121,7 +121,7 @@ static int tell(file_reader *r, uint64_t count, const char *format,
 }
 
 /* What was lost is told as losses of nobody: beside those of the runs. */
-static int tell_all(file_reader *r)
+static int tell_losses(file_reader *r)
 {
     static const char *const names[GNOMON__ENTITIES] = {
         "runs",   "stages", "steps", "tracks",   "regions",
@@ -129,17 +129,17 @@ static int tell_all(file_reader *r)
         "losses", "views",  "ops",   "events"};
     int code = GNOMON_OK;
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        code = tell(r, r->lost[k], "unreadable: %s", names[k]);
+        code = tell_loss(r, r->lost[k], "unreadable: ", names[k]);
     for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
         for (int c = 0; c < 4; c++) /* it may be anything */
             if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
                 r->unknown[i][c] = '?';
-        code = tell(r, 1, "unknown section %s", r->unknown[i]);
+        code = tell_loss(r, 1, "unknown section ", r->unknown[i]);
     }
     if (!code)
-        code = tell(r, r->sections.unread, "unreadable: %s", "bytes");
+        code = tell_loss(r, r->sections.unread, "unreadable: ", "bytes");
     if (!code)
-        code = tell(r, !r->has_end, "%s", "the end of the file");
+        code = tell_loss(r, !r->has_end, "", "the end of the file");
     return code;
 }
 
@@ -151,7 +151,7 @@ static int is_damaged(const file_reader *r)
     return lost != 0;
 }
 
-static int read_all(file_reader *r, const gnomon__source *from)
+static int read_sections(file_reader *r, const gnomon__source *from)
 {
     gnomon__section s;
     int code = gnomon__sections_open(&r->sections, from), more = 1;
@@ -164,7 +164,7 @@ static int read_all(file_reader *r, const gnomon__source *from)
     if (!code && is_damaged(r))
         code = gnomon__mend(r->records.m);
     if (!code)
-        code = tell_all(r);
+        code = tell_losses(r);
     return code ? code : gnomon_profile_check(&r->records.m->base);
 }
 
@@ -175,7 +175,7 @@ int gnomon__read_file(gnomon_profile **out, const gnomon__source *from)
     gnomon__fail_clear();
     if (!r.records.m)
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    int code = read_all(&r, from);
+    int code = read_sections(&r, from);
     gnomon__sections_close(&r.sections);
     gnomon__texts_free(&r.records);
     if (code)

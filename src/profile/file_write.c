@@ -68,9 +68,9 @@ static void file_put(file_writer *w, const void *bytes, size_t size)
         w->code = w->out->write(w->out, bytes, size);
 }
 
-static void put_section(file_writer *w, const char *kind, uint32_t item_size,
-                        uint64_t first, uint32_t count, file_buffer *a,
-                        file_buffer *b)
+static void file_section(file_writer *w, const char *kind, uint32_t item_size,
+                         uint64_t first, uint32_t count, file_buffer *a,
+                         file_buffer *b)
 {
     char header[GNOMON__SECTION_HEADER] = {0};
     static const char zeroes[8];
@@ -161,7 +161,7 @@ static uint32_t tail_at(const file_writer *w)
     return (uint32_t)w->tail.used + 1;
 }
 
-static uint32_t put_stats(file_writer *w, const gnomon_host_stats *s)
+static uint32_t file_stats(file_writer *w, const gnomon_host_stats *s)
 {
     if (!s)
         return 0;
@@ -182,7 +182,7 @@ static uint32_t put_stats(file_writer *w, const gnomon_host_stats *s)
     return where;
 }
 
-static uint32_t put_memory(file_writer *w, const gnomon_node_info *n)
+static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
 {
     uint32_t where = tail_at(w);
     char *at = file_room(w, &w->tail, 56 * n->memory_count);
@@ -199,7 +199,7 @@ static uint32_t put_memory(file_writer *w, const gnomon_node_info *n)
     return n->memory_count ? where : 0;
 }
 
-static uint32_t put_work(file_writer *w, const gnomon_work_stats *work)
+static uint32_t file_work(file_writer *w, const gnomon_work_stats *work)
 {
     uint32_t where = tail_at(w);
     char *at = work ? file_room(w, &w->tail, 16) : NULL;
@@ -210,7 +210,7 @@ static uint32_t put_work(file_writer *w, const gnomon_work_stats *work)
     return where;
 }
 
-static uint32_t put_inputs(file_writer *w, const gnomon_op_info *op)
+static uint32_t file_inputs(file_writer *w, const gnomon_op_info *op)
 {
     uint32_t where = tail_at(w);
     for (size_t i = 0; i < op->input_count; i++) {
@@ -233,7 +233,7 @@ static uint32_t put_inputs(file_writer *w, const gnomon_op_info *op)
     return op->input_count ? where : 0;
 }
 
-static uint32_t put_attributes(file_writer *w, const gnomon_op_info *op)
+static uint32_t file_attributes(file_writer *w, const gnomon_op_info *op)
 {
     uint32_t where = tail_at(w);
     for (size_t i = 0; i < op->attribute_count; i++) {
@@ -250,8 +250,8 @@ static uint32_t put_attributes(file_writer *w, const gnomon_op_info *op)
 
 /* ---- Records --------------------------------------------------------------------- */
 
-static void put_field(file_writer *w, char *at, unsigned type, const void *info,
-                      const char *field)
+static void file_field(file_writer *w, char *at, unsigned type,
+                       const void *info, const char *field)
 {
     uint32_t small;
     uint64_t large;
@@ -268,28 +268,28 @@ static void put_field(file_writer *w, char *at, unsigned type, const void *info,
         return;
     case GNOMON__FIELD_STATS:
         memcpy(&pointer, field, sizeof pointer);
-        gnomon__put_32(at, put_stats(w, pointer));
+        gnomon__put_32(at, file_stats(w, pointer));
         return;
     case GNOMON__FIELD_STEPS:
         gnomon__put_32(
-            at, put_stats(w, (const gnomon_host_stats *)(const void *)field));
+            at, file_stats(w, (const gnomon_host_stats *)(const void *)field));
         return;
     case GNOMON__FIELD_MEMORY:
-        gnomon__put_32(at, put_memory(w, info));
+        gnomon__put_32(at, file_memory(w, info));
         gnomon__put_32(
             at + 4, (uint32_t)((const gnomon_node_info *)info)->memory_count);
         return;
     case GNOMON__FIELD_WORK:
         memcpy(&pointer, field, sizeof pointer);
-        gnomon__put_32(at, put_work(w, pointer));
+        gnomon__put_32(at, file_work(w, pointer));
         return;
     case GNOMON__FIELD_INPUTS:
-        gnomon__put_32(at, put_inputs(w, info));
+        gnomon__put_32(at, file_inputs(w, info));
         gnomon__put_32(at + 4,
                        (uint32_t)((const gnomon_op_info *)info)->input_count);
         return;
     case GNOMON__FIELD_ATTRIBUTES:
-        gnomon__put_32(at, put_attributes(w, info));
+        gnomon__put_32(at, file_attributes(w, info));
         gnomon__put_32(
             at + 4, (uint32_t)((const gnomon_op_info *)info)->attribute_count);
         return;
@@ -304,18 +304,18 @@ static void end_section(file_writer *w, const gnomon__layout *l)
     file_buffer none = {0};
     if (w->texts.used) {
         uint64_t bytes = w->texts.used;
-        put_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
-                    &none);
+        file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
+                     &none);
         w->texts_written += bytes;
     }
     if (w->count)
-        put_section(w, l->kind, gnomon__record_size(l), w->first, w->count,
-                    &w->records, &w->tail);
+        file_section(w, l->kind, gnomon__record_size(l), w->first, w->count,
+                     &w->records, &w->tail);
     w->first += w->count;
     w->count = 0;
 }
 
-static void put_entities(file_writer *w, const gnomon__layout *l)
+static void file_entities(file_writer *w, const gnomon__layout *l)
 {
     size_t total = gnomon_profile_count(w->p, l->entity);
     uint64_t info[16]; /* of any entity */
@@ -328,7 +328,7 @@ static void put_entities(file_writer *w, const gnomon__layout *l)
         char *at = file_room(w, &w->records, size);
         for (unsigned k = 0; at && !w->code && k < l->field_count; k++) {
             const gnomon__field *f = &l->fields[k];
-            put_field(w, at, f->type, info, (const char *)info + f->at);
+            file_field(w, at, f->type, info, (const char *)info + f->at);
             at += gnomon__field_size(f->type);
         }
         w->count++;
@@ -339,7 +339,7 @@ static void put_entities(file_writer *w, const gnomon__layout *l)
 }
 
 /* How many there are of each kind: what a reader misses when it finds less. */
-static void put_end(file_writer *w)
+static void file_end(file_writer *w)
 {
     file_buffer none = {0};
     for (int i = 0; i < GNOMON__ENTITIES; i++) {
@@ -350,7 +350,7 @@ static void put_end(file_writer *w)
         memcpy(at, l->kind, 4);
         gnomon__put_64(at + 8, gnomon_profile_count(w->p, l->entity));
     }
-    put_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
+    file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
 }
 
 int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
@@ -362,9 +362,9 @@ int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
     gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
     file_put(&w, header, sizeof header);
     for (int i = 0; !w.code && i < GNOMON__ENTITIES; i++)
-        put_entities(&w, &gnomon__layouts[gnomon__layout_order[i]]);
+        file_entities(&w, &gnomon__layouts[gnomon__layout_order[i]]);
     if (!w.code)
-        put_end(&w);
+        file_end(&w);
     gnomon__free(w.records.bytes);
     gnomon__free(w.tail.bytes);
     gnomon__free(w.texts.bytes);

@@ -231,7 +231,9 @@ static uint64_t count_step(uint64_t now, uint64_t number, int given)
     if (!s->step_count && gnomon__stage_first(s->ordinal, &first) &&
         (!s->was_opened || first < step_begin))
         step_begin = first;
-    uint64_t d = step_begin && now > step_begin ? now - step_begin : 0;
+    if (now < step_begin) /* another thread's step, later, came first */
+        now = step_begin;
+    uint64_t d = step_begin ? now - step_begin : 0;
     if (!s->step_count || d < s->step_min)
         s->step_min = d;
     if (!s->step_count || d > s->step_max)
