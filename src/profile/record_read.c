@@ -239,12 +239,17 @@ static void read_field(gnomon__record_reader *r, unsigned type, const char *at,
 void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
                          const char *at, void *info)
 {
+    static const char *const none = "";
     uint32_t left = r->s->item_size;
     for (unsigned i = 0; i < l->field_count; i++) {
         const gnomon__field *f = &l->fields[i];
         unsigned size = gnomon__field_size(f->type);
-        if (left < size)
-            return; /* of an older gnomon: the rest is zero */
+        if (left < size) { /* of an older gnomon: what is missing is zero */
+            left = 0;
+            if (f->type == GNOMON__FIELD_TEXT)
+                memcpy((char *)info + f->at, &none, sizeof none);
+            continue;
+        }
         read_field(r, f->type, at, info, (char *)info + f->at);
         at += size;
         left -= size;
