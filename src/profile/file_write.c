@@ -185,6 +185,8 @@ static uint32_t file_stats(file_writer *w, const gnomon_host_stats *s)
 static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
 {
     uint32_t where = tail_at(w);
+    if (!n->memory_count)
+        return 0;
     char *at = file_room(w, &w->tail, 56 * n->memory_count);
     for (size_t i = 0; at && i < n->memory_count; i++, at += 56) {
         const gnomon_memory_stats *m = &n->memory[i];
@@ -196,7 +198,7 @@ static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
         gnomon__put_64(at + 40, (uint64_t)m->live_bytes);
         gnomon__put_64(at + 48, m->peak_bytes);
     }
-    return n->memory_count ? where : 0;
+    return where;
 }
 
 static uint32_t file_work(file_writer *w, const gnomon_work_stats *work)
