@@ -191,7 +191,7 @@ static int take_op(gnomon_builder *b, gnomon_op_info *o)
     /* Ours by now, so they may be changed. */
     gnomon_tensor *inputs = (gnomon_tensor *)(size_t)o->inputs;
     gnomon_attribute *attributes = (gnomon_attribute *)(size_t)o->attributes;
-    for (size_t i = 0; i < o->input_count; i++) {
+    for (size_t i = 0; inputs && i < o->input_count; i++) {
         if (!inputs[i].dims && inputs[i].rank)
             return fails(b, GNOMON_EINVAL, "a shape without dims", GNOMON_OPS);
         if (!TAKE_TEXTS(b, 0, &inputs[i].dtype) ||
@@ -199,7 +199,7 @@ static int take_op(gnomon_builder *b, gnomon_op_info *o)
             !TAKE_ITEMS(b, inputs[i].strides, inputs[i].rank))
             return 0;
     }
-    for (size_t i = 0; i < o->attribute_count; i++)
+    for (size_t i = 0; attributes && i < o->attribute_count; i++)
         if (!TAKE_TEXTS(b, 0, &attributes[i].key) ||
             !take_json(b, &attributes[i].json, GNOMON_OPS))
             return 0;

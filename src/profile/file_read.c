@@ -159,6 +159,7 @@ static int read_sections(file_reader *r, const gnomon__source *from)
     r->credible = from->size / 8;
     while (!code && (more = gnomon__sections_next(&r->sections, &s)) > 0)
         code = read_section(r);
+    r->records.s = NULL; /* ours no more */
     if (more < 0)
         code = more;
     if (!code && is_damaged(r))

@@ -44,7 +44,7 @@ typedef struct file_writer {
 /* Room for `size` more zeroes; NULL: none, and w->code says so. */
 static char *file_room(file_writer *w, file_buffer *b, size_t size)
 {
-    if (size > b->room - b->used) {
+    if (!b->bytes || size > b->room - b->used) {
         size_t room = b->room ? b->room : 4096;
         while (room - b->used < size)
             room *= 2;
