@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* JSON as text: whether it is valid, and how a string is written. Nothing here
- * allocates. */
+/* JSON as text: whether it is valid, and how strings and numbers are written.
+ * Nothing here allocates. */
 #ifndef GNOMON_PLATFORM_JSON_H
 #define GNOMON_PLATFORM_JSON_H
 
@@ -20,5 +20,15 @@ int gnomon__json_valid(const char *text, size_t n);
  * A final NUL is written where `size` is not 0. */
 size_t gnomon__json_quote(const char *text, size_t n, char *buffer,
                           size_t size);
+
+/* Room for gnomon__json_real. */
+#define GNOMON__JSON_REAL 32
+
+/* Writes a number that reads back to the same bits: with 15 digits where they
+ * do, else with 16 or 17; with a point whatever the locale. JSON has no words for
+ * what is not finite, so that becomes a string: "Infinity", "-Infinity", "NaN",
+ * and a NaN of other bits than the usual one "NaN(0x7ff8000000000001)". Returns
+ * the length; a final NUL follows. */
+size_t gnomon__json_real(double value, char *buffer);
 
 #endif
