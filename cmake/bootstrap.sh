@@ -15,7 +15,8 @@ test="$build clang=clang binutils=nm pkg-config=pkg-config
     python3-dev postgresql postgresql-server-dev-all"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
-lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
+lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck
+    libjansson-dev"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
     qemu-user=qemu-aarch64"

@@ -17,7 +17,7 @@ import sys
 
 root, build, least = os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3]
 sources = os.path.join(root, "src") + os.sep
-places = "_objects.dir", "plugin_", "test_clock_kinds"
+places = "_objects.dir", "plugin_", "test_clock_kinds", "gnomon_cli.dir"
 lines = collections.defaultdict(collections.Counter)
 branches = collections.defaultdict(collections.Counter)
 functions = collections.defaultdict(dict)

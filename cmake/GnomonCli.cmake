@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# gnomon_cli, what the program is made of (src/cli): built where somebody links to
+# it, and not installed. It uses what the library hides, so whoever links to it
+# names a static gnomon behind it.
+option(GNOMON_JSON "Read profiles in JSON, with jansson if it is there" ON)
+set(GNOMON_WITH_JANSSON 0)
+if(GNOMON_JSON)
+  find_path(JANSSON_INCLUDE_DIR jansson.h)
+  find_library(JANSSON_LIBRARY jansson)
+  mark_as_advanced(JANSSON_INCLUDE_DIR JANSSON_LIBRARY)
+  if(JANSSON_INCLUDE_DIR)
+    file(STRINGS "${JANSSON_INCLUDE_DIR}/jansson.h" jansson_version
+      REGEX "^#define JANSSON_VERSION +\"")
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" jansson_version
+      "${jansson_version}")
+  endif()
+  if(NOT JANSSON_INCLUDE_DIR OR NOT JANSSON_LIBRARY)
+    message(STATUS "jansson: not found: no JSON will be read; "
+      "install libjansson-dev")
+  elseif(jansson_version VERSION_LESS 2.11)
+    message(STATUS "jansson: ${jansson_version} is older than 2.11: "
+      "no JSON will be read")
+  else()
+    message(STATUS "jansson: ${jansson_version}, ${JANSSON_LIBRARY}")
+    set(GNOMON_WITH_JANSSON 1)
+  endif()
+else()
+  message(STATUS "jansson: switched off: no JSON will be read")
+endif()
+
+file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
+if(NOT GNOMON_WITH_JANSSON) # json_read.c is there, and says so
+  list(FILTER cli_sources EXCLUDE REGEX "/json_(struct|value)\\.c$")
+endif()
+add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
+set_target_properties(gnomon_cli PROPERTIES
+  C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+target_include_directories(gnomon_cli
+  PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+target_compile_definitions(gnomon_cli PRIVATE _GNU_SOURCE
+  PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON})
+gnomon_set_warnings(gnomon_cli)
+if(GNOMON_WITH_JANSSON)
+  target_include_directories(gnomon_cli SYSTEM PUBLIC "${JANSSON_INCLUDE_DIR}")
+  target_link_libraries(gnomon_cli PUBLIC "${JANSSON_LIBRARY}")
+endif()
