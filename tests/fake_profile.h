@@ -48,7 +48,7 @@ static inline int fake_get(const gnomon_profile *profile, int entity,
 }
 
 static const gnomon_profile_api fake_api = {sizeof fake_api, GNOMON_ABI,
-                                            fake_count, fake_get};
+                                            fake_count, fake_get, NULL};
 
 /* Fails, for good, once more than `limit` bytes would be written. */
 typedef struct fake_writer {
