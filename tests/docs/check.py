@@ -5,6 +5,7 @@ The library is installed into WORK, the page's files are written into an empty
 folder, and its commands run there in order. `cc` stands for CC with -Wall
 -Wextra -Werror.
 
+  ```json          the block is JSON; tests/test_json_read.c reads it too
   ```c, ```text    the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below
                    each must be what it writes, numbers apart, and it must exit
@@ -20,6 +21,7 @@ macros and files that a page names `so`, and what it links to, must be there.
 PAGE may be the word "broken": then pages with planted faults are checked, and
 each must show.
 """
+import json
 import os
 import re
 import shutil
@@ -99,6 +101,12 @@ class Page:
             self.fault(line, "%s: exit status %d\n%s"
                        % (command, status, output))
 
+    def json(self, text, line):
+        try:
+            json.loads(text)
+        except ValueError as error:
+            self.fault(line, "no JSON: %s" % error)
+
     def check(self, text):
         for kind, block, line in blocks(text):
             if kind in ("c", "text"):
@@ -111,9 +119,11 @@ class Page:
                 self.console(block, line)
             elif kind == "line":
                 self.line(block, line)
+            elif kind == "json":
+                self.json(block, line)
             elif kind != "sh":
-                self.fault(line, "a block of kind %s: say c, text, console "
-                           "or sh" % kind)
+                self.fault(line, "a block of kind %s: say c, text, console, "
+                           "json or sh" % kind)
 
 
 def prepare(build, work, cc):
@@ -222,6 +232,7 @@ BROKEN = [
     "```console\n$ echo one\ntwo\n```\n",
     "```console\n$ echo\n$ false\n```\n",
     "```python\nprint()\n```\n",
+    "```json\n{\"a\": 1,}\n```\n",
     "    GNOMON=simpel ./train\n",
     "    GNOMON=simple ./no-such-program\n",
 ]

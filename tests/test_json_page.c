@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* docs/file-format.md says of JSON what is so.
+ * links: testing
+ * needs: cli */
+#include "json_form.h"
+#include "profile/json_form.h"
+
+static char page[1 << 18];
+
+static int read_page(void)
+{
+    FILE *f = fopen(TEST_SOURCE_DIR "/../docs/file-format.md", "r");
+    if (!CHECK(f != NULL))
+        return 0;
+    page[fread(page, 1, sizeof page - 1, f)] = 0;
+    fclose(f);
+    return 1;
+}
+
+TEST(the_page_speaks_of_every_field_and_word)
+{
+    char quoted[64];
+    if (!read_page())
+        return;
+    for (size_t k = 0; k < GNOMON__JSON_KINDS; k++) {
+        const gnomon__json_struct *form = &gnomon__json_kinds[k];
+        snprintf(quoted, sizeof quoted, "| `%s` | type", form->name);
+        char *from = strstr(page, quoted), *to;
+        if (!CHECK(from != NULL) || !CHECK((to = strstr(from, "\n\n")) != NULL))
+            return;
+        *to = 0;
+        for (size_t i = 0; i < form->field_count; i++) {
+            const gnomon__json_field *f = &form->fields[i];
+            snprintf(quoted, sizeof quoted, "`%s`", f->name);
+            if (!CHECK(strstr(from, quoted) != NULL))
+                fprintf(stderr, "    %s.%s\n", form->name, f->name);
+            for (uint32_t w = 0; f->words && f->words[w]; w++) {
+                snprintf(quoted, sizeof quoted, "`%s` %d", f->words[w],
+                         f->type == GNOMON__JSON_FLAGS ? 1 << w : (int)w);
+                if (!CHECK(strstr(from, quoted) != NULL))
+                    fprintf(stderr, "    %s\n", quoted);
+            }
+        }
+        *to = '\n';
+    }
+}
+
+TEST(what_the_page_shows_is_read)
+{
+    NEEDS_JANSSON();
+    int blocks = 0;
+    char *end = page, *at;
+    if (!read_page())
+        return;
+    while ((at = strstr(end, "\n```json\n")) != NULL) {
+        at += 9;
+        end = strstr(at, "\n```");
+        if (!CHECK(end != NULL))
+            return;
+        *end++ = 0;
+        gnomon_profile *p = profile_of_json(at);
+        CHECK_STR(gnomon_error_text(), "");
+        if (p)
+            check_survives(p);
+        blocks++;
+    }
+    CHECK(blocks > 0);
+}
