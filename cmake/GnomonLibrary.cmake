@@ -30,7 +30,8 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
-# Profilers see public headers only, and so libc's heap: tests make that fail.
+# Profilers, and what they print with, see public headers only, and so libc's
+# heap: tests make that fail.
 set(testing_calloc "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
 gnomon_testing_objects>:calloc=gnomon__test_calloc>")
 
@@ -50,7 +51,7 @@ function(gnomon_compile target)
   target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
   gnomon_set_warnings(${target})
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "/src/profilers/")
+    if(source MATCHES "/src/(profilers|report)/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calloc}")
     elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
