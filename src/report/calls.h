@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profile made ready for tables of functions: paths with their children, and
+ * which regions, and which steps from region to region, are one row or edge. */
+#ifndef GNOMON_REPORT_CALLS_H
+#define GNOMON_REPORT_CALLS_H
+
+#include <stdbool.h>
+
+#include "report/functions.h"
+
+/* Numbers from 1 as in the profile; 0 is none. */
+typedef struct gnomon__calls_node {
+    uint32_t parent;
+    uint32_t child; /* the first */
+    uint32_t next;  /* sibling */
+    uint32_t region;
+    uint32_t edge;      /* from the parent's row to this one's */
+    uint32_t next_root; /* of its action */
+    uint64_t count;
+    uint64_t total_ns;
+    uint64_t self_ns;
+} gnomon__calls_node;
+
+typedef struct gnomon__calls_region {
+    const char *file;
+    const char *name;
+    uint32_t line;
+    uint32_t function; /* regions that are one row share it; from 0 */
+    uint32_t title;    /* those of one name; from 0 */
+    uint32_t open;     /* on the way down */
+    bool is_action;
+    bool has_row;
+} gnomon__calls_region;
+
+/* One action, by name. */
+typedef struct gnomon__calls_action {
+    const char *name;
+    uint32_t first_root; /* in the order of the walk */
+    uint32_t last_root;
+    uint32_t start; /* the smallest: in order of first start, on a thread */
+    uint32_t open;
+} gnomon__calls_action;
+
+/* A row's or an edge's part in the walk. */
+typedef struct gnomon__calls_place {
+    uint32_t open;
+    uint32_t at; /* one more than its index in the table; 0: not there */
+} gnomon__calls_place;
+
+struct gnomon__calls {
+    gnomon__calls_node *nodes;
+    gnomon__calls_region *regions;
+    gnomon__calls_action *actions;
+    gnomon__calls_place *functions;
+    gnomon__calls_place
+        *edges; /* those between rows, then from outside to each row */
+    gnomon__caller *found;
+    size_t region_count, node_count, action_count, function_count, edge_count;
+    gnomon__functions table;
+};
+
+/* Calls `enter` and `leave` for `root` and all below it, parents first. Needs no
+ * stack, however deep. */
+void gnomon__calls_walk(gnomon__calls *c, uint32_t root,
+                        void (*enter)(gnomon__calls *c, uint32_t at, bool top),
+                        void (*leave)(gnomon__calls *c, uint32_t at, bool top));
+
+#endif

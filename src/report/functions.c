@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From the paths of a profile to cProfile's rows. Called by profilers that print
+ * or write such a table.
+ *
+ * A path's ancestors are what was on the stack, so a walk over the paths that
+ * counts, for each row and each edge, how often it is on the way down, knows
+ * which calls are primitive. An action cannot be open inside itself: where its
+ * path says so, others crossed it, and it was started anew; each start is
+ * primitive. All sums are of unsigned numbers, so crossing cannot make one
+ * negative.
+ *
+ * Invariant between tables: whatever the walk counts is back at zero, and no row
+ * or edge has a place; so a table costs what its own paths cost.
+ */
+#include "report/calls.h"
+
+#include <string.h>
+
+#define CALLS_OUTSIDE UINT32_MAX /* no row */
+
+static gnomon__function *calls_row(gnomon__calls *c,
+                                   const gnomon__calls_region *r)
+{
+    gnomon__calls_place *place = &c->functions[r->function];
+    if (!place->at) {
+        gnomon__function *row = &c->table.rows[c->table.row_count++];
+        memset(row, 0, sizeof *row);
+        row->file = r->file;
+        row->line = r->line;
+        row->name = r->name;
+        place->at = (uint32_t)c->table.row_count;
+    }
+    return &c->table.rows[place->at - 1];
+}
+
+/* Of what is outermost the edge comes from outside. */
+static uint32_t calls_edge(const gnomon__calls *c, uint32_t at, bool top)
+{
+    const gnomon__calls_node *n = &c->nodes[at];
+    return top ? (uint32_t)c->edge_count + c->regions[n->region].function
+               : n->edge;
+}
+
+static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
+{
+    const gnomon__calls_node *n = &c->nodes[at];
+    gnomon__calls_region *r = &c->regions[n->region];
+    gnomon__function *row = calls_row(c, r);
+    gnomon__calls_place *function = &c->functions[r->function];
+    gnomon__calls_place *edge = &c->edges[calls_edge(c, at, top)];
+    bool primitive = function->open == (r->is_action ? r->open : 0);
+    if (!edge->at) {
+        uint32_t above = c->nodes[n->parent].region;
+        gnomon__caller *made = &c->found[c->table.caller_count++];
+        memset(made, 0, sizeof *made);
+        made->callee = function->at - 1;
+        made->caller = top ? CALLS_OUTSIDE
+                           : c->functions[c->regions[above].function].at - 1;
+        edge->at = (uint32_t)c->table.caller_count;
+        row->caller_count++;
+    }
+    gnomon__caller *caller = &c->found[edge->at - 1];
+    row->nc += n->count;
+    row->tt_ns += n->self_ns;
+    caller->nc += n->count;
+    caller->tt_ns += n->self_ns;
+    if (primitive) {
+        row->cc += n->count;
+        row->ct_ns += n->total_ns;
+    }
+    if (primitive || !edge->open) {
+        caller->cc += n->count;
+        caller->ct_ns += n->total_ns;
+    }
+    function->open++;
+    edge->open++;
+    r->open++;
+}
+
+static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
+{
+    gnomon__calls_region *r = &c->regions[c->nodes[at].region];
+    c->functions[r->function].open--;
+    c->edges[calls_edge(c, at, top)].open--;
+    r->open--;
+}
+
+/* Forgets the places; they are found again the way they were made. */
+static void calls_forget(gnomon__calls *c, uint32_t at, bool top)
+{
+    c->functions[c->regions[c->nodes[at].region].function].at = 0;
+    c->edges[calls_edge(c, at, top)].at = 0;
+}
+
+static void calls_nothing(gnomon__calls *c, uint32_t at, bool top)
+{
+    (void)c, (void)at, (void)top;
+}
+
+/* Puts the edges below their callees, each callee's in the order in which they
+ * were found. Those from outside are the root's, or nobody's. */
+static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
+{
+    gnomon__functions *t = &c->table;
+    size_t found = t->caller_count;
+    for (size_t i = 0; i < found; i++) {
+        gnomon__caller *e = &c->found[i];
+        if (e->caller != CALLS_OUTSIDE)
+            continue;
+        if (root) {
+            e->caller = 0;
+            root->ct_ns += e->ct_ns;
+        } else {
+            t->rows[e->callee].caller_count--;
+        }
+    }
+    t->caller_count = 0;
+    for (size_t i = 0; i < t->row_count; i++) {
+        t->rows[i].first_caller = t->caller_count;
+        t->caller_count += t->rows[i].caller_count;
+        t->rows[i].caller_count = 0;
+    }
+    for (size_t i = 0; i < found; i++) {
+        gnomon__function *row = &t->rows[c->found[i].callee];
+        if (c->found[i].caller != CALLS_OUTSIDE)
+            t->callers[row->first_caller + row->caller_count++] = c->found[i];
+    }
+}
+
+const gnomon__functions *gnomon__calls_table(gnomon__calls *c, size_t which,
+                                             const char *root)
+{
+    bool all = which == GNOMON__CALLS_ALL;
+    uint32_t first = all ? c->nodes[0].child : c->actions[which].first_root;
+    gnomon__function *top = root ? &c->table.rows[0] : NULL;
+    c->table.row_count = 0;
+    c->table.caller_count = 0;
+    if (top) {
+        memset(top, 0, sizeof *top);
+        top->file = "~";
+        top->name = root;
+        top->nc = top->cc = 1;
+        c->table.row_count = 1;
+    }
+    for (uint32_t at = first; at;
+         at = all ? c->nodes[at].next : c->nodes[at].next_root)
+        gnomon__calls_walk(c, at, calls_enter, calls_leave);
+    for (uint32_t at = first; at;
+         at = all ? c->nodes[at].next : c->nodes[at].next_root)
+        gnomon__calls_walk(c, at, calls_forget, calls_nothing);
+    calls_sort_edges(c, top);
+    return &c->table;
+}
+
+size_t gnomon__calls_count(const gnomon__calls *c)
+{
+    return c->action_count;
+}
+
+const char *gnomon__calls_name(const gnomon__calls *c, size_t which)
+{
+    return c->actions[which].name;
+}
+
+size_t gnomon__calls_most_rows(const gnomon__calls *c)
+{
+    return c->function_count + 1;
+}
+
+size_t gnomon__calls_most_callers(const gnomon__calls *c)
+{
+    return c->edge_count + c->function_count;
+}

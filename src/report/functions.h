@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* cProfile's function table, made from a profile: of one action, or of all.
+ *
+ * A row is a place in the program: file, line and name. Functions and scopes
+ * have them; what is marked by name alone, as actions are, has the file "~" and
+ * the line 0, as cProfile's built-in functions. Regions that are equal in all
+ * three are one row. Ranges, marks and what runs on a device take no part: they
+ * are on no thread's stack.
+ *
+ * Uses public headers and libc only, so that plugins can bring it along. */
+#ifndef GNOMON_REPORT_FUNCTIONS_H
+#define GNOMON_REPORT_FUNCTIONS_H
+
+#include "gnomon/profile.h"
+
+/* Of all tracks and stages of the profile. Scopes that are open count as if they
+ * ended now. */
+typedef struct gnomon__function {
+    const char *file;
+    const char *name;
+    uint32_t line;
+    uint32_t caller_count;
+    size_t first_caller; /* into `callers` */
+    uint64_t nc;         /* calls */
+    uint64_t cc;         /* primitive ones: not inside one of the same row */
+    uint64_t tt_ns;      /* self */
+    uint64_t ct_ns;      /* of the primitive calls */
+} gnomon__function;
+
+/* The same of the calls that `caller` made, primitive being those not inside
+ * another call from the same row to the same row. */
+typedef struct gnomon__caller {
+    uint32_t caller; /* rows, from 0 */
+    uint32_t callee;
+    uint64_t nc;
+    uint64_t cc;
+    uint64_t tt_ns;
+    uint64_t ct_ns;
+} gnomon__caller;
+
+/* Rows, and the callers of each, as a walk over the paths meets them: inner ones
+ * before what comes beside, and otherwise in the order of first starts. */
+typedef struct gnomon__functions {
+    gnomon__function *rows;
+    gnomon__caller *callers; /* in the order of their callees */
+    size_t row_count;
+    size_t caller_count;
+} gnomon__functions;
+
+/* A profile made ready for tables. It borrows the profile's texts. */
+typedef struct gnomon__calls gnomon__calls;
+
+/* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. */
+int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile);
+void gnomon__calls_free(gnomon__calls *calls);
+
+/* What has a table: each action, and each scope that is outermost on its
+ * thread; those of one name are one. In the order of their first start, on a
+ * thread; threads one after another. */
+size_t gnomon__calls_count(const gnomon__calls *calls);
+const char *gnomon__calls_name(const gnomon__calls *calls, size_t which);
+
+#define GNOMON__CALLS_ALL ((size_t)-1)
+
+/* The table of one of them, or of all that the profile holds: O(its nodes), no
+ * memory taken. With `root`, a first row of that name is the caller of what is
+ * outermost. Valid until the next call. */
+const gnomon__functions *gnomon__calls_table(gnomon__calls *calls, size_t which,
+                                             const char *root);
+
+/* The most rows and callers that a table can have. */
+size_t gnomon__calls_most_rows(const gnomon__calls *calls);
+size_t gnomon__calls_most_callers(const gnomon__calls *calls);
+
+#endif
