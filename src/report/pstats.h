@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A table of functions as Python's pstats prints it, to the byte: print_stats,
+ * print_callers and print_callees, sorted, reversed and cut short. One thing of
+ * pstats is not here: regular expressions as restrictions, which are Python's
+ * own. And one defect: of callers that stripping makes equal it keeps the last
+ * one's numbers, where these are their sum. */
+#ifndef GNOMON_REPORT_PSTATS_H
+#define GNOMON_REPORT_PSTATS_H
+
+#include "gnomon/profiler.h"
+#include "report/functions.h"
+
+enum gnomon__pstats_view {
+    GNOMON__PSTATS_STATS = 0,
+    GNOMON__PSTATS_CALLERS = 1,
+    GNOMON__PSTATS_CALLEES = 2
+};
+
+enum gnomon__pstats_key {
+    GNOMON__PSTATS_CALLS = 0,
+    GNOMON__PSTATS_CUMULATIVE = 1,
+    GNOMON__PSTATS_FILE = 2,
+    GNOMON__PSTATS_LINE = 3,
+    GNOMON__PSTATS_NAME = 4,
+    GNOMON__PSTATS_NFL = 5,
+    GNOMON__PSTATS_PRIMITIVE = 6,
+    GNOMON__PSTATS_STDNAME = 7,
+    GNOMON__PSTATS_TIME = 8
+};
+
+/* Fewer rows: a fraction from 0 to below 1 of them, or a count from 0; any other
+ * number restricts nothing. */
+typedef struct gnomon__restriction {
+    int64_t count;
+    double fraction;
+    int is_fraction;
+    int reserved;
+} gnomon__restriction;
+
+/* What to print. All zero: as loaded, whole paths. */
+typedef struct gnomon__pstats_query {
+    int view;
+    int strip_dirs;
+    int reverse;   /* ties too; nothing where it is not sorted */
+    int sort_keys; /* how many */
+    const int *sort;
+    const gnomon__restriction *restrictions; /* each of what the last left */
+    size_t restriction_count;
+} gnomon__pstats_query;
+
+/* Memory for printing tables of that size. */
+typedef struct gnomon__pstats gnomon__pstats;
+
+/* GNOMON_ENOMEM: *out is NULL. */
+int gnomon__pstats_make(gnomon__pstats **out, size_t rows, size_t callers);
+void gnomon__pstats_free(gnomon__pstats *p);
+
+/* Returns the writer's code. */
+int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
+                         const gnomon__pstats_query *query,
+                         const gnomon_writer *out);
+
+/* A word of sort_stats, or a unique beginning of one; or, as texts, its numbers
+ * -1 to 2. GNOMON_EINVAL: there is none. */
+int gnomon__pstats_key(const char *word);
+
+#endif

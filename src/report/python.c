@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Numbers for texts that Python's programs wrote before. Pure functions. printf
+ * and strtod are exact, but their decimal point is the host's locale's: it is
+ * never copied, and put in where a text is read.
+ */
+#include "report/python.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PYTHON_DIGITS 17 /* enough to tell any two doubles apart */
+
+void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
+{
+    char raw[GNOMON__PYTHON_TEXT + 8];
+    int n = snprintf(raw, sizeof raw, "%.3f", value);
+    int whole = 0;
+    if (n < 0 || n >= (int)sizeof raw)
+        n = 0;
+    while (isdigit((unsigned char)raw[whole]))
+        whole++;
+    snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw,
+             n > 3 ? raw + n - 3 : "000");
+}
+
+/* The fewest digits that are read back as `value`, without the point, and the
+ * power of ten of the first. Returns how many. */
+static int python_shortest(char digits[PYTHON_DIGITS + 1], int *exponent,
+                           double value)
+{
+    char raw[48];
+    int count = 0;
+    do {
+        count++;
+        snprintf(raw, sizeof raw, "%.*e", count - 1, value);
+    } while (count < PYTHON_DIGITS && strtod(raw, NULL) != value);
+    const char *e = strchr(raw, 'e');
+    *exponent = (int)strtol(e + 1, NULL, 10);
+    digits[0] = raw[0];
+    memcpy(digits + 1, e - (count - 1), (size_t)count - 1);
+    digits[count] = 0;
+    return count;
+}
+
+void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
+{
+    char digits[PYTHON_DIGITS + 1];
+    int exponent, count = python_shortest(digits, &exponent, fabs(value));
+    int whole = exponent + 1; /* digits before the point */
+    size_t size = GNOMON__PYTHON_TEXT;
+    if (signbit(value)) {
+        *text++ = '-';
+        size--;
+    }
+    if (exponent < -4 || exponent >= 16)
+        snprintf(text, size, "%c%s%se%+03d", digits[0], count > 1 ? "." : "",
+                 digits + 1, exponent);
+    else if (exponent < 0)
+        snprintf(text, size, "0.%.*s%s", -whole, "000", digits);
+    else if (count > whole)
+        snprintf(text, size, "%.*s.%s", whole, digits, digits + whole);
+    else
+        snprintf(text, size, "%s%.*s.0", digits, whole - count,
+                 "0000000000000000");
+}
+
+/* Digits, of which there may be none. Returns what follows. */
+static const char *python_digits(const char *text, int *count)
+{
+    *count = 0;
+    while (isdigit((unsigned char)text[*count]))
+        ++*count;
+    return text + *count;
+}
+
+/* The locale's decimal point. */
+static void python_point(char point[8])
+{
+    char raw[16];
+    int n = snprintf(raw, sizeof raw, "%.1f", 0.5);
+    snprintf(point, 8, "%.*s", n - 2, raw + 1);
+}
+
+bool gnomon__python_number(const char *text, bool *is_float, int64_t *whole,
+                           double *real)
+{
+    const char *at = text + (*text == '-' || *text == '+');
+    const char *dot = NULL;
+    char local[128], point[8];
+    int before, after = 0, power;
+    at = python_digits(at, &before);
+    if (*at == '.') {
+        dot = at;
+        at = python_digits(at + 1, &after);
+    }
+    *is_float = dot != NULL;
+    if (*at == 'e' || *at == 'E') {
+        *is_float = true;
+        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
+        at = python_digits(at, &power);
+        if (!power)
+            return false;
+    }
+    if (*at || !(before + after) || strlen(text) >= sizeof local - sizeof point)
+        return false;
+    if (!*is_float) {
+        *whole = strtoll(text, NULL, 10);
+        *real = (double)*whole;
+        return true;
+    }
+    python_point(point);
+    if (dot)
+        snprintf(local, sizeof local, "%.*s%s%s", (int)(dot - text), text,
+                 point, dot + 1);
+    else
+        snprintf(local, sizeof local, "%s", text);
+    *real = strtod(local, NULL);
+    *whole = 0;
+    return true;
+}
