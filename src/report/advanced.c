@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lightning joins the pieces of its report with line feeds and writes none at
+ * the end; each piece here brings the one that stands before it. Called by
+ * profilers/advanced.c; pure.
+ */
+#include "report/advanced.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int gnomon__advanced_title(const char *stage, const gnomon_writer *out)
+{
+    for (const char *c = stage; *c; c++) {
+        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        out->write(out, &capital, 1);
+    }
+    return out->print(out, "%sProfiler Report", *stage ? " " : "");
+}
+
+int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
+                            const gnomon__restriction *cut,
+                            const gnomon__functions *table,
+                            const gnomon_writer *out)
+{
+    static const int by_cumulative_time[] = {GNOMON__PSTATS_CUMULATIVE};
+    const gnomon__pstats_query query = {.view = GNOMON__PSTATS_STATS,
+                                        .strip_dirs = 1,
+                                        .sort = by_cumulative_time,
+                                        .sort_keys = 1,
+                                        .restrictions = cut,
+                                        .restriction_count = 1};
+    out->print(out, "\nProfile stats for: ");
+    out->write(out, action, strlen(action));
+    if (rank >= 0)
+        out->print(out, " rank: %" PRId32, rank);
+    out->write(out, "\n", 1);
+    return gnomon__pstats_print(p, table, &query, out);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The text of Lightning's AdvancedProfiler around the tables of its actions. */
+#ifndef GNOMON_REPORT_ADVANCED_H
+#define GNOMON_REPORT_ADVANCED_H
+
+#include "report/pstats.h"
+
+/* The title; "" is no stage. Without actions it is all, and ends without a line
+ * feed. */
+int gnomon__advanced_title(const char *stage, const gnomon_writer *out);
+
+/* One action's table: directories stripped, by cumulative time, cut as
+ * line_count_restriction says. A rank below 0 is not known. */
+int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
+                            const gnomon__restriction *cut,
+                            const gnomon__functions *table,
+                            const gnomon_writer *out);
+
+#endif

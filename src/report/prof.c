@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A table of functions as Python's marshal writes it, version 2: one dict
+ * { (file, line, name): (cc, nc, tt, ct, { (file, line, name): (nc, cc, tt, ct)
+ * }) }; cc and nc change places in the callers. Any Python from 3 on reads it,
+ * and writes the same bytes. A pure function of the table.
+ *
+ * Every number is little-endian whatever the machine. A text that is not UTF-8
+ * would make the file unreadable, so bytes that are none become U+FFFD.
+ */
+#include "report/prof.h"
+
+#include <string.h>
+
+/* Where bytes go; NULL: they are only counted. */
+typedef struct prof_sink {
+    unsigned char *at;
+    size_t size;
+} prof_sink;
+
+static void prof_bytes(prof_sink *s, const void *bytes, size_t size)
+{
+    if (s->at)
+        memcpy(s->at + s->size, bytes, size);
+    s->size += size;
+}
+
+static void prof_code(prof_sink *s, char code)
+{
+    prof_bytes(s, &code, 1);
+}
+
+static void prof_little(prof_sink *s, uint64_t value, size_t size)
+{
+    unsigned char bytes[8];
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    prof_bytes(s, bytes, size);
+}
+
+static void prof_tuple(prof_sink *s, uint32_t count)
+{
+    prof_code(s, '(');
+    prof_little(s, count, 4);
+}
+
+/* From 2^31 on in digits of 15 bits. */
+static void prof_integer(prof_sink *s, uint64_t value)
+{
+    uint32_t digits = 0;
+    if (value <= INT32_MAX) {
+        prof_code(s, 'i');
+        prof_little(s, value, 4);
+        return;
+    }
+    for (uint64_t rest = value; rest; rest >>= 15)
+        digits++;
+    prof_code(s, 'l');
+    prof_little(s, digits, 4);
+    for (; value; value >>= 15)
+        prof_little(s, value & 0x7FFF, 2);
+}
+
+static void prof_seconds(prof_sink *s, uint64_t ns)
+{
+    double value = (double)ns / 1e9;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    prof_code(s, 'g');
+    prof_little(s, bits, 8);
+}
+
+/* How many bytes of one character stand here; 0: none does. */
+static size_t prof_character(const unsigned char *c)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = *c < 0x80   ? 1
+                  : *c < 0xC0 ? 0
+                  : *c < 0xE0 ? 2
+                  : *c < 0xF0 ? 3
+                  : *c < 0xF8 ? 4
+                              : 0;
+    uint32_t code = *c & (0xFFu >> (size + 1));
+    if (size < 2)
+        return size;
+    for (size_t i = 1; i < size; i++) {
+        if ((c[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | (c[i] & 0x3F);
+    }
+    return code < least[size] || code > 0x10FFFF ||
+                   (code >= 0xD800 && code < 0xE000)
+               ? 0
+               : size;
+}
+
+static void prof_characters(prof_sink *s, const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c) {
+        size_t size = prof_character(c);
+        if (size)
+            prof_bytes(s, c, size);
+        else
+            prof_bytes(s, "\xef\xbf\xbd", 3);
+        c += size ? size : 1;
+    }
+}
+
+static void prof_text(prof_sink *s, const char *text)
+{
+    prof_sink length = {NULL, 0};
+    prof_characters(&length, text);
+    prof_code(s, 'u');
+    prof_little(s, length.size, 4);
+    prof_characters(s, text);
+}
+
+static void prof_key(prof_sink *s, const gnomon__function *row)
+{
+    prof_tuple(s, 3);
+    prof_text(s, row->file);
+    prof_integer(s, row->line);
+    prof_text(s, row->name);
+}
+
+static void prof_row(prof_sink *s, const gnomon__functions *table,
+                     const gnomon__function *row)
+{
+    const gnomon__caller *callers = table->callers + row->first_caller;
+    prof_key(s, row);
+    prof_tuple(s, 5);
+    prof_integer(s, row->cc);
+    prof_integer(s, row->nc);
+    prof_seconds(s, row->tt_ns);
+    prof_seconds(s, row->ct_ns);
+    prof_code(s, '{');
+    for (uint32_t i = 0; i < row->caller_count; i++) {
+        prof_key(s, &table->rows[callers[i].caller]);
+        prof_tuple(s, 4);
+        prof_integer(s, callers[i].nc);
+        prof_integer(s, callers[i].cc);
+        prof_seconds(s, callers[i].tt_ns);
+        prof_seconds(s, callers[i].ct_ns);
+    }
+    prof_code(s, '0');
+}
+
+static size_t prof_put(const gnomon__functions *table, unsigned char *bytes)
+{
+    prof_sink s = {bytes, 0};
+    prof_code(&s, '{');
+    for (size_t i = 0; i < table->row_count; i++)
+        prof_row(&s, table, &table->rows[i]);
+    prof_code(&s, '0');
+    return s.size;
+}
+
+size_t gnomon__prof_size(const gnomon__functions *table)
+{
+    return prof_put(table, NULL);
+}
+
+void gnomon__prof_write(const gnomon__functions *table, unsigned char *bytes)
+{
+    (void)prof_put(table, bytes);
+}
