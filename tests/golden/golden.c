@@ -4,8 +4,8 @@
  * links: testing
  *
  * Plays each case on the test clock through the public marks, as a host would,
- * and writes CASE.txt into DIR. Cases of kinds it does not know are passed over
- * with a line. PROFILER is what stands for `simple`: a plugin built from the
+ * and writes CASE.txt into DIR, of a table of functions CASE.prof too. Cases of
+ * kinds it does not know are passed over with a line. PROFILER is what stands for `simple`: a plugin built from the
  * same source must write the same bytes. Each case is a run of its own, from
  * setup to teardown, in one process. Exit status: 0; 1: a case could not be
  * played; 2: usage. */
@@ -23,15 +23,14 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "run/names.h"
+#include "tables.h"
 
 /* Every case begins here, so that no time stamp is 0. */
 #define GOLDEN_ZERO_NS 1000u
 
 static const char *golden_profiler = "simple";
 
-static int golden_fail(const char *path, const char *format, ...)
-    GNOMON_PRINTF(2, 3);
-static int golden_fail(const char *path, const char *format, ...)
+int golden_fail(const char *path, const char *format, ...)
 {
     va_list arguments;
     fprintf(stderr, "golden: %s: ", path);
@@ -79,7 +78,7 @@ static int golden_write(const gnomon_writer *writer, const void *bytes,
 }
 
 /* The report that is due at the end goes to stderr, and nobody needs it. */
-static int golden_quiet_teardown(void)
+int golden_quiet_teardown(void)
 {
     int code, kept = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
     if (kept < 0 || null < 0)
@@ -143,11 +142,28 @@ static int golden_filenames(const char *path, const json_t *root, FILE *out)
 
 /* ---- Cases ------------------------------------------------------------------ */
 
-/* The kinds of cases; later ones are added here. */
+/* Its .prof stands beside its text. */
+static const char *golden_prof;
+
+static int golden_pstats_case(const char *path, const json_t *root, FILE *out)
+{
+    FILE *prof = fopen(golden_prof, "wb");
+    if (!prof)
+        return golden_fail(golden_prof, "%s", strerror(errno));
+    int failed = golden_pstats(path, root, out, prof);
+    if (fclose(prof) != 0)
+        failed = golden_fail(golden_prof, "%s", strerror(errno));
+    return failed;
+}
+
 static const struct golden_kind {
     const char *name;
     int (*play)(const char *path, const json_t *root, FILE *out);
-} golden_kinds[] = {{"simple", golden_simple}, {"filenames", golden_filenames}};
+} golden_kinds[] = {{"simple", golden_simple},
+                    {"pstats", golden_pstats_case},
+                    {"advanced", golden_advanced},
+                    {"cprofile", golden_cprofile},
+                    {"filenames", golden_filenames}};
 
 static int golden_case(const char *path, const char *directory)
 {
@@ -156,7 +172,7 @@ static int golden_case(const char *path, const char *directory)
     int length = dot ? (int)(dot - stem) : (int)strlen(stem), failed = 0;
     const struct golden_kind *kind = golden_kinds;
     const size_t kinds = sizeof golden_kinds / sizeof golden_kinds[0];
-    char name[4096];
+    char name[4096], prof[4096];
     json_error_t error;
     json_t *root = json_load_file(path, 0, &error);
     const char *wanted = json_string_value(json_object_get(root, "profiler"));
@@ -171,6 +187,8 @@ static int golden_case(const char *path, const char *directory)
                wanted ? wanted : "");
     } else {
         snprintf(name, sizeof name, "%s/%.*s.txt", directory, length, stem);
+        snprintf(prof, sizeof prof, "%s/%.*s.prof", directory, length, stem);
+        golden_prof = prof;
         out = fopen(name, "wb");
         failed = out ? kind->play(path, root, out)
                      : golden_fail(name, "%s", strerror(errno));

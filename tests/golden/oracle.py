@@ -196,7 +196,17 @@ def make(directory, count, seed):
     print(f"oracle: {count} cases, {dropped} dropped")
 
 
+def content(path):
+    """None: there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
 def check(golden, directory, options):
+    """How many differ."""
     cases = sorted(f for f in os.listdir(directory) if f.endswith(".json"))
     if not cases:
         sys.exit("oracle: no cases in " + directory)
@@ -205,20 +215,15 @@ def check(golden, directory, options):
         paths = [os.path.join(directory, case) for case in cases]
         subprocess.run([golden, *options, "-o", out, *paths], check=True)
         for case in cases:
-            name = case[:-5] + ".txt"
-            with open(os.path.join(directory, name), "rb") as file:
-                want = file.read()
-            try:
-                with open(os.path.join(out, name), "rb") as file:
-                    got = file.read()
-            except FileNotFoundError:
-                got = b""
-            if got != want:
+            names = [case[:-5] + kind for kind in (".txt", ".prof")]
+            want = [content(os.path.join(directory, name)) for name in names]
+            got = [content(os.path.join(out, name)) for name in names]
+            if any(w is not None and w != g for w, g in zip(want, got)):
                 bad += 1
                 if bad <= 3:
                     print(f"oracle: {case} differs\nwant {want}\ngot  {got}")
     print(f"oracle: {len(cases) - bad} of {len(cases)} cases are equal")
-    sys.exit(bad != 0)
+    return bad
 
 
 def main():
@@ -237,7 +242,7 @@ def main():
             parser.error("unknown: " + " ".join(rest))
         make(known.directory, known.count, known.seed)
     else:
-        check(known.golden, known.directory, rest)
+        sys.exit(check(known.golden, known.directory, rest) != 0)
 
 
 if __name__ == "__main__":
