@@ -102,7 +102,8 @@ AT(gnomon_writer, reserved, 4);
 AT(gnomon_writer, write, 8);
 AT(gnomon_writer, print, 16);
 AT(gnomon_writer, context, 24);
-SIZE(gnomon_writer, 32);
+AT(gnomon_writer, file, 32);
+SIZE(gnomon_writer, 40);
 
 /* What profilers fill in. */
 AT(gnomon_profiler, struct_size, 0);

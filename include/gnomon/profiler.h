@@ -54,7 +54,7 @@ enum gnomon_option_type {
     GNOMON_OPTION_INTEGER = 1,
     GNOMON_OPTION_BYTES = 2,    /* 64MiB; number() gives bytes */
     GNOMON_OPTION_DURATION = 3, /* 10ms; number() gives ns */
-    GNOMON_OPTION_TEXT = 4
+    GNOMON_OPTION_TEXT = 4 /* a preset of "false": may stand bare, as "true" */
 };
 
 /* One option that a profiler knows. Tables end with a NULL key. */

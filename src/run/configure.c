@@ -63,7 +63,7 @@ static void print_options(gnomon__buffer *b, const gnomon_option_info *o)
 static void print_help(void)
 {
     gnomon__buffer b;
-    gnomon__buffer_init(&b);
+    gnomon__buffer_init(&b, NULL);
     const gnomon_writer *w = &b.writer;
     w->print(w,
              "gnomon %s: GNOMON=profiler[(option=value,...)][,...], @file, "

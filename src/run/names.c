@@ -195,8 +195,13 @@ static int name_has(const char *pattern, char percent)
     return 0;
 }
 
-/* Whether the path is there for all: a stream, not a file of ours. */
-static int name_is_stream(const char *path)
+int gnomon__file_tells_stage(const char *pattern)
+{
+    return name_has(pattern, 's');
+}
+
+/* The path is there for all: a stream, not a file of ours. */
+int gnomon__file_is_stream(const char *path)
 {
     return (strncmp(path, "/dev/", 5) == 0 &&
             strncmp(path, "/dev/shm/", 9) != 0) ||
@@ -261,7 +266,7 @@ static void name_fill(name_text *t, const char *pattern,
     const char *last = slash ? slash + 1 : pattern, *c;
     int rank = v->world_size > 1 && !name_tells_ranks(pattern);
     int pid = v->tell_pid && !name_has(pattern, 'p');
-    const char *insert = (rank || pid) && !name_is_stream(pattern)
+    const char *insert = (rank || pid) && !gnomon__file_is_stream(pattern)
                              ? last + name_extension(last, strlen(last))
                              : NULL;
 

@@ -39,4 +39,9 @@ typedef struct gnomon__file_values {
 char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
                           const char *who, gnomon__complaints *complaints);
 
+/* Whether a path, or a pattern, is a stream's, which has no folder for other
+ * files; whether a pattern tells stages apart. */
+int gnomon__file_is_stream(const char *path);
+int gnomon__file_tells_stage(const char *pattern);
+
 #endif

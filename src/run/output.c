@@ -66,13 +66,23 @@ static int buffer_print(const gnomon_writer *writer, const char *format, ...)
     return b->code;
 }
 
-void gnomon__buffer_init(gnomon__buffer *b)
+static int buffer_file(const gnomon_writer *writer, const char *part,
+                       const char *extension, const void *bytes, size_t size)
+{
+    const gnomon__buffer *b = writer->context;
+    return b->of ? gnomon__output_file(b->of, part, extension, bytes, size)
+                 : GNOMON_ENOENT;
+}
+
+void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
 {
     memset(b, 0, sizeof *b);
     b->writer.struct_size = sizeof b->writer;
     b->writer.write = buffer_write;
     b->writer.print = buffer_print;
+    b->writer.file = buffer_file;
     b->writer.context = b;
+    b->of = of;
 }
 
 void gnomon__buffer_free(gnomon__buffer *b)
@@ -83,10 +93,12 @@ void gnomon__buffer_free(gnomon__buffer *b)
 
 /* ---- Files ------------------------------------------------------------------------ */
 
-/* The files that this process wrote: what comes later stands below. */
+/* The files that this process wrote: of reports what comes later stands below,
+ * other ones are replaced. */
 typedef struct written_file {
     struct written_file *next;
     gnomon__os_file file; /* what it put there last */
+    uint64_t part;        /* which one stands there; 0: a report */
     char path[];
 } written_file;
 
@@ -123,11 +135,11 @@ void gnomon__output_plain(const char *text, size_t length)
 }
 
 /* 0, or an errno; then the file is as it was. */
-static int publish_report(written_file *f, const char *text, size_t length)
+static int publish_written(written_file *f, const char *text, size_t length)
 {
     char *above = NULL;
     uint64_t since = gnomon__start_unix_ns();
-    int why = f->file.inode
+    int why = f->file.inode && !f->part
                   ? gnomon__os_read_mine(f->path, &f->file, FILE_LIMIT, &above)
                   : ENOENT;
     if (why == ENOENT || why == EFBIG)
@@ -136,7 +148,7 @@ static int publish_report(written_file *f, const char *text, size_t length)
     if (why)
         return why;
     gnomon__buffer whole;
-    gnomon__buffer_init(&whole);
+    gnomon__buffer_init(&whole, NULL);
     const gnomon_writer *w = &whole.writer;
     w->write(w, above, strlen(above));
     gnomon__free(above);
@@ -150,7 +162,8 @@ static int publish_report(written_file *f, const char *text, size_t length)
 
 /* Another process that runs at the same time has written to `path`: both
  * reports stay, ours under a name with the process id. */
-static int publish_apart(const char *path, const char *text, size_t length)
+static int publish_apart(const char *path, uint64_t part, const char *text,
+                         size_t length)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
@@ -162,8 +175,11 @@ static int publish_apart(const char *path, const char *text, size_t length)
     snprintf(apart, size, "%.*s-%lld%s", (int)stem, path,
              (long long)gnomon__os_pid(), path + stem);
     written_file *f = file_at(apart);
-    int first = f && !f->file.inode,
-        why = f ? publish_report(f, text, length) : ENOMEM;
+    int first = f && !f->file.inode, why = ENOMEM;
+    if (f) {
+        f->part = part;
+        why = publish_written(f, text, length);
+    }
     if (!why && first)
         gnomon__log("another process wrote %s meanwhile: this report is in %s; "
                     "%%p in file= keeps them apart",
@@ -172,12 +188,21 @@ static int publish_apart(const char *path, const char *text, size_t length)
     return why;
 }
 
-static void to_file(const char *path, const char *text, size_t length)
+/* 0, or an errno. */
+static int to_path(const char *path, uint64_t part, const char *text,
+                   size_t length)
 {
     written_file *f = file_at(path);
-    int why = f ? publish_report(f, text, length) : ENOMEM;
-    if (why == EEXIST)
-        why = publish_apart(path, text, length);
+    if (!f)
+        return ENOMEM;
+    f->part = part;
+    int why = publish_written(f, text, length);
+    return why == EEXIST ? publish_apart(path, part, text, length) : why;
+}
+
+static void to_file(const char *path, const char *text, size_t length)
+{
+    int why = to_path(path, 0, text, length);
     if (!why)
         return;
     gnomon__log("cannot write the report to %s: %s: give file= or dir= another "
@@ -186,29 +211,52 @@ static void to_file(const char *path, const char *text, size_t length)
     gnomon__output_plain(text, length);
 }
 
-/* dir= gives Lightning's name, `file` then being its stem; NULL: no memory. */
-static char *path_of(const gnomon__attachment *a)
+/* ---- Names ------------------------------------------------------------------------ */
+
+/* "a/b" of two texts; frees `b`. NULL: no memory, or `b` is NULL. */
+static char *path_join(const char *a, int length, char *b)
+{
+    size_t size = b ? (size_t)length + strlen(b) + 2 : 0;
+    char *path = b ? gnomon__alloc(size) : NULL;
+    if (path)
+        snprintf(path, size, "%.*s/%s", length, a, b);
+    gnomon__free(b);
+    return path;
+}
+
+/* Lightning's name in `dir`, `file` being its stem. A child's has its process
+ * id. */
+static char *path_in(const char *dir, const gnomon__attachment *a,
+                     const char *part, const char *extension)
 {
     const char *file = gnomon__options_text(a->options, "file");
-    const char *dir = gnomon__options_text(a->options, "dir");
+    const gnomon__rank *r = gnomon__run_rank();
+    size_t size = (part ? strlen(part) : 0) + 24;
+    char *action = gnomon__alloc(size);
+    if (!action)
+        return NULL;
+    if (gnomon__forks)
+        snprintf(action, size, "%lld%s%s", (long long)gnomon__os_pid(),
+                 part ? "-" : "", part ? part : "");
+    else
+        snprintf(action, size, "%s", part ? part : "");
+    if (strcmp(dir, "true") == 0) /* bare: where the host's logs go */
+        dir = gnomon__run_dir() ? gnomon__run_dir() : ".";
+    char *name =
+        gnomon__file_name(gnomon__stage_name(), file ? file : a->profiler.name,
+                          r->world_size > 1 ? r->rank : -1,
+                          part || gnomon__forks ? action : NULL, extension);
+    gnomon__free(action);
+    return path_join(dir, (int)strlen(dir), name);
+}
+
+/* The path of file=. */
+static char *path_expanded(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
     const gnomon__rank *r = gnomon__run_rank();
     gnomon_run_info run;
     gnomon__run_describe(&run);
-    if (dir) {
-        char digits[24], *pid = gnomon__forks ? digits : NULL;
-        snprintf(digits, sizeof digits, "%lld", (long long)run.pid);
-        if (strcmp(dir, "true") == 0) /* bare: where the host's logs go */
-            dir = gnomon__run_dir() ? gnomon__run_dir() : ".";
-        char *name = gnomon__file_name(
-            gnomon__stage_name(), file ? file : a->profiler.name,
-            r->world_size > 1 ? r->rank : -1, pid, ".txt");
-        size_t size = name ? strlen(dir) + strlen(name) + 2 : 0;
-        char *path = name ? gnomon__alloc(size) : NULL;
-        if (path)
-            snprintf(path, size, "%s/%s", dir, name);
-        gnomon__free(name);
-        return path;
-    }
     gnomon__complaints complaints = {0};
     gnomon__file_values values = {r->rank,
                                   r->local_rank,
@@ -226,6 +274,104 @@ static char *path_of(const gnomon__attachment *a)
     return path;
 }
 
+/* Beside a report at `path`, which it frees: its name without extension, and the
+ * stage where that does not tell it. */
+static char *path_beside(const gnomon__attachment *a, char *path,
+                         const char *part, const char *extension)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    char *slash = path ? strrchr(path, '/') : NULL;
+    char *stem = slash ? slash + 1 : path;
+    char *dot = path ? strrchr(stem, '.') : NULL;
+    if (!path)
+        return NULL;
+    if (dot && dot > stem)
+        *dot = 0;
+    char *name = gnomon__file_name(
+        gnomon__file_tells_stage(file) ? NULL : gnomon__stage_name(), stem, -1,
+        part, extension);
+    char *beside = slash ? path_join(path, (int)(slash - path), name) : name;
+    gnomon__free(path);
+    return beside;
+}
+
+/* Where a report goes (no part, no extension), or a file beside it; NULL: no
+ * memory. */
+static char *path_of(const gnomon__attachment *a, const char *part,
+                     const char *extension)
+{
+    const char *dir = gnomon__options_text(a->options, "dir");
+    if (dir)
+        return path_in(dir, a, part, extension ? extension : ".txt");
+    if (!gnomon__options_text(a->options, "file"))
+        return path_in("true", a, part, extension);
+    char *path = path_expanded(a);
+    return extension ? path_beside(a, path, part, extension) : path;
+}
+
+/* ---- Reports, and files beside them -------------------------------------------------- */
+
+static int has_folder(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    if (gnomon__options_text(a->options, "dir"))
+        return 1;
+    return file ? !gnomon__file_is_stream(file) : gnomon__run_dir() != NULL;
+}
+
+/* Tells parts apart whose names become one; never 0. */
+static uint64_t part_hash(const char *part)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; part && *part; part++)
+        hash = (hash ^ (unsigned char)*part) * 0x100000001b3u;
+    return hash ? hash : 1;
+}
+
+/* Another part of that name is there: the hash makes it another one. */
+static char *path_hashed(const gnomon__attachment *a, const char *part,
+                         const char *extension)
+{
+    size_t size = strlen(part) + 18;
+    char *longer = gnomon__alloc(size), *path = NULL;
+    if (longer) {
+        snprintf(longer, size, "%s-%016llx", part,
+                 (unsigned long long)part_hash(part));
+        path = path_of(a, longer, extension);
+    }
+    gnomon__free(longer);
+    return path;
+}
+
+int gnomon__output_file(const gnomon__attachment *a, const char *part,
+                        const char *extension, const void *bytes, size_t size)
+{
+    uint64_t hash = part_hash(part);
+    extension = extension ? extension : "";
+    if (!gnomon__os_is_owner()) /* forked inside a callback */
+        return GNOMON_ESTATE;
+    if (!has_folder(a)) {
+        if (gnomon__run_rank()->rank <= 0)
+            gnomon__log("%s: its files have no folder: give dir= or file=",
+                        a->profiler.name);
+        return GNOMON_ENOENT;
+    }
+    char *path = path_of(a, part, extension);
+    const written_file *f = files;
+    while (path && f && strcmp(f->path, path) != 0)
+        f = f->next;
+    if (path && part && f && f->part != hash) {
+        gnomon__free(path);
+        path = path_hashed(a, part, extension);
+    }
+    int why = path ? to_path(path, hash, bytes, size) : ENOMEM;
+    if (why)
+        gnomon__log("cannot write %s: %s: give file= or dir= another place",
+                    path ? path : "a file", strerror(why));
+    gnomon__free(path);
+    return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
+}
+
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length)
 {
@@ -233,7 +379,7 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
         return;
     if (gnomon__options_text(a->options, "file") ||
         gnomon__options_text(a->options, "dir")) {
-        char *path = path_of(a);
+        char *path = path_of(a, NULL, NULL);
         if (path) {
             to_file(path, text, length);
         } else {

@@ -185,17 +185,22 @@ int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
 
 /* ---- output.c ---------------------------------------------------------------------- */
 
-/* A writer into memory. */
+/* A writer into memory; its files are those of `of`, a profiler whose summary
+ * this is, or nobody's. */
 typedef struct gnomon__buffer {
     gnomon_writer writer; /* first */
+    const gnomon__attachment *of;
     char *text;
     size_t length, room;
     int code; /* the first error */
 } gnomon__buffer;
-void gnomon__buffer_init(gnomon__buffer *b);
+void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
-/* Sends a report to where the attachment's options say. */
+/* Sends a report to where the attachment's options say; and a file beside it,
+ * as gnomon_writer.file. */
+int gnomon__output_file(const gnomon__attachment *a, const char *part,
+                        const char *extension, const void *bytes, size_t size);
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
 void gnomon__output_plain(const char *text, size_t length); /* stderr */

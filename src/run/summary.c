@@ -77,12 +77,14 @@ static void report_one(gnomon__attachment *a)
     gnomon__model *m = NULL;
     if (!a->profiler.summary)
         return;
-    gnomon__buffer_init(&b);
+    gnomon__buffer_init(&b, a);
     int code = gnomon__snapshot_of(a, 0, &m);
     if (!code)
         code = summarize(a, m ? &m->base : NULL, &b);
     if (code)
         gnomon__log("%s", gnomon_error_text());
+    if (b.length && b.text[b.length - 1] != '\n') /* as Lightning's may end */
+        b.writer.write(&b.writer, "\n", 1);
     gnomon__footer_facts facts;
     collect_facts(a, &facts);
     /* Where nobody has a profile, whoever reports tells what went wrong. */
@@ -132,8 +134,8 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     gnomon__run_ready();
     gnomon__model *m = NULL;
     gnomon__buffer b;
-    gnomon__buffer_init(&b);
     gnomon__attachment *a = gnomon__attachment_named(profiler);
+    gnomon__buffer_init(&b, a);
     if (!a)
         code = not_attached(profiler);
     else if (!out || !out->write)

@@ -118,8 +118,8 @@ GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
  * GNOMON_EINVAL and gnomon_error_text() names the violation and where. */
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
 
-/* Where a report or a file goes. Both return GNOMON_OK or an error code, and after an
- * error do nothing. Text is UTF-8. */
+/* Where a report or a file goes. All return GNOMON_OK or an error code; write and
+ * print do nothing after an error. Text is UTF-8. */
 typedef struct gnomon_writer {
     uint32_t struct_size;
     uint32_t reserved;
@@ -128,6 +128,14 @@ typedef struct gnomon_writer {
     int (*print)(const struct gnomon_writer *writer, const char *format, ...)
         GNOMON_PRINTF(2, 3);
     void *context; /* the writer's own */
+    /* Writes a file of a profiler's own, whole, beside its report: named after
+     * the stage, the report and the rank as that is, then `part`, made fit for a
+     * file name (NULL: nothing), then `extension` (".prof"). Another one of this
+     * name takes its place. GNOMON_ENOENT: reports go to a stream and the run
+     * has no folder; one line has said so, or why it cannot be written. NULL, or
+     * past struct_size: this writer makes no files. */
+    int (*file)(const struct gnomon_writer *writer, const char *part,
+                const char *extension, const void *bytes, size_t size);
 } gnomon_writer;
 
 /* ---- Building ------------------------------------------------------------- */
