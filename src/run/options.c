@@ -50,6 +50,7 @@ const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
 int gnomon__option_may_be_bare(const gnomon_option_info *info)
 {
     return info->type == GNOMON_OPTION_BOOL ||
+           (info->preset && strcmp(info->preset, "false") == 0) ||
            (strcmp(info->key, "dir") == 0 &&
             gnomon__option_find(gnomon__core_options, "dir") == info);
 }
