@@ -120,6 +120,7 @@ TEST(a_resolved_spec_comes_to_itself)
     static const char *const specs[] = {
         "simple",
         "simple(extended=no),log,passthrough",
+        "advanced,advanced(dump_stats,line_count_restriction=0.5)",
         "simple(filter=opt*|[Callback]*,filter=\"a,b(c)=d#\",exclude=@io)",
         "simple,schedule=skip_first:2/wait:1/warmup:1/active:3/repeat:2",
         "simple,ranks=0|3|8-15,mem=3MiB",

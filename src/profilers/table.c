@@ -8,11 +8,13 @@
 
 extern const gnomon_profiler *const gnomon__builtin_passthrough;
 extern const gnomon_profiler *const gnomon__builtin_simple;
+extern const gnomon_profiler *const gnomon__builtin_advanced;
 extern const gnomon_profiler *const gnomon__builtin_logger;
 
 const gnomon_profiler *const *const gnomon__profilers[] = {
     &gnomon__builtin_passthrough,
     &gnomon__builtin_simple,
+    &gnomon__builtin_advanced,
     &gnomon__builtin_logger,
     NULL,
 };

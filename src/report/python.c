@@ -6,13 +6,17 @@
  */
 #include "report/python.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PYTHON_DIGITS 17 /* enough to tell any two doubles apart */
+
+static bool python_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
 {
@@ -21,7 +25,7 @@ void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
     int whole = 0;
     if (n < 0 || n >= (int)sizeof raw)
         n = 0;
-    while (isdigit((unsigned char)raw[whole]))
+    while (python_is_digit(raw[whole]))
         whole++;
     snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw,
              n > 3 ? raw + n - 3 : "000");
@@ -72,7 +76,7 @@ void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
 static const char *python_digits(const char *text, int *count)
 {
     *count = 0;
-    while (isdigit((unsigned char)text[*count]))
+    while (python_is_digit(text[*count]))
         ++*count;
     return text + *count;
 }
