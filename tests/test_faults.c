@@ -69,7 +69,8 @@ static void *mark_on_thread(void *tag)
 
 /* Reports to stderr, to two files, one of which two stages share and for one a
  * directory is made; a schedule, for which there is a thread; a spec's file; a
- * plugin; marks on two threads; and a file for the run's directory. */
+ * plugin; marks on two threads; a file for the run's directory; and files beside
+ * a report. */
 static void run_all(void)
 {
     static char worker[] = "worker";
@@ -79,7 +80,8 @@ static void run_all(void)
     fair(gnomon_configure(
         "@spec,simple,simple(file=all.txt),simple(file=deep/down/%s.txt),"
         "simple(dir,filter=i*,schedule=wait:1/active:1/repeat:0)," CHILD_PLUGIN(
-            "passthrough") ",simple(file=/dev/stderr)"));
+            "passthrough") ",simple(file=/dev/stderr),advanced(file=more.txt,"
+                           "dump_stats=run)"));
     fair(gnomon_metadata("key", "1"));
     fair(gnomon_stage_begin("fit"));
     mark_some("main");
@@ -107,7 +109,10 @@ static const char *const reports[] = {"err",
                                       "deep/down/fit.txt",
                                       "deep/down/test.txt",
                                       "logs/fit-simple.txt",
-                                      "logs/test-simple.txt"};
+                                      "logs/test-simple.txt",
+                                      "more.txt",
+                                      "fit-more.prof",
+                                      "test-more.prof"};
 #define REPORTS (sizeof reports / sizeof *reports)
 static char *undisturbed[REPORTS];
 

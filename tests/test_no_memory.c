@@ -89,7 +89,8 @@ static void run_all(void)
                               .world_size = 2,
                               .dir = "/tmp"};
     fair(gnomon_setup(&o));
-    int code = gnomon_configure("simple,passthrough,simple(filter=r*)");
+    int code = gnomon_configure(
+        "simple,passthrough,simple(filter=r*),advanced,advanced(ranks=0)");
     CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM || code == GNOMON_EPLUGIN);
     fair(gnomon_metadata("key", "{\"a\": [1, 2]}"));
     fair(gnomon_metadata("key", "2"));

@@ -87,6 +87,40 @@ TEST(simple_as_a_plugin_prints_the_same_bytes)
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
+/* And its files. */
+TEST(advanced_as_a_plugin_prints_the_same_bytes)
+{
+    static const char *const files[] = {
+        "fit-report.txt", "fit-report-outer_.prof", "fit-report-inner.prof"};
+    child_folder();
+    gnomon__test_ticks = 1000;
+    CHECK_EQ(gnomon_configure(
+                 "advanced(dir=in,dump_stats,file=report),\"" CHILD_PLUGIN(
+                     "advanced") "\"(dir=out,dump_stats,file=report)"),
+             GNOMON_OK);
+    gnomon_stage_begin("fit");
+    for (unsigned i = 0; i < 50; i++) {
+        gnomon_start("outer/");
+        gnomon__test_ticks += 12345u * i;
+        gnomon_start("inner");
+        gnomon__test_ticks += 777777;
+        gnomon_stop(i % 3 ? "outer/" : "inner");
+        GNOMON_SCOPE("work");
+        gnomon__test_ticks += 1000000;
+        gnomon_stop(i % 3 ? "inner" : "outer/");
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "test -s in/%s && cmp in/%s out/%s",
+                 files[i], files[i], files[i]);
+        CHECK_EQ(system(command), 0);
+    }
+    CHECK_EQ(times_in(child_read("in/fit-report.txt"), "Profile stats for: "),
+             2);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
+
 TEST(tables_of_other_sizes)
 {
     for (int i = 0; i < 2; i++) {
