@@ -4,12 +4,12 @@
 
     oracle_pstats.py GOLDEN DIR [--count N] [--seed S]
 
-Python's own pstats prints the tables and its marshal writes the .prof files; its
-own cProfile, on a clock that the script drives, counts the calls. Nothing is
-left out for rounding: seconds are the same doubles here and there. Two things
-are given: the order of rows of a script, which is arbitrary in cProfile, and
-that no two callers of one function become equal when directories are stripped,
-where pstats forgets one. With $GNOMON_SOAK it goes on 50 times.
+Python's own pstats prints the tables and its marshal writes the .prof files;
+its own cProfile, on a clock that the script drives, counts the calls. Nothing
+is left out for rounding: seconds are the same doubles here and there. Two
+things are given: the order of rows of a script, which is arbitrary in cProfile,
+and that no two callers of one function become equal when directories are
+stripped, where pstats forgets one. With $GNOMON_SOAK it goes on 50 times.
 """
 import argparse
 import cProfile
