@@ -35,6 +35,7 @@ static const goal goals[] = {
     {TO_FLOOR, "simple_scope", 0, 1.05, 1.05, "simple_scope <= 1.05 Fw"},
     {INSTRUCTIONS, "simple_scope", 0, 100, 100,
      "simple_scope <= 100 instructions"},
+    {TO_FLOOR, "advanced_scope", 0, 1.05, 1.05, "advanced_scope <= 1.05 Fw"},
     {TO_FLOOR, "simple_100_names", 0, 1.5, 1.5, "simple_100_names <= 1.5 Fd"},
     {TO_FLOOR, "simple_byname", 0, 1.6, 1.6, "simple_byname <= 1.6 Fd"},
     {TO_FLOOR, "one_hook", 0, 0.5, 0.5, "one_hook <= 0.5 Fd"},

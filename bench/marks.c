@@ -40,6 +40,13 @@ BENCH_PAIRS(passthrough, 64, BENCH_64(PASS_PAIR), PASS_PAIR(8, 0))
     }
 BENCH_PAIRS(simple_scope, 1, SIMPLE_PAIR, SIMPLE_PAIR)
 
+#define ADVANCED_PAIR \
+    { \
+        GNOMON_SCOPE("advanced_scope"); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(advanced_scope, 1, ADVANCED_PAIR, ADVANCED_PAIR)
+
 #define NAME_PAIR(name) \
     { \
         gnomon_start(name); \
@@ -118,6 +125,8 @@ const bench_row bench_marks[] = {
     MARK("random_64_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, random_names),
     MARK("range", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, range),
     MARK("step", "Fd", BENCH_SIMPLE, BENCH_STEPS, 1, step),
+    MARK("advanced_scope", "Fw", BENCH_ADVANCED, BENCH_BY_NAME, 1,
+         advanced_scope),
     MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),
     MARK("two_hooks", "Fd", BENCH_TWO_HOOKS, BENCH_HOOKS, 1, hook),
     MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),

@@ -51,6 +51,7 @@ static const struct {
     [BENCH_OFF] = {"", 0},
     [BENCH_PASSTHROUGH] = {"passthrough", 0},
     [BENCH_SIMPLE] = {"simple,file=/dev/null", 0},
+    [BENCH_ADVANCED] = {"advanced,file=/dev/null", 0},
     [BENCH_ONE_HOOK] = {"", 1},
     [BENCH_TWO_HOOKS] = {"", 2},
     [BENCH_FOUR_HOOKS] = {"", 4},
@@ -66,9 +67,12 @@ static void must(int code, const char *what)
     exit(2);
 }
 
+static const char *recorder = "simple"; /* whose profile is read */
+
 void bench_mode_enter(int mode)
 {
     static int attached;
+    recorder = mode == BENCH_ADVANCED ? "advanced" : "simple";
     while (attached > 0) {
         attached--;
         must(gnomon_detach(&hook, (void *)(uintptr_t)attached), "detach");
@@ -115,7 +119,7 @@ static uint64_t steps_of(const gnomon_profile *p)
 uint64_t bench_recorded(const bench_row *row)
 {
     gnomon_profile *p = NULL;
-    must(gnomon_snapshot(&p, "simple", 1), "snapshot");
+    must(gnomon_snapshot(&p, recorder, 1), "snapshot");
     uint64_t sum = row->record == BENCH_STEPS
                        ? steps_of(p)
                        : scopes_of(p, row->label ? row->label : row->name);
