@@ -31,6 +31,7 @@ void adamw_free(struct adamw *optimizer)
 
 double clip_gradients(struct model *model, double most)
 {
+    GNOMON_FUNCTION();
     double sum = 0;
     for (size_t i = 0; i < model->count; i++)
         sum += (double)model->gradients[i] * (double)model->gradients[i];

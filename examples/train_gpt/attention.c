@@ -11,6 +11,8 @@
 #include <string.h>
 #include <tgmath.h>
 
+#include <gnomon.h>
+
 /* A head's channels of part 0, 1, 2 (queries, keys, values) of a sequence. */
 static struct matrix head_part(struct matrix qkv, const struct heads *heads,
                                int sequence, int head, int part)
@@ -81,6 +83,7 @@ static void softmax_backward(struct matrix d, struct matrix weights, real scale)
 void heads_forward(struct matrix out, struct matrix qkv,
                    const struct heads *heads)
 {
+    GNOMON_FUNCTION();
     int all = heads->batch * heads->count;
     real scale = 1 / sqrt((real)heads->size);
 #pragma omp parallel for schedule(static)
@@ -105,6 +108,7 @@ void heads_forward(struct matrix out, struct matrix qkv,
 void heads_backward(struct matrix dqkv, struct matrix dout, struct matrix qkv,
                     const struct heads *heads)
 {
+    GNOMON_FUNCTION();
     int all = heads->batch * heads->count;
     real scale = 1 / sqrt((real)heads->size);
 #pragma omp parallel for schedule(static)

@@ -93,6 +93,7 @@ static inline real gelu_tanh(real x)
 
 void gelu_forward(real *out, const real *in, size_t count)
 {
+    GNOMON_FUNCTION();
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         out[i] = (real)0.5 * in[i] * (1 + gelu_tanh(in[i]));
@@ -101,6 +102,7 @@ void gelu_forward(real *out, const real *in, size_t count)
 
 void gelu_backward(real *d, const real *in, size_t count)
 {
+    GNOMON_FUNCTION();
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         real x = in[i];
@@ -113,6 +115,7 @@ void gelu_backward(real *d, const real *in, size_t count)
 void embedding_forward(struct matrix out, const int *tokens, int time,
                        const real *table, const real *places)
 {
+    GNOMON_FUNCTION();
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < out.rows; i++) {
         const real *token = table + tokens[i] * out.columns;
@@ -125,6 +128,7 @@ void embedding_forward(struct matrix out, const int *tokens, int time,
 void embedding_backward(real *dtable, real *dplaces, struct matrix dout,
                         const int *tokens, int time)
 {
+    GNOMON_FUNCTION();
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t first = 0; first < dout.columns; first += STRIP) {
         ptrdiff_t last = strip_end(first, dout.columns);
@@ -166,6 +170,7 @@ double cross_entropy(struct matrix logits, const int *targets, real *losses)
 
 void cross_entropy_backward(struct matrix probabilities, const int *targets)
 {
+    GNOMON_FUNCTION();
     real scale = 1 / (real)probabilities.rows;
 #pragma omp parallel for schedule(static)
     for (ptrdiff_t i = 0; i < probabilities.rows; i++) {

@@ -98,7 +98,8 @@ static void print_help(void)
                table[i].help);
         print_value(&table[i]);
     }
-    puts("GNOMON=simple train_gpt also says where the time went.");
+    puts("GNOMON=simple train_gpt also says where the time went, and\n"
+         "GNOMON=advanced train_gpt in which functions.");
 }
 
 static int set(const struct option *option, const char *value)

@@ -255,6 +255,7 @@ static void mlp_backward(const struct pass *p, int l)
 double model_forward(struct model *m, const int *tokens, const int *targets,
                      int batch, int time)
 {
+    GNOMON_FUNCTION();
     struct pass pass = {m, (ptrdiff_t)batch * time, m->config.embedding};
     const struct pass *p = &pass;
     int end = m->config.layers;
@@ -290,6 +291,7 @@ double model_forward(struct model *m, const int *tokens, const int *targets,
 
 void model_backward(struct model *m, const int *tokens, const int *targets)
 {
+    GNOMON_FUNCTION();
     struct pass pass = {m, (ptrdiff_t)m->batch * m->time, m->config.embedding};
     const struct pass *p = &pass;
     struct matrix dstream = rows_of(p, m->dstream, p->c);

@@ -285,3 +285,66 @@ TEST(program_trains_and_writes)
     CHECK(strstr(text, "--resume") != NULL);
     remove_folder(out);
 }
+
+/* ---- What it tells ------------------------------------------------------- */
+
+static void read_file(const char *path, char *text, size_t size)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, size - 1, f) : 0;
+    text[n] = '\0';
+    if (CHECK(f != NULL))
+        fclose(f);
+}
+
+/* The calls and the cumulative time of the row that ends in `name`, in the table
+ * of `action`; 0 calls: there is none. */
+static int find_row(const char *report, const char *action, const char *name,
+                    double *seconds)
+{
+    char head[200], row[200];
+    snprintf(head, sizeof head, "\nProfile stats for: %s\n", action);
+    snprintf(row, sizeof row, "%s\n", name);
+    const char *from = strstr(report, head);
+    from = from ? from + strlen(head) : NULL;
+    const char *to = from ? strstr(from, "\nProfile stats") : NULL;
+    const char *at = from ? strstr(from, row) : NULL;
+    int calls = 0;
+    if (!at || (to && at > to))
+        return 0;
+    while (at[-1] != '\n')
+        at--;
+    return sscanf(at, "%d %*f %*f %lf", &calls, seconds) == 2 ? calls : 0;
+}
+
+/* Which function inside training_step took the time. */
+TEST(advanced_tells_what_a_step_is_made_of)
+{
+    static const char step[] = "[Strategy]SingleDeviceStrategy.training_step";
+    static char text[1 << 20];
+    const char *out = make_folder();
+    char words[400], report[200];
+    double whole = 0, attention = 0, mlp = 0, product = 0, none = 0;
+    snprintf(report, sizeof report, "%s/report.txt", out);
+    snprintf(words, sizeof words, "advanced(file=%s)", report);
+    setenv("GNOMON", words, 1);
+    snprintf(words, sizeof words,
+             "--epochs 2 --steps 12 --batch 4 --block 64 --embd 64 --heads 2 "
+             "--layers 2 --sample 0 --text '%s' --out '%s'",
+             TRAIN_GPT_TEXT, out);
+    CHECK_EQ(run_program(words, 0, text, sizeof text), 0);
+    unsetenv("GNOMON");
+    read_file(report, text, sizeof text);
+    CHECK_EQ(find_row(text, step, step, &whole), 24);
+    CHECK_EQ(find_row(text, step, "(model_forward)", &whole), 24);
+    CHECK_EQ(find_row(text, step, "(attention_forward)", &attention), 48);
+    CHECK_EQ(find_row(text, step, "(mlp_forward)", &mlp), 48);
+    CHECK_EQ(find_row(text, step, "(matmul_forward)", &product), 24 * 9);
+    CHECK_EQ(find_row(text, step, "(adamw_step)", &none), 0);
+    /* The parts are most of it, and no more than it. */
+    CHECK(attention + mlp <= whole + 0.001);
+    CHECK(product > 0 && product < whole);
+    CHECK(attention + mlp > whole / 4);
+    unlink(report);
+    remove_folder(out);
+}
