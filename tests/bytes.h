@@ -27,7 +27,7 @@ static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
 }
 
 /* The caller frees `at`. */
-static bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
+static inline bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
 {
     bytes b = {NULL, 0, 0};
     const gnomon_writer w = {
@@ -36,7 +36,7 @@ static bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
     return b;
 }
 
-static int bytes_equal(const bytes *a, const bytes *b)
+static inline int bytes_equal(const bytes *a, const bytes *b)
 {
     return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
 }

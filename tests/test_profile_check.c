@@ -36,8 +36,12 @@ static int lying_get(const gnomon_profile *profile, int entity, size_t number,
     return code;
 }
 
-static const gnomon_profile_api lying_api = {sizeof lying_api, GNOMON_ABI,
-                                             lying_count, lying_get};
+static const gnomon_profile_api lying_api = {
+    .struct_size = sizeof lying_api,
+    .abi = GNOMON_ABI,
+    .count = lying_count,
+    .get = lying_get,
+};
 
 /* A node's statistics may be changed only as a copy. */
 static gnomon_host_stats *stats_of(void *info)

@@ -244,7 +244,7 @@ static void toggle(int i)
         "simple(filter=nothing),passthrough,file=/dev/null",
         "simple(schedule=skip_first:2/wait:30/active:1),file=/dev/null",
     };
-    const gnomon_writer out = {sizeof out, 0, swallow, NULL, NULL};
+    const gnomon_writer out = {.struct_size = sizeof out, .write = swallow};
     static int next, in_stage, stages;
     int code;
     switch (i % 8) {

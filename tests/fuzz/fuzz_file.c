@@ -23,16 +23,16 @@ static void bless(char *at, size_t size)
     gnomon__put_32(at + 12, gnomon__crc32(0, at, 12));
     size_t i = GNOMON__FILE_HEADER;
     while (size - i >= GNOMON__SECTION_HEADER) {
-        uint64_t bytes = gnomon__get_64(at + i + 8);
+        uint64_t length = gnomon__get_64(at + i + 8);
         uint64_t left = size - i - GNOMON__SECTION_HEADER;
-        if (bytes > left)
-            gnomon__put_64(at + i + 8, bytes = left);
+        if (length > left)
+            gnomon__put_64(at + i + 8, length = left);
         gnomon__put_32(
             at + i + 28,
-            gnomon__crc32(0, at + i + GNOMON__SECTION_HEADER, (size_t)bytes));
+            gnomon__crc32(0, at + i + GNOMON__SECTION_HEADER, (size_t)length));
         gnomon__put_32(at + i + 36, gnomon__crc32(0, at + i, 36));
-        bytes = (bytes + 7) & ~7ull;
-        i += GNOMON__SECTION_HEADER + (size_t)(bytes < left ? bytes : left);
+        length = (length + 7) & ~7ull;
+        i += GNOMON__SECTION_HEADER + (size_t)(length < left ? length : left);
     }
 }
 

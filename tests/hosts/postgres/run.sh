@@ -75,7 +75,7 @@ grep -q "nothing to add" errors || fail "the error"
 sql -c "select pg_backend_pid()" -c "select marked_sum(7)" \
     -c "select pg_sleep(60)" > sleeper 2>&1 &
 for try in 1 2 3 4 5 6 7 8 9 10; do
-    pid=$(sed -n 1p sleeper 2> /dev/null)
+    pid=$(sed -n 1p sleeper 2> /dev/null) || : # it may not be there yet
     [ -n "$pid" ] && [ "$(wc -l < sleeper)" -ge 2 ] && break
     sleep 0.2
 done
