@@ -8,6 +8,7 @@
 
 #include "gnomon/profile.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
@@ -42,18 +43,10 @@ static int no_memory(gnomon_builder *b)
 
 /* ---- Texts ----------------------------------------------------------------------- */
 
-static uint64_t hash_of_text(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h ^ h >> 29;
-}
-
 static const char **text_slot(const char **texts, size_t slots,
                               const char *text)
 {
-    size_t i = hash_of_text(text) & (slots - 1);
+    size_t i = gnomon__hash_text(text) & (slots - 1);
     while (texts[i] && strcmp(texts[i], text) != 0)
         i = (i + 1) & (slots - 1);
     return &texts[i];

@@ -37,6 +37,8 @@ static int add_entity(file_reader *r, const gnomon__layout *l, const char *at)
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     if (at) {
         gnomon__record_read(&r->records, l, at, item);
+        if (r->records.no_memory)
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     } else {
         r->lost[l->entity]++;
         if (r->credible-- == 0)

@@ -9,6 +9,7 @@
 
 #include "platform/crc32.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/bytes.h"
 #include "profile/forms.h"
@@ -35,7 +36,6 @@ typedef struct file_writer {
     uint64_t texts_written;           /* bytes, in sections before */
     file_text *known;                 /* a hash table, open addressing */
     size_t known_count, known_slots;
-    uint64_t seed; /* of the hash: any */
     int code;
 } file_writer;
 
@@ -93,17 +93,9 @@ static void file_section(file_writer *w, const char *kind, uint32_t item_size,
 
 /* ---- Texts ------------------------------------------------------------------- */
 
-static uint64_t file_hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h ^ h >> 29;
-}
-
 static file_text *file_slot(file_text *known, size_t slots, const char *text)
 {
-    size_t i = file_hash(text) & (slots - 1);
+    size_t i = gnomon__hash_text(text) & (slots - 1);
     while (known[i].at && known[i].text != text &&
            strcmp(known[i].text, text) != 0)
         i = (i + 1) & (slots - 1);

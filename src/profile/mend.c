@@ -94,16 +94,9 @@ static int has_its_pools(const gnomon__model *m, const gnomon_node_info *n)
     return 1;
 }
 
-static int mend_nodes(gnomon__model *m)
+static void mend_nodes(gnomon__model *m)
 {
-    size_t count = gnomon__model_count(m, GNOMON_NODES);
-    if (count && (!any_of(m, GNOMON_TRACKS) || !any_of(m, GNOMON_REGIONS)))
-        return 0;
-    /* They may be new. */
-    mend_names(m);
-    if (!mend_runs(m))
-        return 0;
-    for (size_t i = 1; i <= count; i++) {
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_NODES); i++) {
         gnomon_node_info *n = gnomon__model_at(m, GNOMON_NODES, i);
         const gnomon_node_info *parent;
         const gnomon_stage_info *stage;
@@ -131,7 +124,6 @@ static int mend_nodes(gnomon__model *m)
         if (!has_its_pools(m, n))
             n->memory_count = 0;
     }
-    return 1;
 }
 
 /* Whether an entity that nothing names says something of what is there. */
@@ -201,9 +193,14 @@ int gnomon__mend(gnomon__model *m)
     static const int unnamed[] = {
         GNOMON_STEPS,    GNOMON_OPENS,  GNOMON_LINKS, GNOMON_COUNTERS,
         GNOMON_METADATA, GNOMON_LOSSES, GNOMON_EVENTS};
-    if (!mend_runs(m) || !mend_nodes(m))
+    /* What nodes name first: a stand-in is mended as what was lost is. */
+    if (gnomon__model_count(m, GNOMON_NODES) &&
+        (!any_of(m, GNOMON_TRACKS) || !any_of(m, GNOMON_REGIONS)))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    if (!mend_runs(m))
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     mend_names(m);
+    mend_nodes(m);
     for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++)
         drop_others(m, unnamed[i]);
     return GNOMON_OK;

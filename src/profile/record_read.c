@@ -63,6 +63,13 @@ static const char *read_text(const gnomon__record_reader *r, uint32_t at)
 
 /* ---- What records point to ------------------------------------------------------ */
 
+static void *record_room(gnomon__record_reader *r, size_t bytes)
+{
+    void *room = gnomon__model_room(r->m, bytes);
+    r->no_memory |= !room;
+    return room;
+}
+
 /* `count` items of `size` behind the records; NULL: they are not there. */
 static const char *behind(const gnomon__record_reader *r, uint32_t where,
                           uint64_t count, uint64_t size)
@@ -84,8 +91,7 @@ static int read_stats(gnomon__record_reader *r, uint32_t where,
     if (!behind(r, where + 48, cells, 8) && cells)
         return 0;
     gnomon_cell *cell = NULL;
-    if (cells &&
-        !(cell = gnomon__model_room(r->m, (size_t)cells * sizeof *cell)))
+    if (cells && !(cell = record_room(r, (size_t)cells * sizeof *cell)))
         return 0;
     out->count = gnomon__get_64(at);
     out->total_ns = gnomon__get_64(at + 8);
@@ -106,11 +112,11 @@ static const void *read_pointer(gnomon__record_reader *r, unsigned type,
                                 uint32_t where)
 {
     if (type == GNOMON__FIELD_STATS) {
-        gnomon_host_stats *s = gnomon__model_room(r->m, sizeof *s);
+        gnomon_host_stats *s = record_room(r, sizeof *s);
         return s && read_stats(r, where, s) ? s : NULL;
     }
     const char *at = behind(r, where, 1, 16);
-    gnomon_work_stats *w = at ? gnomon__model_room(r->m, sizeof *w) : NULL;
+    gnomon_work_stats *w = at ? record_room(r, sizeof *w) : NULL;
     if (w)
         *w = (gnomon_work_stats){gnomon__get_64(at), gnomon__get_64(at + 8)};
     return w;
@@ -121,7 +127,7 @@ static void read_memory(gnomon__record_reader *r, gnomon_node_info *n,
 {
     const char *at = behind(r, where, count, 56);
     gnomon_memory_stats *m =
-        at && count ? gnomon__model_room(r->m, count * sizeof *m) : NULL;
+        at && count ? record_room(r, count * sizeof *m) : NULL;
     if (!m)
         return;
     n->memory = m;
@@ -141,8 +147,7 @@ static const int64_t *read_list(gnomon__record_reader *r, uint32_t where,
                                 uint32_t count)
 {
     const char *at = behind(r, where, count, 8);
-    int64_t *list =
-        at && count ? gnomon__model_room(r->m, count * sizeof *list) : NULL;
+    int64_t *list = at && count ? record_room(r, count * sizeof *list) : NULL;
     for (uint32_t i = 0; list && i < count; i++)
         list[i] = (int64_t)gnomon__get_64(at + 8 * (size_t)i);
     return list;
@@ -153,7 +158,7 @@ static void read_inputs(gnomon__record_reader *r, gnomon_op_info *op,
 {
     /* At least 16 bytes each: so many that are not there are not allocated. */
     gnomon_tensor *t = count && behind(r, where, count, 16)
-                           ? gnomon__model_room(r->m, count * sizeof *t)
+                           ? record_room(r, count * sizeof *t)
                            : NULL;
     op->inputs = t;
     for (; t && count; count--, t++) {
@@ -184,7 +189,7 @@ static void read_attributes(gnomon__record_reader *r, gnomon_op_info *op,
 {
     const char *at = behind(r, where, count, 8);
     gnomon_attribute *a =
-        at && count ? gnomon__model_room(r->m, count * sizeof *a) : NULL;
+        at && count ? record_room(r, count * sizeof *a) : NULL;
     op->attributes = a;
     for (; a && count; count--, a++, at += 8) {
         a->key = read_text(r, gnomon__get_32(at));

@@ -14,6 +14,7 @@ typedef struct gnomon__record_reader {
     gnomon__read_texts *texts; /* ascending */
     size_t text_count, text_room;
     const gnomon__section *s; /* the one at hand */
+    int no_memory;            /* for what a record pointed to */
 } gnomon__record_reader;
 
 /* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */
@@ -21,7 +22,7 @@ int gnomon__texts_keep(gnomon__record_reader *r);
 void gnomon__texts_free(gnomon__record_reader *r);
 
 /* Fills `info`, all zero, from the record at `at` of the section at hand. What
- * cannot be had is left out: a text is then "(lost)", a block absent. */
+ * is not there is left out: a text is then "(lost)", a block absent. */
 void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
                          const char *at, void *info);
 

@@ -123,12 +123,12 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
             continue;
         }
         uint64_t padded = (out->bytes + 7) & ~7ull;
-        s->at += sizeof header + (padded < left ? padded : left);
+        uint64_t payload = s->at + sizeof header;
+        s->at = payload + (padded < left ? padded : left);
         code = grow_payload(s, out->bytes);
         if (!code && out->bytes)
-            code = s->from->read(s->from->context,
-                                 s->at - (padded < left ? padded : left),
-                                 s->payload, (size_t)out->bytes);
+            code = s->from->read(s->from->context, payload, s->payload,
+                                 (size_t)out->bytes);
         if (code)
             return code;
         out->payload = s->payload;
