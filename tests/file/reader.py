@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """reader.py FILE: prints all of a .gnomon file, a field a line.
 
-Written from docs/file-format.md alone; its sum must be what gnomon's own reader
-says (tests/test_file_reader.c)."""
+Written from docs/file-format.md alone; what it prints must be what gnomon's own
+readers say (tests/test_file_reader.c)."""
 import struct
 import sys
 import zlib
