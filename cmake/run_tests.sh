@@ -8,12 +8,19 @@ set -u
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- release dev:build dev-clang asan tsan aarch64
 jobs=${JOBS:-2}
-passed=0 failed=0 skipped=0 broken=
+passed=0 failed=0 skipped=0 broken= culprits=
 
 # An attribute of JUnit's testsuite.
 count() {
     sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p;/<testcase/q" \
         "$results" | head -n 1
+}
+
+# The names of those that failed, on one line: they stand at the very end, as
+# the output of a whole run is long.
+names_of_failed() {
+    sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results" |
+        tr '\n' ' '
 }
 
 build() {
@@ -50,6 +57,8 @@ for item in "$@"; do
         broken="$broken $preset"
     tests=$(count tests) bad=$(count failures)
     left=$(($(count skipped) + $(count disabled)))
+    [ "${bad:-0}" = 0 ] || culprits="$culprits$preset: $(names_of_failed)
+"
     rm -f "$results"
     if [ -z "$tests" ] || [ "$tests" -eq 0 ]; then
         tests=1 bad=1 left=0
@@ -60,6 +69,7 @@ done
 
 echo
 [ -z "$broken" ] || echo "not clean:$broken"
+printf '%s' "$culprits"
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else
