@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# gnomon_cli, what the program is made of (src/cli): built where somebody links to
-# it, and not installed. It uses what the library hides, so whoever links to it
+# The program `gnomon`, and gnomon_cli, what it is made of (src/cli) but for its
+# main: for tests, too. It uses what the library hides, so whoever links to it
 # names a static gnomon behind it.
+option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
 option(GNOMON_JSON "Read profiles in JSON, with jansson if it is there" ON)
 set(GNOMON_WITH_JANSSON 0)
 if(GNOMON_JSON)
@@ -32,6 +33,7 @@ file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
 if(NOT GNOMON_WITH_JANSSON) # json_read.c is there, and says so
   list(FILTER cli_sources EXCLUDE REGEX "/json_(struct|value)\\.c$")
 endif()
+list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})
 set_target_properties(gnomon_cli PROPERTIES
   C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
@@ -43,4 +45,13 @@ gnomon_set_warnings(gnomon_cli)
 if(GNOMON_WITH_JANSSON)
   target_include_directories(gnomon_cli SYSTEM PUBLIC "${JANSSON_INCLUDE_DIR}")
   target_link_libraries(gnomon_cli PUBLIC "${JANSSON_LIBRARY}")
+endif()
+
+if(GNOMON_PROGRAM)
+  add_executable(gnomon_program "${PROJECT_SOURCE_DIR}/src/cli/main.c")
+  set_target_properties(gnomon_program PROPERTIES OUTPUT_NAME gnomon)
+  target_compile_definitions(gnomon_program PRIVATE _GNU_SOURCE)
+  target_link_libraries(gnomon_program PRIVATE
+    gnomon_cli gnomon::static ${GNOMON_SYSTEM_LIBRARIES} m)
+  gnomon_set_warnings(gnomon_program)
 endif()

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* --help, and the command `help`. All is printed from the table; nothing is
+ * wrapped, so lines there are kept short. */
+#include "cli/help.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output.h"
+
+void gnomon__help_option(char *text, int size, const gnomon__cli_option *o)
+{
+    char letter[8] = "";
+    if (o->letter)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(text, (size_t)size, "%s--%s%s%s", letter, o->name,
+             o->value ? " " : "", o->value ? o->value : "");
+}
+
+void gnomon__help_all(void)
+{
+    const char *bold = gnomon__cli_bold(stdout),
+               *plain = gnomon__cli_plain(stdout);
+    printf("%susage:%s gnomon COMMAND [OPTION...] [WORD...]\n\n"
+           "Shows, converts and compares what gnomon recorded.\n\n"
+           "%scommands:%s\n",
+           bold, plain, bold, plain);
+    for (int i = 0; gnomon__commands[i]; i++)
+        printf("  %-11s %s\n", gnomon__commands[i]->name,
+               gnomon__commands[i]->about);
+    printf("\n  --help      this; gnomon COMMAND --help: of that command\n"
+           "  --version   the version\n\n"
+           "%sexit status:%s 0 done, 1 wrong words, 2 a file could not be read "
+           "or\nwritten, 3 nothing to report, 4 a gate failed\n",
+           bold, plain);
+}
+
+void gnomon__help_command(const gnomon__command *c)
+{
+    const char *bold = gnomon__cli_bold(stdout),
+               *plain = gnomon__cli_plain(stdout);
+    char text[64];
+    int width = 6;
+    printf("%susage:%s gnomon %s%s%s%s\n\n%s.\n", bold, plain, c->name,
+           c->options ? " [OPTION...]" : "", *c->operands ? " " : "",
+           c->operands, c->about);
+    if (c->more)
+        printf("\n%s\n", c->more);
+    printf("\n%soptions:%s\n", bold, plain);
+    for (int i = 0; c->options && c->options[i].name; i++) {
+        gnomon__help_option(text, sizeof text, &c->options[i]);
+        width = (int)strlen(text) > width ? (int)strlen(text) : width;
+    }
+    for (int i = 0; c->options && c->options[i].name; i++) {
+        gnomon__help_option(text, sizeof text, &c->options[i]);
+        printf("  %-*s  %s\n", width, text, c->options[i].help);
+    }
+    printf("  %-*s  %s\n", width, "--help", "this");
+}
+
+/* ---- The command ------------------------------------------------------------ */
+
+enum { HELP_MAN };
+
+static const gnomon__cli_option help_options[] = {
+    [HELP_MAN] = {.name = "man", .help = "the man page, gnomon(1), in roff"},
+    {.name = NULL}};
+
+static int help_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .about = "Says what there is, or what a command does",
+    .options = help_options,
+    .run = help_run,
+};
+
+static int help_run(int argc, char **argv)
+{
+    const gnomon__command *c = NULL;
+    int option, man = 0;
+    while ((option = gnomon__cli_next(&gnomon__command_help, argc, argv)) >= 0)
+        man = option == HELP_MAN;
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (argc - optind > 1 || (man && optind < argc))
+        return gnomon__cli_usage(&gnomon__command_help, "too many words");
+    if (optind < argc && !(c = gnomon__command_find(argv[optind])))
+        return GNOMON__EXIT_USAGE;
+    if (man)
+        gnomon__help_man();
+    else if (c)
+        gnomon__help_command(c);
+    else
+        gnomon__help_all();
+    return GNOMON__EXIT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The program `gnomon`: its first word names a command. It records nothing of
+ * itself, whatever $GNOMON says, as it makes no marks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "gnomon/version.h"
+#include "platform/error.h"
+
+static int is_word(const char *word, const char *name)
+{
+    return strcmp(word, name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const gnomon__command *command;
+    int status = GNOMON__EXIT_OK, flushed;
+    if (argc < 2) {
+        gnomon__log("say a command; gnomon --help lists them");
+        return GNOMON__EXIT_USAGE;
+    }
+    if (is_word(argv[1], "--help") || is_word(argv[1], "-h"))
+        gnomon__help_all();
+    else if (is_word(argv[1], "--version"))
+        printf("gnomon %s\n", GNOMON_VERSION);
+    else if ((command = gnomon__command_find(argv[1])) != NULL)
+        status = command->run(argc - 1, argv + 1);
+    else
+        status = GNOMON__EXIT_USAGE;
+    flushed = gnomon__cli_flush();
+    return flushed ? flushed : status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon(1), from the table of commands: man(7) macros that every roff has. */
+#include <stdio.h>
+
+#include "cli/help.h"
+#include "gnomon/version.h"
+
+/* Text as roff prints it: no escapes, and no line that is a request. */
+static void man_text(const char *text)
+{
+    int is_first = 1;
+    for (; *text; text++) {
+        if (is_first && (*text == '.' || *text == '\''))
+            fputs("\\&", stdout);
+        is_first = *text == '\n';
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+/* An empty line of the text is a paragraph; one that begins with blanks stands
+ * as it is. */
+static void man_paragraphs(const char *text)
+{
+    int as_is = 0;
+    while (*text) {
+        char line[256];
+        int n = 0;
+        for (; text[n] && text[n] != '\n' && n < 255; n++)
+            line[n] = text[n];
+        line[n] = 0;
+        text += n + (text[n] == '\n');
+        if ((*line == ' ') != as_is)
+            puts((as_is = !as_is) ? ".nf" : ".fi");
+        if (!*line) {
+            puts(".PP");
+            continue;
+        }
+        man_text(line);
+        putchar('\n');
+    }
+    if (as_is)
+        puts(".fi");
+}
+
+static void man_command(const gnomon__command *c)
+{
+    char option[64];
+    printf(".SS gnomon %s\n", c->name);
+    printf(".B gnomon %s\n%s", c->name, c->options ? "[OPTION...]\n" : "");
+    man_text(c->operands);
+    printf("%s.PP\n", *c->operands ? "\n" : "");
+    man_text(c->about);
+    puts(".");
+    if (c->more) {
+        puts(".PP");
+        man_paragraphs(c->more);
+    }
+    for (int i = 0; c->options && c->options[i].name; i++) {
+        gnomon__help_option(option, sizeof option, &c->options[i]);
+        puts(".TP");
+        fputs(".B ", stdout);
+        man_text(option);
+        putchar('\n');
+        man_text(c->options[i].help);
+        putchar('\n');
+    }
+}
+
+void gnomon__help_man(void)
+{
+    printf(".TH GNOMON 1 \"\" \"gnomon %s\" \"User Commands\"\n",
+           GNOMON_VERSION);
+    puts(".SH NAME\n"
+         "gnomon \\- show, convert and compare what gnomon recorded\n"
+         ".SH SYNOPSIS\n"
+         ".B gnomon\nCOMMAND\n[OPTION...]\n[WORD...]\n.br\n"
+         ".B gnomon \\-\\-help\n.br\n"
+         ".B gnomon \\-\\-version\n"
+         ".SH COMMANDS");
+    for (int i = 0; gnomon__commands[i]; i++)
+        man_command(gnomon__commands[i]);
+    puts(".SH EXIT STATUS");
+    puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWords that mean nothing.\n"
+         ".TP\n.B 2\nA file could not be read, or output not written.\n"
+         ".TP\n.B 3\nNothing to report.\n"
+         ".TP\n.B 4\nA gate of diff failed.\n.PP\n"
+         "A reader of the output that goes away, as head does, ends the "
+         "program by\nSIGPIPE, quietly.\n"
+         ".B gnomon run\nends as its program did.");
+}

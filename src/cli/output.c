@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Standard output. A reader that went away (`| head`) ends the program quietly:
+ * by SIGPIPE, or, where that is ignored, as if by it. */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "platform/error.h"
+
+/* As a shell reports a death by SIGPIPE. */
+#define STATUS_OF_SIGPIPE (128 + SIGPIPE)
+
+/* errno of the first failure; stdio keeps only that there was one. */
+static int output_errno;
+
+static int output_code(FILE *to, int failed)
+{
+    if (!failed)
+        return ferror(to) ? GNOMON_EIO : GNOMON_OK;
+    if (to == stdout && errno == EPIPE)
+        _exit(STATUS_OF_SIGPIPE);
+    if (!output_errno)
+        output_errno = errno;
+    return GNOMON_EIO;
+}
+
+static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    FILE *to = w->context;
+    if (ferror(to))
+        return GNOMON_EIO;
+    return output_code(to, fwrite(bytes, 1, size, to) != size);
+}
+
+static int output_print(const gnomon_writer *w, const char *format, ...)
+{
+    FILE *to = w->context;
+    va_list arguments;
+    int n;
+    if (ferror(to))
+        return GNOMON_EIO;
+    va_start(arguments, format);
+    n = vfprintf(to, format, arguments);
+    va_end(arguments);
+    return output_code(to, n < 0);
+}
+
+gnomon_writer gnomon__cli_writer(FILE *to)
+{
+    return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
+                           .write = output_write,
+                           .print = output_print,
+                           .context = to};
+}
+
+int gnomon__cli_flush(void)
+{
+    int failed = ferror(stdout);
+    if (fflush(stdout) != 0)
+        failed = output_code(stdout, 1);
+    if (!failed)
+        return GNOMON__EXIT_OK;
+    gnomon__log("standard output: %s",
+                output_errno ? strerror(output_errno) : "cannot be written");
+    return GNOMON__EXIT_UNREADABLE;
+}
+
+static int output_has_colour(FILE *to)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(to)) && !(none && *none) && term && *term &&
+           strcmp(term, "dumb") != 0;
+}
+
+const char *gnomon__cli_bold(FILE *to)
+{
+    return output_has_colour(to) ? "\033[1m" : "";
+}
+
+const char *gnomon__cli_plain(FILE *to)
+{
+    return output_has_colour(to) ? "\033[0m" : "";
+}
