@@ -164,14 +164,29 @@ TEST(tables_are_cut)
     end();
 }
 
+TEST(tables_are_sorted_as_asked)
+{
+    begin("advanced(sort=name,file=/dev/null)");
+    mark_some();
+    CHECK_EQ(times_in(summary(), "   Ordered by: function name\n"), 2);
+    end();
+    begin("advanced(sort=call,file=/dev/null)"); /* calls, or call...: one */
+    mark_some();
+    CHECK_EQ(times_in(summary(), "   Ordered by: call count\n"), 2);
+    end();
+}
+
 /* One line, and the preset. */
 TEST(wrong_values_are_told)
 {
-    begin("advanced(line_count_restriction=half,dump_stats=maybe,dir=out)");
+    begin("advanced(line_count_restriction=half,dump_stats=maybe,sort=size,dir="
+          "out)");
     CHECK_STR(said,
               "gnomon: advanced: line_count_restriction=half: say a count (10) "
               "or a fraction (0.5)\n"
-              "gnomon: advanced: dump_stats=maybe: say true, false or run\n");
+              "gnomon: advanced: dump_stats=maybe: say true, false or run\n"
+              "gnomon: advanced: sort=size: say cumulative, time, calls, "
+              "pcalls, name, filename, line, nfl or stdname\n");
     mark_some();
     CHECK_STR(summary(), the_report);
     end();

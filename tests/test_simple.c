@@ -31,15 +31,29 @@ static void row(table *t, const char *name, uint64_t calls, uint64_t total_ns)
     t->nodes[i].host = &t->stats[i];
 }
 
-static int64_t say_false(const gnomon_options *options, const char *key)
+/* The options of simple. */
+static int said_extended;
+static const char *said_sort;
+static int64_t said_limit;
+static const char *complaint;
+
+static int64_t say_number(const gnomon_options *options, const char *key)
 {
     (void)options;
-    return strcmp(key, "extended") != 0;
+    return strcmp(key, "extended") == 0 ? said_extended
+           : strcmp(key, "limit") == 0  ? said_limit
+                                        : 0;
 }
 
-static int64_t say_true(const gnomon_options *options, const char *key)
+static const char *say_text(const gnomon_options *options, const char *key)
 {
-    return !say_false(options, key);
+    (void)options;
+    return strcmp(key, "sort") == 0 ? said_sort : NULL;
+}
+
+static void hear(const char *line)
+{
+    complaint = line;
 }
 
 static const gnomon_profiler *find_simple(void)
@@ -53,13 +67,16 @@ static const gnomon_profiler *find_simple(void)
 static int render(const fake_profile *p, int extended, fake_writer *w)
 {
     const gnomon_profiler *simple = find_simple();
-    gnomon_options options = {sizeof options, 0, NULL,
-                              extended ? say_true : say_false, NULL};
+    gnomon_options options = {sizeof options, 0, say_text, say_number, hear};
     void *self = NULL;
+    int code;
+    said_extended = extended;
     if (!CHECK(simple && simple->create && simple->summary) ||
         !CHECK_EQ(simple->create(&options, &self), GNOMON_OK))
         return GNOMON_EINVAL;
-    return simple->summary(self, &p->base, &w->base);
+    code = simple->summary(self, &p->base, &w->base);
+    simple->destroy(self);
+    return code;
 }
 
 /* The text; the caller frees it. */
@@ -206,6 +223,39 @@ TEST(six_hooks)
               "            \t|  7.0            \t|  100 %          \t|\n");
     check_has(text, all);
     free(text);
+}
+
+/* The names in the order of their rows. */
+static void expect_order(const table *t, const char *sort, const char *names)
+{
+    char got[64] = "", *text, *at;
+    said_sort = sort;
+    text = summary(t, 1);
+    for (at = text; (at = strstr(at, "\n|  ")) != NULL; at++)
+        if (at[5] == ' ' || at[5] == '\t')
+            strncat(got, at + 4, 1);
+    CHECK_STR(got, names);
+    free(text);
+    said_sort = NULL;
+}
+
+TEST(rows_are_ordered_and_cut_as_asked)
+{
+    table t = {.stage = {.end_ns = 1000}};
+    row(&t, "c", 3, 300);
+    row(&t, "a", 1, 200);
+    row(&t, "b", 8, 400);
+    expect_order(&t, NULL, "bca");
+    expect_order(&t, "total", "bca");
+    expect_order(&t, "mean", "acb");
+    expect_order(&t, "calls", "bca");
+    expect_order(&t, "name", "abc");
+    CHECK(!complaint);
+    said_limit = 2;
+    expect_order(&t, "mean", "ac");
+    said_limit = 0;
+    expect_order(&t, "size", "bca");
+    CHECK_STR(complaint, "simple: sort= knows total, mean, calls and name");
 }
 
 TEST(nothing_recorded)

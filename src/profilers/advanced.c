@@ -28,6 +28,7 @@ enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 typedef struct advanced_settings {
     gnomon__restriction cut;
     int dump; /* advanced_dump */
+    int sort; /* gnomon__pstats_key */
 } advanced_settings;
 
 /* ---- Options --------------------------------------------------------------- */
@@ -69,7 +70,9 @@ static bool advanced_read_dump(advanced_settings *s, const char *text)
 }
 
 static const advanced_settings advanced_preset = {
-    .cut = {.fraction = 1.0, .is_fraction = 1}, .dump = ADVANCED_NO_FILES};
+    .cut = {.fraction = 1.0, .is_fraction = 1},
+    .dump = ADVANCED_NO_FILES,
+    .sort = GNOMON__PSTATS_CUMULATIVE};
 
 /* A value that is none is told of, and the preset holds. */
 static void advanced_complain(const gnomon_options *options, const char *key,
@@ -86,6 +89,7 @@ static int advanced_create(const gnomon_options *options, void **self)
     advanced_settings *s = calloc(1, sizeof *s);
     const char *cut = options->text(options, "line_count_restriction");
     const char *dump = options->text(options, "dump_stats");
+    const char *sort = options->text(options, "sort");
     if (!s)
         return GNOMON_ENOMEM;
     *s = advanced_preset;
@@ -94,6 +98,12 @@ static int advanced_create(const gnomon_options *options, void **self)
                           "say a count (10) or a fraction (0.5)");
     if (dump && !advanced_read_dump(s, dump))
         advanced_complain(options, "dump_stats", "say true, false or run");
+    if (sort && gnomon__pstats_key(sort) < 0)
+        advanced_complain(options, "sort",
+                          "say cumulative, time, calls, "
+                          "pcalls, name, filename, line, nfl or stdname");
+    else if (sort)
+        s->sort = gnomon__pstats_key(sort);
     *self = s;
     return GNOMON_OK;
 }
@@ -181,7 +191,8 @@ static int advanced_print(const advanced_report *r)
     for (size_t i = 0; i < gnomon__calls_count(r->calls); i++)
         code = gnomon__advanced_action(
             r->pstats, gnomon__calls_name(r->calls, i), r->rank,
-            &r->settings->cut, gnomon__calls_table(r->calls, i, NULL), r->out);
+            r->settings->sort, &r->settings->cut,
+            gnomon__calls_table(r->calls, i, NULL), r->out);
     return code;
 }
 
@@ -229,6 +240,9 @@ static const gnomon_option_info advanced_options[] = {
      .type = GNOMON_OPTION_TEXT,
      .preset = "false",
      .help = "true: a .prof file for each action; run: one of all"},
+    {.key = "sort",
+     .type = GNOMON_OPTION_TEXT,
+     .help = "what rows are ordered by, a word of pstats: time, calls, ..."},
     {.key = NULL}};
 
 static const gnomon_profiler advanced = {

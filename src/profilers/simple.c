@@ -30,6 +30,14 @@ typedef struct simple_row {
     double key; /* what rows are ordered by, descending */
 } simple_row;
 
+enum simple_sort { SIMPLE_TOTAL, SIMPLE_MEAN, SIMPLE_CALLS, SIMPLE_NAME };
+
+typedef struct simple_settings {
+    int sort; /* simple_sort */
+    bool extended;
+    size_t limit; /* rows */
+} simple_settings;
+
 /* What stands around the rows. */
 typedef struct simple_table {
     simple_row *rows;
@@ -37,7 +45,7 @@ typedef struct simple_table {
     size_t width; /* code points of the longest name */
     uint64_t calls;
     double wall;
-    bool extended;
+    const struct simple_settings *settings;
     const char *stage; /* "": none */
     const gnomon_writer *out;
 } simple_table;
@@ -129,6 +137,21 @@ static size_t simple_code_points(const char *text)
     return count;
 }
 
+/* All descending but names, which break ties. */
+static double simple_key(const simple_row *row, const simple_settings *s)
+{
+    switch (s->sort) {
+    case SIMPLE_MEAN:
+        return row->mean;
+    case SIMPLE_CALLS:
+        return (double)row->calls;
+    case SIMPLE_NAME:
+        return 0;
+    default:
+        return row->percent;
+    }
+}
+
 /* Ns become seconds by one division; a product with 1e-9 prints another last
  * digit now and then. Of no time at all, what took none is 0 %, the rest inf. */
 static void simple_reckon(simple_table *table)
@@ -139,12 +162,13 @@ static void simple_reckon(simple_table *table)
         row->total = (double)row->total_ns / 1e9;
         row->mean = row->total / (double)row->calls;
         row->percent = row->total_ns ? 100.0 * row->total / table->wall : 0.0;
-        row->key = table->extended ? row->percent : row->mean;
+        row->key = simple_key(row, table->settings);
         table->calls += row->calls;
         if (width > table->width)
             table->width = width;
     }
-    if (table->row_count > 1)
+    /* Folding has left them in the order of names. */
+    if (table->row_count > 1 && table->settings->sort != SIMPLE_NAME)
         qsort(table->rows, table->row_count, sizeof *table->rows,
               simple_by_key);
 }
@@ -219,7 +243,7 @@ static void simple_rule(const simple_table *table)
     size_t width = table->width > 6 ? table->width : 6;
     width = simple_tab(3 + width);
     width = simple_tab(width + 20);
-    for (int more = table->extended ? 3 : 1; more > 0; more--)
+    for (int more = table->settings->extended ? 3 : 1; more > 0; more--)
         width = simple_tab(width + 18);
     table->out->write(table->out, "\n", 1);
     simple_repeat(table->out, '-', width + 2);
@@ -234,7 +258,7 @@ static void simple_line(const simple_table *table, const char *name,
     out->write(out, "\n|  ", 4);
     out->write(out, name, strlen(name));
     simple_repeat(out, ' ', width < table->width ? table->width - width : 0);
-    if (table->extended)
+    if (table->settings->extended)
         out->print(out, "\t|  %-15s\t|  %-15s\t|  %-15s\t|  %-15s\t|", mean,
                    calls, total, percent);
     else
@@ -258,13 +282,14 @@ static void simple_print_rows(const simple_table *table)
     simple_line(table, "Action", "Mean duration (s)", "Num calls",
                 "Total time (s)", "Percentage %");
     simple_rule(table);
-    if (table->extended) {
+    if (table->settings->extended) {
         snprintf(calls, sizeof calls, "%" PRIu64, table->calls);
         simple_number(total, table->wall);
         simple_line(table, "Total", "-", calls, total, "100 %");
         simple_rule(table);
     }
-    for (size_t i = 0; i < table->row_count; i++) {
+    for (size_t i = 0; i < table->row_count && i < table->settings->limit;
+         i++) {
         const simple_row *row = &table->rows[i];
         simple_number(mean, row->mean);
         snprintf(calls, sizeof calls, "%" PRIu64, row->calls);
@@ -277,23 +302,47 @@ static void simple_print_rows(const simple_table *table)
 
 /* ---- The profiler --------------------------------------------------------- */
 
-static bool simple_modes[2] = {false, true};
+static const simple_settings simple_preset = {
+    .sort = SIMPLE_TOTAL, .extended = true, .limit = SIZE_MAX};
 
+/* Ordered by what the table is about, where nothing else is said. */
 static int simple_create(const gnomon_options *options, void **self)
 {
-    *self = &simple_modes[options->number(options, "extended") != 0];
+    static const char *const words[] = {
+        [SIMPLE_TOTAL] = "total",
+        [SIMPLE_MEAN] = "mean",
+        [SIMPLE_CALLS] = "calls",
+        [SIMPLE_NAME] = "name",
+    };
+    simple_settings *s = calloc(1, sizeof *s);
+    const char *sort = options->text(options, "sort");
+    int word = 0;
+    if (!s)
+        return GNOMON_ENOMEM;
+    s->extended = options->number(options, "extended") != 0;
+    s->sort = s->extended ? SIMPLE_TOTAL : SIMPLE_MEAN;
+    s->limit = options->number(options, "limit") > 0
+                   ? (size_t)options->number(options, "limit")
+                   : SIZE_MAX;
+    while (sort && word < 4 && strcmp(sort, words[word]) != 0)
+        word++;
+    if (sort && word < 4)
+        s->sort = word;
+    else if (sort)
+        options->log("simple: sort= knows total, mean, calls and name");
+    *self = s;
     return GNOMON_OK;
 }
 
 static int simple_summary(void *self, const gnomon_profile *profile,
                           const gnomon_writer *out)
 {
-    simple_table table = {.out = out, .stage = "", .extended = true};
+    simple_table table = {.out = out, .stage = "", .settings = &simple_preset};
     size_t region_count;
     if (!profile)
         return GNOMON_EINVAL;
     if (self) /* attached from C, there may be none */
-        table.extended = *(const bool *)self;
+        table.settings = self;
     region_count = gnomon_profile_count(profile, GNOMON_REGIONS);
     table.rows = calloc(region_count + 1, sizeof *table.rows);
     if (!table.rows)
@@ -314,6 +363,12 @@ static const gnomon_option_info simple_options[] = {
      .type = GNOMON_OPTION_BOOL,
      .preset = "true",
      .help = "calls, total and percentage too, ordered by total"},
+    {.key = "sort",
+     .type = GNOMON_OPTION_TEXT,
+     .help = "what rows are ordered by: total, mean, calls or name"},
+    {.key = "limit",
+     .type = GNOMON_OPTION_INTEGER,
+     .help = "the most rows; else all"},
     {.key = NULL}};
 
 static const gnomon_profiler simple = {
@@ -325,6 +380,7 @@ static const gnomon_profiler simple = {
     .options = simple_options,
     .create = simple_create,
     .summary = simple_summary,
+    .destroy = free,
 };
 
 GNOMON_PLUGIN(simple);

@@ -19,14 +19,13 @@ int gnomon__advanced_title(const char *stage, const gnomon_writer *out)
 }
 
 int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
-                            const gnomon__restriction *cut,
+                            int key, const gnomon__restriction *cut,
                             const gnomon__functions *table,
                             const gnomon_writer *out)
 {
-    static const int by_cumulative_time[] = {GNOMON__PSTATS_CUMULATIVE};
     const gnomon__pstats_query query = {.view = GNOMON__PSTATS_STATS,
                                         .strip_dirs = 1,
-                                        .sort = by_cumulative_time,
+                                        .sort = &key,
                                         .sort_keys = 1,
                                         .restrictions = cut,
                                         .restriction_count = 1};

@@ -9,10 +9,11 @@
  * feed. */
 int gnomon__advanced_title(const char *stage, const gnomon_writer *out);
 
-/* One action's table: directories stripped, by cumulative time, cut as
+/* One action's table: directories stripped, ordered by `key`
+ * (gnomon__pstats_key; Lightning's is cumulative time), cut as
  * line_count_restriction says. A rank below 0 is not known. */
 int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
-                            const gnomon__restriction *cut,
+                            int key, const gnomon__restriction *cut,
                             const gnomon__functions *table,
                             const gnomon_writer *out);
 

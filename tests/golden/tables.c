@@ -243,7 +243,7 @@ int golden_advanced(const char *path, const json_t *root, FILE *out)
         failed = gnomon__advanced_action(
             p, tables_text(one, "action"),
             json_is_integer(rank) ? (int32_t)json_integer_value(rank) : -1,
-            &cut, &t, &writer);
+            GNOMON__PSTATS_CUMULATIVE, &cut, &t, &writer);
         gnomon__pstats_free(p);
         tables_free(&t);
     }
