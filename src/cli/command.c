@@ -13,9 +13,11 @@
 #include "platform/error.h"
 #include "run/suggest.h"
 
+extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_help;
 
 const gnomon__command *const gnomon__commands[] = {
+    &gnomon__command_cat,
     &gnomon__command_help,
     NULL,
 };

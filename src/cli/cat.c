@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon cat: a profile in its other form. Each file is read, written and freed
+ * before the next one. */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "cli/save.h"
+#include "platform/error.h"
+
+enum { CAT_OUTPUT };
+
+static const gnomon__cli_option cat_options[] = {
+    [CAT_OUTPUT] = {.name = "output",
+                    .letter = 'o',
+                    .kind = GNOMON__VALUE_FILE,
+                    .value = "OUT",
+                    .help = "write that file, in the form its name says"},
+    {.name = NULL}};
+
+static int cat_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_cat = {
+    .name = "cat",
+    .operands = "FILE...",
+    .about = "Prints profiles in their JSON form, or writes them in another",
+    .more = "With -o the name of OUT says its form: .json is JSON, all else is "
+            ".gnomon.\n"
+            "From .gnomon to JSON and back nothing is lost.",
+    .options = cat_options,
+    .run = cat_run,
+    .takes_files = 1,
+};
+
+static int cat_one(const char *path, const char *to)
+{
+    gnomon_writer out = gnomon__cli_writer(stdout);
+    gnomon_profile *p;
+    int status = GNOMON__EXIT_OK;
+    if (gnomon__cli_load(path, &p))
+        return GNOMON__EXIT_UNREADABLE;
+    if (to)
+        status = gnomon__cli_save(p, to);
+    else if (gnomon_profile_write(p, GNOMON_FORM_JSON, &out))
+        status = GNOMON__EXIT_UNREADABLE; /* the last flush says why */
+    gnomon_profile_free(p);
+    return status;
+}
+
+static int cat_run(int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_cat;
+    gnomon__cli_inputs in = {0};
+    const char *to = NULL;
+    int option, status;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
+        to = optarg;
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (optind == argc)
+        return gnomon__cli_usage(c, "no file is named");
+    status = gnomon__cli_expand(&in, argv + optind);
+    if (to && in.count > 1)
+        status = gnomon__cli_usage(c, "-o takes one file; gnomon merge makes "
+                                      "one of many");
+    else
+        for (size_t i = 0; i < in.count && !ferror(stdout); i++)
+            status = gnomon__cli_worse(status, cat_one(in.paths[i], to));
+    gnomon__cli_inputs_free(&in);
+    return status;
+}
