@@ -14,6 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/json_read.h"
+#include "cli/progress.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -91,7 +92,9 @@ int gnomon__cli_load(const char *path, gnomon_profile **out)
     size_t n = strlen(path);
     *out = NULL;
     gnomon__fail_clear();
+    gnomon__progress_show();
     code = is_stdin ? load_stream(stdin, out) : load_file(path, out);
+    gnomon__progress_hide();
     why = gnomon_error_text();
     if (strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0)
         why += n + 2; /* the library's line names it, too */

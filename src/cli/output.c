@@ -19,6 +19,9 @@
 /* errno of the first failure; stdio keeps only that there was one. */
 static int output_errno;
 
+/* What standard output ends in, as far as a format tells. */
+static char output_last = '\n';
+
 static int output_code(FILE *to, int failed)
 {
     if (!failed)
@@ -35,6 +38,8 @@ static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
     FILE *to = w->context;
     if (ferror(to))
         return GNOMON_EIO;
+    if (to == stdout && size)
+        output_last = ((const char *)bytes)[size - 1];
     return output_code(to, fwrite(bytes, 1, size, to) != size);
 }
 
@@ -45,6 +50,8 @@ static int output_print(const gnomon_writer *w, const char *format, ...)
     int n;
     if (ferror(to))
         return GNOMON_EIO;
+    if (to == stdout && *format)
+        output_last = format[strlen(format) - 1];
     va_start(arguments, format);
     n = vfprintf(to, format, arguments);
     va_end(arguments);
@@ -57,6 +64,13 @@ gnomon_writer gnomon__cli_writer(FILE *to)
                            .write = output_write,
                            .print = output_print,
                            .context = to};
+}
+
+void gnomon__cli_end_line(void)
+{
+    gnomon_writer out = gnomon__cli_writer(stdout);
+    if (output_last != '\n')
+        out.write(&out, "\n", 1);
 }
 
 int gnomon__cli_flush(void)

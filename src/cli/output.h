@@ -11,6 +11,9 @@
  * after an error and notes nothing else: the stream does. */
 gnomon_writer gnomon__cli_writer(FILE *to);
 
+/* Ends a line that was begun on standard output by its writer. */
+void gnomon__cli_end_line(void);
+
 /* Flushes standard output. A gnomon__exit: _UNREADABLE and one line where not
  * all of it could be written; a reader that went away is no line, and ends the
  * program as SIGPIPE does. */

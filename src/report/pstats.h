@@ -64,4 +64,7 @@ int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
  * -1 to 2. GNOMON_EINVAL: there is none. */
 int gnomon__pstats_key(const char *word);
 
+/* Those words; NULL at the end. */
+extern const char *const gnomon__pstats_keys[];
+
 #endif

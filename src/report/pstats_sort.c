@@ -15,24 +15,21 @@
 /* ---- Words ----------------------------------------------------------------- */
 
 /* In the order in which pstats goes through them. */
-static const struct pstats_word {
-    const char *word;
-    int key;
-} pstats_words[] = {{"calls", GNOMON__PSTATS_CALLS},
-                    {"ncalls", GNOMON__PSTATS_CALLS},
-                    {"cumtime", GNOMON__PSTATS_CUMULATIVE},
-                    {"cumulative", GNOMON__PSTATS_CUMULATIVE},
-                    {"filename", GNOMON__PSTATS_FILE},
-                    {"line", GNOMON__PSTATS_LINE},
-                    {"module", GNOMON__PSTATS_FILE},
-                    {"name", GNOMON__PSTATS_NAME},
-                    {"nfl", GNOMON__PSTATS_NFL},
-                    {"pcalls", GNOMON__PSTATS_PRIMITIVE},
-                    {"stdname", GNOMON__PSTATS_STDNAME},
-                    {"time", GNOMON__PSTATS_TIME},
-                    {"tottime", GNOMON__PSTATS_TIME}};
+const char *const gnomon__pstats_keys[] = {
+    "calls", "ncalls", "cumtime", "cumulative", "filename", "line",    "module",
+    "name",  "nfl",    "pcalls",  "stdname",    "time",     "tottime", NULL};
 
-#define PSTATS_WORDS ((int)(sizeof pstats_words / sizeof pstats_words[0]))
+/* What each of them means. */
+static const int pstats_meanings[] = {
+    GNOMON__PSTATS_CALLS,      GNOMON__PSTATS_CALLS,
+    GNOMON__PSTATS_CUMULATIVE, GNOMON__PSTATS_CUMULATIVE,
+    GNOMON__PSTATS_FILE,       GNOMON__PSTATS_LINE,
+    GNOMON__PSTATS_FILE,       GNOMON__PSTATS_NAME,
+    GNOMON__PSTATS_NFL,        GNOMON__PSTATS_PRIMITIVE,
+    GNOMON__PSTATS_STDNAME,    GNOMON__PSTATS_TIME,
+    GNOMON__PSTATS_TIME};
+
+#define PSTATS_WORDS ((int)(sizeof pstats_meanings / sizeof pstats_meanings[0]))
 
 const char *gnomon__pstats_caption(int key)
 {
@@ -64,7 +61,7 @@ static int pstats_is_ambiguous(int which, size_t size)
     size_t longest = 0;
     for (int i = 0; i < which; i++) {
         size_t n =
-            pstats_common(pstats_words[i].word, pstats_words[which].word);
+            pstats_common(gnomon__pstats_keys[i], gnomon__pstats_keys[which]);
         longest = n > longest ? n : longest;
     }
     return longest == size;
@@ -72,24 +69,26 @@ static int pstats_is_ambiguous(int which, size_t size)
 
 int gnomon__pstats_key(const char *word)
 {
-    static const struct pstats_word numbers[] = {
-        {"-1", GNOMON__PSTATS_STDNAME},
-        {"0", GNOMON__PSTATS_CALLS},
-        {"1", GNOMON__PSTATS_TIME},
-        {"2", GNOMON__PSTATS_CUMULATIVE}};
+    static const struct pstats_number {
+        const char *word;
+        int key;
+    } numbers[] = {{"-1", GNOMON__PSTATS_STDNAME},
+                   {"0", GNOMON__PSTATS_CALLS},
+                   {"1", GNOMON__PSTATS_TIME},
+                   {"2", GNOMON__PSTATS_CUMULATIVE}};
     size_t size = strlen(word);
     int first = -1;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(numbers[i].word, word) == 0)
             return numbers[i].key;
     for (int i = 0; i < PSTATS_WORDS && size; i++) {
-        if (strncmp(pstats_words[i].word, word, size) != 0)
+        if (strncmp(gnomon__pstats_keys[i], word, size) != 0)
             continue;
         if (first >= 0 && pstats_is_ambiguous(i, size))
             return GNOMON_EINVAL;
         first = first < 0 ? i : first;
     }
-    return first < 0 ? GNOMON_EINVAL : pstats_words[first].key;
+    return first < 0 ? GNOMON_EINVAL : pstats_meanings[first];
 }
 
 /* ---- Names ----------------------------------------------------------------- */

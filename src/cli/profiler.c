@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Profilers without a run: made by the same parser and tables that $GNOMON goes
+ * through, never attached. */
+#include "cli/profiler.h"
+
+#include <string.h>
+
+#include "platform/error.h"
+#include "profilers/table.h"
+#include "run/options.h"
+
+static const gnomon_profiler *profiler_named(const char *name)
+{
+    for (size_t i = 0; gnomon__profilers[i]; i++)
+        if (strcmp((*gnomon__profilers[i])->name, name) == 0)
+            return *gnomon__profilers[i];
+    return NULL;
+}
+
+int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
+                              const char *words)
+{
+    gnomon__complaints complaints = {0};
+    gnomon__spec spec = {0};
+    gnomon__options *options = NULL;
+    p->profiler = profiler_named(name);
+    p->self = NULL;
+    if (!p->profiler)
+        return gnomon__fail(GNOMON_ENOENT, "there is no profiler %s", name);
+    int code =
+        gnomon__spec_parse_options(&spec, name, words, name, &complaints);
+    if (!code)
+        code = gnomon__options_create(&options, name,
+                                      gnomon__options_of(p->profiler), &spec, 0,
+                                      &complaints);
+    if (!code && p->profiler->create)
+        code = p->profiler->create(&options->api, &p->self);
+    for (unsigned i = 0; i < complaints.count; i++)
+        gnomon__log("%s", complaints.line[i]);
+    if (code && !complaints.count)
+        gnomon__log("%s: %s", name, gnomon_error_name(code));
+    gnomon__options_destroy(options);
+    gnomon__complaints_free(&complaints);
+    gnomon__spec_free(&spec);
+    return code;
+}
+
+void gnomon__cli_profiler_close(gnomon__cli_profiler *p)
+{
+    if (p->profiler && p->profiler->destroy && p->self)
+        p->profiler->destroy(p->self);
+    p->self = NULL;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* How far reading is: a bar on standard error, where that is a terminal and
+ * there is much to read; nothing anywhere else. */
+#ifndef GNOMON_CLI_PROGRESS_H
+#define GNOMON_CLI_PROGRESS_H
+
+#include "cli/inputs.h"
+
+/* Of these files, which the bar borrows, until the end. */
+void gnomon__progress_begin(const gnomon__cli_inputs *inputs);
+void gnomon__progress_end(void);
+
+/* The bar may stand between these two; gnomon__cli_load calls them, so that it
+ * never stands in a report. */
+void gnomon__progress_show(void);
+void gnomon__progress_hide(void);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon report: what profilers print live, and the program's own tables, of
+ * files. Standard output gets reports alone, in the order of files and of the
+ * stages in them; whatever else there is to say goes to standard error. One
+ * file is in memory at a time. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/notes.h"
+#include "cli/output.h"
+#include "cli/profiler.h"
+#include "cli/progress.h"
+#include "cli/rows.h"
+#include "cli/stage.h"
+#include "cli/tables.h"
+#include "cli/text.h"
+#include "platform/error.h"
+#include "report/pstats.h"
+
+enum report_kind {
+    REPORT_SIMPLE,
+    REPORT_ADVANCED,
+    REPORT_THREADS,
+    REPORT_STEPS,
+    REPORT_JSON
+};
+static const char *const report_kinds[] = {
+    [REPORT_SIMPLE] = "simple",   [REPORT_ADVANCED] = "advanced",
+    [REPORT_THREADS] = "threads", [REPORT_STEPS] = "steps",
+    [REPORT_JSON] = "json",       [REPORT_JSON + 1] = NULL};
+
+enum {
+    REPORT_AS,
+    REPORT_STAGE,
+    REPORT_EXTENDED,
+    REPORT_NO_EXTENDED,
+    REPORT_SORT,
+    REPORT_LIMIT
+};
+
+static const gnomon__cli_option report_options[] = {
+    [REPORT_AS] = {.name = "as",
+                   .value = "KIND",
+                   .words = report_kinds,
+                   .help = "simple (else this), advanced, threads, steps or "
+                           "json"},
+    [REPORT_STAGE] = {.name = "stage",
+                      .value = "NAME",
+                      .help = "that stage alone: fit"},
+    [REPORT_EXTENDED] = {.name = "extended",
+                         .help = "simple: with calls, total and percentage "
+                                 "(else this)"},
+    [REPORT_NO_EXTENDED] = {.name = "no-extended",
+                            .help = "simple: mean and total alone, by mean"},
+    [REPORT_SORT] = {.name = "sort",
+                     .value = "KEY",
+                     .help = "the order of rows; see above"},
+    [REPORT_LIMIT] = {.name = "limit",
+                      .value = "N",
+                      .help = "the most rows of a table"},
+    {.name = NULL}};
+
+static int report_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_report = {
+    .name = "report",
+    .operands = "FILE...",
+    .about = "Prints the reports of profiles",
+    .more =
+        "simple and advanced are what profilers of these names print at the "
+        "end of a\n"
+        "stage; threads has a table for each thread, steps one of the steps, "
+        "and json\n"
+        "the rows of simple with their quantiles, for scripts, in ns.\n"
+        "\n"
+        "Keys of --sort:\n"
+        "  simple         total, mean, calls, name\n"
+        "  advanced       those of pstats: cumulative, time, calls, pcalls, "
+        "name, ...\n"
+        "  threads, json  total, self, mean, calls, name, min, p50, p90, p99, "
+        "max\n"
+        "  steps          number, duration, phase\n"
+        "\n"
+        "FILE is a .gnomon file or its JSON form, - for standard input, a "
+        "pattern, or\n"
+        "a folder: all .gnomon and .gnomon.json in it.",
+    .options = report_options,
+    .run = report_run,
+    .takes_files = 1,
+};
+
+typedef struct report_request {
+    int kind; /* report_kind */
+    const char *stage, *sort;
+    int extended; /* -1: not said */
+    gnomon__table_request table;
+    gnomon__cli_profiler profiler; /* of simple and advanced */
+    gnomon_writer out;
+    size_t printed; /* reports */
+    int has_rows;   /* one of them has */
+} report_request;
+
+/* ---- What was asked for ---------------------------------------------------------- */
+
+static int report_sort_word(report_request *r)
+{
+    static const char *const simple_keys[] = {"total", "mean", "calls", "name",
+                                              NULL};
+    const char *const *words = r->kind == REPORT_SIMPLE ? simple_keys
+                               : r->kind == REPORT_ADVANCED
+                                   ? gnomon__pstats_keys
+                               : r->kind == REPORT_STEPS ? gnomon__step_keys
+                                                         : gnomon__cli_row_keys;
+    if (!r->sort)
+        return GNOMON__EXIT_OK;
+    r->table.key = gnomon__cli_word(r->sort, words);
+    if (r->table.key >= 0 ||
+        (r->kind == REPORT_ADVANCED && gnomon__pstats_key(r->sort) >= 0))
+        return GNOMON__EXIT_OK;
+    return gnomon__cli_no_word("word for --sort", r->sort, words);
+}
+
+/* The words as a profiler's options. */
+static int report_profiler(report_request *r, const char *limit)
+{
+    char words[256] = "";
+    size_t n = 0;
+    if (r->extended >= 0)
+        n += (size_t)snprintf(words + n, sizeof words - n, "extended=%s,",
+                              r->extended ? "true" : "false");
+    if (r->sort)
+        n += (size_t)snprintf(words + n, sizeof words - n, "sort=%.64s,",
+                              r->sort);
+    if (limit)
+        n += (size_t)snprintf(
+            words + n, sizeof words - n, "%s=%.64s,",
+            r->kind == REPORT_SIMPLE ? "limit" : "line_count_restriction",
+            limit);
+    if (n)
+        words[n - 1] = 0;
+    return gnomon__cli_profiler_open(&r->profiler, report_kinds[r->kind], words)
+               ? GNOMON__EXIT_USAGE
+               : GNOMON__EXIT_OK;
+}
+
+static int report_words(report_request *r, int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_report;
+    const char *limit = NULL;
+    unsigned long long number;
+    int option;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0) {
+        if (option == REPORT_AS)
+            r->kind = gnomon__cli_word(optarg, report_kinds);
+        else if (option == REPORT_STAGE)
+            r->stage = optarg;
+        else if (option == REPORT_SORT)
+            r->sort = optarg;
+        else if (option == REPORT_LIMIT)
+            limit = optarg;
+        else
+            r->extended = option == REPORT_EXTENDED;
+    }
+    if (option != GNOMON__CLI_END)
+        return option;
+    if (optind == argc) {
+        gnomon__cli_usage(c, "no file is named");
+        return GNOMON__CLI_WRONG;
+    }
+    if (limit && (!gnomon__cli_number(limit, &number) || !number)) {
+        gnomon__log("--limit %s: say a number from 1", limit);
+        return GNOMON__CLI_WRONG;
+    }
+    r->table.limit = limit ? (size_t)number : SIZE_MAX;
+    if (r->extended >= 0 && r->kind != REPORT_SIMPLE) {
+        gnomon__log("--extended and --no-extended are of --as simple");
+        return GNOMON__CLI_WRONG;
+    }
+    if (report_sort_word(r) ||
+        (r->kind <= REPORT_ADVANCED && report_profiler(r, limit)))
+        return GNOMON__CLI_WRONG;
+    return GNOMON__CLI_END;
+}
+
+/* ---- Reports ---------------------------------------------------------------------- */
+
+static int report_has_rows(const report_request *r, const gnomon_profile *p)
+{
+    gnomon_node_info n;
+    if (r->kind == REPORT_STEPS)
+        return gnomon_profile_count(p, GNOMON_STEPS) > 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
+        if (gnomon_profile_node(p, i, &n) == GNOMON_OK && n.host &&
+            n.host->count)
+            return 1;
+    return 0;
+}
+
+static int report_one(report_request *r, const char *path,
+                      const gnomon_profile *p)
+{
+    r->has_rows |= report_has_rows(r, p);
+    if (r->kind == REPORT_JSON) {
+        r->out.print(&r->out, r->printed++ ? ",\n" : "[");
+        return gnomon__table_json(p, path, &r->table, &r->out);
+    }
+    if (r->printed++) {
+        gnomon__cli_end_line();
+        if (r->kind >= REPORT_THREADS)
+            r->out.write(&r->out, "\n", 1);
+    }
+    switch (r->kind) {
+    case REPORT_THREADS:
+        return gnomon__table_threads(p, &r->table, &r->out);
+    case REPORT_STEPS:
+        return gnomon__table_steps(p, &r->table, &r->out);
+    default:
+        return r->profiler.profiler->summary(r->profiler.self, p, &r->out);
+    }
+}
+
+/* All of one file. Where it has one stage, or none, that is all it is. */
+static int report_stages(report_request *r, const char *path,
+                         const gnomon_profile *p)
+{
+    size_t count = gnomon_profile_count(p, GNOMON_STAGES);
+    gnomon_stage_info stage;
+    int code = GNOMON_OK;
+    if (!count && !r->stage)
+        return report_one(r, path, p);
+    for (uint32_t i = 1; !code && i <= count; i++) {
+        gnomon_profile *one;
+        gnomon_profile_stage(p, i, &stage);
+        if (r->stage && strcmp(stage.name, r->stage) != 0)
+            continue;
+        if (count == 1)
+            return report_one(r, path, p);
+        if (!(code = gnomon__cli_stage(p, i, &one))) {
+            code = report_one(r, path, one);
+            gnomon_profile_free(one);
+        } else {
+            gnomon__log("%s: stage %s: %s", path, stage.name,
+                        gnomon_error_text());
+        }
+    }
+    return code;
+}
+
+static int report_file(report_request *r, const gnomon__cli_inputs *in,
+                       size_t which)
+{
+    const char *path = in->paths[which];
+    gnomon_profile *p;
+    if (gnomon__cli_load(path, &p))
+        return GNOMON__EXIT_UNREADABLE;
+    if (in->count > 1 && r->kind != REPORT_JSON) {
+        gnomon__cli_end_line();
+        r->out.print(&r->out, "%s==> ", r->printed ? "\n" : "");
+        gnomon__cli_put(&r->out, path, 0);
+        r->out.print(&r->out, " <==\n");
+    }
+    gnomon__cli_notes(path, p);
+    int code = report_stages(r, path, p);
+    gnomon_profile_free(p);
+    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+}
+
+static int report_nothing(const report_request *r)
+{
+    if (r->stage && !r->printed)
+        gnomon__log("nothing to report: no stage is named %s; gnomon info "
+                    "lists them",
+                    r->stage);
+    else if (!r->has_rows)
+        gnomon__log("nothing to report: no %s ended",
+                    r->kind == REPORT_STEPS ? "step" : "scope");
+    else
+        return GNOMON__EXIT_OK;
+    return GNOMON__EXIT_NOTHING;
+}
+
+static int report_run(int argc, char **argv)
+{
+    report_request r = {.extended = -1, .out = gnomon__cli_writer(stdout)};
+    gnomon__cli_inputs in = {0};
+    int status = report_words(&r, argc, argv);
+    if (status != GNOMON__CLI_END)
+        return gnomon__cli_over(status);
+    status = gnomon__cli_expand(&in, argv + optind);
+    gnomon__progress_begin(&in);
+    for (size_t i = 0; i < in.count && !ferror(stdout); i++)
+        status = gnomon__cli_worse(status, report_file(&r, &in, i));
+    gnomon__progress_end();
+    if (r.kind == REPORT_JSON && r.printed)
+        r.out.print(&r.out, "]\n");
+    if (!status)
+        status = report_nothing(&r);
+    gnomon__cli_profiler_close(&r.profiler);
+    gnomon__cli_inputs_free(&in);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Text of the program's own reports. What comes out of a file never reaches a
+ * terminal as control characters. */
+#include "cli/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/json.h"
+#include "platform/memory.h"
+
+const char *gnomon__cli_duration(char text[24], uint64_t ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    int unit = 0;
+    while (value >= 999.95 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    if (!unit)
+        snprintf(text, 24, "%d ns", (int)ns);
+    else
+        snprintf(text, 24, "%.*f %s",
+                 value < 9.9995   ? 3
+                 : value < 99.995 ? 2
+                 : value < 999.95 ? 1
+                                  : 0,
+                 value, units[unit]);
+    return text;
+}
+
+const char *gnomon__cli_when(char text[32], uint64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / 1000000000u);
+    struct tm parts;
+    if (!unix_ns || !gmtime_r(&seconds, &parts) ||
+        !strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &parts))
+        strcpy(text, "-");
+    return text;
+}
+
+size_t gnomon__cli_width(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static int is_control(const char *c)
+{
+    unsigned char first = (unsigned char)c[0], next = (unsigned char)c[1];
+    return first < ' ' || first == 0x7F || (first == 0xC2 && next < 0xA0);
+}
+
+void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width)
+{
+    size_t n = gnomon__cli_width(text);
+    for (; *text; text++) {
+        if (is_control(text)) {
+            out->write(out, "?", 1);
+            text += (unsigned char)*text == 0xC2 && text[1];
+        } else {
+            out->write(out, text, 1);
+        }
+    }
+    for (; n < width; n++)
+        out->write(out, " ", 1);
+}
+
+void gnomon__cli_put_json(const gnomon_writer *out, const char *text)
+{
+    char few[256];
+    size_t n = strlen(text);
+    size_t size = gnomon__json_quote(text, n, few, sizeof few) + 1;
+    char *all = size > sizeof few ? gnomon__alloc(size) : NULL;
+    if (all)
+        gnomon__json_quote(text, n, all, size);
+    /* Without memory a name is cut, and its quote closed. */
+    if (!all && size > sizeof few)
+        out->print(out, "%s\"", few);
+    else
+        out->write(out, all ? all : few, size - 1);
+    gnomon__free(all);
+}
