@@ -15,10 +15,12 @@
 
 extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_help;
+extern const gnomon__command gnomon__command_info;
 extern const gnomon__command gnomon__command_report;
 
 const gnomon__command *const gnomon__commands[] = {
     &gnomon__command_report,
+    &gnomon__command_info,
     &gnomon__command_cat,
     &gnomon__command_help,
     NULL,

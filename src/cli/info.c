@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon info: what files hold, for a person. One file is in memory at a time;
+ * of several each run is a line. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/notes.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+static int info_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .about = "Says what profiles hold; of several files, a line for each run",
+    .run = info_run,
+    .takes_files = 1,
+};
+
+/* A text, or "-"; a rank that is not known is "-", too. */
+static const char *info_text(const char *text)
+{
+    return text && *text ? text : "-";
+}
+
+static const char *info_rank(char text[16], int32_t rank)
+{
+    if (rank < 0)
+        return "-";
+    snprintf(text, 16, "%" PRId32, rank);
+    return text;
+}
+
+/* ---- One file ------------------------------------------------------------------- */
+
+static void put_field(const gnomon_writer *out, const char *name,
+                      const char *value)
+{
+    if (!value || !*value)
+        return;
+    out->print(out, "  %-9s ", name);
+    gnomon__cli_put(out, value, 0);
+    out->write(out, "\n", 1);
+}
+
+static void put_number(const gnomon_writer *out, const char *name,
+                       int64_t value)
+{
+    if (value >= 0)
+        out->print(out, "  %-9s %" PRId64 "\n", name, value);
+}
+
+static void put_metadata(const gnomon_writer *out, const gnomon_profile *p,
+                         uint32_t run)
+{
+    gnomon_metadata_info data;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
+        gnomon_profile_metadata(p, i, &data);
+        if (data.run != run)
+            continue;
+        out->print(out, "  metadata  ");
+        gnomon__cli_put(out, data.key, 0);
+        out->print(out, " = ");
+        gnomon__cli_put(out, data.json, 0);
+        out->write(out, "\n", 1);
+    }
+}
+
+static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
+                       uint32_t run)
+{
+    gnomon_stage_info s;
+    char text[24];
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_profile_stage(p, i, &s);
+        if (s.run != run)
+            continue;
+        out->print(out, "  stage %-3" PRIu32 " ", s.ordinal);
+        gnomon__cli_put(out, *s.name ? s.name : "(no name)", 10);
+        out->print(out, " %10s",
+                   gnomon__cli_duration(text, s.end_ns - s.begin_ns));
+        if (s.steps.count)
+            out->print(
+                out, ", %" PRIu64 " step%s of %s", s.steps.count,
+                s.steps.count == 1 ? "" : "s",
+                gnomon__cli_duration(text, s.steps.total_ns / s.steps.count));
+        out->print(out, "%s\n", s.ended ? "" : ", open");
+    }
+}
+
+static void put_clock(const gnomon_writer *out, const gnomon_run_info *run)
+{
+    char when[32], text[24];
+    if (run->zero_unix_ns)
+        out->print(out, "  began     %s, within %s\n",
+                   gnomon__cli_when(when, run->zero_unix_ns),
+                   gnomon__cli_duration(text, run->clock_error_ns));
+    if (run->now_ns)
+        out->print(out, "  taken     %s later\n",
+                   gnomon__cli_duration(text, run->now_ns));
+    put_field(out, "clock", run->clock);
+}
+
+static void put_run(const gnomon_writer *out, const gnomon_profile *p,
+                    uint32_t number)
+{
+    const char *bold = gnomon__cli_bold(stdout);
+    gnomon_run_info run;
+    gnomon_profile_run(p, number, &run);
+    out->print(out, "%srun %" PRIu32 "%s\n", bold, number,
+               gnomon__cli_plain(stdout));
+    put_field(out, "job", run.job);
+    put_number(out, "rank", run.rank);
+    put_number(out, "local", run.local_rank);
+    put_number(out, "of ranks", run.world_size);
+    put_field(out, "attempt", run.attempt);
+    put_field(out, "host", run.host);
+    if (run.pid)
+        put_number(out, "pid", run.pid);
+    put_field(out, "uuid", run.uuid);
+    put_clock(out, &run);
+    put_field(out, "spec", run.spec);
+    put_field(out, "dir", run.dir);
+    put_metadata(out, p, number);
+    put_stages(out, p, number);
+}
+
+static void put_counts(const gnomon_writer *out, const gnomon_profile *p)
+{
+    static const struct {
+        int entity;
+        const char *name;
+    } kinds[] = {{GNOMON_TRACKS, "track"},     {GNOMON_REGIONS, "region"},
+                 {GNOMON_NODES, "node"},       {GNOMON_OPENS, "open scope"},
+                 {GNOMON_STEPS, "step kept"},  {GNOMON_OPS, "op"},
+                 {GNOMON_EVENTS, "event"},     {GNOMON_LINKS, "link"},
+                 {GNOMON_COUNTERS, "counter"}, {GNOMON_VIEWS, "view"}};
+    out->print(out, "%sholds%s\n", gnomon__cli_bold(stdout),
+               gnomon__cli_plain(stdout));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = gnomon_profile_count(p, kinds[i].entity);
+        if (n)
+            out->print(out, "  %-10s %zu\n", kinds[i].name, n);
+    }
+}
+
+static void put_losses(const gnomon_writer *out, const gnomon_profile *p)
+{
+    gnomon_loss_info loss;
+    char text[320];
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &loss);
+        put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
+    }
+}
+
+static void info_whole(const gnomon_writer *out, const char *path,
+                       const gnomon_profile *p)
+{
+    out->print(out, "%s", gnomon__cli_bold(stdout));
+    gnomon__cli_put(out, path, 0);
+    out->print(out, "%s\n", gnomon__cli_plain(stdout));
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++)
+        put_run(out, p, i);
+    put_counts(out, p);
+    put_losses(out, p);
+}
+
+/* ---- Several files ------------------------------------------------------------- */
+
+static void info_head(const gnomon_writer *out)
+{
+    out->print(out, "%s%5s %-12s %9s %-7s %-23s %6s %10s %7s %5s  %s%s\n",
+               gnomon__cli_bold(stdout), "rank", "host", "pid", "attempt",
+               "began", "stages", "time", "nodes", "lost", "file",
+               gnomon__cli_plain(stdout));
+}
+
+/* What hangs on a run, counted. */
+typedef struct info_sums {
+    uint64_t stages, nodes, losses, first_ns, last_ns;
+} info_sums;
+
+static info_sums sums_of(const gnomon_profile *p, uint32_t run)
+{
+    info_sums s = {.first_ns = UINT64_MAX};
+    gnomon_stage_info stage;
+    gnomon_node_info node;
+    gnomon_track_info track;
+    gnomon_loss_info loss;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_profile_stage(p, i, &stage);
+        if (stage.run != run)
+            continue;
+        s.stages++;
+        s.first_ns = stage.begin_ns < s.first_ns ? stage.begin_ns : s.first_ns;
+        s.last_ns = stage.end_ns > s.last_ns ? stage.end_ns : s.last_ns;
+    }
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_profile_node(p, i, &node);
+        gnomon_profile_track(p, node.track, &track);
+        s.nodes += track.run == run;
+    }
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &loss);
+        s.losses += loss.run == run || !loss.run;
+    }
+    return s;
+}
+
+static void info_lines(const gnomon_writer *out, const char *path,
+                       const gnomon_profile *p)
+{
+    gnomon_run_info run;
+    char rank[16], when[32], time[24];
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++) {
+        info_sums s = sums_of(p, i);
+        gnomon_profile_run(p, i, &run);
+        out->print(out, "%5s ", info_rank(rank, run.rank));
+        gnomon__cli_put(out, info_text(run.host), 12);
+        out->print(out, " %9" PRId64 " ", run.pid);
+        gnomon__cli_put(out, info_text(run.attempt), 7);
+        out->print(out, " %-23s %6" PRIu64 " %10s %7" PRIu64 " %5" PRIu64 "  ",
+                   gnomon__cli_when(when, run.zero_unix_ns), s.stages,
+                   gnomon__cli_duration(time, s.last_ns > s.first_ns
+                                                  ? s.last_ns - s.first_ns
+                                                  : 0),
+                   s.nodes, s.losses);
+        gnomon__cli_put(out, path, 0);
+        out->write(out, "\n", 1);
+    }
+}
+
+static int info_run(int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_info;
+    const gnomon_writer out = gnomon__cli_writer(stdout);
+    gnomon__cli_inputs in = {0};
+    int option, status, shown = 0;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
+        ;
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (optind == argc)
+        return gnomon__cli_usage(c, "no file is named");
+    status = gnomon__cli_expand(&in, argv + optind);
+    gnomon__progress_begin(&in);
+    for (size_t i = 0; i < in.count && !ferror(stdout); i++) {
+        gnomon_profile *p;
+        if (gnomon__cli_load(in.paths[i], &p)) {
+            status = gnomon__cli_worse(status, GNOMON__EXIT_UNREADABLE);
+            continue;
+        }
+        if (in.count == 1) {
+            info_whole(&out, in.paths[i], p);
+        } else {
+            if (!shown++)
+                info_head(&out);
+            info_lines(&out, in.paths[i], p);
+        }
+        gnomon_profile_free(p);
+    }
+    gnomon__progress_end();
+    gnomon__cli_inputs_free(&in);
+    return status;
+}
