@@ -105,7 +105,7 @@ int gnomon__cli_load(const char *path, gnomon_profile **out)
 
 /* ---- Words ------------------------------------------------------------------- */
 
-static int add_path(gnomon__cli_inputs *in, const char *path)
+int gnomon__cli_add(gnomon__cli_inputs *in, const char *path)
 {
     if (in->count == in->room) {
         size_t room = in->room ? 2 * in->room : 16;
@@ -153,7 +153,7 @@ static int expand_folder(gnomon__cli_inputs *in, const char *folder)
                      ends_in(folder, "/") || strcmp(folder, "/") == 0 ? ""
                                                                       : "/",
                      found[i]->d_name);
-        ok = ok && path && add_path(in, path);
+        ok = ok && path && gnomon__cli_add(in, path);
         gnomon__free(path);
         free(found[i]);
     }
@@ -185,7 +185,7 @@ static int expand_pattern(gnomon__cli_inputs *in, const char *pattern)
         return no_room();
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_version);
     for (size_t i = 0; i < found.gl_pathc; i++)
-        ok = ok && add_path(in, found.gl_pathv[i]);
+        ok = ok && gnomon__cli_add(in, found.gl_pathv[i]);
     globfree(&found);
     return ok ? GNOMON__EXIT_OK : no_room();
 }
@@ -201,7 +201,7 @@ int gnomon__cli_expand(gnomon__cli_inputs *in, char *const *words)
         else if (!is_there && strpbrk(*words, "*?["))
             one = expand_pattern(in, *words);
         else
-            one = add_path(in, *words) ? GNOMON__EXIT_OK : no_room();
+            one = gnomon__cli_add(in, *words) ? GNOMON__EXIT_OK : no_room();
         status = gnomon__cli_worse(status, one);
     }
     return status;

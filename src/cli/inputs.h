@@ -26,6 +26,9 @@ typedef struct gnomon__cli_inputs {
  * or pattern could not be read or held nothing, which one line has said: the
  * others are in `inputs` all the same. Free in any case. */
 int gnomon__cli_expand(gnomon__cli_inputs *inputs, char *const *words);
+
+/* Adds a path as it is. 0: no memory. */
+int gnomon__cli_add(gnomon__cli_inputs *inputs, const char *path);
 void gnomon__cli_inputs_free(gnomon__cli_inputs *inputs);
 
 #endif

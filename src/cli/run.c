@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon run: starts a program under a spec, is as little in its way as can be,
+ * and ends as it did.
+ *
+ * All signals that are passed on are blocked and waited for, so nothing here runs
+ * in a handler. What a terminal sends goes to the program anyway, as it is in
+ * our process group: that is not passed on a second time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/found.h"
+#include "platform/error.h"
+
+/* As shells and env say it. */
+enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
+
+enum { RUN_PROFILER };
+
+static const gnomon__cli_option run_options[] = {
+    [RUN_PROFILER] = {.name = "profiler",
+                      .letter = 'p',
+                      .value = "SPEC",
+                      .help = "what $GNOMON is to be; simple, where not given"},
+    {.name = NULL}};
+
+static int run_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_run = {
+    .name = "run",
+    .operands = "[--] PROGRAM [WORD...]",
+    .about = "Runs a program under a profiler, and says where the reports are",
+    .more = "Sets $GNOMON for it, passes signals on, and ends as the program "
+            "does: with its\n"
+            "exit status, or by the same signal; 127 where it is not found, "
+            "126 where it\n"
+            "cannot be executed. Lines on the reports go to standard error.",
+    .options = run_options,
+    .run = run_run,
+    .operands_follow = 1,
+};
+
+/* ---- The program ---------------------------------------------------------------- */
+
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
+                                SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
+
+/* In the child: only what may be called between fork and exec. The words were
+ * made before. */
+static void become(char **words, const sigset_t *mask, int tell)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(words[0], words);
+    int why = errno;
+    while (write(tell, &why, sizeof why) < 0 && errno == EINTR)
+        ;
+    _exit(RUN_NOT_FOUND);
+}
+
+/* The process; or 0, and *why is the errno that execvp left. */
+static pid_t start(char **words, const sigset_t *mask, int *why)
+{
+    int pipe_ends[2];
+    ssize_t n;
+    *why = 0;
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+        *why = errno;
+        return 0;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        become(words, mask, pipe_ends[1]);
+    if (child < 0)
+        *why = errno;
+    close(pipe_ends[1]);
+    do /* the end of the pipe: it has become the program */
+        n = child > 0 ? read(pipe_ends[0], why, sizeof *why) : 0;
+    while (n < 0 && errno == EINTR);
+    close(pipe_ends[0]);
+    if (!*why)
+        return child;
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return 0;
+}
+
+static int not_started(const char *name, int why)
+{
+    gnomon__log("%s: %s", name,
+                why == ENOENT ? "no such program" : strerror(why));
+    return why == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
+}
+
+/* ---- Its life ------------------------------------------------------------------- */
+
+/* Whether it is over. A program that was stopped stops us, so that a shell sees
+ * it, and goes on when we do. */
+static int is_over(pid_t child, int *status)
+{
+    pid_t changed = waitpid(child, status, WNOHANG | WUNTRACED);
+    if (changed == child && WIFSTOPPED(*status)) {
+        raise(SIGSTOP);
+        kill(child, SIGCONT);
+        return 0;
+    }
+    return changed == child || (changed < 0 && errno != EINTR);
+}
+
+static int live(pid_t child, const sigset_t *waited)
+{
+    siginfo_t info;
+    int status = 0;
+    for (;;) {
+        int number = sigwaitinfo(waited, &info);
+        if (number == SIGCHLD) {
+            if (is_over(child, &status))
+                return status;
+        } else if (number > 0 && info.si_code != SI_KERNEL) {
+            kill(child, number);
+        }
+    }
+}
+
+/* Dies as the program did; where that cannot be, the status that shells give. */
+static int die_likewise(int number)
+{
+    const struct rlimit none = {0, 0};
+    sigset_t one;
+    setrlimit(RLIMIT_CORE, &none); /* the program's own core is enough */
+    signal(number, SIG_DFL);
+    fflush(NULL);
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    return RUN_SIGNALLED + number;
+}
+
+static int run_program(const char *spec, char **words)
+{
+    sigset_t waited, before;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    gnomon__cli_found found;
+    int why, status;
+    sigemptyset(&waited);
+    sigaddset(&waited, SIGCHLD);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(&waited, passed_on[i]);
+    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would never come */
+    sigprocmask(SIG_BLOCK, &waited, &before);
+    if (setenv("GNOMON", spec, 1) != 0)
+        return not_started(words[0], errno);
+    gnomon__cli_found_begin(&found);
+    pid_t child = start(words, &before, &why);
+    if (!child)
+        return not_started(words[0], why);
+    status = live(child, &waited);
+    gnomon__cli_found_tell(&found, spec);
+    if (WIFSIGNALED(status))
+        return die_likewise(WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static int run_run(int argc, char **argv)
+{
+    const char *spec = "simple";
+    int option;
+    while ((option = gnomon__cli_next(&gnomon__command_run, argc, argv)) >= 0)
+        spec = optarg;
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (optind == argc)
+        return gnomon__cli_usage(&gnomon__command_run, "no program is named");
+    return run_program(spec, argv + optind);
+}
