@@ -48,10 +48,39 @@ if(GNOMON_WITH_JANSSON)
 endif()
 
 if(GNOMON_PROGRAM)
+  if(NOT TARGET gnomon::static)
+    message(FATAL_ERROR "GNOMON_PROGRAM needs the static library: GNOMON_BOTH=ON")
+  endif()
   add_executable(gnomon_program "${PROJECT_SOURCE_DIR}/src/cli/main.c")
   set_target_properties(gnomon_program PROPERTIES OUTPUT_NAME gnomon)
   target_compile_definitions(gnomon_program PRIVATE _GNU_SOURCE)
   target_link_libraries(gnomon_program PRIVATE
     gnomon_cli gnomon::static ${GNOMON_SYSTEM_LIBRARIES} m)
   gnomon_set_warnings(gnomon_program)
+
+  # What the program says of itself, where systems look for it. A program of
+  # another system, or of a sanitizer, is not asked.
+  if(GNOMON_INSTALL)
+    install(TARGETS gnomon_program RUNTIME)
+  endif()
+  if(GNOMON_INSTALL AND NOT CMAKE_CROSSCOMPILING AND NOT GNOMON_SANITIZE)
+    set(says "${PROJECT_BINARY_DIR}/says")
+    add_custom_command(OUTPUT "${says}/gnomon.1" "${says}/gnomon.bash"
+        "${says}/_gnomon" "${says}/gnomon.fish"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${says}"
+      COMMAND gnomon_program help --man > "${says}/gnomon.1"
+      COMMAND gnomon_program completion bash > "${says}/gnomon.bash"
+      COMMAND gnomon_program completion zsh > "${says}/_gnomon"
+      COMMAND gnomon_program completion fish > "${says}/gnomon.fish"
+      DEPENDS gnomon_program VERBATIM)
+    add_custom_target(gnomon_says ALL DEPENDS "${says}/gnomon.1")
+    install(FILES "${says}/gnomon.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    set(share "${CMAKE_INSTALL_DATADIR}")
+    install(FILES "${says}/gnomon.bash" RENAME gnomon
+      DESTINATION "${share}/bash-completion/completions")
+    install(FILES "${says}/_gnomon"
+      DESTINATION "${share}/zsh/site-functions")
+    install(FILES "${says}/gnomon.fish"
+      DESTINATION "${share}/fish/vendor_completions.d")
+  endif()
 endif()

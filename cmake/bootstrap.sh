@@ -8,15 +8,15 @@ set -eu
 job=${1:-build}
 
 # package=command: either will do, a program may come from elsewhere.
-build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev"
+build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
+    libjansson-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
-    valgrind=valgrind python3=python3 libjansson-dev strace=strace
+    valgrind=valgrind python3=python3 strace=strace
     musl-tools=musl-gcc libcap2-bin=setcap
     python3-dev python3-venv postgresql postgresql-server-dev-all"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
-lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck
-    libjansson-dev"
+lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
     qemu-user=qemu-aarch64"

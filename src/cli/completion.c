@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon completion: what shells need to complete our words, printed from the
+ * table of commands. All texts of the table are our own; quotes in them are
+ * looked after where a shell would read them. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static int completion_run(int argc, char **argv);
+static void bash_all(void);
+static void zsh_all(void);
+static void fish_all(void);
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+static void (*const scripts[])(void) = {bash_all, zsh_all, fish_all};
+
+const gnomon__command gnomon__command_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .about = "Prints the completions of a shell",
+    .more = "  bash:  eval \"$(gnomon completion bash)\"\n"
+            "  zsh:   gnomon completion zsh > a folder of $fpath/_gnomon\n"
+            "  fish:  gnomon completion fish | source",
+    .run = completion_run,
+};
+
+static void put_words(const char *const *words, const char *between)
+{
+    for (int i = 0; words[i]; i++)
+        printf("%s%s", i ? between : "", words[i]);
+}
+
+static void put_commands(const char *between)
+{
+    for (int i = 0; gnomon__commands[i]; i++)
+        printf("%s%s", i ? between : "", gnomon__commands[i]->name);
+}
+
+static int is_help(const gnomon__command *c)
+{
+    return strcmp(c->name, "help") == 0;
+}
+
+static int is_completion(const gnomon__command *c)
+{
+    return c->run == completion_run;
+}
+
+/* ---- bash ------------------------------------------------------------------------ */
+
+/* What follows an option that takes a value. */
+static void bash_values(const gnomon__command *c)
+{
+    for (const gnomon__cli_option *o = c->options; o && o->name; o++) {
+        if (!o->value)
+            continue;
+        printf("    %s:--%s", c->name, o->name);
+        if (o->letter)
+            printf("|%s:-%c", c->name, o->letter);
+        if (o->words) {
+            fputs(") words='", stdout);
+            put_words(o->words, " ");
+            puts("' ;;");
+        } else {
+            puts(o->kind == GNOMON__VALUE_FILE ? ") compopt -o default ;;"
+                                               : ") ;;");
+        }
+    }
+}
+
+static void bash_operands(const gnomon__command *c)
+{
+    printf("    %s) ", c->name);
+    if (is_help(c)) {
+        fputs("words='", stdout);
+        put_commands(" ");
+        fputs("' ", stdout);
+    } else if (is_completion(c)) {
+        fputs("words='", stdout);
+        put_words(shells, " ");
+        fputs("' ", stdout);
+    } else if (c->operands_follow) {
+        fputs("_gnomon_program \"$((i + 1))\"; return ", stdout);
+    } else if (c->takes_files) {
+        fputs("compopt -o default ", stdout);
+    }
+    puts(";;");
+}
+
+static void bash_all(void)
+{
+    puts("# bash completion of gnomon");
+    puts("_gnomon_program() {\n"
+         "    local at=$1\n"
+         "    while [[ $at -lt $COMP_CWORD && ${COMP_WORDS[at]} == -* ]]; do\n"
+         "        case ${COMP_WORDS[at]} in\n"
+         "        --) ((at++)); break ;;\n"
+         "        --*=* | -?*[!-]*=*) ((at++)) ;;\n"
+         "        *) ((at += 2)) ;;\n"
+         "        esac\n"
+         "    done\n"
+         "    if [[ $at -lt $COMP_CWORD ]]; then\n"
+         "        compopt -o default\n"
+         "    else\n"
+         "        COMPREPLY=($(compgen -c -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "    fi\n"
+         "}");
+    puts("_gnomon() {\n"
+         "    local word=${COMP_WORDS[COMP_CWORD]} words= i=1\n"
+         "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+         "    local command=${COMP_WORDS[1]}\n"
+         "    COMPREPLY=()\n"
+         "    if [[ $COMP_CWORD -eq 1 ]]; then");
+    fputs("        words='", stdout);
+    put_commands(" ");
+    puts(" --help --version'\n"
+         "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "        return\n"
+         "    fi");
+    puts("    # --as=adv is three words for bash\n"
+         "    [[ $word == = ]] && word=\n"
+         "    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+         "    case $command:$before in");
+    for (int i = 0; gnomon__commands[i]; i++)
+        bash_values(gnomon__commands[i]);
+    puts("    *)\n"
+         "        if [[ $word == -* ]]; then\n"
+         "            case $command in");
+    for (int i = 0; gnomon__commands[i]; i++) {
+        const gnomon__command *c = gnomon__commands[i];
+        printf("            %s) words='", c->name);
+        for (const gnomon__cli_option *o = c->options; o && o->name; o++)
+            printf("--%s ", o->name);
+        puts("--help' ;;");
+    }
+    puts("            esac\n"
+         "        else\n"
+         "            case $command in");
+    for (int i = 0; gnomon__commands[i]; i++)
+        bash_operands(gnomon__commands[i]);
+    puts("            esac\n"
+         "        fi ;;\n"
+         "    esac\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "}\n"
+         "complete -F _gnomon gnomon");
+}
+
+/* ---- zsh ------------------------------------------------------------------------- */
+
+/* Help inside [...] inside '...'. */
+static void zsh_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void zsh_option(const gnomon__cli_option *o)
+{
+    if (o->letter)
+        printf("            '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name,
+               o->letter, o->name);
+    else
+        printf("            '--%s%s[", o->name, o->value ? "=" : "");
+    zsh_text(o->help);
+    putchar(']');
+    if (o->value) {
+        printf(":%s:", o->value);
+        if (o->words) {
+            putchar('(');
+            put_words(o->words, " ");
+            putchar(')');
+        } else if (o->kind == GNOMON__VALUE_FILE) {
+            fputs("_files", stdout);
+        }
+    }
+    puts("' \\");
+}
+
+static void zsh_command(const gnomon__command *c)
+{
+    printf("        %s)\n        _arguments -S \\\n", c->name);
+    for (const gnomon__cli_option *o = c->options; o && o->name; o++)
+        zsh_option(o);
+    puts("            '--help[this]' \\");
+    fputs("            ", stdout);
+    if (is_help(c)) {
+        fputs("'1:command:(", stdout);
+        put_commands(" ");
+        puts(")' ;;");
+    } else if (is_completion(c)) {
+        fputs("'1:shell:(", stdout);
+        put_words(shells, " ");
+        puts(")' ;;");
+    } else if (c->operands_follow) {
+        puts("'(-)1:program:_command_names -e' '*::word:_normal' ;;");
+    } else {
+        puts("'*:file:_files' ;;");
+    }
+}
+
+static void zsh_all(void)
+{
+    puts("#compdef gnomon\n"
+         "_gnomon() {\n"
+         "    local state line\n"
+         "    local -a commands\n"
+         "    commands=(");
+    for (int i = 0; gnomon__commands[i]; i++) {
+        printf("        '%s:", gnomon__commands[i]->name);
+        zsh_text(gnomon__commands[i]->about);
+        puts("'");
+    }
+    puts("    )\n"
+         "    _arguments -C '--help[this]' '--version[the version]' \\\n"
+         "        '1:command:->command' '*::word:->word'\n"
+         "    case $state in\n"
+         "    command) _describe command commands ;;\n"
+         "    word)\n"
+         "        case $line[1] in");
+    for (int i = 0; gnomon__commands[i]; i++)
+        zsh_command(gnomon__commands[i]);
+    puts("        esac ;;\n"
+         "    esac\n"
+         "}\n"
+         "if [[ $funcstack[1] == _gnomon ]]; then\n"
+         "    _gnomon \"$@\"\n"
+         "else\n"
+         "    compdef _gnomon gnomon\n"
+         "fi");
+}
+
+/* ---- fish ------------------------------------------------------------------------ */
+
+static void fish_text(const char *text)
+{
+    for (; *text; text++)
+        printf(strchr("'\\", *text) ? "\\%c" : "%c", *text);
+}
+
+static void fish_option(const gnomon__command *c, const gnomon__cli_option *o)
+{
+    printf("complete -c gnomon -n '__fish_seen_subcommand_from %s'", c->name);
+    if (o->letter)
+        printf(" -s %c", o->letter);
+    printf(" -l %s%s", o->name, o->value ? " -r" : "");
+    if (o->words) {
+        fputs(" -a '", stdout);
+        put_words(o->words, " ");
+        fputs("' -f", stdout);
+    }
+    fputs(" -d '", stdout);
+    fish_text(o->help);
+    puts("'");
+}
+
+static void fish_all(void)
+{
+    puts("# fish completion of gnomon");
+    for (int i = 0; gnomon__commands[i]; i++) {
+        const gnomon__command *c = gnomon__commands[i];
+        printf("complete -c gnomon -f -n __fish_use_subcommand -a %s -d '",
+               c->name);
+        fish_text(c->about);
+        puts("'");
+        for (const gnomon__cli_option *o = c->options; o && o->name; o++)
+            fish_option(c, o);
+        printf("complete -c gnomon -n '__fish_seen_subcommand_from %s' "
+               "-l help -d this\n",
+               c->name);
+        if (is_help(c) || is_completion(c)) {
+            printf("complete -c gnomon -f -n '__fish_seen_subcommand_from %s'"
+                   " -a '",
+                   c->name);
+            if (is_help(c))
+                put_commands(" ");
+            else
+                put_words(shells, " ");
+            puts("'");
+        }
+    }
+}
+
+/* ---- The command ------------------------------------------------------------------- */
+
+static int completion_run(int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_completion;
+    int which, option = gnomon__cli_next(c, argc, argv);
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (argc - optind != 1)
+        return gnomon__cli_usage(c, "say one shell: bash, zsh or fish");
+    which = gnomon__cli_word(argv[optind], shells);
+    if (which < 0)
+        return gnomon__cli_no_word("shell", argv[optind], shells);
+    scripts[which]();
+    return GNOMON__EXIT_OK;
+}
