@@ -93,6 +93,19 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
     }
 }
 
+/* Those of no run are damage to the file. */
+static void put_losses(const gnomon_writer *out, const gnomon_profile *p,
+                       uint32_t run)
+{
+    gnomon_loss_info loss;
+    char text[320];
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &loss);
+        if (loss.run == run)
+            put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
+    }
+}
+
 static void put_clock(const gnomon_writer *out, const gnomon_run_info *run)
 {
     char when[32], text[24];
@@ -128,6 +141,7 @@ static void put_run(const gnomon_writer *out, const gnomon_profile *p,
     put_field(out, "dir", run.dir);
     put_metadata(out, p, number);
     put_stages(out, p, number);
+    put_losses(out, p, number);
 }
 
 static void put_counts(const gnomon_writer *out, const gnomon_profile *p)
@@ -149,16 +163,6 @@ static void put_counts(const gnomon_writer *out, const gnomon_profile *p)
     }
 }
 
-static void put_losses(const gnomon_writer *out, const gnomon_profile *p)
-{
-    gnomon_loss_info loss;
-    char text[320];
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
-        gnomon_profile_loss(p, i, &loss);
-        put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
-    }
-}
-
 static void info_whole(const gnomon_writer *out, const char *path,
                        const gnomon_profile *p)
 {
@@ -168,7 +172,7 @@ static void info_whole(const gnomon_writer *out, const char *path,
     for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++)
         put_run(out, p, i);
     put_counts(out, p);
-    put_losses(out, p);
+    put_losses(out, p, 0);
 }
 
 /* ---- Several files ------------------------------------------------------------- */

@@ -17,6 +17,11 @@ static const gnomon_profiler *profiler_named(const char *name)
     return NULL;
 }
 
+static void profiler_log(const char *line)
+{
+    gnomon__log("%s", line);
+}
+
 int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
                               const char *words)
 {
@@ -33,8 +38,10 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
         code = gnomon__options_create(&options, name,
                                       gnomon__options_of(p->profiler), &spec, 0,
                                       &complaints);
-    if (!code && p->profiler->create)
+    if (!code && p->profiler->create) {
+        options->api.log = profiler_log;
         code = p->profiler->create(&options->api, &p->self);
+    }
     for (unsigned i = 0; i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
     if (code && !complaints.count)

@@ -118,6 +118,8 @@ static int report_sort_word(report_request *r)
     if (!r->sort)
         return GNOMON__EXIT_OK;
     r->table.key = gnomon__cli_word(r->sort, words);
+    if (r->table.key >= 0)
+        r->sort = words[r->table.key]; /* as it is spelled */
     if (r->table.key >= 0 ||
         (r->kind == REPORT_ADVANCED && gnomon__pstats_key(r->sort) >= 0))
         return GNOMON__EXIT_OK;
@@ -223,6 +225,13 @@ static int report_one(report_request *r, const char *path,
     }
 }
 
+/* Between the end of one stage and the begin of the next a run has a stage, too;
+ * where nothing was marked in it, nothing is reported live. */
+static int report_is_gap(const gnomon_stage_info *s)
+{
+    return !*s->name && s->ordinal > 1 && s->begin_ns == s->end_ns;
+}
+
 /* All of one file. Where it has one stage, or none, that is all it is. */
 static int report_stages(report_request *r, const char *path,
                          const gnomon_profile *p)
@@ -235,7 +244,8 @@ static int report_stages(report_request *r, const char *path,
     for (uint32_t i = 1; !code && i <= count; i++) {
         gnomon_profile *one;
         gnomon_profile_stage(p, i, &stage);
-        if (r->stage && strcmp(stage.name, r->stage) != 0)
+        if (r->stage ? strcmp(stage.name, r->stage) != 0
+                     : count > 1 && report_is_gap(&stage))
             continue;
         if (count == 1)
             return report_one(r, path, p);

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The program's words, exit codes, files and manners; its reports are in
+ * test_cli_report.c, `run` in test_cli_run.c.
+ * links: static
+ * needs: cli
+ * timeout: 120 */
+#include "program.h"
+
+#include <poll.h>
+
+#include "cli/command.h"
+#include "whole.h"
+
+/* ---- Words and exit codes ------------------------------------------------------ */
+
+typedef struct word_case {
+    const char *command;
+    int status;
+    const char *says; /* part of standard error; "": none at all */
+} word_case;
+
+static void check_words(const word_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        child_result r = shell("$G %s", cases[i].command);
+        if (!CHECK_EQ(r.status, cases[i].status) ||
+            !CHECK(*cases[i].says ? strstr(r.err, cases[i].says) != NULL
+                                  : !*r.err))
+            fprintf(stderr, "    gnomon %s: %s\n", cases[i].command, r.err);
+        CHECK(r.status == 0 || times_in(r.err, "\n") >= 1);
+    }
+}
+
+#define WORDS(...) \
+    check_words((const word_case[]){__VA_ARGS__}, \
+                sizeof((const word_case[]){__VA_ARGS__}) / sizeof(word_case))
+
+static const char tiny[] =
+    "{\"gnomon\": 1, \"stages\": [{\"name\": \"fit\", \"end_ns\": 9}],"
+    "\"tracks\": [{\"name\": \"main\"}], \"regions\": [{\"name\": \"step\"}],"
+    "\"nodes\": [{\"track\": 1, \"stage\": 1, \"region\": 1, \"host\": "
+    "{\"count\": 1, \"total_ns\": 5, \"self_ns\": 5, \"min_ns\": 5, "
+    "\"max_ns\": 5}}]}";
+static const char empty[] = "{\"gnomon\": 1}";
+
+TEST(each_exit_code)
+{
+    NEEDS_PROGRAM;
+    program_put("p.json", tiny);
+    program_put("empty.json", empty);
+    program_put("broken.json", "{\"gnomon\": 1,");
+    program_put("broken.gnomon", "\x89GNOMON");
+    CHECK_EQ(mkdir("none", 0755), 0);
+    WORDS({"--help", 0, ""}, {"-h", 0, ""}, {"--version", 0, ""},
+          {"help", 0, ""}, {"help report", 0, ""}, {"help --man", 0, ""},
+          {"report -h", 0, ""}, {"report p.json", 0, ""},
+          {"info p.json", 0, ""}, {"cat p.json", 0, ""},
+          {"report --stage fit -- p.json", 0, ""},
+          {"report p.json --as json", 0, ""}); /* options anywhere */
+    WORDS(
+        {"", 1, "gnomon: say a command"},
+        {"reprot", 1, "unknown command 'reprot': did you mean 'report'?"},
+        {"xyzzy", 1, "unknown command 'xyzzy': there are report, info"},
+        {"report", 1, "report: no file is named"},
+        {"info", 1, "info: no file is named"},
+        {"cat", 1, "cat: no file is named"},
+        {"run", 1, "run: no program is named"},
+        {"completion", 1, "say one shell"},
+        {"completion ksh", 1, "unknown shell 'ksh': did you mean 'zsh'?"},
+        {"help info report", 1, "help: too many words"},
+        {"report --srot calls p.json", 1,
+         "unknown option '--srot': did you mean '--sort'?"},
+        {"report -q p.json", 1, "unknown option '-q': there are --as, --stage"},
+        {"report --as simpel p.json", 1,
+         "unknown word for --as 'simpel': did you mean 'simple'?"},
+        {"report --as", 1, "--as needs KIND"},
+        {"report --extended=1 p.json", 1, "--extended takes no value"},
+        {"report --help=1", 1, "--help takes no value"},
+        {"report --limit 0 p.json", 1, "--limit 0: say a number from 1"},
+        {"report --limit 1x p.json", 1, "--limit 1x: say a number"},
+        {"report --sort toatl p.json", 1,
+         "unknown word for --sort 'toatl': did you mean 'total'?"},
+        {"report --as advanced --sort cumulatve p.json", 1,
+         "did you mean 'cumulative'?"},
+        {"report --as steps --sort size p.json", 1,
+         "unknown word for --sort 'size': there are number, duration"},
+        {"report --as json --extended p.json", 1, "are of --as simple"},
+        {"cat -o x.gnomon p.json empty.json", 1, "-o takes one file"});
+    WORDS({"report nowhere.gnomon", 2,
+           "gnomon: nowhere.gnomon: No such file or directory\n"},
+          {"info broken.json", 2, "gnomon: broken.json: line 1"},
+          {"cat broken.gnomon", 2, "gnomon: broken.gnomon: "},
+          {"report 'no*.gnomon'", 2, "gnomon: no*.gnomon: no such file\n"},
+          {"cat p.json > /dev/full", 2,
+           "gnomon: standard output: No space left on device\n"},
+          {"--help > /dev/full", 2, "No space left on device"},
+          {"cat -o /nowhere/p.gnomon p.json", 2,
+           "gnomon: /nowhere/p.gnomon: No such file or directory\n"},
+          {"cat -o /dev/full p.json", 2, "gnomon: /dev/full: No space left"},
+          {"report none nowhere.json", 2, "gnomon: nowhere.json: No such"});
+    WORDS({"report empty.json", 3, "gnomon: nothing to report: no scope"},
+          {"report --as steps p.json", 3, "nothing to report: no step ended"},
+          {"report --stage test p.json", 3,
+           "nothing to report: no stage is named test"},
+          {"report none", 3,
+           "gnomon: none: holds no .gnomon or .gnomon.json file\n"});
+}
+
+/* Help, the man page and completions say all that the table has. */
+TEST(the_table_is_told_everywhere)
+{
+    char name[96];
+    NEEDS_PROGRAM;
+    child_result all = shell("$G --help"), man = shell("$G help --man"),
+                 bash = shell("$G completion bash"),
+                 zsh = shell("$G completion zsh"),
+                 fish = shell("$G completion fish");
+    for (int i = 0; gnomon__commands[i]; i++) {
+        const gnomon__command *c = gnomon__commands[i];
+        child_result help = shell("$G %s --help", c->name);
+        child_result same = shell("$G help %s", c->name);
+        CHECK_EQ(help.status, 0);
+        CHECK_STR(help.err, "");
+        CHECK_STR(same.out, help.out);
+        CHECK(strstr(help.out, c->about));
+        CHECK(strstr(all.out, c->about));
+        CHECK(strstr(zsh.out, c->about));
+        snprintf(name, sizeof name, ".SS gnomon %s\n", c->name);
+        CHECK_EQ(times_in(man.out, name), 1);
+        for (const gnomon__cli_option *o = c->options; o && o->name; o++) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            CHECK(strstr(help.out, name));
+            CHECK(strstr(help.out, o->help));
+            CHECK(strstr(bash.out, name));
+            CHECK(strstr(zsh.out, name));
+            snprintf(name, sizeof name, " -l %s", o->name);
+            CHECK(strstr(fish.out, name));
+        }
+    }
+    shell("$G help --man > gnomon.1");
+    child_result r = shell("command -v groff > tool && "
+                           "groff -man -Tutf8 -ww gnomon.1 > page");
+    CHECK_STR(r.err, "");
+    if (*child_read("tool"))
+        CHECK(strstr(child_read("page"), "report"));
+    else
+        printf("no groff: the man page is not set\n");
+    for (char *line = strtok(all.out, "\n"); line; line = strtok(NULL, "\n"))
+        CHECK(strlen(line) < 80);
+}
+
+/* What bash completes of the words; the last one is begun. */
+static void check_completed(const char *words, const char *expected)
+{
+    child_result r =
+        shell("PATH=.:$PATH bash -c 'source ./gnomon.bash; compopt() { echo "
+              "files; }; "
+              "COMP_WORDS=(gnomon %s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+              "_gnomon; echo \"${COMPREPLY[*]}\"'",
+              words);
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, expected);
+}
+
+TEST(bash_completes)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("$G completion bash > gnomon.bash; bash -n "
+                           "gnomon.bash && bash -c 'source ./gnomon.bash; "
+                           "complete -p gnomon'");
+    if (r.status == 127)
+        SKIP("no bash");
+    CHECK_STR(r.out, "complete -F _gnomon gnomon\n");
+    check_completed("rep", "report\n");
+    check_completed("--v", "--version\n");
+    check_completed("report --as adv", "advanced\n");
+    check_completed("report --as = t", "threads\n");
+    check_completed("report --st", "--stage\n");
+    check_completed("report --sort s", "\n");
+    check_completed("report fi", "files\n\n");
+    check_completed("cat -o fi", "files\n\n");
+    check_completed("help in", "info\n");
+    check_completed("completion f", "fish\n");
+    check_completed("run --p", "--profiler\n");
+    check_completed("run -- bash-no-such", "\n");
+    CHECK_EQ(
+        shell("printf '#!/bin/sh\n' > an-own-one; chmod +x an-own-one").status,
+        0);
+    check_completed("run -p simple -- an-ow", "an-own-one\n");
+    check_completed("run true fi", "files\n\n");
+}
+
+TEST(zsh_completes)
+{
+    NEEDS_PROGRAM;
+    if (shell("command -v zsh").status)
+        SKIP("no zsh");
+    child_result r = shell("$G completion zsh > _gnomon && zsh -n _gnomon && "
+                           "zsh -fc 'fpath=(. $fpath); autoload -Uz compinit; "
+                           "compinit -u -d ./dump; print ${_comps[gnomon]}; "
+                           "autoload -Uz +X _gnomon && print loaded'");
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "_gnomon\nloaded\n");
+}
+
+TEST(fish_completes)
+{
+    NEEDS_PROGRAM;
+    if (shell("command -v fish").status)
+        SKIP("no fish");
+    child_result r = shell("export HOME=$PWD; $G completion fish > g.fish && "
+                           "fish -c 'source ./g.fish; "
+                           "complete -C \"gnomon rep\"; "
+                           "complete -C \"gnomon report --as adv\"; "
+                           "complete -C \"gnomon completion z\"'");
+    CHECK_STR(r.err, "");
+    CHECK(strstr(r.out, "report\t"));
+    CHECK(strstr(r.out, "advanced"));
+    CHECK(strstr(r.out, "zsh"));
+}
+
+/* ---- Files ------------------------------------------------------------------------ */
+
+TEST(folders_and_patterns_are_files)
+{
+    static const char order[] =
+        "==> d/r-2.gnomon.json <==\n==> d/r-9.gnomon <==\n"
+        "==> d/r-10.gnomon <==\n==> d/r-11.gnomon.json <==\n";
+    NEEDS_PROGRAM;
+    CHECK_EQ(mkdir("d", 0755), 0);
+    program_put("d/r-2.gnomon.json", tiny);
+    program_put("d/r-11.gnomon.json", tiny);
+    program_put("d/notes.json", "no profile");
+    program_put("d/.gnomon", "no profile");
+    CHECK_EQ(shell("$G cat -o d/r-10.gnomon d/r-2.gnomon.json; "
+                   "cp d/r-10.gnomon d/r-9.gnomon")
+                 .status,
+             0);
+    const char *const words[] = {"d", "d/", "'d/r*'", "./d", "d/r*"};
+    for (size_t i = 0; i < 3; i++) {
+        child_result r = shell("$G report %s | grep '==>'", words[i]);
+        CHECK_STR(r.err, "");
+        CHECK_STR(r.out, order);
+    }
+    /* A name that has such characters itself is that file. */
+    CHECK_EQ(shell("cp d/r-9.gnomon '[d].gnomon'; $G info '[d].gnomon'").status,
+             0);
+    child_result r = shell("$G info d");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "\n"), 5); /* a head, a line for each run */
+    CHECK_EQ(times_in(r.out, "d/r-"), 4);
+}
+
+TEST(what_cannot_be_read_is_one_line_and_the_others_are_reported)
+{
+    NEEDS_PROGRAM;
+    program_put("a.json", tiny);
+    program_put("b.json", "[1]");
+    child_result r = shell("$G report nowhere a.json b.json - d < /dev/null");
+    CHECK_EQ(r.status, 2);
+    CHECK_EQ(times_in(r.out, "FIT Profiler Report"), 1);
+    CHECK_EQ(times_in(r.err, "\n"), 4);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 4);
+    CHECK(strstr(r.err, "gnomon: nowhere: "));
+    CHECK(strstr(r.err, "gnomon: b.json: "));
+    CHECK(strstr(r.err, "gnomon: standard input: "));
+    CHECK(strstr(r.err, "gnomon: d: "));
+}
+
+/* Whatever was damaged is told, and the rest reported. */
+TEST(damage_is_told)
+{
+    NEEDS_PROGRAM;
+    gnomon_profile *p = whole_of("01");
+    program_save(p, GNOMON_FORM_FILE, "w.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("head -c -24 w.gnomon > cut.gnomon; "
+                           "$G report cut.gnomon; $G info cut.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK(strstr(r.err, "gnomon: cut.gnomon: damaged: the end of the file: 1"));
+    CHECK(strstr(r.out, "  lost      damaged: the end of the file: 1\n"));
+}
+
+TEST(pipes_are_files)
+{
+    NEEDS_PROGRAM;
+    program_put("a.json", tiny);
+    CHECK_EQ(shell("$G cat -o a.gnomon a.json").status, 0);
+    child_result r = shell("$G cat a.json > want; mkfifo pipe; "
+                           "cat a.gnomon > pipe & $G cat pipe | cmp - want && "
+                           "cat a.gnomon | $G cat - | cmp - want && "
+                           "cat a.json | $G cat /dev/stdin | cmp - want && "
+                           "$G cat -o - a.json | cmp - a.gnomon && "
+                           "$G cat -o /dev/stdout a.json | cmp - a.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+}
+
+/* For the owner only, never through a link, and nothing is left of a failure. */
+TEST(files_are_made_whole)
+{
+    struct stat about;
+    NEEDS_PROGRAM;
+    program_put("a.json", tiny);
+    program_put("precious", "precious");
+    CHECK_EQ(symlink("precious", "out.gnomon"), 0);
+    child_result r = shell("umask 0; $G cat -o out.gnomon a.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(child_read("precious"), "precious");
+    CHECK_EQ(lstat("out.gnomon", &about), 0);
+    CHECK(S_ISREG(about.st_mode));
+    CHECK_EQ(about.st_mode & 0777, 0600);
+    r = shell("mkdir in; cd in; (ulimit -f 0; trap '' XFSZ; "
+              "$G cat -o big.gnomon ../a.json; echo $?) 2>&1 | cat; ls -A");
+    CHECK_STR(r.out, "gnomon: big.gnomon: File too large\n2\n");
+}
+
+TEST(info_says_what_a_file_holds)
+{
+    static const char head[] =
+        "w.gnomon\n"
+        "run 1\n"
+        "  job       job-7\n"
+        "  rank      0\n"
+        "  local     0\n"
+        "  of ranks  2\n"
+        "  host      node?1 \xc3\xa9\n"
+        "  pid       4711\n"
+        "  uuid      a\n"
+        "  began     2023-11-14 22:13:20 UTC, within 35 ns\n"
+        "  taken     9223372037 s later\n"
+        "  clock     test\n"
+        "  spec      simple(extended=false)\n"
+        "  metadata  config = [1.5, \"\\u00e9\", null]\n"
+        "  stage 2   fit          90.00 us, 3 steps of 20.00 us\n"
+        "  lost      lost_events: 18446744073709551615\n"
+        "run 2\n";
+    NEEDS_PROGRAM;
+    gnomon_profile *p = whole_of("01");
+    program_save(p, GNOMON_FORM_FILE, "w.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("$G info w.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK(strncmp(r.out, head, sizeof head - 1) == 0);
+    CHECK(strstr(r.out, "  attempt   1\n"));
+    CHECK(strstr(r.out, "holds\n  track      6\n"));
+    r = shell("cp w.gnomon v.gnomon; $G info w.gnomon v.gnomon");
+    CHECK_EQ(times_in(r.out, "\n"), 5);
+    CHECK_EQ(times_in(r.out, " w.gnomon\n"), 2);
+    CHECK(strstr(r.out, "2023-11-14 22:13:20 UTC"));
+}
+
+/* ---- Manners ------------------------------------------------------------------------ */
+
+static void put_large(void)
+{
+    gnomon_builder *b;
+    gnomon_profile *p;
+    char name[80];
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(name, sizeof name, "a region with a long name, number %d", i);
+        gnomon_add_region(b, &(gnomon_region_info){.name = name});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, "large.gnomon");
+    gnomon_profile_free(p);
+}
+
+/* By SIGPIPE, or as if by it where that is ignored. */
+TEST(a_reader_that_goes_away_ends_it_quietly)
+{
+    NEEDS_PROGRAM;
+    put_large();
+    child_result r = shell("{ $G cat large.gnomon; echo $? > status; } | "
+                           "head -n 1");
+    CHECK_STR(r.out, "{\"gnomon\": 1,\n");
+    CHECK_STR(r.err, "");
+    CHECK_STR(child_read("status"), "141\n");
+    r = shell("trap '' PIPE; { $G cat large.gnomon; echo $? > status; } | "
+              "head -n 1");
+    CHECK_STR(r.out, "{\"gnomon\": 1,\n");
+    CHECK_STR(r.err, "");
+    CHECK_STR(child_read("status"), "141\n");
+}
+
+static int terminal = -1;
+
+/* Its name, by which a shell opens it. */
+static const char *open_terminal(void)
+{
+    terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
+        return NULL;
+    return ptsname(terminal);
+}
+
+/* What was written on it within `ms`, or until `part` was; kept. */
+static const char *on_terminal(int ms, const char *part)
+{
+    static char text[65536];
+    struct pollfd p = {terminal, POLLIN, 0};
+    size_t n = 0;
+    ssize_t more = 1;
+    text[0] = 0;
+    while (!(part && strstr(text, part)) && poll(&p, 1, ms) > 0 &&
+           (more = read(terminal, text + n, sizeof text - 1 - n)) > 0)
+        text[n += (size_t)more] = 0;
+    return text;
+}
+
+TEST(colour_is_for_terminals)
+{
+    NEEDS_PROGRAM;
+    const char *name = open_terminal();
+    if (!name)
+        SKIP("no pseudo-terminals");
+    /* Kept open, so that nothing is lost between commands. */
+    int kept = open(name, O_RDWR | O_NOCTTY);
+    program_put("a.json", tiny);
+    CHECK(kept >= 0);
+    const struct {
+        const char *environment;
+        int colour;
+    } cases[] = {{"TERM=xterm", 1},
+                 {"TERM=xterm NO_COLOR=", 1},
+                 {"TERM=xterm NO_COLOR=1", 0},
+                 {"TERM=dumb", 0},
+                 {"TERM=", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        child_result r = shell("unset NO_COLOR; %s $G info a.json > %s",
+                               cases[i].environment, name);
+        const char *text = on_terminal(50, NULL);
+        CHECK_EQ(r.status, 0);
+        CHECK(strstr(text, "a.json"));
+        CHECK_EQ(strstr(text, "\033") != NULL, cases[i].colour);
+    }
+    child_result r = shell("TERM=xterm $G info a.json; TERM=xterm $G --help");
+    CHECK(!strchr(r.out, '\033'));
+    close(kept);
+}
+
+/* The last file is a pipe, and given only once the bar is seen. */
+TEST(progress_is_shown_on_terminals)
+{
+    NEEDS_PROGRAM;
+    const char *name = open_terminal();
+    if (!name)
+        SKIP("no pseudo-terminals");
+    int kept = open(name, O_RDWR | O_NOCTTY);
+    char command[512];
+    program_put("a.json", tiny);
+    CHECK_EQ(mkdir("d", 0755), 0);
+    CHECK_EQ(shell("for i in $(seq 80); do cp a.json d/$i.gnomon.json; done; "
+                   "mkfifo d/99.gnomon")
+                 .status,
+             0);
+    snprintf(command, sizeof command, "TERM=xterm $G info d 2> %s", name);
+    pid_t child =
+        child_start("/bin/sh", "G=" PROGRAM_PATH,
+                    (const char *const[]){"-c", command, NULL}, "out", "err");
+    CHECK(strstr(on_terminal(20000, "file 81 of 81"), "\r##"));
+    CHECK_EQ(shell("cat a.json > d/99.gnomon").status, 0);
+    CHECK_EQ(child_wait(child), 0);
+    CHECK(strstr(on_terminal(50, NULL), "\r\033[K"));
+    CHECK_EQ(times_in(child_read("out"), "\n"), 82);
+    /* Into a pipe or a file: nothing. */
+    child =
+        child_start("/bin/sh", "G=" PROGRAM_PATH,
+                    (const char *const[]){"-c", "TERM=xterm $G info d", NULL},
+                    "out", "err");
+    CHECK_EQ(shell("sleep 0.5; cat a.json > d/99.gnomon").status, 0);
+    CHECK_EQ(child_wait(child), 0);
+    CHECK_STR(child_read("err"), "");
+    close(kept);
+}

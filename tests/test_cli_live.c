@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reports of a real run, on real clocks and threads, are those of its file. As
+ * ticks are reckoned anew for each profile, both are of the same one.
+ * links: static
+ * timeout: 120 */
+#include "program.h"
+
+#include <pthread.h>
+
+#include "gnomon/profiler.h"
+#include "profilers/table.h"
+
+static const gnomon_profiler *find(const char *name)
+{
+    for (size_t i = 0; gnomon__profilers[i]; i++)
+        if (strcmp((*gnomon__profilers[i])->name, name) == 0)
+            return *gnomon__profilers[i];
+    return NULL;
+}
+
+/* Each stage's file, and what the built-in profilers say of it. */
+static int stages_seen;
+
+static int write_all(void *self, const gnomon_profile *p,
+                     const gnomon_writer *out)
+{
+    static const char *const names[] = {"simple", "advanced"};
+    char path[64];
+    (void)self;
+    snprintf(path, sizeof path, "%d.gnomon", ++stages_seen);
+    program_save(p, GNOMON_FORM_FILE, path);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%d-%s.txt", stages_seen, names[i]);
+        FILE *to = fopen(path, "wb");
+        gnomon_writer w = {.struct_size = sizeof w,
+                           .write = program_write,
+                           .print = program_print,
+                           .context = to};
+        CHECK_EQ(find(names[i])->summary(NULL, p, &w), GNOMON_OK);
+        CHECK_EQ(fclose(to), 0);
+    }
+    return out->write(out, "", 0);
+}
+
+static const gnomon_profiler both = {.struct_size = sizeof both,
+                                     .abi = GNOMON_ABI,
+                                     .wants = GNOMON_WANT_TREE,
+                                     .name = "both",
+                                     .summary = write_all};
+
+static void inner(int depth)
+{
+    GNOMON_FUNCTION();
+    if (depth)
+        inner(depth - 1);
+}
+
+static void *work(void *unused)
+{
+    for (int i = 0; i < 200; i++) {
+        GNOMON_SCOPE("batch");
+        gnomon_start("optimizer_step");
+        inner(i % 4);
+        gnomon_stop("optimizer_step");
+    }
+    return unused;
+}
+
+static void stage(const char *name)
+{
+    pthread_t threads[3];
+    CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, work, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        gnomon_start("training_step");
+        work(NULL);
+        gnomon_stop("training_step");
+        gnomon_step();
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+}
+
+TEST(a_real_run_reports_as_its_file)
+{
+    gnomon_profile *p = NULL;
+    NEEDS_PROGRAM;
+    CHECK_EQ(gnomon_attach(&both, NULL, "file=/dev/null"), GNOMON_OK);
+    stage("fit");
+    stage("validate");
+    stage("fit");
+    CHECK_EQ(stages_seen, 3);
+    for (int i = 1; i <= 3; i++) {
+        child_result r = shell("for as in simple advanced; do $G report "
+                               "--as $as %d.gnomon | diff - %d-$as.txt || "
+                               "exit; done; wc -l < %d-simple.txt",
+                               i, i, i);
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(r.err, "");
+        CHECK_STR(r.out, "12\n");
+    }
+    CHECK_EQ(gnomon_snapshot(&p, "both", 1), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, "run.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("$G report run.gnomon");
+    CHECK_EQ(times_in(r.out, "FIT Profiler Report\n"), 2);
+    CHECK_EQ(times_in(r.out, "VALIDATE Profiler Report\n"), 1);
+    r = shell("$G report --as threads --stage validate run.gnomon");
+    CHECK(times_in(r.out, "\nThread ") >= 2);
+    CHECK_EQ(times_in(r.out, "  training_step "), 1);
+    r = shell("$G report --as steps run.gnomon");
+    CHECK_EQ(times_in(r.out, "\n         5  "), 3);
+    CHECK_EQ(gnomon_detach(&both, NULL), GNOMON_OK);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What `gnomon report` makes of a file is what the profiler printed live, byte
+ * for byte; and its own tables.
+ * links: testing
+ * timeout: 300 */
+#include "program.h"
+
+#include <stdint.h>
+
+#include "marks.h"
+#include "whole.h"
+
+/* ---- Live runs ---------------------------------------------------------------- */
+
+static uint64_t dice = 88172645463325252u;
+
+static uint32_t roll(uint32_t below)
+{
+    dice ^= dice << 13;
+    dice ^= dice >> 7;
+    dice ^= dice << 17;
+    return (uint32_t)(dice >> 33) % below;
+}
+
+static const char *const words[] = {
+    "forward",
+    "backward",
+    "[Strategy]S.step",
+    "na\xc3\xafve",
+    "x",
+    "a name that is longer than the others are, and has a comma in it"};
+static gnomon_region *regions[6];
+
+static void work(int depth)
+{
+    for (uint32_t n = 1 + roll(4); n > 0; n--) {
+        gnomon_token token = gnomon_begin(regions[roll(6)]);
+        pass(roll(5) ? roll(2000000) : roll(20));
+        if (depth && roll(2))
+            work(depth - 1);
+        pass(roll(2000));
+        gnomon_end(token);
+    }
+}
+
+static void run_actions(void)
+{
+    const char *outer = words[roll(3)], *inner = words[3 + roll(3)];
+    gnomon_start(outer);
+    work(2);
+    gnomon_start(inner);
+    work(1);
+    gnomon_stop(roll(2) ? outer : inner); /* they need not nest */
+    pass(roll(100000));
+    gnomon_stop(outer);
+    gnomon_stop(inner);
+}
+
+static void *run_in_thread(void *unused)
+{
+    run_actions();
+    return unused;
+}
+
+static void run_some(void)
+{
+    pthread_t thread;
+    for (uint32_t n = 1 + roll(3); n > 0; n--) {
+        run_actions();
+        gnomon_step();
+    }
+    if (roll(2) &&
+        CHECK_EQ(pthread_create(&thread, NULL, run_in_thread, NULL), 0))
+        pthread_join(thread, NULL);
+}
+
+/* What the profiler says now of the stage that is open; kept. */
+static char *live(const char *profiler)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    gnomon_writer w = {.struct_size = sizeof w,
+                       .write = program_write,
+                       .print = program_print,
+                       .context = to};
+    CHECK_EQ(gnomon_summary(profiler, &w), GNOMON_OK);
+    fclose(to);
+    return child_keep(text);
+}
+
+static void begin(const char *spec)
+{
+    gnomon__test_ticks = 1000;
+    for (size_t i = 0; i < 6; i++)
+        regions[i] = gnomon_region_get(words[i], GNOMON_KIND_SCOPE);
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+}
+
+static void save_live(const char *profiler, int all_stages, const char *path)
+{
+    gnomon_profile *p = profile_of(profiler, all_stages);
+    program_save(p, GNOMON_FORM_FILE, path);
+    program_save(p, GNOMON_FORM_JSON, "all.gnomon.json");
+    gnomon_profile_free(p);
+}
+
+/* From JSON to .gnomon and back, and from .gnomon to JSON and back. */
+static void check_forms(const char *file, const char *json)
+{
+    child_result r = shell("$G cat %s > 1.json && cmp 1.json %s && "
+                           "$G cat -o 2.gnomon %s && cmp 2.gnomon %s && "
+                           "$G cat 2.gnomon | cmp - %s && "
+                           "$G cat -o 2.gnomon.json - < %s && "
+                           "cmp 2.gnomon.json %s",
+                           file, json, json, file, json, file, json);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "");
+    CHECK_STR(r.err, "");
+}
+
+static void check_report(const char *command, const char *text)
+{
+    child_result r = shell("$G report %s", command);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, text);
+}
+
+TEST(an_open_stage_is_as_live)
+{
+    NEEDS_PROGRAM;
+    begin("simple,advanced,file=/dev/null");
+    for (int i = 0; i < 8; i++) {
+        gnomon_stage_begin(i % 2 ? "fit" : "validate");
+        run_some();
+        gnomon_start("open"); /* to the end */
+        pass(50);
+        save_live("simple", 0, "one.gnomon");
+        check_forms("one.gnomon", "all.gnomon.json");
+        check_report("one.gnomon", live("simple"));
+        check_report("all.gnomon.json", live("simple"));
+        check_report("--as simple --extended - < one.gnomon", live("simple"));
+        check_report("--as advanced one.gnomon", live("advanced"));
+        check_report("--as=advanced all.gnomon.json", live("advanced"));
+        gnomon_stop("open");
+        gnomon_stage_end();
+    }
+    gnomon_configure(NULL);
+}
+
+TEST(stages_come_one_after_the_other)
+{
+    static const char *const names[] = {"fit", "validate", "test"};
+    NEEDS_PROGRAM;
+    begin("simple,advanced,file=/dev/null");
+    char *all[2] = {strdup(""), strdup("")};
+    for (int i = 0; i < 3; i++) {
+        gnomon_stage_begin(names[i]);
+        run_some();
+        for (int k = 0; k < 2; k++) {
+            const char *text = live(k ? "advanced" : "simple");
+            all[k] = realloc(all[k], strlen(all[k]) + strlen(text) + 1);
+            strcat(all[k], text);
+            program_put(k ? "advanced.txt" : "simple.txt", text);
+        }
+        child_result r = shell("mv simple.txt %s-simple.txt; "
+                               "mv advanced.txt %s-advanced.txt",
+                               names[i], names[i]);
+        CHECK_EQ(r.status, 0);
+        gnomon_stage_end();
+    }
+    save_live("simple", 1, "all.gnomon");
+    check_report("all.gnomon", all[0]);
+    check_report("--as advanced all.gnomon", all[1]);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            const char *kind = k ? "advanced" : "simple";
+            child_result r = shell("$G report --stage %s --as %s all.gnomon | "
+                                   "cmp - %s-%s.txt",
+                                   names[i], kind, names[i], kind);
+            CHECK_EQ(r.status, 0);
+        }
+    free(all[0]);
+    free(all[1]);
+    gnomon_configure(NULL);
+}
+
+/* A scope that is open over a stage's end leads to paths of the next one. */
+TEST(paths_across_stages_are_as_live)
+{
+    NEEDS_PROGRAM;
+    begin("simple,advanced,file=/dev/null");
+    gnomon_stage_begin("fit");
+    gnomon_token token = gnomon_begin(regions[0]);
+    work(2);
+    gnomon_stage_end();
+    gnomon_stage_begin("test");
+    work(2);
+    save_live("simple", 1, "all.gnomon");
+    check_report("--stage test all.gnomon", live("simple"));
+    check_report("--stage test --as advanced all.gnomon", live("advanced"));
+    gnomon_end(token);
+    gnomon_configure(NULL);
+}
+
+/* The options are the profilers' own. */
+TEST(options_are_those_of_the_profilers)
+{
+    static const char *const pairs[][2] = {
+        {"simple(extended=false)", "--no-extended"},
+        {"simple(sort=calls)", "--sort calls"},
+        {"simple(sort=name,limit=2)", "--sort=NAME --limit 2"},
+        {"simple(extended=false,sort=total)", "--no-extended --sort total"},
+        {"advanced(sort=tottime)", "--as advanced --sort tottime"},
+        {"advanced(sort=calls,line_count_restriction=2)",
+         "--as advanced --sort calls --limit 2"}};
+    NEEDS_PROGRAM;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char command[128];
+        const char *profiler = *pairs[i][0] == 's' ? "simple" : "advanced";
+        snprintf(command, sizeof command, "%s,file=/dev/null", pairs[i][0]);
+        begin(command);
+        gnomon_stage_begin("fit");
+        run_some();
+        save_live(profiler, 0, "one.gnomon");
+        snprintf(command, sizeof command, "%s one.gnomon", pairs[i][1]);
+        check_report(command, live(profiler));
+        gnomon_stage_end();
+        gnomon_configure(NULL);
+    }
+}
+
+/* ---- Tables of the program's own ------------------------------------------------- */
+
+static const char by_hand[] =
+    "{\"gnomon\": 1, \"stages\": [{\"name\": \"fit\", \"end_ns\": 90000,"
+    "\"steps\": {\"count\": 3, \"total_ns\": 600, \"self_ns\": 600,"
+    " \"min_ns\": 100, \"max_ns\": 300, \"cells\": [[57,1],[73,1],[82,1]]}}],"
+    "\"steps\": [{\"stage\": 1, \"number\": 1, \"end_ns\": 100,"
+    " \"phase\": \"warmup\"},"
+    "{\"stage\": 1, \"number\": 2, \"begin_ns\": 100, \"end_ns\": 400},"
+    "{\"stage\": 1, \"number\": 3, \"begin_ns\": 400, \"end_ns\": 600},"
+    "{\"stage\": 1, \"number\": 4, \"begin_ns\": 600}],"
+    "\"tracks\": [{\"name\": \"main\", \"os_id\": 7},"
+    "{\"name\": \"loader\", \"index\": 1, \"lives\": 2}],"
+    "\"regions\": [{\"name\": \"step\"}, {\"name\": \"load\"},"
+    "{\"name\": \"a \\\"quoted\\\"\\u0009name\"}],"
+    "\"nodes\": ["
+    "{\"track\": 1, \"stage\": 1, \"region\": 1, \"first\": 2, \"host\":"
+    "{\"count\": 2, \"total_ns\": 9000, \"self_ns\": 3000, \"min_ns\": 4500,"
+    " \"max_ns\": 4500}},"
+    "{\"track\": 1, \"stage\": 1, \"region\": 3, \"parent\": 1, \"first\": 1,"
+    " \"host\": {\"count\": 1, \"total_ns\": 6000, \"self_ns\": 6000,"
+    " \"min_ns\": 6000, \"max_ns\": 6000}},"
+    "{\"track\": 2, \"stage\": 1, \"region\": 2, \"first\": 3, \"host\":"
+    "{\"count\": 4, \"total_ns\": 4000, \"self_ns\": 4000, \"min_ns\": 1000,"
+    " \"max_ns\": 1000}},"
+    "{\"track\": 2, \"stage\": 1, \"region\": 1, \"first\": 4, \"host\":"
+    "{\"count\": 1, \"total_ns\": 12345678, \"self_ns\": 12345678,"
+    " \"min_ns\": 12345678, \"max_ns\": 12345678}}]}";
+
+TEST(threads_have_a_table_each)
+{
+    NEEDS_PROGRAM;
+    program_put("p.json", by_hand);
+    check_report(
+        "--as threads p.json",
+        "FIT Threads\n"
+        "\n"
+        "Thread 0 main (7)\n"
+        "  Action                Calls       Total        Self        Mean\n"
+        "  step                      2    9.000 us    3.000 us    4.500 us\n"
+        "  a \"quoted\"?name           1    6.000 us    6.000 us    6.000 us\n"
+        "\n"
+        "Thread 1 loader, 2 that followed one another\n"
+        "  Action                Calls       Total        Self        Mean\n"
+        "  step                      1    12.35 ms    12.35 ms    12.35 ms\n"
+        "  load                      4    4.000 us    4.000 us    1.000 us\n");
+    child_result r = shell("$G report --as threads --sort self --limit 1 "
+                           "p.json | grep -c '^  [sal]'");
+    CHECK_STR(r.out, "2\n");
+    r = shell("$G report --as threads --sort self --limit 1 p.json");
+    CHECK_EQ(times_in(r.out, "\n  a "), 1);
+    CHECK_EQ(times_in(r.out, "\n  step "), 1);
+    CHECK_EQ(times_in(r.out, "\n  load "), 0);
+}
+
+TEST(steps_have_a_table)
+{
+    static const char stats[] =
+        "FIT Steps\n"
+        "\n"
+        "     Steps        Mean         Min         p50         p90         p99"
+        "         Max\n"
+        "         3      200 ns      100 ns      204 ns      296 ns      296 ns"
+        "      300 ns\n"
+        "\n"
+        "      Step    Duration  Phase\n";
+    char text[1024];
+    NEEDS_PROGRAM;
+    program_put("p.json", by_hand);
+    snprintf(text, sizeof text,
+             "%s         1      100 ns  warmup\n"
+             "         2      300 ns  record\n"
+             "         3      200 ns  record\n"
+             "         4        open  record\n",
+             stats);
+    check_report("--as steps p.json", text);
+    snprintf(text, sizeof text,
+             "%s         3      200 ns  record\n"
+             "         4        open  record\n",
+             stats);
+    check_report("--as steps --limit 2 p.json", text);
+    snprintf(text, sizeof text,
+             "%s         2      300 ns  record\n"
+             "         3      200 ns  record\n",
+             stats);
+    check_report("--as steps --limit 2 --sort duration p.json", text);
+}
+
+TEST(json_is_for_scripts)
+{
+    NEEDS_PROGRAM;
+    program_put("p.json", by_hand);
+    check_report(
+        "--as json --sort calls p.json",
+        "[{\"file\": \"p.json\", \"rank\": -1, \"stage\": \"fit\", "
+        "\"ordinal\": 0, \"wall_ns\": 90000, \"steps\": 3, \"rows\": [\n"
+        "{\"name\": \"load\", \"calls\": 4, \"total_ns\": 4000, "
+        "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
+        "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "
+        "\"max_ns\": 1000},\n"
+        "{\"name\": \"step\", \"calls\": 3, \"total_ns\": 12354678, "
+        "\"mean_ns\": 4118226, \"self_ns\": 12348678, \"min_ns\": 4500, "
+        "\"p50_ns\": 4500, \"p90_ns\": 12320768, \"p99_ns\": 12320768, "
+        "\"max_ns\": 12345678},\n"
+        "{\"name\": \"a \\\"quoted\\\"\\u0009name\", \"calls\": 1, "
+        "\"total_ns\": 6000, \"mean_ns\": 6000, \"self_ns\": 6000, "
+        "\"min_ns\": 6000, \"p50_ns\": 6000, \"p90_ns\": 6000, "
+        "\"p99_ns\": 6000, \"max_ns\": 6000}]}]\n");
+    child_result r = shell("cp p.json q.json; $G report --as json p.json "
+                           "q.json | python3 -c 'import json, sys\n"
+                           "all = json.load(sys.stdin)\n"
+                           "print(len(all), [a[\"file\"] for a in all])'");
+    if (r.status == 127)
+        SKIP("no python3");
+    CHECK_STR(r.out, "2 ['p.json', 'q.json']\n");
+}
+
+/* Devices, pools, events and what else a profile may hold are in no one's way. */
+TEST(whole_profiles_have_reports)
+{
+    NEEDS_PROGRAM;
+    gnomon_profile *p = whole_of("01");
+    program_save(p, GNOMON_FORM_FILE, "whole.gnomon");
+    program_save(p, GNOMON_FORM_JSON, "whole.json");
+    check_forms("whole.gnomon", "whole.json");
+    gnomon_profile_free(p);
+    for (const char *const *kind =
+             (const char *const[]){"simple", "advanced", "threads", "steps",
+                                   "json", NULL};
+         *kind; kind++) {
+        child_result r = shell("$G report --as %s whole.gnomon", *kind);
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.out, *kind[0] == 'j' ? "\"fit\"" : "FIT "), 2);
+        CHECK(strstr(r.err, "gnomon: whole.gnomon: lost_events: "));
+        CHECK(strstr(r.err, "gnomon: whole.gnomon: 2 scopes were open\n"));
+    }
+}

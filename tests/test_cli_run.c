@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* `gnomon run`: as little in a program's way as can be.
+ * timeout: 120 */
+#include "program.h"
+
+#include <signal.h>
+
+#define HOST CHILD_PROGRAM("host")
+
+TEST(it_ends_as_the_program_does)
+{
+    NEEDS_PROGRAM;
+    CHECK_EQ(shell("$G run true").status, 0);
+    CHECK_EQ(shell("$G run -- sh -c 'exit 7'").status, 7);
+    CHECK_EQ(shell("exec $G run sh -c 'kill -TERM $$'").status, 256 + SIGTERM);
+    CHECK_EQ(shell("exec $G run sh -c 'kill -KILL $$'").status, 256 + SIGKILL);
+    CHECK_EQ(shell("exec $G run sh -c 'ulimit -c 0; kill -SEGV $$'").status,
+             256 + SIGSEGV);
+    child_result r = shell("$G run no-such-program");
+    CHECK_EQ(r.status, 127);
+    CHECK_STR(r.err, "gnomon: no-such-program: no such program\n");
+    r = shell("touch plain; $G run ./plain");
+    CHECK_EQ(r.status, 126);
+    CHECK_STR(r.err, "gnomon: ./plain: Permission denied\n");
+    /* Without a first line it is one of sh, as for env and shells. */
+    r = shell(
+        "echo 'echo script $1' > plain; chmod +x plain; $G run ./plain x");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "script x\n");
+}
+
+TEST(its_words_are_its_own)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("$G run echo --help -p x -- y");
+    CHECK_STR(r.out, "--help -p x -- y\n");
+    r = shell("$G run -- echo -- z");
+    CHECK_STR(r.out, "-- z\n");
+    r = shell("$G run sh -c 'echo \"$GNOMON\"'");
+    CHECK_STR(r.out, "simple\n");
+    r = shell(
+        "GNOMON=log $G run -p 'simple,mem=1MiB' sh -c 'echo \"$GNOMON\"'");
+    CHECK_STR(r.out, "simple,mem=1MiB\n");
+    r = shell("$G run --profiler=advanced sh -c 'echo \"$GNOMON\"; cat; "
+              "echo err >&2' < /dev/null");
+    CHECK_STR(r.out, "advanced\n");
+    CHECK_STR(r.err, "err\n"); /* it is silent itself */
+}
+
+TEST(it_says_where_the_reports_are)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("echo old > fit-9.txt; sleep 0.02; "
+                           "$G run -p 'simple(file=%%s-%%r.txt)' %s "
+                           "stage=fit do=a end stage=test do=b end",
+                           HOST);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "gnomon: report: fit-0.txt\n"
+                     "gnomon: report: test-0.txt\n");
+    r = shell("$G run -p 'simple,advanced(dump_stats),dir=out' %s stage=fit "
+              "do=a end",
+              HOST);
+    CHECK(strstr(r.err, "gnomon: report: out/fit-simple.txt\n"));
+    CHECK(strstr(r.err, "gnomon: report: out/fit-advanced.txt\n"));
+    CHECK(strstr(r.err, "gnomon: report: out/fit-advanced-a.prof\n"));
+    CHECK_EQ(times_in(r.err, "\n"), 3);
+    r = shell("$G run -p 'simple,file=x%%p[1].txt' %s do=a", HOST);
+    CHECK_EQ(times_in(r.err, "gnomon: report: x"), 1);
+    CHECK_EQ(times_in(r.err, "[1].txt\n"), 1);
+    r = shell("GNOMON_RANK=3 GNOMON_WORLD_SIZE=4 "
+              "$G run -p 'simple,file=r.txt' %s do=a",
+              HOST);
+    CHECK_STR(r.err, "gnomon: report: r-3.txt\n");
+    r = shell("$G run -p simple,file=none.txt true");
+    CHECK_STR(r.err, "gnomon: no report was written\n");
+    r = shell("$G run %s do=a", HOST); /* on standard error */
+    CHECK_EQ(times_in(r.err, "gnomon: report: "), 0);
+    CHECK(strstr(r.err, "Profiler Report\n"));
+}
+
+/* ---- Signals ---------------------------------------------------------------------- */
+
+/* Starts one that notes signals, in a group of its own, as a shell does. */
+static pid_t start_noting(void)
+{
+    program_put("notes", "");
+    program_put("note.sh", "for s in INT TERM HUP QUIT USR1 WINCH CONT; do\n"
+                           "    trap \"echo $s >> notes\" $s\n"
+                           "done\n"
+                           "trap 'exit 5' USR2\n"
+                           "echo ready >> notes\n"
+                           "while :; do sleep 0.02; done\n");
+    pid_t child =
+        child_start(PROGRAM_PATH, NULL,
+                    (const char *const[]){"run", "--", "sh", "note.sh", NULL},
+                    "out", "err");
+    setpgid(child, child);
+    return child;
+}
+
+/* Waits until the notes end in this line. */
+static int noted(const char *line)
+{
+    for (int tries = 0; tries < 2000; tries++) {
+        const char *text = child_read("notes");
+        size_t n = strlen(text), m = strlen(line);
+        if (n >= m && strcmp(text + n - m, line) == 0)
+            return 1;
+        usleep(10000);
+    }
+    return 0;
+}
+
+TEST(signals_are_passed_on)
+{
+    static const struct {
+        int number;
+        const char *line;
+    } signals[] = {{SIGINT, "INT\n"},   {SIGTERM, "TERM\n"},
+                   {SIGHUP, "HUP\n"},   {SIGQUIT, "QUIT\n"},
+                   {SIGUSR1, "USR1\n"}, {SIGWINCH, "WINCH\n"},
+                   {SIGCONT, "CONT\n"}};
+    NEEDS_PROGRAM;
+    pid_t child = start_noting();
+    CHECK(noted("ready\n"));
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        kill(child, signals[i].number);
+        CHECK(noted(signals[i].line));
+    }
+    CHECK_EQ(times_in(child_read("notes"), "\n"), 8); /* each once */
+    kill(child, SIGUSR2);
+    CHECK_EQ(child_wait(child), 5);
+}
+
+/* What stops the program stops us, for the shell to see; both go on. */
+TEST(it_stops_and_goes_on)
+{
+    int status = 0;
+    NEEDS_PROGRAM;
+    pid_t child = start_noting();
+    CHECK(noted("ready\n"));
+    kill(child, SIGTSTP);
+    CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
+    CHECK(WIFSTOPPED(status));
+    kill(child, SIGCONT);
+    CHECK(noted("CONT\n"));
+    kill(child, SIGUSR2);
+    CHECK_EQ(child_wait(child), 5);
+}
+
+/* A signal that was ignored before stays so. */
+TEST(what_is_ignored_stays_so)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("trap '' HUP; $G run sh -c 'kill -HUP $$; echo on'");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "on\n");
+    r = shell("trap '' CHLD 2> /dev/null; $G run sh -c 'exit 4'");
+    CHECK_EQ(r.status, 4);
+    /* And none is blocked in it. */
+    r = shell("$G run grep SigBlk /proc/self/status");
+    CHECK_STR(r.out, "SigBlk:\t0000000000000000\n");
+}
+
+/* The program's report comes, and its death is ours. */
+TEST(a_killed_program_has_its_report)
+{
+    NEEDS_PROGRAM;
+    pid_t child = child_start(
+        PROGRAM_PATH, NULL,
+        (const char *const[]){"run", "-p", "simple,file=killed.txt", HOST,
+                              "do=a", "mkdir=marked", "sleep=20000", NULL},
+        "out", "err");
+    for (int tries = 0; tries < 2000 && access("marked", F_OK) != 0; tries++)
+        usleep(10000);
+    kill(child, SIGTERM);
+    CHECK_EQ(child_wait(child), 256 + SIGTERM);
+    CHECK_STR(child_read("err"), "gnomon: report: killed.txt\n");
+    CHECK_TABLE(child_read("killed.txt"), "Profiler Report", "a");
+}
