@@ -324,7 +324,7 @@ TEST(json_is_for_scripts)
     program_put("p.json", by_hand);
     check_report(
         "--as json --sort calls p.json",
-        "[{\"file\": \"p.json\", \"rank\": -1, \"stage\": \"fit\", "
+        "[{\"file\": \"p.json\", \"rank\": null, \"stage\": \"fit\", "
         "\"ordinal\": 0, \"wall_ns\": 90000, \"steps\": 3, \"rows\": [\n"
         "{\"name\": \"load\", \"calls\": 4, \"total_ns\": 4000, "
         "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "

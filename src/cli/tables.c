@@ -200,8 +200,10 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
         return code;
     out->print(out, "{\"file\": ");
     gnomon__cli_put_json(out, file);
-    if (gnomon_profile_run(p, 1, &run) == GNOMON_OK)
+    if (gnomon_profile_run(p, 1, &run) == GNOMON_OK && run.rank >= 0)
         out->print(out, ", \"rank\": %" PRId32, run.rank);
+    else
+        out->print(out, ", \"rank\": null");
     if (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
         out->print(out, ", \"stage\": ");
         gnomon__cli_put_json(out, stage.name);

@@ -144,7 +144,9 @@ def prepare(build, work, cc):
     for name in list(environment):
         if name.startswith("GNOMON"):
             del environment[name]
-    environment["PATH"] = os.path.join(work, "bin") + ":" + os.environ["PATH"]
+    environment["PATH"] = ":".join((os.path.join(work, "bin"),
+                                    os.path.join(prefix, "bin"),
+                                    os.environ["PATH"]))
     environment["PKG_CONFIG_PATH"] = found[0]
     environment["LD_LIBRARY_PATH"] = library
     return environment
