@@ -101,7 +101,9 @@ TEST(each_exit_code)
     WORDS({"report empty.json", 3, "gnomon: nothing to report: no scope"},
           {"report --as steps p.json", 3, "nothing to report: no step ended"},
           {"report --stage test p.json", 3,
-           "nothing to report: no stage is named test"},
+           "nothing to report: no stage is named 'test'; gnomon info"},
+          {"report --stage Fti p.json", 3,
+           "no stage is named 'Fti': did you mean 'fit'?"},
           {"report none", 3,
            "gnomon: none: holds no .gnomon or .gnomon.json file\n"});
 }
@@ -195,10 +197,11 @@ TEST(zsh_completes)
     NEEDS_PROGRAM;
     if (shell("command -v zsh").status)
         SKIP("no zsh");
-    child_result r = shell("$G completion zsh > _gnomon && zsh -n _gnomon && "
-                           "zsh -fc 'fpath=(. $fpath); autoload -Uz compinit; "
-                           "compinit -u -d ./dump; print ${_comps[gnomon]}; "
-                           "autoload -Uz +X _gnomon && print loaded'");
+    child_result r =
+        shell("$G completion zsh > _gnomon && zsh -n _gnomon && "
+              "zsh -fc 'fpath=($PWD $fpath); autoload -Uz compinit; "
+              "compinit -u -d ./dump; print ${_comps[gnomon]}; "
+              "autoload -Uz +X _gnomon && print loaded'");
     CHECK_STR(r.err, "");
     CHECK_STR(r.out, "_gnomon\nloaded\n");
 }

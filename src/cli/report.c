@@ -20,6 +20,7 @@
 #include "cli/text.h"
 #include "platform/error.h"
 #include "report/pstats.h"
+#include "run/suggest.h"
 
 enum report_kind {
     REPORT_SIMPLE,
@@ -100,6 +101,8 @@ typedef struct report_request {
     gnomon__table_request table;
     gnomon__cli_profiler profiler; /* of simple and advanced */
     gnomon_writer out;
+    char near[128]; /* the stage's name that may be meant; "": none */
+    size_t distance;
     size_t printed; /* reports */
     int has_rows;   /* one of them has */
 } report_request;
@@ -232,6 +235,19 @@ static int report_is_gap(const gnomon_stage_info *s)
     return !*s->name && s->ordinal > 1 && s->begin_ns == s->end_ns;
 }
 
+/* What --stage may have meant. */
+static void report_offer(report_request *r, const char *name)
+{
+    gnomon__suggestion s = gnomon__suggest(r->stage);
+    if (*r->near)
+        s.distance = r->distance;
+    gnomon__suggest_offer(&s, name);
+    if (!s.best)
+        return;
+    r->distance = s.distance;
+    snprintf(r->near, sizeof r->near, "%s", name);
+}
+
 /* All of one file. Where it has one stage, or none, that is all it is. */
 static int report_stages(report_request *r, const char *path,
                          const gnomon_profile *p)
@@ -244,6 +260,8 @@ static int report_stages(report_request *r, const char *path,
     for (uint32_t i = 1; !code && i <= count; i++) {
         gnomon_profile *one;
         gnomon_profile_stage(p, i, &stage);
+        if (r->stage)
+            report_offer(r, stage.name);
         if (r->stage ? strcmp(stage.name, r->stage) != 0
                      : count > 1 && report_is_gap(&stage))
             continue;
@@ -281,8 +299,12 @@ static int report_file(report_request *r, const gnomon__cli_inputs *in,
 
 static int report_nothing(const report_request *r)
 {
-    if (r->stage && !r->printed)
-        gnomon__log("nothing to report: no stage is named %s; gnomon info "
+    if (r->stage && !r->printed && *r->near)
+        gnomon__log("nothing to report: no stage is named '%s': did you mean "
+                    "'%s'?",
+                    r->stage, r->near);
+    else if (r->stage && !r->printed)
+        gnomon__log("nothing to report: no stage is named '%s'; gnomon info "
                     "lists them",
                     r->stage);
     else if (!r->has_rows)

@@ -123,7 +123,8 @@ static int live(pid_t child, const sigset_t *waited)
         if (number == SIGCHLD) {
             if (is_over(child, &status))
                 return status;
-        } else if (number > 0 && info.si_code != SI_KERNEL) {
+        } else if (number > 0 && info.si_code != SI_KERNEL &&
+                   info.si_pid != child) { /* which may kill its group */
             kill(child, number);
         }
     }
