@@ -42,6 +42,9 @@ static inline int program_write(const gnomon_writer *w, const void *bytes,
 }
 
 static inline int program_print(const gnomon_writer *w, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+static inline int program_print(const gnomon_writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -93,7 +93,7 @@ static void begin(const char *spec)
 {
     gnomon__test_ticks = 1000;
     for (size_t i = 0; i < 6; i++)
-        regions[i] = gnomon_region_get(words[i], GNOMON_KIND_SCOPE);
+        regions[i] = gnomon_region_get(words[i], NULL);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
 }
 

@@ -44,6 +44,9 @@ static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
 }
 
 static int output_print(const gnomon_writer *w, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+static int output_print(const gnomon_writer *w, const char *format, ...)
 {
     FILE *to = w->context;
     va_list arguments;
