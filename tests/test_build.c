@@ -168,7 +168,7 @@ static void check_lie(struct lie l, const char *where)
 TEST(each_lie_is_named)
 {
     check_lie(truth, NULL);
-    LIE(pool.run, 0, "track 2: names no run");
+    LIE(pool.run, 0, "node 1: its memory is of no pool of its run");
     LIE(track.run, 2, "node 1: its stage is of another run");
     LIE(stage.run, 0, "node 1: its stage is of another run");
     LIE(stage.end_ns, 0, NULL);
@@ -197,6 +197,64 @@ TEST(each_lie_is_named)
     LIE(event[0].track, 2, "event 1: its node");
     LIE(event[1].region, 0, "event 2: names");
     LIE(event[1].begin_ns, 4, "event 2: begins");
+}
+
+/* What leads from run 1 to run 2. */
+enum across { NOWHERE, LINK, COUNTER, LOSS, EVENT, MEMORY_EVENT };
+
+static void check_across(enum across what, const char *where)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    uint32_t stage[3], track[3], pool[3], node[3], region;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    region = gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
+    for (uint32_t i = 1; i <= 2; i++) {
+        uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = 1});
+        stage[i] = gnomon_add_stage(b, &(gnomon_stage_info){.run = run});
+        track[i] = gnomon_add_track(b, &(gnomon_track_info){.run = run});
+        pool[i] = gnomon_add_track(
+            b, &(gnomon_track_info){.run = run, .kind = GNOMON_TRACK_POOL});
+        node[i] = gnomon_add_node(b, &(gnomon_node_info){.track = track[i],
+                                                         .stage = stage[i],
+                                                         .region = region});
+    }
+    gnomon_add_link(b, &(gnomon_link_info){.from = node[1],
+                                           .to = node[1 + (what == LINK)],
+                                           .count = 1});
+    gnomon_add_counter(
+        b, &(gnomon_counter_info){.track = track[1],
+                                  .region = region,
+                                  .stage = stage[1 + (what == COUNTER)],
+                                  .count = 1});
+    gnomon_add_loss(b, &(gnomon_loss_info){.run = 1 + (what == LOSS),
+                                           .track = track[1],
+                                           .kind = "k",
+                                           .count = 1});
+    gnomon_add_event(b,
+                     &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
+                                          .track = track[1],
+                                          .region = region,
+                                          .node = node[1 + (what == EVENT)]});
+    gnomon_add_event(
+        b, &(gnomon_event_info){.kind = GNOMON_EVENT_MEMORY,
+                                .track = track[1],
+                                .region = pool[1 + (what == MEMORY_EVENT)]});
+    CHECK_EQ(gnomon_builder_finish(b, &p), where ? GNOMON_EINVAL : GNOMON_OK);
+    if (where &&
+        !CHECK(strncmp(gnomon_error_text(), where, strlen(where)) == 0))
+        fprintf(stderr, "    %s, not at %s\n", gnomon_error_text(), where);
+    gnomon_profile_free(p);
+}
+
+TEST(nothing_leads_to_another_run)
+{
+    check_across(NOWHERE, NULL);
+    check_across(LINK, "link 1: leads to another run");
+    check_across(COUNTER, "counter 1: its stage");
+    check_across(LOSS, "loss 1: its track");
+    check_across(EVENT, "event 1: its node");
+    check_across(MEMORY_EVENT, "event 2: its node or pool");
 }
 
 /* ---- Without memory ------------------------------------------------------------ */

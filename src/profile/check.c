@@ -62,17 +62,25 @@ static int names_a_run(const gnomon_profile *p, uint32_t run)
                     gnomon_profile_count(p, GNOMON_RUNS) == 0);
 }
 
+static uint32_t run_of(const gnomon_profile *p, uint32_t track)
+{
+    gnomon_track_info t;
+    gnomon_profile_track(p, track, &t);
+    return t.run;
+}
+
 static int check_memory(const gnomon_profile *p, unsigned long long id,
                         const gnomon_node_info *n)
 {
+    uint32_t run = run_of(p, n->track);
     for (size_t i = 0; i < n->memory_count; i++) {
         const gnomon_memory_stats *m = &n->memory[i];
         gnomon_track_info pool;
         if (gnomon_profile_track(p, m->pool, &pool) ||
-            pool.kind != GNOMON_TRACK_POOL ||
+            pool.kind != GNOMON_TRACK_POOL || pool.run != run ||
             (i && m->pool <= n->memory[i - 1].pool))
-            return VIOLATED("node %llu: its memory is of no pool, or pools do "
-                            "not ascend",
+            return VIOLATED("node %llu: its memory is of no pool of its run, "
+                            "or pools do not ascend",
                             id);
         if ((uint64_t)m->live_bytes != m->allocated_bytes - m->freed_bytes ||
             m->peak_bytes > m->allocated_bytes)
@@ -197,9 +205,12 @@ static int check_links(const gnomon_profile *p)
     gnomon_link_info l;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
         gnomon_profile_link(p, i, &l);
-        if (l.from < 1 || l.from > nodes || l.to < 1 || l.to > nodes ||
-            !l.count)
+        gnomon_node_info from, to;
+        if (gnomon_profile_node(p, l.from, &from) ||
+            gnomon_profile_node(p, l.to, &to) || !l.count)
             return VIOLATED("link %zu: leads nowhere", i);
+        if (run_of(p, from.track) != run_of(p, to.track))
+            return VIOLATED("link %zu: leads to another run", i);
     }
     return GNOMON_OK;
 }
@@ -225,12 +236,18 @@ static int check_facts(const gnomon_profile *p)
                             i);
         if (!c.count || c.min > c.max)
             return VIOLATED("counter %zu: min is above max", i);
+        gnomon_stage_info s;
+        if (c.stage && (gnomon_profile_stage(p, c.stage, &s) ||
+                        s.run != run_of(p, c.track)))
+            return VIOLATED("counter %zu: its stage is of another run", i);
     }
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
         gnomon_profile_loss(p, i, &l);
         if (!is_there(p, GNOMON_TRACKS, l.track, 1) ||
             !is_there(p, GNOMON_RUNS, l.run, 1) || !l.count)
             return VIOLATED("loss %zu: is nobody's, or nothing", i);
+        if (l.track && run_of(p, l.track) != l.run)
+            return VIOLATED("loss %zu: its track is of another run", i);
     }
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
         gnomon_profile_metadata(p, i, &d);
@@ -261,6 +278,10 @@ static int check_events(const gnomon_profile *p, uint64_t *last)
             (gnomon_profile_node(p, e.node, &n) ||
              (e.kind == GNOMON_EVENT_EXECUTION && n.track != e.track)))
             return VIOLATED("event %zu: its node is on another track", i);
+        uint32_t run = run_of(p, e.track);
+        if ((e.node && run_of(p, n.track) != run) ||
+            (e.kind == GNOMON_EVENT_MEMORY && run_of(p, e.region) != run))
+            return VIOLATED("event %zu: its node or pool is of another run", i);
         if (e.begin_ns < last[e.track])
             return VIOLATED("event %zu: begins before the one before it", i);
         last[e.track] = e.begin_ns;

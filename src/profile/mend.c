@@ -88,7 +88,8 @@ static int has_its_pools(const gnomon__model *m, const gnomon_node_info *n)
         if (is_missing(m, GNOMON_TRACKS, n->memory[i].pool))
             return 0;
         pool = gnomon__model_at(m, GNOMON_TRACKS, n->memory[i].pool);
-        if (pool->kind != GNOMON_TRACK_POOL)
+        if (pool->kind != GNOMON_TRACK_POOL ||
+            pool->run != run_of_track(m, n->track))
             return 0;
     }
     return 1;
@@ -126,16 +127,50 @@ static void mend_nodes(gnomon__model *m)
     }
 }
 
+static uint32_t run_of_node(const gnomon__model *m, uint32_t node)
+{
+    const gnomon_node_info *n = gnomon__model_at(m, GNOMON_NODES, node);
+    return run_of_track(m, n->track);
+}
+
+static int is_whole_counter(const gnomon__model *m,
+                            const gnomon_counter_info *c)
+{
+    const gnomon_stage_info *stage;
+    if (is_missing(m, GNOMON_TRACKS, c->track) ||
+        is_missing(m, GNOMON_REGIONS, c->region) ||
+        c->stage > gnomon__model_count(m, GNOMON_STAGES))
+        return 0;
+    stage = c->stage ? gnomon__model_at(m, GNOMON_STAGES, c->stage) : NULL;
+    return !stage || stage->run == run_of_track(m, c->track);
+}
+
+static int is_whole_event(const gnomon__model *m, const gnomon_event_info *e)
+{
+    int is_memory = e->kind == GNOMON_EVENT_MEMORY;
+    if (is_missing(m, GNOMON_TRACKS, e->track) ||
+        e->node > gnomon__model_count(m, GNOMON_NODES))
+        return 0;
+    uint32_t run = run_of_track(m, e->track);
+    if (e->node && run_of_node(m, e->node) != run)
+        return 0;
+    if (e->kind == GNOMON_EVENT_EXECUTION)
+        return e->node &&
+               ((gnomon_node_info *)gnomon__model_at(m, GNOMON_NODES, e->node))
+                       ->track == e->track;
+    if (is_missing(m, is_memory ? GNOMON_TRACKS : GNOMON_REGIONS, e->region))
+        return 0;
+    return !is_memory || run_of_track(m, e->region) == run;
+}
+
 /* Whether an entity that nothing names says something of what is there. */
 static int is_whole(const gnomon__model *m, int entity, const void *item)
 {
     const gnomon_step_info *step = item;
     const gnomon_open_info *open = item;
     const gnomon_link_info *link = item;
-    const gnomon_counter_info *counter = item;
     const gnomon_metadata_info *data = item;
     const gnomon_loss_info *loss = item;
-    const gnomon_event_info *e = item;
     switch (entity) {
     case GNOMON_STEPS:
         return !is_missing(m, GNOMON_STAGES, step->stage);
@@ -149,28 +184,19 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
         }
     case GNOMON_LINKS:
         return !is_missing(m, GNOMON_NODES, link->from) &&
-               !is_missing(m, GNOMON_NODES, link->to) && link->count;
+               !is_missing(m, GNOMON_NODES, link->to) && link->count &&
+               run_of_node(m, link->from) == run_of_node(m, link->to);
     case GNOMON_COUNTERS:
-        return !is_missing(m, GNOMON_TRACKS, counter->track) &&
-               !is_missing(m, GNOMON_REGIONS, counter->region) &&
-               counter->stage <= gnomon__model_count(m, GNOMON_STAGES);
+        return is_whole_counter(m, item);
     case GNOMON_METADATA:
         return !is_missing(m, GNOMON_RUNS, data->run) && data->key;
     case GNOMON_LOSSES:
         return loss->run <= gnomon__model_count(m, GNOMON_RUNS) &&
                loss->track <= gnomon__model_count(m, GNOMON_TRACKS) &&
-               loss->kind;
+               loss->kind &&
+               (!loss->track || run_of_track(m, loss->track) == loss->run);
     case GNOMON_EVENTS:
-        if (is_missing(m, GNOMON_TRACKS, e->track) ||
-            e->node > gnomon__model_count(m, GNOMON_NODES))
-            return 0;
-        if (e->kind == GNOMON_EVENT_EXECUTION)
-            return e->node && ((gnomon_node_info *)gnomon__model_at(
-                                   m, GNOMON_NODES, e->node))
-                                      ->track == e->track;
-        return !is_missing(
-            m, e->kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS : GNOMON_REGIONS,
-            e->region);
+        return is_whole_event(m, item);
     default:
         return 1;
     }
