@@ -5,39 +5,21 @@
  *
  * A section holds records of one kind and, behind them, what they point to. Its
  * texts come in a section of texts before it; each is written once. */
+#include "profile/file_write.h"
+
 #include <string.h>
 
 #include "platform/crc32.h"
 #include "platform/error.h"
-#include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/bytes.h"
 #include "profile/forms.h"
 #include "profile/layout.h"
 
 #define FULL_SECTION (1u << 20) /* bytes at which the next one begins */
-#define FIRST_TEXTS 512u
 
-typedef struct file_buffer {
-    char *bytes;
-    size_t used, room;
-} file_buffer;
-
-typedef struct file_text {
-    const char *text;
-    uint32_t at; /* 1 + its offset; 0: a free slot */
-} file_text;
-
-typedef struct file_writer {
-    const gnomon_profile *p;
-    const gnomon_writer *out;
-    file_buffer records, tail, texts; /* of the section that is being made */
-    uint32_t first, count;            /* its first item, and how many */
-    uint64_t texts_written;           /* bytes, in sections before */
-    file_text *known;                 /* a hash table, open addressing */
-    size_t known_count, known_slots;
-    int code;
-} file_writer;
+typedef gnomon__file_writer file_writer;
+typedef gnomon__file_buffer file_buffer;
 
 /* ---- Bytes ------------------------------------------------------------------ */
 
@@ -93,56 +75,34 @@ static void file_section(file_writer *w, const char *kind, uint32_t item_size,
 
 /* ---- Texts ------------------------------------------------------------------- */
 
-static file_text *file_slot(file_text *known, size_t slots, const char *text)
-{
-    size_t i = gnomon__hash_text(text) & (slots - 1);
-    while (known[i].at && known[i].text != text &&
-           strcmp(known[i].text, text) != 0)
-        i = (i + 1) & (slots - 1);
-    return &known[i];
-}
-
-static int more_slots(file_writer *w)
-{
-    size_t slots = w->known_slots ? 2 * w->known_slots : FIRST_TEXTS;
-    file_text *known = gnomon__alloc(slots * sizeof *known);
-    if (!known) {
-        w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
-        return 0;
-    }
-    for (size_t i = 0; i < w->known_slots; i++)
-        if (w->known[i].at)
-            *file_slot(known, slots, w->known[i].text) = w->known[i];
-    gnomon__free(w->known);
-    w->known = known;
-    w->known_slots = slots;
-    return 1;
-}
-
 static uint32_t file_text_at(file_writer *w, const char *text)
 {
     if (!text)
         return 0;
-    if (2 * (w->known_count + 1) > w->known_slots && !more_slots(w))
+    uint32_t known = gnomon__text_find(&w->shared, text);
+    if (!known && w->set != &w->shared)
+        known = gnomon__text_find(w->set, text);
+    if (known)
+        return known;
+    size_t n = strlen(text) + 1;
+    uint64_t at = w->texts_written + w->texts.used;
+    if (at + n >= UINT32_MAX) {
+        w->code =
+            gnomon__fail(GNOMON_EFULL, "more than 4 GiB of texts in one file");
         return 0;
-    file_text *slot = file_slot(w->known, w->known_slots, text);
-    if (!slot->at) {
-        size_t n = strlen(text) + 1;
-        uint64_t at = w->texts_written + w->texts.used;
-        if (at + n >= UINT32_MAX) {
-            w->code = gnomon__fail(GNOMON_EFULL,
-                                   "more than 4 GiB of texts in one file");
-            return 0;
-        }
-        char *copy = file_room(w, &w->texts, n);
-        if (!copy)
-            return 0;
-        memcpy(copy, text, n);
-        slot->text = text;
-        slot->at = (uint32_t)at + 1;
-        w->known_count++;
     }
-    return slot->at;
+    char *copy = file_room(w, &w->texts, n);
+    if (!copy)
+        return 0;
+    memcpy(copy, text, n);
+    w->code = gnomon__text_add(w->set, text, (uint32_t)at + 1);
+    return (uint32_t)at + 1;
+}
+
+/* An entity's number in the file. */
+static uint32_t file_number(const file_writer *w, int entity, uint32_t number)
+{
+    return number ? number + w->shift[entity] : 0;
 }
 
 /* ---- What records point to ------------------------------------------------------ */
@@ -182,7 +142,7 @@ static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
     char *at = file_room(w, &w->tail, 56 * n->memory_count);
     for (size_t i = 0; at && i < n->memory_count; i++, at += 56) {
         const gnomon_memory_stats *m = &n->memory[i];
-        gnomon__put_64(at, m->pool);
+        gnomon__put_64(at, file_number(w, GNOMON_TRACKS, m->pool));
         gnomon__put_64(at + 8, m->allocations);
         gnomon__put_64(at + 16, m->frees);
         gnomon__put_64(at + 24, m->allocated_bytes);
@@ -287,10 +247,23 @@ static void file_field(file_writer *w, char *at, unsigned type,
         gnomon__put_32(
             at + 4, (uint32_t)((const gnomon_op_info *)info)->attribute_count);
         return;
-    default:
+    case GNOMON__FIELD_32:
         memcpy(&small, field, sizeof small);
         gnomon__put_32(at, small);
+        return;
+    default: /* a number */
+        memcpy(&small, field, sizeof small);
+        gnomon__put_32(
+            at, file_number(w, (int)(type - GNOMON__FIELD_NUMBER), small));
     }
+}
+
+/* Which is a track's number in facts of memory, else a region's. */
+static void shift_event_region(const file_writer *w, void *info)
+{
+    gnomon_event_info *e = info;
+    if (e->kind == GNOMON_EVENT_MEMORY)
+        e->region = file_number(w, GNOMON_TRACKS, e->region);
 }
 
 static void end_section(file_writer *w, const gnomon__layout *l)
@@ -309,16 +282,21 @@ static void end_section(file_writer *w, const gnomon__layout *l)
     w->count = 0;
 }
 
-static void file_entities(file_writer *w, const gnomon__layout *l)
+static void file_entities(file_writer *w, const gnomon__layout *l,
+                          gnomon__file_range some)
 {
-    size_t total = gnomon_profile_count(w->p, l->entity);
     uint64_t info[16]; /* of any entity */
     unsigned size = gnomon__record_size(l);
-    w->first = 1;
-    for (size_t i = 1; !w->code && i <= total; i++) {
+    w->first = w->written[l->entity] + 1;
+    if (w->written[l->entity] + some.count > UINT32_MAX)
+        w->code = gnomon__fail(GNOMON_EFULL,
+                               "more than 4294967295 of a kind in one file");
+    for (size_t i = 0; !w->code && i < some.count; i++) {
         uint32_t given = sizeof info;
         memcpy(info, &given, sizeof given);
-        w->p->api->get(w->p, l->entity, i, info);
+        w->p->api->get(w->p, l->entity, some.first + i, info);
+        if (l->entity == GNOMON_EVENTS)
+            shift_event_region(w, info);
         char *at = file_room(w, &w->records, size);
         for (unsigned k = 0; at && !w->code && k < l->field_count; k++) {
             const gnomon__field *f = &l->fields[k];
@@ -330,6 +308,7 @@ static void file_entities(file_writer *w, const gnomon__layout *l)
             end_section(w, l);
     }
     end_section(w, l);
+    w->written[l->entity] += some.count;
 }
 
 /* How many there are of each kind: what a reader misses when it finds less. */
@@ -342,26 +321,62 @@ static void file_end(file_writer *w)
         if (!at)
             return;
         memcpy(at, l->kind, 4);
-        gnomon__put_64(at + 8, gnomon_profile_count(w->p, l->entity));
+        gnomon__put_64(at + 8, w->written[l->entity]);
     }
     file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
 }
 
-int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
+/* ---- The file ---------------------------------------------------------------- */
+
+void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
 {
-    file_writer w = {.p = p, .out = out};
     char header[GNOMON__FILE_HEADER];
+    memset(w, 0, sizeof *w);
+    w->out = out;
+    w->set = &w->shared;
     memcpy(header, GNOMON__FILE_MAGIC, 8);
     gnomon__put_32(header + 8, GNOMON__FILE_VERSION);
     gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
-    file_put(&w, header, sizeof header);
-    for (int i = 0; !w.code && i < GNOMON__ENTITIES; i++)
-        file_entities(&w, &gnomon__layouts[gnomon__layout_order[i]]);
-    if (!w.code)
-        file_end(&w);
-    gnomon__free(w.records.bytes);
-    gnomon__free(w.tail.bytes);
-    gnomon__free(w.texts.bytes);
-    gnomon__free(w.known);
-    return w.code;
+    file_put(w, header, sizeof header);
+}
+
+void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p)
+{
+    w->p = p;
+    for (int i = 0; !w->code && i < GNOMON__SHARED_LAYOUTS; i++) {
+        const gnomon__layout *l = &gnomon__layouts[gnomon__layout_order[i]];
+        gnomon__file_range all = {1, gnomon_profile_count(p, l->entity)};
+        file_entities(w, l, all);
+    }
+}
+
+void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
+                       const gnomon__file_range *ranges)
+{
+    gnomon__file_range all[GNOMON__ENTITIES];
+    w->p = p;
+    w->set = &w->own;
+    gnomon__text_clear(&w->own);
+    for (int k = 0; !ranges && k < GNOMON__ENTITIES; k++)
+        all[k] = (gnomon__file_range){1, gnomon_profile_count(p, k)};
+    ranges = ranges ? ranges : all;
+    for (int i = GNOMON__SHARED_LAYOUTS; i < GNOMON__ENTITIES; i++) {
+        int k = gnomon__layout_order[i];
+        w->shift[k] = (uint32_t)(w->written[k] - (ranges[k].first - 1));
+    }
+    for (int i = GNOMON__SHARED_LAYOUTS; !w->code && i < GNOMON__ENTITIES; i++)
+        file_entities(w, &gnomon__layouts[gnomon__layout_order[i]],
+                      ranges[gnomon__layout_order[i]]);
+}
+
+int gnomon__file_finish(gnomon__file_writer *w)
+{
+    if (!w->code)
+        file_end(w);
+    gnomon__free(w->records.bytes);
+    gnomon__free(w->tail.bytes);
+    gnomon__free(w->texts.bytes);
+    gnomon__text_free(&w->shared);
+    gnomon__text_free(&w->own);
+    return w->code;
 }

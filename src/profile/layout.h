@@ -50,7 +50,9 @@ typedef struct gnomon__layout {
 /* By entity; GNOMON__ENTITIES of them. */
 extern const gnomon__layout gnomon__layouts[];
 
-/* In the order in which a file has them: what others name comes first. */
+/* In the order in which a file has them: what others name comes first, and first
+ * of all what runs share. */
+#define GNOMON__SHARED_LAYOUTS 3
 extern const uint8_t gnomon__layout_order[];
 
 /* The bytes of a field in a record. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Writing a .gnomon file piece by piece: what all runs share, then run after run,
+ * so that a file of many runs takes the memory of one, here and for who reads
+ * it. */
+#ifndef GNOMON_PROFILE_FILE_WRITE_H
+#define GNOMON_PROFILE_FILE_WRITE_H
+
+#include "gnomon/profile.h"
+#include "profile/file_texts.h"
+#include "profile/model.h"
+
+typedef struct gnomon__file_buffer {
+    char *bytes;
+    size_t used, room;
+} gnomon__file_buffer;
+
+/* Which entities of a kind: from `first` on, `count` of them. */
+typedef struct gnomon__file_range {
+    size_t first, count;
+} gnomon__file_range;
+
+typedef struct gnomon__file_writer {
+    const gnomon_writer *out;
+    const gnomon_profile *p;                  /* what is being written */
+    gnomon__file_buffer records, tail, texts; /* of the section at hand */
+    uint64_t first;                           /* its first item */
+    uint32_t count;                           /* and how many */
+    uint64_t texts_written;                   /* bytes, in sections before */
+    gnomon__text_set shared, own; /* of all runs; of the one at hand */
+    gnomon__text_set *set;        /* the one of these that grows */
+    uint64_t written[GNOMON__ENTITIES];
+    uint32_t shift[GNOMON__ENTITIES]; /* from p's numbers to the file's */
+    int code;
+} gnomon__file_writer;
+
+/* Fills in `w`, which finish empties, and writes the file's header. Errors stay
+ * in it until then. */
+void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out);
+
+/* The regions, ops and views of `p`, which must live until finish. Once, first. */
+void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p);
+
+/* Of `p`, whose regions, ops and views are numbered as those that were written,
+ * all else, or what `ranges` says, by kind. Nothing of it may name what is
+ * neither in it nor shared. */
+void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
+                       const gnomon__file_range *ranges);
+
+/* GNOMON_OK, GNOMON_ENOMEM, GNOMON_EFULL, or the writer's first error. */
+int gnomon__file_finish(gnomon__file_writer *w);
+
+#endif
