@@ -25,6 +25,7 @@ typedef struct file_reader {
     uint64_t credible; /* how many more may be lost of a file of this size */
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
+    uint32_t kinds; /* bits: what is asked for */
     int has_end;
 } file_reader;
 
@@ -54,7 +55,8 @@ static int add_entity(file_reader *r, const gnomon__layout *l, const char *at)
 static int add_lost(file_reader *r, const gnomon__layout *l, uint64_t up_to)
 {
     int code = GNOMON_OK;
-    while (!code && gnomon__model_count(r->records.m, l->entity) < up_to)
+    while (!code && r->kinds >> l->entity & 1 &&
+           gnomon__model_count(r->records.m, l->entity) < up_to)
         code = add_entity(r, l, NULL);
     return code;
 }
@@ -62,9 +64,10 @@ static int add_lost(file_reader *r, const gnomon__layout *l, uint64_t up_to)
 static int read_entities(file_reader *r, const gnomon__layout *l)
 {
     const gnomon__section *s = r->records.s;
-    if (!s->first || s->first <= gnomon__model_count(r->records.m, l->entity))
+    uint64_t before = r->records.before[l->entity];
+    if (s->first <= before + gnomon__model_count(r->records.m, l->entity))
         return GNOMON_OK; /* again: what came first stays */
-    int code = add_lost(r, l, s->first - 1);
+    int code = add_lost(r, l, s->first - before - 1);
     for (uint32_t i = 0; !code && i < s->count; i++)
         code = add_entity(r, l, s->payload + (size_t)i * s->item_size);
     return code;
@@ -89,14 +92,16 @@ static int read_end(file_reader *r)
 
 static int read_section(file_reader *r)
 {
-    const char *kind = r->records.s->kind;
-    if (strcmp(kind, "TEXT") == 0)
+    const gnomon__section *s = r->records.s;
+    const char *kind = s->kind;
+    if (!s->payload)
+        return GNOMON_OK;
+    if (s->entity < GNOMON__ENTITIES)
+        return read_entities(r, &gnomon__layouts[s->entity]);
+    if (s->entity == GNOMON__SECTION_TEXT)
         return gnomon__texts_keep(&r->records);
-    if (strcmp(kind, "END ") == 0)
+    if (s->entity == GNOMON__SECTION_END)
         return read_end(r);
-    for (int k = 0; k < GNOMON__ENTITIES; k++)
-        if (strcmp(gnomon__layouts[k].kind, kind) == 0)
-            return read_entities(r, &gnomon__layouts[k]);
     for (uint32_t i = 0; i < r->unknown_count; i++)
         if (strcmp(r->unknown[i], kind) == 0)
             return GNOMON_OK;
@@ -153,17 +158,45 @@ static int is_damaged(const file_reader *r)
     return lost != 0;
 }
 
-static int read_sections(file_reader *r, const gnomon__source *from)
+static int read_up_to(file_reader *r, uint64_t end)
 {
     gnomon__section s;
-    int code = gnomon__sections_open(&r->sections, from), more = 1;
+    int code = GNOMON_OK, more = 1;
     r->records.s = &s;
-    r->credible = from->size / 8;
+    r->sections.end =
+        end < r->sections.from->size ? end : r->sections.from->size;
     while (!code && (more = gnomon__sections_next(&r->sections, &s)) > 0)
         code = read_section(r);
     r->records.s = NULL; /* ours no more */
-    if (more < 0)
-        code = more;
+    return more < 0 ? more : code;
+}
+
+static int read_part_of(file_reader *r, const gnomon__file_part *part,
+                        uint64_t shared_end)
+{
+    r->sections.wanted = r->kinds | 1u << GNOMON__SECTION_TEXT |
+                         1u << GNOMON__SECTION_UNKNOWN |
+                         (uint32_t)part->is_whole << GNOMON__SECTION_END;
+    r->has_end = !part->is_whole;
+    int code = read_up_to(r, shared_end);
+    memcpy(r->records.before, part->before, sizeof part->before);
+    r->sections.at = part->begin;
+    if (!code)
+        code = read_up_to(r, part->end);
+    for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
+        code = add_lost(r, &gnomon__layouts[k], part->count[k]);
+    return code;
+}
+
+static int read_sections(file_reader *r, const gnomon__source *from,
+                         const gnomon__file_part *part, uint64_t shared_end)
+{
+    static const gnomon__file_part all = {
+        .begin = GNOMON__FILE_HEADER, .end = UINT64_MAX, .is_whole = 1};
+    int code = gnomon__sections_open(&r->sections, from);
+    r->credible = from->size / 8;
+    if (!code)
+        code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
         code = gnomon__mend(r->records.m);
     if (!code)
@@ -171,14 +204,16 @@ static int read_sections(file_reader *r, const gnomon__source *from)
     return code ? code : gnomon_profile_check(&r->records.m->base);
 }
 
-int gnomon__read_file(gnomon_profile **out, const gnomon__source *from)
+int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
+                      const gnomon__file_part *part, uint64_t shared_end,
+                      uint32_t kinds)
 {
-    file_reader r = {.records.m = gnomon__model_create()};
+    file_reader r = {.records.m = gnomon__model_create(), .kinds = kinds};
     *out = NULL;
     gnomon__fail_clear();
     if (!r.records.m)
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    int code = read_sections(&r, from);
+    int code = read_sections(&r, from, part, shared_end);
     gnomon__sections_close(&r.sections);
     gnomon__texts_free(&r.records);
     if (code)
@@ -186,4 +221,9 @@ int gnomon__read_file(gnomon_profile **out, const gnomon__source *from)
     else
         *out = &r.records.m->base;
     return code;
+}
+
+int gnomon__read_file(gnomon_profile **out, const gnomon__source *from)
+{
+    return gnomon__read_part(out, from, NULL, 0, GNOMON__EVERY_KIND);
 }

@@ -16,35 +16,78 @@ typedef struct gnomon__source {
     void *context;
 } gnomon__source;
 
-/* A section whose checksums are right; its payload lives until the next. */
+/* A section; where it is wanted, its checksums are right and its payload lives
+ * until the next. */
 typedef struct gnomon__section {
     char kind[5];
+    int entity; /* whose it is, or gnomon__section_sort */
     uint32_t item_size;
     uint64_t first;
     uint32_t count; /* of items, all of which the payload has */
     uint64_t bytes;
-    const char *payload;
+    const char *payload; /* NULL: not wanted */
+    uint64_t at;         /* where its header lies */
 } gnomon__section;
+
+/* What a section holds, beside the kinds of entities. */
+enum gnomon__section_sort {
+    GNOMON__SECTION_TEXT = GNOMON__ENTITIES,
+    GNOMON__SECTION_END,
+    GNOMON__SECTION_UNKNOWN
+};
+#define GNOMON__EVERY_SECTION UINT32_MAX
+#define GNOMON__EVERY_KIND ((1u << GNOMON__ENTITIES) - 1)
 
 typedef struct gnomon__sections {
     const gnomon__source *from;
-    uint64_t at; /* of the next header */
+    uint64_t at;     /* of the next header */
+    uint64_t end;    /* of the last section */
+    uint32_t wanted; /* bits: those whose payload is read */
     char *payload;
     uint64_t room;
     uint64_t damaged; /* sections, or stretches without one */
     uint64_t unread;  /* bytes of them */
 } gnomon__sections;
 
-/* Begins with the file's header. GNOMON_OK; GNOMON_EINVAL: this is no .gnomon
- * file, or one of a later format; or the source's error. */
+/* Begins with the file's header, to read all. GNOMON_OK; GNOMON_EINVAL: this is
+ * no .gnomon file, or one of a later format; or the source's error. */
 int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from);
 
 /* The next whole section: 1; the end: 0; or an error. */
 int gnomon__sections_next(gnomon__sections *s, gnomon__section *out);
 void gnomon__sections_close(gnomon__sections *s);
 
-/* All of a file; what could not be read is told in losses of no run. The caller
- * frees the profile. GNOMON_EINVAL: it is no such file, or it lies. */
+/* ---- A file, or a part of it ------------------------------------------------ */
+
+/* One run's sections, or those of runs that do not lie apart. */
+typedef struct gnomon__file_part {
+    uint64_t begin, end;
+    uint32_t before[GNOMON__ENTITIES]; /* entities in the parts before it */
+    uint32_t count[GNOMON__ENTITIES];  /* in it, with the shared ones */
+    int is_whole; /* the file, whose own end says how many there are */
+} gnomon__file_part;
+
+typedef struct gnomon__file_index {
+    uint64_t shared_end; /* of the sections that all parts share */
+    gnomon__file_part *parts;
+    size_t count, room;
+} gnomon__file_index;
+
+/* Finds the parts by reading headers alone. A file that has none, or that is
+ * damaged between its sections, is one part. Free it in any case. GNOMON_OK,
+ * GNOMON_EINVAL, GNOMON_ENOMEM, or the source's error. */
+int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from);
+void gnomon__index_free(gnomon__file_index *index);
+
+/* A part as a profile, of the kinds of entities in the bits of `kinds`, which
+ * must have whatever these name. All but what is shared is numbered within it. What could not be
+ * read is told in losses of no run. The caller frees the profile.
+ * GNOMON_EINVAL: it is no such file, or it lies. */
+int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
+                      const gnomon__file_part *part, uint64_t shared_end,
+                      uint32_t kinds);
+
+/* All of a file. */
 int gnomon__read_file(gnomon_profile **out, const gnomon__source *from);
 
 #endif

@@ -122,6 +122,15 @@ static const void *read_pointer(gnomon__record_reader *r, unsigned type,
     return w;
 }
 
+/* A number of the file as one of the part; what is not in it is nowhere. */
+static uint32_t read_number(const gnomon__record_reader *r, int entity,
+                            uint32_t number)
+{
+    if (!number)
+        return 0;
+    return number > r->before[entity] ? number - r->before[entity] : UINT32_MAX;
+}
+
 static void read_memory(gnomon__record_reader *r, gnomon_node_info *n,
                         uint32_t where, uint32_t count)
 {
@@ -133,7 +142,7 @@ static void read_memory(gnomon__record_reader *r, gnomon_node_info *n,
     n->memory = m;
     n->memory_count = count;
     for (; count; count--, at += 56, m++) {
-        m->pool = gnomon__get_32(at);
+        m->pool = read_number(r, GNOMON_TRACKS, gnomon__get_32(at));
         m->allocations = gnomon__get_64(at + 8);
         m->frees = gnomon__get_64(at + 16);
         m->allocated_bytes = gnomon__get_64(at + 24);
@@ -236,7 +245,11 @@ static void read_field(gnomon__record_reader *r, unsigned type, const char *at,
     case GNOMON__FIELD_ATTRIBUTES:
         read_attributes(r, info, small, next);
         return;
+    case GNOMON__FIELD_32:
+        memcpy(field, &small, sizeof small);
+        return;
     default:
+        small = read_number(r, (int)type - GNOMON__FIELD_NUMBER, small);
         memcpy(field, &small, sizeof small);
     }
 }
@@ -259,6 +272,9 @@ void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
         at += size;
         left -= size;
     }
+    gnomon_event_info *e = info;
+    if (l->entity == GNOMON_EVENTS && e->kind == GNOMON_EVENT_MEMORY)
+        e->region = read_number(r, GNOMON_TRACKS, e->region);
 }
 
 void gnomon__texts_free(gnomon__record_reader *r)

@@ -13,8 +13,9 @@ typedef struct gnomon__record_reader {
     gnomon__model *m;
     gnomon__read_texts *texts; /* ascending */
     size_t text_count, text_room;
-    const gnomon__section *s; /* the one at hand */
-    int no_memory;            /* for what a record pointed to */
+    const gnomon__section *s;          /* the one at hand */
+    uint32_t before[GNOMON__ENTITIES]; /* numbers of a kind begin above it */
+    int no_memory;                     /* for what a record pointed to */
 } gnomon__record_reader;
 
 /* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */

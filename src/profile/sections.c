@@ -17,6 +17,8 @@ int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from)
     memset(s, 0, sizeof *s);
     s->from = from;
     s->at = sizeof header;
+    s->end = from->size;
+    s->wanted = GNOMON__EVERY_SECTION;
     if (from->size < sizeof header)
         return gnomon__fail(GNOMON_EINVAL, "not a .gnomon file: too short");
     int code = from->read(from->context, 0, header, sizeof header);
@@ -69,9 +71,9 @@ static int resynchronize(gnomon__sections *s)
 {
     uint64_t from = s->at;
     s->damaged++;
-    for (s->at += 8; s->from->size - s->at >= GNOMON__SECTION_HEADER &&
-                     s->at < s->from->size;) {
-        uint64_t bytes = s->from->size - s->at;
+    for (s->at += 8;
+         s->end - s->at >= GNOMON__SECTION_HEADER && s->at < s->end;) {
+        uint64_t bytes = s->end - s->at;
         if (bytes > SCAN)
             bytes = SCAN;
         int code = grow_payload(s, bytes);
@@ -89,20 +91,30 @@ static int resynchronize(gnomon__sections *s)
             }
         s->at += i;
     }
-    s->unread += s->from->size - from;
-    s->at = s->from->size;
+    s->unread += s->end - from;
+    s->at = s->end;
     return 0;
+}
+
+static int section_sort(const char *kind)
+{
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        if (strcmp(gnomon__layouts[k].kind, kind) == 0)
+            return k;
+    return strcmp(kind, "TEXT") == 0   ? GNOMON__SECTION_TEXT
+           : strcmp(kind, "END ") == 0 ? GNOMON__SECTION_END
+                                       : GNOMON__SECTION_UNKNOWN;
 }
 
 int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
 {
     char header[GNOMON__SECTION_HEADER];
-    while (s->at < s->from->size) {
-        uint64_t left = s->from->size - s->at;
+    while (s->at < s->end) {
+        uint64_t left = s->end - s->at;
         if (left < sizeof header) {
             s->damaged++;
             s->unread += left;
-            s->at = s->from->size;
+            s->at = s->end;
             return 0;
         }
         int code =
@@ -112,6 +124,9 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         left -= sizeof header;
         memcpy(out->kind, header, 4);
         out->kind[4] = 0;
+        out->entity = section_sort(out->kind);
+        out->at = s->at;
+        out->payload = NULL;
         out->item_size = gnomon__get_32(header + 4);
         out->bytes = gnomon__get_64(header + 8);
         out->first = gnomon__get_64(header + 16);
@@ -125,7 +140,9 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         uint64_t padded = (out->bytes + 7) & ~7ull;
         uint64_t payload = s->at + sizeof header;
         s->at = payload + (padded < left ? padded : left);
-        code = grow_payload(s, out->bytes);
+        if (!(s->wanted >> out->entity & 1))
+            return 1;
+        code = grow_payload(s, out->bytes ? out->bytes : 1);
         if (!code && out->bytes)
             code = s->from->read(s->from->context, payload, s->payload,
                                  (size_t)out->bytes);

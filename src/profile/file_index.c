@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which runs of a .gnomon file lie where: its sections' headers, looked through
+ * once. Whatever is odd, the file is one part, and reading it finds out. */
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/file_read.h"
+
+typedef struct file_walk {
+    gnomon__file_index *index;
+    gnomon__file_part *part; /* the one at hand; NULL: what is shared */
+    uint64_t texts;          /* where those for the next section begin */
+    uint32_t seen[GNOMON__ENTITIES];
+    int has_run, has_end, is_odd;
+} file_walk;
+
+static int begin_part(file_walk *w, uint64_t at)
+{
+    gnomon__file_index *x = w->index;
+    if (x->count == x->room) {
+        size_t room = x->room ? 2 * x->room : 1;
+        gnomon__file_part *parts =
+            gnomon__realloc(x->parts, room * sizeof *parts);
+        if (!parts)
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+        x->parts = parts;
+        x->room = room;
+    }
+    if (!x->count)
+        x->shared_end = at;
+    else
+        x->parts[x->count - 1].end = at;
+    w->part = &x->parts[x->count++];
+    memset(w->part, 0, sizeof *w->part);
+    w->part->begin = at;
+    for (int i = 0; i < GNOMON__ENTITIES; i++) {
+        int is_shared =
+            i == GNOMON_REGIONS || i == GNOMON_OPS || i == GNOMON_VIEWS;
+        w->part->before[i] = is_shared ? 0 : w->seen[i];
+        w->part->count[i] = is_shared ? w->seen[i] : 0;
+    }
+    w->has_run = 0;
+    return GNOMON_OK;
+}
+
+/* Runs begin a part, unless they begin the first one. */
+static int walk_section(file_walk *w, const gnomon__section *s)
+{
+    int code = GNOMON_OK;
+    if (s->entity == GNOMON__SECTION_TEXT) {
+        w->texts = w->texts ? w->texts : s->at;
+        return GNOMON_OK;
+    }
+    uint64_t at = w->texts ? w->texts : s->at;
+    w->texts = 0;
+    if (s->entity == GNOMON__SECTION_END)
+        w->has_end = 1;
+    if (s->entity >= GNOMON__ENTITIES)
+        return GNOMON_OK;
+    if (s->entity == GNOMON_REGIONS || s->entity == GNOMON_OPS ||
+        s->entity == GNOMON_VIEWS)
+        w->is_odd |= w->part != NULL;
+    else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))
+        code = begin_part(w, at);
+    if (code)
+        return code;
+    w->has_run |= s->entity == GNOMON_RUNS;
+    w->is_odd |= s->first != (uint64_t)w->seen[s->entity] + 1 ||
+                 s->first + s->count > UINT32_MAX;
+    w->seen[s->entity] += s->count;
+    if (w->part)
+        w->part->count[s->entity] += s->count;
+    return GNOMON_OK;
+}
+
+static int whole_file(gnomon__file_index *x, uint64_t size)
+{
+    file_walk w = {.index = x};
+    x->count = 0;
+    int code = begin_part(&w, GNOMON__FILE_HEADER);
+    if (!code) {
+        w.part->end = size;
+        w.part->is_whole = 1;
+    }
+    return code;
+}
+
+int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from)
+{
+    file_walk w = {.index = out};
+    gnomon__sections sections;
+    gnomon__section s;
+    memset(out, 0, sizeof *out);
+    gnomon__fail_clear();
+    int code = gnomon__sections_open(&sections, from), more = 1;
+    sections.wanted = 0;
+    while (!code && (more = gnomon__sections_next(&sections, &s)) > 0)
+        code = walk_section(&w, &s);
+    gnomon__sections_close(&sections);
+    if (more < 0 || code)
+        return more < 0 ? more : code;
+    if (w.is_odd || !w.has_end || sections.damaged || out->count < 2)
+        return whole_file(out, from->size);
+    out->parts[out->count - 1].end = from->size;
+    return GNOMON_OK;
+}
+
+void gnomon__index_free(gnomon__file_index *index)
+{
+    gnomon__free(index->parts);
+    memset(index, 0, sizeof *index);
+}
