@@ -29,7 +29,8 @@ else()
   message(STATUS "jansson: switched off: no JSON will be read")
 endif()
 
-file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
+file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c"
+  "${PROJECT_SOURCE_DIR}/src/offline/*.c")
 if(NOT GNOMON_WITH_JANSSON) # json_read.c is there, and says so
   list(FILTER cli_sources EXCLUDE REGEX "/json_(struct|value)\\.c$")
 endif()

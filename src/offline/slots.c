@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Open addressing, never more than half full. */
+#include "offline/slots.h"
+
+#include <string.h>
+
+#include "gnomon/base.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+#define FIRST_SLOTS_ROOM 64u
+
+static gnomon__slot *free_slot(gnomon__slot *at, size_t room, uint64_t hash)
+{
+    size_t i = hash & (room - 1);
+    while (at[i].item)
+        i = (i + 1) & (room - 1);
+    return &at[i];
+}
+
+uint32_t gnomon__slots_find(const gnomon__slots *s, uint64_t hash,
+                            int (*same)(const void *context, uint32_t item,
+                                        const void *wanted),
+                            const void *context, const void *wanted)
+{
+    if (!s->room)
+        return 0;
+    for (size_t i = hash & (s->room - 1); s->at[i].item;
+         i = (i + 1) & (s->room - 1))
+        if (s->at[i].hash == hash && same(context, s->at[i].item, wanted))
+            return s->at[i].item;
+    return 0;
+}
+
+int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
+{
+    if (2 * (s->count + 1) > s->room) {
+        size_t room = s->room ? 2 * s->room : FIRST_SLOTS_ROOM;
+        gnomon__slot *at = gnomon__alloc(room * sizeof *at);
+        if (!at)
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+        for (size_t i = 0; i < s->room; i++)
+            if (s->at[i].item)
+                *free_slot(at, room, s->at[i].hash) = s->at[i];
+        gnomon__free(s->at);
+        s->at = at;
+        s->room = room;
+    }
+    *free_slot(s->at, s->room, hash) = (gnomon__slot){hash, item};
+    s->count++;
+    return GNOMON_OK;
+}
+
+void gnomon__slots_free(gnomon__slots *s)
+{
+    gnomon__free(s->at);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Adds statistics without loss: the histograms' boundaries are the same in all
+ * profiles. */
+#include "offline/sums.h"
+
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+
+static int sum_room(gnomon__sum *to, size_t cells)
+{
+    if (cells <= to->room)
+        return GNOMON_OK;
+    size_t room = to->room ? 2 * to->room : cells;
+    room = room < cells ? cells : room;
+    gnomon_cell *grown =
+        gnomon__realloc((void *)(size_t)to->s.cells, room * sizeof *grown);
+    if (!grown)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+    to->s.cells = grown;
+    to->room = room;
+    return GNOMON_OK;
+}
+
+/* How many cells both have together. */
+static size_t cells_of_both(const gnomon_host_stats *a,
+                            const gnomon_host_stats *b)
+{
+    size_t i = 0, k = 0, n = 0;
+    for (; i < a->cell_count && k < b->cell_count; n++) {
+        uint32_t x = a->cells[i].cell, y = b->cells[k].cell;
+        i += x <= y;
+        k += y <= x;
+    }
+    return n + (a->cell_count - i) + (b->cell_count - k);
+}
+
+/* From the end, so that nothing is overwritten before it is read. */
+static void add_cells(gnomon_cell *to, size_t have, const gnomon_cell *more,
+                      size_t count, size_t both)
+{
+    while (count) {
+        gnomon_cell *at = &to[--both];
+        if (have && to[have - 1].cell > more[count - 1].cell) {
+            *at = to[--have];
+        } else if (have && to[have - 1].cell == more[count - 1].cell) {
+            gnomon_cell sum = to[--have];
+            sum.count += more[--count].count;
+            *at = sum;
+        } else {
+            *at = more[--count];
+            at->reserved = 0;
+        }
+    }
+}
+
+int gnomon__sum_add(gnomon__sum *to, const gnomon_host_stats *more)
+{
+    size_t both = cells_of_both(&to->s, more);
+    int code = sum_room(to, both);
+    if (code)
+        return code;
+    add_cells((gnomon_cell *)(size_t)to->s.cells, to->s.cell_count, more->cells,
+              more->cell_count, both);
+    to->s.cell_count = both;
+    if (more->count && (!to->s.count || more->min_ns < to->s.min_ns))
+        to->s.min_ns = more->min_ns;
+    if (more->max_ns > to->s.max_ns)
+        to->s.max_ns = more->max_ns;
+    to->s.count += more->count;
+    to->s.total_ns += more->total_ns;
+    to->s.self_ns += more->self_ns;
+    return GNOMON_OK;
+}
+
+int gnomon__stats_compare(const gnomon_host_stats *a,
+                          const gnomon_host_stats *b)
+{
+    const uint64_t x[] = {a->count,  a->total_ns, a->self_ns,
+                          a->min_ns, a->max_ns,   a->cell_count};
+    const uint64_t y[] = {b->count,  b->total_ns, b->self_ns,
+                          b->min_ns, b->max_ns,   b->cell_count};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            return GNOMON__COMPARE(x[i], y[i]);
+    for (size_t i = 0; i < a->cell_count; i++) {
+        if (a->cells[i].cell != b->cells[i].cell)
+            return GNOMON__COMPARE(a->cells[i].cell, b->cells[i].cell);
+        if (a->cells[i].count != b->cells[i].count)
+            return GNOMON__COMPARE(a->cells[i].count, b->cells[i].count);
+    }
+    return 0;
+}
+
+int gnomon__sum_raise(gnomon__sum *to, const gnomon_host_stats *other)
+{
+    if (gnomon__stats_compare(&to->s, other) >= 0)
+        return 0;
+    int code = sum_room(to, other->cell_count);
+    if (code)
+        return code;
+    const gnomon_cell *cells = to->s.cells;
+    if (other->cell_count)
+        memcpy((void *)(size_t)cells, other->cells,
+               other->cell_count * sizeof *cells);
+    to->s = *other;
+    to->s.cells = cells;
+    return 1;
+}
+
+gnomon_host_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m)
+{
+    gnomon_host_stats *copy = gnomon__model_room(m, sizeof *copy);
+    gnomon_cell *cells =
+        copy ? gnomon__model_room(m, s->s.cell_count * sizeof *cells) : NULL;
+    if (!cells)
+        return NULL;
+    if (s->s.cell_count)
+        memcpy(cells, s->s.cells, s->s.cell_count * sizeof *cells);
+    *copy = s->s;
+    copy->cells = s->s.cell_count ? cells : NULL;
+    return copy;
+}
+
+void gnomon__sum_free(gnomon__sum *s)
+{
+    gnomon__free((void *)(size_t)s->s.cells);
+    memset(s, 0, sizeof *s);
+}

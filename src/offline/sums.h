@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Statistics that others are added to. */
+#ifndef GNOMON_OFFLINE_SUMS_H
+#define GNOMON_OFFLINE_SUMS_H
+
+#include "gnomon/profile.h"
+#include "profile/model.h"
+
+/* Zeroes are those of nothing. `s.cells` is its own, on the heap. */
+typedef struct gnomon__sum {
+    gnomon_host_stats s;
+    size_t room;
+} gnomon__sum;
+
+/* Adds all of `more`: counts, times, and cell by cell. GNOMON_ENOMEM: the sum is
+ * as it was. */
+int gnomon__sum_add(gnomon__sum *to, const gnomon_host_stats *more);
+
+/* Becomes `other` if that is larger in the order of gnomon__stats_compare: 1 if
+ * it did, 0, or GNOMON_ENOMEM. */
+int gnomon__sum_raise(gnomon__sum *to, const gnomon_host_stats *other);
+
+/* Below 0, 0 or above: by count, total, self, min, max, cells. Of two readings of
+ * one path the later one is never smaller. */
+int gnomon__stats_compare(const gnomon_host_stats *a,
+                          const gnomon_host_stats *b);
+
+/* A copy that lives as long as the model; NULL: no memory. */
+gnomon_host_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m);
+void gnomon__sum_free(gnomon__sum *s);
+
+#define GNOMON__COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+#endif

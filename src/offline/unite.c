@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Runs, stages, tracks and paths that become one.
+ *
+ * Invariant: whatever is united has a number, whatever names it names that, and
+ * no two of a kind have the same key. */
+#include "offline/unite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "offline/keys.h"
+#include "offline/unite_nodes.h"
+#include "offline/united.h"
+#include "platform/error.h"
+#include "platform/hash.h"
+#include "platform/memory.h"
+
+int gnomon__no_memory_to_merge(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+}
+
+/* ---- Texts -------------------------------------------------------------------- */
+
+static int same_text(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return strcmp(u->text[item - 1], wanted) == 0;
+}
+
+int gnomon__unite_text(gnomon__unite *u, const char **text)
+{
+    if (!*text)
+        return 1;
+    uint64_t hash = gnomon__hash_text(*text);
+    uint32_t known = gnomon__slots_find(&u->texts, hash, same_text, u, *text);
+    if (known) {
+        *text = u->text[known - 1];
+        return 1;
+    }
+    if (u->text_count == u->text_room) {
+        size_t room = u->text_room ? 2 * u->text_room : 64;
+        const char **more =
+            gnomon__realloc((void *)u->text, room * sizeof *more);
+        if (!more)
+            return 0;
+        u->text = more;
+        u->text_room = room;
+    }
+    const char *copy = gnomon__model_text(u->m, *text);
+    if (!copy)
+        return 0;
+    u->text[u->text_count++] = *text = copy;
+    return !gnomon__slots_add(&u->texts, hash, (uint32_t)u->text_count);
+}
+
+/* ---- The run --------------------------------------------------------------------- */
+
+static const gnomon_run_info nobody_run = {.struct_size = sizeof nobody_run,
+                                           .rank = -1,
+                                           .local_rank = -1,
+                                           .world_size = -1,
+                                           .host = "",
+                                           .spec = "",
+                                           .clock = ""};
+
+static int keep_run(gnomon__unite *u, gnomon_run_info *to,
+                    const gnomon_run_info *from)
+{
+    *to = *from;
+    const char **texts[] = {&to->host,    &to->dir, &to->spec, &to->clock,
+                            &to->attempt, &to->job, &to->uuid};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!gnomon__unite_text(u, texts[i]))
+            return gnomon__no_memory_to_merge();
+    return GNOMON_OK;
+}
+
+/* Of several records the one that says most holds, with its metadata. */
+static int unite_run(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon__table *metadata = &u->m->tables[GNOMON_METADATA];
+    gnomon_run_info run = nobody_run;
+    if (u->rules & GNOMON__UNITE_NO_RUN)
+        return GNOMON_OK;
+    if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
+        gnomon_profile_run(part->p, part->run, &run) != GNOMON_OK)
+        return GNOMON_OK;
+    gnomon_run_info *to = gnomon__model_count(u->m, GNOMON_RUNS)
+                              ? gnomon__model_at(u->m, GNOMON_RUNS, 1)
+                              : NULL;
+    int order = to ? gnomon__compare_runs(&run, to) : 1;
+    part->is_latest = order >= 0;
+    if (!to && !(to = gnomon__model_add(u->m, GNOMON_RUNS)))
+        return gnomon__no_memory_to_merge();
+    if (order <= 0)
+        return GNOMON_OK;
+    metadata->count = u->folded[GNOMON_METADATA] = 0;
+    return keep_run(u, to, &run);
+}
+
+static uint32_t united_run(const gnomon__unite *u)
+{
+    return !(u->rules & GNOMON__UNITE_NO_RUN);
+}
+
+/* ---- Stages ---------------------------------------------------------------------- */
+
+static int same_stage(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return gnomon__compare_stage_keys(
+               gnomon__model_at(u->m, GNOMON_STAGES, item), wanted) == 0;
+}
+
+/* The later reading holds; else, as zeros of runs differ, it lasts as long as all
+ * of them together. */
+static int unite_stage(gnomon__unite *u, uint32_t number,
+                       const gnomon_stage_info *s)
+{
+    gnomon_stage_info *to = gnomon__model_at(u->m, GNOMON_STAGES, number);
+    gnomon__sum *steps = &u->steps[number];
+    if (!(u->rules & GNOMON__UNITE_READINGS)) {
+        uint64_t lasted = to->end_ns - to->begin_ns + s->end_ns - s->begin_ns;
+        if (s->begin_ns < to->begin_ns && !(u->rules & GNOMON__UNITE_RANKS))
+            to->begin_ns = s->begin_ns;
+        to->end_ns = to->begin_ns + lasted;
+        to->ended = to->ended && s->ended;
+        return gnomon__sum_add(steps, &s->steps);
+    }
+    int later = s->ended != to->ended ? s->ended > to->ended
+                : s->end_ns != to->end_ns
+                    ? s->end_ns > to->end_ns
+                    : gnomon__stats_compare(&s->steps, &steps->s) > 0;
+    if (s->begin_ns < to->begin_ns)
+        to->begin_ns = s->begin_ns;
+    if (!later)
+        return GNOMON_OK;
+    to->ended = s->ended;
+    to->end_ns = s->end_ns;
+    steps->s.count = steps->s.cell_count = 0; /* so that any is larger */
+    steps->s.total_ns = steps->s.self_ns = 0;
+    steps->s.min_ns = steps->s.max_ns = 0;
+    int code = gnomon__sum_raise(steps, &s->steps);
+    return code < 0 ? code : GNOMON_OK;
+}
+
+static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
+                       uint64_t hash)
+{
+    size_t number = gnomon__model_count(u->m, GNOMON_STAGES) + 1;
+    if (number >= u->stage_room) {
+        size_t room = u->stage_room ? 2 * u->stage_room : 8;
+        gnomon__sum *steps = gnomon__realloc(u->steps, room * sizeof *steps);
+        if (!steps)
+            return gnomon__no_memory_to_merge();
+        u->steps = steps;
+        u->stage_room = room;
+    }
+    gnomon_stage_info *to = gnomon__model_add(u->m, GNOMON_STAGES);
+    if (!to)
+        return gnomon__no_memory_to_merge();
+    memset(&u->steps[number], 0, sizeof *u->steps);
+    *to = *s;
+    to->run = united_run(u);
+    memset(&to->steps, 0, sizeof to->steps);
+    if (u->rules & GNOMON__UNITE_RANKS) {
+        to->begin_ns = 0;
+        to->end_ns = s->end_ns - s->begin_ns;
+    }
+    if (!gnomon__unite_text(u, &to->name))
+        return gnomon__no_memory_to_merge();
+    int code = gnomon__sum_add(&u->steps[number], &s->steps);
+    return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
+}
+
+static int unite_stages(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon_stage_info s;
+    int code = GNOMON_OK;
+    for (size_t i = 1; !code && i <= part->stages; i++) {
+        gnomon_profile_stage(part->p, i, &s);
+        if (s.run != part->run ||
+            (part->only && (s.ordinal != part->only->ordinal ||
+                            strcmp(s.name, part->only->name) != 0)))
+            continue;
+        uint64_t hash = gnomon__mix(gnomon__hash_text(s.name), s.ordinal);
+        uint32_t number =
+            gnomon__slots_find(&u->stages, hash, same_stage, u, &s);
+        code = number ? unite_stage(u, number, &s) : first_stage(u, &s, hash);
+        part->stage[i] =
+            number ? number
+                   : (uint32_t)gnomon__model_count(u->m, GNOMON_STAGES);
+    }
+    return code;
+}
+
+/* ---- Tracks ----------------------------------------------------------------------- */
+
+static int same_track(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return gnomon__compare_track_keys(
+               gnomon__model_at(u->m, GNOMON_TRACKS, item), wanted,
+               !(u->rules & GNOMON__UNITE_RANKS)) == 0;
+}
+
+static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
+                        const gnomon_track_info *t)
+{
+    int later = t->lives != to->lives   ? t->lives > to->lives
+                : t->alive != to->alive ? t->alive < to->alive
+                                        : t->os_id > to->os_id;
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    to->inexact |= t->inexact;
+    if (readings ? later : t->os_id > to->os_id)
+        to->os_id = t->os_id;
+    if (!readings) {
+        to->lives += t->lives;
+        to->alive |= t->alive;
+    } else if (later) {
+        to->lives = t->lives;
+        to->alive = t->alive;
+    }
+}
+
+static int unite_tracks(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon_track_info t;
+    for (size_t i = 1; i <= part->tracks; i++) {
+        gnomon_profile_track(part->p, i, &t);
+        if (t.run != part->run)
+            continue;
+        uint64_t hash = gnomon__mix(gnomon__hash_text(t.name), t.kind);
+        hash = gnomon__mix(hash, (uint32_t)t.device);
+        if (!(u->rules & GNOMON__UNITE_RANKS))
+            hash = gnomon__mix(hash, t.index);
+        uint32_t number =
+            gnomon__slots_find(&u->tracks, hash, same_track, u, &t);
+        if (number) {
+            unite_track(u, gnomon__model_at(u->m, GNOMON_TRACKS, number), &t);
+        } else {
+            gnomon_track_info *to = gnomon__model_add(u->m, GNOMON_TRACKS);
+            if (!to || !gnomon__unite_text(u, &t.name))
+                return gnomon__no_memory_to_merge();
+            *to = t;
+            to->run = united_run(u);
+            if (u->rules & GNOMON__UNITE_RANKS)
+                to->index = 0;
+            number = (uint32_t)gnomon__model_count(u->m, GNOMON_TRACKS);
+            if (gnomon__slots_add(&u->tracks, hash, number))
+                return GNOMON_ENOMEM;
+        }
+        part->track[i] = number;
+    }
+    return GNOMON_OK;
+}
+
+/* ---- A part ----------------------------------------------------------------------- */
+
+static int begin_united_part(gnomon__united_part *part)
+{
+    part->stages = gnomon_profile_count(part->p, GNOMON_STAGES);
+    part->tracks = gnomon_profile_count(part->p, GNOMON_TRACKS);
+    part->nodes = gnomon_profile_count(part->p, GNOMON_NODES);
+    part->stage = gnomon__alloc((part->stages + 1) * sizeof *part->stage);
+    part->track = gnomon__alloc((part->tracks + 1) * sizeof *part->track);
+    part->node = gnomon__alloc((part->nodes + 1) * sizeof *part->node);
+    if (!part->stage || !part->track || !part->node)
+        return gnomon__no_memory_to_merge();
+    return gnomon__shared_find(part->u->shared, part->p, &part->map);
+}
+
+int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
+                      const gnomon__stage_key *only)
+{
+    gnomon__united_part part = {.u = u, .p = p, .run = run, .only = only};
+    int code = begin_united_part(&part);
+    u->parts++;
+    if (!code)
+        code = unite_run(&part);
+    if (!code)
+        code = unite_stages(&part);
+    if (!code)
+        code = unite_tracks(&part);
+    if (!code)
+        code = gnomon__unite_nodes(&part);
+    if (!code)
+        code = gnomon__unite_facts(&part);
+    gnomon__free(part.stage);
+    gnomon__free(part.track);
+    gnomon__free(part.node);
+    gnomon__shared_map_free(&part.map);
+    return code;
+}
+
+/* ---- The whole -------------------------------------------------------------------- */
+
+int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
+                         unsigned rules)
+{
+    gnomon__unite *u = *out = gnomon__alloc(sizeof *u);
+    if (!u)
+        return gnomon__no_memory_to_merge();
+    u->shared = shared;
+    u->rules = rules;
+    if ((u->m = gnomon__model_create()) != NULL)
+        return GNOMON_OK;
+    gnomon__free(u);
+    *out = NULL;
+    return gnomon__no_memory_to_merge();
+}
+
+int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
+{
+    gnomon__model *m = gnomon__model_create();
+    int code =
+        m ? gnomon__shared_lend(u->shared, m) : gnomon__no_memory_to_merge();
+    *out = NULL;
+    if (!code) { /* the texts with their blocks */
+        m->blocks = u->m->blocks;
+        m->block_used = u->m->block_used;
+        m->block_room = u->m->block_room;
+        u->m->blocks = NULL;
+        u->m->block_used = u->m->block_room = 0;
+        code = gnomon__unite_order(u, m);
+    }
+    gnomon__unite_free(u);
+    if (!code)
+        code = gnomon_profile_check(&m->base);
+    if (!code)
+        *out = &m->base;
+    else if (m)
+        gnomon_profile_free(&m->base);
+    return code;
+}
+
+void gnomon__unite_free(gnomon__unite *u)
+{
+    if (!u)
+        return;
+    size_t stages = gnomon__model_count(u->m, GNOMON_STAGES);
+    for (size_t i = 1; i <= stages && u->steps && i < u->stage_room; i++)
+        gnomon__sum_free(&u->steps[i]);
+    gnomon__unite_nodes_free(u);
+    gnomon__slots_free(&u->texts);
+    gnomon__slots_free(&u->tracks);
+    gnomon__slots_free(&u->stages);
+    gnomon__slots_free(&u->nodes);
+    gnomon__free(u->steps);
+    gnomon__free((void *)u->text);
+    gnomon_profile_free(&u->m->base);
+    gnomon__free(u);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Paths that become one: by parent, track, stage, view, region and op. */
+#include "offline/unite_nodes.h"
+
+#include <string.h>
+
+#include "offline/slots.h"
+#include "platform/memory.h"
+
+/* ---- Which ----------------------------------------------------------------------- */
+
+/* Of one stage those that belong to it, and whatever leads to them. A parent
+ * that is there for another stage's sake has no blocks, and one whose child is
+ * left out is partial: as in the summary of a stage. */
+static void choose_nodes(gnomon__united_part *part)
+{
+    gnomon_node_info n;
+    for (size_t i = part->nodes; i >= 1; i--) {
+        gnomon_profile_node(part->p, i, &n);
+        if (!part->track[n.track]) /* of another run */
+            continue;
+        if (!part->only || (n.stage && part->stage[n.stage]))
+            part->node[i] = 1;
+        if (part->node[i] && n.parent)
+            part->node[n.parent] = 1;
+    }
+}
+
+/* ---- Blocks ------------------------------------------------------------------------ */
+
+static int unite_sum(const gnomon__unite *u, gnomon__sum *to, uint8_t *has,
+                     const gnomon_host_stats *s)
+{
+    if (!s)
+        return 0;
+    if (*has && (u->rules & GNOMON__UNITE_READINGS))
+        return gnomon__sum_raise(to, s);
+    *has = 1;
+    return gnomon__sum_add(to, s);
+}
+
+static int compare_memory(const gnomon_memory_stats *a,
+                          const gnomon_memory_stats *b)
+{
+    const uint64_t x[] = {a->allocations, a->frees, a->allocated_bytes,
+                          a->freed_bytes, a->peak_bytes};
+    const uint64_t y[] = {b->allocations, b->frees, b->allocated_bytes,
+                          b->freed_bytes, b->peak_bytes};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            return GNOMON__COMPARE(x[i], y[i]);
+    return 0;
+}
+
+static void unite_pool(const gnomon__unite *u, gnomon_memory_stats *to,
+                       const gnomon_memory_stats *m)
+{
+    uint32_t pool = to->pool;
+    if (u->rules & GNOMON__UNITE_READINGS) {
+        if (compare_memory(m, to) > 0)
+            *to = *m;
+        to->pool = pool;
+        return;
+    }
+    to->allocations += m->allocations;
+    to->frees += m->frees;
+    to->allocated_bytes += m->allocated_bytes;
+    to->freed_bytes += m->freed_bytes;
+    to->live_bytes =
+        (int64_t)((uint64_t)to->live_bytes + (uint64_t)m->live_bytes);
+    if (m->peak_bytes > to->peak_bytes)
+        to->peak_bytes = m->peak_bytes;
+}
+
+static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
+                        const gnomon_node_info *n)
+{
+    for (size_t i = 0; i < n->memory_count; i++) {
+        gnomon_memory_stats m = n->memory[i];
+        size_t k = 0;
+        m.pool = part->track[m.pool];
+        while (k < to->memory_count && to->memory[k].pool != m.pool)
+            k++;
+        if (k < to->memory_count) {
+            unite_pool(part->u, &to->memory[k], &m);
+            continue;
+        }
+        gnomon_memory_stats *more =
+            gnomon__realloc(to->memory, (k + 1) * sizeof *more);
+        if (!more)
+            return gnomon__no_memory_to_merge();
+        more[k] = m;
+        to->memory = more;
+        to->memory_count = k + 1;
+    }
+    return GNOMON_OK;
+}
+
+static void unite_work(const gnomon__unite *u, gnomon__united_node *to,
+                       const gnomon_work_stats *w)
+{
+    if (!w)
+        return;
+    if (!(u->rules & GNOMON__UNITE_READINGS)) {
+        to->work.flops += w->flops;
+        to->work.bytes += w->bytes;
+    } else if (!to->has_work || w->flops > to->work.flops ||
+               (w->flops == to->work.flops && w->bytes > to->work.bytes)) {
+        to->work = *w;
+    }
+    to->has_work = 1;
+}
+
+/* Numbers of executions that are open belong to the reading that holds. */
+static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
+                        const gnomon_node_info *n, int is_new)
+{
+    gnomon__unite *u = part->u;
+    int had = to->has_host;
+    int same = had && n->host && !gnomon__stats_compare(&to->host.s, n->host);
+    int host = unite_sum(u, &to->host, &to->has_host, n->host);
+    int device = unite_sum(u, &to->device, &to->has_device, n->device);
+    if (host < 0 || device < 0)
+        return GNOMON_ENOMEM;
+    to->info.flags |= n->flags;
+    if (!is_new && had != (n->host != NULL)) /* children may be ahead of it */
+        to->info.flags |= GNOMON_NODE_PARTIAL;
+    if (n->first && (!to->info.first || n->first < to->info.first))
+        to->info.first = n->first;
+    if (!(u->rules & GNOMON__UNITE_READINGS) || is_new)
+        to->info.open += is_new ? 0 : n->open;
+    else if (host > 0 || (!had && n->host))
+        to->info.open = n->open;
+    else if ((same || !had) && n->open > to->info.open)
+        to->info.open = n->open;
+    unite_work(u, to, n->work);
+    return unite_memory(part, to, n);
+}
+
+/* ---- Paths ----------------------------------------------------------------------- */
+
+static int same_path(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    const gnomon_node_info *a = &u->node[item].info, *b = wanted;
+    return a->parent == b->parent && a->track == b->track &&
+           a->stage == b->stage && a->view == b->view &&
+           a->region == b->region && a->op == b->op;
+}
+
+static uint64_t hash_path(const gnomon_node_info *n)
+{
+    uint64_t h = gnomon__mix(gnomon__mix(n->parent, n->region), n->track);
+    return gnomon__mix(gnomon__mix(gnomon__mix(h, n->stage), n->view), n->op);
+}
+
+/* The number of the path, which is there then; 0: no memory. */
+static uint32_t path_of(gnomon__unite *u, const gnomon_node_info *n,
+                        int *is_new)
+{
+    uint64_t hash = hash_path(n);
+    uint32_t number = gnomon__slots_find(&u->nodes, hash, same_path, u, n);
+    *is_new = !number;
+    if (number)
+        return number;
+    if (u->node_count + 1 >= u->node_room) {
+        size_t room = u->node_room ? 2 * u->node_room : 256;
+        gnomon__united_node *more =
+            gnomon__realloc(u->node, room * sizeof *more);
+        if (!more)
+            return (uint32_t)(gnomon__no_memory_to_merge(), 0);
+        u->node = more;
+        u->node_room = room;
+    }
+    gnomon__united_node *to = &u->node[u->node_count + 1];
+    memset(to, 0, sizeof *to);
+    to->info = *n;
+    to->info.host = to->info.device = NULL;
+    to->info.memory = NULL;
+    to->info.memory_count = 0;
+    to->info.work = NULL;
+    if (gnomon__slots_add(&u->nodes, hash, (uint32_t)u->node_count + 1))
+        return 0;
+    return (uint32_t)++u->node_count;
+}
+
+static int unite_node(gnomon__united_part *part, size_t i)
+{
+    gnomon_node_info n;
+    int is_new;
+    gnomon_profile_node(part->p, i, &n);
+    uint32_t parent = n.parent ? part->node[n.parent] : 0;
+    int is_of_another = part->only && !(n.stage && part->stage[n.stage]);
+    if (is_of_another && parent)
+        part->u->node[parent].info.flags |= GNOMON_NODE_PARTIAL;
+    if (!part->node[i])
+        return GNOMON_OK;
+    n.track = part->track[n.track];
+    n.stage = n.stage ? part->stage[n.stage] : 0;
+    n.parent = parent;
+    n.region = part->map.region[n.region];
+    n.op = part->map.op[n.op];
+    n.view = part->map.view[n.view];
+    if (is_of_another) {
+        n.host = n.device = NULL;
+        n.memory_count = 0;
+        n.work = NULL;
+    }
+    uint32_t number = path_of(part->u, &n, &is_new);
+    part->node[i] = number;
+    return number ? unite_blocks(part, &part->u->node[number], &n, is_new)
+                  : GNOMON_ENOMEM;
+}
+
+int gnomon__unite_nodes(gnomon__united_part *part)
+{
+    int code = GNOMON_OK;
+    choose_nodes(part);
+    for (size_t i = 1; !code && i <= part->nodes; i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(part->p, i, &n);
+        if (part->track[n.track])
+            code = unite_node(part, i);
+    }
+    return code;
+}
+
+void gnomon__unite_nodes_free(gnomon__unite *u)
+{
+    for (size_t i = 1; i <= u->node_count; i++) {
+        gnomon__sum_free(&u->node[i].host);
+        gnomon__sum_free(&u->node[i].device);
+        gnomon__free(u->node[i].memory);
+    }
+    gnomon__free(u->node);
+}

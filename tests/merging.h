@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Merging profiles that lie in memory as bytes, and sums of ranks. */
+#ifndef GNOMON_TESTS_MERGING_H
+#define GNOMON_TESTS_MERGING_H
+
+#include "bytes.h"
+#include "offline/merge.h"
+#include "profile/file_write.h"
+
+static int merging_read(void *context, uint64_t at, void *to, size_t size)
+{
+    const bytes *b = context;
+    memcpy(to, b->at + at, size);
+    return GNOMON_OK;
+}
+
+static int merging_open(void *context, size_t input, gnomon__source *out)
+{
+    bytes *b = (bytes *)context + input;
+    *out = (gnomon__source){b->size, merging_read, b};
+    return GNOMON_OK;
+}
+
+static void merging_close(void *context, gnomon__source *source)
+{
+    (void)context;
+    (void)source;
+}
+
+/* Of `count` inputs, looked through and put in order. */
+static inline gnomon__merge *merge_of(bytes *inputs, size_t count)
+{
+    const gnomon__merge_inputs from = {count, merging_open, merging_close,
+                                       inputs};
+    gnomon__merge *m;
+    CHECK_EQ(gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND), GNOMON_OK);
+    for (size_t i = 0; i < count; i++)
+        CHECK_EQ(gnomon__merge_look(m, i), GNOMON_OK);
+    CHECK_EQ(gnomon__merge_order(m), GNOMON_OK);
+    return m;
+}
+
+/* The merged file. The caller frees `at`. */
+static inline bytes merged(bytes *inputs, size_t count)
+{
+    bytes b = {NULL, 0, 0};
+    const gnomon_writer out = {
+        .struct_size = sizeof out, .write = bytes_write, .context = &b};
+    gnomon__merge *m = merge_of(inputs, count);
+    gnomon__file_writer w;
+    gnomon_profile *p;
+    gnomon__file_start(&w, &out);
+    gnomon__file_shared(&w, &gnomon__merge_shared(m)->m->base);
+    for (size_t i = 0; i < gnomon__merge_count(m); i++) {
+        if (!CHECK_EQ(gnomon__merge_run(m, i, &p), GNOMON_OK)) {
+            fprintf(stderr, "    %s\n", gnomon_error_text());
+            continue;
+        }
+        gnomon__file_runs(&w, p, NULL);
+        gnomon_profile_free(p);
+    }
+    if (CHECK_EQ(gnomon__merge_rest(m, &p), GNOMON_OK))
+        gnomon__file_runs(&w, p, NULL);
+    CHECK_EQ(gnomon__file_finish(&w), GNOMON_OK);
+    gnomon_profile_free(p);
+    gnomon__merge_free(m);
+    return b;
+}
+
+/* All ranks as one sum. */
+static inline bytes summed(bytes *inputs, size_t count,
+                           const gnomon__stage_key *only)
+{
+    gnomon__merge *m = merge_of(inputs, count);
+    gnomon__unite *u;
+    gnomon_profile *p;
+    CHECK_EQ(
+        gnomon__unite_create(&u, gnomon__merge_shared(m), GNOMON__UNITE_RANKS),
+        GNOMON_OK);
+    for (size_t i = 0; i < gnomon__merge_count(m); i++) {
+        CHECK_EQ(gnomon__merge_run(m, i, &p), GNOMON_OK);
+        CHECK_EQ(gnomon__unite_add(u, p, 1, only), GNOMON_OK);
+        gnomon_profile_free(p);
+    }
+    if (!CHECK_EQ(gnomon__unite_finish(u, &p), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    gnomon__merge_free(m);
+    return b;
+}
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Sound profiles of random content, of few names and keys, so that two of them
+ * have much in common. */
+#ifndef GNOMON_TESTS_RANDOM_PROFILE_H
+#define GNOMON_TESTS_RANDOM_PROFILE_H
+
+#include <stdlib.h>
+
+#include "gnomon.h"
+#include "gnomon/profile.h"
+#include "test.h"
+
+static uint64_t random_word = 1;
+
+/* 0 .. below - 1. */
+static inline uint32_t random_below(uint32_t below)
+{
+    random_word ^= random_word << 13;
+    random_word ^= random_word >> 7;
+    random_word ^= random_word << 17;
+    return (uint32_t)(random_word >> 32) % below;
+}
+
+#define RANDOM_REGIONS 5
+#define RANDOM_NODES 24
+
+typedef struct random_stats {
+    gnomon_host_stats s;
+    gnomon_cell cells[4];
+} random_stats;
+
+/* Of up to four executions; total is above max. */
+static inline void random_host(random_stats *r)
+{
+    uint64_t ns[4], total = 0;
+    uint32_t n = random_below(5);
+    memset(r, 0, sizeof *r);
+    r->s.cells = r->cells;
+    for (uint32_t i = 0; i < n; i++) {
+        ns[i] = 1 + random_below(1000) * (uint64_t)random_below(1000);
+        r->s.min_ns = i && r->s.min_ns < ns[i] ? r->s.min_ns : ns[i];
+        r->s.max_ns = r->s.max_ns > ns[i] ? r->s.max_ns : ns[i];
+        total += ns[i];
+    }
+    for (uint64_t last = 0;;) { /* the cells in their order */
+        uint64_t next = UINT64_MAX;
+        for (uint32_t i = 0; i < n; i++)
+            if (gnomon_cell_of(ns[i]) + 1u > last &&
+                gnomon_cell_of(ns[i]) < next)
+                next = gnomon_cell_of(ns[i]);
+        if (next == UINT64_MAX)
+            break;
+        gnomon_cell *c = &r->cells[r->s.cell_count++];
+        c->cell = (uint32_t)next;
+        for (uint32_t i = 0; i < n; i++)
+            c->count += gnomon_cell_of(ns[i]) == next;
+        last = next + 1;
+    }
+    r->s.count = n;
+    r->s.total_ns = total;
+    r->s.self_ns = total;
+}
+
+typedef struct random_run {
+    uint32_t run, stage[2], track[3], pool;
+} random_run;
+
+/* Parents of nodes are before them and of one track; totals add up. */
+static inline void random_nodes(gnomon_builder *b, const random_run *r)
+{
+    static random_stats host[RANDOM_NODES], device[RANDOM_NODES];
+    gnomon_node_info n[RANDOM_NODES];
+    gnomon_memory_stats memory[RANDOM_NODES];
+    gnomon_work_stats work[RANDOM_NODES];
+    uint32_t number[RANDOM_NODES], order[RANDOM_NODES];
+    uint32_t count = random_below(RANDOM_NODES + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t parent = random_below(i + 1);
+        random_host(&host[i]);
+        random_host(&device[i]);
+        order[i] = i;
+        n[i] = (gnomon_node_info){.track = r->track[random_below(3)],
+                                  .stage = r->stage[random_below(2)],
+                                  .region = 1 + random_below(RANDOM_REGIONS),
+                                  .op = random_below(3),
+                                  .view = random_below(3),
+                                  .host = &host[i].s};
+        if (parent < i && random_below(4)) {
+            n[i].parent = parent + 1; /* for now */
+            n[i].track = n[parent].track;
+        }
+        if (!random_below(3))
+            n[i].device = &device[i].s;
+        work[i] = (gnomon_work_stats){random_below(9), random_below(9)};
+        if (!random_below(3))
+            n[i].work = &work[i];
+        uint64_t took = random_below(100), gave = random_below(100);
+        memory[i] =
+            (gnomon_memory_stats){.pool = r->pool,
+                                  .allocations = took,
+                                  .frees = gave,
+                                  .allocated_bytes = took,
+                                  .freed_bytes = gave,
+                                  .live_bytes = (int64_t)took - (int64_t)gave,
+                                  .peak_bytes = took};
+        if (!random_below(3)) {
+            n[i].memory = &memory[i];
+            n[i].memory_count = 1;
+        }
+    }
+    for (uint32_t i = count; i > 1; i--) { /* who ended first */
+        uint32_t k = random_below(i), swap = order[i - 1];
+        order[i - 1] = order[k];
+        order[k] = swap;
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        if (host[i].s.count || host[i].s.total_ns)
+            n[i].first = order[i] + 1;
+        if (!host[i].s.count) { /* nothing ended: it leads to others alone */
+            n[i].host = NULL;
+            continue;
+        }
+        if (n[i].parent && host[n[i].parent - 1].s.count)
+            host[n[i].parent - 1].s.total_ns += host[i].s.total_ns;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (n[i].parent)
+            n[i].parent = number[n[i].parent - 1];
+        number[i] = gnomon_add_node(b, &n[i]);
+    }
+    for (uint32_t i = 0; count && i < random_below(6); i++)
+        gnomon_add_link(b,
+                        &(gnomon_link_info){.from = number[random_below(count)],
+                                            .to = number[random_below(count)],
+                                            .kind = random_below(2),
+                                            .count = 1 + random_below(9)});
+    for (uint32_t i = 0, at = 0; count && i < random_below(6); i++)
+        gnomon_add_event(
+            b, &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
+                                    .track = r->track[0],
+                                    .region = 1 + random_below(RANDOM_REGIONS),
+                                    .begin_ns = at += random_below(3)});
+}
+
+static inline void random_facts(gnomon_builder *b, const random_run *r)
+{
+    static const char *const kinds[] = {"lost_scopes", "too_deep", "crossed"};
+    for (uint32_t i = 0; i < random_below(4); i++) {
+        double last = random_below(100) / 4.0;
+        gnomon_add_counter(b, &(gnomon_counter_info){
+                                  .track = r->track[random_below(3)],
+                                  .region = 1 + random_below(RANDOM_REGIONS),
+                                  .stage = r->stage[random_below(2)],
+                                  .count = 1 + random_below(9),
+                                  .last = last,
+                                  .min = last - random_below(9),
+                                  .max = last + random_below(9),
+                                  .sum = random_below(1000) / 8.0});
+    }
+    for (uint32_t i = 0; i < random_below(4); i++)
+        gnomon_add_loss(b, &(gnomon_loss_info){.run = r->run,
+                                               .kind = kinds[random_below(3)],
+                                               .count = 1 + random_below(9)});
+    for (uint32_t i = 0; i < random_below(3); i++)
+        gnomon_add_step(b, &(gnomon_step_info){.stage = r->stage[i],
+                                               .number = random_below(3),
+                                               .begin_ns = 1,
+                                               .end_ns = 2 + random_below(9)});
+    if (random_below(2))
+        gnomon_add_metadata(
+            b, &(gnomon_metadata_info){.run = r->run,
+                                       .key = random_below(2) ? "lr" : "model",
+                                       .json = random_below(2) ? "1" : "2"});
+}
+
+/* One rank. `uuid`: NULL, or its life's. */
+static inline void random_rank(gnomon_builder *b, int32_t rank,
+                               const char *uuid)
+{
+    static const char *const stages[] = {"fit", "validate"};
+    static const char *const names[] = {"main", "worker"};
+    random_run r;
+    random_stats steps;
+    r.run = gnomon_add_run(
+        b, &(gnomon_run_info){.rank = rank,
+                              .local_rank = -1,
+                              .world_size = 4,
+                              .host = random_below(2) ? "a" : "b",
+                              .now_ns = random_below(3),
+                              .uuid = uuid});
+    for (uint32_t i = 0; i < 2; i++) {
+        random_host(&steps);
+        uint64_t begin = random_below(100);
+        r.stage[i] = gnomon_add_stage(
+            b, &(gnomon_stage_info){.run = r.run,
+                                    .ordinal = i + 1,
+                                    .name = stages[i],
+                                    .begin_ns = begin,
+                                    .end_ns = begin + random_below(100),
+                                    .ended = (int32_t)random_below(2),
+                                    .steps = steps.s});
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        r.track[i] = gnomon_add_track(
+            b, &(gnomon_track_info){.run = r.run,
+                                    .kind = i == 2 ? GNOMON_TRACK_STREAM
+                                                   : GNOMON_TRACK_THREAD,
+                                    .device = i == 2 ? 0 : -1,
+                                    .index = i,
+                                    .name = names[random_below(2)],
+                                    .lives = 1 + random_below(3),
+                                    .os_id = random_below(100)});
+    r.pool = gnomon_add_track(b, &(gnomon_track_info){.run = r.run,
+                                                      .kind = GNOMON_TRACK_POOL,
+                                                      .name = "HBM"});
+    random_nodes(b, &r);
+    random_facts(b, &r);
+}
+
+/* Of the ranks in `ranks`. `life`: 0, or what tells their lives apart, which have
+ * uuids then: of one rank's equal ones all say the same. */
+static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    uint32_t turn = life ? 0 : random_below(RANDOM_REGIONS);
+    for (uint32_t i = 0; i < RANDOM_REGIONS; i++) {
+        const char name[] = {(char)('p' + (i + turn) % RANDOM_REGIONS), 0};
+        gnomon_add_region(b, &(gnomon_region_info){.name = name});
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        gnomon_add_view(
+            b, &(gnomon_view_info){.words = (i + turn) % 2 ? "" : "filter=p"});
+        gnomon_add_op(
+            b, &(gnomon_op_info){.operation = (i + turn) % 2 ? "mm" : "add"});
+    }
+    for (; *ranks; ranks++) {
+        const char uuid[] = {*ranks, 0};
+        uint64_t word = random_word;
+        if (life)
+            random_word = life * 10 + (uint64_t)*ranks;
+        random_rank(b, *ranks - '0', life ? uuid : NULL);
+        if (life)
+            random_word = word;
+    }
+    if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    return p;
+}
+
+#endif
