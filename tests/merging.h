@@ -31,7 +31,7 @@ static void merging_close(void *context, gnomon__source *source)
 static inline gnomon__merge *merge_of(bytes *inputs, size_t count)
 {
     const gnomon__merge_inputs from = {count, merging_open, merging_close,
-                                       inputs};
+                                       inputs, 0};
     gnomon__merge *m;
     CHECK_EQ(gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND), GNOMON_OK);
     for (size_t i = 0; i < count; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon report: what profilers print live, and the program's own tables, of
  * files. Standard output gets reports alone, in the order of files and of the
- * stages in them; whatever else there is to say goes to standard error. One
- * file is in memory at a time. */
+ * stages in them; whatever else there is to say goes to standard error. One run
+ * is in memory at a time, and the sums of stages. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +10,11 @@
 
 #include "cli/command.h"
 #include "cli/inputs.h"
-#include "cli/notes.h"
 #include "cli/output.h"
 #include "cli/profiler.h"
 #include "cli/progress.h"
 #include "cli/rows.h"
-#include "cli/stage.h"
+#include "cli/stages.h"
 #include "cli/tables.h"
 #include "cli/text.h"
 #include "platform/error.h"
@@ -196,8 +195,11 @@ static int report_words(report_request *r, int argc, char **argv)
 static int report_has_rows(const report_request *r, const gnomon_profile *p)
 {
     gnomon_node_info n;
+    gnomon_stage_info stage;
     if (r->kind == REPORT_STEPS)
-        return gnomon_profile_count(p, GNOMON_STEPS) > 0;
+        return gnomon_profile_count(p, GNOMON_STEPS) > 0 ||
+               (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK &&
+                stage.steps.count > 0);
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
         if (gnomon_profile_node(p, i, &n) == GNOMON_OK && n.host &&
             n.host->count)
@@ -206,33 +208,39 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
 }
 
 static int report_one(report_request *r, const char *path,
-                      const gnomon_profile *p)
+                      const gnomon_profile *p, const gnomon__rank_table *ranks)
 {
+    int code;
     r->has_rows |= report_has_rows(r, p);
     if (r->kind == REPORT_JSON) {
         r->out.print(&r->out, r->printed++ ? ",\n" : "[");
-        return gnomon__table_json(p, path, &r->table, &r->out);
+        return gnomon__table_json(p, path, ranks, &r->table, &r->out);
     }
     if (r->printed++) {
         gnomon__cli_end_line();
         if (r->kind >= REPORT_THREADS)
             r->out.write(&r->out, "\n", 1);
     }
-    switch (r->kind) {
-    case REPORT_THREADS:
-        return gnomon__table_threads(p, &r->table, &r->out);
-    case REPORT_STEPS:
-        return gnomon__table_steps(p, &r->table, &r->out);
-    default:
-        return r->profiler.profiler->summary(r->profiler.self, p, &r->out);
-    }
+    if (r->kind == REPORT_THREADS)
+        code = gnomon__table_threads(p, &r->table, &r->out);
+    else if (r->kind == REPORT_STEPS)
+        code = gnomon__table_steps(p, &r->table, &r->out);
+    else
+        code = r->profiler.profiler->summary(r->profiler.self, p, &r->out);
+    if (code || !ranks->runs || r->kind == REPORT_STEPS)
+        return code;
+    gnomon__cli_end_line();
+    r->out.write(&r->out, "\n", 1);
+    return gnomon__rank_table_print(ranks, r->table.limit, &r->out);
 }
 
 /* Between the end of one stage and the begin of the next a run has a stage, too;
  * where nothing was marked in it, nothing is reported live. */
-static int report_is_gap(const gnomon_stage_info *s)
+static int report_is_gap(const gnomon_profile *p)
 {
-    return !*s->name && s->ordinal > 1 && s->begin_ns == s->end_ns;
+    gnomon_stage_info s;
+    return gnomon_profile_stage(p, 1, &s) == GNOMON_OK && !*s.name &&
+           s.ordinal > 1 && s.begin_ns == s.end_ns;
 }
 
 /* What --stage may have meant. */
@@ -248,53 +256,67 @@ static void report_offer(report_request *r, const char *name)
     snprintf(r->near, sizeof r->near, "%s", name);
 }
 
-/* All of one file. Where it has one stage, or none, that is all it is. */
-static int report_stages(report_request *r, const char *path,
-                         const gnomon_profile *p)
+static int report_stage(report_request *r, const char *path,
+                        gnomon__cli_stages *stages, size_t which)
 {
-    size_t count = gnomon_profile_count(p, GNOMON_STAGES);
-    gnomon_stage_info stage;
-    int code = GNOMON_OK;
-    if (!count && !r->stage)
-        return report_one(r, path, p);
-    for (uint32_t i = 1; !code && i <= count; i++) {
-        gnomon_profile *one;
-        gnomon_profile_stage(p, i, &stage);
-        if (r->stage)
-            report_offer(r, stage.name);
-        if (r->stage ? strcmp(stage.name, r->stage) != 0
-                     : count > 1 && report_is_gap(&stage))
-            continue;
-        if (count == 1)
-            return report_one(r, path, p);
-        if (!(code = gnomon__cli_stage(p, i, &one))) {
-            code = report_one(r, path, one);
-            gnomon_profile_free(one);
-        } else {
-            gnomon__log("%s: stage %s: %s", path, stage.name,
-                        gnomon_error_text());
-        }
-    }
+    gnomon_profile *p;
+    int code = gnomon__cli_stage_take(&stages->at[which], &p);
+    if (code)
+        return code;
+    if (r->stage || stages->count == 1 || !report_is_gap(p))
+        code = report_one(r, path, p, &stages->at[which].ranks);
+    gnomon_profile_free(p);
     return code;
 }
 
-static int report_file(report_request *r, const gnomon__cli_inputs *in,
-                       size_t which)
+static int report_group(report_request *r, gnomon__gather *g,
+                        const gnomon__cli_group *group, int has_title)
 {
-    const char *path = in->paths[which];
-    gnomon_profile *p;
-    if (gnomon__cli_load(path, &p))
-        return GNOMON__EXIT_UNREADABLE;
-    if (in->count > 1 && r->kind != REPORT_JSON) {
+    const char *path = g->in->paths[group->input];
+    gnomon__cli_stages stages;
+    if (has_title && r->kind != REPORT_JSON) {
         gnomon__cli_end_line();
         r->out.print(&r->out, "%s==> ", r->printed ? "\n" : "");
         gnomon__cli_put(&r->out, path, 0);
+        if (group->count > 1)
+            r->out.print(&r->out, " and %zu ranks more", group->count - 1);
         r->out.print(&r->out, " <==\n");
     }
-    gnomon__cli_notes(path, p);
-    int code = report_stages(r, path, p);
-    gnomon_profile_free(p);
+    int code = gnomon__cli_stages_read(&stages, g, group, r->stage);
+    for (size_t i = 0; !code && i < stages.name_count; i++)
+        if (r->stage)
+            report_offer(r, stages.names[i]);
+    gnomon__cli_notes_print(&stages.notes, path);
+    for (size_t i = 0; !code && i < stages.count; i++)
+        code = report_stage(r, path, &stages, i);
+    if (code && !ferror(stdout))
+        gnomon__log("%s: %s", path, gnomon_error_text());
+    gnomon__cli_stages_free(&stages);
     return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+}
+
+/* Files that hold ranks of one job are one report; whatever else is apart. */
+static int report_files(report_request *r, const gnomon__cli_inputs *in)
+{
+    const uint32_t kinds =
+        GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS) & ~(1u << GNOMON_LINKS);
+    gnomon__gather g;
+    gnomon__cli_groups groups = {0};
+    int status = gnomon__gather_begin(&g, in, kinds, 1);
+    if (g.merge && in->count > 1)
+        gnomon__gather_notes(&g);
+    if (g.merge && gnomon__cli_groups_find(&groups, &g) != GNOMON_OK) {
+        gnomon__log("%s", gnomon_error_text());
+        status = GNOMON__EXIT_UNREADABLE;
+    }
+    for (size_t i = 0; i < groups.count && !ferror(stdout); i++)
+        status = gnomon__cli_worse(
+            status, report_group(r, &g, &groups.at[i], groups.count > 1));
+    if (g.merge)
+        gnomon__gather_damage(&g);
+    gnomon__cli_groups_free(&groups);
+    gnomon__gather_end(&g);
+    return status;
 }
 
 static int report_nothing(const report_request *r)
@@ -324,8 +346,8 @@ static int report_run(int argc, char **argv)
         return gnomon__cli_over(status);
     status = gnomon__cli_expand(&in, argv + optind);
     gnomon__progress_begin(&in);
-    for (size_t i = 0; i < in.count && !ferror(stdout); i++)
-        status = gnomon__cli_worse(status, report_file(&r, &in, i));
+    if (in.count)
+        status = gnomon__cli_worse(status, report_files(&r, &in));
     gnomon__progress_end();
     if (r.kind == REPORT_JSON && r.printed)
         r.out.print(&r.out, "]\n");

@@ -22,11 +22,18 @@ static enum gnomon_form save_form(const char *path)
                                                         : GNOMON_FORM_FILE;
 }
 
+typedef struct save_request {
+    const char *path;
+    enum gnomon_form form;
+    gnomon__cli_maker *maker;
+    void *context;
+} save_request;
+
 /* GNOMON_OK; or the error, of which errno tells more where it is GNOMON_EIO. */
-static int save_stream(const gnomon_profile *p, enum gnomon_form form, FILE *to)
+static int save_stream(const save_request *r, FILE *to)
 {
     gnomon_writer out = gnomon__cli_writer(to);
-    int code = gnomon_profile_write(p, form, &out);
+    int code = r->maker(r->context, r->form, &out);
     if (!code && fflush(to) != 0)
         code = GNOMON_EIO;
     return code;
@@ -35,36 +42,37 @@ static int save_stream(const gnomon_profile *p, enum gnomon_form form, FILE *to)
 static int save_failed(const char *path, int code)
 {
     gnomon__log("%s: %s", path,
-                code == GNOMON_ENOMEM ? "no memory to write it"
-                                      : strerror(errno));
+                code == GNOMON_EIO     ? strerror(errno)
+                : *gnomon_error_text() ? gnomon_error_text()
+                                       : gnomon_error_name(code));
     return GNOMON__EXIT_UNREADABLE;
 }
 
-static int save_open(const gnomon_profile *p, const char *path)
+static int save_open(const save_request *r)
 {
-    FILE *to = fopen(path, "wbe");
+    FILE *to = fopen(r->path, "wbe");
     int code;
     if (!to)
-        return save_failed(path, GNOMON_EIO);
-    code = save_stream(p, save_form(path), to);
+        return save_failed(r->path, GNOMON_EIO);
+    code = save_stream(r, to);
     if (fclose(to) != 0)
         code = code ? code : GNOMON_EIO;
-    return code ? save_failed(path, code) : GNOMON__EXIT_OK;
+    return code ? save_failed(r->path, code) : GNOMON__EXIT_OK;
 }
 
-static int save_beside(const gnomon_profile *p, const char *path, char *name)
+static int save_beside(const save_request *r, char *name)
 {
     int fd = mkostemp(name, O_CLOEXEC), code = GNOMON_EIO;
     FILE *to = fd < 0 ? NULL : fdopen(fd, "wb");
     if (to) {
-        code = save_stream(p, save_form(path), to);
+        code = save_stream(r, to);
         if (fclose(to) != 0)
             code = code ? code : GNOMON_EIO;
     }
-    if (!code && rename(name, path) != 0)
+    if (!code && rename(name, r->path) != 0)
         code = GNOMON_EIO;
     if (code) {
-        int status = save_failed(path, code);
+        int status = save_failed(r->path, code);
         if (fd >= 0)
             unlink(name);
         return status;
@@ -72,23 +80,34 @@ static int save_beside(const gnomon_profile *p, const char *path, char *name)
     return GNOMON__EXIT_OK;
 }
 
-int gnomon__cli_save(const gnomon_profile *p, const char *path)
+int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
 {
     static const char end[] = ".XXXXXX";
+    const save_request r = {path, save_form(path), maker, context};
     struct stat about;
     char *name;
     size_t size = strlen(path) + sizeof end;
     int status;
     if (strcmp(path, "-") == 0)
-        return save_stream(p, GNOMON_FORM_FILE, stdout) ? gnomon__cli_flush()
-                                                        : GNOMON__EXIT_OK;
+        return save_stream(&r, stdout) ? gnomon__cli_flush() : GNOMON__EXIT_OK;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        return save_open(p, path);
+        return save_open(&r);
     name = gnomon__alloc(size);
     if (!name)
         return save_failed(path, GNOMON_ENOMEM);
     snprintf(name, size, "%s%s", path, end);
-    status = save_beside(p, path, name);
+    status = save_beside(&r, name);
     gnomon__free(name);
     return status;
+}
+
+static int save_profile(void *profile, enum gnomon_form form,
+                        const gnomon_writer *out)
+{
+    return gnomon_profile_write(profile, form, out);
+}
+
+int gnomon__cli_save(const gnomon_profile *profile, const char *path)
+{
+    return gnomon__cli_make(path, save_profile, (void *)(size_t)profile);
 }

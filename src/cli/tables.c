@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/rows.h"
 #include "cli/text.h"
@@ -184,10 +185,27 @@ static void put_json_row(const gnomon__cli_row *r, const gnomon_writer *out)
     gnomon__cli_put_json(out, r->name);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         out->print(out, ", \"%s\": %" PRIu64, fields[i].name, fields[i].value);
-    out->write(out, "}", 1);
+}
+
+static void put_json_ranks(const char *name, const gnomon__rank_table *ranks,
+                           const gnomon_writer *out)
+{
+    for (size_t i = 0; i < ranks->count; i++) {
+        const gnomon__rank_row *r = &ranks->rows[i];
+        if (strcmp(r->name, name) != 0)
+            continue;
+        out->print(out,
+                   ", \"ranks\": {\"count\": %zu, \"min_ns\": %" PRIu64
+                   ", \"median_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64
+                   ", \"slowest\": %" PRId32 "}",
+                   r->count, r->min_ns, r->median_ns, r->max_ns,
+                   r->slowest.rank);
+        return;
+    }
 }
 
 int gnomon__table_json(const gnomon_profile *p, const char *file,
+                       const gnomon__rank_table *ranks,
                        const gnomon__table_request *request,
                        const gnomon_writer *out)
 {
@@ -204,6 +222,8 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
         out->print(out, ", \"rank\": %" PRId32, run.rank);
     else
         out->print(out, ", \"rank\": null");
+    if (ranks->runs)
+        out->print(out, ", \"ranks\": %" PRIu32, ranks->runs);
     if (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
         out->print(out, ", \"stage\": ");
         gnomon__cli_put_json(out, stage.name);
@@ -217,6 +237,8 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
     for (size_t i = 0; i < count && i < request->limit; i++) {
         out->print(out, i ? ",\n" : "\n");
         put_json_row(&rows[i], out);
+        put_json_ranks(rows[i].name, ranks, out);
+        out->write(out, "}", 1);
     }
     gnomon__free(rows);
     return out->print(out, "]}");

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "cli/rank_table.h"
 #include "gnomon/profile.h"
 
 typedef struct gnomon__table_request {
@@ -24,8 +25,9 @@ int gnomon__table_steps(const gnomon_profile *stage,
                         const gnomon__table_request *request,
                         const gnomon_writer *out);
 
-/* One object; `file` is a member of it. */
+/* One object; `file` is a member of it, and in each row what `ranks` says. */
 int gnomon__table_json(const gnomon_profile *stage, const char *file,
+                       const gnomon__rank_table *ranks,
                        const gnomon__table_request *request,
                        const gnomon_writer *out);
 

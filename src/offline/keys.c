@@ -74,6 +74,14 @@ int gnomon__compare_views(const gnomon_view_info *a, const gnomon_view_info *b)
     return strcmp(a->words, b->words);
 }
 
+const gnomon_run_info gnomon__no_run = {.struct_size = sizeof gnomon__no_run,
+                                        .rank = -1,
+                                        .local_rank = -1,
+                                        .world_size = -1,
+                                        .host = "",
+                                        .spec = "",
+                                        .clock = ""};
+
 int gnomon__compare_run_keys(const gnomon_run_info *a, const gnomon_run_info *b)
 {
     TRY_TEXT(job);

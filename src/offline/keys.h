@@ -14,6 +14,9 @@ int gnomon__compare_regions(const gnomon_region_info *a,
 int gnomon__compare_ops(const gnomon_op_info *a, const gnomon_op_info *b);
 int gnomon__compare_views(const gnomon_view_info *a, const gnomon_view_info *b);
 
+/* What is known of a run of which nothing is known. */
+extern const gnomon_run_info gnomon__no_run;
+
 /* By job, rank, attempt and uuid: lives of one rank follow one another. */
 int gnomon__compare_run_keys(const gnomon_run_info *a,
                              const gnomon_run_info *b);

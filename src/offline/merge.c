@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Inputs, the runs in them, and each run put together.
+/* The runs of all inputs, and each put together.
  *
  * A run is known by job, rank, attempt and uuid. Where it has a uuid, what is
  * given twice are readings of one life, of which the later holds; else it adds
@@ -10,158 +10,25 @@
 #include <string.h>
 
 #include "offline/keys.h"
+#include "offline/merging.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
-/* A run in a part of an input. */
-typedef struct merge_reading {
-    gnomon_run_info info; /* texts are the merge's */
-    uint32_t input;
-    uint32_t part;
-    uint32_t run; /* in the part; 0: it has none */
-    uint32_t reserved;
-} merge_reading;
-
-struct gnomon__merge {
-    gnomon__merge_inputs inputs;
-    uint32_t kinds;
-    gnomon__file_index *index; /* by input */
-    gnomon__shared shared;
-    gnomon__model *texts; /* of readings; and losses of no run */
-    merge_reading *readings;
-    size_t reading_count, reading_room;
-    size_t *first; /* reading of each run; one more at the end */
-    size_t run_count;
-    int has_runs; /* any input has */
-
-    gnomon__source source; /* of the input that is open */
-    size_t open;           /* which; SIZE_MAX: none */
-    gnomon_profile *part;  /* the last that was read */
-    size_t part_input, part_number;
-    unsigned char **was_read; /* by input and part: its own losses are taken */
-};
-
-#define RUN_KINDS (1u << GNOMON_RUNS)
-#define SHARED_KINDS \
-    (1u << GNOMON_REGIONS | 1u << GNOMON_OPS | 1u << GNOMON_VIEWS)
-
-/* ---- Inputs ------------------------------------------------------------------- */
-
-static void close_input(gnomon__merge *m)
-{
-    if (m->open != SIZE_MAX)
-        m->inputs.close(m->inputs.context, &m->source);
-    m->open = SIZE_MAX;
-}
-
-static int open_input(gnomon__merge *m, size_t input)
-{
-    if (m->open == input)
-        return GNOMON_OK;
-    close_input(m);
-    int code = m->inputs.open(m->inputs.context, input, &m->source);
-    if (!code)
-        m->open = input;
-    return code;
-}
-
-static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
-                       size_t input, size_t part, size_t run)
-{
-    if (m->reading_count == m->reading_room) {
-        size_t room = m->reading_room ? 2 * m->reading_room : 16;
-        merge_reading *more = gnomon__realloc(m->readings, room * sizeof *more);
-        if (!more)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
-        m->readings = more;
-        m->reading_room = room;
-    }
-    merge_reading *r = &m->readings[m->reading_count];
-    memset(r, 0, sizeof *r);
-    r->info = *info;
-    r->input = (uint32_t)input;
-    r->part = (uint32_t)part;
-    r->run = (uint32_t)run;
-    const char **texts[] = {&r->info.host, &r->info.dir,     &r->info.spec,
-                            &r->info.job,  &r->info.attempt, &r->info.uuid,
-                            &r->info.clock};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && !(*texts[i] = gnomon__model_text(m->texts, *texts[i])))
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
-    m->reading_count++;
-    return GNOMON_OK;
-}
-
-/* Of a part that names no run, whether there is anything in it; the empty profile
- * changes nothing that it is merged with. */
-static int look_at_no_run(gnomon__merge *m, size_t input, size_t part)
-{
-    static const gnomon_run_info unknown = {.rank = -1,
-                                            .local_rank = -1,
-                                            .world_size = -1,
-                                            .host = "",
-                                            .spec = "",
-                                            .clock = ""};
-    const gnomon__file_index *x = &m->index[input];
-    gnomon_profile *p;
-    size_t count = 0;
-    int code = gnomon__read_part(&p, &m->source, &x->parts[part], x->shared_end,
-                                 GNOMON__EVERY_KIND);
-    if (code)
-        return code;
-    for (int k = 0; k < GNOMON__ENTITIES; k++)
-        if (!(SHARED_KINDS >> k & 1))
-            count += gnomon_profile_count(p, k);
-    gnomon_profile_free(p);
-    return count ? add_reading(m, &unknown, input, part, 0) : GNOMON_OK;
-}
-
-static int look_at_part(gnomon__merge *m, size_t input, size_t part)
-{
-    const gnomon__file_index *x = &m->index[input];
-    gnomon_profile *p;
-    gnomon_run_info info;
-    int code = gnomon__read_part(&p, &m->source, &x->parts[part], x->shared_end,
-                                 part ? RUN_KINDS : RUN_KINDS | SHARED_KINDS);
-    if (code)
-        return code;
-    if (!part)
-        code = gnomon__shared_add(&m->shared, p);
-    size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
-    m->has_runs |= runs > 0;
-    if (!code && !runs)
-        code = look_at_no_run(m, input, part);
-    for (size_t i = 1; !code && i <= runs; i++) {
-        gnomon_profile_run(p, i, &info);
-        code = add_reading(m, &info, input, part, i);
-    }
-    gnomon_profile_free(p);
-    return code;
-}
-
-int gnomon__merge_look(gnomon__merge *m, size_t input)
-{
-    size_t before = m->reading_count;
-    gnomon__fail_clear();
-    int code = open_input(m, input);
-    if (!code)
-        code = gnomon__index_file(&m->index[input], &m->source);
-    if (!code &&
-        !(m->was_read[input] = gnomon__alloc(m->index[input].count + 1)))
-        code = gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
-    for (size_t i = 0; !code && i < m->index[input].count; i++)
-        code = look_at_part(m, input, i);
-    if (code)
-        m->reading_count = before;
-    return code;
-}
-
 /* ---- Runs ------------------------------------------------------------------------ */
+
+/* Of which run they are. */
+static int compare_lives(const gnomon__reading *a, const gnomon__reading *b)
+{
+    int order = gnomon__compare_run_keys(&a->info, &b->info);
+    if (!order && a->is_apart)
+        order = GNOMON__COMPARE(a->input, b->input);
+    return order;
+}
 
 static int reading_order(const void *left, const void *right)
 {
-    const merge_reading *a = left, *b = right;
-    int order = gnomon__compare_run_keys(&a->info, &b->info);
+    const gnomon__reading *a = left, *b = right;
+    int order = compare_lives(a, b);
     if (!order)
         order = gnomon__compare_runs(&a->info, &b->info);
     if (!order)
@@ -174,15 +41,14 @@ int gnomon__merge_order(gnomon__merge *m)
     int code = gnomon__shared_order(&m->shared);
     m->first = gnomon__alloc((m->reading_count + 1) * sizeof *m->first);
     if (!code && !m->first)
-        code = gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+        code = gnomon__no_memory_to_merge();
     if (code)
         return code;
     if (m->reading_count)
         qsort(m->readings, m->reading_count, sizeof *m->readings,
               reading_order);
     for (size_t i = 0; i < m->reading_count; i++)
-        if (!i || gnomon__compare_run_keys(&m->readings[i - 1].info,
-                                           &m->readings[i].info))
+        if (!i || compare_lives(&m->readings[i - 1], &m->readings[i]))
             m->first[m->run_count++] = i;
     m->first[m->run_count] = m->reading_count;
     return GNOMON_OK;
@@ -193,19 +59,24 @@ size_t gnomon__merge_count(const gnomon__merge *m)
     return m->run_count;
 }
 
-/* The record that holds is the last: it says most. */
-const gnomon_run_info *gnomon__merge_info(const gnomon__merge *m, size_t run,
-                                          size_t *readings, size_t *input)
+size_t gnomon__merge_readings(const gnomon__merge *m, size_t run)
 {
-    *readings = m->first[run + 1] - m->first[run];
-    *input = m->readings[m->first[run]].input;
-    return &m->readings[m->first[run + 1] - 1].info;
+    return m->first[run + 1] - m->first[run];
+}
+
+const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
+                                             size_t reading, size_t *input)
+{
+    const gnomon__reading *r = &m->readings[m->first[run] + reading];
+    *input = r->input;
+    return &r->info;
 }
 
 /* ---- Reading --------------------------------------------------------------------- */
 
 /* The losses of a file of runs that are of none of them. */
-static int take_own_losses(gnomon__merge *m, const gnomon_profile *p)
+static int take_own_losses(gnomon__merge *m, const gnomon_profile *p,
+                           size_t input)
 {
     gnomon_loss_info l;
     if (!gnomon_profile_count(p, GNOMON_RUNS))
@@ -215,21 +86,33 @@ static int take_own_losses(gnomon__merge *m, const gnomon_profile *p)
             continue;
         gnomon_loss_info *to = gnomon__model_add(m->texts, GNOMON_LOSSES);
         if (!to || !(l.kind = gnomon__model_text(m->texts, l.kind)))
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+            return gnomon__no_memory_to_merge();
         *to = l;
+        to->reserved = (uint32_t)input;
     }
     return GNOMON_OK;
 }
 
+const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
+                                           size_t *input)
+{
+    if (which >= gnomon__model_count(m->texts, GNOMON_LOSSES))
+        return NULL;
+    const gnomon_loss_info *l =
+        gnomon__model_at(m->texts, GNOMON_LOSSES, which + 1);
+    *input = l->reserved;
+    return l;
+}
+
 /* The part of a reading becomes m->part. */
-static int read_reading(gnomon__merge *m, const merge_reading *r)
+static int read_reading(gnomon__merge *m, const gnomon__reading *r)
 {
     const gnomon__file_index *x = &m->index[r->input];
     if (m->part && m->part_input == r->input && m->part_number == r->part)
         return GNOMON_OK;
     gnomon_profile_free(m->part);
     m->part = NULL;
-    int code = open_input(m, r->input);
+    int code = gnomon__merge_open(m, r->input);
     if (!code)
         code = gnomon__read_part(&m->part, &m->source, &x->parts[r->part],
                                  x->shared_end, m->kinds);
@@ -240,7 +123,7 @@ static int read_reading(gnomon__merge *m, const merge_reading *r)
     if (m->was_read[r->input][r->part])
         return GNOMON_OK;
     m->was_read[r->input][r->part] = 1;
-    return take_own_losses(m, m->part);
+    return take_own_losses(m, m->part, r->input);
 }
 
 static unsigned run_rules(const gnomon__merge *m)
@@ -295,7 +178,7 @@ static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
 
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
-    const merge_reading *r = &m->readings[m->first[run]];
+    const gnomon__reading *r = &m->readings[m->first[run]];
     size_t count = m->first[run + 1] - m->first[run];
     *out = NULL;
     gnomon__fail_clear();
@@ -316,9 +199,8 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
 {
     gnomon__table *t = &m->texts->tables[GNOMON_LOSSES];
     gnomon__model *rest = gnomon__model_create();
-    int code = rest
-                   ? gnomon__shared_lend(&m->shared, rest)
-                   : gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+    int code = rest ? gnomon__shared_lend(&m->shared, rest)
+                    : gnomon__no_memory_to_merge();
     *out = NULL;
     if (t->count > 1)
         qsort(t->items, t->count, t->size, loss_order);
@@ -332,7 +214,7 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
         }
         last = gnomon__model_add(rest, GNOMON_LOSSES);
         if (!last || !(last->kind = gnomon__model_text(rest, l->kind)))
-            code = gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+            code = gnomon__no_memory_to_merge();
         else
             last->count = l->count;
     }
@@ -351,9 +233,9 @@ int gnomon__merge_create(gnomon__merge **out,
     gnomon__merge *m = *out = gnomon__alloc(sizeof *m);
     gnomon__fail_clear();
     if (!m)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+        return gnomon__no_memory_to_merge();
     m->inputs = *inputs;
-    m->kinds = kinds | RUN_KINDS | SHARED_KINDS;
+    m->kinds = kinds | GNOMON__RUN_KINDS | GNOMON__SHARED_KINDS;
     m->open = SIZE_MAX;
     m->texts = gnomon__model_create();
     m->index = gnomon__alloc((inputs->count + 1) * sizeof *m->index);
@@ -362,7 +244,7 @@ int gnomon__merge_create(gnomon__merge **out,
         return GNOMON_OK;
     gnomon__merge_free(m);
     *out = NULL;
-    return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+    return gnomon__no_memory_to_merge();
 }
 
 const gnomon__shared *gnomon__merge_shared(const gnomon__merge *m)
@@ -374,7 +256,7 @@ void gnomon__merge_free(gnomon__merge *m)
 {
     if (!m)
         return;
-    close_input(m);
+    gnomon__merge_close(m);
     gnomon_profile_free(m->part);
     for (size_t i = 0; i < m->inputs.count; i++) {
         if (m->index)

@@ -15,6 +15,7 @@ typedef struct gnomon__merge_inputs {
     int (*open)(void *context, size_t input, gnomon__source *out);
     void (*close)(void *context, gnomon__source *source);
     void *context;
+    int apart; /* runs of no known rank and life are one for each input */
 } gnomon__merge_inputs;
 
 typedef struct gnomon__merge gnomon__merge;
@@ -32,14 +33,20 @@ int gnomon__merge_look(gnomon__merge *m, size_t input);
 /* After the last one: puts runs and all that they share in order. */
 int gnomon__merge_order(gnomon__merge *m);
 
-/* The runs, from 0. `readings`: how often it was given; `input`: where first. */
+/* The runs, from 0; and what says of each: its readings, from 0. The last one's
+ * record holds. */
 size_t gnomon__merge_count(const gnomon__merge *m);
-const gnomon_run_info *gnomon__merge_info(const gnomon__merge *m, size_t run,
-                                          size_t *readings, size_t *input);
+size_t gnomon__merge_readings(const gnomon__merge *m, size_t run);
+const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
+                                             size_t reading, size_t *input);
 
 /* The run as a profile, which the caller frees before the merge; its regions, ops
  * and views are numbered as in all others. In the order of runs it reads least. */
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out);
+
+/* A loss of an input itself, of what was read so far, from 0; NULL: no more. */
+const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
+                                           size_t *input);
 
 /* When all runs were read: what is of none, losses of the inputs themselves.
  * Likewise. */

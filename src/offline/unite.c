@@ -56,14 +56,6 @@ int gnomon__unite_text(gnomon__unite *u, const char **text)
 
 /* ---- The run --------------------------------------------------------------------- */
 
-static const gnomon_run_info nobody_run = {.struct_size = sizeof nobody_run,
-                                           .rank = -1,
-                                           .local_rank = -1,
-                                           .world_size = -1,
-                                           .host = "",
-                                           .spec = "",
-                                           .clock = ""};
-
 static int keep_run(gnomon__unite *u, gnomon_run_info *to,
                     const gnomon_run_info *from)
 {
@@ -81,7 +73,7 @@ static int unite_run(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
     gnomon__table *metadata = &u->m->tables[GNOMON_METADATA];
-    gnomon_run_info run = nobody_run;
+    gnomon_run_info run = gnomon__no_run;
     if (u->rules & GNOMON__UNITE_NO_RUN)
         return GNOMON_OK;
     if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
