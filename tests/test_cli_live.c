@@ -62,6 +62,11 @@ static void *work(void *unused)
         gnomon_start("optimizer_step");
         inner(i % 4);
         gnomon_stop("optimizer_step");
+        gnomon_start("zip"); /* they cross */
+        gnomon_start("crossing");
+        gnomon_stop("zip");
+        inner(1);
+        gnomon_stop("crossing");
     }
     return unused;
 }
@@ -99,8 +104,20 @@ TEST(a_real_run_reports_as_its_file)
                                i, i, i);
         CHECK_EQ(r.status, 0);
         CHECK_STR(r.err, "");
-        CHECK_STR(r.out, "12\n");
+        CHECK_STR(r.out, "14\n");
+        r = shell("$G merge -o alone.gnomon %d.gnomon && "
+                  "for as in simple advanced; do $G report --as $as "
+                  "alone.gnomon | diff - %d-$as.txt || exit; done",
+                  i, i);
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(r.out, "");
     }
+    child_result all = shell("$G merge -o all.gnomon 3.gnomon 1.gnomon "
+                             "2.gnomon && $G report all.gnomon > all.txt; "
+                             "cat 1-simple.txt 2-simple.txt 3-simple.txt | "
+                             "diff all.txt -");
+    CHECK_STR(all.out, "");
+    CHECK_STR(all.err, "");
     CHECK_EQ(gnomon_snapshot(&p, "both", 1), GNOMON_OK);
     program_save(p, GNOMON_FORM_FILE, "run.gnomon");
     gnomon_profile_free(p);

@@ -22,11 +22,12 @@ static int memory_read(void *context, uint64_t at, void *bytes, size_t size)
 }
 
 /* Damage is told within the profile. */
-static int memory_load(gnomon__cli_memory *to, const char *path)
+static int memory_load(gnomon__cli_memory *to, const char *path, int again)
 {
     const gnomon_writer out = gnomon__cli_memory_writer(to);
     gnomon_profile *p;
-    int code = gnomon__cli_load(path, &p);
+    int code =
+        again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
     if (!code)
         code = gnomon_profile_write(p, GNOMON_FORM_FILE, &out);
     gnomon_profile_free(p);
@@ -77,7 +78,8 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
         g->fd = -1;
         if (can_be_read_again(path))
             to = &g->loaded;
-        int code = memory_load(to, path);
+        int code = memory_load(to, path, g->was_loaded[input]);
+        g->was_loaded[input] = 1;
         if (code) {
             gnomon__cli_memory_free(to);
             return code;
@@ -107,10 +109,12 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
     int status = GNOMON__EXIT_OK;
     *g = (gnomon__gather){.in = in, .fd = -1};
     g->kept = gnomon__alloc((in->count + 1) * sizeof *g->kept);
-    int code = g->kept ? gnomon__merge_create(&g->merge, &inputs, kinds)
-                       : GNOMON_ENOMEM;
+    g->was_loaded = gnomon__alloc(in->count + 1);
+    int code = g->kept && g->was_loaded
+                   ? gnomon__merge_create(&g->merge, &inputs, kinds)
+                   : GNOMON_ENOMEM;
     for (size_t i = 0; !code && i < in->count; i++) {
-        gnomon__progress_show();
+        gnomon__progress_at("file", i + 1, in->count);
         int wrong = gnomon__merge_look(g->merge, i);
         gnomon__progress_hide();
         if (!wrong)
@@ -129,6 +133,20 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
     return GNOMON__EXIT_UNREADABLE;
 }
 
+int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out)
+{
+    gnomon__source from;
+    *out = NULL;
+    gnomon__fail_clear();
+    int code = gather_open(g, input, &from);
+    if (!code)
+        code = gnomon__read_file(out, &from);
+    if (code)
+        gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
+    gather_close(g, &from);
+    return code;
+}
+
 void gnomon__gather_end(gnomon__gather *g)
 {
     gnomon__merge_free(g->merge);
@@ -136,5 +154,6 @@ void gnomon__gather_end(gnomon__gather *g)
     for (size_t i = 0; g->kept && i < g->in->count; i++)
         gnomon__cli_memory_free(&g->kept[i]);
     gnomon__free(g->kept);
+    gnomon__free(g->was_loaded);
     *g = (gnomon__gather){.fd = -1};
 }

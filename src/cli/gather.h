@@ -13,6 +13,7 @@ typedef struct gnomon__gather {
     gnomon__cli_memory *kept;  /* by input: what can be read but once */
     gnomon__cli_memory loaded; /* of the one that is open, if it is JSON */
     int fd;
+    char *was_loaded; /* by input: what there is to say of it has been said */
 } gnomon__gather;
 
 /* Looks through all files of `in`, which must live as long; `kinds` and
@@ -22,6 +23,10 @@ typedef struct gnomon__gather {
 int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
                          uint32_t kinds, int apart);
 void gnomon__gather_end(gnomon__gather *g);
+
+/* All of one input, as it is. GNOMON_OK, and the caller frees *out; else it is
+ * NULL, and a line has said why. */
+int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out);
 
 /* Lines on standard error: which ranks are missing, came twice, were restarted. */
 void gnomon__gather_notes(const gnomon__gather *g);

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon info: what files hold, for a person. One file is in memory at a time;
- * of several each run is a line. */
+/* gnomon info: what files hold, for a person; of many runs a line for each, one
+ * in memory at a time. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/gather.h"
 #include "cli/inputs.h"
 #include "cli/notes.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text.h"
+#include "platform/error.h"
+
+#define FEW_RUNS 4 /* of one file: all that is known of them */
 
 static int info_run(int argc, char **argv);
 
 const gnomon__command gnomon__command_info = {
     .name = "info",
     .operands = "FILE...",
-    .about = "Says what profiles hold; of several files, a line for each run",
+    .about = "Says what profiles hold; of many runs, a line for each",
     .run = info_run,
     .takes_files = 1,
 };
@@ -240,12 +244,58 @@ static void info_lines(const gnomon_writer *out, const char *path,
     }
 }
 
+/* Run after run, wherever they lie. */
+static int info_table(const gnomon_writer *out, gnomon__gather *g)
+{
+    int code = GNOMON_OK;
+    size_t runs = gnomon__merge_count(g->merge), input;
+    if (runs)
+        info_head(out);
+    for (size_t i = 0; !code && i < runs && !ferror(stdout); i++) {
+        gnomon_profile *p;
+        (void)gnomon__merge_reading(g->merge, i, 0, &input);
+        gnomon__progress_at("run", i + 1, runs);
+        code = gnomon__merge_run(g->merge, i, &p);
+        gnomon__progress_hide();
+        if (code) {
+            gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
+            break;
+        }
+        info_lines(out, g->in->paths[input], p);
+        gnomon_profile_free(p);
+    }
+    gnomon__gather_damage(g);
+    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+}
+
+static int info_files(const gnomon__cli_inputs *in)
+{
+    const uint32_t kinds = GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS);
+    const gnomon_writer out = gnomon__cli_writer(stdout);
+    gnomon__gather g;
+    int status = gnomon__gather_begin(&g, in, kinds, 1);
+    if (!g.merge || (status && in->count == 1)) {
+        ; /* it has been said */
+    } else if (in->count > 1 || gnomon__merge_count(g.merge) > FEW_RUNS) {
+        gnomon__gather_notes(&g);
+        status = gnomon__cli_worse(status, info_table(&out, &g));
+    } else {
+        gnomon_profile *p;
+        if (gnomon__gather_whole(&g, 0, &p))
+            status = GNOMON__EXIT_UNREADABLE;
+        else
+            info_whole(&out, in->paths[0], p);
+        gnomon_profile_free(p);
+    }
+    gnomon__gather_end(&g);
+    return status;
+}
+
 static int info_run(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_info;
-    const gnomon_writer out = gnomon__cli_writer(stdout);
     gnomon__cli_inputs in = {0};
-    int option, status, shown = 0;
+    int option, status;
     while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
         ;
     if (option != GNOMON__CLI_END)
@@ -254,21 +304,8 @@ static int info_run(int argc, char **argv)
         return gnomon__cli_usage(c, "no file is named");
     status = gnomon__cli_expand(&in, argv + optind);
     gnomon__progress_begin(&in);
-    for (size_t i = 0; i < in.count && !ferror(stdout); i++) {
-        gnomon_profile *p;
-        if (gnomon__cli_load(in.paths[i], &p)) {
-            status = gnomon__cli_worse(status, GNOMON__EXIT_UNREADABLE);
-            continue;
-        }
-        if (in.count == 1) {
-            info_whole(&out, in.paths[i], p);
-        } else {
-            if (!shown++)
-                info_head(&out);
-            info_lines(&out, in.paths[i], p);
-        }
-        gnomon_profile_free(p);
-    }
+    if (in.count)
+        status = gnomon__cli_worse(status, info_files(&in));
     gnomon__progress_end();
     gnomon__cli_inputs_free(&in);
     return status;

@@ -85,7 +85,7 @@ static int load_file(const char *path, gnomon_profile **out)
     return code;
 }
 
-int gnomon__cli_load(const char *path, gnomon_profile **out)
+static int load_any(const char *path, gnomon_profile **out, int again)
 {
     int is_stdin = strcmp(path, "-") == 0, code;
     const char *name = is_stdin ? "standard input" : path, *why;
@@ -98,9 +98,19 @@ int gnomon__cli_load(const char *path, gnomon_profile **out)
     why = gnomon_error_text();
     if (strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0)
         why += n + 2; /* the library's line names it, too */
-    if (code || *why)
+    if (code || (*why && !again))
         gnomon__log("%s: %s", name, *why ? why : gnomon_error_name(code));
     return code;
+}
+
+int gnomon__cli_load(const char *path, gnomon_profile **out)
+{
+    return load_any(path, out, 0);
+}
+
+int gnomon__cli_load_again(const char *path, gnomon_profile **out)
+{
+    return load_any(path, out, 1);
 }
 
 /* ---- Words ------------------------------------------------------------------- */

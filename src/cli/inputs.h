@@ -13,6 +13,9 @@
  * of a JSON form were ignored. */
 int gnomon__cli_load(const char *path, gnomon_profile **out);
 
+/* The same of one that was loaded before: what was ignored is not said again. */
+int gnomon__cli_load_again(const char *path, gnomon_profile **out);
+
 /* Files in the order of the words: a folder is all *.gnomon and *.gnomon.json in
  * it, ordered as people number them (rank 9 before rank 10); what is not there
  * and has *, ? or [ is a pattern. */

@@ -47,7 +47,7 @@ static int merge_to_file(gnomon__gather *g, const gnomon_writer *out)
     gnomon__file_shared(&w, &gnomon__merge_shared(g->merge)->m->base);
     size_t runs = gnomon__merge_count(g->merge);
     for (size_t i = 0; !code && !w.code && i <= runs; i++) {
-        gnomon__progress_show();
+        gnomon__progress_at("run", i + 1, runs + 1);
         code = i < runs ? gnomon__merge_run(g->merge, i, &p)
                         : gnomon__merge_rest(g->merge, &p);
         gnomon__progress_hide();

@@ -23,7 +23,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t over = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
 static int is_running, is_over, is_shown, is_drawn;
-static size_t file, files;
+static size_t at, of; /* the file, or what else is counted */
+static const char *what = "file";
+static unsigned depth; /* of shows without a hide */
 static uint64_t read_before, to_read;
 
 /* Bytes that this process has read; 0 where the system does not say. */
@@ -38,19 +40,25 @@ static uint64_t bytes_read(void)
     return bytes;
 }
 
+/* Of many things, by their number; of one, by its bytes. */
+static double done_part(void)
+{
+    uint64_t done = bytes_read();
+    if (of > 1)
+        return (double)(at - 1) / (double)of;
+    done = done > read_before ? done - read_before : 0;
+    return done > to_read ? 1 : (double)done / (double)to_read;
+}
+
 static void draw(void)
 {
     char bar[WIDTH + 1];
-    uint64_t done = bytes_read();
-    done = done > read_before ? done - read_before : 0;
-    if (done > to_read)
-        done = to_read;
-    int full = (int)((double)done / (double)to_read * WIDTH);
+    double part = done_part();
     memset(bar, '.', WIDTH);
-    memset(bar, '#', (size_t)full);
+    memset(bar, '#', (size_t)(part * WIDTH));
     bar[WIDTH] = 0;
-    fprintf(stderr, "\r%s %3d %%, file %zu of %zu\033[K", bar,
-            (int)((double)done / (double)to_read * 100), file, files);
+    fprintf(stderr, "\r%s %3d %%, %s %zu of %zu\033[K", bar, (int)(part * 100),
+            what, at, of);
     fflush(stderr);
     is_drawn = 1;
 }
@@ -87,11 +95,11 @@ void gnomon__progress_begin(const gnomon__cli_inputs *in)
     if (!isatty(STDERR_FILENO) || !term || !*term || !strcmp(term, "dumb"))
         return;
     to_read = 1;
-    files = in->count;
+    of = in->count;
     for (size_t i = 0; i < in->count; i++)
         if (stat(in->paths[i], &about) == 0 && S_ISREG(about.st_mode))
             to_read += (uint64_t)about.st_size;
-    if (to_read < MUCH && files < MANY)
+    if (to_read < MUCH && of < MANY)
         return;
     read_before = bytes_read();
     sigfillset(&all);
@@ -118,7 +126,20 @@ void gnomon__progress_show(void)
     if (!is_running)
         return;
     pthread_mutex_lock(&lock);
-    file++;
+    at += !depth++;
+    is_shown = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+void gnomon__progress_at(const char *thing, size_t number, size_t count)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&lock);
+    what = thing;
+    at = number;
+    of = count;
+    depth++;
     is_shown = 1;
     pthread_mutex_unlock(&lock);
 }
@@ -128,7 +149,8 @@ void gnomon__progress_hide(void)
     if (!is_running)
         return;
     pthread_mutex_lock(&lock);
-    is_shown = 0;
-    clear();
+    is_shown = --depth > 0;
+    if (!is_shown)
+        clear();
     pthread_mutex_unlock(&lock);
 }

@@ -188,13 +188,14 @@ static int add_name(gnomon__cli_stages *s, const char *name)
     return GNOMON_OK;
 }
 
-static int add_run(gnomon__cli_stages *s, gnomon__gather *g, size_t run,
+static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
+                   const gnomon__cli_group *group, size_t which,
                    const char *name)
 {
     gnomon_profile *p;
     gnomon_stage_info stage;
-    gnomon__progress_show();
-    int code = gnomon__merge_run(g->merge, run, &p);
+    gnomon__progress_at("run", which + 1, group->count);
+    int code = gnomon__merge_run(g->merge, group->runs[which], &p);
     gnomon__progress_hide();
     if (code)
         return code;
@@ -230,7 +231,7 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
     int code = GNOMON_OK;
     *s = (gnomon__cli_stages){.runs = group->count};
     for (size_t i = 0; !code && i < group->count; i++)
-        code = add_run(s, g, group->runs[i], name);
+        code = add_run(s, g, group, i, name);
     if (s->count > 1)
         qsort(s->at, s->count, sizeof *s->at, by_stage);
     for (size_t i = 0; i < s->count; i++)

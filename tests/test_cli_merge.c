@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon merge, and reports of many ranks: who is missing, there twice or was
+ * restarted, and how the ranks compare.
+ * links: static
+ * needs: cli
+ * timeout: 120 */
+#include "json_form.h"
+#include "program.h"
+
+/* A rank that spent `ms` in "step" and a half of it in "load", below. */
+static void put_rank(const char *path, int rank, int world, int ms,
+                     const char *more)
+{
+    char text[1024];
+    int cell = (int)gnomon_cell_of((uint64_t)ms * 1000000);
+    int half = (int)gnomon_cell_of((uint64_t)ms * 500000);
+    snprintf(text, sizeof text,
+             "{\"gnomon\": 1, \"runs\": [{\"rank\": %d, \"world_size\": %d, "
+             "\"host\": \"n%d\", \"pid\": %d, \"now_ns\": 9000000000%s}], "
+             "\"stages\": [{\"name\": \"fit\", \"ordinal\": 1, \"end_ns\": "
+             "%d000000, \"ended\": true}], \"tracks\": [{\"name\": \"main\"}], "
+             "\"regions\": [{\"name\": \"step\"}, {\"name\": \"load\"}], "
+             "\"nodes\": [{\"track\": 1, \"stage\": 1, \"region\": 1, "
+             "\"first\": 2, \"host\": {\"count\": 1, \"total_ns\": %d000000, "
+             "\"self_ns\": %d00000, \"min_ns\": %d000000, \"max_ns\": "
+             "%d000000, \"cells\": [[%d, 1]]}}, {\"track\": 1, \"stage\": 1, "
+             "\"parent\": 1, \"region\": 2, \"first\": 1, \"host\": "
+             "{\"count\": 1, \"total_ns\": %d00000, \"self_ns\": %d00000, "
+             "\"min_ns\": %d00000, \"max_ns\": %d00000, \"cells\": [[%d, "
+             "1]]}}]}\n",
+             rank, world, rank / 2, 100 + rank, more, ms, ms, 5 * ms, ms, ms,
+             cell, 5 * ms, 5 * ms, 5 * ms, 5 * ms, half);
+    program_put(path, text);
+}
+
+TEST(ranks_are_one_report)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    put_rank("r0.json", 0, 4, 10, "");
+    put_rank("r1.json", 1, 4, 12, "");
+    put_rank("r2.json", 2, 4, 40, "");
+    put_rank("r3.json", 3, 4, 11, "");
+    child_result r = shell("$G report r*.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.out, "FIT Profiler Report\n"), 1);
+    CHECK(strstr(r.out, "|  4              \t|  0.073          \t|  100.0 "));
+    const char *table = strstr(r.out, "4 ranks");
+    CHECK_STR(table ? table : "none",
+              "4 ranks, time of each\n"
+              "Action   Ranks         Min      Median         Max  Slowest\n"
+              "step         4    10.00 ms    11.50 ms    40.00 ms  rank 2\n"
+              "load         4    5.000 ms    5.750 ms    20.00 ms  rank 2\n");
+    r = shell("$G merge -o all.gnomon r3.json r1.json r0.json r2.json && "
+              "$G report all.gnomon > a && $G report r*.json | diff - a && "
+              "$G report --as advanced all.gnomon | grep -c '4 ranks'");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "1\n");
+    CHECK_STR(r.err, "");
+    r = shell("$G report --as json all.gnomon | python3 -c 'import json, sys\n"
+              "stage, = json.load(sys.stdin)\n"
+              "print(stage[\"ranks\"], stage[\"wall_ns\"], stage[\"rows\"][0]"
+              "[\"ranks\"])'");
+    if (r.status != 127)
+        CHECK_STR(r.out, "4 73000000 {'count': 4, 'min_ns': 10000000, "
+                         "'median_ns': 11500000, 'max_ns': 40000000, "
+                         "'slowest': 2}\n");
+}
+
+TEST(what_is_odd_about_ranks_is_said)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    put_rank("0.json", 0, 9, 10, ", \"uuid\": \"a\", \"job\": \"j\"");
+    put_rank("1.json", 1, 9, 10, ", \"uuid\": \"b\", \"job\": \"j\"");
+    put_rank("1b.json", 1, 9, 10, ", \"uuid\": \"c\", \"job\": \"j\"");
+    put_rank("4.json", 4, 9, 10, ", \"uuid\": \"d\", \"job\": \"j\"");
+    put_rank("4b.json", 4, 9, 10,
+             ", \"uuid\": \"e\", \"job\": \"j\", \"attempt\": \"1\"");
+    put_rank("8.json", 8, 9, 10, ", \"job\": \"j\"");
+    put_rank("8b.json", 8, 9, 12, ", \"job\": \"j\"");
+    child_result r = shell("cp 0.json 0b.json; $G merge -o m.gnomon ?.json "
+                           "?b.json; $G info m.gnomon 2>/dev/null | wc -l");
+    CHECK_STR(
+        r.err,
+        "gnomon: 5 of 9 ranks of job j are missing: 2-3, 5-7\n"
+        "gnomon: 0b.json: has rank 0 as 0.json has it: counted once\n"
+        "gnomon: rank 1 of job j is there twice: process 101 on n0 and process "
+        "101 on n0\n"
+        "gnomon: rank 4 of job j was restarted: attempts first, 1\n"
+        "gnomon: 8b.json: has rank 8, which 8.json has, too: without a uuid "
+        "their times add up\n");
+    CHECK_STR(r.out, "7\n");       /* a head, and a line for each run */
+    r = shell("$G report 0.json"); /* of one nobody else is expected */
+    CHECK_STR(r.err, "");
+    put_rank("x.json", 0, 1, 10, ", \"uuid\": \"x\"");
+    put_rank("y.json", 0, 1, 10, ", \"uuid\": \"y\"");
+    r = shell("$G report x.json y.json"); /* two trainings, not two ranks */
+    CHECK_EQ(times_in(r.out, "==> "), 2);
+    CHECK_EQ(times_in(r.out, "ranks"), 0);
+}
+
+TEST(any_form_order_and_place)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    for (int i = 0; i < 6; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "%d.json", i);
+        put_rank(path, i, 6, 10 + i, "");
+    }
+    child_result r =
+        shell("set -e; $G merge -o all.gnomon ?.json\n"
+              "for i in 0 2 4; do $G cat -o $i.gnomon $i.json; done\n"
+              "$G merge -o b.gnomon 5.json 4.gnomon 1.json 0.gnomon 2.gnomon "
+              "3.json; cmp all.gnomon b.gnomon\n"
+              "$G merge -o c.gnomon 2.gnomon 3.json 1.json 2> some\n"
+              "grep -c '^gnomon: 3 of 6 ranks are missing: 0, 4-5$' some\n"
+              "cat 0.json | $G merge -o d.gnomon c.gnomon - 4.json 5.json; "
+              "cmp all.gnomon d.gnomon\n"
+              "$G merge -o e.gnomon all.gnomon; cmp all.gnomon e.gnomon\n"
+              "$G merge -o - all.gnomon | cmp - all.gnomon\n"
+              "$G merge -o all.json all.gnomon\n"
+              "$G cat all.gnomon | cmp - all.json\n"
+              "mkdir d; for i in ?.json; do mv $i "
+              "d/${i%%.json}.gnomon.json; done; $G merge -o f.gnomon d; cmp "
+              "all.gnomon f.gnomon\n"
+              "stat -c %%a f.gnomon");
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "1\n600\n");
+    CHECK_EQ(r.status, 0);
+}
+
+TEST(many_files_and_few_descriptors)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    put_rank("r.json", 7, 400, 10, ", \"uuid\": \"UUID\"");
+    child_result r =
+        shell("set -e; mkdir d; i=0; while [ $i -lt 400 ]; do sed "
+              "\"s/UUID/$i/; s/\\\"rank\\\": 7/\\\"rank\\\": $i/\" r.json > "
+              "d/$i.gnomon.json; i=$((i+1)); done; ulimit -n 12; "
+              "$G merge -o all.gnomon d; $G report all.gnomon | grep -c "
+              "'^400 ranks'; $G info all.gnomon | wc -l");
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "1\n401\n");
+    CHECK_EQ(r.status, 0);
+}
+
+TEST(what_goes_wrong_ends_as_it_should)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    put_rank("a.json", 0, 1, 10, "");
+    child_result r = shell("$G merge a.json");
+    CHECK_EQ(r.status, 1);
+    CHECK(strstr(r.err, "-o"));
+    CHECK_EQ(shell("$G merge -o x.gnomon").status, 1);
+    r = shell("$G merge -o x.gnomon nowhere a.json; echo $?; "
+              "$G report x.gnomon | head -n 1");
+    CHECK_STR(r.out, "2\nFIT Profiler Report\n");
+    CHECK_EQ(times_in(r.err, "gnomon: nowhere: "), 1);
+    r = shell("echo '{\"gnomon\": 1, \"runs\": []}' > none.json; "
+              "$G merge -o y.gnomon none.json; echo $?; ls y.gnomon");
+    CHECK_EQ(strncmp(r.out, "3\n", 2), 0);
+    CHECK_EQ(shell("$G merge -o no/such/folder.gnomon a.json").status, 2);
+    r = shell("$G merge -o /dev/full a.json");
+    CHECK_EQ(r.status, 2);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
+}
