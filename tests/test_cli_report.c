@@ -244,7 +244,8 @@ static const char by_hand[] =
     "\"tracks\": [{\"name\": \"main\", \"os_id\": 7},"
     "{\"name\": \"loader\", \"index\": 1, \"lives\": 2}],"
     "\"regions\": [{\"name\": \"step\"}, {\"name\": \"load\"},"
-    "{\"name\": \"a \\\"quoted\\\"\\u0009name\"}],"
+    "{\"name\": \"a \\\"quoted\\\"\\u0009name\"},"
+    "{\"name\": \"open\", \"kind\": \"api\"}, {\"name\": \"tie\"}],"
     "\"nodes\": ["
     "{\"track\": 1, \"stage\": 1, \"region\": 1, \"first\": 2, \"host\":"
     "{\"count\": 2, \"total_ns\": 9000, \"self_ns\": 3000, \"min_ns\": 4500,"
@@ -255,9 +256,16 @@ static const char by_hand[] =
     "{\"track\": 2, \"stage\": 1, \"region\": 2, \"first\": 3, \"host\":"
     "{\"count\": 4, \"total_ns\": 4000, \"self_ns\": 4000, \"min_ns\": 1000,"
     " \"max_ns\": 1000}},"
+    "{\"track\": 2, \"stage\": 1, \"region\": 5, \"first\": 5, \"host\":"
+    "{\"count\": 4, \"total_ns\": 4000, \"self_ns\": 4000, \"min_ns\": 1000,"
+    " \"max_ns\": 1000}},"
+    "{\"track\": 2, \"stage\": 1, \"region\": 4, \"first\": 6, \"host\":"
+    "{\"count\": 1, \"total_ns\": 7, \"self_ns\": 7, \"min_ns\": 7,"
+    " \"max_ns\": 7}}," /* of a kind that has no row */
     "{\"track\": 2, \"stage\": 1, \"region\": 1, \"first\": 4, \"host\":"
     "{\"count\": 1, \"total_ns\": 12345678, \"self_ns\": 12345678,"
-    " \"min_ns\": 12345678, \"max_ns\": 12345678}}]}";
+    " \"min_ns\": 12345678, \"max_ns\": 12345678}},"
+    "{\"track\": 2, \"region\": 4}]}"; /* without statistics */
 
 TEST(threads_have_a_table_each)
 {
@@ -275,7 +283,8 @@ TEST(threads_have_a_table_each)
         "Thread 1 loader, 2 that followed one another\n"
         "  Action                Calls       Total        Self        Mean\n"
         "  step                      1    12.35 ms    12.35 ms    12.35 ms\n"
-        "  load                      4    4.000 us    4.000 us    1.000 us\n");
+        "  load                      4    4.000 us    4.000 us    1.000 us\n"
+        "  tie                       4    4.000 us    4.000 us    1.000 us\n");
     child_result r = shell("$G report --as threads --sort self --limit 1 "
                            "p.json | grep -c '^  [sal]'");
     CHECK_STR(r.out, "2\n");
@@ -316,6 +325,42 @@ TEST(steps_have_a_table)
              "         3      200 ns  record\n",
              stats);
     check_report("--as steps --limit 2 --sort duration p.json", text);
+    snprintf(text, sizeof text,
+             "%s         2      300 ns  record\n"
+             "         3      200 ns  record\n"
+             "         4        open  record\n",
+             stats);
+    check_report("--as steps --limit 3 --sort phase p.json", text);
+}
+
+/* A report that does not end its line has the next one on a line of its own. */
+TEST(reports_without_rows_are_lines)
+{
+    NEEDS_PROGRAM;
+    program_put("p.json", "{\"gnomon\": 1, \"stages\": [{\"name\": \"fit\"}, "
+                          "{\"name\": \"test\", \"ordinal\": 1}]}");
+    child_result r = shell("$G report --as advanced p.json");
+    CHECK_EQ(r.status, 3);
+    CHECK_STR(r.out, "FIT Profiler Report\nTEST Profiler Report");
+}
+
+TEST(long_names_stay_whole)
+{
+    char name[1001] = "", text[4096];
+    NEEDS_PROGRAM;
+    memset(name, 'n', sizeof name - 1);
+    snprintf(text, sizeof text,
+             "{\"gnomon\": 1, \"tracks\": [{}], \"regions\": [{\"name\": "
+             "\"%s\"}], \"nodes\": [{\"track\": 1, \"region\": 1, \"host\": "
+             "{\"count\": 1, \"total_ns\": 5, \"self_ns\": 5, \"min_ns\": 5, "
+             "\"max_ns\": 5}}]}",
+             name);
+    program_put("p.json", text);
+    child_result r = shell("$G report --as json p.json");
+    snprintf(text, sizeof text, "{\"name\": \"%s\", \"calls\": 1", name);
+    CHECK(strstr(r.out, text));
+    r = shell("$G report --as threads p.json");
+    CHECK(strstr(r.out, name));
 }
 
 TEST(json_is_for_scripts)
@@ -330,6 +375,10 @@ TEST(json_is_for_scripts)
         "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
         "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "
         "\"max_ns\": 1000},\n"
+        "{\"name\": \"tie\", \"calls\": 4, \"total_ns\": 4000, "
+        "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
+        "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "
+        "\"max_ns\": 1000},\n"
         "{\"name\": \"step\", \"calls\": 3, \"total_ns\": 12354678, "
         "\"mean_ns\": 4118226, \"self_ns\": 12348678, \"min_ns\": 4500, "
         "\"p50_ns\": 4500, \"p90_ns\": 12320768, \"p99_ns\": 12320768, "
@@ -338,10 +387,13 @@ TEST(json_is_for_scripts)
         "\"total_ns\": 6000, \"mean_ns\": 6000, \"self_ns\": 6000, "
         "\"min_ns\": 6000, \"p50_ns\": 6000, \"p90_ns\": 6000, "
         "\"p99_ns\": 6000, \"max_ns\": 6000}]}]\n");
-    child_result r = shell("cp p.json q.json; $G report --as json p.json "
-                           "q.json | python3 -c 'import json, sys\n"
-                           "all = json.load(sys.stdin)\n"
-                           "print(len(all), [a[\"file\"] for a in all])'");
+    child_result r = shell("$G report --as json --sort name p.json");
+    CHECK_EQ(times_in(r.out, "rows\": [\n{\"name\": \"a "), 1);
+    CHECK(strstr(strstr(r.out, "\"load\""), "\"step\""));
+    r = shell("cp p.json q.json; $G report --as json p.json "
+              "q.json | python3 -c 'import json, sys\n"
+              "all = json.load(sys.stdin)\n"
+              "print(len(all), [a[\"file\"] for a in all])'");
     if (r.status == 127)
         SKIP("no python3");
     CHECK_STR(r.out, "2 ['p.json', 'q.json']\n");

@@ -71,6 +71,9 @@ TEST(it_says_where_the_reports_are)
               "$G run -p 'simple,file=r.txt' %s do=a",
               HOST);
     CHECK_STR(r.err, "gnomon: report: r-3.txt\n");
+    r = shell("$G run -p 'simple,advanced,file=both.gnomon.json' %s do=a",
+              HOST);
+    CHECK_STR(r.err, "gnomon: report: both.gnomon.json\n");
     r = shell("$G run -p simple,file=none.txt true");
     CHECK_STR(r.err, "gnomon: no report was written\n");
     r = shell("$G run %s do=a", HOST); /* on standard error */

@@ -44,7 +44,9 @@ static int cat_one(const char *path, const char *to)
     if (to)
         status = gnomon__cli_save(p, to);
     else if (gnomon_profile_write(p, GNOMON_FORM_JSON, &out))
-        status = GNOMON__EXIT_UNREADABLE; /* the last flush says why */
+        status = GNOMON__EXIT_UNREADABLE;
+    if (status && !to && !ferror(stdout)) /* whose error is told at the end */
+        gnomon__log("%s: no memory to write it", path);
     gnomon_profile_free(p);
     return status;
 }

@@ -17,7 +17,8 @@ enum gnomon__exit {
 /* What the value of an option is, for completions. */
 enum gnomon__value_kind { GNOMON__VALUE_TEXT = 0, GNOMON__VALUE_FILE = 1 };
 
-/* Tables of options end with a NULL name. */
+/* Tables of options end with a NULL name. As shells and roff read them, no text
+ * of a command has a quote or a backslash, or a line that begins with a point. */
 typedef struct gnomon__cli_option {
     const char *name;  /* "limit" is --limit */
     char letter;       /* of -o; 0: none */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon completion: what shells need to complete our words, printed from the
- * table of commands. All texts of the table are our own; quotes in them are
- * looked after where a shell would read them. */
+ * table of commands, whose texts fit between single quotes. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,17 +149,11 @@ static void bash_all(void)
 
 /* ---- zsh ------------------------------------------------------------------------- */
 
-/* Help inside [...] inside '...'. */
+/* Help inside of [...]. */
 static void zsh_text(const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputs("'\\''", stdout);
-        else if (strchr("[]:\\", *text))
-            printf("\\%c", *text);
-        else
-            putchar(*text);
-    }
+    for (; *text; text++)
+        printf(strchr("[]:", *text) ? "\\%c" : "%c", *text);
 }
 
 static void zsh_option(const gnomon__cli_option *o)
@@ -240,12 +233,6 @@ static void zsh_all(void)
 
 /* ---- fish ------------------------------------------------------------------------ */
 
-static void fish_text(const char *text)
-{
-    for (; *text; text++)
-        printf(strchr("'\\", *text) ? "\\%c" : "%c", *text);
-}
-
 static void fish_option(const gnomon__command *c, const gnomon__cli_option *o)
 {
     printf("complete -c gnomon -n '__fish_seen_subcommand_from %s'", c->name);
@@ -257,9 +244,7 @@ static void fish_option(const gnomon__command *c, const gnomon__cli_option *o)
         put_words(o->words, " ");
         fputs("' -f", stdout);
     }
-    fputs(" -d '", stdout);
-    fish_text(o->help);
-    puts("'");
+    printf(" -d '%s'\n", o->help);
 }
 
 static void fish_all(void)
@@ -267,10 +252,9 @@ static void fish_all(void)
     puts("# fish completion of gnomon");
     for (int i = 0; gnomon__commands[i]; i++) {
         const gnomon__command *c = gnomon__commands[i];
-        printf("complete -c gnomon -f -n __fish_use_subcommand -a %s -d '",
-               c->name);
-        fish_text(c->about);
-        puts("'");
+        printf("complete -c gnomon -f -n __fish_use_subcommand -a %s "
+               "-d '%s'\n",
+               c->name, c->about);
         for (const gnomon__cli_option *o = c->options; o && o->name; o++)
             fish_option(c, o);
         printf("complete -c gnomon -n '__fish_seen_subcommand_from %s' "

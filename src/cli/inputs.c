@@ -25,8 +25,6 @@
 static int looks_like_json(const char *head, size_t size)
 {
     size_t at = 0;
-    if (size >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-        at = 3;
     while (at < size && strchr(" \t\r\n", head[at]) && head[at])
         at++;
     return at < size && strchr("{[\"", head[at]) && head[at];
@@ -66,14 +64,10 @@ static int load_file(const char *path, gnomon_profile **out)
     char head[64];
     int code;
     FILE *from = fopen(path, "rbe");
-    if (!from || fstat(fileno(from), &about) != 0) {
-        code = gnomon__fail(errno == ENOENT ? GNOMON_ENOENT : GNOMON_EIO, "%s",
+    if (!from)
+        return gnomon__fail(errno == ENOENT ? GNOMON_ENOENT : GNOMON_EIO, "%s",
                             strerror(errno));
-        if (from)
-            fclose(from);
-        return code;
-    }
-    if (!S_ISREG(about.st_mode)) {
+    if (fstat(fileno(from), &about) != 0 || !S_ISREG(about.st_mode)) {
         code = load_stream(from, out);
     } else if (looks_like_json(head, fread(head, 1, sizeof head, from))) {
         rewind(from);
@@ -186,13 +180,11 @@ static int by_version(const void *left, const void *right)
 static int expand_pattern(gnomon__cli_inputs *in, const char *pattern)
 {
     glob_t found;
-    int ok = 1, code = glob(pattern, 0, NULL, &found);
-    if (code == GLOB_NOMATCH) {
+    int ok = 1;
+    if (glob(pattern, 0, NULL, &found) != 0) {
         gnomon__log("%s: no such file", pattern);
         return GNOMON__EXIT_UNREADABLE;
     }
-    if (code)
-        return no_room();
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_version);
     for (size_t i = 0; i < found.gl_pathc; i++)
         ok = ok && gnomon__cli_add(in, found.gl_pathv[i]);

@@ -5,21 +5,11 @@
 #include "cli/help.h"
 #include "gnomon/version.h"
 
-/* Text as roff prints it: no escapes, and no line that is a request. */
+/* Dashes that may be copied. */
 static void man_text(const char *text)
 {
-    int is_first = 1;
-    for (; *text; text++) {
-        if (is_first && (*text == '.' || *text == '\''))
-            fputs("\\&", stdout);
-        is_first = *text == '\n';
-        if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '-')
-            fputs("\\-", stdout);
-        else
-            putchar(*text);
-    }
+    for (; *text; text++)
+        printf(*text == '-' ? "\\%c" : "%c", *text);
 }
 
 /* An empty line of the text is a paragraph; one that begins with blanks stands

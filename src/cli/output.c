@@ -27,7 +27,7 @@ static int output_code(FILE *to, int failed)
     if (!failed)
         return ferror(to) ? GNOMON_EIO : GNOMON_OK;
     if (to == stdout && errno == EPIPE)
-        _exit(STATUS_OF_SIGPIPE);
+        exit(STATUS_OF_SIGPIPE);
     if (!output_errno)
         output_errno = errno;
     return GNOMON_EIO;
@@ -63,6 +63,7 @@ static int output_print(const gnomon_writer *w, const char *format, ...)
 
 gnomon_writer gnomon__cli_writer(FILE *to)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell */
     return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
                            .write = output_write,
                            .print = output_print,

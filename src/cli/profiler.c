@@ -11,10 +11,10 @@
 
 static const gnomon_profiler *profiler_named(const char *name)
 {
-    for (size_t i = 0; gnomon__profilers[i]; i++)
-        if (strcmp((*gnomon__profilers[i])->name, name) == 0)
-            return *gnomon__profilers[i];
-    return NULL;
+    const gnomon_profiler *const *const *p = gnomon__profilers;
+    while (strcmp((**p)->name, name) != 0)
+        p++;
+    return **p;
 }
 
 static void profiler_log(const char *line)
@@ -30,8 +30,6 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
     gnomon__options *options = NULL;
     p->profiler = profiler_named(name);
     p->self = NULL;
-    if (!p->profiler)
-        return gnomon__fail(GNOMON_ENOENT, "there is no profiler %s", name);
     int code =
         gnomon__spec_parse_options(&spec, name, words, name, &complaints);
     if (!code)

@@ -10,7 +10,7 @@ typedef struct gnomon__cli_profiler {
     void *self;
 } gnomon__cli_profiler;
 
-/* The profiler of this name with these options ("extended=false,limit=3", as in
+/* The built-in profiler of this name with these options ("extended=false,limit=3", as in
  * a spec). GNOMON_OK; else one line has said why. End it with _close. */
 int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
                               const char *options);

@@ -289,8 +289,10 @@ static int report_group(report_request *r, gnomon__gather *g,
     gnomon__cli_notes_print(&stages.notes, path);
     for (size_t i = 0; !code && i < stages.count; i++)
         code = report_stage(r, path, &stages, i);
-    if (code && !ferror(stdout))
-        gnomon__log("%s: %s", path, gnomon_error_text());
+    if (code && !ferror(stdout)) /* whose error is told at the end */
+        gnomon__log("%s: %s", path,
+                    *gnomon_error_text() ? gnomon_error_text()
+                                         : "no memory for its report");
     gnomon__cli_stages_free(&stages);
     return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
 }

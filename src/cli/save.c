@@ -55,8 +55,7 @@ static int save_open(const save_request *r)
     if (!to)
         return save_failed(r->path, GNOMON_EIO);
     code = save_stream(r, to);
-    if (fclose(to) != 0)
-        code = code ? code : GNOMON_EIO;
+    code = fclose(to) != 0 && !code ? GNOMON_EIO : code;
     return code ? save_failed(r->path, code) : GNOMON__EXIT_OK;
 }
 
@@ -66,11 +65,9 @@ static int save_beside(const save_request *r, char *name)
     FILE *to = fd < 0 ? NULL : fdopen(fd, "wb");
     if (to) {
         code = save_stream(r, to);
-        if (fclose(to) != 0)
-            code = code ? code : GNOMON_EIO;
+        code = fclose(to) != 0 && !code ? GNOMON_EIO : code;
     }
-    if (!code && rename(name, r->path) != 0)
-        code = GNOMON_EIO;
+    code = !code && rename(name, r->path) != 0 ? GNOMON_EIO : code;
     if (code) {
         int status = save_failed(r->path, code);
         if (fd >= 0)
@@ -82,20 +79,22 @@ static int save_beside(const save_request *r, char *name)
 
 int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
 {
-    static const char end[] = ".XXXXXX";
+    static const char temporary[] = ".gnomon-XXXXXX";
     const save_request r = {path, save_form(path), maker, context};
     struct stat about;
     char *name;
-    size_t size = strlen(path) + sizeof end;
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     int status;
     if (strcmp(path, "-") == 0)
         return save_stream(&r, stdout) ? gnomon__cli_flush() : GNOMON__EXIT_OK;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return save_open(&r);
-    name = gnomon__alloc(size);
+    name = gnomon__alloc(folder + sizeof temporary);
     if (!name)
         return save_failed(path, GNOMON_ENOMEM);
-    snprintf(name, size, "%s%s", path, end);
+    memcpy(name, path, folder);
+    strcpy(name + folder, temporary);
     status = save_beside(&r, name);
     gnomon__free(name);
     return status;
