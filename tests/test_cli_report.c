@@ -62,9 +62,21 @@ static void *run_in_thread(void *unused)
     return unused;
 }
 
+/* Rows that take equally long keep the order of their first ends. */
+static void run_ties(void)
+{
+    static const char *const ties[] = {"tie z", "tie a", "tie m"};
+    for (size_t i = 0; i < 3; i++) {
+        gnomon_start(ties[i]);
+        pass(70);
+        gnomon_stop(ties[i]);
+    }
+}
+
 static void run_some(void)
 {
     pthread_t thread;
+    run_ties();
     for (uint32_t n = 1 + roll(3); n > 0; n--) {
         run_actions();
         gnomon_step();
@@ -200,6 +212,12 @@ TEST(paths_across_stages_are_as_live)
     check_report("--stage test all.gnomon", live("simple"));
     check_report("--stage test --as advanced all.gnomon", live("advanced"));
     gnomon_end(token);
+    /* Now fit has a scope with paths in test, which is no fault. */
+    save_live("simple", 1, "all.gnomon");
+    child_result r = shell("$G report --stage fit all.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "|  forward "), 1);
+    check_report("--stage test all.gnomon", live("simple"));
     gnomon_configure(NULL);
 }
 

@@ -83,21 +83,31 @@ TEST(it_says_where_the_reports_are)
 
 /* ---- Signals ---------------------------------------------------------------------- */
 
-/* Starts one that notes signals, in a group of its own, as a shell does. */
-static pid_t start_noting(void)
+/* A program that notes signals; with a word, USR1 makes it end its group. */
+static void put_notes(void)
 {
     program_put("notes", "");
-    program_put("note.sh", "for s in INT TERM HUP QUIT USR1 WINCH CONT; do\n"
+    program_put("note.sh", "for s in INT TERM HUP QUIT WINCH CONT; do\n"
                            "    trap \"echo $s >> notes\" $s\n"
                            "done\n"
+                           "trap 'echo USR1 >> notes; [ -z \"$1\" ] || "
+                           "kill -TERM 0' USR1\n"
                            "trap 'exit 5' USR2\n"
                            "echo ready >> notes\n"
                            "while :; do sleep 0.02; done\n");
-    pid_t child =
-        child_start(PROGRAM_PATH, NULL,
-                    (const char *const[]){"run", "--", "sh", "note.sh", NULL},
-                    "out", "err");
-    setpgid(child, child);
+}
+
+/* Starts it in a group of its own, as a shell does, before it can signal. */
+static pid_t start_noting(const char *word)
+{
+    put_notes();
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        execl(PROGRAM_PATH, "gnomon", "run", "--", "sh", "note.sh", word,
+              (char *)0);
+        _exit(127);
+    }
     return child;
 }
 
@@ -124,7 +134,7 @@ TEST(signals_are_passed_on)
                    {SIGUSR1, "USR1\n"}, {SIGWINCH, "WINCH\n"},
                    {SIGCONT, "CONT\n"}};
     NEEDS_PROGRAM;
-    pid_t child = start_noting();
+    pid_t child = start_noting(NULL);
     CHECK(noted("ready\n"));
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         kill(child, signals[i].number);
@@ -135,12 +145,59 @@ TEST(signals_are_passed_on)
     CHECK_EQ(child_wait(child), 5);
 }
 
+/* What the program sends to its group, and so to us, comes once. */
+TEST(its_own_signals_come_once)
+{
+    NEEDS_PROGRAM;
+    pid_t child = start_noting("group");
+    CHECK(noted("ready\n"));
+    kill(child, SIGUSR1);
+    CHECK(noted("USR1\nTERM\n"));
+    usleep(100000);
+    kill(child, SIGWINCH);
+    CHECK(noted("WINCH\n"));
+    CHECK_STR(child_read("notes"), "ready\nUSR1\nTERM\nWINCH\n");
+    kill(child, SIGUSR2);
+    CHECK_EQ(child_wait(child), 5);
+}
+
+/* What a terminal sends, it sends to both. */
+TEST(a_terminals_signals_come_once)
+{
+    NEEDS_PROGRAM;
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
+        SKIP("no pseudo-terminals");
+    put_notes();
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        int tty = open(ptsname(terminal), O_RDWR); /* ours from now on */
+        for (int fd = 0; fd < 3; fd++)
+            dup2(tty, fd);
+        execl(PROGRAM_PATH, "gnomon", "run", "sh", "note.sh", (char *)0);
+        _exit(127);
+    }
+    CHECK(noted("ready\n"));
+    CHECK_EQ(write(terminal, "\003", 1), 1); /* Ctrl-C */
+    CHECK(noted("INT\n"));
+    usleep(100000);
+    CHECK_EQ(write(terminal, "\034", 1), 1); /* Ctrl-\\ */
+    CHECK(noted("QUIT\n"));
+    usleep(100000);
+    kill(child, SIGUSR1);
+    CHECK(noted("USR1\n"));
+    CHECK_STR(child_read("notes"), "ready\nINT\nQUIT\nUSR1\n");
+    kill(child, SIGUSR2);
+    CHECK_EQ(child_wait(child), 5);
+}
+
 /* What stops the program stops us, for the shell to see; both go on. */
 TEST(it_stops_and_goes_on)
 {
     int status = 0;
     NEEDS_PROGRAM;
-    pid_t child = start_noting();
+    pid_t child = start_noting(NULL);
     CHECK(noted("ready\n"));
     kill(child, SIGTSTP);
     CHECK_EQ(waitpid(child, &status, WUNTRACED), child);
@@ -158,8 +215,15 @@ TEST(what_is_ignored_stays_so)
     child_result r = shell("trap '' HUP; $G run sh -c 'kill -HUP $$; echo on'");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.out, "on\n");
-    r = shell("trap '' CHLD 2> /dev/null; $G run sh -c 'exit 4'");
-    CHECK_EQ(r.status, 4);
+    /* But for that of children, which would never come. */
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGCHLD, SIG_IGN);
+        alarm(60);
+        execl(PROGRAM_PATH, "gnomon", "run", "sh", "-c", "exit 4", (char *)0);
+        _exit(127);
+    }
+    CHECK_EQ(child_wait(child), 4);
     /* And none is blocked in it. */
     r = shell("$G run grep SigBlk /proc/self/status");
     CHECK_STR(r.out, "SigBlk:\t0000000000000000\n");

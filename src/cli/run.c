@@ -107,8 +107,7 @@ static int is_over(pid_t child, int *status)
 {
     pid_t changed = waitpid(child, status, WNOHANG | WUNTRACED);
     if (changed == child && WIFSTOPPED(*status)) {
-        raise(SIGSTOP);
-        kill(child, SIGCONT);
+        raise(SIGSTOP); /* until SIGCONT, which then is passed on */
         return 0;
     }
     return changed == child || (changed < 0 && errno != EINTR);
