@@ -104,6 +104,9 @@ static int whole(const char *output)
     snprintf(path, sizeof path, "%s.part", output);
     int failed = add_part(&t, bench_self(), path);
     failed |= add_part(&t, BENCH_STATIC, path);
+#ifdef BENCH_PROFILES
+    failed |= add_part(&t, BENCH_PROFILES, path);
+#endif
     if (bench_write(&t, output))
         return 2;
     /* What is printed is what was written. */
