@@ -104,6 +104,7 @@ static pid_t start_noting(const char *word)
     pid_t child = fork();
     if (child == 0) {
         setpgid(0, 0);
+        dup2(open("err", O_WRONLY | O_CREAT, 0644), 2);
         execl(PROGRAM_PATH, "gnomon", "run", "--", "sh", "note.sh", word,
               (char *)0);
         _exit(127);
