@@ -125,13 +125,24 @@ static void fold_links(void *left, const void *right, int readings)
         a->count = b->count;
 }
 
+/* Of two readings the later has more samples; the rest is for liars. */
+static int compare_samples(const gnomon_counter_info *a,
+                           const gnomon_counter_info *b)
+{
+    TRY_NUMBER(count);
+    TRY(GNOMON__COMPARE(real_bits(a->last), real_bits(b->last)));
+    TRY(GNOMON__COMPARE(real_bits(a->min), real_bits(b->min)));
+    TRY(GNOMON__COMPARE(real_bits(a->max), real_bits(b->max)));
+    TRY(GNOMON__COMPARE(real_bits(a->sum), real_bits(b->sum)));
+    return 0;
+}
+
 static void fold_counters(void *left, const void *right, int readings)
 {
     gnomon_counter_info *a = left;
     const gnomon_counter_info *b = right;
     if (readings) {
-        if (b->count > a->count ||
-            (b->count == a->count && real_bits(b->last) > real_bits(a->last)))
+        if (compare_samples(b, a) > 0)
             *a = *b;
         return;
     }
@@ -237,9 +248,9 @@ void gnomon__fold_facts(gnomon__unite *u, int entity)
     size_t kept = 0;
     gnomon__sort_facts(u, entity);
     for (size_t i = 0; rule->fold && i < t->count; i++) {
-        char *last = t->items + (kept - 1) * t->size;
+        char *last = kept ? t->items + (kept - 1) * t->size : NULL;
         char *item = t->items + i * t->size;
-        if (kept && rule->compare(last, item) == 0)
+        if (last && rule->compare(last, item) == 0)
             rule->fold(last, item, readings);
         else
             memmove(t->items + kept++ * t->size, item, t->size);
