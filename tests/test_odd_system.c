@@ -219,12 +219,18 @@ TEST(a_link_of_another_user_s_in_a_folder_of_all_is_a_trap)
     CHECK_EQ(publish("precious/theirs.txt", "report"), 0);
 }
 
+static int make_one(int fd, const void *unused)
+{
+    (void)unused;
+    return gnomon__os_write(fd, "one", 3);
+}
+
 TEST(a_file_that_another_has_replaced_is_not_read_as_ours)
 {
     gnomon__os_file mine = {0, 0, 0};
     char *text;
     child_folder();
-    CHECK_EQ(gnomon__os_publish_beside("a", "one", 3, &mine, 0), 0);
+    CHECK_EQ(gnomon__os_publish_made("a", make_one, NULL, &mine, 0), 0);
     CHECK_EQ(gnomon__os_read_mine("a", &mine, 100, &text), 0);
     CHECK_STR(text, "one");
     gnomon__free(text);

@@ -132,13 +132,19 @@ typedef struct gnomon__os_file {
  * everybody may make one (sticky, as /tmp) not another user's: EACCES.
  * A device, a pipe, or a name under /dev/fd, /dev/std* or /proc is no file to
  * replace: it is written to, ENXIO where nobody reads the pipe.
- * 0, or an errno.
- *
+ * 0, or an errno. */
+int gnomon__os_publish(const char *path, const void *bytes, size_t size);
+
+/* Writes all of a file's bytes, with gnomon__os_write: 0, or an errno. It may be
+ * called again, for another file. */
+typedef int gnomon__os_make(int fd, const void *context);
+
+/* The same of bytes that `make` writes, and so need not be in memory at once.
  * With `mine`, the file that this process put there last, one is spared that
  * another process put there after `since_unix_ns`: EEXIST. */
-int gnomon__os_publish(const char *path, const void *bytes, size_t size);
-int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
-                              gnomon__os_file *mine, uint64_t since_unix_ns);
+int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
+                            const void *context, gnomon__os_file *mine,
+                            uint64_t since_unix_ns);
 
 /* A file open for reading: a regular one, whose size is known. 0, or errno. */
 int gnomon__os_open(const char *path, int *fd, uint64_t *size);

@@ -33,9 +33,8 @@ static int open_file(const char *path, int flags)
 /* ---- Publishing ---------------------------------------------------------- */
 
 /* Closes it too: some systems report a full disk only there. */
-static int write_and_close(int fd, const void *bytes, size_t size)
+static int close_written(int fd, int error)
 {
-    int error = gnomon__os_write(fd, bytes, size);
     if (close(fd) != 0 && error == 0 && errno != EINTR)
         error = errno;
     return error;
@@ -66,7 +65,8 @@ static int is_lost_stderr(int fd)
 
 /* A pipe is opened only where somebody reads it, and then waited for as the
  * host's own writes are. */
-static int write_stream(const char *path, const void *bytes, size_t size)
+static int write_stream(const char *path, gnomon__os_make *make,
+                        const void *context)
 {
     int fd = open_file(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
     struct stat info;
@@ -81,7 +81,7 @@ static int write_stream(const char *path, const void *bytes, size_t size)
         return EBADF;
     }
     (void)fcntl(fd, F_SETFL, O_APPEND);
-    return write_and_close(fd, bytes, size);
+    return close_written(fd, make(fd, context));
 }
 
 /* Where everybody may make links, those of others lead astray: the kernel's
@@ -203,8 +203,8 @@ static int rename_to(int directory, const char *from, const char *to,
     return renameat(directory, from, directory, to) == 0 ? 0 : errno;
 }
 
-static int replace_file(int directory, const char *name, const void *bytes,
-                        size_t size, gnomon__os_file *mine,
+static int replace_file(int directory, const char *name, gnomon__os_make *make,
+                        const void *context, gnomon__os_file *mine,
                         uint64_t since_unix_ns)
 {
     char temporary[NAME_MAX + 1];
@@ -212,11 +212,10 @@ static int replace_file(int directory, const char *name, const void *bytes,
     int error, fd = create_temporary(directory, name, temporary);
     if (fd < 0)
         return errno;
-    error = gnomon__os_write(fd, bytes, size);
+    error = make(fd, context);
     if (error == 0 && fstat(fd, &info) != 0)
         error = errno;
-    if (close(fd) != 0 && error == 0 && errno != EINTR)
-        error = errno; /* some systems report a full disk only here */
+    error = close_written(fd, error);
     if (error == 0)
         error = rename_to(directory, temporary, name, mine, since_unix_ns);
     if (error != 0)
@@ -227,7 +226,7 @@ static int replace_file(int directory, const char *name, const void *bytes,
 }
 
 /* `path` is ours to change. */
-static int publish_file(char *path, const void *bytes, size_t size,
+static int publish_file(char *path, gnomon__os_make *make, const void *context,
                         gnomon__os_file *mine, uint64_t since_unix_ns)
 {
     char *slash = strrchr(path, '/'), *first;
@@ -246,7 +245,8 @@ static int publish_file(char *path, const void *bytes, size_t size,
     }
     directory = open_file(folder, O_PATH | O_DIRECTORY);
     if (directory >= 0) {
-        error = replace_file(directory, name, bytes, size, mine, since_unix_ns);
+        error =
+            replace_file(directory, name, make, context, mine, since_unix_ns);
         (void)close(directory);
     } else if (error == 0) {
         error = errno;
@@ -256,8 +256,9 @@ static int publish_file(char *path, const void *bytes, size_t size,
     return error;
 }
 
-int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
-                              gnomon__os_file *mine, uint64_t since_unix_ns)
+int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
+                            const void *context, gnomon__os_file *mine,
+                            uint64_t since_unix_ns)
 {
     int error, cancel;
     char *copy;
@@ -268,16 +269,28 @@ int gnomon__os_publish_beside(const char *path, const void *bytes, size_t size,
         return ENOMEM;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     error = is_stream(path)
-                ? write_stream(path, bytes, size)
-                : publish_file(copy, bytes, size, mine, since_unix_ns);
+                ? write_stream(path, make, context)
+                : publish_file(copy, make, context, mine, since_unix_ns);
     pthread_setcancelstate(cancel, NULL);
     gnomon__free(copy);
     return error;
 }
 
+typedef struct known_bytes {
+    const void *bytes;
+    size_t size;
+} known_bytes;
+
+static int make_known(int fd, const void *context)
+{
+    const known_bytes *known = context;
+    return gnomon__os_write(fd, known->bytes, known->size);
+}
+
 int gnomon__os_publish(const char *path, const void *bytes, size_t size)
 {
-    return gnomon__os_publish_beside(path, bytes, size, NULL, 0);
+    known_bytes known = {bytes, size};
+    return gnomon__os_publish_made(path, make_known, &known, NULL, 0);
 }
 
 /* ---- Reading ------------------------------------------------------------- */

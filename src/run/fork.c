@@ -35,7 +35,7 @@ static void become_child(int starts)
     gnomon__windows_forget();
     gnomon__stages_forget();
     gnomon__reports_forget();
-    gnomon__output_forget();
+    gnomon__files_forget();
     gnomon__setup_forget();
     gnomon__control_forget();
 }

@@ -52,8 +52,7 @@ static char *name_take(name_text *t)
     return NULL;
 }
 
-/* Where the extension of the n bytes of a name begins; n: it has none. */
-static size_t name_extension(const char *name, size_t n)
+size_t gnomon__file_extension(const char *name, size_t n)
 {
     static const char profile[] = ".gnomon.json";
     size_t known = sizeof profile - 1, i;
@@ -267,7 +266,7 @@ static void name_fill(name_text *t, const char *pattern,
     int rank = v->world_size > 1 && !name_tells_ranks(pattern);
     int pid = v->tell_pid && !name_has(pattern, 'p');
     const char *insert = (rank || pid) && !gnomon__file_is_stream(pattern)
-                             ? last + name_extension(last, strlen(last))
+                             ? last + gnomon__file_extension(last, strlen(last))
                              : NULL;
 
     for (c = pattern;; c++) {
@@ -305,7 +304,7 @@ char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
     name_fill(&whole, pattern, v, who, complaints);
     for (part = whole.failed ? NULL : whole.at; part;) {
         size_t n = strcspn(part, "/");
-        name_add_fitting(&out, part, n, name_extension(part, n));
+        name_add_fitting(&out, part, n, gnomon__file_extension(part, n));
         if (part[n] == '\0')
             break;
         name_add(&out, "/", 1);

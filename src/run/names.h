@@ -33,8 +33,8 @@ typedef struct gnomon__file_values {
  * the run's start in Unix time. With several ranks, a pattern that does not
  * tell them apart on a shared disk gets "-%r" before its extension; %r does,
  * and %h together with %p or %l (pids alone repeat from node to node). With
- * tell_pid, one without %p gets "-%p" there too. Streams
- * below /dev and /proc are left as they are. An unknown % stays and is
+ * tell_pid, one without %p gets "-%p" there too.
+ * Streams below /dev and /proc are left as they are. An unknown % stays and is
  * complained of for `who`. From gnomon__alloc; NULL: no memory. */
 char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
                           const char *who, gnomon__complaints *complaints);
@@ -43,5 +43,8 @@ char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
  * files; whether a pattern tells stages apart. */
 int gnomon__file_is_stream(const char *path);
 int gnomon__file_tells_stage(const char *pattern);
+
+/* Where the extension of the n bytes of a name begins; n: it has none. */
+size_t gnomon__file_extension(const char *name, size_t n);
 
 #endif

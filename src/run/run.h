@@ -15,6 +15,8 @@
  *     window.c     schedules: gates and armed masks
  *     summary.c    summaries into buffers, and when reports are due
  *     output.c     where reports go
+ *     paths.c      the names of files
+ *     files.c      what this process wrote, and where
  *     host.c       the table that plugins and other copies get
  *     copies.c     which copy of the library owns the process              */
 #ifndef GNOMON_RUN_RUN_H
@@ -22,6 +24,7 @@
 
 #include "gnomon/profiler.h"
 #include "mark/thread.h"
+#include "platform/os.h"
 #include "profile/snapshot.h"
 #include "run/filter.h"
 #include "run/options.h"
@@ -89,7 +92,7 @@ void gnomon__attachments_forget(void);
 void gnomon__stages_forget(void);
 void gnomon__windows_forget(void);
 void gnomon__reports_forget(void);
-void gnomon__output_forget(void);
+void gnomon__files_forget(void);
 
 /* ---- end.c ------------------------------------------------------------------- */
 
@@ -204,6 +207,34 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
 void gnomon__output_plain(const char *text, size_t length); /* stderr */
+
+/* ---- paths.c ----------------------------------------------------------------------- */
+
+/* Whether reports go to a file; whether there is a folder for what is beside. */
+int gnomon__path_is_given(const gnomon__attachment *a);
+int gnomon__path_has_folder(const gnomon__attachment *a);
+/* Where a report goes (no part, no extension), or a file beside it. From
+ * gnomon__alloc; NULL: no memory. */
+char *gnomon__path_of(const gnomon__attachment *a, const char *part,
+                      const char *extension);
+
+/* ---- files.c ----------------------------------------------------------------------- */
+
+typedef struct gnomon__file_job {
+    uint64_t part; /* what stands there then, and is replaced */
+    gnomon__os_make *make;
+    const void *context;
+} gnomon__file_job;
+
+/* Makes a file whole, beside what another process wrote there meanwhile. 0, or
+ * an errno, and then the file is as it was. */
+int gnomon__file_put(const char *path, const gnomon__file_job *job);
+/* The same of bytes; of part 0, reports: they come below what this process put
+ * there before. */
+int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
+                           size_t size);
+/* Whether this process wrote another part there. */
+int gnomon__file_is_taken(const char *path, uint64_t part);
 
 /* ---- host.c ------------------------------------------------------------------------ */
 

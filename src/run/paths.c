@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Where the files of an attachment are: what its file= and dir= come to at the
+ * moment, by the rules of names.c. Called inside control calls only. All paths
+ * are from gnomon__alloc; NULL: no memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+#include "run/names.h"
+#include "run/run.h"
+
+/* "a/b" of two texts; frees `b`. NULL: no memory, or `b` is NULL. */
+static char *path_join(const char *a, int length, char *b)
+{
+    size_t size = b ? (size_t)length + strlen(b) + 2 : 0;
+    char *path = b ? gnomon__alloc(size) : NULL;
+    if (path)
+        snprintf(path, size, "%.*s/%s", length, a, b);
+    gnomon__free(b);
+    return path;
+}
+
+int gnomon__path_is_given(const gnomon__attachment *a)
+{
+    return gnomon__options_text(a->options, "file") ||
+           gnomon__options_text(a->options, "dir");
+}
+
+int gnomon__path_has_folder(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    if (gnomon__options_text(a->options, "dir"))
+        return 1;
+    return file ? !gnomon__file_is_stream(file) : gnomon__run_dir() != NULL;
+}
+
+/* What dir= says; bare, it is where the host's logs go. */
+static const char *folder_named(const char *dir)
+{
+    if (strcmp(dir, "true") != 0)
+        return dir;
+    return gnomon__run_dir() ? gnomon__run_dir() : ".";
+}
+
+/* Lightning's name in `dir`, file= being its stem. A child's has its process
+ * id. */
+static char *path_in(const char *dir, const gnomon__attachment *a,
+                     const char *part, const char *extension)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    const char *folder = folder_named(dir);
+    const gnomon__rank *r = gnomon__run_rank();
+    size_t size = (part ? strlen(part) : 0) + 24;
+    char *action = gnomon__alloc(size);
+    if (!action)
+        return NULL;
+    if (gnomon__forks)
+        snprintf(action, size, "%lld%s%s", (long long)gnomon__os_pid(),
+                 part ? "-" : "", part ? part : "");
+    else
+        snprintf(action, size, "%s", part ? part : "");
+    char *name =
+        gnomon__file_name(gnomon__stage_name(), file ? file : a->profiler.name,
+                          r->world_size > 1 ? r->rank : -1,
+                          part || gnomon__forks ? action : NULL, extension);
+    gnomon__free(action);
+    return path_join(folder, (int)strlen(folder), name);
+}
+
+/* The path of file=. */
+static char *path_expanded(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    const gnomon__rank *r = gnomon__run_rank();
+    gnomon_run_info run;
+    gnomon__run_describe(&run);
+    gnomon__complaints complaints = {0};
+    gnomon__file_values values = {r->rank,
+                                  r->local_rank,
+                                  r->world_size,
+                                  run.pid,
+                                  run.host,
+                                  gnomon__stage_name(),
+                                  gnomon__start_unix_ns() / 1000000000u,
+                                  gnomon__forks > 0};
+    char *path =
+        gnomon__file_expand(file, &values, a->profiler.name, &complaints);
+    for (unsigned i = 0; i < complaints.count; i++)
+        gnomon__log("%s", complaints.line[i]);
+    gnomon__complaints_free(&complaints);
+    return path;
+}
+
+/* Beside a report at `path`, which it frees: its name without extension, and the
+ * stage where that does not tell it. */
+static char *path_beside(const gnomon__attachment *a, char *path,
+                         const char *part, const char *extension)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    char *slash = path ? strrchr(path, '/') : NULL;
+    char *stem = slash ? slash + 1 : path;
+    if (!path)
+        return NULL;
+    stem[gnomon__file_extension(stem, strlen(stem))] = 0;
+    char *name = gnomon__file_name(
+        gnomon__file_tells_stage(file) ? NULL : gnomon__stage_name(), stem, -1,
+        part, extension);
+    char *beside = slash ? path_join(path, (int)(slash - path), name) : name;
+    gnomon__free(path);
+    return beside;
+}
+
+char *gnomon__path_of(const gnomon__attachment *a, const char *part,
+                      const char *extension)
+{
+    const char *dir = gnomon__options_text(a->options, "dir");
+    if (dir)
+        return path_in(dir, a, part, extension ? extension : ".txt");
+    if (!gnomon__options_text(a->options, "file"))
+        return path_in("true", a, part, extension);
+    char *path = path_expanded(a);
+    return extension ? path_beside(a, path, part, extension) : path;
+}
