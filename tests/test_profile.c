@@ -218,8 +218,9 @@ TEST(an_earlier_stage_by_itself)
     gnomon__run_facts facts;
     gnomon__model *m = NULL;
     CHECK_EQ(gnomon__facts_take(&facts), GNOMON_OK);
+    facts.stage_count = 1; /* the first one */
     CHECK_EQ(gnomon__snapshot(&m, gnomon__views->tree_bit,
-                              gnomon__views->generation, 1, &facts),
+                              gnomon__views->generation, &facts),
              GNOMON_OK);
     gnomon_node_info n;
     CHECK_EQ(gnomon_profile_count(&m->base, GNOMON_NODES), 1);

@@ -111,7 +111,7 @@ static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)
 {
     for (size_t i = 0; i < facts->step_count; i++) {
         const gnomon__step_fact *f = &facts->steps[i];
-        if (b->only && f->ordinal != b->only)
+        if (!b->stage_numbers[f->ordinal])
             continue;
         gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
         if (!s)
@@ -219,15 +219,13 @@ static int put_losses(gnomon__take *b)
 
 static int build(gnomon__take *b, const gnomon__run_facts *facts)
 {
+    /* Numbers first: which rows are taken hangs on them. */
     for (size_t i = 0; i < facts->stage_count; i++)
-        if (!b->only || facts->stages[i].ordinal == b->only)
-            /* Numbers first: which rows are taken hangs on them. */
-            b->stage_numbers[facts->stages[i].ordinal] = ++b->stage_count;
+        b->stage_numbers[facts->stages[i].ordinal] = (uint32_t)i + 1;
     if (!collect(b) || !put_run(b, facts))
         return 0;
     for (size_t i = 0; i < facts->stage_count; i++)
-        if (b->stage_numbers[facts->stages[i].ordinal] &&
-            !put_stage(b, &facts->stages[i]))
+        if (!put_stage(b, &facts->stages[i]))
             return 0;
     if (!put_steps(b, facts))
         return 0;
@@ -245,7 +243,7 @@ static int build(gnomon__take *b, const gnomon__run_facts *facts)
 }
 
 int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
-                     uint32_t only, const gnomon__run_facts *facts)
+                     const gnomon__run_facts *facts)
 {
     *out = NULL;
     gnomon__take *b = gnomon__alloc(sizeof *b);
@@ -254,7 +252,6 @@ int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
     b->clock = gnomon__clock_read();
     b->bit = bit;
     b->generation = generation;
-    b->only = only;
     b->m = gnomon__model_create();
     int ok = b->m && build(b, facts);
     for (uint32_t i = 0; i < b->track_count && b->tracks; i++) {

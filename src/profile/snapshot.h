@@ -30,8 +30,8 @@ typedef struct gnomon__step_fact {
 } gnomon__step_fact;
 
 typedef struct gnomon__run_facts {
-    gnomon_run_info run; /* but for the clock's part */
-    const gnomon__stage_fact *stages;
+    gnomon_run_info run;        /* but for the clock's part */
+    gnomon__stage_fact *stages; /* those that are wanted */
     size_t stage_count;
     const gnomon__step_fact *steps;
     size_t step_count;
@@ -40,9 +40,9 @@ typedef struct gnomon__run_facts {
     const uint64_t *open_cells; /* the taker's: step_cells of the open stage */
 } gnomon__run_facts;
 
-/* The profile of tree bit `bit` (its sink of `generation`); of stage `only`, or
- * of all: 0. GNOMON_OK or GNOMON_ENOMEM. */
+/* The profile of tree bit `bit` (its sink of `generation`), of the stages in
+ * `facts`. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
-                     uint32_t only, const gnomon__run_facts *facts);
+                     const gnomon__run_facts *facts);
 
 #endif

@@ -14,14 +14,13 @@
 typedef struct gnomon__take {
     gnomon__model *m;
     gnomon__clock clock;
-    uint32_t bit, generation, only;
+    uint32_t bit, generation;
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     uint32_t stage_numbers[GNOMON__MAX_STAGES + 1]; /* 0: left out */
     gnomon__rows *tracks;                           /* by thread */
     uint32_t track_count;
     uint32_t **node_numbers; /* by thread and row; 0: left out */
     size_t node_count;
-    uint32_t stage_count;
     uint64_t scratch[GNOMON__NS_CELLS]; /* zero between uses */
     gnomon__row_cell step_cells[GNOMON__NS_CELLS];
 } gnomon__take;

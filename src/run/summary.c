@@ -25,8 +25,11 @@ int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
     int code = gnomon__facts_take(&facts);
     if (code)
         return code;
-    code = gnomon__snapshot(out, v->tree_bit, v->generation,
-                            all_stages ? 0 : gnomon__stage_ordinal(), &facts);
+    if (!all_stages) { /* the open one is the last */
+        facts.stages[0] = facts.stages[facts.stage_count - 1];
+        facts.stage_count = 1;
+    }
+    code = gnomon__snapshot(out, v->tree_bit, v->generation, &facts);
     gnomon__facts_free(&facts);
     return code ? gnomon__fail(code, "no memory for a profile") : GNOMON_OK;
 }
