@@ -68,8 +68,8 @@ TEST(lightnings_other_rules)
     named("\xC3\xA9.x", NULL, "\xC3\xA9", -1, NULL);
 }
 
-static const gnomon__file_values eight = {3,       1,     8,           4242,
-                                          "node7", "fit", 1700000000u, 0};
+static const gnomon__file_values eight = {3,     1,           8, 4242, "node7",
+                                          "fit", 1700000000u, 0, 0};
 
 static void expanded(const char *expected, const char *pattern,
                      const gnomon__file_values *v)

@@ -9,12 +9,13 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "run/names.h"
 #include "run/run.h"
 
 gnomon__attachment *gnomon__attachments;
 gnomon__view *gnomon__views;
 
-static uint32_t batches;
+static uint32_t batches, view_count;
 
 uint32_t gnomon__batch(void)
 {
@@ -73,6 +74,7 @@ static int find_view(gnomon__view **out, const gnomon__options *o,
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     }
     *v = made;
+    v->number = ++view_count;
     gnomon__step_lock();
     gnomon__lock();
     v->next = gnomon__views;
@@ -97,6 +99,7 @@ static void drop_view(gnomon__view *v)
     *at = v->next;
     gnomon__unlock();
     gnomon__step_unlock();
+    gnomon__files_drop(v->number);
     gnomon__filter_destroy(v->filter);
     gnomon__free(v->ranks);
     gnomon__free(v);
@@ -271,6 +274,7 @@ void gnomon__attachments_forget(void)
     gnomon__inherited(gnomon__views);
     gnomon__attachments = NULL;
     gnomon__views = NULL;
+    view_count = 0;
 }
 
 gnomon__attachment *gnomon__attachment_named(const char *name)
@@ -301,6 +305,12 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
         gnomon__fail(code, "no memory for the options of %s", profiler->name);
     else if (complaints.count)
         code = gnomon__fail(GNOMON_EINVAL, "%s", complaints.line[0]);
+    const char *file = code ? NULL : gnomon__options_text(options, "file");
+    if (file && gnomon__file_form(file) >= 0 &&
+        !(profiler->wants & GNOMON_WANT_TREE))
+        code =
+            gnomon__fail(GNOMON_EINVAL, "%s: file=%.64s: it records no profile",
+                         profiler->name, file);
     if (!code && gnomon__marks_map(GNOMON__DEFAULT_BUDGET))
         code = gnomon__fail(GNOMON_ENOMEM, "no address space to record in");
     if (code)

@@ -163,6 +163,22 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     return code;
 }
 
+/* A file that will not come is told of now. */
+static int find_missed(gnomon__complaints *complaints)
+{
+    int code = GNOMON_OK;
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        const char *file = a->word ? gnomon__profile_is_missed(a) : NULL;
+        if (!file)
+            continue;
+        code = GNOMON_EINVAL;
+        gnomon__complain(complaints,
+                         "%s: file=%.64s: it records no profile: add 'profile'",
+                         a->profiler.name, file);
+    }
+    return code;
+}
+
 int gnomon__configure(const char *text, const char *origin)
 {
     gnomon__spec spec = {0};
@@ -187,6 +203,8 @@ int gnomon__configure(const char *text, const char *origin)
         int attached = attach_item(&spec, i, batch, &complaints);
         code = code ? code : attached;
     }
+    int missed = find_missed(&complaints);
+    code = code ? code : missed;
     follow(follows && gnomon__attachments);
     tell(&complaints, origin);
     if (complaints.count) {

@@ -116,7 +116,8 @@ static void at_exit(void)
 static int is_needed(void)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.summary || a->profiler.teardown || a->view->scheduled)
+        if (a->profiler.summary || a->profiler.teardown || a->view->scheduled ||
+            gnomon__profile_is_kept(a))
             return 1;
     return 0;
 }

@@ -21,6 +21,7 @@ typedef struct written_file {
     struct written_file *next;
     gnomon__os_file file; /* what it put there last */
     uint64_t part;        /* which one stands there; 0: reports */
+    uint32_t view;        /* who alone writes there; 0: anybody */
     char path[];
 } written_file;
 
@@ -51,6 +52,20 @@ int gnomon__file_is_taken(const char *path, uint64_t part)
 {
     const written_file *f = file_known(path);
     return f && f->part != part;
+}
+
+void gnomon__files_drop(uint32_t view)
+{
+    written_file **at = &files;
+    while (*at) {
+        written_file *f = *at;
+        if (f->view != view) {
+            at = &f->next;
+            continue;
+        }
+        *at = f->next;
+        gnomon__free(f);
+    }
 }
 
 void gnomon__files_forget(void)
@@ -95,6 +110,7 @@ static int publish_report(written_file *f, const file_bytes *report)
 static int publish_at(written_file *f, const gnomon__file_job *job)
 {
     f->part = job->part;
+    f->view = job->view;
     if (!job->part)
         return publish_report(f, job->context);
     return gnomon__os_publish_made(f->path, job->make, job->context, &f->file,
@@ -136,6 +152,6 @@ int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
                            size_t size)
 {
     file_bytes known = {NULL, bytes, size};
-    gnomon__file_job job = {part, make_bytes, &known};
+    gnomon__file_job job = {part, 0, make_bytes, &known};
     return gnomon__file_put(path, &job);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/profile.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
 
@@ -52,11 +53,25 @@ static char *name_take(name_text *t)
     return NULL;
 }
 
+static int name_ends(const char *name, size_t n, const char *with)
+{
+    size_t length = strlen(with);
+    return n >= length && memcmp(name + n - length, with, length) == 0;
+}
+
+int gnomon__file_form(const char *pattern)
+{
+    size_t n = strlen(pattern);
+    if (name_ends(pattern, n, ".gnomon"))
+        return GNOMON_FORM_FILE;
+    return name_ends(pattern, n, ".gnomon.json") ? GNOMON_FORM_JSON : -1;
+}
+
 size_t gnomon__file_extension(const char *name, size_t n)
 {
-    static const char profile[] = ".gnomon.json";
-    size_t known = sizeof profile - 1, i;
-    if (n > known && memcmp(name + n - known, profile, known) == 0)
+    static const char json[] = ".gnomon.json";
+    size_t known = sizeof json - 1, i;
+    if (n > known && name_ends(name, n, json))
         return n - known;
     for (i = n; i-- > 1;)
         if (name[i] == '.')
@@ -256,6 +271,13 @@ static int name_add_percent(name_text *t, char c, const gnomon__file_values *v)
     return 1;
 }
 
+static void name_add_view(name_text *t, uint32_t view)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "-view%" PRIu32, view);
+    name_add(t, digits, (size_t)n);
+}
+
 /* The pattern with the values in it, not yet cut to what fits. */
 static void name_fill(name_text *t, const char *pattern,
                       const gnomon__file_values *v, const char *who,
@@ -265,9 +287,10 @@ static void name_fill(name_text *t, const char *pattern,
     const char *last = slash ? slash + 1 : pattern, *c;
     int rank = v->world_size > 1 && !name_tells_ranks(pattern);
     int pid = v->tell_pid && !name_has(pattern, 'p');
-    const char *insert = (rank || pid) && !gnomon__file_is_stream(pattern)
-                             ? last + gnomon__file_extension(last, strlen(last))
-                             : NULL;
+    const char *insert =
+        (rank || pid || v->view) && !gnomon__file_is_stream(pattern)
+            ? last + gnomon__file_extension(last, strlen(last))
+            : NULL;
 
     for (c = pattern;; c++) {
         if (c == insert) {
@@ -277,6 +300,8 @@ static void name_fill(name_text *t, const char *pattern,
             name_add(t, "-", (size_t)pid);
             if (pid)
                 name_add_percent(t, 'p', v);
+            if (v->view)
+                name_add_view(t, v->view);
         }
         if (*c == '\0')
             return;

@@ -21,8 +21,8 @@ const gnomon_option_info gnomon__core_options[] = {
      "skip_first_wait"},
     {"ranks", GNOMON_OPTION_TEXT, "all", "ranks to record on: all or 0|3|8-15"},
     {"file", GNOMON_OPTION_TEXT, NULL,
-     "where the report goes; %r rank, %l local rank, %h host, %p pid, %s "
-     "stage, %t start"},
+     "where the report goes, or the profile, as NAME.gnomon; %r rank, %l local "
+     "rank, %h host, %p pid, %s stage, %t start"},
     {"dir", GNOMON_OPTION_TEXT, NULL,
      "directory for reports under names of their own"},
     {NULL, 0, NULL, NULL},

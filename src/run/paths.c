@@ -22,10 +22,22 @@ static char *path_join(const char *a, int length, char *b)
     return path;
 }
 
+int gnomon__path_form(const gnomon__attachment *a)
+{
+    const char *file = gnomon__options_text(a->options, "file");
+    return file ? gnomon__file_form(file) : -1;
+}
+
+/* file= where it is a report's. */
+static const char *report_file(const gnomon__attachment *a)
+{
+    return gnomon__path_form(a) < 0 ? gnomon__options_text(a->options, "file")
+                                    : NULL;
+}
+
 int gnomon__path_is_given(const gnomon__attachment *a)
 {
-    return gnomon__options_text(a->options, "file") ||
-           gnomon__options_text(a->options, "dir");
+    return report_file(a) || gnomon__options_text(a->options, "dir");
 }
 
 int gnomon__path_has_folder(const gnomon__attachment *a)
@@ -49,8 +61,7 @@ static const char *folder_named(const char *dir)
 static char *path_in(const char *dir, const gnomon__attachment *a,
                      const char *part, const char *extension)
 {
-    const char *file = gnomon__options_text(a->options, "file");
-    const char *folder = folder_named(dir);
+    const char *file = report_file(a), *folder = folder_named(dir);
     const gnomon__rank *r = gnomon__run_rank();
     size_t size = (part ? strlen(part) : 0) + 24;
     char *action = gnomon__alloc(size);
@@ -69,8 +80,9 @@ static char *path_in(const char *dir, const gnomon__attachment *a,
     return path_join(folder, (int)strlen(folder), name);
 }
 
-/* The path of file=. */
-static char *path_expanded(const gnomon__attachment *a)
+/* The path of file=. What is wrong with it is told where `tells`. */
+static char *path_expanded(const gnomon__attachment *a, const char *stage,
+                           uint32_t view, int tells)
 {
     const char *file = gnomon__options_text(a->options, "file");
     const gnomon__rank *r = gnomon__run_rank();
@@ -82,15 +94,27 @@ static char *path_expanded(const gnomon__attachment *a)
                                   r->world_size,
                                   run.pid,
                                   run.host,
-                                  gnomon__stage_name(),
+                                  stage,
                                   gnomon__start_unix_ns() / 1000000000u,
-                                  gnomon__forks > 0};
+                                  gnomon__forks > 0,
+                                  view};
     char *path =
         gnomon__file_expand(file, &values, a->profiler.name, &complaints);
-    for (unsigned i = 0; i < complaints.count; i++)
+    for (unsigned i = 0; tells && i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
     gnomon__complaints_free(&complaints);
     return path;
+}
+
+char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
+                              uint32_t view, int tells)
+{
+    const char *dir = gnomon__options_text(a->options, "dir");
+    char *path = path_expanded(a, stage, view, tells);
+    if (!path || !dir || *path == '/')
+        return path;
+    dir = folder_named(dir);
+    return path_join(dir, (int)strlen(dir), path);
 }
 
 /* Beside a report at `path`, which it frees: its name without extension, and the
@@ -120,6 +144,6 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
         return path_in(dir, a, part, extension ? extension : ".txt");
     if (!gnomon__options_text(a->options, "file"))
         return path_in("true", a, part, extension);
-    char *path = path_expanded(a);
+    char *path = path_expanded(a, gnomon__stage_name(), 0, 1);
     return extension ? path_beside(a, path, part, extension) : path;
 }

@@ -14,6 +14,7 @@
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
  *     summary.c    summaries into buffers, and when reports are due
+ *     profiles.c   profiles into files
  *     output.c     where reports go
  *     paths.c      the names of files
  *     files.c      what this process wrote, and where
@@ -36,6 +37,7 @@
  * share a call tree. */
 typedef struct gnomon__view {
     struct gnomon__view *next;
+    uint32_t number; /* from 1, of this process */
     uint32_t refs;
     uint32_t batch; /* of the control call that made it */
     gnomon__filter *filter;
@@ -183,8 +185,23 @@ void gnomon__windows_refresh(void);
 /* Writes every report that is due for the open stage, and calls teardown. With
  * `of_specs` only for those that a spec attached. */
 void gnomon__report_stage(int of_specs);
-int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
+/* A profile of what `a` recorded in the open stage, or in all of them; or in the
+ * stages that `facts` still has. GNOMON_OK and NULL: it records none. */
+int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
                         gnomon__model **out);
+int gnomon__snapshot_facts(const gnomon__attachment *a,
+                           const gnomon__run_facts *facts, gnomon__model **out);
+
+/* ---- profiles.c -------------------------------------------------------------------- */
+
+/* Whether file= is where its profile goes. */
+int gnomon__profile_is_kept(const gnomon__attachment *a);
+/* The file= of a profile that nobody attached records; NULL: all is well. */
+const char *gnomon__profile_is_missed(const gnomon__attachment *a);
+/* Writes that file, of all stages that have this name for it. `open`: its profile
+ * of the open stage, borrowed; NULL: there is no such. */
+void gnomon__profile_keep(const gnomon__attachment *a,
+                          const gnomon__model *open);
 
 /* ---- output.c ---------------------------------------------------------------------- */
 
@@ -210,18 +227,24 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- paths.c ----------------------------------------------------------------------- */
 
+/* What file= says is in the file: a form of profiles, or -1, a report. */
+int gnomon__path_form(const gnomon__attachment *a);
 /* Whether reports go to a file; whether there is a folder for what is beside. */
 int gnomon__path_is_given(const gnomon__attachment *a);
 int gnomon__path_has_folder(const gnomon__attachment *a);
-/* Where a report goes (no part, no extension), or a file beside it. From
- * gnomon__alloc; NULL: no memory. */
+/* Where a report goes (no part, no extension), or a file beside it; and where
+ * the profile of a stage goes, `view` 0 or told in its name. What is wrong with
+ * the pattern is told where `tells`. From gnomon__alloc; NULL: no memory. */
 char *gnomon__path_of(const gnomon__attachment *a, const char *part,
                       const char *extension);
+char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
+                              uint32_t view, int tells);
 
 /* ---- files.c ----------------------------------------------------------------------- */
 
 typedef struct gnomon__file_job {
     uint64_t part; /* what stands there then, and is replaced */
+    uint32_t view; /* none but it writes there; 0: others may */
     gnomon__os_make *make;
     const void *context;
 } gnomon__file_job;
@@ -235,6 +258,8 @@ int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
                            size_t size);
 /* Whether this process wrote another part there. */
 int gnomon__file_is_taken(const char *path, uint64_t part);
+/* The view is gone. */
+void gnomon__files_drop(uint32_t view);
 
 /* ---- host.c ------------------------------------------------------------------------ */
 

@@ -14,14 +14,22 @@
 
 static gnomon_health health_before; /* at the open stage's begin */
 
-int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
+int gnomon__snapshot_facts(const gnomon__attachment *a,
+                           const gnomon__run_facts *facts, gnomon__model **out)
+{
+    const gnomon__view *v = a->view;
+    *out = NULL;
+    if (v->tree_bit == GNOMON__BITS || !(a->profiler.wants & GNOMON_WANT_TREE))
+        return GNOMON_OK;
+    int code = gnomon__snapshot(out, v->tree_bit, v->generation, facts);
+    return code ? gnomon__fail(code, "no memory for a profile") : GNOMON_OK;
+}
+
+int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
                         gnomon__model **out)
 {
     gnomon__run_facts facts;
     *out = NULL;
-    const gnomon__view *v = a->view;
-    if (v->tree_bit == GNOMON__BITS || !(a->profiler.wants & GNOMON_WANT_TREE))
-        return GNOMON_OK;
     int code = gnomon__facts_take(&facts);
     if (code)
         return code;
@@ -29,9 +37,9 @@ int gnomon__snapshot_of(gnomon__attachment *a, int all_stages,
         facts.stages[0] = facts.stages[facts.stage_count - 1];
         facts.stage_count = 1;
     }
-    code = gnomon__snapshot(out, v->tree_bit, v->generation, &facts);
+    code = gnomon__snapshot_facts(a, &facts, out);
     gnomon__facts_free(&facts);
-    return code ? gnomon__fail(code, "no memory for a profile") : GNOMON_OK;
+    return code;
 }
 
 static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
@@ -74,14 +82,10 @@ static void collect_facts(const gnomon__attachment *a,
     gnomon_health_get(&facts->after);
 }
 
-static void report_one(gnomon__attachment *a)
+static void report_text(gnomon__attachment *a, const gnomon__model *m, int code)
 {
     gnomon__buffer b;
-    gnomon__model *m = NULL;
-    if (!a->profiler.summary)
-        return;
     gnomon__buffer_init(&b, a);
-    int code = gnomon__snapshot_of(a, 0, &m);
     if (!code)
         code = summarize(a, m ? &m->base : NULL, &b);
     if (code)
@@ -95,6 +99,20 @@ static void report_one(gnomon__attachment *a)
         gnomon__footer(m ? &m->base : NULL, &facts, &b.writer);
     gnomon__output(a, b.text, b.length);
     gnomon__buffer_free(&b);
+}
+
+/* The text first: where time or memory is short, that is what is read. */
+static void report_one(gnomon__attachment *a)
+{
+    gnomon__model *m = NULL;
+    int is_kept = gnomon__profile_is_kept(a);
+    if (!a->profiler.summary && !is_kept)
+        return;
+    int code = gnomon__snapshot_of(a, 0, &m);
+    if (a->profiler.summary)
+        report_text(a, m, code);
+    if (is_kept)
+        gnomon__profile_keep(a, m);
     if (m)
         gnomon_profile_free(&m->base);
 }

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* file=NAME.gnomon: what is in such a file is what was recorded, by stage and by
+ * run, and the report is what it is without one.
+ * links: testing */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "child.h"
+#include "marks.h"
+#include "platform/error.h"
+#include "platform/os_calls.h"
+#include "same_profile.h"
+#include "sanitizer.h"
+#undef close /* here they are the test's own */
+#undef open
+
+/* ---- What is recorded ----------------------------------------------------------- */
+
+static void work(const char *tag)
+{
+    gnomon_token outer = gnomon_begin(gnomon_region_get("outer", NULL));
+    for (int i = 0; i < 3; i++) {
+        gnomon_start(tag);
+        pass(700);
+        gnomon_token inner = gnomon_begin(gnomon_region_get("inner", "c"));
+        pass(30);
+        gnomon_counter(gnomon_region_get("loss", NULL), 0.5 * i);
+        gnomon_end(inner);
+        gnomon_stop(tag);
+        gnomon_step();
+    }
+    gnomon_end(outer);
+}
+
+static void *work_here(void *unused)
+{
+    work("train_step");
+    return unused;
+}
+
+static void stage(const char *name)
+{
+    CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+    work("train_step");
+    on_thread(work_here, NULL);
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+}
+
+/* A checked profile from a file; NULL fails the test. */
+static gnomon_profile *kept(const char *path)
+{
+    gnomon_profile *p = NULL;
+    if (!CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK) ||
+        !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
+        fprintf(stderr, "    %s: %s\n", path, gnomon_error_text());
+    return p;
+}
+
+static size_t size_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+}
+
+/* The stages of the profile, as "fit 1, test 3". */
+static const char *stages_in(const gnomon_profile *p)
+{
+    static char text[256];
+    size_t n = 0;
+    *text = 0;
+    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_stage_info s;
+        gnomon_profile_stage(p, i, &s);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %u",
+                              i > 1 ? ", " : "", s.name, (unsigned)s.ordinal);
+    }
+    return text;
+}
+
+static int
+    errors; /* the test's own stderr, while what is said goes elsewhere */
+
+static void catch_stderr(const char *path)
+{
+    errors = dup(2);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    dup2(fd, 2);
+    close(fd);
+}
+
+static void give_stderr_back(void)
+{
+    dup2(errors, 2);
+    close(errors);
+}
+
+/* ---- The whole run ---------------------------------------------------------------- */
+
+/* Several stages, one of them twice, and one that is open, with a scope that is
+ * open too. The spec's end writes what a snapshot says before it. */
+static gnomon_profile *run_with(const char *spec)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    gnomon_metadata("model", "\"gpt\"");
+    stage("fit");
+    stage("validate");
+    stage("fit");
+    CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
+    gnomon_start("open");
+    pass(5);
+    gnomon_token t = gnomon_begin(gnomon_region_get("inner", "c"));
+    pass(5);
+    gnomon_end(t);
+    gnomon_profile *live = profile_of("profile", 1);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    gnomon_stop("open");
+    return live;
+}
+
+TEST(a_file_holds_the_whole_run)
+{
+    gnomon_profile *live = run_with("profile,file=run.gnomon");
+    gnomon_profile *file = kept("run.gnomon");
+    CHECK_STR(stages_in(file), "fit 1, validate 2, fit 3, test 4");
+    CHECK_EQ(calls_of(file, "train_step"), 18);
+    same_profiles(live, file);
+    gnomon_profile_free(live);
+    gnomon_profile_free(file);
+}
+
+TEST(a_json_file_is_what_the_writer_writes)
+{
+    gnomon_profile *live = run_with("profile,file=run.gnomon.json");
+    bytes json = bytes_of(live, GNOMON_FORM_JSON);
+    CHECK_STR(child_read("run.gnomon.json"), json.at);
+    CHECK(access("run.gnomon", F_OK) != 0);
+    free(json.at);
+    gnomon_profile_free(live);
+}
+
+/* The same of a .gnomon, of more than one section and one buffer. */
+TEST(a_large_file_is_what_the_writer_writes)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure("profile,file=large.gnomon"), GNOMON_OK);
+    for (int i = 0; i < 20000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "name %d", i);
+        gnomon_start(name);
+        pass(3);
+        gnomon_stop(name);
+    }
+    gnomon_profile *live = profile_of("profile", 1);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    bytes b = bytes_of(live, GNOMON_FORM_FILE);
+    char *file = child_load("large.gnomon");
+    CHECK(b.size > 2u << 20);
+    CHECK_EQ(size_of("large.gnomon"), b.size);
+    CHECK(file && memcmp(file, b.at, b.size) == 0);
+    free(file);
+    free(b.at);
+    gnomon_profile_free(live);
+}
+
+/* ---- Stages ------------------------------------------------------------------------ */
+
+static bytes summaries[2]; /* the profiles that it was shown last, by stage */
+
+static int keep_bytes(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    gnomon_stage_info s;
+    (void)self;
+    (void)out;
+    gnomon_profile_stage(p, 1, &s);
+    bytes *b = &summaries[strcmp(s.name, "fit") != 0];
+    free(b->at);
+    *b = bytes_of(p, GNOMON_FORM_FILE);
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler keeper = {
+    .struct_size = sizeof keeper,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE,
+    .name = "keeper",
+    .summary = keep_bytes,
+};
+
+static int holds(const char *path, const bytes *b)
+{
+    char *file = child_load(path);
+    int same =
+        file && size_of(path) == b->size && memcmp(file, b->at, b->size) == 0;
+    free(file);
+    return same;
+}
+
+TEST(a_file_holds_a_stage)
+{
+    child_folder();
+    CHECK_EQ(gnomon_register(&keeper), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("keeper,file=%s.gnomon"), GNOMON_OK);
+    stage("fit");
+    CHECK(holds("fit.gnomon", &summaries[0]));
+    stage("validate");
+    CHECK(holds("validate.gnomon", &summaries[1]));
+    CHECK(holds("fit.gnomon", &summaries[0])); /* left alone */
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    free(summaries[0].at);
+    free(summaries[1].at);
+}
+
+/* As reports of one name share a file. */
+TEST(stages_of_one_name_share_a_file)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure("profile,file=%s.gnomon"), GNOMON_OK);
+    stage("fit");
+    stage("vali/date");
+    stage("fit");
+    stage("vali_date"); /* as a file it is the same */
+    work("unnamed");
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    gnomon_profile *fit = kept("fit.gnomon"), *both = kept("vali_date.gnomon"),
+                   *rest = kept("run.gnomon");
+    CHECK_STR(stages_in(fit), "fit 1, fit 3");
+    CHECK_EQ(calls_of(fit, "train_step"), 12);
+    CHECK_STR(stages_in(both), "vali/date 2, vali_date 4");
+    CHECK_EQ(calls_of(both, "train_step"), 12);
+    CHECK_STR(stages_in(rest), " 5");
+    CHECK_EQ(calls_of(rest, "train_step"), 0);
+    CHECK_EQ(calls_of(rest, "unnamed"), 3);
+    gnomon_profile_free(fit);
+    gnomon_profile_free(both);
+    gnomon_profile_free(rest);
+}
+
+/* ---- Who writes --------------------------------------------------------------------- */
+
+TEST(profilers_of_one_view_write_once)
+{
+    child_folder();
+    catch_stderr("err");
+    CHECK_EQ(gnomon_configure("simple,advanced,profile,log,file=run.gnomon"),
+             GNOMON_OK);
+    gnomon__test_fail_calls("openat", UINT64_MAX, 1, 0); /* only counts */
+    stage("fit");
+    CHECK_EQ(gnomon__test_calls(), 1);
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    give_stderr_back();
+    const char *err = child_read("err");
+    CHECK_EQ(times_in(err, "FIT Profiler Report"), 2);
+    CHECK_EQ(times_in(err, "All was logged"), 1);
+    CHECK_EQ(times_in(err, "records no profile"), 0); /* somebody does */
+}
+
+static void check_only(const char *path, const char *stages, const char *yes,
+                       const char *no)
+{
+    gnomon_profile *p = kept(path);
+    if (!CHECK_STR(stages_in(p), stages) || !CHECK(calls_of(p, yes) > 0) ||
+        !CHECK_EQ(calls_of(p, no), 0))
+        fprintf(stderr, "    %s\n", path);
+    gnomon_profile_free(p);
+}
+
+TEST(views_do_not_share_a_file)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure("profile(filter=train*),profile(filter=inner),"
+                              "file=%s.gnomon"),
+             GNOMON_OK);
+    stage("fit");
+    stage("test");
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    check_only("fit.gnomon", "fit 1", "train_step", "inner");
+    check_only("fit-view2.gnomon", "fit 1", "inner", "train_step");
+    check_only("test.gnomon", "test 2", "train_step", "inner");
+    check_only("test-view2.gnomon", "test 2", "inner", "train_step");
+}
+
+/* What came before in the process stays. */
+TEST(a_later_run_leaves_the_file_of_an_earlier_one)
+{
+    child_folder();
+    setenv("GNOMON", "profile,file=run.gnomon.json", 1);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+        stage(i == 0 ? "fit" : i == 1 ? "validate" : "predict");
+        CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    }
+    CHECK_EQ(times_in(child_read("run.gnomon.json"), "\"name\": \"fit\""), 1);
+    CHECK_EQ(times_in(child_read("run-view2.gnomon.json"), "\"validate\""), 1);
+    CHECK_EQ(times_in(child_read("run-view3.gnomon.json"), "\"predict\""), 1);
+}
+
+/* One that comes with gnomon_attach has its own, too. */
+TEST(an_attached_profiler_keeps_its_profile)
+{
+    child_folder();
+    CHECK_EQ(gnomon_attach(&probe, NULL, "file=run.gnomon"), GNOMON_OK);
+    stage("fit");
+    CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
+    check_only("run.gnomon", "fit 1", "train_step", "nothing");
+    gnomon_profiler none = probe;
+    none.wants = 0;
+    CHECK_EQ(gnomon_attach(&none, NULL, "file=none.gnomon"), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(),
+              "probe: file=none.gnomon: it records no profile");
+}
+
+/* ---- Reports ----------------------------------------------------------------------- */
+
+/* What gnomon cost is measured, and not the same twice. */
+static const char *report_of(const char *spec)
+{
+    catch_stderr("err");
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    stage("fit");
+    stage("validate");
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    give_stderr_back();
+    char *text = child_read("err"), *at = text, *end;
+    while ((at = strstr(at, "gnomon: about ")) && (end = strchr(at, '\n')))
+        memmove(at, end, strlen(end) + 1);
+    return text;
+}
+
+TEST(the_report_is_what_it_is_without)
+{
+    child_folder();
+    const char *plain = report_of("simple,advanced");
+    CHECK_EQ(times_in(plain, "FIT Profiler Report"), 2);
+    CHECK_STR(report_of("simple,advanced,file=%s.gnomon"), plain);
+    CHECK_STR(report_of("simple,advanced(dump_stats=run),file=r.gnomon.json"),
+              plain);
+    CHECK(access("fit.gnomon", F_OK) == 0);
+    CHECK(access("validate-r.prof", F_OK) == 0); /* beside it */
+}
+
+/* ---- While others mark ------------------------------------------------------------- */
+
+static int stopping;
+
+static void *mark_on(void *unused)
+{
+    while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
+        gnomon_token t = gnomon_begin(gnomon_region_get("outer", NULL));
+        gnomon_start("action");
+        gnomon_stop("action");
+        gnomon_end(t);
+    }
+    return unused;
+}
+
+TEST(files_are_sound_while_others_mark)
+{
+    pthread_t threads[2];
+    child_folder();
+    CHECK_EQ(gnomon_configure("profile,file=%s.gnomon"), GNOMON_OK);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, mark_on, NULL);
+    for (int i = 0; i < (IS_TSAN || IS_ASAN ? 8 : 40); i++) {
+        gnomon_stage_begin(i & 1 ? "validate" : "fit");
+        gnomon_start("here");
+        gnomon_stop("here");
+        gnomon_stage_end();
+        gnomon_profile *p = kept(i & 1 ? "validate.gnomon" : "fit.gnomon");
+        CHECK_EQ(calls_of(p, "here"), 1 + i / 2);
+        gnomon_profile_free(p);
+    }
+    __atomic_store_n(&stopping, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
