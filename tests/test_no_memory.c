@@ -6,8 +6,8 @@
  * links: testing
  * timeout: 300 */
 #include <stdlib.h>
-#include <sys/wait.h>
 
+#include "child.h"
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -159,6 +159,32 @@ static void take_profiles(void)
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
 
+/* Both forms, two views, a file of two stages, and one without a name. */
+static void keep_profiles(void)
+{
+    fair(gnomon_setup(NULL));
+    fair(gnomon_configure("profile(file=%s.gnomon),"
+                          "profile(filter=o*,file=o.gnomon.json)"));
+    for (int i = 0; i < 2; i++) {
+        fair(gnomon_stage_begin("fit"));
+        mark_some("keep");
+        gnomon_stage_end(); /* GNOMON_ESTATE where it was not begun */
+    }
+    mark_some("keep");
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
+/* Whatever is there is whole. */
+static void check_file(const char *path)
+{
+    gnomon_profile *p = NULL;
+    int code = gnomon_profile_load(&p, path);
+    if (!CHECK(code == GNOMON_OK || access(path, F_OK) != 0) ||
+        !CHECK(!p || gnomon_profile_check(p) == GNOMON_OK))
+        fprintf(stderr, "    %s: %s\n", path, gnomon_error_text());
+    gnomon_profile_free(p);
+}
+
 /* ---- Failing each in turn ------------------------------------------------------------------ */
 
 /* In a process that did it all before: what it leaves is what it left then. */
@@ -189,11 +215,14 @@ static void fail_each_first(void (*scenario)(void))
     for (uint64_t n = 1; failed && n < MOST && !test_failures; n++) {
         pid_t child = fork();
         if (child == 0) {
+            *child_path = 0; /* the parent cleans up */
             gnomon__test_log = keep_silent;
             gnomon__test_fail_allocation(n);
             scenario();
             failed = gnomon__test_allocations() >= n;
             gnomon__test_fail_allocation(0);
+            check_file("fit.gnomon");
+            check_file("run.gnomon");
             scenario();
             exit(test_failures ? 1 : failed ? 0 : 2);
         }
@@ -220,6 +249,19 @@ TEST(profiles)
 TEST(a_first_run)
 {
     fail_each_first(run_all);
+}
+TEST(files_of_profiles)
+{
+    child_folder();
+    fail_each(keep_profiles);
+}
+TEST(first_files_of_profiles)
+{
+    child_folder();
+    fail_each_first(keep_profiles);
+    CHECK(access("fit.gnomon", F_OK) == 0);
+    CHECK(access("run.gnomon", F_OK) == 0);
+    CHECK(access("o.gnomon.json", F_OK) == 0);
 }
 TEST(a_first_attachment)
 {
