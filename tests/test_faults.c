@@ -13,6 +13,7 @@
 #include "bytes.h"
 #include "child.h"
 #include "live.h"
+#include "profile_words.h"
 #include "whole.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
@@ -69,8 +70,8 @@ static void *mark_on_thread(void *tag)
 
 /* Reports to stderr, to two files, one of which two stages share and for one a
  * directory is made; a schedule, for which there is a thread; a spec's file; a
- * plugin; marks on two threads; a file for the run's directory; and files beside
- * a report. */
+ * plugin; marks on two threads; a file for the run's directory; files beside a
+ * report; and a profile of both stages. */
 static void run_all(void)
 {
     static char worker[] = "worker";
@@ -81,7 +82,7 @@ static void run_all(void)
         "@spec,simple,simple(file=all.txt),simple(file=deep/down/%s.txt),"
         "simple(dir,filter=i*,schedule=wait:1/active:1/repeat:0)," CHILD_PLUGIN(
             "passthrough") ",simple(file=/dev/stderr),advanced(file=more.txt,"
-                           "dump_stats=run)"));
+                           "dump_stats=run),profile(file=kept.gnomon)"));
     fair(gnomon_metadata("key", "1"));
     fair(gnomon_stage_begin("fit"));
     mark_some("main");
@@ -112,7 +113,8 @@ static const char *const reports[] = {"err",
                                       "logs/test-simple.txt",
                                       "more.txt",
                                       "fit-more.prof",
-                                      "test-more.prof"};
+                                      "test-more.prof",
+                                      "kept.gnomon"};
 #define REPORTS (sizeof reports / sizeof *reports)
 static char *undisturbed[REPORTS];
 
@@ -124,6 +126,15 @@ static char *without_costs(char *text)
            (end = strchr(at, '\n')) != NULL)
         memmove(at, end + 1, strlen(end + 1) + 1);
     return text;
+}
+
+/* What there is to be compared. NULL: no such file. Free it. */
+static char *load_report(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 7 && strcmp(path + n - 7, ".gnomon") == 0
+               ? profile_words(path)
+               : without_costs(child_load(path));
 }
 
 static int count_files(const char *folder, const char *part)
@@ -153,7 +164,7 @@ static int is_told(void)
     int whole = 1, told = refusals > 0;
     size_t length = 0;
     for (size_t i = 0; i < REPORTS; i++) {
-        char *text = without_costs(child_load(reports[i]));
+        char *text = load_report(reports[i]);
         int same = text && undisturbed[i] && !strcmp(text, undisturbed[i]);
         if (!same && !(whole = 0) && length < sizeof what_differs)
             length += (size_t)snprintf(what_differs + length,
@@ -285,7 +296,7 @@ static int run_child(const a_fault *f)
     }
     if (!f->n)
         for (size_t i = 0; i < REPORTS; i++)
-            undisturbed[i] = without_costs(child_load(reports[i]));
+            undisturbed[i] = load_report(reports[i]);
     CHECK(chdir("..") == 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
 }

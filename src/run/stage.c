@@ -61,17 +61,20 @@ int gnomon__stage_is_due(void)
 
 /* ---- Stages ------------------------------------------------------------------- */
 
-/* The cells of a stage that is over, kept for profiles of all stages. */
-static void keep_cells(gnomon__stage_fact *s)
+/* The cells of a stage that is over, kept for profiles of all stages: takes
+ * *room, where they need any. 0: there is none. */
+static int keep_cells(gnomon__stage_fact *s, uint64_t **room)
 {
-    uint64_t *copy = NULL;
-    if (s->step_count)
-        copy = gnomon__alloc(sizeof step_cells);
-    if (copy)
-        memcpy(copy, step_cells, sizeof step_cells);
-    else
+    s->step_cells = NULL;
+    if (!s->step_count)
+        return 1;
+    if (!*room) {
         s->step_count = s->step_total = s->step_min = s->step_max = 0;
-    s->step_cells = copy;
+        return 0;
+    }
+    s->step_cells = memcpy(*room, step_cells, sizeof step_cells);
+    *room = NULL;
+    return 1;
 }
 
 static int grow_stages(void)
@@ -99,9 +102,11 @@ void gnomon__stage_over(void)
     open_stage()->ended = gnomon__ticks();
     gnomon__step_unlock();
     gnomon__report_stage(0);
+    uint64_t *cells = gnomon__alloc(sizeof step_cells);
+    int kept = 1;
     gnomon__step_lock();
     if (ordinals < GNOMON__MAX_STAGES && grow_stages()) {
-        keep_cells(open_stage());
+        kept = keep_cells(open_stage(), &cells);
         memset(step_cells, 0, sizeof step_cells);
         stages[stage_count++] =
             (gnomon__stage_fact){.ordinal = ++ordinals, .name = ""};
@@ -117,6 +122,10 @@ void gnomon__stage_over(void)
         store_relaxed(&v->was_active, 0);
     gnomon__windows_move(0);
     gnomon__step_unlock();
+    gnomon__free(cells);
+    if (!kept)
+        gnomon__log("no memory for the steps of a stage: profiles of the whole "
+                    "run lack them");
 }
 
 void gnomon__stages_restart(void)
