@@ -7,7 +7,8 @@ need = @sh cmake/bootstrap.sh
 release = cmake --preset release && cmake --build --preset release -j $(JOBS)
 
 help:
-	@echo "make demo     train a small GPT for about 10 s and see its profile"
+	@echo "make demo     train a small GPT for about 10 s and see its profile,"
+	@echo "              which stays in build/demo/fit.gnomon"
 	@echo "make onefile  the library as one file: build/onefile/gnomon.c"
 	@echo "make test     all builds and all tests (minutes)"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
@@ -22,12 +23,18 @@ help:
 
 demo:
 	$(need) build
-	@$(release) --target train_gpt
+	@$(release) --target gnomon_demo
 	@echo
-	@echo "GNOMON=simple build/examples/train_gpt/train_gpt: trains a small GPT"
-	@echo "on text for about 10 s; its reports of FIT and VALIDATE follow."
-	@GNOMON=simple OMP_WAIT_POLICY=passive \
+	@echo "GNOMON='simple,file=build/demo/%s.gnomon' \\"
+	@echo "    build/examples/train_gpt/train_gpt"
+	@echo "trains a small GPT on text for about 10 s; its reports of FIT and"
+	@echo "VALIDATE follow."
+	@GNOMON='simple,file=build/demo/%s.gnomon' OMP_WAIT_POLICY=passive \
 	    build/examples/train_gpt/train_gpt --sample 0 --out build/demo
+	@[ ! -x build/gnomon ] || printf '\n%s\n    %s\n    %s\n' \
+	    "build/demo/fit.gnomon is the profile of FIT. These show more of it:" \
+	    "build/gnomon report --as advanced build/demo/fit.gnomon" \
+	    "build/gnomon info build/demo/fit.gnomon"
 
 onefile:
 	$(need) build
