@@ -140,11 +140,9 @@ TEST(a_json_file_is_what_the_writer_writes)
     gnomon_profile_free(live);
 }
 
-/* The same of a .gnomon, of more than one section and one buffer. */
-TEST(a_large_file_is_what_the_writer_writes)
+/* More than one section and one buffer. */
+static void mark_many(void)
 {
-    child_folder();
-    CHECK_EQ(gnomon_configure("profile,file=large.gnomon"), GNOMON_OK);
     for (int i = 0; i < 20000; i++) {
         char name[32];
         snprintf(name, sizeof name, "name %d", i);
@@ -152,6 +150,13 @@ TEST(a_large_file_is_what_the_writer_writes)
         pass(3);
         gnomon_stop(name);
     }
+}
+
+TEST(a_large_file_is_what_the_writer_writes)
+{
+    child_folder();
+    CHECK_EQ(gnomon_configure("profile,file=large.gnomon"), GNOMON_OK);
+    mark_many();
     gnomon_profile *live = profile_of("profile", 1);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
     bytes b = bytes_of(live, GNOMON_FORM_FILE);
@@ -162,6 +167,20 @@ TEST(a_large_file_is_what_the_writer_writes)
     free(file);
     free(b.at);
     gnomon_profile_free(live);
+}
+
+TEST(a_large_file_that_does_not_fit_is_told)
+{
+    child_folder();
+    catch_stderr("err");
+    CHECK_EQ(symlink("/dev/full", "full.gnomon"), 0);
+    CHECK_EQ(gnomon_configure("profile,file=full.gnomon"), GNOMON_OK);
+    mark_many();
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    give_stderr_back();
+    CHECK_STR(child_read("err"),
+              "gnomon: cannot write the profile to full.gnomon: No space left "
+              "on device: give file= another place\n");
 }
 
 /* ---- Stages ------------------------------------------------------------------------ */
@@ -311,6 +330,43 @@ TEST(an_attached_profiler_keeps_its_profile)
     CHECK_EQ(gnomon_attach(&none, NULL, "file=none.gnomon"), GNOMON_EINVAL);
     CHECK_STR(gnomon_error_text(),
               "probe: file=none.gnomon: it records no profile");
+}
+
+static int is_child;
+
+/* The child comes back out of its summary, and so to where files are written. */
+static int fork_and_wait(void *self, const gnomon_profile *p,
+                         const gnomon_writer *out)
+{
+    int status = -1;
+    (void)self, (void)p, (void)out;
+    fflush(NULL);
+    pid_t child = fork();
+    is_child = child == 0;
+    if (!is_child)
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(access("run.gnomon", F_OK) != 0);
+    return GNOMON_OK;
+}
+
+TEST(a_child_of_a_callback_writes_none)
+{
+    gnomon_profiler forker = keeper;
+    forker.name = "forker";
+    forker.summary = fork_and_wait;
+    child_folder();
+    catch_stderr("err");
+    CHECK_EQ(gnomon_attach(&forker, NULL, "file=run.gnomon"), GNOMON_OK);
+    stage("fit");
+    if (is_child) {
+        char own[64];
+        snprintf(own, sizeof own, "run-%d.gnomon", (int)getpid());
+        _exit(access("run.gnomon", F_OK) == 0 || access(own, F_OK) == 0);
+    }
+    CHECK_EQ(gnomon_detach(&forker, NULL), GNOMON_OK);
+    give_stderr_back();
+    CHECK_EQ(times_in(child_read("err"), "forked from"), 0);
+    check_only("run.gnomon", "fit 1", "train_step", "nothing");
 }
 
 /* ---- Reports ----------------------------------------------------------------------- */

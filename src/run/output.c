@@ -86,6 +86,11 @@ void gnomon__buffer_free(gnomon__buffer *b)
     memset(b, 0, sizeof *b);
 }
 
+int gnomon__output_is_ours(void)
+{
+    return gnomon__os_is_owner() && !gnomon__fork_is_off();
+}
+
 /* ---- Reports ---------------------------------------------------------------------- */
 
 void gnomon__output_plain(const char *text, size_t length)
@@ -111,7 +116,7 @@ static void output_to_file(const char *path, const char *text, size_t length)
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length)
 {
-    if (!length || !gnomon__os_is_owner()) /* forked inside a callback */
+    if (!length || !gnomon__output_is_ours())
         return;
     if (gnomon__path_is_given(a)) {
         char *path = gnomon__path_of(a, NULL, NULL);
@@ -158,7 +163,7 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
 {
     uint64_t hash = part_hash(part);
     extension = extension ? extension : "";
-    if (!gnomon__os_is_owner()) /* forked inside a callback */
+    if (!gnomon__output_is_ours())
         return GNOMON_ESTATE;
     if (!gnomon__path_has_folder(a)) {
         if (gnomon__run_rank()->rank <= 0)

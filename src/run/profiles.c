@@ -176,7 +176,7 @@ void gnomon__profile_keep(const gnomon__attachment *a,
     gnomon__model *own = NULL;
     profile_content content = {.form = gnomon__path_form(a)};
     gnomon__file_job job = {a->view->number, 0, make_profile, &content};
-    if (!gnomon__os_is_owner()) /* forked inside a callback */
+    if (!gnomon__output_is_ours())
         return;
     char *path = gnomon__path_of_profile(a, gnomon__stage_name(), 0, 1);
     int why = path ? take_stages(a, path, open, &own, &content.m) : ENOMEM;

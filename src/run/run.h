@@ -217,6 +217,10 @@ typedef struct gnomon__buffer {
 void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
+/* Not in a child that was forked inside a callback and came back out of it: it
+ * writes nothing. */
+int gnomon__output_is_ours(void);
+
 /* Sends a report to where the attachment's options say; and a file beside it,
  * as gnomon_writer.file. */
 int gnomon__output_file(const gnomon__attachment *a, const char *part,
