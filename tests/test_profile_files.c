@@ -2,18 +2,15 @@
 /* file=NAME.gnomon: what is in such a file is what was recorded, by stage and by
  * run, and the report is what it is without one.
  * links: testing */
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "bytes.h"
 #include "child.h"
+#include "kept.h"
 #include "marks.h"
-#include "platform/error.h"
 #include "platform/os_calls.h"
 #include "same_profile.h"
 #include "sanitizer.h"
-#undef close /* here they are the test's own */
-#undef open
 
 /* ---- What is recorded ----------------------------------------------------------- */
 
@@ -47,52 +44,10 @@ static void stage(const char *name)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 
-/* A checked profile from a file; NULL fails the test. */
-static gnomon_profile *kept(const char *path)
-{
-    gnomon_profile *p = NULL;
-    if (!CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK) ||
-        !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
-        fprintf(stderr, "    %s: %s\n", path, gnomon_error_text());
-    return p;
-}
-
 static size_t size_of(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
-}
-
-/* The stages of the profile, as "fit 1, test 3". */
-static const char *stages_in(const gnomon_profile *p)
-{
-    static char text[256];
-    size_t n = 0;
-    *text = 0;
-    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_stage_info s;
-        gnomon_profile_stage(p, i, &s);
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %u",
-                              i > 1 ? ", " : "", s.name, (unsigned)s.ordinal);
-    }
-    return text;
-}
-
-static int
-    errors; /* the test's own stderr, while what is said goes elsewhere */
-
-static void catch_stderr(const char *path)
-{
-    errors = dup(2);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-    dup2(fd, 2);
-    close(fd);
-}
-
-static void give_stderr_back(void)
-{
-    dup2(errors, 2);
-    close(errors);
 }
 
 /* ---- The whole run ---------------------------------------------------------------- */
