@@ -108,7 +108,8 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
               "unknown option 'fliter': did you mean 'filter'?");
     complains("simple(extnded=false)",
               "simple: unknown option 'extnded': did you mean 'extended'? It "
-              "knows: extended, filter, exclude, schedule, ranks, file, dir");
+              "knows: extended, sort, limit, filter, exclude, schedule, ranks, "
+              "file, dir");
     complains("simple(extended=maybe)",
               "simple: extended=maybe: say true or false (or yes, no, on, off, "
               "1, 0)");
