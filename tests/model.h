@@ -95,9 +95,22 @@ typedef struct model {
 /* Which regions a filter takes: the generator's table, by name. */
 static int model_takes(int filter, int region);
 
+/* Clears what was used: all of it is more than a megabyte. */
+#define MODEL_CLEAR(rows, count) \
+    memset(rows, 0, (size_t)(count) * sizeof *(rows))
+
 static void model_start(model *m)
 {
-    memset(m, 0, sizeof *m);
+    MODEL_CLEAR(m->nodes, m->node_count);
+    MODEL_CLEAR(m->events, m->event_count);
+    MODEL_CLEAR(m->execs, m->exec_count);
+    MODEL_CLEAR(m->counters, m->counter_count);
+    MODEL_CLEAR(m->links, m->link_count);
+    MODEL_CLEAR(m->stages, m->stage_count);
+    memset(m->views, 0, sizeof m->views);
+    memset(&m->health, 0, sizeof m->health);
+    m->operation = m->serials = m->config = m->node_count = m->event_count =
+        m->exec_count = m->counter_count = m->link_count = 0;
     m->now = gnomon__test_ticks;
     m->stage_count = 1;
     for (int t = 0; t < MODEL_THREADS; t++)
