@@ -185,6 +185,20 @@ static void check_file(const char *path)
     gnomon_profile_free(p);
 }
 
+/* To a file, and longer than any buffer begins with. */
+static void write_report(void)
+{
+    char name[64];
+    unlink("report");
+    fair(gnomon_setup(NULL));
+    gnomon_configure("simple,file=report");
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "a name that takes some room %d", i);
+        gnomon_end(gnomon_begin(region(name)));
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
 /* ---- Failing each in turn ------------------------------------------------------------------ */
 
 /* In a process that did it all before: what it leaves is what it left then. */
@@ -245,6 +259,28 @@ TEST(attaching)
 TEST(profiles)
 {
     fail_each(take_profiles);
+}
+
+/* Half a table is worse than none. */
+TEST(a_report_is_whole_or_not_there)
+{
+    int failed = 1, without = 0;
+    child_folder();
+    gnomon__test_log = keep_silent;
+    for (uint64_t n = 0; failed && n < MOST && !test_failures; n++) {
+        gnomon__test_fail_allocation(n); /* 0: none */
+        write_report();
+        failed = !n || gnomon__test_allocations() >= n;
+        gnomon__test_fail_allocation(0);
+        char *text = child_load("report");
+        int rows = times_in(text ? text : "", "\n|  a name");
+        if (!CHECK(rows == 20 || (n && !strstr(text ? text : "", "Report"))))
+            fprintf(stderr, "    allocation %llu: %s\n", (unsigned long long)n,
+                    text);
+        without += rows == 0;
+        free(text);
+    }
+    CHECK(!failed && without);
 }
 TEST(a_first_run)
 {

@@ -211,6 +211,19 @@ TEST(a_plugin_that_fails_is_one_line)
                AT "faulty: unknown option 'smmary': did you mean 'summary'?");
 }
 
+TEST(a_summary_that_fails_prints_nothing)
+{
+    static const char *const said[] = {"(summary=0)", "(summary=-6)"};
+    for (int i = 0; i < 4; i++) {
+        char environment[1024];
+        snprintf(environment, sizeof environment, "GNOMON=%s%s",
+                 CHILD_PLUGIN("faulty"), said[i & 1]);
+        child_result r = child_run(HOSTS(i >> 1), environment, WORDS(ONE));
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "faulty's summary\n"), !(i & 1));
+    }
+}
+
 TEST(a_file_that_is_no_plugin_is_one_line)
 {
     child_folder();

@@ -88,8 +88,11 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code)
     gnomon__buffer_init(&b, a);
     if (!code)
         code = summarize(a, m ? &m->base : NULL, &b);
-    if (code)
+    if (code) { /* a report comes whole or not at all; the footer may still */
         gnomon__log("%s", gnomon_error_text());
+        gnomon__buffer_free(&b);
+        gnomon__buffer_init(&b, a);
+    }
     if (b.length && b.text[b.length - 1] != '\n') /* as Lightning's may end */
         b.writer.write(&b.writer, "\n", 1);
     gnomon__footer_facts facts;
