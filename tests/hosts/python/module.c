@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A module of Python with a copy of gnomon of its own: NAME.work(n) marks n
- * scopes called NAME, below an action that both modules name "work". */
+ * scopes called NAME, below an action that both modules name "work";
+ * NAME.start() and NAME.finish() are for processes that end without exit(). */
 #include <Python.h>
 
 #include "gnomon.h"
@@ -24,8 +25,25 @@ static PyObject *work(PyObject *self, PyObject *args)
     return PyLong_FromLong(n);
 }
 
+static PyObject *start(PyObject *self, PyObject *args)
+{
+    (void)self;
+    (void)args;
+    return PyLong_FromLong(gnomon_setup(NULL));
+}
+
+static PyObject *finish(PyObject *self, PyObject *args)
+{
+    (void)self;
+    (void)args;
+    return PyLong_FromLong(gnomon_teardown());
+}
+
 static PyMethodDef methods[] = {
-    {"work", work, METH_VARARGS, "work(n): n scopes"}, {NULL, NULL, 0, NULL}};
+    {"work", work, METH_VARARGS, "work(n): n scopes"},
+    {"start", start, METH_NOARGS, "begins a run, also in a forked child"},
+    {"finish", finish, METH_NOARGS, "ends it, and reports"},
+    {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT,
                                     TEXT_OF(NAME),

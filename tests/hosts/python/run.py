@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """run.py FOLDER METHOD: a Python program with the modules left and right, each
-with a copy of gnomon, and a pool of workers started by METHOD. Run as a child
-under GNOMON=simple without and with fork=follow, and judged by its reports."""
+with a copy of gnomon, and processes started by METHOD: a pool whose workers end
+through os._exit, two that ask for a run and finish it, and one that a signal
+ends. Run as a child under GNOMON=simple without and with fork=follow, and
+judged by its reports."""
 import glob
 import multiprocessing
+import multiprocessing.util
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 WORKERS, TASKS = 3, 12
 
@@ -17,7 +22,20 @@ def task(n):
     import left
     import right
     left.work(n)
-    return right.work(n) + os.getpid() * 0
+    return right.work(n)
+
+
+def finished(n):
+    import left
+    multiprocessing.util.Finalize(None, left.finish, exitpriority=0)
+    assert left.start() == 0
+    task(n)
+
+
+def ended(n, ready):
+    task(n)
+    ready.set()
+    time.sleep(60)
 
 
 def program(method):
@@ -29,14 +47,21 @@ def program(method):
     with context.Pool(WORKERS) as pool:
         done = pool.map(task, [2] * TASKS, chunksize=1)
         pool.close()
-        pool.join()  # workers end by themselves, through os._exit
-    children = [context.Process(target=task, args=(3,)) for _ in range(2)]
+        pool.join()  # workers end by themselves
+    assert done == [2] * TASKS, done
+    children = [context.Process(target=finished, args=(3,)) for _ in range(2)]
     for child in children:
         child.start()
     for child in children:
         child.join()
-    assert done == [2] * TASKS, done
-    assert all(child.exitcode == 0 for child in children)
+        assert child.exitcode == 0, child.exitcode
+    ready = context.Event()
+    child = context.Process(target=ended, args=(4, ready))
+    child.start()
+    assert ready.wait(60)
+    child.terminate()
+    child.join()
+    assert child.exitcode == -signal.SIGTERM, child.exitcode
     left.work(1)
     print("done")
 
@@ -54,7 +79,29 @@ def run(folder, method, spec):
                           timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "done\n", done.stdout
+    assert not re.search("^gnomon: (?!about |process )", done.stderr, re.M), \
+        done.stderr
     return done.stderr
+
+
+def judge(reports, method, follows):
+    """What each process that reports did, with both copies in one table."""
+    rows = ("left", "right", "work")
+    of = sorted(tuple(calls(t, row) for row in rows) for t in reports)
+    print(method, of)
+    forked = sum("forked from" in t for t in reports)
+    assert forked == (len(of) - 1 if method == "fork" else 0), reports
+    wanted = [(3, 3, 2), (3, 3, 2), (6, 7, 3)]
+    # The server's children load gnomon themselves, so none of them was forked.
+    if method != "fork" or follows:
+        wanted.append((4, 4, 2))
+    if method == "spawn":  # the pool's workers end as programs do
+        for pair in wanted:
+            of.remove(pair)
+        assert [sum(n) for n in zip(*of)] == 3 * [2 * TASKS], of
+        assert len(of) <= WORKERS, of
+    else:
+        assert of == sorted(wanted), of
 
 
 def main():
@@ -62,23 +109,14 @@ def main():
     if len(sys.argv) > 3:
         program(method)
         return
-    # One table of both copies, the parent's; forked children are silent, and
-    # spawned ones are programs of their own.
     err = run(folder, method, "simple")
-    mine = [t for t in err.split("Profiler Report") if calls(t, "left") == 6]
-    assert len(mine) == 1, err
-    assert calls(mine[0], "right") == 7 and calls(mine[0], "work") == 3, err
-    if method == "fork":
-        assert err.count("Profiler Report") == 1, err
-    # With fork=follow every process has a report of its own.
+    judge(err.split("Profiler Report")[1:], method, False)
     with tempfile.TemporaryDirectory() as reports:
         err = run(folder, method, "simple,fork=follow,file=%s/%%p" % reports)
         assert "Profiler Report" not in err, err
         texts = [open(p).read() for p in glob.glob(reports + "/*")]
         assert all(t.count("Profiler Report") == 1 for t in texts), texts
-        of = sorted((calls(t, "left"), calls(t, "right")) for t in texts)
-        assert (6, 7) in of, of
-        print(method, of)
+        judge(texts, method, True)
 
 
 if __name__ == "__main__":
