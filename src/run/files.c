@@ -93,14 +93,19 @@ static int make_bytes(int fd, const void *context)
 static int publish_report(written_file *f, const file_bytes *report)
 {
     char *above = NULL;
+    gnomon__os_file mine = f->file;
     int why = f->file.inode
                   ? gnomon__os_read_mine(f->path, &f->file, FILE_LIMIT, &above)
                   : ENOENT;
     if (why && why != ENOENT && why != EFBIG)
         return why;
+    if (why == ENOENT)
+        mine.inode = 0; /* gone; if not, what stands there is spared */
     file_bytes whole = {above, report->bytes, report->size};
-    why = gnomon__os_publish_made(f->path, make_bytes, &whole, &f->file,
+    why = gnomon__os_publish_made(f->path, make_bytes, &whole, &mine,
                                   gnomon__start_unix_ns());
+    if (!why)
+        f->file = mine;
     gnomon__free(above);
     return why;
 }
