@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Profiles made of durations, for tests of what compares them. */
+#ifndef GNOMON_TESTS_SIDES_H
+#define GNOMON_TESTS_SIDES_H
+
+#include <stdlib.h>
+
+#include "gnomon.h"
+#include "gnomon/profile.h"
+#include "test.h"
+
+#define SIDE_CELLS 1024
+
+/* A life while it is built: a process with one thread. */
+typedef struct side_life {
+    gnomon_builder *builder;
+    uint32_t run, track;
+    uint32_t stage; /* what rows are added to; 0: none */
+    uint32_t ordinal;
+} side_life;
+
+/* `uuid` NULL: a life of which nothing is known. */
+static inline side_life side_begin(const char *job, int32_t rank,
+                                   const char *uuid)
+{
+    side_life l = {.run = 0};
+    CHECK_EQ(gnomon_builder_create(&l.builder), GNOMON_OK);
+    l.run = gnomon_add_run(
+        l.builder, &(gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
+    l.track = gnomon_add_track(
+        l.builder,
+        &(gnomon_track_info){.run = l.run, .name = "main", .device = -1});
+    return l;
+}
+
+static inline void side_stage(side_life *l, const char *name)
+{
+    l->stage = gnomon_add_stage(
+        l->builder, &(gnomon_stage_info){
+                        .run = l->run, .ordinal = ++l->ordinal, .name = name});
+}
+
+/* Executions of a region of this kind, of which `self` is a half. */
+static inline void side_row(side_life *l, uint32_t kind, const char *name,
+                            const uint64_t *ns, size_t n)
+{
+    static uint64_t counts[SIDE_CELLS];
+    gnomon_cell cells[SIDE_CELLS];
+    gnomon_host_stats s = {.count = n, .min_ns = UINT64_MAX, .cells = cells};
+    uint32_t region = gnomon_add_region(
+        l->builder, &(gnomon_region_info){.kind = kind, .name = name});
+    for (size_t i = 0; i < n; i++) {
+        counts[gnomon_cell_of(ns[i])]++;
+        s.total_ns += ns[i];
+        s.min_ns = ns[i] < s.min_ns ? ns[i] : s.min_ns;
+        s.max_ns = ns[i] > s.max_ns ? ns[i] : s.max_ns;
+    }
+    s.self_ns = s.total_ns / 2;
+    for (uint32_t i = 0; i < SIDE_CELLS; i++)
+        if (counts[i]) {
+            cells[s.cell_count++] = (gnomon_cell){i, 0, counts[i]};
+            counts[i] = 0;
+        }
+    /* Half of each is in a child that has no statistics of its own. */
+    gnomon_add_node(l->builder,
+                    &(gnomon_node_info){.track = l->track,
+                                        .stage = l->stage,
+                                        .region = region,
+                                        .flags = GNOMON_NODE_PARTIAL,
+                                        .host = &s});
+}
+
+#define SIDE_ROW(l, name, ...) \
+    side_row(l, GNOMON_KIND_ACTION, name, (const uint64_t[]){__VA_ARGS__}, \
+             sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+/* The caller frees it. */
+static inline gnomon_profile *side_end(side_life *l)
+{
+    gnomon_profile *p = NULL;
+    if (!CHECK_EQ(gnomon_builder_finish(l->builder, &p), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    return p;
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Two sides' rows, matched and summed.
+ * links: testing
+ * needs: cli */
+#include <math.h>
+
+#include "cli/rows.h"
+#include "platform/memory.h"
+#include "offline/diff.h"
+#include "sides.h"
+#include "whole.h"
+
+static gnomon__diff *new_diff(void)
+{
+    gnomon__diff *d = NULL;
+    CHECK_EQ(gnomon__diff_create(&d), GNOMON_OK);
+    return d;
+}
+
+/* Adds a life and frees it. */
+static void add(gnomon__diff *d, enum gnomon__side side, side_life *l)
+{
+    gnomon_profile *p = side_end(l);
+    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
+static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
+                                      const char *name)
+{
+    size_t count;
+    const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i]->stage, stage) == 0 &&
+            strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    fprintf(stderr, "    no row %s of stage %s\n", name, stage);
+    CHECK_EQ(count, SIZE_MAX);
+    return NULL;
+}
+
+static size_t row_count(const gnomon__diff *d)
+{
+    size_t count;
+    gnomon__diff_rows(d, &count);
+    return count;
+}
+
+static void check_half(const gnomon__diff_half *h, uint64_t calls,
+                       uint64_t total, uint64_t min, uint64_t max)
+{
+    uint64_t sum = 0;
+    CHECK_EQ(h->all.count, calls);
+    CHECK_EQ(h->all.total_ns, total);
+    CHECK_EQ(h->all.min_ns, min);
+    CHECK_EQ(h->all.max_ns, max);
+    for (size_t i = 0; i < h->all.cell_count; i++) {
+        sum += h->all.cells[i].count;
+        CHECK(h->all.cells[i].count > 0);
+        CHECK(i == 0 || h->all.cells[i - 1].cell < h->all.cells[i].cell);
+    }
+    CHECK_EQ(sum, calls);
+    for (size_t i = 0; i < h->part_count; i++)
+        sum -= h->parts[i].calls;
+    CHECK_EQ(sum, 0);
+}
+
+TEST(rows_are_matched_by_stage_and_name)
+{
+    gnomon__diff *d = new_diff();
+    side_life a = side_begin(NULL, 0, "a"), b = side_begin(NULL, 0, "b");
+    side_stage(&a, "fit");
+    SIDE_ROW(&a, "step", 100, 300);
+    side_row(&a, GNOMON_KIND_SCOPE, "step", (const uint64_t[]){70}, 1);
+    side_row(&a, GNOMON_KIND_KERNEL, "gemm", (const uint64_t[]){70}, 1);
+    SIDE_ROW(&a, "gone", 5);
+    side_stage(&a, "test");
+    SIDE_ROW(&a, "step", 9);
+    side_stage(&b, "sanity");
+    side_stage(&b, "fit");
+    SIDE_ROW(&b, "new", 6);
+    SIDE_ROW(&b, "step", 1000);
+    side_stage(&b, "fit"); /* again, and so of the same rows */
+    SIDE_ROW(&b, "step", 2000, 40);
+    add(d, GNOMON__SIDE_A, &a);
+    add(d, GNOMON__SIDE_B, &b);
+    CHECK_EQ(row_count(d), 4);
+    const gnomon__diff_row *row = row_of(d, "fit", "step");
+    check_half(&row->side[0], 3, 470, 70, 300);
+    check_half(&row->side[1], 3, 3040, 40, 2000);
+    CHECK_EQ(row->side[0].all.self_ns, 235);
+    CHECK_EQ(row->ordinal, 1);
+    check_half(&row_of(d, "test", "step")->side[0], 1, 9, 9, 9);
+    CHECK_EQ(row_of(d, "test", "step")->side[1].all.count, 0);
+    CHECK_EQ(row_of(d, "fit", "gone")->side[1].all.count, 0);
+    CHECK_EQ(row_of(d, "fit", "new")->side[0].all.count, 0);
+    CHECK_EQ(row_of(d, "fit", "new")->ordinal, 2);
+    gnomon__diff_free(d);
+}
+
+/* The sums are those of the program's other tables. */
+TEST(sums_are_those_of_report)
+{
+    gnomon__diff *d = new_diff();
+    gnomon_profile *p = whole_of("0");
+    gnomon__cli_row *rows;
+    size_t count, seen = 0;
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__cli_rows(p, 0, GNOMON__ROW_NAME, &rows, &count),
+             GNOMON_OK);
+    for (size_t i = 0; i < count; i++) {
+        const gnomon__diff_row *row = row_of(d, "fit", rows[i].name);
+        if (!row)
+            continue;
+        check_half(&row->side[0], rows[i].calls, rows[i].total_ns,
+                   rows[i].min_ns, rows[i].max_ns);
+        CHECK_EQ(row->side[0].all.self_ns, rows[i].self_ns);
+        seen++;
+    }
+    CHECK(seen > 0);
+    CHECK_EQ(row_count(d), seen);
+    gnomon__free(rows);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
+}
+
+/* ---- Jobs --------------------------------------------------------------- */
+
+static void add_life(gnomon__diff *d, const char *job, int32_t rank,
+                     const char *uuid, const char *stage, uint64_t ns)
+{
+    side_life l = side_begin(job, rank, uuid);
+    side_stage(&l, stage);
+    SIDE_ROW(&l, "step", ns);
+    add(d, GNOMON__SIDE_A, &l);
+}
+
+TEST(ranks_are_one_job_and_lives_of_a_rank_are_not)
+{
+    gnomon__diff *d = new_diff();
+    const gnomon__diff_half *h;
+    add_life(d, NULL, 0, "a0", "fit", 10);
+    add_life(d, NULL, 1, "a1", "fit", 20);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
+    add_life(d, NULL, 1, "b1", "fit", 400);
+    add_life(d, NULL, 0, "b0", "fit", 300);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
+    add_life(d, "named", 0, "c0", "fit", 5000);
+    add_life(d, NULL, 0, NULL, "fit", 60000); /* known by nothing: always new */
+    add_life(d, NULL, 0, NULL, "fit", 60000);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 5);
+    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 7);
+    CHECK_EQ(gnomon__diff_doubled(d, GNOMON__SIDE_A), 0);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_B), 0);
+    h = &row_of(d, "fit", "step")->side[0];
+    CHECK_EQ(h->part_count, 5);
+    CHECK_EQ(h->parts[0].total_ns, 30);
+    CHECK_EQ(h->parts[1].total_ns, 700);
+    CHECK_EQ(h->parts[2].total_ns, 5000);
+    CHECK_EQ(h->parts[1].runs, 2);
+    CHECK_EQ(h->parts[1].max_ns, 400);
+    check_half(h, 7, 125730, 10, 60000);
+    gnomon__diff_free(d);
+}
+
+TEST(a_life_in_several_files_is_one)
+{
+    gnomon__diff *d = new_diff();
+    add_life(d, "j", 0, "a", "fit", 10);
+    side_life l = side_begin("j", 0, "a");
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, "step", 10); /* the same stage: in the file of the whole run */
+    side_stage(&l, "test");
+    SIDE_ROW(&l, "step", 77);
+    l.stage = 0;
+    SIDE_ROW(&l, "step", 3);
+    add(d, GNOMON__SIDE_A, &l);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(gnomon__diff_doubled(d, GNOMON__SIDE_A), 1);
+    check_half(&row_of(d, "fit", "step")->side[0], 1, 10, 10, 10);
+    check_half(&row_of(d, "test", "step")->side[0], 1, 77, 77, 77);
+    check_half(&row_of(d, "", "step")->side[0], 1, 3, 3, 3);
+    gnomon__diff_free(d);
+}
+
+TEST(many_jobs_share_parts)
+{
+    gnomon__diff *d = new_diff();
+    const gnomon__diff_half *h;
+    for (int i = 0; i < 3 * GNOMON__DIFF_PARTS + 1; i++)
+        add_life(d, NULL, 0, NULL, "fit", 7);
+    h = &row_of(d, "fit", "step")->side[0];
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 3 * GNOMON__DIFF_PARTS + 1);
+    CHECK_EQ(h->part_count, GNOMON__DIFF_PARTS);
+    CHECK_EQ(h->parts[0].calls, 4);
+    CHECK_EQ(h->parts[1].calls, 3);
+    check_half(h, 97, 679, 7, 7);
+    gnomon__diff_free(d);
+}
+
+/* A life that uuid does not tell is known by host, pid and begin. */
+TEST(a_life_without_uuid_is_known_by_its_process)
+{
+    static const uint64_t zeros[] = {1000, 1000, 1001};
+    gnomon__diff *d = new_diff();
+    for (int i = 0; i < 3; i++) {
+        gnomon_builder *b;
+        gnomon_profile *p = NULL;
+        gnomon_builder_create(&b);
+        gnomon_add_run(b, &(gnomon_run_info){
+                              .host = "h", .pid = 7, .zero_unix_ns = zeros[i]});
+        CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+        CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_B, p), GNOMON_OK);
+        gnomon_profile_free(p);
+    }
+    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_B), 2);
+    gnomon__diff_free(d);
+}
+
+/* ---- Quantiles ---------------------------------------------------------- */
+
+static double quantile_of(const uint64_t *ns, size_t n, double q)
+{
+    gnomon__diff *d = new_diff();
+    side_life l = side_begin(NULL, 0, NULL);
+    double value;
+    side_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
+    add(d, GNOMON__SIDE_A, &l);
+    value = gnomon__diff_quantile(&row_of(d, "", "x")->side[0].all, q);
+    gnomon__diff_free(d);
+    return value;
+}
+
+TEST(quantiles_move_with_what_they_are_of)
+{
+    uint64_t ns[100];
+    double last = 0;
+    for (int i = 0; i < 100; i++)
+        ns[i] = 5000;
+    CHECK(quantile_of(ns, 100, 0.5) == 5000.0);
+    CHECK(quantile_of(ns, 1, 0.99) == 5000.0);
+    for (int by = 0; by < 40; by++) { /* across several cells */
+        double q;
+        for (int i = 0; i < 100; i++)
+            ns[i] = (uint64_t)(10000 + 50 * by + 20 * i);
+        q = quantile_of(ns, 100, 0.5);
+        CHECK(q > last);
+        CHECK(fabs(q - (11000 + 50 * by)) < 150);
+        CHECK(quantile_of(ns, 100, 0) >= (double)ns[0]);
+        CHECK(quantile_of(ns, 100, 1) == (double)ns[99]);
+        last = q;
+    }
+    CHECK(quantile_of((const uint64_t[]){0, 0, 3}, 3, 0.5) == 0.0);
+}
+
+/* ---- Memory ------------------------------------------------------------- */
+
+TEST(without_memory_it_says_so)
+{
+    side_life l = side_begin("j", 0, "u");
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, "a", 1, 20, 300);
+    SIDE_ROW(&l, "b", 4000);
+    gnomon_profile *p = side_end(&l);
+    int code = GNOMON_ENOMEM;
+    for (uint64_t n = 1; code == GNOMON_ENOMEM && CHECK(n < 200); n++) {
+        gnomon__diff *d = NULL;
+        gnomon__test_fail_allocation(n);
+        code = gnomon__diff_create(&d);
+        if (code == GNOMON_OK)
+            code = gnomon__diff_add(d, GNOMON__SIDE_A, p);
+        gnomon__test_fail_allocation(0);
+        CHECK(code == GNOMON_ENOMEM || (code == GNOMON_OK && n > 15));
+        gnomon__diff_free(d);
+    }
+    CHECK_EQ(code, GNOMON_OK);
+    gnomon_profile_free(p);
+}
