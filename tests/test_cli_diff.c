@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon diff: its words, tables, gates and exit codes.
+ * links: static
+ * needs: cli
+ * timeout: 120 */
+#include "program.h"
+
+#include "cli/command.h"
+#include "sides.h"
+
+/* A file of a life in which `step` took these ns, and `load` half of it. */
+static void save(const char *path, const char *uuid, uint64_t step,
+                 size_t calls)
+{
+    static uint64_t ns[1000];
+    side_life l = side_begin(NULL, 0, uuid);
+    gnomon_profile *p;
+    side_stage(&l, "fit");
+    for (size_t i = 0; i < calls; i++)
+        ns[i] = step + step / 100 * (i % 3);
+    side_row(&l, GNOMON_KIND_ACTION, "step", ns, calls);
+    for (size_t i = 0; i < calls; i++)
+        ns[i] /= 2;
+    side_row(&l, GNOMON_KIND_ACTION, "load", ns, calls);
+    side_stage(&l, "test");
+    side_row(&l, GNOMON_KIND_ACTION, "step", ns, 1);
+    p = side_end(&l);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+static void save_sides(void)
+{
+    save("a.gnomon", "a", 1000000, 100);
+    save("b.gnomon", "b", 1200000, 100);
+}
+
+/* The command ends so, and says this on standard error, or nothing. */
+static void check(const char *words, int status, const char *says)
+{
+    child_result r = shell("$G diff %s", words);
+    if (!CHECK_EQ(r.status, status) ||
+        !CHECK(*says ? strstr(r.err, says) != NULL : !*r.err))
+        fprintf(stderr, "    gnomon diff %s: %s%s\n", words, r.out, r.err);
+}
+
+TEST(tables)
+{
+    NEEDS_PROGRAM;
+    save_sides();
+    child_result r = shell("$G diff a.gnomon b.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "A: 1 job, 1 run; B: 1 job, 1 run\n\n"
+                     "FIT Changes from A to B\n\n"
+                     "action  calls A  calls B    mean A    mean B   change"
+                     "    99.9 % sure of  confidence  change of total\n"
+                     "step        100      100  1.010 ms  1.212 ms  +20.0 %"
+                     "  +11.4 .. +29.3 %   > 99.99 %        +20.20 ms\n"
+                     "load        100      100  504.9 us  605.9 us  +20.0 %"
+                     "  +11.4 .. +29.3 %   > 99.99 %        +10.10 ms\n\n"
+                     "TEST Changes from A to B\n\n"
+                     "action  calls A  calls B    mean A    mean B   change"
+                     "  99.9 % sure of  confidence  change of total\n"
+                     "step          1        1  500.0 us  600.0 us  +20.0 %"
+                     "               -           -        +100.0 us\n\n");
+    r = shell("$G diff a.gnomon b.gnomon --stage fit --metric total "
+              "--sort name --limit 1 --confidence 95 --drift 0.1");
+    CHECK(strstr(r.out, "TEST") == NULL);
+    CHECK(strstr(r.out, "total A") && strstr(r.out, "95 % sure of"));
+    CHECK(strstr(r.out, "load") && !strstr(r.out, "step"));
+    CHECK(strstr(r.out, "\n1 more\n") != NULL);
+    r = shell("$G diff a.gnomon a.gnomon --metric p99");
+    CHECK_EQ(times_in(r.out, " 0.0 % "), 3);
+}
+
+TEST(gates)
+{
+    NEEDS_PROGRAM;
+    save_sides();
+    check("a.gnomon b.gnomon --gate 'step mean +5%'", 4,
+          "gate fails: step mean +5%: fit: step: mean 1.010 ms -> 1.212 ms, "
+          "+20.0 %, > 99.99 % sure");
+    check("a.gnomon b.gnomon --gate 'step mean +25%'", 0, "");
+    check("a.gnomon b.gnomon --gate 'step mean +5% +1ms'", 0, "");
+    check("a.gnomon b.gnomon --gate 'step mean +5%' --drift 9 --stage fit", 0,
+          "gate is not sure: step mean +5%: fit: step");
+    check("a.gnomon b.gnomon --gate 'step mean +5%' --stage test", 0,
+          "one execution a side says nothing");
+    check("b.gnomon a.gnomon --gate 'step mean +5%'", 0, "");
+    check("b.gnomon a.gnomon --gate '* mean +5%' --gate 'load total -10%'", 4,
+          "gate fails: load total -10%: fit: load");
+    check("a.gnomon b.gnomon --gate 'stepp mean +5%'", 1,
+          "did you mean 'step'?");
+    check("a.gnomon b.gnomon --gate 'load mean +5%' --stage test", 1,
+          "watches nothing");
+    child_result r = shell("$G diff a.gnomon a.gnomon --gate 'st?p mean +5%%' "
+                           "--stage fit");
+    CHECK_EQ(r.status, 0);
+    CHECK(strstr(r.out, "gate holds: st?p mean +5%: fit: step: mean 1.010 ms "
+                        "-> 1.010 ms, 0.0 %, 0.00 % sure\n") != NULL);
+}
+
+/* Each test that a gate makes is one more that may fail by chance. */
+TEST(many_gates_ask_for_more_confidence)
+{
+    NEEDS_PROGRAM;
+    save("a.gnomon", "a", 1000000, 100);
+    save("b.gnomon", "b", 1080000, 100);
+    check("a.gnomon b.gnomon --stage fit --gate 'step mean +5%'", 4,
+          "gate fails");
+    check("a.gnomon b.gnomon --stage fit --gate 'step mean +5%' "
+          "--gate '* mean +5%' --gate '* total +5%'",
+          0, "to fail takes 99.98 %");
+}
+
+TEST(words)
+{
+    NEEDS_PROGRAM;
+    save_sides();
+    check("a.gnomon", 1, "name two sides");
+    check("a.gnomon b.gnomon a.gnomon", 1, "more than two sides");
+    check("a.gnomon b.gnomon --gate 'step'", 1, "must end in a limit");
+    check("a.gnomon b.gnomon --gate 'step meam +5%'", 1,
+          "did you mean 'mean'?");
+    check("a.gnomon b.gnomon --metric medium", 1, "word for --metric");
+    check("a.gnomon b.gnomon --sort totl", 1, "did you mean 'total'?");
+    check("a.gnomon b.gnomon --limit 0", 1, "from 1");
+    check("a.gnomon b.gnomon --confidence 100", 1, "below 100");
+    check("a.gnomon b.gnomon --confidence often", 1, "percent");
+    check("a.gnomon b.gnomon --drift -1", 1, "percent");
+    check("a.gnomon b.gnomon --stage fti", 3, "a stage named fti");
+    check("--help", 0, "");
+}
+
+TEST(files)
+{
+    NEEDS_PROGRAM;
+    save_sides();
+    program_put("broken.gnomon", "no profile");
+    program_put("empty.json", "{\"gnomon\": 1}");
+    check("a.gnomon missing.gnomon", 2, "missing.gnomon");
+    check("broken.gnomon b.gnomon", 2, "broken.gnomon");
+    if (GNOMON_WITH_JANSSON)
+        check("a.gnomon empty.json", 3, "nothing to compare");
+    CHECK_EQ(system("mkdir A B && cp a.gnomon A/0.gnomon && "
+                    "cp b.gnomon B/0.gnomon"),
+             0);
+    save("A/1.gnomon", "a1", 1010000, 100);
+    save("B/1.gnomon", "b1", 1190000, 100);
+    child_result r = shell("$G diff A 'B/*' --gate 'step mean +5%%'");
+    CHECK_EQ(r.status, 4);
+    CHECK(strstr(r.out, "A: 2 jobs, 2 runs; B: 2 jobs, 2 runs\n") != NULL);
+    CHECK_EQ(system("cp a.gnomon A/2.gnomon"), 0); /* the life of A/0 again */
+    check("A B", 0, "A: 2 stages are there twice, and count once");
+    CHECK_EQ(system("cp broken.gnomon A/3.gnomon"), 0);
+    check("A B --gate 'step mean +5%' --stage fit", 2, "gate fails");
+}
+
+TEST(what_is_on_one_side)
+{
+    NEEDS_PROGRAM;
+    save_sides();
+    side_life l = side_begin(NULL, 0, "c");
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, "new", 5, 6);
+    gnomon_profile *p = side_end(&l);
+    program_save(p, GNOMON_FORM_FILE, "c.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("$G diff a.gnomon c.gnomon --stage fit");
+    CHECK_EQ(r.status, 3);
+    CHECK_EQ(times_in(r.out, "only in A"), 2);
+    CHECK_EQ(times_in(r.out, "only in B"), 1);
+    CHECK(strstr(r.err, "nothing ended on both sides") != NULL);
+    CHECK_EQ(system("mkdir C && cp b.gnomon c.gnomon C"), 0);
+    check("a.gnomon C --gate 'new mean +5%'", 3, "on one side only");
+}

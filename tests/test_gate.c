@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Gates: their words, their judgement, and how often that is wrong: simulated
+ * pairs of sides with and without a change, from fixed seeds.
+ * links: static
+ * needs: cli
+ * timeout: 300 */
+#include <math.h>
+
+#include "cli/command.h"
+#include "cli/gate.h"
+#include "sides.h"
+
+/* ---- Words -------------------------------------------------------------- */
+
+typedef struct word_case {
+    const char *text, *name;
+    enum gnomon__metric metric;
+    double relative, absolute; /* absolute -1: not given */
+} word_case;
+
+TEST(words_of_a_gate)
+{
+    static const word_case cases[] = {
+        {"step mean +5%", "step", GNOMON__MEAN, 0.05, -1},
+        {"  step  p99  +2.5% ", "step", GNOMON__METRIC_P99, 0.025, -1},
+        {"a step in  two total +0% +1.5ms", "a step in  two", GNOMON__TOTAL, 0,
+         1.5e6},
+        {"'mean' max -10%", "mean", GNOMON__MAX, -0.1, -1},
+        {"\" x \" self +5% +10us", " x ", GNOMON__SELF, 0.05, 1e4},
+        {"[M]M.* calls -1% -3", "[M]M.*", GNOMON__CALLS, -0.01, 3},
+        {"mean mean +5%", "mean", GNOMON__MEAN, 0.05, -1},
+        {"+x P50 +200% +0", "+x", GNOMON__METRIC_P50, 2, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const word_case *c = &cases[i];
+        gnomon__gate g;
+        CHECK_EQ(gnomon__gate_parse(&g, c->text), GNOMON__EXIT_OK);
+        CHECK_STR(g.name, c->name);
+        CHECK_EQ(g.metric, c->metric);
+        CHECK(fabs(g.relative - c->relative) < 1e-12);
+        CHECK_EQ(g.falls, strchr(c->text, '-') != NULL);
+        if (c->absolute < 0)
+            CHECK(isnan(g.absolute));
+        else
+            CHECK(g.absolute == c->absolute);
+        gnomon__gate_free(&g);
+    }
+}
+
+TEST(wrong_words_of_a_gate)
+{
+    static const char *const wrong[] = {
+        "",
+        "step",
+        "+5%",
+        "mean +5%",
+        "step mean",
+        "step mean 5%",
+        "step mean +5",
+        "step mean +%",
+        "step mean +5%%",
+        "step mean +1.2.3%",
+        "step mean +nan%",
+        "step mean +0x10%",
+        "step mean +inf%",
+        "step median +5%",
+        "step mean +5% +10",
+        "step mean +5% +10parsecs",
+        "step mean +5% -10us",
+        "step mean +5% 10us",
+        "step calls +5% +10us",
+        "step mean +10us +5%",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gnomon__gate g;
+        if (!CHECK_EQ(gnomon__gate_parse(&g, wrong[i]), GNOMON__EXIT_USAGE))
+            fprintf(stderr, "    %s\n", wrong[i]);
+        gnomon__gate_free(&g);
+    }
+}
+
+/* ---- Judgement ------------------------------------------------------------ */
+
+static enum gnomon__verdict judged(const char *text, double a, double b,
+                                   double confidence)
+{
+    gnomon__change c = {
+        .a = a, .b = b, .relative = b / a - 1, .confidence = confidence};
+    enum gnomon__verdict verdict;
+    gnomon__gate g;
+    CHECK_EQ(gnomon__gate_parse(&g, text), GNOMON__EXIT_OK);
+    verdict = gnomon__gate_judge(&g, &c, 100, 0.999);
+    gnomon__gate_free(&g);
+    return verdict;
+}
+
+#define HOLDS(...) CHECK_EQ(judged(__VA_ARGS__), GNOMON__GATE_HOLDS)
+#define FAILS(...) CHECK_EQ(judged(__VA_ARGS__), GNOMON__GATE_FAILS)
+#define UNSURE(...) CHECK_EQ(judged(__VA_ARGS__), GNOMON__GATE_UNSURE)
+
+/* It takes all three. */
+TEST(a_gate_fails_beyond_both_limits_and_surely)
+{
+    FAILS("x mean +5%", 1e6, 1.051e6, 0.9995);
+    HOLDS("x mean +5%", 1e6, 1.049e6, 1);
+    UNSURE("x mean +5%", 1e6, 1.051e6, 0.998);
+    UNSURE("x mean +5%", 1e6, 2e6, (double)NAN);
+    HOLDS("x mean +5%", 1e6, 0.5e6, 1);
+    HOLDS("x mean +5%", 100, 119, 1); /* 20 ns at least */
+    FAILS("x mean +5%", 100, 121, 1);
+    FAILS("x mean +5% +5ns", 100, 106, 1);
+    HOLDS("x mean +5% +1ms", 1e6, 1.9e6, 1);
+    FAILS("x mean +5% +1ms", 1e6, 2.1e6, 1);
+    HOLDS("x total +5%", 1e4, 1.19e4, 1); /* of 100 calls */
+    FAILS("x total +5%", 1e4, 1.21e4, 1);
+    FAILS("x calls +0%", 100, 101, 1);
+    HOLDS("x calls +0% +1", 100, 101, 1);
+    FAILS("x mean -5%", 1e6, 0.94e6, 1);
+    HOLDS("x mean -5%", 1e6, 0.96e6, 1);
+    HOLDS("x mean -5%", 1e6, 1.94e6, 1);
+    FAILS("x calls -5% -3", 100, 90, 1);
+    FAILS("x mean +5%", 0, 100, 1);
+    HOLDS("x mean +5%", 0, 0, 0);
+}
+
+/* ---- Simulation ------------------------------------------------------------- */
+
+static uint64_t dice;
+
+/* splitmix64 */
+static double uniform(void)
+{
+    uint64_t z = dice += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller's. */
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* What one job's executions are like; their mean is about 1. */
+typedef struct shape {
+    double noise;    /* of an execution: normal, or log-normal's sigma */
+    int is_log;      /* the latter */
+    double outliers; /* their share */
+    double outlier;  /* how long one is */
+    double memory;   /* correlation with the execution before */
+    double drift;    /* of the job as a whole: 1 sigma */
+    double tail;     /* of a Pareto distribution; 0: none */
+    double base_ns;  /* 0: between 1 and 2 ms */
+    double grain_ns; /* of the clock */
+    int is_poisson;  /* the number of calls varies as such a number does */
+} shape;
+
+#define MOST_CALLS 100000
+
+static void draw(const shape *s, double base, size_t calls, uint64_t *ns)
+{
+    double at = 1 + s->drift * normal(), before = normal();
+    double fresh = sqrt(1 - s->memory * s->memory);
+    for (size_t i = 0; i < calls; i++) {
+        double noise, x;
+        before = s->memory * before + fresh * normal();
+        noise = s->noise * before;
+        x = s->is_log ? exp(noise) : fmax(1 + noise, 0.01);
+        if (s->tail > 0)
+            x = pow(uniform(), -1 / s->tail);
+        if (s->outliers > 0 && uniform() < s->outliers)
+            x *= s->outlier;
+        x *= base * at;
+        if (s->grain_ns > 0) /* both readings are of ticks */
+            x = floor(x / s->grain_ns + uniform()) * s->grain_ns;
+        ns[i] = (uint64_t)(x + 0.5);
+    }
+}
+
+static void add_job(gnomon__diff *d, enum gnomon__side side, const shape *s,
+                    double base, size_t calls)
+{
+    static uint64_t ns[MOST_CALLS];
+    side_life l = side_begin(NULL, 0, NULL);
+    if (s->is_poisson)
+        calls = (size_t)fmax(
+            1, floor((double)calls + sqrt((double)calls) * normal() + 0.5));
+    draw(s, base, calls, ns);
+    side_row(&l, GNOMON_KIND_ACTION, "x", ns, calls);
+    gnomon_profile *p = side_end(&l);
+    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
+#define GATES 7
+static const char *const gates[GATES] = {
+    "x mean +5%", "x total +5%", "x p50 +5%",  "x p99 +5%",
+    "x max +5%",  "x self +5%",  "x calls +5%"};
+
+/* How many of `pairs` pairs of sides fail each gate, where B is `longer`. */
+static void simulate(const shape *s, size_t jobs, size_t calls, double longer,
+                     int pairs, int fails[GATES])
+{
+    static const gnomon__assumptions usual = {.drift = GNOMON__DRIFT};
+    gnomon__gate g[GATES];
+    dice = 4711;
+    for (int i = 0; i < GATES; i++) {
+        CHECK_EQ(gnomon__gate_parse(&g[i], gates[i]), GNOMON__EXIT_OK);
+        fails[i] = 0;
+    }
+    for (int pair = 0; pair < pairs; pair++) {
+        double base = s->base_ns > 0 ? s->base_ns : 1e6 * (1 + uniform());
+        gnomon__diff *d;
+        size_t count;
+        gnomon__diff_create(&d);
+        for (size_t job = 0; job < jobs; job++) {
+            add_job(d, GNOMON__SIDE_A, s, base, calls);
+            add_job(d, GNOMON__SIDE_B, s, base * longer, calls);
+        }
+        const gnomon__diff_row *row = gnomon__diff_rows(d, &count)[0];
+        for (int i = 0; i < GATES; i++) {
+            gnomon__change c =
+                gnomon__compare(d, row, g[i].metric, 0.999, &usual);
+            fails[i] += gnomon__gate_judge(&g[i], &c, (double)calls, 0.999) ==
+                        GNOMON__GATE_FAILS;
+        }
+        gnomon__diff_free(d);
+    }
+    for (int i = 0; i < GATES; i++)
+        gnomon__gate_free(&g[i]);
+}
+
+static void say(size_t jobs, size_t calls, int pairs, const int fails[GATES])
+{
+    fprintf(stderr, "    %d jobs of %d calls, of %d:", (int)jobs, (int)calls,
+            pairs);
+    for (int i = 0; i < GATES; i++)
+        fprintf(stderr, " %d '%s'", fails[i], gates[i]);
+    fprintf(stderr, "\n");
+}
+
+/* Without a change at most 1 % fail. */
+static void check_quiet(const shape *s, size_t jobs, size_t calls)
+{
+    int pairs = calls > 10000 ? 100 : 1000, fails[GATES], worst = 0;
+    simulate(s, jobs, calls, 1, pairs, fails);
+    for (int i = 0; i < GATES; i++)
+        worst = fails[i] > worst ? fails[i] : worst;
+    if (!CHECK(worst <= pairs / 100) || getenv("GATE_VERBOSE"))
+        say(jobs, calls, pairs, fails);
+}
+
+/* With one, at least 95 % do, of the first `metrics` gates. */
+static void check_seen(const shape *s, size_t jobs, size_t calls, double longer,
+                       int metrics)
+{
+    int pairs = calls > 10000 ? 100 : 1000, fails[GATES], least = pairs;
+    simulate(s, jobs, calls, longer, pairs, fails);
+    for (int i = 0; i < metrics; i++)
+        least = fails[i] < least ? fails[i] : least;
+    if (!CHECK(least >= pairs * 95 / 100) || getenv("GATE_VERBOSE"))
+        say(jobs, calls, pairs, fails);
+}
+
+static const size_t few_and_many[] = {2, 5, 20, 100, 1000, 100000};
+#define SIZES(first, last) for (size_t size_ = first; size_ <= last; size_++)
+#define CALLS few_and_many[size_]
+
+TEST(noise_does_not_fail)
+{
+    SIZES(0, 5)
+    {
+        check_quiet(&(shape){.noise = 0.02}, 1, CALLS);
+        if (CALLS <= 1000)
+            check_quiet(&(shape){.noise = 0.3}, 1, CALLS);
+    }
+}
+
+TEST(heavy_tails_do_not_fail)
+{
+    SIZES(0, 4)
+    {
+        check_quiet(&(shape){.noise = 0.5, .is_log = 1}, 1, CALLS);
+        check_quiet(&(shape){.noise = 1.5, .is_log = 1}, 1, CALLS);
+        check_quiet(&(shape){.tail = 1.2}, 1, CALLS);
+    }
+}
+
+TEST(rare_outliers_do_not_fail)
+{
+    SIZES(0, 5)
+    {
+        shape s = {.noise = 0.02, .outliers = 0.001, .outlier = 100};
+        check_quiet(&s, 1, CALLS);
+        s.outliers = 0.02;
+        if (CALLS <= 1000)
+            check_quiet(&s, 1, CALLS);
+    }
+}
+
+/* Executions that are like those before them. Fewer than 100 of them, nearly all
+ * alike, that vary far, look like as many that vary little. */
+TEST(executions_that_are_alike_do_not_fail)
+{
+    SIZES(0, 4)
+    {
+        check_quiet(&(shape){.noise = 0.02, .memory = 0.9}, 1, CALLS);
+        if (CALLS >= 5)
+            check_quiet(&(shape){.noise = 0.2, .memory = 0.7}, 1, CALLS);
+        if (CALLS >= 100)
+            check_quiet(&(shape){.noise = 0.2, .memory = 0.9}, 1, CALLS);
+    }
+}
+
+TEST(drift_of_the_machine_does_not_fail)
+{
+    SIZES(0, 4)
+    {
+        check_quiet(&(shape){.noise = 0.02, .drift = 0.01}, 1, CALLS);
+        check_quiet(&(shape){.noise = 0.02, .drift = 0.02}, 1, CALLS);
+        check_quiet(&(shape){.noise = 0.001, .drift = 0.02}, 1, CALLS);
+    }
+}
+
+/* More than was assumed: three jobs show it, if two do not. */
+TEST(jobs_show_a_drift_that_was_not_assumed)
+{
+    static const size_t jobs[] = {2, 3, 5, 10};
+    for (int i = 0; i < 4; i++) {
+        check_quiet(&(shape){.noise = 0.02, .drift = 0.02}, jobs[i], 20);
+        if (jobs[i] == 2)
+            continue;
+        check_quiet(&(shape){.noise = 0.02, .drift = 0.05}, jobs[i], 100);
+        check_quiet(&(shape){.noise = 0.1, .drift = 0.2}, jobs[i], 20);
+    }
+}
+
+/* Where a quantile is in its cell is not known: one that crosses the edge of a
+ * cell seems to jump. */
+TEST(a_step_over_an_edge_does_not_fail)
+{
+    const shape s = {.noise = 0.0001,
+                     .outliers = 0.4,
+                     .outlier = 1.5,
+                     .base_ns = 1047500}; /* the edge is at 2^20 */
+    int fails[GATES];
+    simulate(&s, 5, 5000, 1.002, 20, fails);
+    for (int i = 0; i < GATES; i++)
+        CHECK_EQ(fails[i], 0);
+}
+
+TEST(numbers_of_calls_that_vary_do_not_fail)
+{
+    SIZES(1, 4)
+    check_quiet(&(shape){.noise = 0.02, .is_poisson = 1}, 1, CALLS);
+    check_quiet(&(shape){.noise = 0.02, .is_poisson = 1}, 3, 100);
+}
+
+TEST(short_executions_do_not_fail)
+{
+    SIZES(1, 5)
+    {
+        check_quiet(&(shape){.noise = 0.1, .base_ns = 100, .grain_ns = 20}, 1,
+                    CALLS);
+        check_quiet(
+            &(shape){
+                .noise = 0.05, .base_ns = 35, .grain_ns = 1, .drift = 0.02},
+            1, CALLS);
+    }
+}
+
+/* The gates before `p50` are those of mean and total. */
+enum { UP_TO_TOTAL = 2, UP_TO_P50 = 3, UP_TO_P99 = 4 };
+
+TEST(a_change_of_10_percent_fails)
+{
+    const shape quiet = {.noise = 0.02}, loud = {.noise = 0.3};
+    const shape drifts = {.noise = 0.02, .drift = 0.01};
+    const shape drifts_more = {.noise = 0.02, .drift = 0.02};
+    SIZES(2, 5)
+    check_seen(&quiet, 1, CALLS, 1.1, UP_TO_TOTAL);
+    check_seen(&drifts, 3, 20, 1.1, UP_TO_TOTAL);
+    check_seen(&drifts_more, 5, 20, 1.1, UP_TO_TOTAL);
+    check_seen(&loud, 10, 1000, 1.1, UP_TO_P50);
+    check_seen(&(shape){.noise = 0.5, .is_log = 1}, 1, 100000, 1.1,
+               UP_TO_TOTAL);
+}
+
+TEST(larger_changes_fail_after_few_calls)
+{
+    const shape quiet = {.noise = 0.02};
+    check_seen(&quiet, 1, 10, 1.15, UP_TO_TOTAL);
+    check_seen(&quiet, 1, 5, 1.4, UP_TO_TOTAL);
+    check_seen(&quiet, 1, 100, 1.15, UP_TO_P99);
+    check_seen(&(shape){.noise = 0.1, .base_ns = 1000}, 1, 1000, 1.2,
+               UP_TO_P50);
+}
