@@ -233,6 +233,55 @@ TEST(an_earlier_stage_by_itself)
     gnomon__facts_free(&facts);
 }
 
+static uint64_t total_of(const gnomon_profile *p, const char *name)
+{
+    uint64_t sum = 0;
+    gnomon_node_info n;
+    gnomon_region_info r;
+    for (size_t i = 1; gnomon_profile_node(p, i, &n) == GNOMON_OK; i++) {
+        gnomon_profile_region(p, n.region, &r);
+        if (strcmp(r.name, name) == 0 && n.host)
+            sum += n.host->total_ns;
+    }
+    return sum;
+}
+
+/* A stage that is over says what it said, though the clock is known better. But
+ * what reaches over several stages is of one piece. */
+TEST(a_stage_keeps_what_its_ticks_were_worth)
+{
+    const uint64_t one = gnomon__test_mult;
+    gnomon_profile *p;
+    gnomon_stage_info s;
+    attach_probe();
+    pass(5);
+    gnomon_stage_begin("fit");
+    scope("first", 1000);
+    gnomon_token outer = gnomon_begin(region("outer"));
+    scope("below", 1000);
+    gnomon_step();
+    gnomon_stage_end();
+    gnomon__test_mult = 2 * one;
+    gnomon_stage_begin("validate");
+    scope("below", 1000);
+    gnomon_end(outer);
+    scope("second", 1000);
+    gnomon_stage_end();
+    gnomon__test_mult = 3 * one;
+    scope("third", 1000);
+    CHECK_EQ(gnomon_snapshot(&p, "probe", 1), GNOMON_OK);
+    gnomon__test_mult = one;
+    CHECK_EQ(total_of(p, "first"), 1000);
+    CHECK_EQ(total_of(p, "second"), 2000);
+    CHECK_EQ(total_of(p, "third"), 3000);
+    CHECK_EQ(total_of(p, "outer"), 3 * 2000);
+    CHECK_EQ(total_of(p, "below"), 3 * 2000);
+    gnomon_profile_stage(p, 1, &s);
+    CHECK_EQ(s.end_ns - s.begin_ns, 2000);
+    CHECK_EQ(s.steps.total_ns, 2000);
+    gnomon_profile_free(p);
+}
+
 TEST(a_view_shows_nothing_that_its_filter_left_out)
 {
     attach_probe();

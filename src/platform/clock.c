@@ -15,8 +15,6 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static const uint64_t one_ns_a_tick = 1ull << GNOMON__CLOCK_SHIFT;
-
 static int clock_kind_chosen;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
@@ -40,6 +38,7 @@ uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
 #ifdef GNOMON_TESTING
 
 uint64_t gnomon__test_ticks;
+uint64_t gnomon__test_mult = 1ull << GNOMON__CLOCK_SHIFT;
 
 static void clock_begin(void)
 {
@@ -58,12 +57,14 @@ const char *gnomon__clock_name(void)
 
 gnomon__clock gnomon__clock_read(void)
 {
-    gnomon__clock clock = {0, GNOMON__TEST_UNIX_NS, 0, one_ns_a_tick};
+    gnomon__clock clock = {0, GNOMON__TEST_UNIX_NS, 0, gnomon__test_mult};
     gnomon__clock_start();
     return clock;
 }
 
 #else
+
+static const uint64_t one_ns_a_tick = 1ull << GNOMON__CLOCK_SHIFT;
 
 /* From this distance on an anchor is as good as any; below it, the errors of
  * both must be small against the distance. */

@@ -48,9 +48,9 @@ uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock,
                                      uint64_t ticks);
 
 #ifdef GNOMON_TESTING
-/* In ns from 0; tests write it between marks. mult is 2^48 and the zero's Unix
- * time a constant. */
-extern uint64_t gnomon__test_ticks;
+/* In ns from 0, or worth `mult`, 2^48 where nothing is said; tests write them
+ * between marks. The zero's Unix time is a constant. */
+extern uint64_t gnomon__test_ticks, gnomon__test_mult;
 #define GNOMON__TEST_UNIX_NS 1000000000000000000u
 static inline uint64_t gnomon__ticks_counter(void)
 {

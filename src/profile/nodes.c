@@ -60,22 +60,45 @@ static void settle_open(gnomon__rows *r, uint64_t *open)
     }
 }
 
-static void self_times(const gnomon__take *b, const gnomon__rows *r,
-                       const uint64_t *open, uint64_t *self)
+/* Paths below one outermost scope are worth the same, so that they add up: what
+ * they were in their stage, or, where they reach over several, what they are.
+ * `outermost`: by row, the one above it; `worth`: by outermost row, the stage. */
+static void find_worth(const gnomon__rows *r, uint32_t *outermost,
+                       uint32_t *worth)
 {
-    for (size_t i = 0; i < r->count; i++)
+    for (uint32_t i = 0; i < r->count; i++) {
+        const gnomon__row *row = &r->rows[i];
+        uint32_t stage = GNOMON__KEY_STAGE(row->node.key);
+        int is_below = row->node.key && r->rows[row->parent].node.key;
+        uint32_t top = outermost[i] = is_below ? outermost[row->parent] : i;
+        if (top == i)
+            worth[i] = stage;
+        else if (worth[top] != stage)
+            worth[top] = 0;
+    }
+}
+
+static void self_times(gnomon__take *b, const gnomon__rows *r,
+                       const uint64_t *open, const uint32_t *outermost,
+                       const uint32_t *worth, uint64_t *self)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        gnomon__take_use(b, worth[outermost[i]]);
         self[i] = gnomon__take_ns(b, r->rows[i].node.total + open[i]);
+    }
     /* Children before parents: each is whole when it is taken from above. */
     for (size_t i = r->count; i-- > 0;) {
         const gnomon__row *row = &r->rows[i];
         if (!row->node.key || !r->rows[row->parent].node.key)
             continue;
+        gnomon__take_use(b, worth[outermost[i]]);
         uint64_t whole = gnomon__take_ns(b, row->node.total + open[i]);
         uint64_t *above = &self[row->parent];
         *above -= whole; /* modulo 2^64; mended below */
     }
     for (size_t i = 0; i < r->count; i++) {
         int64_t adjust = r->rows[i].node.adjust;
+        gnomon__take_use(b, worth[outermost[i]]);
         uint64_t size = gnomon__take_ns(b, adjust < 0 ? 0 - (uint64_t)adjust
                                                       : (uint64_t)adjust);
         self[i] = adjust < 0 ? self[i] - size : self[i] + size;
@@ -120,12 +143,15 @@ int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
 {
     gnomon__rows *r = &b->tracks[thread];
     const uint32_t *number = b->node_numbers[thread];
-    uint64_t *open = gnomon__alloc(2 * (r->count + 1) * sizeof *open);
+    uint64_t *open = gnomon__alloc(3 * (r->count + 1) * sizeof *open);
     if (!open)
         return 0;
     uint64_t *self = open + r->count + 1;
+    uint32_t *outermost = (uint32_t *)(self + r->count + 1);
+    uint32_t *worth = outermost + r->count + 1;
     settle_open(r, open);
-    self_times(b, r, open, self);
+    find_worth(r, outermost, worth);
+    self_times(b, r, open, outermost, worth, self);
     int ok = 1;
     for (size_t i = 0; ok && i < r->count; i++) {
         const gnomon__row *row = &r->rows[i];
@@ -151,8 +177,10 @@ int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
         n->open = row->node.token != 0;
         n->flags = public_flags(r, i);
         n->first = row->node.first;
+        gnomon__take_use(b, worth[outermost[i]]);
         if (stage)
             ok = put_stats(b, n, r, row, self[i]);
+        gnomon__take_use(b, 0);
         if (row->node.token) {
             gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
             ok = ok && o;

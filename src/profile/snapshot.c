@@ -11,6 +11,12 @@
 #include "platform/memory.h"
 #include "profile/take.h"
 
+void gnomon__take_use(gnomon__take *b, uint32_t ordinal)
+{
+    uint64_t mult = ordinal <= GNOMON__MAX_STAGES ? b->mult[ordinal] : 0;
+    b->clock.mult = mult ? mult : b->mult[0];
+}
+
 uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks)
 {
     return gnomon__clock_duration_ns(&b->clock, ticks);
@@ -98,6 +104,7 @@ static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
     if (gnomon__stage_first(f->ordinal, &first) && first < begin)
         begin = first;
     s->ended = f->is_over;
+    gnomon__take_use(b, f->ordinal);
     s->begin_ns = gnomon__take_when(b, begin);
     s->end_ns = gnomon__take_when(b, end);
     s->steps.count = f->step_count;
@@ -118,6 +125,7 @@ static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)
             return 0;
         s->stage = b->stage_numbers[f->ordinal];
         s->number = f->number;
+        gnomon__take_use(b, f->ordinal);
         s->begin_ns = gnomon__take_when(b, f->begin);
         s->end_ns = f->is_over ? gnomon__take_when(b, f->end) : 0;
         s->phase = f->phase;
@@ -220,8 +228,11 @@ static int put_losses(gnomon__take *b)
 static int build(gnomon__take *b, const gnomon__run_facts *facts)
 {
     /* Numbers first: which rows are taken hangs on them. */
-    for (size_t i = 0; i < facts->stage_count; i++)
-        b->stage_numbers[facts->stages[i].ordinal] = (uint32_t)i + 1;
+    for (size_t i = 0; i < facts->stage_count; i++) {
+        const gnomon__stage_fact *f = &facts->stages[i];
+        b->stage_numbers[f->ordinal] = (uint32_t)i + 1;
+        b->mult[f->ordinal] = f->is_over ? f->mult : 0;
+    }
     if (!collect(b) || !put_run(b, facts))
         return 0;
     for (size_t i = 0; i < facts->stage_count; i++)
@@ -229,6 +240,7 @@ static int build(gnomon__take *b, const gnomon__run_facts *facts)
             return 0;
     if (!put_steps(b, facts))
         return 0;
+    gnomon__take_use(b, 0);
     for (uint32_t i = 0; i < b->track_count; i++) {
         if (!b->tracks[i].count)
             continue;
@@ -250,6 +262,7 @@ int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
     if (!b)
         return GNOMON_ENOMEM;
     b->clock = gnomon__clock_read();
+    b->mult[0] = b->clock.mult;
     b->bit = bit;
     b->generation = generation;
     b->m = gnomon__model_create();

@@ -11,9 +11,12 @@
 
 #define GNOMON__NS_CELLS 1024 /* all there are: 16 * 59 + 32 */
 
+/* A stage that is over keeps the worth that its ticks had then, so that its
+ * report and a file that is written later say the same to the last digit. */
 typedef struct gnomon__take {
     gnomon__model *m;
-    gnomon__clock clock;
+    gnomon__clock clock; /* with the worth that is in use */
+    uint64_t mult[GNOMON__MAX_STAGES + 1]; /* by ordinal; 0: as of now */
     uint32_t bit, generation;
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     uint32_t stage_numbers[GNOMON__MAX_STAGES + 1]; /* 0: left out */
@@ -24,6 +27,9 @@ typedef struct gnomon__take {
     uint64_t scratch[GNOMON__NS_CELLS]; /* zero between uses */
     gnomon__row_cell step_cells[GNOMON__NS_CELLS];
 } gnomon__take;
+
+/* From here on ticks are worth what they were in that stage; 0: what they are. */
+void gnomon__take_use(gnomon__take *b, uint32_t ordinal);
 
 /* A duration, and a moment (0: none), in ns. */
 uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks);

@@ -97,9 +97,11 @@ void gnomon__stage_over(void)
 {
     if (!gnomon__stage_is_due())
         return;
+    uint64_t mult = gnomon__clock_read().mult; /* may wait */
     gnomon__step_lock();
     open_stage()->is_over = 1;
     open_stage()->ended = gnomon__ticks();
+    open_stage()->mult = mult;
     gnomon__step_unlock();
     gnomon__report_stage(0);
     uint64_t *cells = gnomon__alloc(sizeof step_cells);
