@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon diff: what changed from A to B, and whether that breaks a gate. Standard
  * output gets the tables and the gates that hold, standard error those that do
- * not. One profile is in memory at a time. */
+ * not. One run is in memory at a time. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,9 @@
 
 #include "cli/changes.h"
 #include "cli/command.h"
+#include "cli/diff_side.h"
 #include "cli/gate.h"
-#include "cli/inputs.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -168,40 +167,6 @@ static int diff_words(diff_request *r, int argc, char **argv)
     return GNOMON__CLI_END;
 }
 
-/* ---- Reading ------------------------------------------------------------ */
-
-static int diff_load(diff_request *r, enum gnomon__side side, const char *path)
-{
-    gnomon_profile *p;
-    int code;
-    if (gnomon__cli_load(path, &p))
-        return GNOMON__EXIT_UNREADABLE;
-    code = gnomon__diff_add(r->diff, side, p);
-    gnomon_profile_free(p);
-    if (code)
-        gnomon__log("%s: %s", path, gnomon_error_name(code));
-    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
-}
-
-static int diff_load_side(diff_request *r, enum gnomon__side side, char *word)
-{
-    gnomon__cli_inputs in = {0};
-    char *words[] = {word, NULL};
-    int status = gnomon__cli_expand(&in, words);
-    size_t doubled;
-    gnomon__progress_begin(&in);
-    for (size_t i = 0; i < in.count; i++)
-        status = gnomon__cli_worse(status, diff_load(r, side, in.paths[i]));
-    gnomon__progress_end();
-    gnomon__cli_inputs_free(&in);
-    doubled = gnomon__diff_doubled(r->diff, side);
-    if (doubled)
-        gnomon__log("%s: %zu stage%s there twice, and count%s once", word,
-                    doubled, doubled == 1 ? " is" : "s are",
-                    doubled == 1 ? "s" : "");
-    return status;
-}
-
 /* ---- Tables ------------------------------------------------------------- */
 
 static gnomon__changes_line diff_line(const diff_request *r,
@@ -338,10 +303,10 @@ static int diff_has_both(const diff_request *r)
 
 static int diff_compare(diff_request *r, char *const *sides)
 {
-    int status = diff_load_side(r, GNOMON__SIDE_A, sides[0]);
+    int status = gnomon__diff_read_side(r->diff, GNOMON__SIDE_A, sides[0]);
     int code;
-    status =
-        gnomon__cli_worse(status, diff_load_side(r, GNOMON__SIDE_B, sides[1]));
+    status = gnomon__cli_worse(
+        status, gnomon__diff_read_side(r->diff, GNOMON__SIDE_B, sides[1]));
     if (!gnomon__diff_jobs(r->diff, GNOMON__SIDE_A) ||
         !gnomon__diff_jobs(r->diff, GNOMON__SIDE_B)) {
         if (!status)
