@@ -4,6 +4,7 @@
  * links: testing
  * timeout: 300 */
 #include "program.h"
+#include "sanitizer.h"
 
 #include <stdint.h>
 
@@ -439,4 +440,40 @@ TEST(whole_profiles_have_reports)
         CHECK(strstr(r.err, "gnomon: whole.gnomon: lost_events: "));
         CHECK(strstr(r.err, "gnomon: whole.gnomon: 2 scopes were open\n"));
     }
+}
+
+/* A file of 56 MB, nearly all of it events, which no report needs. */
+TEST(large_files_take_little_memory)
+{
+    enum { EVENTS = 1000000 };
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    gnomon_cell cell = {gnomon_cell_of(1500), 0, 2};
+    gnomon_host_stats twice = {2, 3000, 3000, 1500, 1500, &cell, 1};
+    NEEDS_PROGRAM;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    uint32_t track = gnomon_add_track(b, &(gnomon_track_info){.run = run});
+    uint32_t region =
+        gnomon_add_region(b, &(gnomon_region_info){.name = "step"});
+    uint32_t node = gnomon_add_node(
+        b,
+        &(gnomon_node_info){.track = track, .region = region, .host = &twice});
+    for (uint64_t i = 0; i < EVENTS; i++)
+        gnomon_add_event(b, &(gnomon_event_info){
+                                .track = track, .node = node, .begin_ns = i});
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, "large.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell(
+        "for what in report info; do python3 -c 'import resource, subprocess, "
+        "sys\n"
+        "out = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
+        "print(out.stdout.count(\"step\"), out.stdout.count(\"1000000\"), "
+        "resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 40000)' "
+        "$G $what large.gnomon; done");
+    if (r.status == 127 || strstr(r.err, "not found"))
+        SKIP("no python3");
+    if (!IS_ASAN && !IS_TSAN)
+        CHECK_STR(r.out, "1 0 True\n0 1 True\n");
 }

@@ -133,14 +133,23 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
     return GNOMON__EXIT_UNREADABLE;
 }
 
-int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out)
+int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
+                         uint64_t *events)
 {
+    const gnomon__file_part all = {
+        .begin = GNOMON__FILE_HEADER, .end = UINT64_MAX, .is_whole = 1};
+    gnomon__file_index index = {0};
     gnomon__source from;
     *out = NULL;
     gnomon__fail_clear();
     int code = gather_open(g, input, &from);
     if (!code)
-        code = gnomon__read_file(out, &from);
+        code = gnomon__index_file(&index, &from);
+    if (!code)
+        code = gnomon__read_part(out, &from, &all, 0,
+                                 GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS));
+    *events = index.seen[GNOMON_EVENTS];
+    gnomon__index_free(&index);
     if (code)
         gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
     gather_close(g, &from);

@@ -24,9 +24,11 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
                          uint32_t kinds, int apart);
 void gnomon__gather_end(gnomon__gather *g);
 
-/* All of one input, as it is. GNOMON_OK, and the caller frees *out; else it is
- * NULL, and a line has said why. */
-int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out);
+/* One input as it is, but for its events, which may be many: how many there are.
+ * GNOMON_OK, and the caller frees *out; else it is NULL, and a line has said
+ * why. */
+int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
+                         uint64_t *events);
 
 /* Lines on standard error: which ranks are missing, came twice, were restarted. */
 void gnomon__gather_notes(const gnomon__gather *g);

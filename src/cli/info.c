@@ -148,7 +148,8 @@ static void put_run(const gnomon_writer *out, const gnomon_profile *p,
     put_losses(out, p, number);
 }
 
-static void put_counts(const gnomon_writer *out, const gnomon_profile *p)
+static void put_counts(const gnomon_writer *out, const gnomon_profile *p,
+                       uint64_t events)
 {
     static const struct {
         int entity;
@@ -161,21 +162,23 @@ static void put_counts(const gnomon_writer *out, const gnomon_profile *p)
     out->print(out, "%sholds%s\n", gnomon__cli_bold(stdout),
                gnomon__cli_plain(stdout));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t n = gnomon_profile_count(p, kinds[i].entity);
+        uint64_t n = kinds[i].entity == GNOMON_EVENTS
+                         ? events
+                         : gnomon_profile_count(p, kinds[i].entity);
         if (n)
-            out->print(out, "  %-10s %zu\n", kinds[i].name, n);
+            out->print(out, "  %-10s %" PRIu64 "\n", kinds[i].name, n);
     }
 }
 
 static void info_whole(const gnomon_writer *out, const char *path,
-                       const gnomon_profile *p)
+                       const gnomon_profile *p, uint64_t events)
 {
     out->print(out, "%s", gnomon__cli_bold(stdout));
     gnomon__cli_put(out, path, 0);
     out->print(out, "%s\n", gnomon__cli_plain(stdout));
     for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++)
         put_run(out, p, i);
-    put_counts(out, p);
+    put_counts(out, p, events);
     put_losses(out, p, 0);
 }
 
@@ -281,10 +284,11 @@ static int info_files(const gnomon__cli_inputs *in)
         status = gnomon__cli_worse(status, info_table(&out, &g));
     } else {
         gnomon_profile *p;
-        if (gnomon__gather_whole(&g, 0, &p))
+        uint64_t events;
+        if (gnomon__gather_whole(&g, 0, &p, &events))
             status = GNOMON__EXIT_UNREADABLE;
         else
-            info_whole(&out, in->paths[0], p);
+            info_whole(&out, in->paths[0], p, events);
         gnomon_profile_free(p);
     }
     gnomon__gather_end(&g);

@@ -69,6 +69,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
     w->is_odd |= s->first != (uint64_t)w->seen[s->entity] + 1 ||
                  s->first + s->count > UINT32_MAX;
     w->seen[s->entity] += s->count;
+    w->index->seen[s->entity] += s->count;
     if (w->part)
         w->part->count[s->entity] += s->count;
     return GNOMON_OK;

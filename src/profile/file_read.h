@@ -68,7 +68,8 @@ typedef struct gnomon__file_part {
 } gnomon__file_part;
 
 typedef struct gnomon__file_index {
-    uint64_t shared_end; /* of the sections that all parts share */
+    uint64_t shared_end;             /* of the sections that all parts share */
+    uint64_t seen[GNOMON__ENTITIES]; /* in the whole file, as its headers say */
     gnomon__file_part *parts;
     size_t count, room;
 } gnomon__file_index;
