@@ -3,16 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "offline/compare.h"
 #include "offline/keys.h"
 #include "offline/united.h"
-
-#define TRY(order) \
-    do { \
-        int difference = (order); \
-        if (difference) \
-            return difference; \
-    } while (0)
-#define TRY_NUMBER(field) TRY(GNOMON__COMPARE(a->field, b->field))
 
 /* Any order of doubles that is one, by their bits. */
 static uint64_t real_bits(double value)
@@ -27,44 +20,44 @@ static uint64_t real_bits(double value)
 static int compare_steps(const void *left, const void *right)
 {
     const gnomon_step_info *a = left, *b = right;
-    TRY_NUMBER(stage);
-    TRY_NUMBER(number);
+    GNOMON__TRY_NUMBER(stage);
+    GNOMON__TRY_NUMBER(number);
     return 0;
 }
 
 static int compare_opens(const void *left, const void *right)
 {
     const gnomon_open_info *a = left, *b = right;
-    TRY_NUMBER(node);
-    TRY_NUMBER(begin_ns);
-    TRY_NUMBER(reserved);
+    GNOMON__TRY_NUMBER(node);
+    GNOMON__TRY_NUMBER(begin_ns);
+    GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
 
 static int compare_links(const void *left, const void *right)
 {
     const gnomon_link_info *a = left, *b = right;
-    TRY_NUMBER(from);
-    TRY_NUMBER(to);
-    TRY_NUMBER(kind);
-    TRY_NUMBER(from_instance);
-    TRY_NUMBER(to_instance);
+    GNOMON__TRY_NUMBER(from);
+    GNOMON__TRY_NUMBER(to);
+    GNOMON__TRY_NUMBER(kind);
+    GNOMON__TRY_NUMBER(from_instance);
+    GNOMON__TRY_NUMBER(to_instance);
     return 0;
 }
 
 static int compare_counters(const void *left, const void *right)
 {
     const gnomon_counter_info *a = left, *b = right;
-    TRY_NUMBER(track);
-    TRY_NUMBER(region);
-    TRY_NUMBER(stage);
+    GNOMON__TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(region);
+    GNOMON__TRY_NUMBER(stage);
     return 0;
 }
 
 static int compare_losses(const void *left, const void *right)
 {
     const gnomon_loss_info *a = left, *b = right;
-    TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(track);
     return gnomon__compare_texts(a->kind, b->kind);
 }
 
@@ -78,22 +71,22 @@ static int compare_metadata(const void *left, const void *right)
 static int compare_moments(const gnomon_event_info *a,
                            const gnomon_event_info *b)
 {
-    TRY_NUMBER(track);
-    TRY_NUMBER(begin_ns);
-    TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
-    TRY_NUMBER(node);
-    TRY_NUMBER(kind);
-    TRY_NUMBER(region);
-    TRY_NUMBER(instance);
-    TRY(GNOMON__COMPARE(real_bits(a->value), real_bits(b->value)));
+    GNOMON__TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(begin_ns);
+    GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
+    GNOMON__TRY_NUMBER(node);
+    GNOMON__TRY_NUMBER(kind);
+    GNOMON__TRY_NUMBER(region);
+    GNOMON__TRY_NUMBER(instance);
+    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->value), real_bits(b->value)));
     return 0;
 }
 
 static int compare_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
-    TRY(compare_moments(a, b));
-    TRY_NUMBER(reserved);
+    GNOMON__TRY(compare_moments(a, b));
+    GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
 
@@ -129,11 +122,11 @@ static void fold_links(void *left, const void *right, int readings)
 static int compare_samples(const gnomon_counter_info *a,
                            const gnomon_counter_info *b)
 {
-    TRY_NUMBER(count);
-    TRY(GNOMON__COMPARE(real_bits(a->last), real_bits(b->last)));
-    TRY(GNOMON__COMPARE(real_bits(a->min), real_bits(b->min)));
-    TRY(GNOMON__COMPARE(real_bits(a->max), real_bits(b->max)));
-    TRY(GNOMON__COMPARE(real_bits(a->sum), real_bits(b->sum)));
+    GNOMON__TRY_NUMBER(count);
+    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->last), real_bits(b->last)));
+    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->min), real_bits(b->min)));
+    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->max), real_bits(b->max)));
+    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->sum), real_bits(b->sum)));
     return 0;
 }
 

@@ -4,19 +4,11 @@
 
 #include <string.h>
 
+#include "offline/compare.h"
 #include "offline/slots.h"
-#include "offline/sums.h"
 #include "platform/hash.h"
 
-/* Returns the first difference. */
-#define TRY(order) \
-    do { \
-        int difference = (order); \
-        if (difference) \
-            return difference; \
-    } while (0)
-#define TRY_NUMBER(field) TRY(GNOMON__COMPARE(a->field, b->field))
-#define TRY_TEXT(field) TRY(gnomon__compare_texts(a->field, b->field))
+#define TRY_TEXT(field) GNOMON__TRY(gnomon__compare_texts(a->field, b->field))
 
 int gnomon__compare_texts(const char *a, const char *b)
 {
@@ -26,42 +18,42 @@ int gnomon__compare_texts(const char *a, const char *b)
 int gnomon__compare_regions(const gnomon_region_info *a,
                             const gnomon_region_info *b)
 {
-    TRY_NUMBER(kind);
+    GNOMON__TRY_NUMBER(kind);
     TRY_TEXT(name);
     TRY_TEXT(category);
     TRY_TEXT(file);
-    TRY_NUMBER(line);
+    GNOMON__TRY_NUMBER(line);
     TRY_TEXT(function);
     return 0;
 }
 
 static int compare_sizes(const int64_t *a, const int64_t *b, uint32_t rank)
 {
-    TRY(GNOMON__COMPARE(a != NULL, b != NULL));
+    GNOMON__TRY(GNOMON__COMPARE(a != NULL, b != NULL));
     for (uint32_t i = 0; a && i < rank; i++)
-        TRY(GNOMON__COMPARE(a[i], b[i]));
+        GNOMON__TRY(GNOMON__COMPARE(a[i], b[i]));
     return 0;
 }
 
 static int compare_tensors(const gnomon_tensor *a, const gnomon_tensor *b)
 {
     TRY_TEXT(dtype);
-    TRY_NUMBER(rank);
-    TRY(compare_sizes(a->dims, b->dims, a->rank));
-    TRY(compare_sizes(a->strides, b->strides, a->rank));
+    GNOMON__TRY_NUMBER(rank);
+    GNOMON__TRY(compare_sizes(a->dims, b->dims, a->rank));
+    GNOMON__TRY(compare_sizes(a->strides, b->strides, a->rank));
     return 0;
 }
 
 int gnomon__compare_ops(const gnomon_op_info *a, const gnomon_op_info *b)
 {
     TRY_TEXT(operation);
-    TRY_NUMBER(flags);
-    TRY_NUMBER(input_count);
-    TRY_NUMBER(attribute_count);
-    TRY_NUMBER(flops);
-    TRY_NUMBER(bytes);
+    GNOMON__TRY_NUMBER(flags);
+    GNOMON__TRY_NUMBER(input_count);
+    GNOMON__TRY_NUMBER(attribute_count);
+    GNOMON__TRY_NUMBER(flops);
+    GNOMON__TRY_NUMBER(bytes);
     for (size_t i = 0; i < a->input_count; i++)
-        TRY(compare_tensors(&a->inputs[i], &b->inputs[i]));
+        GNOMON__TRY(compare_tensors(&a->inputs[i], &b->inputs[i]));
     for (size_t i = 0; i < a->attribute_count; i++) {
         TRY_TEXT(attributes[i].key);
         TRY_TEXT(attributes[i].json);
@@ -85,7 +77,7 @@ const gnomon_run_info gnomon__no_run = {.struct_size = sizeof gnomon__no_run,
 int gnomon__compare_run_keys(const gnomon_run_info *a, const gnomon_run_info *b)
 {
     TRY_TEXT(job);
-    TRY_NUMBER(rank);
+    GNOMON__TRY_NUMBER(rank);
     TRY_TEXT(attempt);
     TRY_TEXT(uuid);
     return 0;
@@ -93,23 +85,23 @@ int gnomon__compare_run_keys(const gnomon_run_info *a, const gnomon_run_info *b)
 
 int gnomon__compare_runs(const gnomon_run_info *a, const gnomon_run_info *b)
 {
-    TRY_NUMBER(now_ns);
-    TRY_NUMBER(local_rank);
-    TRY_NUMBER(world_size);
-    TRY_NUMBER(pid);
+    GNOMON__TRY_NUMBER(now_ns);
+    GNOMON__TRY_NUMBER(local_rank);
+    GNOMON__TRY_NUMBER(world_size);
+    GNOMON__TRY_NUMBER(pid);
     TRY_TEXT(host);
     TRY_TEXT(dir);
     TRY_TEXT(spec);
     TRY_TEXT(clock);
-    TRY_NUMBER(zero_unix_ns);
-    TRY_NUMBER(clock_error_ns);
+    GNOMON__TRY_NUMBER(zero_unix_ns);
+    GNOMON__TRY_NUMBER(clock_error_ns);
     return 0;
 }
 
 int gnomon__compare_stage_keys(const gnomon_stage_info *a,
                                const gnomon_stage_info *b)
 {
-    TRY_NUMBER(ordinal);
+    GNOMON__TRY_NUMBER(ordinal);
     TRY_TEXT(name);
     return 0;
 }
@@ -117,10 +109,10 @@ int gnomon__compare_stage_keys(const gnomon_stage_info *a,
 int gnomon__compare_track_keys(const gnomon_track_info *a,
                                const gnomon_track_info *b, int has_index)
 {
-    TRY_NUMBER(kind);
-    TRY_NUMBER(device);
+    GNOMON__TRY_NUMBER(kind);
+    GNOMON__TRY_NUMBER(device);
     if (has_index)
-        TRY_NUMBER(index);
+        GNOMON__TRY_NUMBER(index);
     TRY_TEXT(name);
     return 0;
 }

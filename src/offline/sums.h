@@ -4,6 +4,7 @@
 #define GNOMON_OFFLINE_SUMS_H
 
 #include "gnomon/profile.h"
+#include "offline/compare.h"
 #include "profile/model.h"
 
 /* Zeroes are those of nothing. `s.cells` is its own, on the heap. */
@@ -28,7 +29,5 @@ int gnomon__stats_compare(const gnomon_host_stats *a,
 /* A copy that lives as long as the model; NULL: no memory. */
 gnomon_host_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m);
 void gnomon__sum_free(gnomon__sum *s);
-
-#define GNOMON__COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 #endif
