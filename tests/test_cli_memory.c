@@ -13,15 +13,17 @@
 #include "platform/memory.h"
 
 static int lines; /* on standard error */
+static char last_line[200];
 
 static void hear(const char *line)
 {
     CHECK_EQ(strncmp(line, "gnomon: ", 8), 0);
+    snprintf(last_line, sizeof last_line, "%s", line);
     lines++;
 }
 
 /* Two stages, two tracks, steps; a name that is too long for a buffer. */
-static void put_profile(const char *path)
+static void put_rank(const char *path, int32_t rank, int32_t world)
 {
     gnomon_builder *b;
     gnomon_profile *p;
@@ -30,7 +32,10 @@ static void put_profile(const char *path)
     gnomon_cell cell = {gnomon_cell_of(1500), 0, 2};
     gnomon_host_stats twice = {2, 3000, 3000, 1500, 1500, &cell, 1};
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    uint32_t run = gnomon_add_run(
+        b, &(gnomon_run_info){.rank = rank, .world_size = world, .uuid = path});
+    gnomon_add_metadata(
+        b, &(gnomon_metadata_info){.run = run, .key = "k", .json = "1"});
     uint32_t region = gnomon_add_region(b, &(gnomon_region_info){.name = name});
     for (uint32_t i = 1; i <= 2; i++) {
         uint32_t stage = gnomon_add_stage(
@@ -47,6 +52,11 @@ static void put_profile(const char *path)
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
+}
+
+static void put_profile(const char *path)
+{
+    put_rank(path, 0, 1);
 }
 
 static int run(const char *const *words)
@@ -75,8 +85,9 @@ static void starve(const char *const *words)
         if (!CHECK(status == GNOMON__EXIT_UNREADABLE ||
                    status == GNOMON__EXIT_USAGE || status == GNOMON__EXIT_OK) ||
             !CHECK_EQ(lines > 0, status != GNOMON__EXIT_OK))
-            fprintf(stderr, "    gnomon %s %s: allocation %d: status %d\n",
-                    words[0], words[1], (int)n, status);
+            fprintf(stderr, "    gnomon %s %s: allocation %d: status %d: %s\n",
+                    words[0], words[1], (int)n, status,
+                    lines ? last_line : "no line");
     } while (made >= n);
     CHECK(n > 3);
     lines = 0;
@@ -101,6 +112,15 @@ TEST(each_allocation_that_fails_is_told)
     STARVE("cat", "d/a.gnomon");
     STARVE("cat", "-o", "d/a.json", "d/a.gnomon");
     STARVE("cat", "d/a.json");
+    CHECK_EQ(mkdir("ranks", 0755), 0);
+    put_rank("ranks/0.gnomon", 0, 2);
+    put_rank("ranks/1.gnomon", 1, 2);
+    STARVE("report", "ranks");
+    STARVE("info", "ranks");
+    STARVE("merge", "-o", "all.gnomon", "ranks");
+    STARVE("merge", "-o", "all.json", "ranks");
+    STARVE("report", "all.json");
+    STARVE("diff", "ranks", "all.gnomon");
     CHECK_EQ(shell("ls -A d").status, 0);
     CHECK_STR(shell("ls -A d").out, "a.gnomon\na.json\n");
 }

@@ -22,12 +22,14 @@ static int memory_read(void *context, uint64_t at, void *bytes, size_t size)
 }
 
 /* Damage is told within the profile. */
-static int memory_load(gnomon__cli_memory *to, const char *path, int again)
+static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
+                       const char *path, int again)
 {
     const gnomon_writer out = gnomon__cli_memory_writer(to);
     gnomon_profile *p;
     int code =
         again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
+    g->was_told = code != GNOMON_OK;
     if (!code)
         code = gnomon_profile_write(p, GNOMON_FORM_FILE, &out);
     gnomon_profile_free(p);
@@ -72,13 +74,14 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
     const char *path = g->in->paths[input];
     gnomon__cli_memory *to = &g->kept[input];
     g->fd = -1;
+    g->was_told = 0;
     if (!to->bytes) {
         if (strcmp(path, "-") != 0 && opens_as_file(g, path, out))
             return GNOMON_OK;
         g->fd = -1;
         if (can_be_read_again(path))
             to = &g->loaded;
-        int code = memory_load(to, path, g->was_loaded[input]);
+        int code = memory_load(g, to, path, g->was_loaded[input]);
         g->was_loaded[input] = 1;
         if (code) {
             gnomon__cli_memory_free(to);
@@ -119,7 +122,7 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
         gnomon__progress_hide();
         if (!wrong)
             continue;
-        if (g->fd >= 0) /* else it was said where it was loaded */
+        if (!g->was_told)
             gnomon__log("%s: %s", in->paths[i], gnomon_error_text());
         status = GNOMON__EXIT_UNREADABLE;
     }
@@ -150,7 +153,7 @@ int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
                                  GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS));
     *events = index.seen[GNOMON_EVENTS];
     gnomon__index_free(&index);
-    if (code)
+    if (code && !g->was_told)
         gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
     gather_close(g, &from);
     return code;

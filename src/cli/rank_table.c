@@ -99,6 +99,8 @@ void gnomon__rank_table_sum(gnomon__rank_table *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         gnomon__rank_row *r = &t->rows[i];
+        if (!r->count) /* memory ended */
+            continue;
         qsort(r->times, r->count, sizeof *r->times, by_time);
         uint64_t low = r->times[(r->count - 1) / 2].total_ns;
         uint64_t high = r->times[r->count / 2].total_ns;
