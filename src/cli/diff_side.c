@@ -35,7 +35,7 @@ static int read_file(gnomon__diff *diff, enum gnomon__side side,
     const gnomon__cli_inputs one = {&in->paths[which], 1, 1};
     const char *path = in->paths[which];
     gnomon__cli_notes notes = {0};
-    gnomon__gather g;
+    gnomon__gather g = {.fd = -1};
     int status = gnomon__gather_begin(&g, &one, kinds, 1);
     gnomon__progress_at("file", which + 1, in->count);
     int code = status ? GNOMON_OK : add_runs(diff, side, &g, &notes);

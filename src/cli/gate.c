@@ -240,7 +240,7 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
         if (verdict == GNOMON__GATE_FAILS)
             status = GNOMON__EXIT_GATE;
     }
-    if (!lines) {
+    if (!lines && largest) {
         gate_say(r, largest, &most, text, sizeof text);
         out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
     }

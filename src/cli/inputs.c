@@ -195,7 +195,7 @@ static int expand_pattern(gnomon__cli_inputs *in, const char *pattern)
 int gnomon__cli_expand(gnomon__cli_inputs *in, char *const *words)
 {
     int status = GNOMON__EXIT_OK, one;
-    struct stat about;
+    struct stat about = {.st_mode = 0};
     for (; *words; words++) {
         int is_there = strcmp(*words, "-") == 0 || stat(*words, &about) == 0;
         if (is_there && strcmp(*words, "-") != 0 && S_ISDIR(about.st_mode))

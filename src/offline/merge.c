@@ -40,8 +40,8 @@ int gnomon__merge_order(gnomon__merge *m)
 {
     int code = gnomon__shared_order(&m->shared);
     m->first = gnomon__alloc((m->reading_count + 1) * sizeof *m->first);
-    if (!code && !m->first)
-        code = gnomon__no_memory_to_merge();
+    if (!m->first)
+        return gnomon__no_memory_to_merge();
     if (code)
         return code;
     if (m->reading_count)
@@ -202,7 +202,7 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
     int code = rest ? gnomon__shared_lend(&m->shared, rest)
                     : gnomon__no_memory_to_merge();
     *out = NULL;
-    if (t->count > 1)
+    if (t->items && t->count > 1)
         qsort(t->items, t->count, t->size, loss_order);
     gnomon_loss_info *last = NULL;
     for (size_t i = 1; !code && i <= t->count; i++) {

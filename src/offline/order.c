@@ -55,11 +55,14 @@ static int order_items(const gnomon__unite *u, gnomon__model *out, int entity,
     size_t n = gnomon__model_count(u->m, entity);
     item_place *places = gnomon__alloc((n + 1) * sizeof *places);
     *numbers = gnomon__alloc((n + 1) * sizeof **numbers);
-    int code = places && *numbers ? GNOMON_OK : gnomon__no_memory_to_merge();
-    for (uint32_t i = 0; !code && i < n; i++)
+    int code = GNOMON_OK;
+    if (!places || !*numbers) {
+        gnomon__free(places);
+        return gnomon__no_memory_to_merge();
+    }
+    for (uint32_t i = 0; i < n; i++)
         places[i] = (item_place){gnomon__model_at(u->m, entity, i + 1), i + 1};
-    if (!code)
-        qsort(places, n, sizeof *places, order);
+    qsort(places, n, sizeof *places, order);
     for (uint32_t i = 0; !code && i < n; i++) {
         void *to = gnomon__model_add(out, entity);
         if (to)

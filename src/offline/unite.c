@@ -309,9 +309,12 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
 {
     gnomon__model *m = gnomon__model_create();
-    int code =
-        m ? gnomon__shared_lend(u->shared, m) : gnomon__no_memory_to_merge();
     *out = NULL;
+    if (!m) {
+        gnomon__unite_free(u);
+        return gnomon__no_memory_to_merge();
+    }
+    int code = gnomon__shared_lend(u->shared, m);
     if (!code) { /* the texts with their blocks */
         m->blocks = u->m->blocks;
         m->block_used = u->m->block_used;
@@ -325,7 +328,7 @@ int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
         code = gnomon_profile_check(&m->base);
     if (!code)
         *out = &m->base;
-    else if (m)
+    else
         gnomon_profile_free(&m->base);
     return code;
 }

@@ -127,11 +127,10 @@ static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
         to->info.flags |= GNOMON_NODE_PARTIAL;
     if (n->first && (!to->info.first || n->first < to->info.first))
         to->info.first = n->first;
-    if (!(u->rules & GNOMON__UNITE_READINGS) || is_new)
+    if (!(u->rules & GNOMON__UNITE_READINGS))
         to->info.open += is_new ? 0 : n->open;
-    else if (host > 0 || (!had && n->host))
-        to->info.open = n->open;
-    else if ((same || !had) && n->open > to->info.open)
+    else if (!is_new && (host > 0 || (!had && n->host) ||
+                         ((same || !had) && n->open > to->info.open)))
         to->info.open = n->open;
     unite_work(u, to, n->work);
     return unite_memory(part, to, n);

@@ -80,7 +80,7 @@ static int whole_file(gnomon__file_index *x, uint64_t size)
     file_walk w = {.index = x};
     x->count = 0;
     int code = begin_part(&w, GNOMON__FILE_HEADER);
-    if (!code) {
+    if (!code && w.part) {
         w.part->end = size;
         w.part->is_whole = 1;
     }

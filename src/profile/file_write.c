@@ -167,7 +167,7 @@ static uint32_t file_work(file_writer *w, const gnomon_work_stats *work)
 static uint32_t file_inputs(file_writer *w, const gnomon_op_info *op)
 {
     uint32_t where = tail_at(w);
-    for (size_t i = 0; i < op->input_count; i++) {
+    for (size_t i = 0; op->inputs && i < op->input_count; i++) {
         const gnomon_tensor *t = &op->inputs[i];
         uint32_t dtype = file_text_at(w, t->dtype);
         size_t lists = t->strides ? 2 : 1;

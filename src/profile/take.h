@@ -15,7 +15,7 @@
  * report and a file that is written later say the same to the last digit. */
 typedef struct gnomon__take {
     gnomon__model *m;
-    gnomon__clock clock; /* with the worth that is in use */
+    gnomon__clock clock;                   /* with the worth that is in use */
     uint64_t mult[GNOMON__MAX_STAGES + 1]; /* by ordinal; 0: as of now */
     uint32_t bit, generation;
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
