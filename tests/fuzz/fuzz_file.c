@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Any bytes as a .gnomon file, and files whose checksums are right whatever is in
  * them: a sound profile, which is written and read again as the same, or a
- * refusal with a word; and nothing is left in memory.
+ * refusal with a word; the same run by run, which loses nothing that reading the
+ * whole finds; and nothing is left in memory.
  * links: testing */
 #include "fuzz.h"
 
@@ -10,6 +11,7 @@
 #include "platform/crc32.h"
 #include "platform/memory.h"
 #include "profile/bytes.h"
+#include "profile/file_read.h"
 #include "profile/layout.h"
 
 #define LONGEST 8192
@@ -36,16 +38,62 @@ static void bless(char *at, size_t size)
     }
 }
 
-static void try_file(const char *at, size_t size)
+static int from_memory(void *context, uint64_t at, void *to, size_t size)
+{
+    memcpy(to, (const char *)context + at, size);
+    return GNOMON_OK;
+}
+
+static size_t count_in_parts(const gnomon_profile *p)
+{
+    return gnomon_profile_count(p, GNOMON_RUNS) +
+           gnomon_profile_count(p, GNOMON_STAGES) +
+           gnomon_profile_count(p, GNOMON_TRACKS) +
+           gnomon_profile_count(p, GNOMON_NODES) +
+           gnomon_profile_count(p, GNOMON_EVENTS);
+}
+
+/* `whole`: what reading all of it gave, if it did. */
+static void try_parts(char *at, size_t size, const gnomon_profile *whole)
+{
+    const gnomon__source from = {size, from_memory, at};
+    gnomon__file_index x;
+    size_t count = 0;
+    int code = gnomon__index_file(&x, &from);
+    CHECK_EQ(code, whole ? GNOMON_OK : code);
+    for (size_t i = 0; !code && i < x.count; i++) {
+        gnomon_profile *p = NULL;
+        if (x.parts[i].is_whole) { /* that was tried */
+            gnomon__index_free(&x);
+            return;
+        }
+        code = gnomon__read_part(&p, &from, &x.parts[i], x.shared_end,
+                                 GNOMON__EVERY_KIND);
+        if (code)
+            break;
+        CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+        count += count_in_parts(p);
+        gnomon_profile_free(p);
+    }
+    if (code)
+        CHECK(code == GNOMON_EINVAL && *gnomon_error_text());
+    if (whole && !gnomon_profile_count(whole, GNOMON_LOSSES))
+        CHECK(!code && count == count_in_parts(whole));
+    gnomon__index_free(&x);
+}
+
+static void try_file(char *at, size_t size)
 {
     gnomon_profile *p, *q;
     int code = gnomon_profile_read(&p, at, size);
     if (code) {
         CHECK_EQ(code, GNOMON_EINVAL);
         CHECK(!p && *gnomon_error_text());
+        try_parts(at, size, NULL);
         return;
     }
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    try_parts(at, size, p);
     bytes once = bytes_of(p, GNOMON_FORM_FILE);
     CHECK_EQ(gnomon_profile_read(&q, once.at, once.size), GNOMON_OK);
     bytes twice = bytes_of(q, GNOMON_FORM_FILE);
