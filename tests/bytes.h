@@ -14,25 +14,36 @@ typedef struct bytes {
     size_t most; /* the writer fails after so many; 0: never */
 } bytes;
 
+/* It doubles, as sanitizers copy at each realloc. */
+static inline size_t bytes_room(size_t size)
+{
+    size_t room = 256;
+    while (room < size)
+        room *= 2;
+    return room;
+}
+
 static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
 {
     bytes *b = w->context;
     if (b->most && b->size + size > b->most)
         return GNOMON_EIO;
-    b->at = realloc(b->at, b->size + size + 1);
+    if (!b->at || b->size + size >= bytes_room(b->size + 1))
+        b->at = realloc(b->at, bytes_room(b->size + size + 1));
     memcpy(b->at + b->size, more, size);
     b->size += size;
     b->at[b->size] = 0;
     return GNOMON_OK;
 }
 
-/* The caller frees `at`. */
+/* Exact, so that overruns show. The caller frees `at`. */
 static inline bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
 {
     bytes b = {NULL, 0, 0};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = bytes_write, .context = &b};
     CHECK_EQ(gnomon_profile_write(p, form, &w), GNOMON_OK);
+    b.at = realloc(b.at, b.size + 1);
     return b;
 }
 
