@@ -46,7 +46,7 @@ typedef struct gnomon__sections {
     char *payload;
     uint64_t room;
     uint64_t damaged; /* sections, or stretches without one */
-    uint64_t unread;  /* bytes of them */
+    uint64_t unread;  /* bytes of them; if one is damaged, some are */
 } gnomon__sections;
 
 /* Begins with the file's header, to read all. GNOMON_OK; GNOMON_EINVAL: this is

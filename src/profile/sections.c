@@ -29,6 +29,7 @@ int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from)
     uint32_t version = gnomon__get_32(header + 8);
     if (gnomon__crc32(0, header, 12) != gnomon__get_32(header + 12)) {
         s->damaged = 1; /* it says nothing that the sections do not */
+        s->unread = sizeof header;
         return GNOMON_OK;
     }
     if (version > GNOMON__FILE_VERSION)
@@ -155,7 +156,7 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
             (uint64_t)out->count * out->item_size <= out->bytes)
             return 1;
         s->damaged++;
-        s->unread += out->bytes;
+        s->unread += sizeof header + out->bytes;
     }
     return 0;
 }
