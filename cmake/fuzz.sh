@@ -17,7 +17,7 @@ else
     limit=-max_total_time=${SECONDS_EACH:-60}
 fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
-[ $# -gt 0 ] || set -- spec names tokens programs file json
+[ $# -gt 0 ] || set -- spec names tokens programs file json merge
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
@@ -27,6 +27,7 @@ for name in "$@"; do
     longest=600 on=
     case $name in
     file) longest=6000 ;;
+    merge) longest=16000 ;;
     spec) longest=${RUNS:+150} ;; # what it costs grows with the square
     programs) # its threads take turns, which on one processor is no wait
         longest=${RUNS:+150}

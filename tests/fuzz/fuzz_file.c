@@ -6,37 +6,12 @@
  * links: testing */
 #include "fuzz.h"
 
-#include "bytes.h"
+#include "fuzz_bless.h"
 
-#include "platform/crc32.h"
 #include "platform/memory.h"
-#include "profile/bytes.h"
 #include "profile/file_read.h"
-#include "profile/layout.h"
 
 #define LONGEST 8192
-
-/* Makes the checksums right, so that what is behind them is met. */
-static void bless(char *at, size_t size)
-{
-    if (size < GNOMON__FILE_HEADER)
-        return;
-    memcpy(at, GNOMON__FILE_MAGIC, 8);
-    gnomon__put_32(at + 12, gnomon__crc32(0, at, 12));
-    size_t i = GNOMON__FILE_HEADER;
-    while (size - i >= GNOMON__SECTION_HEADER) {
-        uint64_t length = gnomon__get_64(at + i + 8);
-        uint64_t left = size - i - GNOMON__SECTION_HEADER;
-        if (length > left)
-            gnomon__put_64(at + i + 8, length = left);
-        gnomon__put_32(
-            at + i + 28,
-            gnomon__crc32(0, at + i + GNOMON__SECTION_HEADER, (size_t)length));
-        gnomon__put_32(at + i + 36, gnomon__crc32(0, at + i, 36));
-        length = (length + 7) & ~7ull;
-        i += GNOMON__SECTION_HEADER + (size_t)(length < left ? length : left);
-    }
-}
 
 static int from_memory(void *context, uint64_t at, void *to, size_t size)
 {
@@ -117,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (copy && size) {
         memcpy(copy, data + 1, size - 1);
         if (data[0] & 1)
-            bless(copy, size - 1);
+            fuzz_bless(copy, size - 1);
         try_file(copy, size - 1);
     }
     free(copy);
