@@ -5,6 +5,7 @@
  * needs: cli
  * timeout: 120 */
 #include "program.h"
+#include "sanitizer.h"
 
 #include <poll.h>
 
@@ -364,6 +365,8 @@ TEST(files_are_made_whole)
     CHECK_EQ(lstat("out.gnomon", &about), 0);
     CHECK(S_ISREG(about.st_mode));
     CHECK_EQ(about.st_mode & 0777, 0600);
+    if (IS_TSAN) /* its own files are too large, before the program begins */
+        return;
     r = shell("mkdir in; cd in; (ulimit -f 0; "
               "$G cat -o big.gnomon ../a.json; echo $?) 2>&1 | cat; ls -A");
     CHECK_STR(r.out, "gnomon: big.gnomon: File too large\n2\n");
