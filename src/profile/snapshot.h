@@ -16,7 +16,7 @@ typedef struct gnomon__stage_fact {
     const char *name;
     uint64_t opened;
     uint64_t ended;
-    uint64_t mult;       /* what its ticks were worth when it ended */
+    uint64_t mult; /* what its ticks were worth when it ended; 0: not known */
     uint64_t step_count; /* finished ones, and their durations in ticks */
     uint64_t step_total, step_min, step_max;
     const uint64_t *step_cells; /* GNOMON__STEP_CELLS counts by cell of ticks */

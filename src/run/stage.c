@@ -97,7 +97,8 @@ void gnomon__stage_over(void)
 {
     if (!gnomon__stage_is_due())
         return;
-    uint64_t mult = gnomon__clock_read().mult; /* may wait */
+    /* It may wait, so only where a profile may ask for it. */
+    uint64_t mult = gnomon__tree_bits ? gnomon__clock_read().mult : 0;
     gnomon__step_lock();
     open_stage()->is_over = 1;
     open_stage()->ended = gnomon__ticks();
