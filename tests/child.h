@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHILD_PROGRAM(name) TEST_BINARY_DIR "/programs/" name
@@ -47,6 +48,19 @@ static inline void child_folder(void)
         exit(1);
     }
     atexit(child_clean);
+}
+
+/* Files carry the time of the kernel's last tick, up to 10 ms ago. After this,
+ * what is written is later than what was done before, by these times too. */
+static inline void child_next_tick(void)
+{
+    struct timespec now, tick;
+    clock_gettime(CLOCK_REALTIME, &now);
+    do {
+        usleep(500);
+        clock_gettime(CLOCK_REALTIME_COARSE, &tick);
+    } while (tick.tv_sec < now.tv_sec ||
+             (tick.tv_sec == now.tv_sec && tick.tv_nsec <= now.tv_nsec));
 }
 
 /* The whole file, terminated; NULL: there is none. Free it. */

@@ -311,6 +311,7 @@ TEST(files_of_others_stay)
 {
     begin("advanced(dump_stats=run,dir=out)");
     mark_some();
+    child_next_tick();
     CHECK_EQ(system("mkdir -p out && echo mine > out/fit-advanced.prof"), 0);
     summary();
     CHECK_STR(child_read("out/fit-advanced.prof"), "mine\n");

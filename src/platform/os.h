@@ -141,7 +141,8 @@ typedef int gnomon__os_make(int fd, const void *context);
 
 /* The same of bytes that `make` writes, and so need not be in memory at once.
  * With `mine`, the file that this process put there last, one is spared that
- * another process put there after `since_unix_ns`: EEXIST. */
+ * another process put there after `since_unix_ns`, by the kernel's ticks (up to
+ * 10 ms): EEXIST. */
 int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
                             const void *context, gnomon__os_file *mine,
                             uint64_t since_unix_ns);
