@@ -11,7 +11,7 @@
 # names of their own throughout src/, so nothing is renamed here.
 cmake_minimum_required(VERSION 3.23)
 
-set(rooms platform mark record profile report profilers run)
+set(rooms platform mark record device profile report profilers run)
 set(processor_cpuid.h "defined(__x86_64__)") # which has that header
 
 set(known "|") # headers that are in already

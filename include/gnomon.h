@@ -17,6 +17,7 @@
 #define GNOMON_H
 
 #include "gnomon/base.h"
+#include "gnomon/health.h"
 
 GNOMON_BEGIN_DECLS
 
@@ -334,43 +335,6 @@ GNOMON__CALL int gnomon_stage_end(void);
 /* Adds to the run's metadata: `json` is one JSON value. Both are copied; the
  * last value of a key holds. */
 GNOMON__CALL int gnomon_metadata(const char *key, const char *json);
-
-/* ---- Health and footprint ------------------------------------------------- */
-
-/* Each cause of trouble that marks count: field, and what it says in reports. */
-#define GNOMON_HEALTH(X) \
-    X(unmatched, "ends of scopes that were not open on the thread") \
-    X(crossed, "scopes ended by the end of one around them") \
-    X(foreign, "ends on another thread than the begin's") \
-    X(twice, "starts of actions that were open") \
-    X(never_started, "stops of actions that were not open") \
-    X(left_open, "scopes that were open when their thread ended") \
-    X(too_deep, "scopes past the depth limit, counted under (other)") \
-    X(reentered, "marks made inside gnomon, by a callback or a signal") \
-    X(other_nodes, "paths past the memory limit, counted under (other)") \
-    X(other_names, "names past the limit, counted under (other)") \
-    X(bad_names, "names that were NULL, too long or not UTF-8") \
-    X(bad_regions, "regions of another generation, or NULL") \
-    X(lost_scopes, "scopes lost: no memory for the thread") \
-    X(lost_ranges, "ranges lost: too many open") \
-    X(lost_links, "links lost: too many") \
-    X(lost_counters, "counter samples lost: too many counters") \
-    X(lost_frames, "scopes that hooks did not see: too many open") \
-    X(bad_stages, "stages past the limit, counted in the last")
-
-typedef struct gnomon_health {
-    uint32_t struct_size;
-    uint32_t threads;      /* that marked so far and are alive */
-    uint64_t mapped_bytes; /* our arena: what recorders may touch so far */
-    uint64_t heap_bytes;   /* our heap */
-#define GNOMON_HEALTH_FIELD(field, text) uint64_t field;
-    GNOMON_HEALTH(GNOMON_HEALTH_FIELD)
-#undef GNOMON_HEALTH_FIELD
-} gnomon_health;
-
-/* Fills `health`, whose struct_size the caller has set. Counts since the start
- * of the process. */
-GNOMON__CALL void gnomon_health_get(gnomon_health *health);
 
 /* ---- Open scopes of any thread ------------------------------------------- */
 

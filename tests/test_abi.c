@@ -7,6 +7,7 @@
  * compile is a break of the ABI, not a test to be adjusted.
  */
 #include "gnomon.h"
+#include "gnomon/device.h"
 #include "gnomon/profiler.h"
 
 #include "abi.h"
@@ -64,7 +65,12 @@ AT(gnomon_health, lost_links, 136);
 AT(gnomon_health, lost_counters, 144);
 AT(gnomon_health, lost_frames, 152);
 AT(gnomon_health, bad_stages, 160);
-SIZE(gnomon_health, 168);
+AT(gnomon_health, timers_full, 168);
+AT(gnomon_health, timers_captured, 176);
+AT(gnomon_health, timers_failed, 184);
+AT(gnomon_health, timers_late, 192);
+AT(gnomon_health, timers_unended, 200);
+SIZE(gnomon_health, 208);
 
 AT(gnomon_open_scope, name, 0);
 AT(gnomon_open_scope, begin_ns, 8);
@@ -167,7 +173,35 @@ AT(gnomon_host, profile_check, 280);
 AT(gnomon_host, thread_count, 288);
 AT(gnomon_host, thread_stack, 296);
 AT(gnomon_host, join, 304);
-SIZE(gnomon_host, 312);
+AT(gnomon_host, begin_on, 312);
+AT(gnomon_host, end_on, 320);
+SIZE(gnomon_host, 328);
+
+/* ---- gnomon/device.h ----------------------------------------------------- */
+
+AT(gnomon_device_place, context, 0);
+AT(gnomon_device_place, life, 8);
+SIZE(gnomon_device_place, 16);
+
+AT(gnomon_device_scope, token, 0);
+AT(gnomon_device_scope, timer, 8);
+SIZE(gnomon_device_scope, 16);
+
+AT(gnomon_device, struct_size, 0);
+AT(gnomon_device, abi, 4);
+AT(gnomon_device, name, 8);
+AT(gnomon_device, place, 16);
+AT(gnomon_device, event_create, 24);
+AT(gnomon_device, event_record, 32);
+AT(gnomon_device, enter, 40);
+AT(gnomon_device, leave, 48);
+AT(gnomon_device, event_done, 56);
+AT(gnomon_device, event_elapsed, 64);
+AT(gnomon_device, event_destroy, 72);
+AT(gnomon_device, event_record_apart, 80);
+AT(gnomon_device, describe, 88);
+AT(gnomon_device, close, 96);
+SIZE(gnomon_device, 104);
 
 /* ---- Values -------------------------------------------------------------- */
 
@@ -209,6 +243,7 @@ VALUE(GNOMON_OPTION_TEXT, 4);
 
 VALUE(GNOMON_WANT_TREE, 1);
 VALUE(GNOMON_WANT_TIMES, 2);
+VALUE(GNOMON_WANT_DEVICE, 4);
 
 /* What a module holds for a region before anybody saw it, byte by byte. */
 TEST(static_region)

@@ -11,6 +11,7 @@
 #define GNOMON_PROFILER_H
 
 #include "../gnomon.h"
+#include "device.h"
 #include "profile.h"
 
 GNOMON_BEGIN_DECLS
@@ -69,8 +70,9 @@ typedef struct gnomon_option_info {
 
 /* What a profiler wants beyond the callbacks it fills in. */
 enum gnomon_wants {
-    GNOMON_WANT_TREE = 1u, /* a call tree, for the profile in summary */
-    GNOMON_WANT_TIMES = 2u /* begin_ns and end_ns in stop */
+    GNOMON_WANT_TREE = 1u,  /* a call tree, for the profile in summary */
+    GNOMON_WANT_TIMES = 2u, /* begin_ns and end_ns in stop */
+    GNOMON_WANT_DEVICE = 4u /* with the tree: times on devices, in its nodes */
 };
 
 /* Threads: create, setup, summary, teardown and destroy come from control calls
@@ -209,6 +211,9 @@ typedef struct gnomon_host {
     int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
                         size_t capacity);
     int (*join)(struct gnomon__copy *copy); /* another copy of the library */
+    gnomon_device_scope (*begin_on)(gnomon_region *region, uint32_t mask,
+                                    const gnomon_device *device, void *stream);
+    void (*end_on)(const gnomon_device_scope *scope);
 } gnomon_host;
 
 /* All that a plugin exports. NULL: it does not want to run with this host. */

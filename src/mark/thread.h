@@ -129,7 +129,8 @@ typedef struct gnomon__thread {
     uint32_t named;       /* `name` was given, not taken from the system */
     int64_t os_id;
     char os_name[16];
-    const char *name; /* never freed */
+    const char *name;          /* never freed */
+    struct gnomon__lane *lane; /* its timers on devices; NULL: none yet */
     gnomon__tree trees[GNOMON__BITS];
     gnomon_health health; /* only the counts */
 } gnomon__thread;

@@ -165,6 +165,8 @@ int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
  * none of ours that a mark may wait for, as constructors mark. */
 void *gnomon__os_library(const char *path, const char **why);
 void *gnomon__os_symbol(void *library, const char *name);
+/* The same of one that is loaded already; NULL: it is not. */
+void *gnomon__os_library_here(const char *name);
 
 /* Keeps the module that holds `address` mapped for the life of the process, so
  * that static regions of a dlclosed module stay readable. A microsecond for a

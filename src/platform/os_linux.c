@@ -284,6 +284,11 @@ void *gnomon__os_library(const char *path, const char **why)
     return library;
 }
 
+void *gnomon__os_library_here(const char *name)
+{
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
 void *gnomon__os_symbol(void *library, const char *name)
 {
     return dlsym(library, name);

@@ -7,6 +7,7 @@
 #include "profile/take.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/memory.h"
 
@@ -139,6 +140,25 @@ static int put_stats(gnomon__take *b, gnomon_node_info *n,
     return gnomon__take_cells(b, s, r->cells + row->cells, row->cell_count);
 }
 
+/* What the node took on devices, if anybody wanted it and anything is over. */
+static int put_device(gnomon__take *b, gnomon_node_info *n,
+                      const gnomon__row *row)
+{
+    gnomon_host_stats got;
+    if (!gnomon__device_stats_get(row->offset, b->generation, &got,
+                                  b->device_cells))
+        return 1;
+    gnomon_host_stats *s = gnomon__model_room(b->m, sizeof *s);
+    size_t bytes = got.cell_count * sizeof *got.cells;
+    gnomon_cell *cells = gnomon__model_room(b->m, bytes);
+    if (!s || !cells)
+        return 0;
+    *s = got;
+    s->cells = memcpy(cells, got.cells, bytes);
+    n->device = s;
+    return 1;
+}
+
 int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
 {
     gnomon__rows *r = &b->tracks[thread];
@@ -179,7 +199,7 @@ int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
         n->first = row->node.first;
         gnomon__take_use(b, worth[outermost[i]]);
         if (stage)
-            ok = put_stats(b, n, r, row, self[i]);
+            ok = put_stats(b, n, r, row, self[i]) && put_device(b, n, row);
         gnomon__take_use(b, 0);
         if (row->node.token) {
             gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);

@@ -8,6 +8,7 @@
 #include "platform/clock.h"
 #include "profile/model.h"
 #include "record/collect.h"
+#include "record/device_stats.h"
 
 #define GNOMON__NS_CELLS 1024 /* all there are: 16 * 59 + 32 */
 
@@ -26,6 +27,7 @@ typedef struct gnomon__take {
     size_t node_count;
     uint64_t scratch[GNOMON__NS_CELLS]; /* zero between uses */
     gnomon__row_cell step_cells[GNOMON__NS_CELLS];
+    gnomon_cell device_cells[GNOMON__DEVICE_CELLS];
 } gnomon__take;
 
 /* From here on ticks are worth what they were in that stage; 0: what they are. */

@@ -4,6 +4,7 @@
  * marks; so views change under that lock too. */
 #include <string.h>
 
+#include "device/timers.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
@@ -178,19 +179,45 @@ static void call_setup(gnomon__attachment *a)
                     gnomon_error_name(code));
 }
 
+/* Only of a tree's nodes. */
+static int wants_device(const gnomon_profiler *p)
+{
+    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
+    return (p->wants & both) == both;
+}
+
+static int need_device(gnomon__view *v)
+{
+    int code =
+        v->timed ? GNOMON_OK : gnomon__timers_watch(v->tree_bit, v->generation);
+    v->timed += !code;
+    return code;
+}
+
+static void drop_device(gnomon__view *v)
+{
+    if (--v->timed == 0)
+        gnomon__timers_unwatch(v->generation);
+}
+
 static int take_bits(gnomon__attachment *a)
 {
     int code = GNOMON_OK;
     if (a->profiler.wants & GNOMON_WANT_TREE)
         code = need_tree(a->view);
+    if (!code && wants_device(&a->profiler))
+        code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
         return code;
     code = gnomon__sink_attach(GNOMON__SINK_HOOK, &a->profiler, a->self,
                                &a->hook_bit);
-    if (code)
-        a->hook_bit = GNOMON__BITS;
-    else
+    if (!code) {
         add_bit(a->view, a->hook_bit);
+        return code;
+    }
+    a->hook_bit = GNOMON__BITS;
+    if (wants_device(&a->profiler))
+        drop_device(a->view);
     return code;
 }
 
@@ -260,6 +287,8 @@ int gnomon__detach(gnomon__attachment *a)
     *at = a->next;
     if (a->word && a->profiler.destroy)
         a->profiler.destroy(a->self);
+    if (wants_device(&a->profiler))
+        drop_device(a->view);
     a->view->refs--;
     drop_view(a->view);
     gnomon__windows_refresh();

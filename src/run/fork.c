@@ -10,6 +10,7 @@
  * mark or a callback that uses it. */
 #include <pthread.h>
 
+#include "device/timers.h"
 #include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
@@ -29,6 +30,7 @@ static void become_child(int starts)
     forked_from = gnomon__os_claim();
     gnomon__os_threads_forget();
     gnomon__sinks_forget(starts);
+    gnomon__timers_forget();
     gnomon__threads_forget();
     gnomon__stage_forget();
     gnomon__attachments_forget();

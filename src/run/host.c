@@ -59,4 +59,6 @@ const gnomon_host gnomon__host = {
     .thread_count = gnomon_thread_count,
     .thread_stack = gnomon_thread_stack,
     .join = gnomon__copy_join,
+    .begin_on = gnomon_begin_on_slow,
+    .end_on = gnomon_end_on_slow,
 };

@@ -48,7 +48,7 @@ char *gnomon__clean_copy(const char *text)
     return copy;
 }
 
-static int add_metadata(const char *key, const char *json)
+int gnomon__metadata_put(const char *key, const char *json)
 {
     if (!key || !json)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_metadata: key or json NULL");
@@ -93,7 +93,7 @@ int gnomon_metadata(const char *key, const char *json)
     if (code)
         return code;
     gnomon__run_ready();
-    code = add_metadata(key, json);
+    code = gnomon__metadata_put(key, json);
     gnomon__control_leave();
     return code;
 }

@@ -48,6 +48,7 @@ typedef struct gnomon__view {
     uint32_t bits;       /* of all its sinks */
     uint32_t tree_bit;   /* GNOMON__BITS: none */
     uint32_t generation; /* of the tree's sink */
+    uint32_t timed;      /* how many want device times */
     int32_t phase;       /* gnomon_phase of the step that is open */
     int was_active;      /* in the open stage */
 } gnomon__view;
@@ -271,6 +272,8 @@ extern const gnomon_host gnomon__host;
 
 /* Metadata as it is; cleared between runs; forgotten in a forked child. */
 const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
+/* As gnomon_metadata, inside a control call. */
+int gnomon__metadata_put(const char *key, const char *json);
 void gnomon__metadata_clear(void);
 void gnomon__metadata_forget(void);
 /* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */

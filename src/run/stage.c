@@ -7,6 +7,7 @@
  * lock alone, which is held for some dozens of nanoseconds. */
 #include <string.h>
 
+#include "device/timers.h"
 #include "mark/frame.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
@@ -288,6 +289,7 @@ void gnomon_step_slow(uint64_t number, int given)
     uint64_t ended = count_step(now, number, given);
     gnomon__windows_move(stage_steps);
     gnomon__step_unlock();
+    gnomon__timers_step();
     uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
     if (hooks) {
         uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);

@@ -3,6 +3,8 @@
  * footer after it, and out. Inside control calls; marks go on meanwhile. */
 #include <string.h>
 
+#include "device/describe.h"
+#include "device/timers.h"
 #include "mark/calibrate.h"
 #include "mark/region.h"
 #include "mark/sink.h"
@@ -11,6 +13,8 @@
 #include "platform/owner.h"
 #include "report/footer.h"
 #include "run/run.h"
+
+#define DEVICE_WAIT_NS 1000000000
 
 static gnomon_health health_before; /* at the open stage's begin */
 
@@ -40,6 +44,25 @@ int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
     code = gnomon__snapshot_facts(a, &facts, out);
     gnomon__facts_free(&facts);
     return code;
+}
+
+/* Device times that are over are read. Where a stage ends it is waited for those
+ * that are not, as long as its profilers' `wait` allows. */
+static void read_devices(int is_end)
+{
+    int64_t wait = 0;
+    if (!load_relaxed(&gnomon__timer_bits))
+        return;
+    for (const gnomon__attachment *a = gnomon__attachments; is_end && a;
+         a = a->next) {
+        int64_t its = DEVICE_WAIT_NS;
+        if (gnomon__option_find(gnomon__options_of(&a->profiler), "wait"))
+            its = gnomon__options_number(a->options, "wait");
+        if ((a->profiler.wants & GNOMON_WANT_DEVICE) && its > wait)
+            wait = its;
+    }
+    gnomon__timers_read((uint64_t)wait, is_end);
+    gnomon__describe_tell(gnomon__metadata_put);
 }
 
 static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
@@ -124,6 +147,7 @@ void gnomon__report_stage(int of_specs)
 {
     if (!gnomon__stage_is_due())
         return;
+    read_devices(1);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)
             report_one(a);
@@ -156,6 +180,7 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     if (code)
         return code;
     gnomon__run_ready();
+    read_devices(0);
     gnomon__model *m = NULL;
     gnomon__buffer b;
     gnomon__attachment *a = gnomon__attachment_named(profiler);
@@ -188,6 +213,7 @@ int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
     if (code)
         return code;
     gnomon__run_ready();
+    read_devices(0);
     gnomon__model *m = NULL;
     gnomon__attachment *a = gnomon__attachment_named(profiler);
     code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(profiler);

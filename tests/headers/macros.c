@@ -5,6 +5,7 @@
  * GNOMON_DISABLE too (disabled.sh). */
 #include <gnomon.h>
 #include <gnomon/base.h>
+#include <gnomon/cuda.h>
 #include <gnomon/profile.h>
 #include <gnomon/profiler.h>
 #include <gnomon/version.h>
@@ -91,6 +92,13 @@ GNOMON_INLINE double sample(void)
     return 1.0;
 }
 
+static gnomon_cuda_stream here;
+
+GNOMON_INLINE gnomon_cuda_stream stream(void)
+{
+    return here;
+}
+
 static uint64_t marks(void)
 {
     static gnomon_region made =
@@ -99,6 +107,12 @@ static uint64_t marks(void)
     GNOMON_REGION(second, "second", GNOMON_NULL);
     GNOMON_SCOPE("outer");
     GNOMON_SCOPE("inner");
+    GNOMON_SCOPE_ON("on a stream", stream());
+    GNOMON_SCOPE_ON("on another", stream());
+    GNOMON_SCOPE_ON_DEVICE("on a device", gnomon_cuda_device(), stream());
+    GNOMON_SCOPE_ON_DEVICE("on another", gnomon_cuda_device(), stream());
+    gnomon_device_scope on =
+        gnomon_begin_on(&first, gnomon_cuda_device(), stream());
     gnomon_token token = gnomon_begin(&first);
     gnomon_range range = gnomon_range_begin(&made);
     gnomon_link link = gnomon_link_out();
@@ -116,6 +130,7 @@ static uint64_t marks(void)
     gnomon_stop("by name");
     gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
     gnomon_range_end(range);
+    gnomon_end_on(on);
     gnomon_end(token);
     gnomon_step();
     gnomon_step_at(17);

@@ -12,7 +12,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2
-rooms="platform mark record profile report profilers run offline cli"
+rooms="platform mark record device profile report profilers run offline cli"
 
 check_rooms() {
     for file in src/*/*.[ch]; do

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The place_clocks of places, and what an event costs there: measured once, on a
+ * stream apart, by events in a row. Under the reader's lock. */
+#include <string.h>
+
+#include "device/describe.h"
+#include "device/reader.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+
+#define CLOCK_PLACES 16u
+#define CLOCK_ROW 65u /* events that clock_measure what one costs */
+#define CLOCK_ANCHOR_NS 1000000000ull /* at least as often, without steps */
+
+struct gnomon__place_clock {
+    const gnomon_device *device; /* NULL: free */
+    gnomon_device_place place;
+    void *anchor;    /* is over, at `anchor_ns`; NULL: none yet */
+    void *next;      /* becomes it; NULL: not made */
+    int next_is_set; /* it was put into the stream */
+    double anchor_ns;
+    uint64_t steps;   /* how many had been made at the last anchor */
+    uint64_t host_ns; /* and when that was */
+    void *row[CLOCK_ROW];
+    uint32_t row_set; /* events of the row in the stream */
+    int is_measured;
+    double event_ns; /* what one takes of a stream */
+    int32_t index;
+    char name[64];
+};
+
+static gnomon__place_clock place_clocks[CLOCK_PLACES];
+static uint64_t steps_made;
+
+void gnomon__timers_step(void)
+{
+    add_relaxed(&steps_made, 1);
+}
+
+/* ---- Anchors -------------------------------------------------------------------- */
+
+static void clock_set_next(gnomon__place_clock *c)
+{
+    if (!c->next && c->device->event_create(&c->place, &c->next))
+        return;
+    c->steps = load_relaxed(&steps_made);
+    c->host_ns = gnomon__os_monotonic_ns();
+    c->next_is_set = !c->device->event_record_apart(&c->place, c->next);
+}
+
+static void clock_go_on(gnomon__place_clock *c)
+{
+    double ns = 0;
+    if (c->next_is_set && !c->device->event_done(c->next)) {
+        if (!c->anchor || !c->device->event_elapsed(c->anchor, c->next, &ns)) {
+            void *was = c->anchor;
+            c->anchor = c->next;
+            c->anchor_ns += ns;
+            c->next = was;
+        }
+        c->next_is_set = 0;
+    }
+    if (!c->next_is_set &&
+        (!c->anchor || c->steps != load_relaxed(&steps_made) ||
+         gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS))
+        clock_set_next(c);
+}
+
+int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
+{
+    if (!c || !c->anchor)
+        return GNOMON_ESTATE;
+    int code = c->device->event_elapsed(c->anchor, event, ns);
+    *ns += c->anchor_ns;
+    return code;
+}
+
+/* ---- What an event costs ----------------------------------------------------------- */
+
+static void clock_measure(gnomon__place_clock *c)
+{
+    double ns;
+    while (c->row_set < CLOCK_ROW) {
+        void **event = &c->row[c->row_set];
+        if ((!*event && c->device->event_create(&c->place, event)) ||
+            c->device->event_record_apart(&c->place, *event)) {
+            c->is_measured = 1; /* not to be known */
+            return;
+        }
+        c->row_set++;
+    }
+    int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
+    if (code == GNOMON_EBUSY)
+        return;
+    c->is_measured = 1;
+    if (!code &&
+        !c->device->event_elapsed(c->row[0], c->row[CLOCK_ROW - 1], &ns))
+        c->event_ns = ns / (CLOCK_ROW - 1);
+    gnomon__describe_device(c->device->name, c->index, c->name, c->event_ns);
+    for (uint32_t i = 0; i < CLOCK_ROW; i++) {
+        c->device->event_destroy(c->row[i]);
+        c->row[i] = NULL;
+    }
+}
+
+/* ---- All of them --------------------------------------------------------------------- */
+
+gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
+                                      const gnomon_device_place *place)
+{
+    gnomon__place_clock *made = NULL;
+    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
+        gnomon__place_clock *c = &place_clocks[i];
+        if (c->device == device && c->place.context == place->context) {
+            if (c->place.life == place->life)
+                return c;
+            made = c; /* its events died with its device's earlier life */
+            break;
+        }
+        if (!c->device && !made)
+            made = c;
+    }
+    if (!made)
+        return NULL;
+    memset(made, 0, sizeof *made);
+    made->device = device;
+    made->place = *place;
+    if (device->describe(place, &made->index, made->name, sizeof made->name))
+        made->index = -1;
+    clock_go_on(made);
+    return made;
+}
+
+void gnomon__clocks_go_on(void)
+{
+    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
+        gnomon__place_clock *c = &place_clocks[i];
+        if (!c->device || c->device->enter(&c->place))
+            continue;
+        clock_go_on(c);
+        if (!c->is_measured)
+            clock_measure(c);
+        c->device->leave();
+    }
+}
+
+void gnomon__clocks_free(void)
+{
+    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
+        gnomon__place_clock *c = &place_clocks[i];
+        if (!c->device || c->device->enter(&c->place))
+            continue;
+        void *events[] = {c->anchor, c->next};
+        for (size_t k = 0; k < 2; k++)
+            if (events[k])
+                c->device->event_destroy(events[k]);
+        for (uint32_t k = 0; k < CLOCK_ROW; k++)
+            if (c->row[k])
+                c->device->event_destroy(c->row[k]);
+        c->device->close(&c->place);
+        c->device->leave();
+    }
+    memset(place_clocks, 0, sizeof place_clocks);
+}
+
+void gnomon__clocks_forget(void)
+{
+    memset(place_clocks, 0, sizeof place_clocks);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Finds the driver, cuda_once in the life of the process. $GNOMON_CUDA_LIBRARY names
+ * another library in its place, for tests; never in a process with more rights
+ * than its user. */
+#include "device/cuda_driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/os.h"
+
+#define OLDEST 11040 /* what cuDriverGetVersion says of 11.4 */
+
+static gnomon__cuda_calls cuda_calls;
+static char cuda_why_not[256];
+static int cuda_is_usable;
+static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
+
+static const char *library_name(void)
+{
+    const char *given =
+        gnomon__os_is_secure() ? NULL : getenv("GNOMON_CUDA_LIBRARY");
+    return given && *given ? given : "libcuda.so.1";
+}
+
+/* ISO C has no way from an object's pointer to a function's. */
+static void cuda_find(void *library, const char *symbol, void *call)
+{
+    void *found = gnomon__os_symbol(library, symbol);
+    memcpy(call, &found, sizeof found);
+}
+
+static void cuda_load(void)
+{
+    const char *name = library_name(), *why;
+    int version = 0;
+    void *library = gnomon__os_library(name, &why);
+    if (!library) {
+        snprintf(cuda_why_not, sizeof cuda_why_not, "%s", why);
+        return;
+    }
+#define FIND(name, symbol, parameters) \
+    cuda_find(library, symbol, &cuda_calls.name);
+    CUDA_CALLS(FIND)
+    CUDA_NEWER_CALLS(FIND)
+#undef FIND
+    int code = cuda_calls.DriverGetVersion
+                   ? cuda_calls.DriverGetVersion(&version)
+                   : -1;
+    if (code == CUDA_STUB_LIBRARY) {
+        snprintf(cuda_why_not, sizeof cuda_why_not,
+                 "%s is the stub that programs are linked with: take its "
+                 "folder out of LD_LIBRARY_PATH",
+                 name);
+        return;
+    }
+    if (code || version < OLDEST) {
+        snprintf(cuda_why_not, sizeof cuda_why_not,
+                 "%s is for CUDA %d.%d: 11.4 is the oldest that can be used",
+                 name, version / 1000, version % 1000 / 10);
+        return;
+    }
+#define IS_HERE(name, symbol, parameters) \
+    if (!cuda_calls.name) \
+        snprintf(cuda_why_not, sizeof cuda_why_not, "%s has no %s", \
+                 library_name(), symbol);
+    CUDA_CALLS(IS_HERE)
+#undef IS_HERE
+    cuda_is_usable = !*cuda_why_not;
+}
+
+const gnomon__cuda_calls *gnomon__cuda(void)
+{
+    pthread_once(&cuda_once, cuda_load);
+    return cuda_is_usable ? &cuda_calls : NULL;
+}
+
+const char *gnomon__cuda_why(void)
+{
+    return gnomon__cuda() ? NULL : cuda_why_not;
+}
+
+int gnomon__cuda_chosen_device(void)
+{
+    static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",
+                                           "libcudart.so.11.0"};
+    const char *given =
+        gnomon__os_is_secure() ? NULL : getenv("GNOMON_CUDART_LIBRARY");
+    for (size_t i = 0; i <= sizeof runtimes / sizeof *runtimes; i++) {
+        const char *name = i ? runtimes[i - 1] : given;
+        void *library = name && *name ? gnomon__os_library_here(name) : NULL;
+        int (*get)(int *) = NULL;
+        int device = 0;
+        if (library)
+            cuda_find(library, "cudaGetDevice", &get);
+        if (get && !get(&device))
+            return device;
+    }
+    return 0;
+}

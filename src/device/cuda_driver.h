@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The calls of CUDA's driver that gnomon makes, found when the program runs.
+ * They are NVIDIA's documented ABI (cuda.h of 11.4 and later), written out here
+ * so that nothing of CUDA is needed to build.
+ *
+ * The driver's and not the runtime's: every process with CUDA in it has the
+ * driver loaded, while the runtime is mostly linked in statically, and calls of
+ * another copy of it would set that copy's errors only. And an error of the
+ * driver's is returned and kept nowhere, where the runtime's would wait for the
+ * host's next cudaGetLastError. */
+#ifndef GNOMON_DEVICE_CUDA_DRIVER_H
+#define GNOMON_DEVICE_CUDA_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cuda_result;
+typedef int cuda_device;
+
+/* CUresult */
+enum {
+    CUDA_OK = 0,
+    CUDA_NO_DEVICE = 100,
+    CUDA_STUB_LIBRARY = 34,
+    CUDA_NOT_READY = 600,
+    CUDA_CAPTURE_IMPLICIT = 906
+};
+
+/* Fields of calls that a driver of 11.4 has; those below may be NULL. */
+#define CUDA_CALLS(X) \
+    X(DriverGetVersion, "cuDriverGetVersion", (int *version)) \
+    X(Init, "cuInit", (unsigned flags)) \
+    X(GetErrorName, "cuGetErrorName", (cuda_result code, const char **name)) \
+    X(DeviceGet, "cuDeviceGet", (cuda_device * device, int index)) \
+    X(DeviceGetName, "cuDeviceGetName", \
+      (char *name, int size, cuda_device device)) \
+    X(PrimaryRetain, "cuDevicePrimaryCtxRetain", \
+      (void **context, cuda_device device)) \
+    X(CtxGetCurrent, "cuCtxGetCurrent", (void **context)) \
+    X(CtxSetCurrent, "cuCtxSetCurrent", (void *context)) \
+    X(CtxPush, "cuCtxPushCurrent_v2", (void *context)) \
+    X(CtxPop, "cuCtxPopCurrent_v2", (void **context)) \
+    X(CtxGetDevice, "cuCtxGetDevice", (cuda_device * device)) \
+    X(StreamIsCapturing, "cuStreamIsCapturing", (void *stream, int *status)) \
+    X(StreamGetCtx, "cuStreamGetCtx", (void *stream, void **context)) \
+    X(StreamCreate, "cuStreamCreate", (void **stream, unsigned flags)) \
+    X(StreamDestroy, "cuStreamDestroy_v2", (void *stream)) \
+    X(CaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode)) \
+    X(EventCreate, "cuEventCreate", (void **event, unsigned flags)) \
+    X(EventRecord, "cuEventRecord", (void *event, void *stream)) \
+    X(EventQuery, "cuEventQuery", (void *event)) \
+    X(EventSynchronize, "cuEventSynchronize", (void *event)) \
+    X(EventElapsed, "cuEventElapsedTime", (float *ms, void *from, void *to)) \
+    X(EventDestroy, "cuEventDestroy_v2", (void *event))
+#define CUDA_NEWER_CALLS(X) \
+    X(CtxGetId, "cuCtxGetId", (void *context, unsigned long long *id))
+
+typedef struct gnomon__cuda_calls {
+#define CUDA_FIELD(name, symbol, parameters) cuda_result(*name) parameters;
+    CUDA_CALLS(CUDA_FIELD)
+    CUDA_NEWER_CALLS(CUDA_FIELD)
+#undef CUDA_FIELD
+} gnomon__cuda_calls;
+
+/* The driver, loaded at the first asking; NULL: there is none that can be used.
+ * Loads libraries: hold no lock. Initializes nothing of CUDA's, so that a
+ * process may still fork. */
+const gnomon__cuda_calls *gnomon__cuda(void);
+
+/* What the driver misses, in a line; NULL: nothing. After gnomon__cuda. */
+const char *gnomon__cuda_why(void);
+
+/* The device that the calling thread chose with cudaSetDevice, where a runtime is
+ * loaded as a shared library that tells it; else 0. */
+int gnomon__cuda_chosen_device(void);
+
+#endif

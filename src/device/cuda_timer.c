@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Event timers: no profiler, no thread, no pool. A timer belongs to whoever made
+ * it; its events, to the place of its last start. */
+#include <string.h>
+
+#include "device/cuda.h"
+#include "device/cuda_driver.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+enum { TIMER_NEW, TIMER_STARTED, TIMER_STOPPED };
+
+struct gnomon_cuda_timer {
+    gnomon_device_place place; /* of the events */
+    void *begin, *end;         /* NULL: not made */
+    int state;
+};
+
+/* The driver's timer_answer as a code and a text that names both. */
+static int timer_answer(int result, const char *call)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    const char *name = NULL;
+    int code = gnomon__cuda_code(result, call);
+    if (!code)
+        return GNOMON_OK;
+    if (code == GNOMON_EBUSY)
+        return gnomon__fail(code, "%s: the stream is not that far", call);
+    if (cu->GetErrorName(result, &name) || !name)
+        name = "an unknown error";
+    return gnomon__fail(code, "%s: %s (%d)", call, name, result);
+}
+
+#define TIMER_TRY(call, ...) timer_answer(cu->call(__VA_ARGS__), "cu" #call)
+
+int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
+{
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_create: NULL");
+    *out = NULL;
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    if (!cu)
+        return gnomon__fail(GNOMON_ENOENT, "no CUDA driver: %s",
+                            gnomon__cuda_why());
+    int code = TIMER_TRY(Init, 0);
+    if (code)
+        return code;
+    *out = gnomon__alloc(sizeof **out);
+    return *out ? GNOMON_OK
+                : gnomon__fail(GNOMON_ENOMEM, "no memory for a timer");
+}
+
+/* As the runtime does at a thread's first call: the chosen device's primary
+ * context becomes its current one, and stays. */
+static int take_context(const gnomon__cuda_calls *cu)
+{
+    void *context = NULL;
+    cuda_device device;
+    int code = TIMER_TRY(CtxGetCurrent, &context);
+    if (code || context)
+        return code;
+    code = TIMER_TRY(DeviceGet, &device, gnomon__cuda_chosen_device());
+    if (!code)
+        code = TIMER_TRY(PrimaryRetain, &context, device);
+    return code ? code : TIMER_TRY(CtxSetCurrent, context);
+}
+
+static int find_place(gnomon_cuda_stream stream, gnomon_device_place *place)
+{
+    int code = gnomon__cuda_place(stream, place);
+    if (code == GNOMON_EBUSY)
+        return gnomon__fail(code, "the stream is being captured into a graph: "
+                                  "no time can be taken");
+    if (code)
+        return gnomon__fail(code, "the stream is of no CUDA context");
+    return GNOMON_OK;
+}
+
+static void timer_destroy_events(gnomon_cuda_timer *timer)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_place now = {NULL, 0};
+    unsigned long long life = timer->place.life;
+    /* Those of a device that was reset are gone with it. */
+    if (cu->CtxGetId && cu->CtxGetId(timer->place.context, &life))
+        life = timer->place.life + 1;
+    if (life == timer->place.life) {
+        if (timer->begin)
+            (void)cu->EventDestroy(timer->begin);
+        if (timer->end)
+            (void)cu->EventDestroy(timer->end);
+    }
+    timer->begin = timer->end = NULL;
+    timer->place = now;
+}
+
+static int timer_make_events(gnomon_cuda_timer *timer,
+                             const gnomon_device_place *place)
+{
+    if (timer->begin && timer->place.context == place->context &&
+        timer->place.life == place->life)
+        return GNOMON_OK;
+    if (timer->begin)
+        timer_destroy_events(timer);
+    timer->place = *place;
+    int code = gnomon__cuda_event_create(place, &timer->begin);
+    if (!code)
+        code = gnomon__cuda_event_create(place, &timer->end);
+    if (!code)
+        return GNOMON_OK;
+    timer_destroy_events(timer);
+    return gnomon__fail(code, "no event can be made on the stream's device");
+}
+
+int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_place place = {NULL, 0};
+    if (!timer || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
+    timer->state = TIMER_NEW;
+    int code = take_context(cu);
+    if (!code)
+        code = find_place(stream, &place);
+    if (!code)
+        code = timer_make_events(timer, &place);
+    if (!code)
+        code = TIMER_TRY(EventRecord, timer->begin, stream);
+    if (!code)
+        timer->state = TIMER_STARTED;
+    return code;
+}
+
+int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    gnomon_device_place place = {NULL, 0};
+    if (!timer || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
+    if (timer->state == TIMER_NEW)
+        return gnomon__fail(GNOMON_ESTATE, "the timer was not started");
+    int code = find_place(stream, &place);
+    if (!code && (place.context != timer->place.context ||
+                  place.life != timer->place.life))
+        code = gnomon__fail(GNOMON_ESTATE,
+                            "the timer was started on another device");
+    if (!code)
+        code = TIMER_TRY(EventRecord, timer->end, stream);
+    if (!code)
+        timer->state = TIMER_STOPPED;
+    return code;
+}
+
+static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    float got = 0;
+    if (!timer || !ms || !cu)
+        return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_elapsed: NULL");
+    *ms = 0;
+    if (timer->state != TIMER_STOPPED)
+        return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
+    int code = waits ? TIMER_TRY(EventSynchronize, timer->end)
+                     : TIMER_TRY(EventQuery, timer->end);
+    if (!code)
+        code = TIMER_TRY(EventElapsed, &got, timer->begin, timer->end);
+    *ms = (double)got;
+    return code;
+}
+
+int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer, double *ms)
+{
+    return timer_elapsed(timer, ms, 1);
+}
+
+int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms)
+{
+    return timer_elapsed(timer, ms, 0);
+}
+
+void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer)
+{
+    if (!timer)
+        return;
+    if (timer->begin)
+        timer_destroy_events(timer);
+    gnomon__free(timer);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads events: what the device has come past becomes statistics of nodes, and
+ * timers go back to their threads. Events of one stream are over in the order in
+ * which they were put into it, so the first that is not over spares the rest of
+ * its stream a question.
+ *
+ * Invariant: a timer is given back only when no event of it is in a stream, or
+ * its place is gone. */
+#include "device/reader.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "platform/os.h"
+#include "record/device_stats.h"
+
+#define READER_LONG_NS 1e9 /* from here on the place's clock is the finer one */
+#define READER_LOOK_NS 200000ull
+#define READER_PASS_NS \
+    100000000ull /* another's look is over by then, or hangs */
+#define BUSY_STREAMS 64u
+
+static pthread_mutex_t reader_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of one pass. */
+typedef struct reader_pass {
+    const gnomon_device *device; /* that was entered; NULL: none */
+    gnomon_device_place place;
+    int is_gone; /* it could not be entered */
+    gnomon__place_clock *clock;
+    struct {
+        const void *context, *stream;
+    } busy[BUSY_STREAMS];
+    uint32_t busy_count;
+    size_t waiting;
+} reader_pass;
+
+int gnomon__reader_lock(uint64_t patience_ns)
+{
+    for (uint64_t ns = 0; pthread_mutex_trylock(&reader_mutex);
+         ns += READER_LOOK_NS) {
+        if (ns >= patience_ns)
+            return 0;
+        gnomon__os_sleep_ns(READER_LOOK_NS);
+    }
+    return 1;
+}
+
+void gnomon__reader_unlock(void)
+{
+    pthread_mutex_unlock(&reader_mutex);
+}
+
+void gnomon__reader_forget(void)
+{
+    reader_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* ---- Lanes ---------------------------------------------------------------------- */
+
+static void give_back(gnomon__lane *lane, uint32_t number)
+{
+    uint64_t at = lane->back_head;
+    store_relaxed(&lane->back[at % GNOMON__TIMERS], number);
+    store_release(&lane->back_head, at + 1); /* partner: take_back */
+}
+
+static void unlink_begun(gnomon__lane *lane, uint32_t number)
+{
+    uint32_t *at = &lane->begun;
+    while (*at && *at != number)
+        at = &lane->timers[*at - 1].later;
+    if (*at)
+        *at = lane->timers[number - 1].later;
+}
+
+/* What the marking thread handed on. */
+static void take_words(gnomon__lane *lane)
+{
+    uint64_t head = load_acquire(&lane->out_head);
+    for (; lane->out_tail != head; lane->out_tail++) {
+        uint32_t word =
+            load_relaxed(&lane->out[lane->out_tail % (4 * GNOMON__TIMERS)]);
+        uint32_t number = word >> 2;
+        gnomon__timer *t = &lane->timers[number - 1];
+        switch (word & 3) {
+        case GNOMON__TIMER_BEGUN:
+            t->later = lane->begun;
+            lane->begun = number;
+            break;
+        case GNOMON__TIMER_ENDED:
+            unlink_begun(lane, number);
+            t->later = 0;
+            if (lane->last)
+                lane->timers[lane->last - 1].later = number;
+            else
+                lane->first = number;
+            lane->last = number;
+            break;
+        default:
+            unlink_begun(lane, number);
+            give_back(lane, number);
+        }
+    }
+}
+
+/* ---- One timer ------------------------------------------------------------------- */
+
+static void leave_place(reader_pass *pass)
+{
+    if (pass->device && !pass->is_gone)
+        pass->device->leave();
+    pass->device = NULL;
+}
+
+/* 0: the place is gone. */
+static int enter_place(reader_pass *pass, const gnomon__timer *t)
+{
+    if (pass->device != t->device || pass->place.context != t->place.context ||
+        pass->place.life != t->place.life) {
+        leave_place(pass);
+        pass->device = t->device;
+        pass->place = t->place;
+        pass->is_gone = t->device->enter(&t->place) != GNOMON_OK;
+        pass->clock =
+            pass->is_gone ? NULL : gnomon__clock_at(t->device, &t->place);
+    }
+    return !pass->is_gone;
+}
+
+static int is_busy(const reader_pass *pass, const gnomon__timer *t)
+{
+    for (uint32_t i = 0; i < pass->busy_count; i++)
+        if (pass->busy[i].stream == t->stream &&
+            pass->busy[i].context == t->place.context)
+            return 1;
+    return 0;
+}
+
+static void note_busy(reader_pass *pass, const gnomon__timer *t)
+{
+    if (pass->busy_count == BUSY_STREAMS || is_busy(pass, t))
+        return;
+    pass->busy[pass->busy_count].context = t->place.context;
+    pass->busy[pass->busy_count++].stream = t->stream;
+}
+
+/* A scope that is long in the stream: when it began is read while its anchor is
+ * near. */
+static void read_begun(reader_pass *pass, gnomon__timer *t)
+{
+    if (t->begin_read || !enter_place(pass, t) ||
+        t->device->event_done(t->begin))
+        return;
+    t->begin_read = !gnomon__clock_when(pass->clock, t->begin, &t->begin_ns);
+}
+
+static void add_time(gnomon__lane *lane, const gnomon__timer *t,
+                     double duration)
+{
+    uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+        if (!t->node[i])
+            continue;
+        uint64_t inner = t->inner_ns[i];
+        if (t->generation[i] ==
+                load_relaxed(&gnomon__timer_views[i].generation) &&
+            !gnomon__device_stats_add(t->node[i], t->generation[i], ns,
+                                      inner < ns ? ns - inner : 0))
+            gnomon__trouble(&gnomon__nobody, timers_failed);
+        if (t->outer[i])
+            lane->timers[t->outer[i] - 1].inner_ns[i] += ns;
+    }
+}
+
+/* GNOMON_EBUSY: not over. */
+static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
+{
+    double ns, end_ns;
+    if (!enter_place(pass, t))
+        return GNOMON_ESTATE;
+    int code = t->device->event_done(t->end);
+    if (!code)
+        code = t->device->event_elapsed(t->begin, t->end, &ns);
+    if (code)
+        return code;
+    if (ns > READER_LONG_NS && t->begin_read &&
+        !gnomon__clock_when(pass->clock, t->end, &end_ns))
+        ns = end_ns - t->begin_ns;
+    add_time(lane, t, ns);
+    return GNOMON_OK;
+}
+
+/* ---- All of them ------------------------------------------------------------------ */
+
+static void read_lane(reader_pass *pass, gnomon__lane *lane)
+{
+    take_words(lane);
+    uint32_t *at = &lane->first, last = 0;
+    while (*at) {
+        uint32_t number = *at;
+        gnomon__timer *t = &lane->timers[number - 1];
+        int code = is_busy(pass, t) ? GNOMON_EBUSY : read_timer(pass, lane, t);
+        if (code == GNOMON_EBUSY) {
+            note_busy(pass, t);
+            pass->waiting++;
+            last = number;
+            at = &t->later;
+            continue;
+        }
+        if (code)
+            gnomon__trouble(&gnomon__nobody, timers_failed);
+        *at = t->later;
+        give_back(lane, number);
+    }
+    lane->last = last;
+    for (uint32_t n = lane->begun; n; n = lane->timers[n - 1].later)
+        read_begun(pass, &lane->timers[n - 1]);
+}
+
+size_t gnomon__reader_pass(void)
+{
+    reader_pass pass = {.device = NULL};
+    for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next)
+        read_lane(&pass, l);
+    leave_place(&pass);
+    gnomon__clocks_go_on();
+    return pass.waiting;
+}
+
+/* What is not over belongs to no node any more; its timer comes back when it
+ * is. */
+static void give_up_late(void)
+{
+    for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next) {
+        for (uint32_t n = l->first; n;) {
+            gnomon__timer *t = &l->timers[n - 1];
+            uint32_t any = 0;
+            for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++) {
+                any |= t->node[k];
+                t->node[k] = 0;
+            }
+            if (any)
+                gnomon__trouble(&gnomon__nobody, timers_late);
+            n = t->later;
+        }
+    }
+}
+
+void gnomon__timers_read(uint64_t patience_ns, int gives_up)
+{
+    if (!load_relaxed(&gnomon__timer_bits) ||
+        !gnomon__reader_lock(patience_ns + READER_PASS_NS))
+        return;
+    uint64_t since = gnomon__os_monotonic_ns();
+    while (gnomon__reader_pass() &&
+           gnomon__os_monotonic_ns() - since < patience_ns)
+        gnomon__os_sleep_ns(READER_LOOK_NS);
+    if (gives_up)
+        give_up_late();
+    gnomon__reader_unlock();
+}

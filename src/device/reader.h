@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What reads events: passes over all lanes, and the clocks of places. All of it
+ * under the reader's lock, which no marking thread takes. */
+#ifndef GNOMON_DEVICE_READER_H
+#define GNOMON_DEVICE_READER_H
+
+#include "device/timers.h"
+
+/* 0: it was not to be had in that time; whoever has it waits for a driver. */
+int gnomon__reader_lock(uint64_t patience_ns);
+void gnomon__reader_unlock(void);
+void gnomon__reader_forget(void);
+
+/* One look at everything. Returns how many scopes have ended that the device has
+ * not come past. */
+size_t gnomon__reader_pass(void);
+
+/* ---- clocks.c ------------------------------------------------------------------ */
+
+/* A place's own time, as events of it tell: ns since its first anchor. Events say
+ * their distance in float milliseconds, which is coarse over hours; so an anchor
+ * is put into a stream apart at each step, and time is the sum of short
+ * distances. */
+typedef struct gnomon__place_clock gnomon__place_clock;
+
+/* The clock of a place, made at its first use; NULL: none can be had. The place
+ * is entered. */
+gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
+                                      const gnomon_device_place *place);
+/* When the device came past `event`, which is over. GNOMON_ESTATE: there is no
+ * anchor yet. */
+int gnomon__clock_when(const gnomon__place_clock *clock, void *event,
+                       double *ns);
+/* Goes on with what is under way on every clock: anchors, and the measuring of
+ * what events cost. */
+void gnomon__clocks_go_on(void);
+/* Without another look at their events. */
+void gnomon__clocks_forget(void);
+/* With the events that can be destroyed. */
+void gnomon__clocks_free(void);
+
+#endif

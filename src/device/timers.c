@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The marking thread's half: a scope on a stream begins and ends. The device is
+ * called with the thread's word even, so that what marks inside those calls, a
+ * tool or a signal handler, is recorded as anywhere else; lists and queues
+ * change with the word odd.
+ *
+ * The events enclose the host's scope: their cost is the parent's. */
+#include <string.h>
+
+#include "device/timers.h"
+#include "mark/tree.h"
+#include "platform/owner.h"
+
+gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
+uint32_t gnomon__timer_bits;
+gnomon__lane *gnomon__lanes;
+
+static gnomon__timer *lane_at(gnomon__lane *lane, uint32_t number)
+{
+    return &lane->timers[number - 1];
+}
+
+/* ---- Queues and lists, with the word odd -------------------------------------- */
+
+static void lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
+{
+    uint64_t at = lane->out_head;
+    store_relaxed(&lane->out[at % (4 * GNOMON__TIMERS)], number << 2 | word);
+    store_release(&lane->out_head, at + 1); /* partner: the reader's acquire */
+}
+
+static gnomon__timer_pool *lane_pool(gnomon__lane *lane,
+                                     const gnomon_device *device,
+                                     const gnomon_device_place *place)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &lane->pools[i];
+        if (p->device == device && p->place.context == place->context &&
+            p->place.life == place->life)
+            return p;
+    }
+    return NULL;
+}
+
+/* A pool for a new place: a free one, or that of an earlier life of the place,
+ * whose events died with it. NULL: there are too many places. */
+static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
+                                          const gnomon_device *device,
+                                          const gnomon_device_place *place)
+{
+    gnomon__timer_pool *made = NULL;
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &lane->pools[i];
+        if (!p->device && !made)
+            made = p;
+        if (p->device == device && p->place.context == place->context)
+            made = p;
+    }
+    if (!made)
+        return NULL;
+    while (made->first) {
+        uint32_t number = made->first;
+        gnomon__timer *t = lane_at(lane, number);
+        made->first = t->next;
+        t->begin = t->end = NULL;
+        t->next = lane->blank;
+        lane->blank = number;
+    }
+    *made = (gnomon__timer_pool){device, *place, 0};
+    return made;
+}
+
+static void lane_put_back(gnomon__lane *lane, uint32_t number)
+{
+    gnomon__timer *t = lane_at(lane, number);
+    gnomon__timer_pool *pool =
+        t->begin && t->end ? lane_pool(lane, t->device, &t->place) : NULL;
+    uint32_t *list = pool ? &pool->first : &lane->blank;
+    if (!pool)
+        t->begin = t->end = NULL;
+    t->token = 0;
+    t->state = GNOMON__TIMER_FREE;
+    t->next = *list;
+    *list = number;
+}
+
+static void lane_take_back(gnomon__lane *lane)
+{
+    uint64_t head = load_acquire(&lane->back_head);
+    uint64_t tail = lane->back_tail;
+    for (; tail != head; tail++)
+        lane_put_back(lane, load_relaxed(&lane->back[tail % GNOMON__TIMERS]));
+    store_release(&lane->back_tail, tail);
+}
+
+/* A free timer, best one with events of this place. 0: there is none. */
+static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
+                           const gnomon_device_place *place)
+{
+    lane_take_back(lane);
+    gnomon__timer_pool *pool = lane_pool(lane, device, place);
+    if (!pool && !(pool = lane_pool_make(lane, device, place)))
+        return 0;
+    uint32_t *list = pool->first ? &pool->first : &lane->blank;
+    uint32_t number = *list;
+    if (number)
+        *list = lane_at(lane, number)->next;
+    else if (lane->made < GNOMON__TIMERS)
+        number = ++lane->made;
+    else
+        return 0;
+    gnomon__timer *t = lane_at(lane, number);
+    t->device = device;
+    t->place = *place;
+    return number;
+}
+
+/* ---- Open timers ------------------------------------------------------------------ */
+
+/* Whether a view still has the scope open: crossed ones were ended by the end of
+ * one around them. */
+static int is_open(gnomon__thread *t, const gnomon__timer *timer)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+        if (!timer->node[i])
+            continue;
+        const gnomon__node *n = gnomon__node_at(t, timer->node[i]);
+        uint32_t bit = gnomon__timer_views[i].bit;
+        if (gnomon__timer_views[i].generation == timer->generation[i] &&
+            t->trees[bit].generation == timer->generation[i] &&
+            !((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS))
+            return 1;
+    }
+    return 0;
+}
+
+/* Its own end, if it comes, finds it closed. */
+static void drop_top(gnomon__thread *t, gnomon__lane *lane)
+{
+    uint32_t number = lane->top;
+    gnomon__timer *timer = lane_at(lane, number);
+    lane->top = timer->next;
+    timer->state = GNOMON__TIMER_CLOSED;
+    gnomon__trouble(t, timers_unended);
+    lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+}
+
+/* The scope of `token` has begun: which nodes it has, and what is around it. */
+static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
+                       uint64_t token)
+{
+    gnomon__timer *timer = lane_at(lane, number);
+    uint32_t any = 0;
+    while (lane->top && !is_open(t, lane_at(lane, lane->top)))
+        drop_top(t, lane); /* left by longjmp, or of an ended thread */
+    timer->token = token;
+    timer->state = GNOMON__TIMER_OPEN;
+    timer->begin_read = 0;
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
+        gnomon__timer_view view = gnomon__timer_views[i];
+        timer->node[i] = timer->outer[i] = 0;
+        timer->inner_ns[i] = 0;
+        timer->generation[i] = view.generation;
+        if (view.generation && t->trees[view.bit].generation == view.generation)
+            timer->node[i] = gnomon__tree_find(t, view.bit, token);
+        any |= timer->node[i];
+        for (uint32_t o = lane->top; o && timer->node[i] && !timer->outer[i];
+             o = lane_at(lane, o)->next) {
+            const gnomon__timer *around = lane_at(lane, o);
+            if (around->stream == timer->stream && around->node[i] &&
+                around->device == timer->device &&
+                around->place.context == timer->place.context)
+                timer->outer[i] = o;
+        }
+    }
+    if (!any) { /* under "(other)", say */
+        gnomon__trouble(t, timers_unended);
+        timer->state = GNOMON__TIMER_CLOSED;
+        lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+        return;
+    }
+    timer->next = lane->top;
+    lane->top = number;
+    lane_hand_on(lane, number, GNOMON__TIMER_BEGUN);
+}
+
+/* ---- Begin --------------------------------------------------------------------- */
+
+static void count_failure(int code)
+{
+    gnomon__thread *t = gnomon__here.thread;
+    if (code == GNOMON_EBUSY)
+        gnomon__trouble(t, timers_captured);
+    else
+        gnomon__trouble(t, timers_failed);
+}
+
+static gnomon__lane *make_lane(gnomon__thread *t)
+{
+    gnomon__lane *lane = gnomon__alloc(sizeof *lane);
+    if (!lane)
+        return NULL;
+    lane->next = load_relaxed(&gnomon__lanes);
+    while (!cas_acq_rel(&gnomon__lanes, &lane->next, lane)) /* the reader's */
+        ;
+    return t->lane = lane;
+}
+
+/* The thread's lane and a timer of it. 0: none, counted, or nobody asks. */
+static uint32_t lane_timer(uint32_t mask, const gnomon_device *device,
+                           const gnomon_device_place *place)
+{
+    gnomon__thread *t = gnomon__enter();
+    uint32_t number = 0;
+    if (!t)
+        return 0;
+    if (mask & load_relaxed(&t->gate) & load_relaxed(&gnomon__timer_bits)) {
+        gnomon__lane *lane = t->lane ? t->lane : make_lane(t);
+        if (lane)
+            number = take_timer(lane, device, place);
+        if (!number)
+            gnomon__trouble(t, timers_full);
+    }
+    gnomon__leave(t);
+    return number;
+}
+
+static int make_events(gnomon__timer *timer)
+{
+    int code = GNOMON_OK;
+    if (!timer->begin)
+        code = timer->device->event_create(&timer->place, &timer->begin);
+    if (!code && !timer->end)
+        code = timer->device->event_create(&timer->place, &timer->end);
+    return code;
+}
+
+static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
+                            void *stream)
+{
+    gnomon_device_place place = {NULL, 0};
+    int code = device ? device->place(stream, &place) : GNOMON_EINVAL;
+    if (code) {
+        count_failure(code);
+        return 0;
+    }
+    uint32_t number = lane_timer(mask, device, &place);
+    if (!number)
+        return 0;
+    gnomon__lane *lane = gnomon__here.thread->lane;
+    gnomon__timer *timer = lane_at(lane, number);
+    timer->stream = stream;
+    code = make_events(timer);
+    if (!code)
+        code = device->event_record(timer->begin, stream);
+    if (!code)
+        return number;
+    count_failure(code);
+    gnomon__thread *t = gnomon__enter();
+    if (t) {
+        lane_put_back(lane, number);
+        gnomon__leave(t);
+    }
+    return 0;
+}
+
+gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
+                                         const gnomon_device *device,
+                                         void *stream)
+{
+    gnomon_device_scope scope = {0, 0};
+    if (!region || !(mask = gnomon_touch_slow(region, mask)))
+        return scope;
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to && to->struct_size > offsetof(gnomon_host, begin_on))
+        return to->begin_on(region, mask, device, stream);
+    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy())
+        scope.timer = begin_timer(mask, device, stream);
+    scope.token = gnomon_begin_slow(region, mask);
+    if (!scope.timer)
+        return scope;
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return scope;
+    if (scope.token)
+        open_timer(t, t->lane, (uint32_t)scope.timer, scope.token);
+    else
+        lane_put_back(t->lane, (uint32_t)scope.timer);
+    gnomon__leave(t);
+    return scope;
+}
+
+/* ---- End ------------------------------------------------------------------------ */
+
+/* The timer of an open scope, taken from the open ones; those inside it that are
+ * open still are crossed. 0: it has none, or its scope is over. */
+static uint32_t close_timer(const gnomon_device_scope *scope)
+{
+    if (!scope->timer || scope->timer > GNOMON__TIMERS || gnomon__busy() ||
+        !gnomon__here.thread->lane)
+        return 0;
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return 0;
+    gnomon__lane *lane = t->lane;
+    uint32_t number = (uint32_t)scope->timer;
+    gnomon__timer *timer = lane_at(lane, number);
+    if (timer->token != scope->token || timer->state != GNOMON__TIMER_OPEN) {
+        number = 0;
+    } else {
+        while (lane->top != number)
+            drop_top(t, lane);
+        if (is_open(t, timer)) {
+            lane->top = timer->next;
+            timer->state = GNOMON__TIMER_CLOSED;
+        } else {
+            drop_top(t, lane);
+            number = 0;
+        }
+    }
+    gnomon__leave(t);
+    return number;
+}
+
+void gnomon_end_on_slow(const gnomon_device_scope *scope)
+{
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to && to->struct_size > offsetof(gnomon_host, end_on)) {
+        to->end_on(scope);
+        return;
+    }
+    uint32_t number = to ? 0 : close_timer(scope);
+    gnomon_end_slow(scope->token);
+    if (!number)
+        return;
+    gnomon__lane *lane = gnomon__here.thread->lane;
+    gnomon__timer *timer = lane_at(lane, number);
+    gnomon_device_place place;
+    int code = timer->device->place(timer->stream, &place);
+    if (!code && (place.context != timer->place.context ||
+                  place.life != timer->place.life))
+        code = GNOMON_ESTATE; /* the device was reset */
+    if (!code)
+        code = timer->device->event_record(timer->end, timer->stream);
+    if (code)
+        count_failure(code);
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return;
+    lane_hand_on(lane, number,
+                 code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
+    gnomon__leave(t);
+}

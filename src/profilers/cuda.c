@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cuda: what scopes on streams took on the device, a table below those of others.
+ *
+ * A pure function from a profile of one stage to text; rows are names, summed
+ * over all their regions, paths and threads. Uses public headers only. All
+ * memory is taken before the first byte is written. Numbers are made of
+ * integers, as the decimal point of printf is the host's locale's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "gnomon/profiler.h"
+
+typedef struct device_row {
+    const char *name; /* NULL: nothing on a device */
+    gnomon_host_stats device;
+    uint64_t host_ns;
+} device_row;
+
+/* ---- Rows ----------------------------------------------------------------- */
+
+static void device_add(gnomon_host_stats *to, const gnomon_host_stats *s)
+{
+    if (!to->count || s->min_ns < to->min_ns)
+        to->min_ns = s->min_ns;
+    if (s->max_ns > to->max_ns)
+        to->max_ns = s->max_ns;
+    to->count += s->count;
+    to->total_ns += s->total_ns;
+    to->self_ns += s->self_ns;
+}
+
+/* One row for each region, in the order of regions. */
+static void device_collect(const gnomon_profile *profile, device_row *rows,
+                           size_t region_count)
+{
+    size_t node_count = gnomon_profile_count(profile, GNOMON_NODES);
+    for (size_t i = 1; i <= node_count; i++) {
+        gnomon_node_info node;
+        gnomon_region_info region;
+        if (gnomon_profile_node(profile, i, &node) != GNOMON_OK ||
+            !node.device || !node.device->count || node.region > region_count ||
+            gnomon_profile_region(profile, node.region, &region) != GNOMON_OK)
+            continue;
+        device_row *row = &rows[node.region - 1];
+        row->name = region.name;
+        device_add(&row->device, node.device);
+        row->host_ns += node.host ? node.host->total_ns : 0;
+    }
+}
+
+static int device_by_name(const void *left, const void *right)
+{
+    const device_row *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static int device_by_total(const void *left, const void *right)
+{
+    const device_row *a = left, *b = right;
+    if (a->device.total_ns != b->device.total_ns)
+        return a->device.total_ns > b->device.total_ns ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* One for each name. Returns how many they are. */
+static size_t device_fold(device_row *rows, size_t count)
+{
+    size_t used = 0, folded = 0;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].name)
+            rows[used++] = rows[i];
+    if (used > 1)
+        qsort(rows, used, sizeof *rows, device_by_name);
+    for (size_t i = 0; i < used; i++) {
+        device_row *last = folded ? &rows[folded - 1] : NULL;
+        if (last && strcmp(last->name, rows[i].name) == 0) {
+            device_add(&last->device, &rows[i].device);
+            last->host_ns += rows[i].host_ns;
+        } else {
+            rows[folded++] = rows[i];
+        }
+    }
+    if (folded > 1)
+        qsort(rows, folded, sizeof *rows, device_by_total);
+    return folded;
+}
+
+/* ---- Text ----------------------------------------------------------------- */
+
+/* `ns` in units of 10^9 (places 6) or 10^6 ns (places 4), rounded half up. */
+static const char *device_number(char text[32], uint64_t ns, int places)
+{
+    uint64_t unit = places == 6 ? 1000000000u : 1000000u;
+    uint64_t last = places == 6 ? 1000u : 100u;
+    uint64_t rounded = ns + last / 2;
+    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, rounded / unit, places,
+             rounded % unit / last);
+    return text;
+}
+
+static size_t device_code_points(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+static void device_line(const gnomon_writer *out, size_t width,
+                        const char *const cells[8])
+{
+    size_t is = device_code_points(cells[0]);
+    out->print(out, "%s%*s", cells[0], (int)(width - is), "");
+    out->print(out, "%10s", cells[1]);
+    for (int i = 2; i < 8; i++)
+        out->print(out, "%14s", cells[i]);
+    out->write(out, "\n", 1);
+}
+
+static void device_print_row(const gnomon_writer *out, size_t width,
+                             const device_row *row)
+{
+    char text[7][32];
+    const gnomon_host_stats *d = &row->device;
+    snprintf(text[0], sizeof text[0], "%" PRIu64, d->count);
+    const char *cells[8] = {row->name,
+                            text[0],
+                            device_number(text[1], d->total_ns, 6),
+                            device_number(text[2], d->self_ns, 6),
+                            device_number(text[3], d->total_ns / d->count, 4),
+                            device_number(text[4], d->min_ns, 4),
+                            device_number(text[5], d->max_ns, 4),
+                            device_number(text[6], row->host_ns, 6)};
+    device_line(out, width, cells);
+}
+
+static void device_title(const gnomon_profile *profile,
+                         const gnomon_writer *out)
+{
+    gnomon_stage_info stage;
+    const char *name = "";
+    if (gnomon_profile_count(profile, GNOMON_STAGES) == 1 &&
+        gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK && stage.name)
+        name = stage.name;
+    for (const char *c = name; *c; c++) {
+        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        out->write(out, &capital, 1);
+    }
+    out->print(out, "%sDevice Report\n", *name ? " " : "");
+}
+
+/* What the timing itself takes of a stream, by the run's metadata:
+ * gnomon.KIND.INDEX.name, then .event_ns. */
+static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
+    const char *name = "";
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_metadata_info m;
+        char one[32], two[32];
+        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK ||
+            strncmp(m.key, "gnomon.", 7) != 0)
+            continue;
+        const char *last = strrchr(m.key, '.');
+        uint64_t ns = strtoull(m.json, NULL, 10);
+        if (strcmp(last, ".name") == 0)
+            name = m.json;
+        if (strcmp(last, ".event_ns") != 0 || ns == 0)
+            continue;
+        out->print(out,
+                   "%.*s, %s: the two events of a scope take about %s ms of "
+                   "its stream, an empty scope measures %s ms\n",
+                   (int)(last - m.key) - 7, m.key + 7, name,
+                   device_number(one, 2 * ns, 4), device_number(two, ns, 4));
+    }
+}
+
+static void device_nothing(const gnomon_profile *profile,
+                           const gnomon_writer *out)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_LOSSES);
+    uint64_t lost = 0;
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_loss_info loss;
+        if (gnomon_profile_loss(profile, i, &loss) == GNOMON_OK &&
+            strncmp(loss.kind, "timers_", 7) == 0)
+            lost += loss.count;
+    }
+    if (lost)
+        out->print(out, "no device times: all %" PRIu64 " were lost\n", lost);
+    else
+        out->print(out, "no device times: no scope on a stream ended\n");
+}
+
+/* ---- The profiler --------------------------------------------------------- */
+
+static int device_summary(void *self, const gnomon_profile *profile,
+                          const gnomon_writer *out)
+{
+    static const char *const heads[8] = {"Action",   "Num calls", "Device (s)",
+                                         "Self (s)", "Mean (ms)", "Min (ms)",
+                                         "Max (ms)", "Host (s)"};
+    size_t width = 0;
+    (void)self;
+    if (!profile)
+        return GNOMON_EINVAL;
+    size_t count = gnomon_profile_count(profile, GNOMON_REGIONS);
+    device_row *rows = calloc(count + 1, sizeof *rows);
+    if (!rows)
+        return GNOMON_ENOMEM;
+    device_collect(profile, rows, count);
+    count = device_fold(rows, count);
+    device_title(profile, out);
+    for (size_t i = 0; i < count; i++)
+        if (device_code_points(rows[i].name) > width)
+            width = device_code_points(rows[i].name);
+    if (width < strlen(heads[0]))
+        width = strlen(heads[0]);
+    if (count)
+        device_line(out, width, heads);
+    else
+        device_nothing(profile, out);
+    for (size_t i = 0; i < count; i++)
+        device_print_row(out, width, &rows[i]);
+    if (count)
+        device_cost(profile, out);
+    free(rows);
+    return out->write(out, "\n", 1);
+}
+
+/* `wait` is read by whoever calls summary: run/summary.c. */
+static const gnomon_option_info device_options[] = {
+    {.key = "wait",
+     .type = GNOMON_OPTION_DURATION,
+     .preset = "1s",
+     .help = "at a stage's end, the longest wait for the device"},
+    {.key = NULL}};
+
+static const gnomon_profiler device_times = {
+    .struct_size = sizeof device_times,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE,
+    .name = "cuda",
+    .help = "what scopes on streams (GNOMON_SCOPE_ON) took on the device",
+    .options = device_options,
+    .summary = device_summary,
+};
+
+GNOMON_PLUGIN(device_times);

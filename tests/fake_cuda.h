@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The fake driver for programs with the test clock: call fake_cuda_use first. */
+#ifndef GNOMON_TESTS_FAKE_CUDA_H
+#define GNOMON_TESTS_FAKE_CUDA_H
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "fake_cuda/fake_cuda.h"
+#include "gnomon/cuda.h"
+#include "marks.h"
+
+static const fake_cuda *cuda;
+
+static inline int fake_cuda_use(void)
+{
+    const char *path = TEST_BINARY_DIR "/fake_cuda/driver.so";
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    setenv("GNOMON_CUDA_LIBRARY", path, 1);
+    cuda = library ? dlsym(library, "fake_cuda_table") : NULL;
+    if (!CHECK(cuda != NULL))
+        exit(1);
+    cuda->clock(&gnomon__test_ticks);
+    gnomon__test_ticks = 1000;
+    return 1;
+}
+
+/* Nothing was done that a host would suffer from. */
+static inline void fake_cuda_is_well(void)
+{
+    const char *last;
+    if (!CHECK_EQ(cuda->misuse(&last), 0))
+        fprintf(stderr, "    %s\n", last);
+}
+
+/* The device's part of the node at `path`; all zero: none. */
+static inline gnomon_host_stats device_of(const gnomon_profile *p,
+                                          const char *path)
+{
+    gnomon_host_stats none = {0};
+    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        if (!gnomon_profile_node(p, i, &n) && path_is(p, i, path))
+            return n.device ? *n.device : none;
+    }
+    return none;
+}
+
+static const gnomon_profiler timed = {.struct_size = sizeof timed,
+                                      .abi = GNOMON_ABI,
+                                      .wants =
+                                          GNOMON_WANT_TREE | GNOMON_WANT_DEVICE,
+                                      .name = "timed"};
+
+#define CHECK_DEVICE(p, path, n, total, self, least, most) \
+    do { \
+        gnomon_host_stats s_ = device_of(p, path); \
+        CHECK_EQ(s_.count, n); \
+        CHECK_EQ(s_.total_ns, total); \
+        CHECK_EQ(s_.self_ns, self); \
+        CHECK_EQ(s_.min_ns, least); \
+        CHECK_EQ(s_.max_ns, most); \
+    } while (0)
+
+#endif

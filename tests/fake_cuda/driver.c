@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* CUDA's driver without a GPU. A stream is the time at which its work will be
+ * over; an event, the time at which its stream comes to it. What a real driver
+ * forbids, or a host would suffer from, is counted as misuse. One lock over all;
+ * what is destroyed stays in memory, so that its use can be seen. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake_cuda.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define NEVER UINT64_MAX
+
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    NO_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_CONTEXT = 201,
+    INVALID_HANDLE = 400,
+    NOT_READY = 600,
+    DESTROYED = 709,
+    CAPTURE_IMPLICIT = 906
+};
+
+typedef struct context {
+    uint64_t id;
+    int device, is_gone, is_capturing;
+    struct stream *legacy;
+} context;
+
+typedef struct stream {
+    context *of;
+    uint64_t ready; /* when its work will be over */
+    int is_gone, is_capturing, waits_for_none;
+} stream;
+
+typedef struct event {
+    context *of;
+    uint64_t at; /* 0: not recorded */
+    stream *in;
+    int is_gone, hangs;
+} event;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const uint64_t *the_clock;
+static void **kept; /* all that was ever made: the first word links them */
+static context *contexts[64];
+static unsigned context_count;
+static uint64_t alive, misuses, cost;
+static const char *misused = "nothing";
+static int driver_version = 13000;
+static __thread context *stack[16];
+static __thread unsigned top;
+static __thread int mode; /* of captures: 0 global, 2 relaxed */
+
+static struct {
+    const char *call;
+    uint64_t n, many;
+    int result;
+} fault;
+
+static struct {
+    const char *call;
+    uint64_t count;
+} counts[64];
+
+/* ---- Inside ---------------------------------------------------------------- */
+
+/* Zeroed, never freed, reachable for leak checkers. */
+static void *make(size_t size)
+{
+    void **block = calloc(1, sizeof *block + size);
+    *block = kept;
+    kept = block;
+    return block + 1;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    if (the_clock)
+        return __atomic_load_n(the_clock, __ATOMIC_RELAXED);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int misuse(const char *what, int result)
+{
+    misuses++;
+    misused = what;
+    return result;
+}
+
+/* Every call of the driver: counted, and may be the one that fails. */
+static int enter(const char *call)
+{
+    int result = OK;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < 64; i++) {
+        if (!counts[i].call)
+            counts[i].call = call;
+        if (strcmp(counts[i].call, call) == 0) {
+            counts[i].count++;
+            break;
+        }
+    }
+    if (fault.call && strcmp(fault.call, call) == 0) {
+        if (fault.n > 1)
+            fault.n--;
+        else if (fault.many) {
+            fault.many--;
+            result = fault.result;
+        }
+    }
+    return result;
+}
+
+static int leave(int result)
+{
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+#define CALL(name) \
+    int failed = enter(name); \
+    if (failed) \
+    return leave(failed)
+
+static context *current(void)
+{
+    return top ? stack[top - 1] : NULL;
+}
+
+/* What may wait makes a capture invalid, unless the thread says it does not. */
+static int may_not(const char *what)
+{
+    for (unsigned i = 0; i < context_count; i++)
+        if (contexts[i]->is_capturing && mode != 2)
+            return misuse(what, CAPTURE_IMPLICIT);
+    return OK;
+}
+
+/* A stream's handle may be one of the three numbers. */
+static stream *stream_of(void *handle)
+{
+    if ((uintptr_t)handle > 2)
+        return handle;
+    return current() ? current()->legacy : NULL;
+}
+
+static uint64_t come_to(stream *s)
+{
+    uint64_t at = now();
+    if (s->ready == NEVER)
+        return NEVER;
+    if (s->ready < at)
+        s->ready = at;
+    return s->ready += cost;
+}
+
+static int check_event(const event *e)
+{
+    if (!e || e->is_gone)
+        return misuse("a destroyed event", INVALID_HANDLE);
+    if (e->of->is_gone)
+        return misuse("an event of a device that was reset", DESTROYED);
+    return OK;
+}
+
+/* ---- The driver ------------------------------------------------------------- */
+
+EXPORT int cuDriverGetVersion(int *version)
+{
+    CALL("cuDriverGetVersion");
+    *version = driver_version;
+    return leave(OK);
+}
+
+EXPORT int cuInit(unsigned flags)
+{
+    CALL("cuInit");
+    return leave(flags ? INVALID_VALUE : OK);
+}
+
+EXPORT int cuGetErrorName(int code, const char **name)
+{
+    static __thread char text[32];
+    if (code == NO_MEMORY)
+        *name = "CUDA_ERROR_OUT_OF_MEMORY";
+    else if (code == NO_DEVICE)
+        *name = "CUDA_ERROR_NO_DEVICE";
+    else {
+        snprintf(text, sizeof text, "CUDA_ERROR_%d", code);
+        *name = text;
+    }
+    return OK;
+}
+
+EXPORT int cuDeviceGet(int *device, int index)
+{
+    CALL("cuDeviceGet");
+    *device = index;
+    return leave(index < 4 ? OK : 101);
+}
+
+EXPORT int cuDeviceGetName(char *name, int size, int device)
+{
+    CALL("cuDeviceGetName");
+    snprintf(name, (size_t)size, "Fake \"%d\"", device);
+    return leave(OK);
+}
+
+static context *context_of(int device)
+{
+    for (unsigned i = 0; i < context_count; i++)
+        if (contexts[i]->device == device && !contexts[i]->is_gone)
+            return contexts[i];
+    context *c = make(sizeof *c);
+    c->id = context_count + 1;
+    c->device = device;
+    c->legacy = make(sizeof *c->legacy);
+    c->legacy->of = c;
+    contexts[context_count++] = c;
+    return c;
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(void **out, int device)
+{
+    CALL("cuDevicePrimaryCtxRetain");
+    *out = context_of(device);
+    return leave(OK);
+}
+
+EXPORT int cuCtxGetCurrent(void **out)
+{
+    CALL("cuCtxGetCurrent");
+    *out = current();
+    return leave(OK);
+}
+
+EXPORT int cuCtxSetCurrent(void *c)
+{
+    CALL("cuCtxSetCurrent");
+    top = 1;
+    stack[0] = c;
+    return leave(OK);
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *handle)
+{
+    CALL("cuCtxPushCurrent");
+    const context *c = handle;
+    if (!c || c->is_gone)
+        return leave(DESTROYED);
+    stack[top++] = handle;
+    return leave(OK);
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **out)
+{
+    CALL("cuCtxPopCurrent");
+    if (!top)
+        return leave(misuse("one pop too many", INVALID_CONTEXT));
+    *out = stack[--top];
+    return leave(OK);
+}
+
+EXPORT int cuCtxGetDevice(int *device)
+{
+    CALL("cuCtxGetDevice");
+    if (!current())
+        return leave(INVALID_CONTEXT);
+    *device = current()->device;
+    return leave(OK);
+}
+
+EXPORT int cuCtxGetId(const context *c, unsigned long long *id)
+{
+    CALL("cuCtxGetId");
+    if (c->is_gone)
+        return leave(DESTROYED);
+    *id = c->id;
+    return leave(OK);
+}
+
+EXPORT int cuStreamIsCapturing(void *handle, int *status)
+{
+    CALL("cuStreamIsCapturing");
+    const stream *s = stream_of(handle);
+    if (!s)
+        return leave(INVALID_CONTEXT);
+    if (s->is_gone || s->of->is_gone)
+        return leave(INVALID_HANDLE);
+    if (s == s->of->legacy && s->of->is_capturing)
+        return leave(CAPTURE_IMPLICIT);
+    *status = s->is_capturing;
+    return leave(OK);
+}
+
+EXPORT int cuStreamGetCtx(void *handle, void **out)
+{
+    CALL("cuStreamGetCtx");
+    const stream *s = stream_of(handle);
+    if (!s || s->is_gone)
+        return leave(INVALID_HANDLE);
+    *out = s->of;
+    return leave(OK);
+}
+
+EXPORT int cuStreamCreate(void **out, unsigned flags)
+{
+    CALL("cuStreamCreate");
+    if (!current())
+        return leave(INVALID_CONTEXT);
+    int not = may_not("a stream is made during a capture");
+    if (not )
+        return leave(not );
+    stream *s = make(sizeof *s);
+    s->of = current();
+    s->waits_for_none = flags == 1;
+    alive++;
+    *out = s;
+    return leave(OK);
+}
+
+EXPORT int cuStreamDestroy_v2(void *handle)
+{
+    CALL("cuStreamDestroy");
+    stream *s = handle;
+    if (s->is_gone)
+        return leave(misuse("a destroyed stream", INVALID_HANDLE));
+    s->is_gone = 1;
+    alive--;
+    return leave(OK);
+}
+
+EXPORT int cuThreadExchangeStreamCaptureMode(int *with)
+{
+    CALL("cuThreadExchangeStreamCaptureMode");
+    int was = mode;
+    mode = *with;
+    *with = was;
+    return leave(OK);
+}
+
+EXPORT int cuEventCreate(void **out, unsigned flags)
+{
+    CALL("cuEventCreate");
+    if (!current() || current()->is_gone)
+        return leave(INVALID_CONTEXT);
+    int not = may_not("an event is made during a capture");
+    if (not )
+        return leave(not );
+    if (flags & 2) /* no timing */
+        return leave(misuse("an event without timing", INVALID_VALUE));
+    event *e = make(sizeof *e);
+    e->of = current();
+    alive++;
+    *out = e;
+    return leave(OK);
+}
+
+EXPORT int cuEventRecord(event *e, void *handle)
+{
+    CALL("cuEventRecord");
+    int bad = check_event(e);
+    if (bad)
+        return leave(bad);
+    stream *s = (uintptr_t)handle > 2 ? handle : e->of->legacy;
+    if (s->is_gone)
+        return leave(INVALID_HANDLE);
+    if (s->of != e->of)
+        return leave(misuse("an event of another context", INVALID_HANDLE));
+    if (s->is_capturing)
+        return leave(misuse("an event goes into a graph", INVALID_VALUE));
+    e->in = s;
+    e->at = come_to(s);
+    return leave(OK);
+}
+
+static int is_over(event *e)
+{
+    if (e->at == NEVER && e->in->ready != NEVER)
+        e->at = e->in->ready; /* finished */
+    return e->at != NEVER && e->at <= now();
+}
+
+EXPORT int cuEventQuery(event *e)
+{
+    CALL("cuEventQuery");
+    int bad = current() ? check_event(e) : INVALID_CONTEXT;
+    if (!bad)
+        bad = may_not("an event is asked during a capture");
+    if (!bad && !is_over(e))
+        bad = NOT_READY;
+    return leave(bad);
+}
+
+EXPORT int cuEventSynchronize(event *e)
+{
+    CALL("cuEventSynchronize");
+    int bad = check_event(e);
+    if (!bad && !is_over(e)) /* nobody else moves the clock of a test */
+        bad = the_clock ? NOT_READY : OK;
+    return leave(bad);
+}
+
+/* Of a float, as the real one; half a microsecond is its grain. */
+EXPORT int cuEventElapsedTime(float *ms, event *from, event *to)
+{
+    CALL("cuEventElapsedTime");
+    int bad = check_event(from);
+    if (!bad)
+        bad = check_event(to);
+    if (!bad && (!from->at || !to->at))
+        bad = INVALID_HANDLE;
+    if (!bad && (!is_over(from) || !is_over(to)))
+        bad = NOT_READY;
+    if (!bad)
+        *ms = (float)((double)(int64_t)(to->at - from->at) / 1e6);
+    return leave(bad);
+}
+
+EXPORT int cuEventDestroy_v2(event *e)
+{
+    CALL("cuEventDestroy");
+    int bad = check_event(e);
+    if (bad)
+        return leave(bad);
+    e->is_gone = 1;
+    alive--;
+    return leave(OK);
+}
+
+static uint64_t profiler_starts, profiler_stops;
+
+EXPORT int cuProfilerStart(void)
+{
+    CALL("cuProfilerStart");
+    profiler_starts++;
+    return leave(OK);
+}
+
+EXPORT int cuProfilerStop(void)
+{
+    CALL("cuProfilerStop");
+    profiler_stops++;
+    return leave(OK);
+}
+
+/* ---- Tests ------------------------------------------------------------------- */
+
+static void fake_clock(const uint64_t *ns)
+{
+    the_clock = ns;
+}
+
+static void *fake_context(int device)
+{
+    pthread_mutex_lock(&lock);
+    context *c = context_of(device);
+    top = 1;
+    stack[0] = c;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static void fake_current(void *c)
+{
+    top = c != NULL;
+    stack[0] = c;
+}
+
+static void *fake_stream(void *c)
+{
+    pthread_mutex_lock(&lock);
+    stream *s = make(sizeof *s);
+    s->of = c;
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+static void fake_stream_destroy(void *handle)
+{
+    stream *s = handle;
+    pthread_mutex_lock(&lock);
+    s->is_gone = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_launch(void *handle, uint64_t ns)
+{
+    pthread_mutex_lock(&lock);
+    stream *s = stream_of(handle);
+    uint64_t at = now();
+    if (s->ready < at)
+        s->ready = at;
+    s->ready = ns == NEVER || s->ready == NEVER ? NEVER : s->ready + ns;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_finish(void *handle)
+{
+    pthread_mutex_lock(&lock);
+    stream_of(handle)->ready = now();
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_capture(void *handle, int begins)
+{
+    pthread_mutex_lock(&lock);
+    stream *s = stream_of(handle);
+    s->is_capturing = begins;
+    s->of->is_capturing += begins ? 1 : -1;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_reset(int device)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < context_count; i++)
+        if (contexts[i]->device == device)
+            contexts[i]->is_gone = 1;
+    alive = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_fail(const char *call, uint64_t n, uint64_t many, int result)
+{
+    pthread_mutex_lock(&lock);
+    fault.call = call;
+    fault.n = n;
+    fault.many = many;
+    fault.result = result;
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t fake_calls(const char *call)
+{
+    uint64_t n = 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < 64 && counts[i].call; i++)
+        if (strcmp(counts[i].call, call) == 0)
+            n = counts[i].count;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void fake_event_cost(uint64_t ns)
+{
+    cost = ns;
+}
+
+static void fake_version(int version)
+{
+    driver_version = version;
+}
+
+static uint64_t fake_misuse(const char **last)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t n = misuses;
+    if (last)
+        *last = misused;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static uint64_t fake_leaks(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t n = alive;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+EXPORT extern const fake_cuda fake_cuda_table;
+const fake_cuda fake_cuda_table = {
+    fake_clock,          fake_context, fake_current, fake_stream,
+    fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
+    fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
+    fake_version,        fake_misuse,  fake_leaks};

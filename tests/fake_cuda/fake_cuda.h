@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What tests do with the fake driver, beside what gnomon calls of it: found with
+ * dlsym, or by its name where a program is linked to none. Any thread. */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdint.h>
+
+typedef struct fake_cuda {
+    /* The word that is the time, in ns; NULL: CLOCK_MONOTONIC. */
+    void (*clock)(const uint64_t *ns);
+    /* A context of `device` becomes the calling thread's; NULL: none. */
+    void *(*context)(int device);
+    void (*current)(void *context);
+    void *(*stream)(void *context);
+    void (*stream_destroy)(void *stream);
+    /* Work of `ns` goes into a stream; never over with UINT64_MAX, until
+     * `finish`. */
+    void (*launch)(void *stream, uint64_t ns);
+    void (*finish)(void *stream);
+    /* The stream is captured into a graph, or no more. */
+    void (*capture)(void *stream, int begins);
+    /* All contexts of the device, their streams and their events are gone. */
+    void (*reset)(int device);
+    /* From the n-th call of `call` on (1: the next), `many` fail with `result`. */
+    void (*fail)(const char *call, uint64_t n, uint64_t many, int result);
+    /* How often it was called; of all since the start. */
+    uint64_t (*calls)(const char *call);
+    /* What an event takes of a stream. */
+    void (*event_cost)(uint64_t ns);
+    /* What the version is said to be; before the first use. */
+    void (*version)(int version);
+    /* How often something was done that a host would suffer from, and what it
+     * was last. Events and streams that were made and not destroyed. */
+    uint64_t (*misuse)(const char **last);
+    uint64_t (*leaks)(void);
+} fake_cuda;
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * Scopes on CUDA's streams, on a fake driver with the test clock: what nodes
+ * get, whatever the streams do, and what nobody suffers. */
+#include "fake_cuda.h"
+
+#define US 1000u
+#define MS 1000000u
+
+static void *context, *stream;
+
+static void begin(void)
+{
+    fake_cuda_use();
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+}
+
+static gnomon_profile *look(void)
+{
+    return profile_of("timed", 0);
+}
+
+static void end(gnomon_profile *p)
+{
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    fake_cuda_is_well();
+}
+
+static gnomon_health health(void)
+{
+    gnomon_health h = {.struct_size = sizeof h};
+    gnomon_health_get(&h);
+    return h;
+}
+
+/* One scope named `name` that launches `ns` of work and takes 10 us itself. */
+static void scope_on(const char *name, void *on, uint64_t ns)
+{
+    gnomon_device_scope s = gnomon_begin_on(gnomon_region_get(name, NULL),
+                                            gnomon_cuda_device(), on);
+    cuda->launch(on, ns);
+    pass(10 * US);
+    gnomon_end_on(s);
+}
+
+/* ---- Times ------------------------------------------------------------------ */
+
+TEST(the_device_has_its_own_times)
+{
+    begin();
+    scope_on("a", stream, 3 * MS);
+    scope_on("a", stream, 1 * MS);
+    scope_on("b", stream, 0);
+    gnomon_profile *p = look(); /* nothing is over */
+    CHECK_DEVICE(p, "a", 0, 0, 0, 0, 0);
+    CHECK_NODE(p, "a", 2, 20 * US, 20 * US);
+    gnomon_profile_free(p);
+    pass(10 * MS);
+    p = look();
+    CHECK_DEVICE(p, "a", 2, 4 * MS, 4 * MS, 1 * MS, 3 * MS);
+    CHECK_DEVICE(p, "b", 1, 0, 0, 0, 0);
+    CHECK_NODE(p, "a", 2, 20 * US, 20 * US);
+    CHECK_EQ(device_of(p, "a").cell_count, 2);
+    end(p);
+}
+
+static void nested(void *inner)
+{
+    GNOMON_SCOPE_ON("outer", stream);
+    cuda->launch(stream, 1 * MS);
+    {
+        GNOMON_SCOPE("between");
+        GNOMON_SCOPE_ON("inner", inner);
+        cuda->launch(inner, 2 * MS);
+    }
+    cuda->launch(stream, 4 * MS);
+}
+
+TEST(inner_ones_of_a_stream_are_no_self)
+{
+    begin();
+    nested(stream);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 1, 7 * MS, 5 * MS, 7 * MS, 7 * MS);
+    CHECK_DEVICE(p, "outer>between>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    CHECK_DEVICE(p, "outer>between", 0, 0, 0, 0, 0);
+    end(p);
+}
+
+TEST(streams_overlap)
+{
+    begin();
+    nested(cuda->stream(context));
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 1, 5 * MS, 5 * MS, 5 * MS, 5 * MS);
+    CHECK_DEVICE(p, "outer>between>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    end(p);
+}
+
+/* A stream that lags does not hold up another. */
+TEST(streams_are_read_apart)
+{
+    begin();
+    void *other = cuda->stream(context);
+    scope_on("slow", stream, UINT64_MAX);
+    scope_on("quick", other, 1 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "slow", 0, 0, 0, 0, 0);
+    CHECK_DEVICE(p, "quick", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    gnomon_profile_free(p);
+    cuda->finish(stream);
+    p = look();
+    uint64_t all = 10 * MS + 20 * US;
+    CHECK_DEVICE(p, "slow", 1, all, all, all, all);
+    end(p);
+}
+
+TEST(devices)
+{
+    begin();
+    void *second = cuda->context(1);
+    void *other = cuda->stream(second);
+    cuda->current(context);
+    for (int i = 0; i < 3; i++) {
+        scope_on("one", stream, 1 * MS);
+        scope_on("two", other, 2 * MS); /* while the first is current */
+    }
+    pass(20 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "one", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
+    CHECK_DEVICE(p, "two", 3, 6 * MS, 6 * MS, 2 * MS, 2 * MS);
+    end(p);
+}
+
+TEST(default_streams)
+{
+    begin();
+    scope_on("legacy", NULL, 1 * MS);
+    scope_on("per thread", (void *)2, 1 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "legacy", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(device_of(p, "per thread").count, 1);
+    end(p);
+}
+
+/* An event's distance is a float of milliseconds: an hour away its grain is a
+ * quarter of a millisecond. Steps are near. */
+TEST(an_hour_is_exact)
+{
+    begin();
+    uint64_t step = 1234567891, steps = 3000;
+    GNOMON_REGION(region, "epoch", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&region, gnomon_cuda_device(), stream);
+    gnomon_profile *p = look(); /* its begin is read */
+    gnomon_profile_free(p);
+    for (uint64_t i = 0; i < steps; i++) {
+        pass(step);
+        gnomon_step();
+        p = i % 100 ? NULL : look();
+        gnomon_profile_free(p);
+    }
+    gnomon_end_on(s);
+    p = look();
+    uint64_t exact = step * steps, got = device_of(p, "epoch").total_ns;
+    CHECK((got > exact ? got - exact : exact - got) < 20 * US);
+    CHECK(((uint64_t)((float)exact / 1e6f * 1e6f) > exact + 20 * US) ||
+          ((uint64_t)((float)exact / 1e6f * 1e6f) + 20 * US < exact));
+    end(p);
+}
+
+/* ---- Threads ------------------------------------------------------------------- */
+
+static void *many(void *name)
+{
+    cuda->current(context);
+    void *own = cuda->stream(context);
+    gnomon_region *region = gnomon_region_get(name, NULL);
+    for (int i = 0; i < 100; i++) {
+        gnomon_device_scope s =
+            gnomon_begin_on(region, gnomon_cuda_device(), own);
+        cuda->launch(own, 1 * US);
+        gnomon_end_on(s);
+    }
+    return NULL;
+}
+
+TEST(threads)
+{
+    pthread_t threads[8];
+    static char name[8][8];
+    begin();
+    for (int i = 0; i < 8; i++) {
+        snprintf(name[i], sizeof name[i], "t%d", i);
+        pthread_create(&threads[i], NULL, many, name[i]);
+    }
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    pass(100 * MS);
+    gnomon_profile *p = look();
+    for (int i = 0; i < 8; i++)
+        CHECK_EQ(device_of(p, name[i]).count, 100);
+    CHECK_EQ(health().timers_full, 0);
+    end(p);
+}
+
+/* ---- What is lost --------------------------------------------------------------- */
+
+TEST(a_captured_stream_is_not_timed)
+{
+    begin();
+    cuda->capture(stream, 1);
+    scope_on("captured", stream, 1 * MS);
+    scope_on("legacy", NULL, 1 * MS); /* cannot be asked now */
+    void *other = cuda->stream(context);
+    scope_on("other", other, 1 * MS); /* another stream goes on */
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "captured", 0, 0, 0, 0, 0);
+    CHECK_NODE(p, "captured", 1, 10 * US, 10 * US);
+    CHECK_DEVICE(p, "legacy", 0, 0, 0, 0, 0);
+    CHECK_EQ(device_of(p, "other").count, 1);
+    CHECK_EQ(health().timers_captured, 2);
+    CHECK_EQ(health().timers_failed, 0);
+    gnomon_profile_free(p);
+    cuda->capture(stream, 0);
+    scope_on("captured", stream, 1 * MS);
+    pass(10 * MS);
+    p = look();
+    CHECK_EQ(device_of(p, "captured").count, 1);
+    end(p);
+}
+
+TEST(a_capture_that_begins_inside)
+{
+    begin();
+    GNOMON_REGION(region, "half", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&region, gnomon_cuda_device(), stream);
+    cuda->capture(stream, 1);
+    gnomon_end_on(s);
+    cuda->capture(stream, 0);
+    pass(MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "half").count, 0);
+    CHECK_NODE(p, "half", 1, 0, 0);
+    CHECK_EQ(health().timers_captured, 1);
+    end(p);
+}
+
+TEST(too_far_ahead_of_the_device)
+{
+    begin();
+    cuda->launch(stream, UINT64_MAX);
+    for (int i = 0; i < 1500; i++)
+        scope_on("a", stream, 0);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count, 0);
+    CHECK_EQ(health().timers_full, 1500 - 1024);
+    gnomon_profile_free(p);
+    cuda->finish(stream);
+    p = look();
+    CHECK_EQ(device_of(p, "a").count, 1024);
+    gnomon_profile_free(p);
+    scope_on("a", stream, 0); /* timers are there again */
+    p = look();
+    CHECK_EQ(device_of(p, "a").count, 1025);
+    CHECK_EQ(cuda->calls("cuEventCreate") <= 2 * 1024 + 2 + 65, 1);
+    end(p);
+}
+
+/* At a stage's end it is waited for, but not for ever. */
+TEST(late_at_the_end_of_a_stage)
+{
+    begin();
+    gnomon_detach(&timed, NULL);
+    CHECK_EQ(gnomon_configure("cuda(wait=5ms,file=/dev/null)"), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    scope_on("a", stream, 1 * MS);
+    scope_on("a", stream, UINT64_MAX);
+    pass(10 * MS);
+    gnomon_stage_end();
+    CHECK_EQ(health().timers_late, 1);
+    cuda->finish(stream);
+    gnomon_profile *p = profile_of("cuda", 1);
+    CHECK_EQ(device_of(p, "a").count, 1); /* it was said to be lost */
+    gnomon_profile_free(p);
+    gnomon_configure(NULL);
+    fake_cuda_is_well();
+}
+
+TEST(crossed_scopes)
+{
+    begin();
+    gnomon_region *a = gnomon_region_get("a", NULL);
+    gnomon_region *b = gnomon_region_get("b", NULL);
+    const gnomon_device *d = gnomon_cuda_device();
+    gnomon_device_scope outer = gnomon_begin_on(a, d, stream);
+    gnomon_device_scope inner = gnomon_begin_on(b, d, stream);
+    cuda->launch(stream, 1 * MS);
+    gnomon_end_on(outer); /* ends both */
+    gnomon_end_on(inner);
+    gnomon_end_on(inner);
+    gnomon_end_on(outer);
+    gnomon_device_scope lost = gnomon_begin_on(b, d, stream);
+    gnomon_end(lost.token); /* its device's part is never ended */
+    gnomon_device_scope odd = {lost.token, 12345678};
+    gnomon_end_on(odd);
+    scope_on("a", stream, 2 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
+    CHECK_EQ(device_of(p, "a>b").count, 0);
+    CHECK_EQ(device_of(p, "b").count, 0);
+    CHECK_EQ(health().timers_unended, 2);
+    end(p);
+}
+
+static void *end_there(void *scope)
+{
+    cuda->current(context);
+    gnomon_end_on(*(gnomon_device_scope *)scope);
+    return NULL;
+}
+
+TEST(ends_on_another_thread)
+{
+    pthread_t thread;
+    begin();
+    GNOMON_REGION(a, "a", NULL);
+    gnomon_device_scope s = gnomon_begin_on(&a, gnomon_cuda_device(), stream);
+    pthread_create(&thread, NULL, end_there, &s);
+    pthread_join(thread, NULL);
+    CHECK_EQ(health().foreign, 1);
+    gnomon_end_on(s);
+    pass(MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count, 1);
+    end(p);
+}
+
+TEST(streams_that_go)
+{
+    begin();
+    scope_on("before", stream, 1 * MS);
+    cuda->stream_destroy(stream); /* its work goes on */
+    scope_on("after", stream, 1 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "before").count, 1);
+    CHECK_EQ(device_of(p, "after").count, 0);
+    CHECK_NODE(p, "after", 1, 10 * US, 10 * US);
+    CHECK_EQ(health().timers_failed, 1);
+    end(p);
+}
+
+TEST(a_device_that_is_reset)
+{
+    begin();
+    scope_on("a", stream, 1 * MS);
+    GNOMON_REGION(half, "half", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&half, gnomon_cuda_device(), stream);
+    cuda->reset(0);
+    gnomon_end_on(s);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count, 0);
+    gnomon_profile_free(p);
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    for (int i = 0; i < 3; i++)
+        scope_on("a", stream, 1 * MS);
+    pass(10 * MS);
+    p = look();
+    CHECK_EQ(device_of(p, "a").count, 3);
+    CHECK_EQ(health().timers_failed, 2);
+    end(p);
+}
+
+/* Each call of the driver fails, once and from then on: the host gets its work
+ * done, what is lost is counted, and afterwards all is well again. */
+TEST(every_call_fails)
+{
+    static const char *const calls[] = {
+        "cuStreamIsCapturing", "cuStreamGetCtx",     "cuCtxGetId",
+        "cuCtxPushCurrent",    "cuEventCreate",      "cuEventRecord",
+        "cuEventQuery",        "cuEventElapsedTime", "cuStreamCreate",
+        "cuCtxGetDevice",      "cuDeviceGetName",    "cuEventDestroy"};
+    static const int results[] = {2, 700, 600, 906};
+    begin();
+    uint64_t done = 0;
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+        for (size_t r = 0; r < 4; r++) {
+            for (uint64_t n = 1; n < 4; n++) {
+                cuda->fail(calls[c], n, r % 2 ? 1 : 100, results[r]);
+                for (int i = 0; i < 3; i++, done++)
+                    scope_on("a", stream, 1 * US);
+                pass(MS);
+                gnomon_profile *p = look();
+                CHECK_NODE(p, "a", done, done * 10 * US, done * 10 * US);
+                gnomon_profile_free(p);
+                cuda->fail(NULL, 0, 0, 0);
+            }
+        }
+    }
+    pass(MS);
+    gnomon_profile *p = look();
+    uint64_t timed_ones = device_of(p, "a").count;
+    gnomon_health h = health();
+    CHECK(timed_ones > 0 && timed_ones < done);
+    CHECK_EQ(timed_ones + h.timers_failed + h.timers_captured, done);
+    end(p);
+}
+
+/* ---- Nothing ----------------------------------------------------------------------- */
+
+TEST(nobody_asks)
+{
+    fake_cuda_use();
+    stream = cuda->stream(cuda->context(0));
+    CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
+    uint64_t before = cuda->calls("cuStreamIsCapturing");
+    scope_on("a", stream, 1 * MS);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a", 1, 10 * US, 10 * US);
+    CHECK_EQ(device_of(p, "a").count, 0);
+    gnomon_profile_free(p);
+    CHECK_EQ(cuda->calls("cuStreamIsCapturing"), before);
+    CHECK_EQ(cuda->calls("cuEventRecord"), 0);
+    CHECK_EQ(cuda->calls("cuInit"), 0);
+}
+
+TEST(no_context_yet)
+{
+    begin();
+    cuda->current(NULL);
+    {
+        GNOMON_SCOPE_ON("a", NULL);
+    }
+    gnomon_profile *p = look();
+    CHECK_NODE(p, "a", 1, 0, 0);
+    CHECK_EQ(health().timers_failed, 1);
+    CHECK_EQ(cuda->calls("cuInit"), 0);
+    CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"), 0);
+    end(p);
+}
+
+/* Each view has what it saw. */
+TEST(views)
+{
+    static const gnomon_profiler second = {.struct_size = sizeof second,
+                                           .abi = GNOMON_ABI,
+                                           .wants = GNOMON_WANT_TREE |
+                                                    GNOMON_WANT_DEVICE,
+                                           .name = "second"};
+    begin();
+    CHECK_EQ(gnomon_attach(&second, NULL, "filter=inner"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
+    nested(stream);
+    pass(10 * MS);
+    gnomon_profile *p = profile_of("second", 0);
+    CHECK_DEVICE(p, "inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    CHECK_EQ(device_of(p, "outer").count, 0);
+    gnomon_profile_free(p);
+    p = profile_of("probe", 0);
+    CHECK_EQ(device_of(p, "outer").count, 0);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&second, NULL), GNOMON_OK);
+    p = look();
+    CHECK_DEVICE(p, "outer", 1, 7 * MS, 5 * MS, 7 * MS, 7 * MS);
+    end(p);
+}
+
+TEST(nothing_is_left)
+{
+    for (int i = 0; i < 3; i++) {
+        if (!i)
+            begin();
+        else
+            CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+        scope_on("a", stream, 1 * MS);
+        pass(10 * MS);
+        gnomon_profile *p = look();
+        CHECK_EQ(device_of(p, "a").count, 1);
+        end(p);
+    }
+    /* Two for each timer that was ever in use; no clocks, no stream. */
+    CHECK_EQ(cuda->leaks(), 2);
+    CHECK_EQ(cuda->calls("cuEventSynchronize"), 0);
+}
