@@ -192,59 +192,39 @@ static void info_head(const gnomon_writer *out)
                gnomon__cli_plain(stdout));
 }
 
-/* What hangs on a run, counted. */
-typedef struct info_sums {
-    uint64_t stages, nodes, losses, first_ns, last_ns;
-} info_sums;
-
-static info_sums sums_of(const gnomon_profile *p, uint32_t run)
+/* From the first stage's begin to the last one's end. */
+static uint64_t time_of(const gnomon_profile *p)
 {
-    info_sums s = {.first_ns = UINT64_MAX};
-    gnomon_stage_info stage;
-    gnomon_node_info node;
-    gnomon_track_info track;
-    gnomon_loss_info loss;
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    gnomon_stage_info s;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_profile_stage(p, i, &stage);
-        if (stage.run != run)
-            continue;
-        s.stages++;
-        s.first_ns = stage.begin_ns < s.first_ns ? stage.begin_ns : s.first_ns;
-        s.last_ns = stage.end_ns > s.last_ns ? stage.end_ns : s.last_ns;
+        gnomon_profile_stage(p, i, &s);
+        first_ns = s.begin_ns < first_ns ? s.begin_ns : first_ns;
+        last_ns = s.end_ns > last_ns ? s.end_ns : last_ns;
     }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_profile_node(p, i, &node);
-        gnomon_profile_track(p, node.track, &track);
-        s.nodes += track.run == run;
-    }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
-        gnomon_profile_loss(p, i, &loss);
-        s.losses += loss.run == run || !loss.run;
-    }
-    return s;
+    return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-static void info_lines(const gnomon_writer *out, const char *path,
-                       const gnomon_profile *p)
+/* Of a profile of one run, or of none. */
+static void info_line(const gnomon_writer *out, const char *path,
+                      const gnomon_profile *p)
 {
     gnomon_run_info run;
     char rank[16], when[32], time[24];
-    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++) {
-        info_sums s = sums_of(p, i);
-        gnomon_profile_run(p, i, &run);
-        out->print(out, "%5s ", info_rank(rank, run.rank));
-        gnomon__cli_put(out, info_text(run.host), 12);
-        out->print(out, " %9" PRId64 " ", run.pid);
-        gnomon__cli_put(out, info_text(run.attempt), 7);
-        out->print(out, " %-23s %6" PRIu64 " %10s %7" PRIu64 " %5" PRIu64 "  ",
-                   gnomon__cli_when(when, run.zero_unix_ns), s.stages,
-                   gnomon__cli_duration(time, s.last_ns > s.first_ns
-                                                  ? s.last_ns - s.first_ns
-                                                  : 0),
-                   s.nodes, s.losses);
-        gnomon__cli_put(out, path, 0);
-        out->write(out, "\n", 1);
-    }
+    if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
+        return;
+    out->print(out, "%5s ", info_rank(rank, run.rank));
+    gnomon__cli_put(out, info_text(run.host), 12);
+    out->print(out, " %9" PRId64 " ", run.pid);
+    gnomon__cli_put(out, info_text(run.attempt), 7);
+    out->print(out, " %-23s %6zu %10s %7zu %5zu  ",
+               gnomon__cli_when(when, run.zero_unix_ns),
+               gnomon_profile_count(p, GNOMON_STAGES),
+               gnomon__cli_duration(time, time_of(p)),
+               gnomon_profile_count(p, GNOMON_NODES),
+               gnomon_profile_count(p, GNOMON_LOSSES));
+    gnomon__cli_put(out, path, 0);
+    out->write(out, "\n", 1);
 }
 
 /* Run after run, wherever they lie. */
@@ -264,7 +244,7 @@ static int info_table(const gnomon_writer *out, gnomon__gather *g)
             gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
             break;
         }
-        info_lines(out, g->in->paths[input], p);
+        info_line(out, g->in->paths[input], p);
         gnomon_profile_free(p);
     }
     gnomon__gather_damage(g);
