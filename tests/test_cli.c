@@ -334,6 +334,10 @@ TEST(damage_is_told)
     CHECK_EQ(r.status, 0);
     CHECK(strstr(r.err, "gnomon: cut.gnomon: damaged: the end of the file: 1"));
     CHECK(strstr(r.out, "  lost      damaged: the end of the file: 1\n"));
+    r = shell("head -c 32 w.gnomon > a.gnomon; cp a.gnomon b.gnomon; "
+              "$G info a.gnomon b.gnomon");
+    CHECK_EQ(times_in(r.out, "   2  a.gnomon\n"), 1); /* of no run */
+    CHECK_EQ(times_in(r.out, "   2  b.gnomon\n"), 1);
 }
 
 TEST(pipes_are_files)

@@ -212,7 +212,7 @@ static void info_line(const gnomon_writer *out, const char *path,
     gnomon_run_info run;
     char rank[16], when[32], time[24];
     if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
-        return;
+        run.rank = -1; /* no file names any, but there are losses to tell */
     out->print(out, "%5s ", info_rank(rank, run.rank));
     gnomon__cli_put(out, info_text(run.host), 12);
     out->print(out, " %9" PRId64 " ", run.pid);
