@@ -101,6 +101,120 @@ TEST(what_is_odd_about_ranks_is_said)
     CHECK_EQ(times_in(r.out, "ranks"), 0);
 }
 
+/* ---- Runs in one file --------------------------------------------------------- */
+
+/* Adds a run of 5 ns in each of two regions; in that stage, where it is named. */
+static void add_run(gnomon_builder *b, const gnomon_run_info *about,
+                    const char *stage)
+{
+    const gnomon_cell cell = {gnomon_cell_of(5), 0, 1};
+    const gnomon_host_stats once = {1, 5, 5, 5, 5, &cell, 1};
+    gnomon_node_info node = {.host = &once};
+    uint32_t run = gnomon_add_run(b, about);
+    if (stage)
+        node.stage = gnomon_add_stage(
+            b, &(gnomon_stage_info){
+                   .run = run, .ordinal = 1, .name = stage, .end_ns = 9});
+    node.track = gnomon_add_track(
+        b, &(gnomon_track_info){.run = run, .name = "main", .device = -1});
+    for (node.region = 1; node.region <= 2; node.region++)
+        gnomon_add_node(b, &node);
+}
+
+static gnomon_builder *runs_begin(void)
+{
+    gnomon_builder *b = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_region(b, &(gnomon_region_info){.name = "step"});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "load"});
+    return b;
+}
+
+static void runs_end(gnomon_builder *b, const char *path)
+{
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+TEST(jobs_are_a_report_each)
+{
+    NEEDS_PROGRAM;
+    gnomon_builder *b = runs_begin();
+    for (int i = 0; i < 3; i++)
+        add_run(b,
+                &(gnomon_run_info){.rank = i, .world_size = 3, .job = "large"},
+                "fit");
+    add_run(b,
+            &(gnomon_run_info){
+                .rank = 1, .world_size = 1, .job = "large", .uuid = "alone"},
+            "fit");
+    for (int i = 0; i < 2; i++)
+        add_run(b,
+                &(gnomon_run_info){.rank = i, .world_size = 2, .job = "small"},
+                "fit");
+    runs_end(b, "all.gnomon");
+    child_result r = shell("$G report all.gnomon | grep -e '==>' -e ranks,");
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "==> all.gnomon and 2 ranks more <==\n"
+                     "3 ranks, time of each\n"
+                     "==> all.gnomon <==\n"
+                     "==> all.gnomon and 1 rank more <==\n"
+                     "2 ranks, time of each\n");
+}
+
+/* Ranks that did not do the same, or in no stage, or are not known by number. */
+TEST(ranks_may_differ)
+{
+    static const char *const stages[] = {"test", NULL, "fit", NULL};
+    NEEDS_PROGRAM;
+    gnomon_builder *b = runs_begin();
+    for (int i = 0; i < 4; i++)
+        add_run(b, &(gnomon_run_info){.rank = i, .world_size = 4}, stages[i]);
+    runs_end(b, "a.gnomon");
+    child_result r = shell("$G report a.gnomon | grep -e Report -e rank");
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out,
+              "Profiler Report\n"
+              "2 ranks, time of each\n"
+              "load         2        5 ns        5 ns        5 ns  rank 1\n"
+              "step         2        5 ns        5 ns        5 ns  rank 1\n"
+              "FIT Profiler Report\n"
+              "1 rank, time of each\n"
+              "load         1        5 ns        5 ns        5 ns  rank 2\n"
+              "step         1        5 ns        5 ns        5 ns  rank 2\n"
+              "TEST Profiler Report\n"
+              "1 rank, time of each\n"
+              "load         1        5 ns        5 ns        5 ns  rank 0\n"
+              "step         1        5 ns        5 ns        5 ns  rank 0\n");
+    b = runs_begin();
+    for (int i = 0; i < 2; i++)
+        add_run(b,
+                &(gnomon_run_info){
+                    .rank = -1, .world_size = 2, .uuid = i ? "a" : "b"},
+                "fit");
+    runs_end(b, "b.gnomon");
+    r = shell("$G report b.gnomon | grep ' run '");
+    CHECK_STR(r.out,
+              "load         2        5 ns        5 ns        5 ns  run 1\n"
+              "step         2        5 ns        5 ns        5 ns  run 1\n");
+}
+
+TEST(of_many_ranges_of_ranks_the_first_are_said)
+{
+    NEEDS_PROGRAM;
+    gnomon_builder *b = runs_begin();
+    for (int i = 0; i < 50; i += 2)
+        add_run(b, &(gnomon_run_info){.rank = i, .world_size = 99}, "fit");
+    runs_end(b, "a.gnomon");
+    child_result r = shell("$G merge -o b.gnomon a.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err,
+              "gnomon: 74 of 99 ranks are missing: 1, 3, 5, 7, 9, 11, 13, 15, "
+              "17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, ...\n");
+}
+
 TEST(any_form_order_and_place)
 {
     NEEDS_PROGRAM;

@@ -120,7 +120,8 @@ int gnomon__rank_table_print(const gnomon__rank_table *t, size_t limit,
     for (size_t i = 0; i < t->count && i < limit; i++)
         if (gnomon__cli_width(t->rows[i].name) > width)
             width = gnomon__cli_width(t->rows[i].name);
-    out->print(out, "%" PRIu32 " ranks, time of each\n", t->runs);
+    out->print(out, "%" PRIu32 " rank%s, time of each\n", t->runs,
+               t->runs == 1 ? "" : "s");
     gnomon__cli_put(out, "Action", width);
     out->print(out, "  %6s  %10s  %10s  %10s  %s\n", "Ranks", "Min", "Median",
                "Max", "Slowest");
