@@ -57,8 +57,6 @@ const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
 const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
                                     double share)
 {
-    if (isnan(share))
-        return strcpy(text, "-");
     if (fabs(share) < 0.0005)
         return strcpy(text, "0.0 %");
     snprintf(text, GNOMON__CHANGES_TEXT, "%+.1f %%", 100 * share);

@@ -12,9 +12,7 @@ static int memory_write(const gnomon_writer *out, const void *bytes,
 {
     gnomon__cli_memory *to = out->context;
     if (size > to->room - to->size) {
-        size_t room = to->room ? 2 * to->room : 65536;
-        while (room - to->size < size)
-            room *= 2;
+        size_t room = 2 * (to->size + size);
         char *larger = gnomon__realloc(to->bytes, room);
         if (!larger)
             return gnomon__fail(GNOMON_ENOMEM, "no memory for a whole file");

@@ -114,12 +114,9 @@ int gnomon__os_bell_wait(uint64_t ns)
     struct timespec until;
     int status;
     clock_gettime(CLOCK_REALTIME, &until);
+    ns += (uint64_t)until.tv_nsec;
     until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec += (long)(ns % 1000000000u);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    until.tv_nsec = (long)(ns % 1000000000u);
     do
         status = sem_timedwait(&end_bell, &until);
     while (status != 0 && errno == EINTR);

@@ -52,10 +52,8 @@ static void calls_read_region(gnomon__calls_region *r,
                               const gnomon_profile *profile, size_t number)
 {
     gnomon_region_info info;
+    (void)gnomon_profile_region(profile, number, &info);
     r->file = "~";
-    r->name = "";
-    if (gnomon_profile_region(profile, number, &info) != GNOMON_OK)
-        return;
     r->is_action = info.kind == GNOMON_KIND_ACTION;
     r->has_row = calls_has_row(info.kind);
     r->name = info.name;
@@ -105,8 +103,7 @@ static void calls_read_node(gnomon__calls *c, const gnomon_profile *profile,
 {
     gnomon__calls_node *n = &c->nodes[number];
     gnomon_node_info info;
-    if (gnomon_profile_node(profile, number, &info) != GNOMON_OK)
-        return;
+    (void)gnomon_profile_node(profile, number, &info);
     if (info.region == 0 || info.region > c->region_count ||
         info.parent >= number || (info.flags & GNOMON_NODE_RANGE))
         return;

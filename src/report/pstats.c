@@ -23,7 +23,6 @@ struct gnomon__pstats {
     gnomon__pstats_row **list;  /* those to print, in their order */
     uint32_t *row_of;           /* of a row of the table: its place in `rows` */
     gnomon__pstats_edge *edges; /* in the order of their lines */
-    size_t most_rows, most_edges;
     size_t count, shown, edge_count;
     size_t width;
     uint64_t calls, primitive;
@@ -46,8 +45,6 @@ int gnomon__pstats_make(gnomon__pstats **out, size_t rows, size_t callers)
     gnomon__pstats *p = *out = calloc(1, sizeof *p);
     if (!p)
         return GNOMON_ENOMEM;
-    p->most_rows = rows;
-    p->most_edges = callers;
     p->rows = calloc(rows + 1, sizeof *p->rows);
     p->list = calloc(rows + 1, sizeof *p->list);
     p->row_of = calloc(rows + 1, sizeof *p->row_of);
@@ -352,8 +349,6 @@ int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
                          const gnomon_writer *out)
 {
     int callees = query->view == GNOMON__PSTATS_CALLEES;
-    if (table->row_count > p->most_rows || table->caller_count > p->most_edges)
-        return GNOMON_EINVAL;
     pstats_load_rows(p, table, query);
     pstats_merge_rows(p);
     if (query->sort_keys)

@@ -48,7 +48,7 @@ typedef struct gnomon__pstats_query {
     size_t restriction_count;
 } gnomon__pstats_query;
 
-/* Memory for printing tables of that size. */
+/* Memory for printing tables of at most that size. */
 typedef struct gnomon__pstats gnomon__pstats;
 
 /* GNOMON_ENOMEM: *out is NULL. */

@@ -23,12 +23,9 @@ void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
     char raw[GNOMON__PYTHON_TEXT + 8];
     int n = snprintf(raw, sizeof raw, "%.3f", value);
     int whole = 0;
-    if (n < 0 || n >= (int)sizeof raw)
-        n = 0;
     while (python_is_digit(raw[whole]))
         whole++;
-    snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw,
-             n > 3 ? raw + n - 3 : "000");
+    snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw, raw + n - 3);
 }
 
 /* The fewest digits that are read back as `value`, without the point, and the

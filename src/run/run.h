@@ -161,7 +161,6 @@ gnomon__attachment *gnomon__attachment_named(const char *name);
 /* What a profile says of the run; borrowed until gnomon__facts_free. */
 int gnomon__facts_take(gnomon__run_facts *facts);
 void gnomon__facts_free(gnomon__run_facts *facts);
-uint32_t gnomon__stage_ordinal(void);
 const char *gnomon__stage_name(void); /* of the open one; NULL: unnamed */
 /* Whether anything was marked or opened since the stage before ended. */
 int gnomon__stage_is_due(void);

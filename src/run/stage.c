@@ -36,11 +36,6 @@ static gnomon__stage_fact *open_stage(void)
     return &stages[stage_count - 1];
 }
 
-uint32_t gnomon__stage_ordinal(void)
-{
-    return open_stage()->ordinal;
-}
-
 const char *gnomon__stage_name(void)
 {
     return open_stage()->was_opened && *open_stage()->name ? open_stage()->name
