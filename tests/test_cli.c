@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "whole.h"
 
 /* ---- Words and exit codes ------------------------------------------------------ */
@@ -528,4 +529,37 @@ TEST(progress_is_shown_on_terminals)
     CHECK_EQ(child_wait(child), 0);
     CHECK_STR(child_read("err"), "");
     close(kept);
+}
+
+/* Of one file, by the bytes that were read. */
+TEST(progress_of_a_large_file_is_in_bytes)
+{
+    enum { SIZE = 16 << 20 };
+    static const char *const bars[] = {
+        "\r........................................   0 %, file 1 of 1",
+        "\r####################....................  50 %, file 1 of 1",
+        "\r######################################## 100 %, file 1 of 1"};
+    static char path[] = "large", half[SIZE / 2];
+    char *paths[] = {path};
+    const gnomon__cli_inputs in = {paths, 1, 1};
+    const char *name = open_terminal();
+    size_t seen = 0;
+    child_folder();
+    if (!name)
+        SKIP("no pseudo-terminals");
+    if (access("/proc/self/io", R_OK) != 0)
+        SKIP("the system does not say what a process has read");
+    int kept = dup(2), file = open(path, O_RDWR | O_CREAT, 0644);
+    CHECK_EQ(ftruncate(file, SIZE), 0);
+    setenv("TERM", "xterm", 1);
+    dup2(open(name, O_RDWR | O_NOCTTY), 2);
+    gnomon__progress_begin(&in);
+    gnomon__progress_show();
+    while (seen < 3 && strstr(on_terminal(20000, bars[seen]), bars[seen]) &&
+           read(file, half, sizeof half) >= 0)
+        seen++;
+    gnomon__progress_hide();
+    gnomon__progress_end();
+    dup2(kept, 2);
+    CHECK_EQ(seen, 3);
 }

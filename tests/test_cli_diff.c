@@ -74,6 +74,30 @@ TEST(tables)
     CHECK_EQ(times_in(r.out, " 0.0 % "), 3);
 }
 
+/* Those of one number by name. */
+TEST(stages_come_as_in_the_run)
+{
+    static const struct {
+        const char *path, *stages[5];
+    } files[] = {{"a.gnomon", {"tune", "test", "fit", "tune"}},
+                 {"b.gnomon", {"check", "none", "none", "tune"}}};
+    NEEDS_PROGRAM;
+    for (int i = 0; i < 2; i++) {
+        side_life l = side_begin(NULL, 0, files[i].path);
+        for (int k = 0; files[i].stages[k]; k++) {
+            side_stage(&l, files[i].stages[k]);
+            SIDE_ROW(&l, k ? "a" : "z", 5, 6);
+        }
+        gnomon_profile *p = side_end(&l);
+        program_save(p, GNOMON_FORM_FILE, files[i].path);
+        gnomon_profile_free(p);
+    }
+    child_result r = shell("$G diff a.gnomon b.gnomon | grep Changes");
+    CHECK_STR(r.out, "CHECK Changes from A to B\nTUNE Changes from A to B\n"
+                     "NONE Changes from A to B\nTEST Changes from A to B\n"
+                     "FIT Changes from A to B\n");
+}
+
 TEST(gates)
 {
     NEEDS_PROGRAM;
@@ -92,6 +116,8 @@ TEST(gates)
           "gate fails: load total -10%: fit: load");
     check("a.gnomon b.gnomon --gate 'stepp mean +5%'", 1,
           "did you mean 'step'?");
+    check("a.gnomon b.gnomon --gate 'evaluate mean +5%'", 1,
+          "watches nothing: no row is 'evaluate'\n");
     check("a.gnomon b.gnomon --gate 'load mean +5%' --stage test", 1,
           "watches nothing");
     child_result r = shell("$G diff a.gnomon a.gnomon --gate 'st?p mean +5%%' "
@@ -143,6 +169,8 @@ TEST(files)
     check("broken.gnomon b.gnomon", 2, "broken.gnomon");
     if (GNOMON_WITH_JANSSON)
         check("a.gnomon empty.json", 3, "nothing to compare");
+    CHECK_EQ(system("head -c 32 a.gnomon > head.gnomon"), 0); /* no run */
+    check("a.gnomon head.gnomon", 3, "nothing ended on both sides");
     CHECK_EQ(system("mkdir A B && cp a.gnomon A/0.gnomon && "
                     "cp b.gnomon B/0.gnomon"),
              0);

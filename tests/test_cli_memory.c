@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Commands of the program without memory: each of their allocations fails in
- * turn, and then they say so and leave nothing behind.
+ * turn, and then they say so and leave nothing behind. And with files that the
+ * system does not let them read.
  * links: testing
  * needs: cli
  * timeout: 120 */
 #include "program.h"
 
 #include <getopt.h>
+#include <sys/resource.h>
 
 #include "cli/command.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "platform/os_calls.h"
+#undef open /* here they are the test's own */
+#undef close
+#undef getrlimit
 
 static int lines; /* on standard error */
+static int told;  /* of them, that there is no memory */
 static char last_line[200];
 
 static void hear(const char *line)
@@ -20,10 +27,13 @@ static void hear(const char *line)
     CHECK_EQ(strncmp(line, "gnomon: ", 8), 0);
     snprintf(last_line, sizeof last_line, "%s", line);
     lines++;
+    told += strstr(line, "no memory") || strstr(line, "GNOMON_ENOMEM");
 }
 
-/* Two stages, two tracks, steps; a name that is too long for a buffer. */
-static void put_rank(const char *path, int32_t rank, int32_t world)
+/* Two stages, two tracks, steps; a name that is too long for a buffer. `lost`:
+ * what was lost, NULL: nothing was. */
+static void put_rank(const char *path, int32_t rank, int32_t world,
+                     const char *lost)
 {
     gnomon_builder *b;
     gnomon_profile *p;
@@ -49,6 +59,9 @@ static void put_rank(const char *path, int32_t rank, int32_t world)
                                                .region = region,
                                                .host = &twice});
     }
+    if (lost)
+        gnomon_add_loss(
+            b, &(gnomon_loss_info){.run = run, .kind = lost, .count = 3});
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
@@ -56,7 +69,7 @@ static void put_rank(const char *path, int32_t rank, int32_t world)
 
 static void put_profile(const char *path)
 {
-    put_rank(path, 0, 1);
+    put_rank(path, 0, 1, NULL);
 }
 
 static int run(const char *const *words)
@@ -70,30 +83,31 @@ static int run(const char *const *words)
     return c->run(argc, argv);
 }
 
-/* Fails each allocation; whatever came of it, it was told. */
-static void starve(const char *const *words)
+/* Fails each allocation; whatever came of it, it was told, beside the lines that
+ * always come. */
+static void starve(const char *const *words, int always)
 {
     uint64_t n = 0, made;
+    lines = 0;
     CHECK_EQ(run(words), GNOMON__EXIT_OK);
-    CHECK_EQ(lines, 0);
+    CHECK_EQ(lines, always);
     do {
-        lines = 0;
+        lines = told = 0;
         gnomon__test_fail_allocation(++n);
         int status = run(words);
         made = gnomon__test_allocations();
         gnomon__test_fail_allocation(0);
         if (!CHECK(status == GNOMON__EXIT_UNREADABLE ||
                    status == GNOMON__EXIT_USAGE || status == GNOMON__EXIT_OK) ||
-            !CHECK_EQ(lines > 0, status != GNOMON__EXIT_OK))
+            !CHECK(status ? told > 0 : lines == always))
             fprintf(stderr, "    gnomon %s %s: allocation %d: status %d: %s\n",
                     words[0], words[1], (int)n, status,
                     lines ? last_line : "no line");
     } while (made >= n);
     CHECK(n > 3);
-    lines = 0;
 }
 
-#define STARVE(...) starve((const char *const[]){__VA_ARGS__, NULL})
+#define STARVE(...) starve((const char *const[]){__VA_ARGS__, NULL}, 0)
 
 TEST(each_allocation_that_fails_is_told)
 {
@@ -113,14 +127,17 @@ TEST(each_allocation_that_fails_is_told)
     STARVE("cat", "-o", "d/a.json", "d/a.gnomon");
     STARVE("cat", "d/a.json");
     CHECK_EQ(mkdir("ranks", 0755), 0);
-    put_rank("ranks/0.gnomon", 0, 2);
-    put_rank("ranks/1.gnomon", 1, 2);
+    put_rank("ranks/0.gnomon", 0, 2, NULL);
+    put_rank("ranks/1.gnomon", 1, 2, NULL);
     STARVE("report", "ranks");
     STARVE("info", "ranks");
     STARVE("merge", "-o", "all.gnomon", "ranks");
     STARVE("merge", "-o", "all.json", "ranks");
     STARVE("report", "all.json");
     STARVE("diff", "ranks", "all.gnomon");
+    STARVE("diff", "ranks", "all.gnomon", "--gate", "nn* mean +5%");
+    put_rank("lost.gnomon", 0, 1, "dinner");
+    starve((const char *const[]){"report", "lost.gnomon", NULL}, 1);
     CHECK_EQ(shell("ls -A d").status, 0);
     CHECK_STR(shell("ls -A d").out, "a.gnomon\na.json\n");
 }
@@ -142,4 +159,45 @@ TEST(standard_input_may_be_too_large)
         gnomon__test_fail_allocation(0);
         CHECK_EQ(lines, 1);
     }
+}
+
+/* ---- What cannot be read --------------------------------------------------- */
+
+static void check_told(const char *const *words, const char *line)
+{
+    lines = 0;
+    CHECK_EQ(run(words), GNOMON__EXIT_UNREADABLE);
+    CHECK_EQ(lines, 1);
+    CHECK_STR(last_line, line);
+}
+
+/* The library's line names the file, too. */
+TEST(a_disk_that_fails_is_told_once)
+{
+    child_folder();
+    put_profile("a.gnomon");
+    gnomon__test_log = hear;
+    for (uint64_t n = 1; n < 4; n++) {
+        gnomon__test_fail_calls("pread", n, UINT64_MAX, EIO);
+        check_told((const char *const[]){"cat", "a.gnomon", NULL},
+                   "gnomon: a.gnomon: Input/output error");
+        check_told((const char *const[]){"info", "a.gnomon", NULL},
+                   "gnomon: a.gnomon: Input/output error");
+        gnomon__test_fail_calls(NULL, 0, 0, 0);
+    }
+}
+
+TEST(a_folder_for_which_no_descriptor_is_left)
+{
+    struct rlimit limit, none;
+    child_folder();
+    CHECK_EQ(mkdir("d", 0755), 0);
+    gnomon__test_log = hear;
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    check_told((const char *const[]){"info", "d", NULL},
+               "gnomon: d: Too many open files");
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
