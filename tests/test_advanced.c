@@ -11,6 +11,7 @@
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profilers/table.h"
 
 static char *said; /* what was logged */
 
@@ -339,9 +340,9 @@ TEST(a_folder_that_cannot_be_is_one_line)
 /* ---- Memory ---------------------------------------------------------------- */
 
 /* Each allocation fails in turn: all of the text, or none, and a clear code. */
-TEST(no_memory)
+static void starve(const char *spec)
 {
-    begin("advanced(dump_stats,dir=out)");
+    begin(spec);
     mark_some();
     summary();
     int failed = 1;
@@ -364,4 +365,23 @@ TEST(no_memory)
     CHECK(!failed);
     CHECK_STR(summary(), the_report);
     end();
+}
+
+TEST(no_memory)
+{
+    starve("advanced(dump_stats,dir=out)");
+    starve("advanced(dump_stats,file=a/b.txt)");
+}
+
+/* Whoever copies it may leave the tree out. */
+TEST(without_a_profile_nothing_is_written)
+{
+    kept_text k = {calloc(1, 1), 0};
+    gnomon_writer w = {.struct_size = sizeof w, .write = keep, .context = &k};
+    const gnomon_profiler *const *const *p = gnomon__profilers;
+    while (strcmp((**p)->name, "advanced") != 0)
+        p++;
+    CHECK_EQ((**p)->summary(NULL, NULL, &w), GNOMON_EINVAL);
+    CHECK_STR(k.text, "");
+    free(k.text);
 }

@@ -3,7 +3,9 @@
  * links: testing */
 #include <stdlib.h>
 
+#include "fake_profile.h"
 #include "marks.h"
+#include "report/prof.h"
 #include "tables.h"
 
 /* The profile so far, and its tables; one at a time. */
@@ -284,6 +286,55 @@ TEST(ranges_and_marks_have_no_row)
     CHECK_EQ(whole()->row_count, 1);
     CHECK_ROW(whole(), "run", 1, 1, 5, 5);
     tables_done();
+}
+
+/* As other programs may record it. */
+TEST(what_stands_below_a_mark_has_no_row)
+{
+    const gnomon_host_stats once = {1, 5, 5, 5, 5, NULL, 0};
+    const gnomon_region_info regions[] = {
+        {.kind = GNOMON_KIND_ACTION, .name = "run"},
+        {.kind = GNOMON_KIND_MARK, .name = "mark"},
+        {.kind = GNOMON_KIND_SCOPE, .name = "below"}};
+    const gnomon_node_info nodes[] = {
+        {.region = 1, .host = &once},
+        {.region = 2, .parent = 1, .host = &once},
+        {.region = 3, .parent = 2, .host = &once},
+        {.region = 3, .parent = 3, .host = &once}};
+    const fake_profile p = {{&fake_api}, NULL, regions, nodes, 0, 3, 4, 0};
+    gnomon__calls *calls;
+    CHECK_EQ(gnomon__calls_make(&calls, &p.base), GNOMON_OK);
+    CHECK_EQ(gnomon__calls_count(calls), 1);
+    const gnomon__functions *t =
+        gnomon__calls_table(calls, GNOMON__CALLS_ALL, NULL);
+    CHECK_EQ(t->row_count, 1);
+    CHECK_EQ(t->caller_count, 0);
+    CHECK_ROW(t, "run", 1, 1, 5, 5);
+    gnomon__calls_free(calls);
+}
+
+/* A file's name may be any bytes; Python refuses what is no UTF-8. */
+TEST(prof_files_hold_whole_characters)
+{
+    static const struct {
+        const char *name, *text; /* its size before it */
+    } cases[] = {{"d\xc3\xa9j\xc3\xa0", "u\6\0\0\0d\xc3\xa9j\xc3\xa0"},
+                 {"\xf0\x9f\x98\x80", "u\4\0\0\0\xf0\x9f\x98\x80"},
+                 {"\xe9t\xe9", "u\7\0\0\0\xef\xbf\xbdt\xef\xbf\xbd"},
+                 {"\xc3", "u\3\0\0\0\xef\xbf\xbd"},
+                 {"\xc0\x80", "u\6\0\0\0\xef\xbf\xbd\xef\xbf\xbd"},
+                 {"\xff.c", "u\5\0\0\0\xef\xbf\xbd.c"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gnomon__function row = {.file = cases[i].name, .name = "f"};
+        const gnomon__functions t = {&row, NULL, 1, 0};
+        size_t size = gnomon__prof_size(&t);
+        unsigned char *bytes = malloc(size);
+        gnomon__prof_write(&t, bytes);
+        size_t n = 5 + strlen(cases[i].text + 5);
+        if (!CHECK(memmem(bytes, size, cases[i].text, n) == bytes + 6))
+            fprintf(stderr, "    case %zu\n", i);
+        free(bytes);
+    }
 }
 
 TEST(of_nothing_there_is_no_table)

@@ -128,6 +128,22 @@ TEST(taking_a_pipe_s_signal_is_tried_again)
     CHECK_EQ(sigismember(&pending, SIGPIPE), 0);
 }
 
+TEST(a_read_goes_on_after_signals)
+{
+    char text[4] = "";
+    uint64_t size;
+    int fd;
+    child_folder();
+    CHECK_EQ(gnomon__os_publish("f", "report", 6), 0);
+    CHECK_EQ(gnomon__os_open("f", &fd, &size), 0);
+    gnomon__test_fail_calls("pread", 1, 3, EINTR);
+    CHECK_EQ(gnomon__os_read_at(fd, 2, text, 3), 0);
+    CHECK_EQ(gnomon__test_calls(), 4);
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
+    CHECK_STR(text, "por");
+    gnomon__os_close(fd);
+}
+
 /* A process whose state is not to be read is not taken for deserted. */
 TEST(who_is_left_may_be_unknown)
 {

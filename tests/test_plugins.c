@@ -6,8 +6,7 @@
 #include "test.h"
 
 #include "child.h"
-#include "gnomon.h"
-#include "platform/clock.h"
+#include "marks.h"
 
 #define ONE "do=one"
 #define HOSTS(i) (i ? CHILD_PROGRAM("host_static") : CHILD_PROGRAM("host"))
@@ -119,6 +118,20 @@ TEST(advanced_as_a_plugin_prints_the_same_bytes)
     CHECK_EQ(times_in(child_read("in/fit-report.txt"), "Profile stats for: "),
              2);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
+
+TEST(profile_as_a_plugin_keeps_one)
+{
+    gnomon_profile *p = NULL;
+    child_folder();
+    CHECK_EQ(gnomon_configure("\"" CHILD_PLUGIN("profile") "\"(file=a.gnomon)"),
+             GNOMON_OK);
+    gnomon_start("one");
+    gnomon_stop("one");
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_load(&p, "a.gnomon"), GNOMON_OK);
+    CHECK_EQ(calls_of(p, "one"), 1);
+    gnomon_profile_free(p);
 }
 
 TEST(tables_of_other_sizes)

@@ -116,6 +116,16 @@ TEST(attempts)
     CHECK_EQ(FIND("TORCHELASTIC_RESTART_COUNT=many")->attempt, -1);
 }
 
+TEST(jobs)
+{
+    CHECK_STR(FIND(TORCHRUN)->job, "");
+    CHECK_STR(FIND("GNOMON_JOB=ours", "SLURM_JOB_ID=7")->job, "ours");
+    CHECK_STR(FIND("TORCHELASTIC_RUN_ID=a", "SLURM_JOB_ID=7")->job, "a");
+    /* What torchrun says where nobody has named it. */
+    CHECK_STR(FIND("TORCHELASTIC_RUN_ID=none", "SLURM_JOB_ID=7")->job, "7");
+    CHECK_STR(FIND("PBS_JOBID=", "LSB_JOBID=8")->job, "8");
+}
+
 static int listed(const char *text, int32_t rank)
 {
     char why[128];

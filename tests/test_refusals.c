@@ -376,6 +376,45 @@ TEST(a_child_of_a_callback_starts_when_it_asks)
     check_child(child_of_callback);
 }
 
+static int file_codes[2]; /* of the parent, of the child */
+
+static int fork_and_report(void *self, const gnomon_profile *p,
+                           const gnomon_writer *out)
+{
+    (void)self, (void)p;
+    child_of_callback = fork();
+    int is_child = child_of_callback == 0;
+    file_codes[is_child] =
+        out->file(out, is_child ? "child" : "parent", ".bin", "1", 1);
+    return out->print(out, "report\n");
+}
+
+/* Files are the parent's: a child that comes out of a report leaves them be. */
+TEST(a_child_of_a_report_writes_nothing)
+{
+    gnomon_profiler forks = probe;
+    forks.summary = fork_and_report;
+    child_folder();
+    CHECK_EQ(gnomon_attach(&forks, NULL, "dir=text"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&probe, NULL, "file=%p.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    one_scope();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    if (child_of_callback == 0) {
+        CHECK_EQ(file_codes[1], GNOMON_ESTATE);
+        *child_path = 0; /* the parent's folder */
+        exit(test_failures != 0);
+    }
+    check_child(child_of_callback);
+    CHECK_EQ(file_codes[0], GNOMON_OK);
+    child_result r =
+        child_run("/bin/ls", NULL, (const char *[]){".", "text", NULL});
+    CHECK_EQ(times_in(r.out, ".gnomon\n"), 1);
+    CHECK_EQ(times_in(r.out, "text:\nfit-probe-parent.bin\nfit-probe.txt\n"),
+             1);
+    CHECK_EQ(times_in(r.out, "child"), 0);
+}
+
 /* The state of the parent's thread is not ended by its copy in the child. */
 static void *fork_and_end(void *unused)
 {
