@@ -62,7 +62,7 @@ static inline void random_host(random_stats *r)
 }
 
 typedef struct random_run {
-    uint32_t run, stage[2], track[3], pool;
+    uint32_t run, stage[2], track[3], pool[2];
 } random_run;
 
 /* Parents of nodes are before them and of one track; totals add up. */
@@ -70,7 +70,7 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
 {
     static random_stats host[RANDOM_NODES], device[RANDOM_NODES];
     gnomon_node_info n[RANDOM_NODES];
-    gnomon_memory_stats memory[RANDOM_NODES];
+    gnomon_memory_stats memory[RANDOM_NODES][2];
     gnomon_work_stats work[RANDOM_NODES];
     uint32_t number[RANDOM_NODES], order[RANDOM_NODES];
     uint32_t count = random_below(RANDOM_NODES + 1);
@@ -94,19 +94,20 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
         work[i] = (gnomon_work_stats){random_below(9), random_below(9)};
         if (!random_below(3))
             n[i].work = &work[i];
-        uint64_t took = random_below(100), gave = random_below(100);
-        memory[i] =
-            (gnomon_memory_stats){.pool = r->pool,
-                                  .allocations = took,
-                                  .frees = gave,
-                                  .allocated_bytes = took,
-                                  .freed_bytes = gave,
-                                  .live_bytes = (int64_t)took - (int64_t)gave,
-                                  .peak_bytes = took};
-        if (!random_below(3)) {
-            n[i].memory = &memory[i];
-            n[i].memory_count = 1;
+        for (int k = 0; k < 2; k++) {
+            uint64_t took = random_below(100), gave = random_below(100);
+            memory[i][k] = (gnomon_memory_stats){.pool = r->pool[k],
+                                                 .allocations = took,
+                                                 .frees = gave,
+                                                 .allocated_bytes = took,
+                                                 .freed_bytes = gave,
+                                                 .live_bytes = (int64_t)took -
+                                                               (int64_t)gave,
+                                                 .peak_bytes = took};
         }
+        uint32_t pools = random_below(6); /* one, the other, both, none */
+        n[i].memory = &memory[i][pools == 1];
+        n[i].memory_count = pools < 2 ? 1 : pools == 2 ? 2 : 0;
     }
     for (uint32_t i = count; i > 1; i--) { /* who ended first */
         uint32_t k = random_below(i), swap = order[i - 1];
@@ -162,10 +163,12 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                                .kind = kinds[random_below(3)],
                                                .count = 1 + random_below(9)});
     for (uint32_t i = 0; i < random_below(3); i++)
-        gnomon_add_step(b, &(gnomon_step_info){.stage = r->stage[i],
-                                               .number = random_below(3),
-                                               .begin_ns = 1,
-                                               .end_ns = 2 + random_below(9)});
+        gnomon_add_step(b,
+                        &(gnomon_step_info){.stage = r->stage[i],
+                                            .number = random_below(3),
+                                            .phase = (int32_t)random_below(3),
+                                            .begin_ns = 1 + random_below(3),
+                                            .end_ns = 4 + random_below(9)});
     if (random_below(2))
         gnomon_add_metadata(
             b, &(gnomon_metadata_info){.run = r->run,
@@ -181,6 +184,7 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
     static const char *const names[] = {"main", "worker"};
     random_run r;
     random_stats steps;
+    uint32_t turn = random_below(2); /* the order of what has none */
     r.run = gnomon_add_run(
         b, &(gnomon_run_info){.rank = rank,
                               .local_rank = -1,
@@ -210,9 +214,12 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .name = names[random_below(2)],
                                     .lives = 1 + random_below(3),
                                     .os_id = random_below(100)});
-    r.pool = gnomon_add_track(b, &(gnomon_track_info){.run = r.run,
-                                                      .kind = GNOMON_TRACK_POOL,
-                                                      .name = "HBM"});
+    for (uint32_t i = 0; i < 2; i++)
+        r.pool[i] =
+            gnomon_add_track(b, &(gnomon_track_info){.run = r.run,
+                                                     .kind = GNOMON_TRACK_POOL,
+                                                     .index = turn ? 1 - i : i,
+                                                     .name = "HBM"});
     random_nodes(b, &r);
     random_facts(b, &r);
 }

@@ -199,6 +199,34 @@ TEST(each_lie_is_named)
     LIE(event[1].begin_ns, 4, "event 2: begins");
 }
 
+/* Several pools of a path stand in the order of their numbers. */
+TEST(pools_ascend)
+{
+    for (uint32_t first = 2; first <= 3; first++) {
+        const gnomon_memory_stats memory[] = {{.pool = first},
+                                              {.pool = 5 - first}};
+        gnomon_builder *b;
+        gnomon_profile *p = NULL;
+        gnomon_builder_create(&b);
+        gnomon_add_run(b, &truth.run);
+        gnomon_add_track(b, &truth.track);
+        gnomon_add_track(b, &truth.pool);
+        gnomon_add_track(b, &truth.pool);
+        gnomon_add_region(b, &truth.region);
+        gnomon_add_node(b, &(gnomon_node_info){.track = 1,
+                                               .region = 1,
+                                               .memory = memory,
+                                               .memory_count = 2});
+        CHECK_EQ(gnomon_builder_finish(b, &p),
+                 first == 2 ? GNOMON_OK : GNOMON_EINVAL);
+        CHECK_STR(gnomon_error_text(),
+                  first == 2 ? ""
+                             : "node 1: its memory is of no pool of its run, "
+                               "or pools do not ascend");
+        gnomon_profile_free(p);
+    }
+}
+
 /* What leads from run 1 to run 2. */
 enum across { NOWHERE, LINK, COUNTER, LOSS, EVENT, MEMORY_EVENT };
 
@@ -257,6 +285,19 @@ TEST(nothing_leads_to_another_run)
     check_across(MEMORY_EVENT, "event 2: its node or pool");
 }
 
+TEST(what_an_op_points_to_is_there)
+{
+    const gnomon_tensor shape = {.dtype = "f32", .rank = 2};
+    const gnomon_op_info op = {
+        .operation = "mm", .inputs = &shape, .input_count = 1};
+    gnomon_builder *b;
+    gnomon_profile *p;
+    gnomon_builder_create(&b);
+    CHECK_EQ(gnomon_add_op(b, &op), 0);
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "entity 1 of kind 12: a shape without dims");
+}
+
 /* ---- Without memory ------------------------------------------------------------ */
 
 TEST(each_allocation_may_fail)
@@ -286,4 +327,30 @@ TEST(each_allocation_may_fail)
         CHECK_EQ(gnomon__heap_bytes(), before);
     }
     CHECK(!failed);
+}
+
+/* Nothing that it has no memory for is taken for absent. */
+TEST(each_piece_may_be_what_has_no_memory)
+{
+    uint64_t before = gnomon__heap_bytes();
+    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
+         pad += WHOLE_PAD_STEP) {
+        int failed = 1;
+        for (uint32_t n = 1; failed && n < 100; n++) {
+            gnomon_builder *b;
+            gnomon_profile *p = NULL;
+            gnomon__test_fail_allocation(n);
+            int code = gnomon_builder_create(&b);
+            if (!code) {
+                whole_add(b, "1", whole_pad(pad));
+                code = gnomon_builder_finish(b, &p);
+            }
+            failed = gnomon__test_allocations() >= n;
+            gnomon__test_fail_allocation(0);
+            CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);
+            gnomon_profile_free(p);
+        }
+        CHECK(!failed);
+    }
+    CHECK_EQ(gnomon__heap_bytes(), before);
 }

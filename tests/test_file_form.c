@@ -3,30 +3,10 @@
  * survived and told.
  * links: testing
  * timeout: 300 */
-#include "bytes.h"
+#include "forged.h"
 #include "whole.h"
 
-#include "platform/crc32.h"
 #include "platform/memory.h"
-#include "profile/bytes.h"
-#include "profile/layout.h"
-
-static gnomon_profile *read_back(const bytes *b)
-{
-    gnomon_profile *p = NULL;
-    if (!CHECK_EQ(gnomon_profile_read(&p, b->at, b->size), GNOMON_OK))
-        fprintf(stderr, "    %s\n", gnomon_error_text());
-    return p;
-}
-
-static uint64_t loss_of(const gnomon_profile *p, const char *kind)
-{
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        if (!l.run && strcmp(l.kind, kind) == 0)
-            return l.count;
-    return 0;
-}
 
 TEST(what_is_written_is_read)
 {
@@ -165,18 +145,6 @@ TEST(a_byte_changed_anywhere)
     free(b.at);
 }
 
-/* Where the n-th section of a kind begins; 0: there is none. */
-static size_t find_section(const bytes *b, const char *kind)
-{
-    for (size_t at = GNOMON__FILE_HEADER; at < b->size;) {
-        if (memcmp(b->at + at, kind, 4) == 0)
-            return at;
-        at += GNOMON__SECTION_HEADER +
-              ((gnomon__get_64(b->at + at + 8) + 7) & ~7ull);
-    }
-    return 0;
-}
-
 /* Each kind of section damaged in turn: all else is there. */
 TEST(a_damaged_section_costs_itself)
 {
@@ -206,14 +174,6 @@ TEST(a_damaged_section_costs_itself)
 }
 
 /* ---- Other versions -------------------------------------------------------------- */
-
-/* Changes a section's header, and makes its checksum right again. */
-static void forge(bytes *b, size_t section, size_t field, uint32_t value)
-{
-    char *header = b->at + section;
-    gnomon__put_32(header + field, value);
-    gnomon__put_32(header + 36, gnomon__crc32(0, header, 36));
-}
 
 TEST(unknown_sections_are_named)
 {

@@ -261,6 +261,34 @@ TEST(profiles)
     fail_each(take_profiles);
 }
 
+/* A profile keeps what its entities point to in blocks of 4 KiB, allocated one by
+ * one: each piece of it is once the first in a new one. */
+TEST(a_snapshot_wherever_a_block_ends)
+{
+    char json[4097];
+    gnomon__test_log = keep_silent;
+    CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    mark_some("block");
+    for (size_t pad = 2048; pad < sizeof json; pad += 8) {
+        int failed = 1;
+        memset(json, '1', pad);
+        json[pad] = 0;
+        CHECK_EQ(gnomon_metadata("pad", json), GNOMON_OK);
+        for (uint64_t n = 1; failed && n < 100; n++) {
+            gnomon_profile *p;
+            gnomon__test_fail_allocation(n);
+            int code = gnomon_snapshot(&p, "probe", 1);
+            failed = gnomon__test_allocations() >= n;
+            gnomon__test_fail_allocation(0);
+            CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);
+            gnomon_profile_free(p);
+        }
+        CHECK(!failed);
+    }
+    CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
+}
+
 /* Half a table is worse than none. */
 TEST(a_report_is_whole_or_not_there)
 {

@@ -52,6 +52,7 @@ static uint32_t whole_op(gnomon_builder *b)
 /* The names that all ranks share, by number. */
 typedef struct whole_names {
     uint32_t step, function, kernel, copy, sample, tick, odd, op, view;
+    const char *host;
 } whole_names;
 
 static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
@@ -61,7 +62,7 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                       .local_rank = rank ? -1 : 0,
                                       .world_size = 2,
                                       .pid = 4711 + rank,
-                                      .host = "node\t1 \xc3\xa9",
+                                      .host = n->host,
                                       .dir = rank ? NULL : "",
                                       .spec = "simple(extended=false)",
                                       .clock = "test",
@@ -208,14 +209,14 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
     gnomon_add_event(b, &e);
 }
 
-/* `order`: the ranks to add, in which order; each below 10. */
-static gnomon_profile *whole_of(const char *order)
+/* `order`: the ranks to add, in which order; each below 10. `pad`: "", or a text
+ * that comes before those of regions and of runs. */
+static void whole_add(gnomon_builder *b, const char *order, const char *pad)
 {
-    gnomon_builder *b;
-    gnomon_profile *p = NULL;
-    whole_names n;
+    whole_names n = {.host = *pad ? pad : "node\t1 \xc3\xa9"};
     const gnomon_view_info view = {.words = "filter=opt*"};
-    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    if (*pad)
+        whole_region(b, GNOMON_KIND_SCOPE, pad);
     n.view = gnomon_add_view(b, &view);
     n.step = whole_region(b, GNOMON_KIND_SCOPE, "train_step");
     n.function = whole_region(b, GNOMON_KIND_FUNCTION, "forward");
@@ -227,9 +228,47 @@ static gnomon_profile *whole_of(const char *order)
     n.op = whole_op(b);
     for (; *order; order++)
         whole_rank(b, &n, *order - '0');
+}
+
+static gnomon_profile *whole_finish(gnomon_builder *b)
+{
+    gnomon_profile *p = NULL;
     if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     return p;
+}
+
+static gnomon_profile *whole_of(const char *order)
+{
+    gnomon_builder *b;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    whole_add(b, order, "");
+    return whole_finish(b);
+}
+
+/* Profiles keep what entities point to in blocks of 4 KiB and more, which are
+ * allocated one by one: after pads from WHOLE_PAD_FROM to WHOLE_PAD_TO, by
+ * WHOLE_PAD_STEP, each text, shape and block of a rank is once the first in a new
+ * one. */
+#define WHOLE_PAD_FROM 2600
+#define WHOLE_PAD_TO 4096
+#define WHOLE_PAD_STEP 8
+
+/* It stays until the next call. */
+static inline const char *whole_pad(size_t length)
+{
+    static char pad[WHOLE_PAD_TO + 1];
+    memset(pad, 'p', length);
+    pad[length] = 0;
+    return pad;
+}
+
+static inline gnomon_profile *whole_padded(size_t length)
+{
+    gnomon_builder *b;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    whole_add(b, "1", whole_pad(length));
+    return whole_finish(b);
 }
 
 #endif

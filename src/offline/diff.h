@@ -62,9 +62,9 @@ size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
 
-/* The duration below which the fraction `q` lies. Between a cell's edges it is
- * as if durations were spread evenly: unlike gnomon_quantile_ns, which jumps
- * from cell to cell, it moves when they do. */
+/* The duration below which the fraction `q` lies; 0 of none. Between a cell's
+ * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,
+ * which jumps from cell to cell, it moves when they do. */
 double gnomon__diff_quantile(const gnomon_host_stats *stats, double q);
 
 #endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* .gnomon files: what is made of damaged ones, what a file cannot hold, and what
+ * there is no memory for.
+ * links: testing */
+#include "forged.h"
+#include "whole.h"
+
+#include "platform/memory.h"
+#include "profile/file_write.h"
+
+/* ---- What stands for what is lost ------------------------------------------------ */
+
+/* Neither who made it nor where, nor how much there was: without the sections of
+ * runs, tracks and regions, and without an end. */
+static bytes torn(void)
+{
+    static const char *const gone[] = {"RUN ", "TRCK", "REGN"};
+    gnomon_profile *p = whole_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    for (int i = 0; i < 3; i++)
+        b.at[find_section(&b, gone[i]) + GNOMON__SECTION_HEADER] ^= 1;
+    b.size = find_section(&b, "END ");
+    gnomon_profile_free(p);
+    return b;
+}
+
+TEST(one_stands_for_all_that_is_lost)
+{
+    bytes b = torn();
+    gnomon_profile *p = read_back(&b);
+    gnomon_run_info run;
+    gnomon_track_info track;
+    gnomon_region_info region;
+    gnomon_node_info n;
+    CHECK_EQ(loss_of(p, "the end of the file"), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_TRACKS), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_REGIONS), 1);
+    gnomon_profile_run(p, 1, &run);
+    CHECK_EQ(run.rank, -1);
+    CHECK_STR(run.host, "(lost)");
+    gnomon_profile_track(p, 1, &track);
+    CHECK_STR(track.name, "(lost)");
+    gnomon_profile_region(p, 1, &region);
+    CHECK_STR(region.name, "(lost)");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 5);
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++) {
+        CHECK(n.track == 1 && n.region == 1);
+        CHECK_EQ(n.memory_count, 0); /* of no pool that is there */
+    }
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 0);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* What stands for the second rank's first node cannot be the parent that it was. */
+TEST(no_parent_is_on_another_track)
+{
+    gnomon_profile *p = whole_of("01");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    forge(&b, nth_section(&b, "NODE", 2), 16, 7);
+    p = read_back(&b);
+    gnomon_node_info n;
+    CHECK_EQ(loss_of(p, "unreadable: nodes"), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 11);
+    gnomon_profile_node(p, 2, &n);
+    CHECK(n.parent == 1 && n.track == 1);
+    gnomon_profile_node(p, 6, &n); /* what stands for it */
+    CHECK(n.parent == 0 && n.track == 1);
+    gnomon_profile_node(p, 8, &n);
+    CHECK(n.parent == 0 && n.track == 4);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* A header is looked for through more than is read at a time. */
+static bytes without_a_long_section(void)
+{
+    gnomon_builder *b;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    for (int i = 0; i < 4000; i++)
+        gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
+    gnomon_add_view(b, &(gnomon_view_info){.words = "filter=x"});
+    gnomon_profile *p = whole_finish(b);
+    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    file.at[find_section(&file, "REGN")] ^= 1;
+    return file;
+}
+
+TEST(what_is_far_behind_damage_is_found)
+{
+    bytes b = without_a_long_section();
+    gnomon_profile *p = read_back(&b);
+    gnomon_view_info view;
+    CHECK(loss_of(p, "unreadable: bytes") > 65536);
+    CHECK_EQ(loss_of(p, "unreadable: regions"), 4000);
+    CHECK_EQ(gnomon_profile_view(p, 1, &view), GNOMON_OK);
+    CHECK_STR(view.words, "filter=x");
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+TEST(an_unknown_section_is_named_once)
+{
+    static const char *const kinds[] = {"STEP", "OPEN", "CNTR"};
+    gnomon_profile *p = whole_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    for (int i = 0; i < 3; i++)
+        forge(&b, find_section(&b, kinds[i]), 0, i < 2 ? 0x20776e : 0x20776f);
+    p = read_back(&b);
+    size_t named = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
+        named += strncmp(l.kind, "unknown section ", 16) == 0;
+    CHECK_EQ(named, 2);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* Of seven inputs there is room for four, were the attributes the last one. */
+TEST(an_op_has_no_more_inputs_than_there_are)
+{
+    gnomon_profile *p = whole_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    size_t section = find_section(&b, "OP  ");
+    CHECK_EQ(gnomon__get_32(b.at + section + GNOMON__SECTION_HEADER + 12), 3);
+    forge_inside(&b, section, 12, 7);
+    p = read_back(&b);
+    gnomon_op_info op;
+    gnomon_profile_op(p, 1, &op);
+    CHECK_EQ(op.input_count, 4);
+    CHECK_EQ(op.inputs[0].dims[2], INT64_MAX);
+    CHECK_STR(op.inputs[2].dtype, "i64");
+    CHECK_EQ(op.inputs[3].rank, 0);
+    CHECK_EQ(op.attribute_count, 2);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* ---- What a file cannot hold ----------------------------------------------------- */
+
+/* Nothing is written that would name another text or entity. */
+TEST(numbers_of_a_file_have_an_end)
+{
+    gnomon_profile *p = whole_of("0");
+    bytes b = {NULL, 0, 0};
+    const gnomon_writer out = {
+        .struct_size = sizeof out, .write = bytes_write, .context = &b};
+    gnomon__file_writer w;
+    gnomon__file_start(&w, &out);
+    w.texts_written = UINT32_MAX - 4; /* as if */
+    gnomon__file_shared(&w, p);
+    gnomon__file_runs(&w, p, NULL);
+    CHECK_EQ(gnomon__file_finish(&w), GNOMON_EFULL);
+    CHECK_STR(gnomon_error_text(), "more than 4 GiB of texts in one file");
+    CHECK_EQ(b.size, GNOMON__FILE_HEADER);
+    gnomon__file_start(&w, &out);
+    gnomon__file_shared(&w, p);
+    size_t shared = b.size;
+    w.written[GNOMON_RUNS] = UINT32_MAX;
+    gnomon__file_runs(&w, p, NULL);
+    CHECK_EQ(gnomon__file_finish(&w), GNOMON_EFULL);
+    CHECK_STR(gnomon_error_text(),
+              "more than 4294967295 of a kind in one file");
+    CHECK_EQ(b.size, shared);
+    CHECK_EQ(gnomon_profile_write(p, (enum gnomon_form)7, &out), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "no such form: 7");
+    CHECK_EQ(b.size, shared);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* ---- Without memory -------------------------------------------------------------- */
+
+static void read_each(const bytes *b)
+{
+    int failed = 1;
+    for (uint32_t n = 1; failed && n < 300; n++) {
+        gnomon_profile *p;
+        gnomon__test_fail_allocation(n);
+        int code = gnomon_profile_read(&p, b->at, b->size);
+        failed = gnomon__test_allocations() >= n;
+        gnomon__test_fail_allocation(0);
+        CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);
+        CHECK_EQ(!p, failed);
+        gnomon_profile_free(p);
+    }
+    CHECK(!failed);
+}
+
+TEST(reading_without_memory)
+{
+    bytes b = torn();
+    uint64_t before = gnomon__heap_bytes();
+    read_each(&b);
+    free(b.at);
+    b = without_a_long_section();
+    read_each(&b);
+    free(b.at);
+    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
+         pad += WHOLE_PAD_STEP) {
+        gnomon_profile *p = whole_padded(pad);
+        b = bytes_of(p, GNOMON_FORM_FILE);
+        gnomon_profile_free(p);
+        read_each(&b);
+        free(b.at);
+    }
+    CHECK_EQ(gnomon__heap_bytes(), before);
+}
+
+/* Of nothing, and of more attributes than a buffer begins with. */
+TEST(writing_without_memory)
+{
+    static gnomon_attribute attributes[600];
+    for (int i = 0; i < 600; i++)
+        attributes[i] = (gnomon_attribute){"key", "1"};
+    for (size_t count = 0; count <= 600; count += 600) {
+        gnomon_builder *b;
+        CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+        if (count)
+            gnomon_add_op(b, &(gnomon_op_info){.operation = "mm",
+                                               .attributes = attributes,
+                                               .attribute_count = count});
+        gnomon_profile *p = whole_finish(b);
+        uint64_t before = gnomon__heap_bytes();
+        int failed = 1;
+        for (uint32_t n = 1; failed && n < 100; n++) {
+            bytes file = {NULL, 0, 0};
+            const gnomon_writer w = {.struct_size = sizeof w,
+                                     .write = bytes_write,
+                                     .context = &file};
+            gnomon__test_fail_allocation(n);
+            int code = gnomon_profile_write(p, GNOMON_FORM_FILE, &w);
+            failed = gnomon__test_allocations() >= n;
+            gnomon__test_fail_allocation(0);
+            CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);
+            CHECK_EQ(gnomon__heap_bytes(), before);
+            free(file.at);
+        }
+        CHECK(!failed);
+        gnomon_profile_free(p);
+    }
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Merging, case by case: which of two readings holds, what is of no run or of the
+ * file itself, inputs that change meanwhile, and merging without memory.
+ * links: testing
+ * needs: cli */
+#include "forged.h"
+#include "merging.h"
+#include "whole.h"
+
+#include "platform/memory.h"
+
+static gnomon_builder *new_builder(void)
+{
+    gnomon_builder *b = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    return b;
+}
+
+/* The file of what was built. */
+static bytes file_of(gnomon_builder *b)
+{
+    gnomon_profile *p = whole_finish(b);
+    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    return file;
+}
+
+/* Merged in both orders, which give the same; what it is. */
+static gnomon_profile *merged_both_ways(bytes a, bytes b)
+{
+    bytes pair[] = {a, b}, turned[] = {b, a};
+    bytes one = merged(pair, 2), other = merged(turned, 2);
+    CHECK(bytes_equal(&one, &other));
+    gnomon_profile *p = read_back(&one);
+    free(one.at);
+    free(other.at);
+    return p;
+}
+
+/* ---- Readings of one life -------------------------------------------------------- */
+
+typedef struct life {
+    gnomon_builder *b;
+    uint32_t run, track, region, stage, node;
+} life;
+
+/* `host`: NULL, or of its node. */
+static life begin_life(const gnomon_host_stats *host)
+{
+    life l = {.b = new_builder()};
+    l.run = gnomon_add_run(l.b, &(gnomon_run_info){.rank = 1, .uuid = "u"});
+    l.track = gnomon_add_track(
+        l.b, &(gnomon_track_info){.run = l.run, .name = "main"});
+    l.region = gnomon_add_region(l.b, &(gnomon_region_info){.name = "r"});
+    l.stage = gnomon_add_stage(
+        l.b, &(gnomon_stage_info){
+                 .run = l.run, .ordinal = 1, .name = "fit", .end_ns = 100});
+    l.node =
+        gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
+                                                 .stage = l.stage,
+                                                 .region = l.region,
+                                                 .flags = GNOMON_NODE_PARTIAL,
+                                                 .host = host});
+    return l;
+}
+
+/* What is counted grows, what has a time gets longer. */
+static bytes reading(int is_later)
+{
+    life l = begin_life(NULL);
+    gnomon_add_step(l.b, &(gnomon_step_info){.stage = l.stage,
+                                             .number = 7,
+                                             .phase = is_later ? 2 : 1,
+                                             .begin_ns = is_later ? 10 : 12,
+                                             .end_ns = is_later ? 90 : 0});
+    gnomon_add_link(l.b, &(gnomon_link_info){.from = l.node,
+                                             .to = l.node,
+                                             .count = is_later ? 5 : 2});
+    gnomon_add_loss(l.b, &(gnomon_loss_info){.run = l.run,
+                                             .kind = "lost_events",
+                                             .count = is_later ? 9 : 4,
+                                             .begin_ns = is_later ? 15 : 20,
+                                             .end_ns = is_later ? 60 : 30});
+    gnomon_add_metadata(
+        l.b, &(gnomon_metadata_info){
+                 .run = l.run, .key = "k", .json = is_later ? "8" : "3"});
+    return file_of(l.b);
+}
+
+TEST(the_later_reading_holds)
+{
+    bytes early = reading(0), late = reading(1);
+    gnomon_profile *p = merged_both_ways(early, late);
+    gnomon_step_info step;
+    gnomon_link_info link;
+    gnomon_loss_info loss;
+    gnomon_metadata_info data;
+    CHECK_EQ(gnomon_profile_step(p, 1, &step), GNOMON_OK);
+    CHECK(step.phase == 2 && step.begin_ns == 10 && step.end_ns == 90);
+    CHECK_EQ(gnomon_profile_link(p, 1, &link), GNOMON_OK);
+    CHECK_EQ(link.count, 5);
+    CHECK_EQ(gnomon_profile_loss(p, 1, &loss), GNOMON_OK);
+    CHECK(loss.count == 9 && loss.begin_ns == 15 && loss.end_ns == 60);
+    CHECK_EQ(gnomon_profile_metadata(p, 1, &data), GNOMON_OK);
+    CHECK_STR(data.json, "8");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LINKS), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_METADATA), 1);
+    gnomon_profile_free(p);
+    free(early.at);
+    free(late.at);
+}
+
+/* Three executions of 300 ns in all: `first` of them in cell `low`. */
+static bytes histogram(uint32_t low, uint64_t first)
+{
+    const gnomon_cell cells[] = {{low, 0, first}, {99, 0, 3 - first}};
+    const gnomon_host_stats s = {3, 300, 300, 50, 150, cells, 2};
+    return file_of(begin_life(&s).b);
+}
+
+/* Sums that are the same hide no histograms that are not. */
+TEST(readings_that_differ_in_a_cell_alone)
+{
+    bytes few = histogram(80, 1), more = histogram(80, 2),
+          above = histogram(81, 1);
+    gnomon_profile *p = merged_both_ways(few, more);
+    gnomon_node_info n;
+    gnomon_profile_node(p, 1, &n);
+    CHECK(n.host->count == 3 && n.host->cells[0].count == 2);
+    gnomon_profile_free(p);
+    p = merged_both_ways(more, above);
+    gnomon_profile_node(p, 1, &n);
+    CHECK(n.host->count == 3 && n.host->cells[0].cell == 81);
+    gnomon_profile_free(p);
+    free(few.at);
+    free(more.at);
+    free(above.at);
+}
+
+/* So many that they are folded before all are read. */
+TEST(many_events_of_one_life)
+{
+    enum { MANY = 3000 };
+    life l = begin_life(NULL);
+    for (uint64_t i = 0; i < MANY; i++)
+        gnomon_add_event(l.b, &(gnomon_event_info){.kind = GNOMON_EVENT_MARK,
+                                                   .track = l.track,
+                                                   .region = l.region,
+                                                   .begin_ns = i / 2});
+    bytes b = file_of(l.b), thrice[] = {b, b, b};
+    bytes once = merged(&b, 1), again = merged(thrice, 3);
+    CHECK(bytes_equal(&once, &again));
+    gnomon_profile *p = read_back(&again);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), MANY);
+    gnomon_profile_free(p);
+    free(b.at);
+    free(once.at);
+    free(again.at);
+}
+
+/* ---- Of no run, and of files themselves ------------------------------------------ */
+
+static bytes of_no_run(void)
+{
+    gnomon_cell cell;
+    const gnomon_host_stats s = whole_stats(&cell, 2, 50, 100);
+    gnomon_builder *b = new_builder();
+    gnomon_add_track(b, &(gnomon_track_info){.name = "main"});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
+    gnomon_add_node(b,
+                    &(gnomon_node_info){.track = 1, .region = 1, .host = &s});
+    gnomon_add_loss(b, &(gnomon_loss_info){.kind = "k", .count = 3});
+    return file_of(b);
+}
+
+/* They add up, and stay of none unless others have one. */
+TEST(profiles_of_no_run)
+{
+    bytes none = of_no_run(), some = file_of(begin_life(NULL).b);
+    gnomon_profile *p = merged_both_ways(none, none);
+    gnomon_node_info n;
+    gnomon_loss_info l;
+    gnomon_run_info run;
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_TRACKS), 1);
+    CHECK_EQ(gnomon_profile_node(p, 1, &n), GNOMON_OK);
+    CHECK_EQ(n.host->count, 4);
+    CHECK_EQ(gnomon_profile_loss(p, 1, &l), GNOMON_OK);
+    CHECK_EQ(l.count, 6);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 1);
+    gnomon_profile_free(p);
+    p = merged_both_ways(none, some);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 2);
+    CHECK_EQ(gnomon_profile_run(p, 1, &run), GNOMON_OK);
+    CHECK_EQ(run.rank, -1);
+    CHECK_EQ(gnomon_profile_loss(p, 1, &l), GNOMON_OK);
+    CHECK(l.run == 1 && l.count == 3);
+    gnomon_profile_free(p);
+    free(none.at);
+    free(some.at);
+}
+
+/* Of runs that lie in one another, so that the file is read for each of them; and
+ * it has no end. */
+static bytes ranks_cut(int32_t first, int32_t second)
+{
+    gnomon_builder *b = new_builder();
+    gnomon_add_run(b, &(gnomon_run_info){.rank = first});
+    gnomon_add_run(b, &(gnomon_run_info){.rank = second});
+    for (uint32_t i = 0; i < 4; i++)
+        gnomon_add_track(b, &(gnomon_track_info){.run = 1 + i % 2, .index = i});
+    bytes file = file_of(b);
+    file.size = find_section(&file, "END ");
+    return file;
+}
+
+TEST(losses_of_a_file_count_once)
+{
+    bytes a = ranks_cut(0, 2), b = ranks_cut(1, 3);
+    b.at[find_section(&b, "TRCK") + GNOMON__SECTION_HEADER] ^= 1;
+    gnomon_profile *p = merged_both_ways(a, b);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 4);
+    CHECK_EQ(loss_of(p, "the end of the file"), 2);
+    CHECK(loss_of(p, "unreadable: bytes") > 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 2);
+    gnomon_profile_free(p);
+    free(a.at);
+    free(b.at);
+}
+
+/* ---- Inputs that are not what they were ------------------------------------------ */
+
+TEST(an_input_written_anew_is_told)
+{
+    bytes old = file_of(begin_life(NULL).b), other = of_no_run();
+    bytes inputs[] = {old, other}; /* the first is closed for the second */
+    gnomon__merge *m = merge_of(inputs, 2);
+    gnomon_profile *p = whole_of("0");
+    inputs[0] = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon__merge_run(m, 1, &p), GNOMON_EINVAL);
+    CHECK(p == NULL);
+    CHECK_STR(gnomon_error_text(),
+              "it is not what it was: written anew while it was read?");
+    gnomon__merge_free(m);
+    free(old.at);
+    free(other.at);
+    free(inputs[0].at);
+}
+
+/* ---- Without memory -------------------------------------------------------------- */
+
+/* All of a merge, up to the first error. */
+static int try_merge(bytes *inputs, size_t count)
+{
+    const gnomon__merge_inputs from = {count, merging_open, merging_close,
+                                       inputs, 0};
+    gnomon__merge *m;
+    gnomon_profile *p = NULL;
+    int code = gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND);
+    for (size_t i = 0; !code && i < count; i++)
+        code = gnomon__merge_look(m, i);
+    if (!code)
+        code = gnomon__merge_order(m);
+    for (size_t i = 0; !code && i <= gnomon__merge_count(m); i++) {
+        code = i < gnomon__merge_count(m) ? gnomon__merge_run(m, i, &p)
+                                          : gnomon__merge_rest(m, &p);
+        CHECK_EQ(!p, code != GNOMON_OK);
+        gnomon_profile_free(p);
+    }
+    gnomon__merge_free(m);
+    return code;
+}
+
+/* The n-th allocation of a scenario failed, or there are fewer. */
+static int is_fair(int code, uint32_t n)
+{
+    int failed = gnomon__test_allocations() >= n;
+    gnomon__test_fail_allocation(0);
+    if (!CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK))
+        fprintf(stderr, "    allocation %u: %s\n", (unsigned)n,
+                gnomon_error_text());
+    return failed;
+}
+
+static void merge_each(bytes *inputs, size_t count)
+{
+    uint32_t n = 0;
+    int code;
+    do {
+        gnomon__test_fail_allocation(++n);
+        code = try_merge(inputs, count);
+    } while (is_fair(code, n) && CHECK(n < 1000));
+}
+
+/* Of readings whose cells become more, of stages that become more, of no run, and
+ * of damage. */
+TEST(each_allocation_may_fail)
+{
+    uint64_t before = gnomon__heap_bytes();
+    gnomon_cell cell;
+    const gnomon_host_stats s = whole_stats(&cell, 2, 50, 100);
+    life l = begin_life(NULL);
+    for (uint32_t i = 2; i < 100; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", (unsigned)i);
+        gnomon_add_stage(l.b, &(gnomon_stage_info){
+                                  .run = l.run, .ordinal = i, .name = name});
+    }
+    bytes all[] = {file_of(begin_life(&s).b), histogram(80, 1), file_of(l.b),
+                   of_no_run(), ranks_cut(0, 2)};
+    merge_each(NULL, 0);
+    merge_each(all, sizeof all / sizeof *all);
+    merge_each(&all[3], 1);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i].at);
+    CHECK_EQ(gnomon__heap_bytes(), before);
+}
+
+/* What is united of one profile. */
+static int try_unite(const gnomon_profile *p)
+{
+    gnomon__shared shared = {.m = NULL};
+    gnomon__unite *u = NULL;
+    gnomon_profile *out = NULL;
+    int code = gnomon__shared_add(&shared, p);
+    if (!code)
+        code = gnomon__shared_order(&shared);
+    if (!code)
+        code = gnomon__unite_create(&u, &shared, 0);
+    if (!code)
+        code = gnomon__unite_add(u, p, 1, NULL);
+    if (!code)
+        code = gnomon__unite_finish(u, &out);
+    else
+        gnomon__unite_free(u);
+    gnomon_profile_free(out);
+    gnomon__shared_free(&shared);
+    return code;
+}
+
+TEST(each_piece_may_be_what_has_no_memory)
+{
+    uint64_t before = gnomon__heap_bytes();
+    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
+         pad += WHOLE_PAD_STEP) {
+        gnomon_profile *p = whole_padded(pad);
+        uint32_t n = 0;
+        int code;
+        do {
+            gnomon__test_fail_allocation(++n);
+            code = try_unite(p);
+        } while (is_fair(code, n) && CHECK(n < 1000));
+        gnomon_profile_free(p);
+    }
+    CHECK_EQ(gnomon__heap_bytes(), before);
+}
