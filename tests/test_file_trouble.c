@@ -186,6 +186,7 @@ static void read_each(const bytes *b)
         failed = gnomon__test_allocations() >= n;
         gnomon__test_fail_allocation(0);
         CHECK_EQ(code, failed ? GNOMON_ENOMEM : GNOMON_OK);
+        CHECK(!code || strstr(gnomon_error_text(), "no memory"));
         CHECK_EQ(!p, failed);
         gnomon_profile_free(p);
     }

@@ -124,7 +124,9 @@ static int tell_loss(file_reader *r, uint64_t count, const char *sort,
         l->kind = gnomon__model_text(r->records.m, text);
         l->count = count;
     }
-    return l && l->kind ? GNOMON_OK : GNOMON_ENOMEM;
+    if (!l || !l->kind)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    return GNOMON_OK;
 }
 
 /* What was lost is told as losses of nobody: beside those of the runs. */
