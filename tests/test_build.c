@@ -169,6 +169,9 @@ TEST(each_lie_is_named)
 {
     check_lie(truth, NULL);
     LIE(pool.run, 0, "node 1: its memory is of no pool of its run");
+    LIE(cell.cell, gnomon_cell_of(UINT64_MAX), NULL);
+    LIE(cell.cell, gnomon_cell_of(UINT64_MAX) + 1,
+        "the device's part of node 1: histogram cells");
     LIE(track.run, 2, "node 1: its stage is of another run");
     LIE(stage.run, 0, "node 1: its stage is of another run");
     LIE(stage.end_ns, 0, NULL);

@@ -159,9 +159,8 @@ void gnomon__diff_sum(gnomon_host_stats *to, const gnomon_host_stats *from)
 void gnomon__diff_spread(gnomon__diff *d, const gnomon_host_stats *s)
 {
     for (size_t i = 0; i < s->cell_count; i++) {
-        uint32_t cell = s->cells[i].cell;
-        if (cell >= GNOMON__DIFF_CELLS)
-            continue;
+        uint32_t cell =
+            s->cells[i].cell; /* of those there are: it is checked */
         d->scratch[cell] += s->cells[i].count;
         d->low = d->high && d->low < cell ? d->low : cell;
         d->high = d->high > cell ? d->high : cell + 1;

@@ -24,9 +24,10 @@ static int check_stats(const gnomon_host_stats *s, const char *what,
     uint64_t n = 0;
     for (size_t i = 0; i < s->cell_count; i++) {
         if (!s->cells[i].count ||
+            s->cells[i].cell > gnomon_cell_of(UINT64_MAX) ||
             (i && s->cells[i].cell <= s->cells[i - 1].cell))
-            return VIOLATED("%s %llu: histogram cells are empty or not "
-                            "ascending at %zu",
+            return VIOLATED("%s %llu: histogram cells are empty, not ascending "
+                            "or of no duration at %zu",
                             what, number, i);
         n += s->cells[i].count;
     }
