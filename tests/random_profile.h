@@ -94,6 +94,8 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
         work[i] = (gnomon_work_stats){random_below(9), random_below(9)};
         if (!random_below(3))
             n[i].work = &work[i];
+        if (!random_below(4))
+            n[i].open = 1 + random_below(2);
         for (int k = 0; k < 2; k++) {
             uint64_t took = random_below(100), gave = random_below(100);
             memory[i][k] = (gnomon_memory_stats){.pool = r->pool[k],
@@ -128,6 +130,11 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
         if (n[i].parent)
             n[i].parent = number[n[i].parent - 1];
         number[i] = gnomon_add_node(b, &n[i]);
+        for (uint32_t k = 0; k < n[i].open; k++)
+            gnomon_add_open(b,
+                            &(gnomon_open_info){.track = n[i].track,
+                                                .node = number[i],
+                                                .begin_ns = random_below(2)});
     }
     for (uint32_t i = 0; count && i < random_below(6); i++)
         gnomon_add_link(b,

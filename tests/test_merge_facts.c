@@ -139,6 +139,26 @@ TEST(readings_that_differ_in_a_cell_alone)
     free(above.at);
 }
 
+/* What is open twice since one moment is twice, whoever tells it how often. */
+TEST(open_since_one_moment)
+{
+    life l = begin_life(NULL);
+    uint32_t node = gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
+                                                             .stage = l.stage,
+                                                             .region = l.region,
+                                                             .parent = l.node,
+                                                             .open = 2});
+    for (int i = 0; i < 2; i++)
+        gnomon_add_open(
+            l.b,
+            &(gnomon_open_info){.track = l.track, .node = node, .begin_ns = 6});
+    bytes b = file_of(l.b);
+    gnomon_profile *p = merged_both_ways(b, b);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 2);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
 /* So many that they are folded before all are read. */
 TEST(many_events_of_one_life)
 {

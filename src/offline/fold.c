@@ -25,11 +25,18 @@ static int compare_steps(const void *left, const void *right)
     return 0;
 }
 
-static int compare_opens(const void *left, const void *right)
+static int same_open(const void *left, const void *right)
 {
     const gnomon_open_info *a = left, *b = right;
     GNOMON__TRY_NUMBER(node);
     GNOMON__TRY_NUMBER(begin_ns);
+    return 0;
+}
+
+static int compare_opens(const void *left, const void *right)
+{
+    const gnomon_open_info *a = left, *b = right;
+    GNOMON__TRY(same_open(a, b));
     GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
@@ -68,9 +75,9 @@ static int compare_metadata(const void *left, const void *right)
 }
 
 /* What begins at one moment: the longer one is around the shorter. */
-static int compare_moments(const gnomon_event_info *a,
-                           const gnomon_event_info *b)
+static int same_event(const void *left, const void *right)
 {
+    const gnomon_event_info *a = left, *b = right;
     GNOMON__TRY_NUMBER(track);
     GNOMON__TRY_NUMBER(begin_ns);
     GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
@@ -85,7 +92,7 @@ static int compare_moments(const gnomon_event_info *a,
 static int compare_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
-    GNOMON__TRY(compare_moments(a, b));
+    GNOMON__TRY(same_event(a, b));
     GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
@@ -176,52 +183,55 @@ static void fold_metadata(void *left, const void *right, int readings)
 
 static const struct fact_rule {
     int (*compare)(const void *a, const void *b);
-    fold_two fold; /* NULL: all stay */
+    fold_two fold; /* NULL: all stay, but for readings of the same */
+    int (*same)(const void *a, const void *b); /* whichever reading it is of */
 } fact_rules[GNOMON__ENTITIES] = {
-    [GNOMON_STEPS] = {compare_steps, fold_steps},
-    [GNOMON_OPENS] = {compare_opens, NULL},
-    [GNOMON_LINKS] = {compare_links, fold_links},
-    [GNOMON_COUNTERS] = {compare_counters, fold_counters},
-    [GNOMON_LOSSES] = {compare_losses, fold_losses},
-    [GNOMON_METADATA] = {compare_metadata, fold_metadata},
-    [GNOMON_EVENTS] = {compare_events, NULL},
+    [GNOMON_STEPS] = {compare_steps, fold_steps, NULL},
+    [GNOMON_OPENS] = {compare_opens, NULL, same_open},
+    [GNOMON_LINKS] = {compare_links, fold_links, NULL},
+    [GNOMON_COUNTERS] = {compare_counters, fold_counters, NULL},
+    [GNOMON_LOSSES] = {compare_losses, fold_losses, NULL},
+    [GNOMON_METADATA] = {compare_metadata, fold_metadata, NULL},
+    [GNOMON_EVENTS] = {compare_events, NULL, same_event},
 };
 
 /* ---- Readings of what happened at a moment --------------------------------------- */
 
-/* Several readings speak of the same events: as many stay as the one that has
- * most. They stand by reading. */
-static size_t fold_events(gnomon_event_info *e, size_t count)
+/* Several readings speak of the same: as many stay as the one that has most. They
+ * stand by reading. */
+static void fold_moments(gnomon__table *t, const struct fact_rule *rule)
 {
     size_t kept = 0;
-    for (size_t i = 0, end; i < count; i = end) {
+    for (size_t i = 0, end; i < t->count; i = end) {
+        const char *first = t->items + i * t->size;
         size_t most = 0, of_one = 0;
-        for (end = i; end < count && !compare_moments(&e[i], &e[end]); end++) {
-            of_one = end > i && e[end].reserved == e[end - 1].reserved
+        for (end = i; end < t->count; end++) {
+            const char *item = t->items + end * t->size;
+            if (rule->same(first, item))
+                break;
+            of_one = end > i && !rule->compare(item - t->size, item)
                          ? of_one + 1
                          : 1;
             most = of_one > most ? of_one : most;
         }
         for (size_t k = 0; k < most; k++)
-            e[kept++] = e[i];
+            memmove(t->items + kept++ * t->size, first, t->size);
     }
-    return kept;
+    t->count = kept;
 }
 
 /* Of a path that is open so often, the scopes that began last. */
-static size_t fold_opens(const gnomon__unite *u, gnomon_open_info *o,
+static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
                          size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0, end; i < count; i = end) {
-        size_t different = 0;
-        for (end = i; end < count && o[end].node == o[i].node; end++)
-            if (end == i || o[end].begin_ns != o[end - 1].begin_ns)
-                o[i + different++] = o[end];
         size_t open = u->node[o[i].node].info.open;
-        size_t from = different > open ? different - open : 0;
-        for (size_t k = from; k < different; k++)
-            o[kept++] = o[i + k];
+        end = i + 1;
+        while (end < count && o[end].node == o[i].node)
+            end++;
+        for (size_t k = end - i > open ? end - open : i; k < end; k++)
+            o[kept++] = o[k];
     }
     return kept;
 }
@@ -250,9 +260,9 @@ void gnomon__fold_facts(gnomon__unite *u, int entity)
     }
     if (rule->fold)
         t->count = kept;
-    else if (readings && entity == GNOMON_EVENTS)
-        t->count = fold_events((void *)t->items, t->count);
     else if (readings)
-        t->count = fold_opens(u, (void *)t->items, t->count);
+        fold_moments(t, rule);
+    if (readings && entity == GNOMON_OPENS)
+        t->count = last_opens(u, (void *)t->items, t->count);
     u->folded[entity] = t->count;
 }
