@@ -166,9 +166,13 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                   .sum = random_below(1000) / 8.0});
     }
     for (uint32_t i = 0; i < random_below(4); i++)
-        gnomon_add_loss(b, &(gnomon_loss_info){.run = r->run,
-                                               .kind = kinds[random_below(3)],
-                                               .count = 1 + random_below(9)});
+        gnomon_add_loss(b,
+                        &(gnomon_loss_info){.run = r->run,
+                                            .kind = kinds[random_below(3)],
+                                            .count = 1 + random_below(9),
+                                            .begin_ns = random_below(5),
+                                            .end_ns = random_below(2) *
+                                                      (5 + random_below(9))});
     for (uint32_t i = 0; i < random_below(3); i++)
         gnomon_add_step(b,
                         &(gnomon_step_info){.stage = r->stage[i],

@@ -164,9 +164,9 @@ static void fold_losses(void *left, const void *right, int readings)
         a->count += b->count;
     else if (b->count > a->count)
         a->count = b->count;
-    if (!b->end_ns)
-        return;
-    if (!a->end_ns || b->begin_ns < a->begin_ns)
+    /* Of one that has no end it is not known when. */
+    int order = !a->end_ns - !b->end_ns;
+    if (order > 0 || (!order && b->begin_ns < a->begin_ns))
         a->begin_ns = b->begin_ns;
     if (b->end_ns > a->end_ns)
         a->end_ns = b->end_ns;
