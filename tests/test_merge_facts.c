@@ -270,6 +270,22 @@ TEST(an_input_written_anew_is_told)
     free(inputs[0].at);
 }
 
+TEST(a_run_that_is_not_there_is_told)
+{
+    bytes b = file_of(begin_life(NULL).b);
+    gnomon__merge *m = merge_of(&b, 1);
+    gnomon_profile *p = read_back(&b);
+    gnomon__unite *u;
+    CHECK_EQ(gnomon__unite_create(&u, gnomon__merge_shared(m), 0), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_add(u, p, 2, NULL), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(),
+              "it is not what it was: written anew while it was read?");
+    gnomon__unite_free(u);
+    gnomon_profile_free(p);
+    gnomon__merge_free(m);
+    free(b.at);
+}
+
 /* ---- Without memory -------------------------------------------------------------- */
 
 /* All of a merge, up to the first error. */

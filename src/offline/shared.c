@@ -234,6 +234,12 @@ int gnomon__shared_order(gnomon__shared *s)
 
 /* ---- A part's ---------------------------------------------------------------------- */
 
+int gnomon__shared_changed(void)
+{
+    return gnomon__fail(GNOMON_EINVAL, "it is not what it was: written anew "
+                                       "while it was read?");
+}
+
 int gnomon__shared_find(const gnomon__shared *s, const gnomon_profile *p,
                         gnomon__shared_map *out)
 {
@@ -250,9 +256,7 @@ int gnomon__shared_find(const gnomon__shared *s, const gnomon_profile *p,
             map[i] = find_shared(
                 s, which, hash_shared(shared_kinds[which], &item), &item);
             if (!map[i])
-                return gnomon__fail(GNOMON_EINVAL,
-                                    "it is not what it was: written anew "
-                                    "while it was read?");
+                return gnomon__shared_changed();
         }
     }
     return GNOMON_OK;

@@ -25,6 +25,9 @@ int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p);
 /* Puts them in order; nothing is added after it. Likewise. */
 int gnomon__shared_order(gnomon__shared *s);
 
+/* Says that an input is no longer what was taken in: GNOMON_EINVAL. */
+int gnomon__shared_changed(void);
+
 /* GNOMON_OK, GNOMON_ENOMEM, or GNOMON_EINVAL: `p` was not taken in. Free it. */
 int gnomon__shared_find(const gnomon__shared *s, const gnomon_profile *p,
                         gnomon__shared_map *out);

@@ -78,7 +78,7 @@ static int unite_run(gnomon__united_part *part)
         return GNOMON_OK;
     if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
         gnomon_profile_run(part->p, part->run, &run) != GNOMON_OK)
-        return GNOMON_OK;
+        return gnomon__shared_changed();
     gnomon_run_info *to = gnomon__model_count(u->m, GNOMON_RUNS)
                               ? gnomon__model_at(u->m, GNOMON_RUNS, 1)
                               : NULL;
