@@ -22,8 +22,6 @@ int gnomon__diff_create(gnomon__diff **out)
 
 static void diff_free_row(gnomon__diff_row *row)
 {
-    if (!row)
-        return;
     for (int side = 0; side < 2; side++) {
         gnomon__free(row->side[side].parts);
         gnomon__free(row->side[side].cells);

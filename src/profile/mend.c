@@ -195,10 +195,8 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
                loss->track <= gnomon__model_count(m, GNOMON_TRACKS) &&
                loss->kind &&
                (!loss->track || run_of_track(m, loss->track) == loss->run);
-    case GNOMON_EVENTS:
+    default: /* an event */
         return is_whole_event(m, item);
-    default:
-        return 1;
     }
 }
 
