@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* IS_ASAN, IS_TSAN: 1 where the test is built with that sanitizer, else 0. */
+/* IS_ASAN, IS_TSAN: 1 where the test is built with that sanitizer, else 0.
+ * EACH: tests that do a thing for each of many on one thread do it for each
+ * EACH-th where that takes long and shows nothing new. */
 #ifndef GNOMON_TESTS_SANITIZER_H
 #define GNOMON_TESTS_SANITIZER_H
 
@@ -19,6 +21,12 @@
 #define IS_TSAN 1
 #else
 #define IS_TSAN 0
+#endif
+
+#if IS_TSAN || defined(__aarch64__) /* under an emulator, mostly */
+#define EACH 5
+#else
+#define EACH 1
 #endif
 
 #endif

@@ -344,7 +344,8 @@ static void fail_every_name(uint64_t many, int error)
 {
     const char *name;
     for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
-        if (!CHECK(fail_each(name, 1, many, error) || is_rare(name)))
+        if (!CHECK(fail_each(name, is_long() ? 1 : EACH, many, error) ||
+                   is_rare(name)))
             fprintf(stderr, "    %s\n", name);
 }
 
@@ -359,18 +360,18 @@ TEST(soak_each_name_fails_for_good)
 {
     const char *name;
     for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
-        fail_each(name, is_long() ? 1 : 5, UINT64_MAX, 0);
+        fail_each(name, is_long() ? 1 : 5 * EACH, UINT64_MAX, 0);
 }
 
 /* No call at all works any more. */
 TEST(soak_the_system_fails_for_good)
 {
-    fail_each(NULL, is_long() ? 1 : 9, UINT64_MAX, 0);
+    fail_each(NULL, is_long() ? 1 : 9 * EACH, UINT64_MAX, 0);
 }
 
 TEST(soak_each_allocation_fails)
 {
-    CHECK(fail_each(an_allocation, is_long() ? 1 : 7, 1, 0) > 100);
+    CHECK(fail_each(an_allocation, is_long() ? 1 : 7 * EACH, 1, 0) > 100);
 }
 
 /* Interrupted by a signal, as a host's handler without SA_RESTART has it, or
@@ -389,7 +390,7 @@ TEST(files_that_seem_gone)
 {
     static const char *const names[] = {"fstat", "open", "fstatat", "read"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        fail_each(names[i], 1, 1, ENOENT);
+        fail_each(names[i], is_long() ? 1 : EACH, 1, ENOENT);
 }
 
 /* Any error that a system may think of. */

@@ -11,6 +11,7 @@
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "sanitizer.h"
 
 #define MOST 4000 /* allocations of a scenario */
 
@@ -208,10 +209,10 @@ static void fail_each(void (*scenario)(void))
     for (int i = 0; i < 3; i++)
         scenario();
     uint64_t heap = health_now().heap_bytes;
-    uint64_t n = 0;
+    uint64_t n = 1;
     int failed = 1;
-    while (failed && n < MOST && !test_failures) {
-        gnomon__test_fail_allocation(++n);
+    for (; failed && n < MOST && !test_failures; n += EACH) {
+        gnomon__test_fail_allocation(n);
         scenario();
         failed = gnomon__test_allocations() >= n;
         gnomon__test_fail_allocation(0);
@@ -226,7 +227,7 @@ static void fail_each(void (*scenario)(void))
 static void fail_each_first(void (*scenario)(void))
 {
     int failed = 1;
-    for (uint64_t n = 1; failed && n < MOST && !test_failures; n++) {
+    for (uint64_t n = 1; failed && n < MOST && !test_failures; n += EACH) {
         pid_t child = fork();
         if (child == 0) {
             *child_path = 0; /* the parent cleans up */
@@ -270,7 +271,7 @@ TEST(a_snapshot_wherever_a_block_ends)
     CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);
     gnomon_stage_begin("fit");
     mark_some("block");
-    for (size_t pad = 2048; pad < sizeof json; pad += 8) {
+    for (size_t pad = 2048; pad < sizeof json; pad += 8 * EACH) {
         int failed = 1;
         memset(json, '1', pad);
         json[pad] = 0;

@@ -48,6 +48,13 @@ static written_file *file_at(const char *path)
     return f;
 }
 
+/* Another process's file is one that came after this one's start; or at all,
+ * where this one's own was there. */
+static uint64_t since(const written_file *f)
+{
+    return f->file.inode ? 0 : gnomon__start_unix_ns();
+}
+
 int gnomon__file_is_taken(const char *path, uint64_t part)
 {
     const written_file *f = file_known(path);
@@ -102,8 +109,7 @@ static int publish_report(written_file *f, const file_bytes *report)
     if (why == ENOENT)
         mine.inode = 0; /* gone; if not, what stands there is spared */
     file_bytes whole = {above, report->bytes, report->size};
-    why = gnomon__os_publish_made(f->path, make_bytes, &whole, &mine,
-                                  gnomon__start_unix_ns());
+    why = gnomon__os_publish_made(f->path, make_bytes, &whole, &mine, since(f));
     if (!why)
         f->file = mine;
     gnomon__free(above);
@@ -119,7 +125,7 @@ static int publish_at(written_file *f, const gnomon__file_job *job)
     if (!job->part)
         return publish_report(f, job->context);
     return gnomon__os_publish_made(f->path, job->make, job->context, &f->file,
-                                   gnomon__start_unix_ns());
+                                   since(f));
 }
 
 /* Another process that runs at the same time has written to `path`: both files
