@@ -198,9 +198,9 @@ AT(gnomon_device, leave, 48);
 AT(gnomon_device, event_done, 56);
 AT(gnomon_device, event_elapsed, 64);
 AT(gnomon_device, event_destroy, 72);
-AT(gnomon_device, event_record_apart, 80);
-AT(gnomon_device, describe, 88);
-AT(gnomon_device, close, 96);
+AT(gnomon_device, stream_create, 80);
+AT(gnomon_device, stream_destroy, 88);
+AT(gnomon_device, describe, 96);
 SIZE(gnomon_device, 104);
 
 /* ---- Values -------------------------------------------------------------- */

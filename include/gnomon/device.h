@@ -25,23 +25,28 @@ typedef struct gnomon_device_place {
     uint64_t life; /* another one after the device was reset; 0: not known */
 } gnomon_device_place;
 
-/* A device's kind, as the vendor calls it, and what it can do. Fill one in for
- * another vendor; it must live as long as the process. All calls return
+/* A device's kind, as the vendor calls it, and what it can do. Fill in all of it
+ * for another vendor; it must live as long as the process. All calls return
  * GNOMON_OK or an error code, wait for nothing, and leave no trace that the
- * host could meet: no error to be asked for, no other current context. Those on
- * the marking thread are named; all others come from one thread at a time. */
+ * host could meet: no error to be asked for, no other current context. */
 typedef struct gnomon_device {
     uint32_t struct_size;
     uint32_t abi;     /* GNOMON_ABI */
     const char *name; /* "cuda" */
-    /* Marking thread: where `stream` is. GNOMON_EBUSY: it is being captured
-     * into a graph, so that what is put into it does not run now. */
+
+    /* These come from marking threads too, many at once. */
+
+    /* Where `stream` is. GNOMON_EBUSY: it is being captured into a graph, so
+     * that what is put into it does not run now. */
     int (*place)(void *stream, gnomon_device_place *out);
-    /* Marking thread: a new event, at its first uses; puts it into `stream`. */
+    /* A new event, whatever context is current; puts it into `stream`. */
     int (*event_create)(const gnomon_device_place *place, void **event);
     int (*event_record)(void *event, void *stream);
-    /* Before the calls below, on the thread that makes them: they are of this
-     * context. An error: it is gone, with all its events. */
+
+    /* These come from one thread at a time, which is seldom the host's. */
+
+    /* Around the calls below, which are of this context. An error: it is gone,
+     * with all its events and streams, and `leave` does not follow. */
     int (*enter)(const gnomon_device_place *place);
     void (*leave)(void);
     /* GNOMON_EBUSY: the stream has not come to it yet. */
@@ -49,15 +54,13 @@ typedef struct gnomon_device {
     /* Both are over; below 0 where `to` was first. */
     int (*event_elapsed)(void *from, void *to, double *ns);
     void (*event_destroy)(void *event);
-    /* Puts an event into a stream of gnomon's own, on which nothing waits and
-     * which waits for nothing. */
-    int (*event_record_apart)(const gnomon_device_place *place, void *event);
+    /* A stream of gnomon's own, on which nothing waits and which waits for
+     * nothing: one for each place. */
+    int (*stream_create)(const gnomon_device_place *place, void **stream);
+    void (*stream_destroy)(void *stream);
     /* Which device it is, from 0, and what it is called. */
     int (*describe)(const gnomon_device_place *place, int32_t *index,
                     char *name, size_t size);
-    /* Gives back what was made for the place, but for events; no call for it
-     * comes after, until it is met again. */
-    void (*close)(const gnomon_device_place *place);
 } gnomon_device;
 
 /* ---- Scopes on a stream ----------------------------------------------------- */

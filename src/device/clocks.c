@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The place_clocks of places, and what an event costs there: measured once, on a
+/* The clocks of places, and what an event costs there: measured once, on a
  * stream apart, by events in a row. Under the reader's lock. */
 #include <string.h>
 
@@ -9,12 +9,13 @@
 #include "platform/os.h"
 
 #define CLOCK_PLACES 16u
-#define CLOCK_ROW 65u /* events that clock_measure what one costs */
+#define CLOCK_ROW 65u                 /* events that tell what one costs */
 #define CLOCK_ANCHOR_NS 1000000000ull /* at least as often, without steps */
 
 struct gnomon__place_clock {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_place place;
+    void *stream;    /* apart from the host's; NULL: not made */
     void *anchor;    /* is over, at `anchor_ns`; NULL: none yet */
     void *next;      /* becomes it; NULL: not made */
     int next_is_set; /* it was put into the stream */
@@ -39,26 +40,36 @@ void gnomon__timers_step(void)
 
 /* ---- Anchors -------------------------------------------------------------------- */
 
+/* Puts an event, made if need be, into the stream apart. 0: the device refuses
+ * that. */
+static int clock_put(gnomon__place_clock *c, void **event)
+{
+    const gnomon_device *d = c->device;
+    return (c->stream || !d->stream_create(&c->place, &c->stream)) &&
+           (*event || !d->event_create(&c->place, event)) &&
+           !d->event_record(*event, c->stream);
+}
+
 static void clock_set_next(gnomon__place_clock *c)
 {
-    if (!c->next && c->device->event_create(&c->place, &c->next))
-        return;
     c->steps = load_relaxed(&steps_made);
     c->host_ns = gnomon__os_monotonic_ns();
-    c->next_is_set = !c->device->event_record_apart(&c->place, c->next);
+    c->next_is_set = clock_put(c, &c->next);
 }
 
 static void clock_go_on(gnomon__place_clock *c)
 {
     double ns = 0;
-    if (c->next_is_set && !c->device->event_done(c->next)) {
+    int code = c->next_is_set ? c->device->event_done(c->next) : GNOMON_ESTATE;
+    if (code != GNOMON_EBUSY)
+        c->next_is_set = 0;
+    if (!code) {
         if (!c->anchor || !c->device->event_elapsed(c->anchor, c->next, &ns)) {
             void *was = c->anchor;
             c->anchor = c->next;
             c->anchor_ns += ns;
             c->next = was;
         }
-        c->next_is_set = 0;
     }
     if (!c->next_is_set &&
         (!c->anchor || c->steps != load_relaxed(&steps_made) ||
@@ -80,14 +91,11 @@ int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
 static void clock_measure(gnomon__place_clock *c)
 {
     double ns;
-    while (c->row_set < CLOCK_ROW) {
-        void **event = &c->row[c->row_set];
-        if ((!*event && c->device->event_create(&c->place, event)) ||
-            c->device->event_record_apart(&c->place, *event)) {
+    for (; c->row_set < CLOCK_ROW; c->row_set++) {
+        if (!clock_put(c, &c->row[c->row_set])) {
             c->is_measured = 1; /* not to be known */
             return;
         }
-        c->row_set++;
     }
     int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
     if (code == GNOMON_EBUSY)
@@ -135,8 +143,12 @@ void gnomon__clocks_go_on(void)
 {
     for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
         gnomon__place_clock *c = &place_clocks[i];
-        if (!c->device || c->device->enter(&c->place))
+        if (!c->device)
             continue;
+        if (c->device->enter(&c->place)) {
+            c->device = NULL; /* gone, with all that was made there */
+            continue;
+        }
         clock_go_on(c);
         if (!c->is_measured)
             clock_measure(c);
@@ -157,7 +169,8 @@ void gnomon__clocks_free(void)
         for (uint32_t k = 0; k < CLOCK_ROW; k++)
             if (c->row[k])
                 c->device->event_destroy(c->row[k]);
-        c->device->close(&c->place);
+        if (c->stream)
+            c->device->stream_destroy(c->stream);
         c->device->leave();
     }
     memset(place_clocks, 0, sizeof place_clocks);

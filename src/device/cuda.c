@@ -14,30 +14,35 @@
 #include "platform/atomic.h"
 #include "platform/error.h"
 
-#define CAPTURE_RELAXED 2
 #define STREAM_NON_BLOCKING 1u
 #define SPECIAL_STREAMS 2u /* 0, 1 legacy, 2 per thread: they are no pointers */
-#define CUDA_PLACES 16u
 
 /* ---- Trouble -------------------------------------------------------------------- */
 
 static int first_result; /* 0: none yet; -1: told */
 static const char *first_call;
 
-int gnomon__cuda_code(int result, const char *call)
+int gnomon__cuda_code(int result)
 {
-    int none = 0;
     if (result == CUDA_OK)
         return GNOMON_OK;
     if (result == CUDA_NOT_READY || result == CUDA_CAPTURE_IMPLICIT)
         return GNOMON_EBUSY;
-    if (!load_relaxed(&first_result) &&
-        cas_acq_rel(&first_result, &none, result))
-        store_release(&first_call, call);
     return result == CUDA_NO_DEVICE ? GNOMON_ENOENT : GNOMON_ESTATE;
 }
 
-const char *gnomon__cuda_trouble(char *line, size_t size)
+/* The first refusal is remembered. */
+static int cuda_code(int result, const char *call)
+{
+    int none = 0, code = gnomon__cuda_code(result);
+    if (code && code != GNOMON_EBUSY && !load_relaxed(&first_result) &&
+        cas_acq_rel(&first_result, &none, result))
+        store_release(&first_call, call);
+    return code;
+}
+
+/* What the driver refused first, in a line, once; NULL: nothing new. */
+static const char *cuda_trouble(char *line, size_t size)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *call = load_acquire(&first_call), *name = NULL;
@@ -52,7 +57,7 @@ const char *gnomon__cuda_trouble(char *line, size_t size)
     return line;
 }
 
-#define CUDA_TRY(call, ...) gnomon__cuda_code(cu->call(__VA_ARGS__), "cu" #call)
+#define CUDA_TRY(call, ...) cuda_code(cu->call(__VA_ARGS__), "cu" #call)
 
 /* ---- Marking threads ---------------------------------------------------------------- */
 
@@ -81,7 +86,7 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 int gnomon__cuda_event_create(const gnomon_device_place *place, void **event)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    int mode = CAPTURE_RELAXED;
+    int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
     int code = CUDA_TRY(CtxPush, place->context);
     if (code)
@@ -103,12 +108,6 @@ static int cuda_event_record(void *event, void *stream)
 
 static int mode_before; /* of the reader's thread */
 
-/* Streams of our own, by place. */
-static struct {
-    gnomon_device_place place;
-    void *stream; /* NULL: free */
-} cuda_apart[CUDA_PLACES];
-
 static int cuda_enter(const gnomon_device_place *place)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -125,7 +124,7 @@ static int cuda_enter(const gnomon_device_place *place)
         cu->CtxPop(&popped);
         return code;
     }
-    mode_before = CAPTURE_RELAXED;
+    mode_before = CUDA_CAPTURE_RELAXED;
     cu->CaptureMode(&mode_before);
     return GNOMON_OK;
 }
@@ -137,7 +136,7 @@ static void cuda_leave(void)
     void *popped;
     cu->CaptureMode(&mode_before);
     cu->CtxPop(&popped);
-    if (gnomon__cuda_trouble(line, sizeof line))
+    if (cuda_trouble(line, sizeof line))
         gnomon__log("%s", line);
 }
 
@@ -162,44 +161,17 @@ static void cuda_event_destroy(void *event)
     (void)CUDA_TRY(EventDestroy, event);
 }
 
-static int same_place(const gnomon_device_place *a,
-                      const gnomon_device_place *b)
-{
-    return a->context == b->context && a->life == b->life;
-}
-
-static int cuda_event_record_apart(const gnomon_device_place *place,
-                                   void *event)
+static int cuda_stream_create(const gnomon_device_place *place, void **stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    uint32_t i = 0, free = CUDA_PLACES;
-    int code = GNOMON_OK;
-    while (i < CUDA_PLACES &&
-           !(cuda_apart[i].stream && same_place(&cuda_apart[i].place, place))) {
-        if (!cuda_apart[i].stream && free == CUDA_PLACES)
-            free = i;
-        i++;
-    }
-    if (i == CUDA_PLACES) {
-        if (free == CUDA_PLACES)
-            return GNOMON_EFULL;
-        i = free;
-        code =
-            CUDA_TRY(StreamCreate, &cuda_apart[i].stream, STREAM_NON_BLOCKING);
-        cuda_apart[i].place = *place;
-    }
-    return code ? code : CUDA_TRY(EventRecord, event, cuda_apart[i].stream);
+    (void)place; /* it is entered */
+    return CUDA_TRY(StreamCreate, stream, STREAM_NON_BLOCKING);
 }
 
-static void cuda_close(const gnomon_device_place *place)
+static void cuda_stream_destroy(void *stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    for (uint32_t i = 0; i < CUDA_PLACES; i++) {
-        if (!cuda_apart[i].stream || !same_place(&cuda_apart[i].place, place))
-            continue;
-        (void)CUDA_TRY(StreamDestroy, cuda_apart[i].stream);
-        cuda_apart[i].stream = NULL;
-    }
+    (void)CUDA_TRY(StreamDestroy, stream);
 }
 
 static int cuda_describe(const gnomon_device_place *place, int32_t *index,
@@ -207,7 +179,7 @@ static int cuda_describe(const gnomon_device_place *place, int32_t *index,
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     cuda_device device = -1;
-    (void)place; /* it is entered */
+    (void)place;
     int code = CUDA_TRY(CtxGetDevice, &device);
     *index = device;
     *name = 0;
@@ -226,9 +198,9 @@ static const gnomon_device cuda = {
     .event_done = cuda_event_done,
     .event_elapsed = cuda_event_elapsed,
     .event_destroy = cuda_event_destroy,
-    .event_record_apart = cuda_event_record_apart,
+    .stream_create = cuda_stream_create,
+    .stream_destroy = cuda_stream_destroy,
     .describe = cuda_describe,
-    .close = cuda_close,
 };
 
 const gnomon_device *gnomon_cuda_device(void)

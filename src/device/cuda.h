@@ -13,10 +13,7 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out);
 int gnomon__cuda_event_create(const gnomon_device_place *place, void **event);
 
 /* The error code for what the driver returned: EBUSY where something is not over
- * yet. Of others the first is remembered, for gnomon__cuda_trouble. */
-int gnomon__cuda_code(int result, const char *call);
-
-/* What the driver refused first, in a line, once; NULL: nothing new. */
-const char *gnomon__cuda_trouble(char *line, size_t size);
+ * yet. */
+int gnomon__cuda_code(int result);
 
 #endif

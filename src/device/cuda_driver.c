@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Finds the driver, cuda_once in the life of the process. $GNOMON_CUDA_LIBRARY names
+/* Finds the driver, once in the life of the process. $GNOMON_CUDA_LIBRARY names
  * another library in its place, for tests; never in a process with more rights
  * than its user. */
 #include "device/cuda_driver.h"

@@ -26,6 +26,10 @@ enum {
     CUDA_CAPTURE_IMPLICIT = 906
 };
 
+/* CUstreamCaptureMode: calls of the thread that could wait, and do not, are
+ * allowed while a stream is captured. */
+#define CUDA_CAPTURE_RELAXED 2
+
 /* Fields of calls that a driver of 11.4 has; those below may be NULL. */
 #define CUDA_CALLS(X) \
     X(DriverGetVersion, "cuDriverGetVersion", (int *version)) \

@@ -16,15 +16,15 @@ struct gnomon_cuda_timer {
     int state;
 };
 
-/* The driver's timer_answer as a code and a text that names both. */
+/* The driver's answer as a code and a text that names both. */
 static int timer_answer(int result, const char *call)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *name = NULL;
-    int code = gnomon__cuda_code(result, call);
+    int code = gnomon__cuda_code(result);
     if (!code)
         return GNOMON_OK;
-    if (code == GNOMON_EBUSY)
+    if (result == CUDA_NOT_READY)
         return gnomon__fail(code, "%s: the stream is not that far", call);
     if (cu->GetErrorName(result, &name) || !name)
         name = "an unknown error";
@@ -76,15 +76,20 @@ static int find_place(gnomon_cuda_stream stream, gnomon_device_place *place)
     return GNOMON_OK;
 }
 
+/* Those of a device that was reset are gone with it. */
+static int has_events(const gnomon_cuda_timer *timer)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    unsigned long long life = timer->place.life;
+    return !cu->CtxGetId || (!cu->CtxGetId(timer->place.context, &life) &&
+                             life == timer->place.life);
+}
+
 static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_place now = {NULL, 0};
-    unsigned long long life = timer->place.life;
-    /* Those of a device that was reset are gone with it. */
-    if (cu->CtxGetId && cu->CtxGetId(timer->place.context, &life))
-        life = timer->place.life + 1;
-    if (life == timer->place.life) {
+    if (has_events(timer)) {
         if (timer->begin)
             (void)cu->EventDestroy(timer->begin);
         if (timer->end)
@@ -143,7 +148,8 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
     if (!code && (place.context != timer->place.context ||
                   place.life != timer->place.life))
         code = gnomon__fail(GNOMON_ESTATE,
-                            "the timer was started on another device");
+                            "the timer was started on another device, or "
+                            "before this one was reset");
     if (!code)
         code = TIMER_TRY(EventRecord, timer->end, stream);
     if (!code)
@@ -154,16 +160,27 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
+    int mode = CUDA_CAPTURE_RELAXED;
+    void *popped;
     float got = 0;
     if (!timer || !ms || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_elapsed: NULL");
     *ms = 0;
     if (timer->state != TIMER_STOPPED)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
-    int code = waits ? TIMER_TRY(EventSynchronize, timer->end)
-                     : TIMER_TRY(EventQuery, timer->end);
+    if (!has_events(timer))
+        return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
+    /* On any thread, and while any stream is captured: it is another one. */
+    int code = TIMER_TRY(CtxPush, timer->place.context);
+    if (code)
+        return code;
+    cu->CaptureMode(&mode);
+    code = waits ? TIMER_TRY(EventSynchronize, timer->end)
+                 : TIMER_TRY(EventQuery, timer->end);
     if (!code)
         code = TIMER_TRY(EventElapsed, &got, timer->begin, timer->end);
+    cu->CaptureMode(&mode);
+    cu->CtxPop(&popped);
     *ms = (double)got;
     return code;
 }
