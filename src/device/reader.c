@@ -22,7 +22,7 @@
 
 static pthread_mutex_t reader_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of one pass. */
+/* Of one pass; what is busy, of one lane. */
 typedef struct reader_pass {
     const gnomon_device *device; /* that was entered; NULL: none */
     gnomon_device_place place;
@@ -74,6 +74,16 @@ static void unlink_begun(gnomon__lane *lane, uint32_t number)
         *at = lane->timers[number - 1].later;
 }
 
+/* A timer that is given back unread may be around others that are not over yet:
+ * what they take is nobody's. */
+static void forget_outer(gnomon__lane *lane, uint32_t number)
+{
+    for (uint32_t n = lane->first; n; n = lane->timers[n - 1].later)
+        for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+            if (lane->timers[n - 1].outer[i] == number)
+                lane->timers[n - 1].outer[i] = 0;
+}
+
 /* What the marking thread handed on. */
 static void take_words(gnomon__lane *lane)
 {
@@ -99,6 +109,7 @@ static void take_words(gnomon__lane *lane)
             break;
         default:
             unlink_begun(lane, number);
+            forget_outer(lane, number);
             give_back(lane, number);
         }
     }
@@ -196,6 +207,7 @@ static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
 static void read_lane(reader_pass *pass, gnomon__lane *lane)
 {
     take_words(lane);
+    pass->busy_count = 0; /* another thread's stream 2 is another stream */
     uint32_t *at = &lane->first, last = 0;
     while (*at) {
         uint32_t number = *at;
@@ -208,8 +220,10 @@ static void read_lane(reader_pass *pass, gnomon__lane *lane)
             at = &t->later;
             continue;
         }
-        if (code)
+        if (code) {
             gnomon__trouble(&gnomon__nobody, timers_failed);
+            forget_outer(lane, number);
+        }
         *at = t->later;
         give_back(lane, number);
     }

@@ -4,7 +4,9 @@
  * tool or a signal handler, is recorded as anywhere else; lists and queues
  * change with the word odd.
  *
- * The events enclose the host's scope: their cost is the parent's. */
+ * The events enclose the host's scope: their cost is the parent's. A driver may
+ * set errno, which is the host's. */
+#include <errno.h>
 #include <string.h>
 
 #include "device/timers.h"
@@ -117,6 +119,15 @@ static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
 
 /* ---- Open timers ------------------------------------------------------------------ */
 
+/* A view may come or go meanwhile; its bit is then no tree of that generation. */
+static gnomon__timer_view view_at(uint32_t i)
+{
+    gnomon__timer_view view = {0, 0};
+    view.generation = load_acquire(&gnomon__timer_views[i].generation);
+    view.bit = load_relaxed(&gnomon__timer_views[i].bit);
+    return view;
+}
+
 /* Whether a view still has the scope open: crossed ones were ended by the end of
  * one around them. */
 static int is_open(gnomon__thread *t, const gnomon__timer *timer)
@@ -125,8 +136,9 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
         if (!timer->node[i])
             continue;
         const gnomon__node *n = gnomon__node_at(t, timer->node[i]);
-        uint32_t bit = gnomon__timer_views[i].bit;
-        if (gnomon__timer_views[i].generation == timer->generation[i] &&
+        gnomon__timer_view view = view_at(i);
+        uint32_t bit = view.bit;
+        if (view.generation == timer->generation[i] &&
             t->trees[bit].generation == timer->generation[i] &&
             !((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS))
             return 1;
@@ -157,7 +169,7 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
     timer->state = GNOMON__TIMER_OPEN;
     timer->begin_read = 0;
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
-        gnomon__timer_view view = gnomon__timer_views[i];
+        gnomon__timer_view view = view_at(i);
         timer->node[i] = timer->outer[i] = 0;
         timer->inner_ns[i] = 0;
         timer->generation[i] = view.generation;
@@ -235,11 +247,18 @@ static int make_events(gnomon__timer *timer)
     return code;
 }
 
+static int is_device(const gnomon_device *device)
+{
+    return device && device->abi == GNOMON_ABI &&
+           device->struct_size >= sizeof *device;
+}
+
 static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
                             void *stream)
 {
     gnomon_device_place place = {NULL, 0};
-    int code = device ? device->place(stream, &place) : GNOMON_EINVAL;
+    int code =
+        is_device(device) ? device->place(stream, &place) : GNOMON_EINVAL;
     if (code) {
         count_failure(code);
         return 0;
@@ -274,8 +293,11 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     const gnomon_host *to = load_acquire(&gnomon__owner);
     if (to && to->struct_size > offsetof(gnomon_host, begin_on))
         return to->begin_on(region, mask, device, stream);
-    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy())
+    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy()) {
+        int kept = errno;
         scope.timer = begin_timer(mask, device, stream);
+        errno = kept;
+    }
     scope.token = gnomon_begin_slow(region, mask);
     if (!scope.timer)
         return scope;
@@ -335,13 +357,15 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
         return;
     gnomon__lane *lane = gnomon__here.thread->lane;
     gnomon__timer *timer = lane_at(lane, number);
-    gnomon_device_place place;
+    gnomon_device_place place = {NULL, 0};
+    int kept = errno;
     int code = timer->device->place(timer->stream, &place);
     if (!code && (place.context != timer->place.context ||
                   place.life != timer->place.life))
         code = GNOMON_ESTATE; /* the device was reset */
     if (!code)
         code = timer->device->event_record(timer->end, timer->stream);
+    errno = kept;
     if (code)
         count_failure(code);
     gnomon__thread *t = gnomon__enter();

@@ -19,7 +19,7 @@
 
 #define GNOMON__TIMERS 1024u /* of a lane: this far a device may lag */
 #define GNOMON__TIMER_VIEWS 4u
-#define GNOMON__TIMER_POOLS 8u
+#define GNOMON__TIMER_POOLS 16u /* places of a lane */
 
 /* The views that want device times: their tree's bit and its generation. */
 typedef struct gnomon__timer_view {

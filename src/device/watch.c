@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Who wants device times, and the reader_thread that reads them, which lives as long as
+/* Who wants device times, and the thread that reads them, which lives as long as
  * somebody does. Changed in control calls only. */
 #include <errno.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static void reader_start(void)
     reader_runs = why == 0;
     if (why && !told)
         gnomon__log(
-            "no reader_thread for device times (%s): they are read when a "
-            "stage reader_ends only: raise the limit (ulimit -u)",
+            "no thread for device times (%s): they are read when a stage ends "
+            "only: raise the limit (ulimit -u)",
             strerror(why));
     told |= why != 0;
 }
@@ -80,11 +80,11 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
         gnomon__timer_view *v = &gnomon__timer_views[i];
         if (v->generation)
             continue;
+        tell_driver(); /* loads it, before a mark would */
         store_relaxed(&v->bit, bit);
         store_release(&v->generation, generation);
         store_release(&gnomon__timer_bits,
                       load_relaxed(&gnomon__timer_bits) | 1u << bit);
-        tell_driver();
         if (!reader_runs)
             reader_start();
         return GNOMON_OK;

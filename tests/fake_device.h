@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Another vendor's streams, on the test clock, by gnomon/device.h alone: what a
+ * vendor has to write is what stands here under "The device". A context is a
+ * number that dies; a stream, the time at which its work will be over. What no
+ * vendor would allow is counted. Stream `toy_own` is another one on each thread.
+ * Every call leaves something odd in errno. */
+#ifndef GNOMON_TESTS_FAKE_DEVICE_H
+#define GNOMON_TESTS_FAKE_DEVICE_H
+
+#include <errno.h>
+
+#include "gnomon/device.h"
+#include "marks.h"
+
+#define TOY_NEVER UINT64_MAX
+
+typedef struct toy_context {
+    uint64_t life; /* 0: gone */
+    int32_t index;
+} toy_context;
+
+typedef struct toy_stream {
+    toy_context *context;
+    uint64_t ready, life;
+    int is_captured, is_alive;
+} toy_stream;
+
+typedef struct toy_event {
+    const toy_stream *in; /* NULL: nowhere yet */
+    uint64_t at, life;
+    int is_alive;
+} toy_event;
+
+static toy_context toy_contexts[32];
+static toy_stream toy_streams[256];
+static toy_event toy_events[8192];
+static uint32_t toy_context_count, toy_stream_count, toy_event_count;
+static uint64_t toy_lives, toy_faults, toy_event_ns;
+static toy_stream toy_own; /* stands for one of the calling thread */
+static __thread toy_stream *toy_mine;
+static __thread toy_context *toy_entered;
+static pthread_mutex_t toy_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- What its host does ------------------------------------------------------- */
+
+static inline toy_context *toy_device_context(int32_t index)
+{
+    toy_context *c = &toy_contexts[toy_context_count++];
+    *c = (toy_context){++toy_lives, index};
+    return c;
+}
+
+static inline toy_stream *toy_make_stream(toy_context *c)
+{
+    pthread_mutex_lock(&toy_lock);
+    toy_stream *s = &toy_streams[toy_stream_count++];
+    *s = (toy_stream){c, 0, c->life, 0, 1};
+    pthread_mutex_unlock(&toy_lock);
+    return s;
+}
+
+static inline uint64_t toy_now(void)
+{
+    return __atomic_load_n(&gnomon__test_ticks, __ATOMIC_RELAXED);
+}
+
+static inline void toy_launch(toy_stream *s, uint64_t ns)
+{
+    pthread_mutex_lock(&toy_lock);
+    s->ready = s->ready < toy_now() ? toy_now() : s->ready;
+    s->ready = ns == TOY_NEVER ? ns : s->ready + ns;
+    pthread_mutex_unlock(&toy_lock);
+}
+
+/* The device begins anew, or is lost where `comes_back` is 0. */
+static inline void toy_reset(toy_context *c, int comes_back)
+{
+    pthread_mutex_lock(&toy_lock);
+    c->life = comes_back ? ++toy_lives : 0;
+    pthread_mutex_unlock(&toy_lock);
+}
+
+/* Events and streams that gnomon made, did not destroy, and could. */
+static inline uint64_t toy_alive(void)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < toy_event_count; i++)
+        n += (uint64_t)toy_events[i].is_alive;
+    for (uint32_t i = 0; i < toy_stream_count; i++)
+        n += toy_streams[i].is_alive == 2 &&
+             toy_streams[i].life == toy_streams[i].context->life;
+    return n;
+}
+
+/* ---- The device --------------------------------------------------------------- */
+
+static inline int toy_enter_call(void)
+{
+    errno = 71;
+    return pthread_mutex_lock(&toy_lock);
+}
+
+static inline int toy_leave_call(int code)
+{
+    pthread_mutex_unlock(&toy_lock);
+    return code;
+}
+
+static inline toy_stream *toy_handle(void *stream)
+{
+    return stream == &toy_own ? toy_mine : stream;
+}
+
+static int toy_place(void *stream, gnomon_device_place *out)
+{
+    toy_enter_call();
+    const toy_stream *s = toy_handle(stream);
+    out->context = s->context;
+    out->life = s->context->life;
+    return toy_leave_call(s->is_captured || s->life != s->context->life
+                              ? GNOMON_EBUSY
+                              : GNOMON_OK);
+}
+
+static int toy_event_create(const gnomon_device_place *place, void **event)
+{
+    toy_enter_call();
+    if (((toy_context *)place->context)->life != place->life)
+        return toy_leave_call(GNOMON_ESTATE);
+    toy_event *e = &toy_events[toy_event_count];
+    int code = toy_event_count < 8192 ? GNOMON_OK : GNOMON_ENOMEM;
+    if (!code) {
+        toy_event_count++;
+        *e = (toy_event){NULL, 0, place->life, 1};
+        *event = e;
+    }
+    return toy_leave_call(code);
+}
+
+static int toy_event_record(void *event, void *stream)
+{
+    toy_enter_call();
+    toy_event *e = event;
+    toy_stream *s = toy_handle(stream);
+    toy_faults += !e->is_alive || s->is_captured || s->life != e->life;
+    if (s->ready < toy_now())
+        s->ready = toy_now();
+    if (s->ready != TOY_NEVER)
+        s->ready += toy_event_ns;
+    e->in = s;
+    e->at = s->ready;
+    return toy_leave_call(GNOMON_OK);
+}
+
+static int toy_enter(const gnomon_device_place *place)
+{
+    toy_enter_call();
+    toy_context *c = place->context;
+    if (c->life != place->life)
+        return toy_leave_call(GNOMON_ESTATE);
+    toy_faults += toy_entered != NULL;
+    toy_entered = c;
+    return toy_leave_call(GNOMON_OK);
+}
+
+static void toy_leave(void)
+{
+    toy_faults += toy_entered == NULL;
+    toy_entered = NULL;
+}
+
+static int toy_event_done(void *event)
+{
+    toy_enter_call();
+    toy_event *e = event;
+    toy_faults += !e->is_alive || !e->in || !toy_entered;
+    if (e->at == TOY_NEVER && e->in->ready != TOY_NEVER)
+        e->at = e->in->ready;
+    return toy_leave_call(e->at <= toy_now() ? GNOMON_OK : GNOMON_EBUSY);
+}
+
+static int toy_event_elapsed(void *from, void *to, double *ns)
+{
+    toy_enter_call();
+    *ns = (double)(int64_t)(((toy_event *)to)->at - ((toy_event *)from)->at);
+    return toy_leave_call(GNOMON_OK);
+}
+
+static void toy_event_destroy(void *event)
+{
+    toy_enter_call();
+    toy_faults += !((toy_event *)event)->is_alive;
+    ((toy_event *)event)->is_alive = 0;
+    toy_leave_call(0);
+}
+
+static int toy_stream_create(const gnomon_device_place *place, void **stream)
+{
+    toy_stream *s = toy_make_stream(place->context);
+    errno = 71;
+    s->is_alive = 2; /* gnomon's */
+    *stream = s;
+    return GNOMON_OK;
+}
+
+static void toy_stream_destroy(void *stream)
+{
+    toy_faults += ((toy_stream *)stream)->is_alive != 2;
+    ((toy_stream *)stream)->is_alive = 0;
+}
+
+static int toy_describe(const gnomon_device_place *place, int32_t *index,
+                        char *name, size_t size)
+{
+    *index = ((toy_context *)place->context)->index;
+    snprintf(name, size, "Toy %d", (int)*index);
+    return GNOMON_OK;
+}
+
+static const gnomon_device toy = {
+    .struct_size = sizeof toy,
+    .abi = GNOMON_ABI,
+    .name = "toy",
+    .place = toy_place,
+    .event_create = toy_event_create,
+    .event_record = toy_event_record,
+    .enter = toy_enter,
+    .leave = toy_leave,
+    .event_done = toy_event_done,
+    .event_elapsed = toy_event_elapsed,
+    .event_destroy = toy_event_destroy,
+    .stream_create = toy_stream_create,
+    .stream_destroy = toy_stream_destroy,
+    .describe = toy_describe,
+};
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * gnomon_device as another vendor fills it in (fake_device.h): scopes on its
+ * streams, alone and beside CUDA's, and what the reader of events promises to
+ * every vendor. */
+#include "fake_cuda.h"
+#include "fake_device.h"
+
+#define US 1000u
+#define MS 1000000u
+
+static toy_context *here;
+static toy_stream *stream;
+
+static void begin(void)
+{
+    gnomon__test_ticks = 1000;
+    setenv("GNOMON_CUDA_LIBRARY", "/nonexistent", 0);
+    here = toy_device_context(0);
+    stream = toy_make_stream(here);
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+}
+
+static gnomon_profile *look(void)
+{
+    return profile_of("timed", 0);
+}
+
+static void end(gnomon_profile *p)
+{
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    CHECK_EQ(toy_faults, 0);
+}
+
+static gnomon_device_scope toy_begin(const char *name, toy_stream *on)
+{
+    return gnomon_begin_on(gnomon_region_get(name, NULL), &toy, on);
+}
+
+static void scope_on(const char *name, toy_stream *on, uint64_t ns)
+{
+    gnomon_device_scope s = toy_begin(name, on);
+    toy_launch(on == &toy_own ? toy_mine : on, ns);
+    pass(10 * US);
+    gnomon_end_on(s);
+}
+
+/* ---- Times --------------------------------------------------------------------- */
+
+TEST(scopes_nest_and_overlap)
+{
+    begin();
+    toy_stream *other = toy_make_stream(here);
+    for (unsigned i = 1; i <= 2; i++) {
+        gnomon_device_scope outer = toy_begin("outer", stream);
+        toy_launch(stream, i * MS);
+        gnomon_device_scope inner = toy_begin("inner", stream);
+        toy_launch(stream, 3 * MS);
+        gnomon_device_scope aside = toy_begin("aside", other);
+        toy_launch(other, 100 * MS);
+        gnomon_end_on(aside);
+        gnomon_end_on(inner);
+        gnomon_end_on(outer);
+        pass(200 * MS);
+        gnomon_profile_free(look()); /* timers are there again */
+    }
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 2, 9 * MS, 3 * MS, 4 * MS, 5 * MS);
+    CHECK_DEVICE(p, "outer>inner", 2, 6 * MS, 6 * MS, 3 * MS, 3 * MS);
+    CHECK_DEVICE(p, "outer>inner>aside", 2, 200 * MS, 200 * MS, 100 * MS,
+                 100 * MS);
+    CHECK_EQ(device_of(p, "outer").cell_count, 2);
+    CHECK_EQ(device_of(p, "outer>inner").cell_count, 1);
+    end(p);
+    CHECK_EQ(toy_alive(), 2 * 3); /* timers are kept, clocks are not */
+}
+
+TEST(stages_are_apart)
+{
+    begin();
+    for (unsigned i = 1; i <= 2; i++) {
+        gnomon_stage_begin(i == 1 ? "fit" : "test");
+        scope_on("a", stream, i * MS);
+        pass(10 * MS);
+        gnomon_profile *p = look();
+        CHECK_DEVICE(p, "a", 1, i * MS, i * MS, i * MS, i * MS);
+        gnomon_profile_free(p);
+        gnomon_stage_end();
+    }
+    end(NULL);
+}
+
+TEST(both_vendors_in_one_report)
+{
+    fake_cuda_use();
+    begin();
+    void *cuda_stream = cuda->stream(cuda->context(0));
+    toy_stream *second = toy_make_stream(toy_device_context(1));
+    gnomon_device_scope outer = toy_begin("outer", stream);
+    {
+        GNOMON_SCOPE_ON("on cuda", cuda_stream);
+        cuda->launch(cuda_stream, 7 * MS);
+        scope_on("inner", stream, 2 * MS);
+        scope_on("second", second, 4 * MS);
+    }
+    gnomon_end_on(outer);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 1, 2 * MS, 0, 2 * MS, 2 * MS);
+    CHECK_DEVICE(p, "outer>on cuda", 1, 7 * MS, 7 * MS, 7 * MS, 7 * MS);
+    CHECK_DEVICE(p, "outer>on cuda>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    CHECK_DEVICE(p, "outer>on cuda>second", 1, 4 * MS, 4 * MS, 4 * MS, 4 * MS);
+    end(p);
+    fake_cuda_is_well();
+}
+
+/* ---- Threads -------------------------------------------------------------------- */
+
+static void *mark_thread(void *name)
+{
+    toy_stream *own = toy_make_stream(here);
+    for (int i = 0; i < 100; i++) {
+        gnomon_device_scope s = toy_begin(name, own);
+        toy_launch(own, 1 * US);
+        gnomon_end_on(s);
+    }
+    return NULL;
+}
+
+TEST(threads)
+{
+    static char names[8][8];
+    pthread_t threads[8];
+    begin();
+    for (int i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "t%d", i);
+        pthread_create(&threads[i], NULL, mark_thread, names[i]);
+    }
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    pass(100 * MS);
+    gnomon_profile *p = look();
+    for (int i = 0; i < 8; i++) {
+        CHECK_EQ(device_of(p, names[i]).count, 100);
+        CHECK_EQ(device_of(p, names[i]).total_ns, 100 * US);
+    }
+    CHECK_EQ(health_now().timers_full, 0);
+    CHECK_EQ(health_now().timers_failed, 0);
+    end(p);
+}
+
+static void *mark_slow(void *unused)
+{
+    toy_mine = stream;
+    scope_on("slow", &toy_own, TOY_NEVER);
+    return unused;
+}
+
+/* One handle, a stream for each thread: one that lags holds up no other. And a
+ * thread that ended has its times all the same. */
+TEST(streams_of_threads)
+{
+    begin();
+    toy_mine = toy_make_stream(here);
+    scope_on("quick", &toy_own, 1 * MS);
+    on_thread(mark_slow, NULL);
+    scope_on("quick", &toy_own, 2 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "slow", 0, 0, 0, 0, 0);
+    CHECK_DEVICE(p, "quick", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
+    gnomon_profile_free(p);
+    stream->ready = toy_now();
+    p = look();
+    uint64_t all = 10 * MS + 20 * US;
+    CHECK_DEVICE(p, "slow", 1, all, all, all, all);
+    end(p);
+}
+
+/* ---- What goes -------------------------------------------------------------------- */
+
+TEST(a_device_that_is_reset)
+{
+    begin();
+    scope_on("a", stream, 1 * MS);
+    gnomon_device_scope half = toy_begin("half", stream);
+    toy_reset(here, 1);
+    gnomon_end_on(half);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count + device_of(p, "half").count, 0);
+    gnomon_profile_free(p);
+    stream = toy_make_stream(here);
+    scope_on("a", stream, 1 * MS);
+    pass(10 * MS);
+    p = look();
+    CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health_now().timers_failed + health_now().timers_captured, 2);
+    end(p);
+}
+
+/* Ten devices, one after the other. */
+static void *visit_places(void *unused)
+{
+    for (int i = 0; i < 10; i++) {
+        toy_context *c = toy_device_context(i);
+        toy_stream *s = toy_make_stream(c);
+        uint32_t streams = toy_stream_count;
+        scope_on("a", s, 1 * MS);
+        pass(10 * MS);
+        gnomon_profile_free(look());
+        CHECK_EQ(toy_stream_count, streams + 1); /* its clock's */
+        toy_reset(c, 0);
+        gnomon_profile_free(look());
+    }
+    return unused;
+}
+
+/* There is room for the clocks of 16 that are alive. */
+TEST(places_come_and_go)
+{
+    begin();
+    visit_places(NULL);
+    on_thread(visit_places, NULL);
+    gnomon_profile *p = look();
+    CHECK_EQ(calls_of(p, "a"), 20);
+    CHECK_EQ(health_now().timers_full, 0);
+    CHECK_EQ(health_now().timers_failed, 0);
+    end(p);
+}
+
+TEST(more_places_than_there_is_room_for)
+{
+    begin();
+    for (int i = 0; i < 20; i++) {
+        scope_on("a", toy_make_stream(toy_device_context(i)), 1 * MS);
+        pass(10 * MS);
+    }
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count, 16);
+    CHECK_EQ(stats_at(p, "a").count, 20);
+    CHECK_EQ(health_now().timers_full, 4);
+    end(p);
+}
+
+TEST(a_captured_stream)
+{
+    begin();
+    stream->is_captured = 1;
+    scope_on("a", stream, 1 * MS);
+    gnomon_device_scope half = {0, 0};
+    stream->is_captured = 0;
+    half = toy_begin("half", stream);
+    stream->is_captured = 1;
+    gnomon_end_on(half);
+    stream->is_captured = 0;
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count + device_of(p, "half").count, 0);
+    CHECK_EQ(health_now().timers_captured, 2);
+    end(p);
+}
+
+/* What is around a scope that waits is lost, and its timer is another scope's
+ * at once: the waiting one's time is not that one's. */
+TEST(an_outer_one_that_is_lost_first)
+{
+    begin();
+    gnomon_device_scope outer = toy_begin("outer", stream);
+    scope_on("inner", stream, 50 * MS);
+    stream->is_captured = 1;
+    gnomon_end_on(outer);
+    stream->is_captured = 0;
+    gnomon_profile_free(look()); /* the outer's timer is free */
+    toy_stream *other = toy_make_stream(here);
+    for (int i = 0; i < 2; i++)
+        scope_on("next", other, 60 * MS);
+    pass(200 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer>inner", 1, 50 * MS, 50 * MS, 50 * MS, 50 * MS);
+    CHECK_EQ(device_of(p, "next").count, 2);
+    CHECK_EQ(device_of(p, "next").self_ns, device_of(p, "next").total_ns);
+    end(p);
+}
+
+/* ---- Promises ------------------------------------------------------------------- */
+
+TEST(errno_is_the_hosts)
+{
+    begin();
+    errno = 33;
+    for (int i = 0; i < 3; i++)
+        gnomon_end_on(toy_begin("a", stream));
+    CHECK_EQ(errno, 33);
+    end(NULL);
+}
+
+TEST(what_is_no_device)
+{
+    static const gnomon_device other = {.struct_size = sizeof other,
+                                        .abi = GNOMON_ABI + 1};
+    static const gnomon_device small = {.struct_size = 16, .abi = GNOMON_ABI};
+    begin();
+    gnomon_region *a = gnomon_region_get("a", NULL);
+    gnomon_end_on(gnomon_begin_on(a, &other, stream));
+    gnomon_end_on(gnomon_begin_on(a, &small, stream));
+    gnomon_end_on(gnomon_begin_on(a, NULL, stream));
+    gnomon_end_on(gnomon_begin_on(NULL, &toy, stream));
+    gnomon_profile *p = look();
+    CHECK_NODE(p, "a", 3, 0, 0);
+    CHECK_EQ(health_now().timers_failed, 3);
+    end(p);
+}
+
+TEST(four_views_and_no_more)
+{
+    static gnomon_profiler views[5];
+    begin();
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    for (int i = 0; i < 5; i++) {
+        static char names[5][16], filters[5][16];
+        views[i] = timed;
+        snprintf(names[i], sizeof names[i], "view%d", i);
+        snprintf(filters[i], sizeof filters[i], "filter=a|b%d", i);
+        views[i].name = names[i];
+        CHECK_EQ(gnomon_attach(&views[i], NULL, filters[i]),
+                 i < 4 ? GNOMON_OK : GNOMON_EFULL);
+    }
+    CHECK(strstr(gnomon_error_text(), "4 views time devices already"));
+    scope_on("a", stream, 1 * MS);
+    scope_on("b2", stream, 2 * MS);
+    pass(10 * MS);
+    for (int i = 0; i < 4; i++) {
+        gnomon_profile *p = profile_of(views[i].name, 0);
+        CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+        CHECK_EQ(device_of(p, "b2").count, i == 2);
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_detach(&views[i], NULL), GNOMON_OK);
+    }
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+    scope_on("a", stream, 3 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 1, 3 * MS, 3 * MS, 3 * MS, 3 * MS);
+    end(p);
+}
+
+/* A thread ends inside a scope; the next one of its name goes on with its
+ * timers. */
+static void *leave_open(void *unused)
+{
+    (void)toy_begin("open", stream);
+    return unused;
+}
+
+static void *mark_after(void *unused)
+{
+    scope_on("after", stream, 1 * MS);
+    return unused;
+}
+
+TEST(threads_that_end_inside)
+{
+    begin();
+    on_thread(leave_open, NULL);
+    CHECK_EQ(health_now().left_open, 1);
+    on_thread(mark_after, NULL);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "open").count, 0);
+    CHECK_DEVICE(p, "after", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health_now().timers_unended, 1);
+    end(p);
+}
