@@ -146,7 +146,7 @@ TEST(default_streams)
     pass(10 * MS);
     gnomon_profile *p = look();
     CHECK_DEVICE(p, "legacy", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
-    CHECK_EQ(device_of(p, "per thread").count, 1);
+    CHECK_DEVICE(p, "per thread", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     end(p);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake_cuda.h"
 
@@ -55,7 +56,9 @@ static const char *misused = "nothing";
 static int driver_version = 13000;
 static __thread context *stack[16];
 static __thread unsigned top;
-static __thread int mode; /* of captures: 0 global, 2 relaxed */
+static __thread int mode;    /* of captures: 0 global, 2 relaxed */
+static __thread stream *own; /* what handle 2 means on this thread */
+static const char *hangs;    /* the call that does not come back */
 
 static struct {
     const char *call;
@@ -108,6 +111,11 @@ static int enter(const char *call)
             break;
         }
     }
+    while (hangs && strcmp(hangs, call) == 0) {
+        pthread_mutex_unlock(&lock);
+        usleep(1000);
+        pthread_mutex_lock(&lock);
+    }
     if (fault.call && strcmp(fault.call, call) == 0) {
         if (fault.n > 1)
             fault.n--;
@@ -145,11 +153,22 @@ static int may_not(const char *what)
 }
 
 /* A stream's handle may be one of the three numbers. */
-static stream *stream_of(void *handle)
+static stream *stream_in(context *c, void *handle)
 {
     if ((uintptr_t)handle > 2)
         return handle;
-    return current() ? current()->legacy : NULL;
+    if ((uintptr_t)handle < 2 || !c)
+        return c ? c->legacy : NULL;
+    if (!own || own->of != c) {
+        own = make(sizeof *own);
+        own->of = c;
+    }
+    return own;
+}
+
+static stream *stream_of(void *handle)
+{
+    return stream_in(current(), handle);
 }
 
 static uint64_t come_to(stream *s)
@@ -370,7 +389,7 @@ EXPORT int cuEventRecord(event *e, void *handle)
     int bad = check_event(e);
     if (bad)
         return leave(bad);
-    stream *s = (uintptr_t)handle > 2 ? handle : e->of->legacy;
+    stream *s = stream_in(e->of, handle);
     if (s->is_gone)
         return leave(INVALID_HANDLE);
     if (s->of != e->of)
@@ -404,8 +423,13 @@ EXPORT int cuEventSynchronize(event *e)
 {
     CALL("cuEventSynchronize");
     int bad = check_event(e);
-    if (!bad && !is_over(e)) /* nobody else moves the clock of a test */
-        bad = the_clock ? NOT_READY : OK;
+    if (!bad)
+        bad = may_not("an event is waited for during a capture");
+    while (!bad && !is_over(e)) {
+        pthread_mutex_unlock(&lock);
+        usleep(100);
+        pthread_mutex_lock(&lock);
+    }
     return leave(bad);
 }
 
@@ -539,6 +563,13 @@ static void fake_fail(const char *call, uint64_t n, uint64_t many, int result)
     pthread_mutex_unlock(&lock);
 }
 
+static void fake_hang(const char *call)
+{
+    pthread_mutex_lock(&lock);
+    hangs = call;
+    pthread_mutex_unlock(&lock);
+}
+
 static uint64_t fake_calls(const char *call)
 {
     uint64_t n = 0;
@@ -583,4 +614,4 @@ const fake_cuda fake_cuda_table = {
     fake_clock,          fake_context, fake_current, fake_stream,
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
-    fake_version,        fake_misuse,  fake_leaks};
+    fake_version,        fake_misuse,  fake_leaks,   fake_hang};

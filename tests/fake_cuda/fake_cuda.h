@@ -34,6 +34,8 @@ typedef struct fake_cuda {
      * was last. Events and streams that were made and not destroyed. */
     uint64_t (*misuse)(const char **last);
     uint64_t (*leaks)(void);
+    /* No call of that name comes back, until another is named, or NULL. */
+    void (*hang)(const char *call);
 } fake_cuda;
 
 #endif
