@@ -24,14 +24,16 @@
 enum report_kind {
     REPORT_SIMPLE,
     REPORT_ADVANCED,
+    REPORT_CUDA, /* the last one that is a profiler */
     REPORT_THREADS,
     REPORT_STEPS,
     REPORT_JSON
 };
 static const char *const report_kinds[] = {
-    [REPORT_SIMPLE] = "simple",   [REPORT_ADVANCED] = "advanced",
-    [REPORT_THREADS] = "threads", [REPORT_STEPS] = "steps",
-    [REPORT_JSON] = "json",       [REPORT_JSON + 1] = NULL};
+    [REPORT_SIMPLE] = "simple", [REPORT_ADVANCED] = "advanced",
+    [REPORT_CUDA] = "cuda",     [REPORT_THREADS] = "threads",
+    [REPORT_STEPS] = "steps",   [REPORT_JSON] = "json",
+    [REPORT_JSON + 1] = NULL};
 
 enum {
     REPORT_AS,
@@ -46,8 +48,8 @@ static const gnomon__cli_option report_options[] = {
     [REPORT_AS] = {.name = "as",
                    .value = "KIND",
                    .words = report_kinds,
-                   .help = "simple (else this), advanced, threads, steps or "
-                           "json"},
+                   .help = "simple (else this), advanced, cuda, threads, "
+                           "steps or json"},
     [REPORT_STAGE] = {.name = "stage",
                       .value = "NAME",
                       .help = "that stage alone: fit"},
@@ -71,9 +73,9 @@ const gnomon__command gnomon__command_report = {
     .operands = "FILE...",
     .about = "Prints the reports of profiles",
     .more =
-        "simple and advanced are what profilers of these names print at the "
-        "end of a\n"
-        "stage; threads has a table for each thread, steps one of the steps, "
+        "simple, advanced and cuda are what profilers of these names print at "
+        "the end of\n"
+        "a stage; threads has a table for each thread, steps one of the steps, "
         "and json\n"
         "the rows of simple with their quantiles, for scripts, in ns.\n"
         "\n"
@@ -98,7 +100,7 @@ typedef struct report_request {
     const char *stage, *sort;
     int extended; /* -1: not said */
     gnomon__table_request table;
-    gnomon__cli_profiler profiler; /* of simple and advanced */
+    gnomon__cli_profiler profiler; /* of simple, advanced and cuda */
     gnomon_writer out;
     char near[128]; /* the stage's name that may be meant; "": none */
     size_t distance;
@@ -184,8 +186,12 @@ static int report_words(report_request *r, int argc, char **argv)
         gnomon__log("--extended and --no-extended are of --as simple");
         return GNOMON__CLI_WRONG;
     }
+    if ((limit || r->sort) && r->kind == REPORT_CUDA) {
+        gnomon__log("--limit and --sort are not of --as cuda");
+        return GNOMON__CLI_WRONG;
+    }
     if (report_sort_word(r) ||
-        (r->kind <= REPORT_ADVANCED && report_profiler(r, limit)))
+        (r->kind <= REPORT_CUDA && report_profiler(r, limit)))
         return GNOMON__CLI_WRONG;
     return GNOMON__CLI_END;
 }

@@ -18,10 +18,10 @@
 typedef struct device_row {
     const char *name; /* NULL: nothing on a device */
     gnomon_host_stats device;
-    uint64_t host_ns;
+    uint64_t host_calls, host_ns; /* of the same nodes */
 } device_row;
 
-/* ---- Rows ----------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------- */
 
 static void device_add(gnomon_host_stats *to, const gnomon_host_stats *s)
 {
@@ -49,6 +49,7 @@ static void device_collect(const gnomon_profile *profile, device_row *rows,
         device_row *row = &rows[node.region - 1];
         row->name = region.name;
         device_add(&row->device, node.device);
+        row->host_calls += node.host ? node.host->count : 0;
         row->host_ns += node.host ? node.host->total_ns : 0;
     }
 }
@@ -80,6 +81,7 @@ static size_t device_fold(device_row *rows, size_t count)
         device_row *last = folded ? &rows[folded - 1] : NULL;
         if (last && strcmp(last->name, rows[i].name) == 0) {
             device_add(&last->device, &rows[i].device);
+            last->host_calls += rows[i].host_calls;
             last->host_ns += rows[i].host_ns;
         } else {
             rows[folded++] = rows[i];
@@ -90,16 +92,27 @@ static size_t device_fold(device_row *rows, size_t count)
     return folded;
 }
 
-/* ---- Text ----------------------------------------------------------------- */
+/* ---- Text ---------------------------------------------------------------- */
 
-/* `ns` in units of 10^9 (places 6) or 10^6 ns (places 4), rounded half up. */
-static const char *device_number(char text[32], uint64_t ns, int places)
+/* The units that times are told in, in ns; the last digit is worth `last`. */
+typedef struct device_unit {
+    uint64_t unit, last;
+    int places;
+} device_unit;
+static const device_unit device_s = {1000000000u, 1000u, 6};
+static const device_unit device_ms = {1000000u, 100u, 4};
+static const device_unit device_us = {1000u, 100u, 1};
+
+/* Rounded half up. */
+static const char *device_number(char text[32], uint64_t ns, device_unit in)
 {
-    uint64_t unit = places == 6 ? 1000000000u : 1000000u;
-    uint64_t last = places == 6 ? 1000u : 100u;
-    uint64_t rounded = ns + last / 2;
-    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, rounded / unit, places,
-             rounded % unit / last);
+    uint64_t half = in.last / 2, whole = ns / in.unit;
+    uint64_t part = (ns % in.unit + half) / in.last;
+    if (part == in.unit / in.last) {
+        whole++;
+        part = 0;
+    }
+    snprintf(text, 32, "%" PRIu64 ".%0*" PRIu64, whole, in.places, part);
     return text;
 }
 
@@ -116,26 +129,28 @@ static void device_line(const gnomon_writer *out, size_t width,
 {
     size_t is = device_code_points(cells[0]);
     out->print(out, "%s%*s", cells[0], (int)(width - is), "");
-    out->print(out, "%10s", cells[1]);
-    for (int i = 2; i < 8; i++)
-        out->print(out, "%14s", cells[i]);
+    for (int i = 1; i < 8; i++)
+        out->print(out, "  %12s", cells[i]);
     out->write(out, "\n", 1);
 }
 
 static void device_print_row(const gnomon_writer *out, size_t width,
                              const device_row *row)
 {
-    char text[7][32];
+    char text[7][48];
     const gnomon_host_stats *d = &row->device;
-    snprintf(text[0], sizeof text[0], "%" PRIu64, d->count);
-    const char *cells[8] = {row->name,
-                            text[0],
-                            device_number(text[1], d->total_ns, 6),
-                            device_number(text[2], d->self_ns, 6),
-                            device_number(text[3], d->total_ns / d->count, 4),
-                            device_number(text[4], d->min_ns, 4),
-                            device_number(text[5], d->max_ns, 4),
-                            device_number(text[6], row->host_ns, 6)};
+    snprintf(text[0], sizeof text[0],
+             d->count < row->host_calls ? "%" PRIu64 "/%" PRIu64 : "%" PRIu64,
+             d->count, row->host_calls);
+    const char *cells[8] = {
+        row->name,
+        text[0],
+        device_number(text[1], d->total_ns, device_s),
+        device_number(text[2], d->self_ns, device_s),
+        device_number(text[3], d->total_ns / d->count, device_ms),
+        device_number(text[4], d->min_ns, device_ms),
+        device_number(text[5], d->max_ns, device_ms),
+        device_number(text[6], row->host_ns, device_s)};
     device_line(out, width, cells);
 }
 
@@ -151,53 +166,55 @@ static void device_title(const gnomon_profile *profile,
         char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
         out->write(out, &capital, 1);
     }
-    out->print(out, "%sDevice Report\n", *name ? " " : "");
+    out->print(out, "%sDevice Report\n\n", *name ? " " : "");
 }
 
-/* What the timing itself takes of a stream, by the run's metadata:
- * gnomon.KIND.INDEX.name, then .event_ns. */
+/* The JSON text of metadata `key`, without its quotes; length 0: there is none. */
+static const char *device_text(const gnomon_profile *profile, const char *key,
+                               int *length)
+{
+    size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
+    *length = 0;
+    for (size_t i = 1; i <= count; i++) {
+        gnomon_metadata_info m;
+        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK ||
+            strcmp(m.key, key) != 0 || *m.json != '"')
+            continue;
+        size_t size = strlen(m.json);
+        *length = size < 2 || size > 256 ? 0 : (int)size - 2;
+        return m.json + 1;
+    }
+    return "";
+}
+
+/* What the timing itself takes of a stream, by what was measured on each device:
+ * metadata gnomon.KIND.INDEX.event_ns, and .name. */
 static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
-    const char *name = "";
     for (size_t i = 1; i <= count; i++) {
         gnomon_metadata_info m;
-        char one[32], two[32];
+        char kind[32], last[16], key[96], one[32], two[32];
+        int index, length;
         if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK ||
-            strncmp(m.key, "gnomon.", 7) != 0)
+            sscanf(m.key, "gnomon.%31[^.].%9d.%15s", kind, &index, last) != 3 ||
+            strcmp(last, "event_ns") != 0)
             continue;
-        const char *last = strrchr(m.key, '.');
         uint64_t ns = strtoull(m.json, NULL, 10);
-        if (strcmp(last, ".name") == 0)
-            name = m.json;
-        if (strcmp(last, ".event_ns") != 0 || ns == 0)
+        if (!ns || ns > UINT64_MAX / 2)
             continue;
+        snprintf(key, sizeof key, "gnomon.%s.%d.name", kind, index);
+        const char *name = device_text(profile, key, &length);
         out->print(out,
-                   "%.*s, %s: the two events of a scope take about %s ms of "
-                   "its stream, an empty scope measures %s ms\n",
-                   (int)(last - m.key) - 7, m.key + 7, name,
-                   device_number(one, 2 * ns, 4), device_number(two, ns, 4));
+                   "%s %d%s%.*s: the two events of a scope take about %s us "
+                   "of its stream; an empty one measures %s us\n",
+                   kind, index, length > 0 ? ", " : "", length, name,
+                   device_number(two, 2 * ns, device_us),
+                   device_number(one, ns, device_us));
     }
 }
 
-static void device_nothing(const gnomon_profile *profile,
-                           const gnomon_writer *out)
-{
-    size_t count = gnomon_profile_count(profile, GNOMON_LOSSES);
-    uint64_t lost = 0;
-    for (size_t i = 1; i <= count; i++) {
-        gnomon_loss_info loss;
-        if (gnomon_profile_loss(profile, i, &loss) == GNOMON_OK &&
-            strncmp(loss.kind, "timers_", 7) == 0)
-            lost += loss.count;
-    }
-    if (lost)
-        out->print(out, "no device times: all %" PRIu64 " were lost\n", lost);
-    else
-        out->print(out, "no device times: no scope on a stream ended\n");
-}
-
-/* ---- The profiler --------------------------------------------------------- */
+/* ---- The profiler -------------------------------------------------------- */
 
 static int device_summary(void *self, const gnomon_profile *profile,
                           const gnomon_writer *out)
@@ -224,7 +241,7 @@ static int device_summary(void *self, const gnomon_profile *profile,
     if (count)
         device_line(out, width, heads);
     else
-        device_nothing(profile, out);
+        out->print(out, "no scope on a stream was timed\n");
     for (size_t i = 0; i < count; i++)
         device_print_row(out, width, &rows[i]);
     if (count)
