@@ -9,10 +9,11 @@ find_package(Threads REQUIRED)
 set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 
 # Each room of src/ is globbed: a new file needs no registration. The program's,
-# src/offline and src/cli, are no part of the library (GnomonCli.cmake).
+# src/offline and src/cli, are no part of the library (GnomonCli.cmake), nor is
+# src/inject, what other programs load (GnomonInject.cmake).
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
-  list(FILTER sources EXCLUDE REGEX "/src/(offline|cli)/")
+  list(FILTER sources EXCLUDE REGEX "/src/(offline|cli|inject)/")
   list(SORT sources)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()

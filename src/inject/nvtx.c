@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The door of libgnomon-nvtx.so. Each module of a program that has NVTX's
+ * headers asks here once, at its first call of NVTX, and gives a table of where
+ * its pointers to functions are; so do the libraries of NVTX 1 and 2, by the older
+ * name. Nothing is kept of it: any number may ask, at once.
+ *
+ * Invariant: nothing is written past what a table says that it has, so programs
+ * built with older and newer headers are served alike. */
+#include <stddef.h>
+
+#include "inject/nvtx.h"
+
+/* A table without the field is older than all that is known here. */
+#define HAS(table, field) \
+    ((table) && \
+     (table)->struct_size >= \
+         offsetof(__typeof__(*(table)), field) + sizeof((table)->field))
+
+GNOMON_API int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
+GNOMON_API int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table);
+
+/* By this others know that it is gnomon who listens. */
+extern GNOMON_API const char gnomon_nvtx_in[];
+const char gnomon_nvtx_in[] = GNOMON_VERSION;
+
+static void attach(const NvtxExportTableCallbacks *callbacks,
+                   const gnomon__in_module *module)
+{
+    NvtxFunctionTable table = NULL;
+    unsigned size = 0;
+    if (!callbacks->GetModuleFunctionTable(module->id, &table, &size) || !table)
+        return;
+    for (uint32_t i = 1; i < module->count && i < size; i++)
+        if (module->functions[i] && table[i])
+            *table[i] = module->functions[i];
+}
+
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
+{
+    static const gnomon__in_module *const modules[] = {
+        gnomon__in_marks, gnomon__in_handles, gnomon__in_resources};
+    const NvtxExportTableCallbacks *callbacks =
+        get_table ? get_table(NVTX_ETID_CALLBACKS) : NULL;
+    if (!HAS(callbacks, GetModuleFunctionTable) ||
+        !callbacks->GetModuleFunctionTable)
+        return 0;
+    const NvtxExportTableVersionInfo *version =
+        get_table(NVTX_ETID_VERSIONINFO);
+    if (HAS(version, SetInjectionNvtxVersion) &&
+        version->SetInjectionNvtxVersion)
+        version->SetInjectionNvtxVersion(NVTX_VERSION);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        for (const gnomon__in_module *m = modules[i]; m->count; m++)
+            attach(callbacks, m);
+    /* $GNOMON is read now: where it is not set no mark leaves anything. */
+    (void)gnomon_region_get("(other)", NULL);
+    return 1;
+}
+
+int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table)
+{
+    return InitializeInjectionNvtx2(get_table);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* NVTX in: what the files of libgnomon-nvtx.so share. Programs with NVTX's marks
+ * load it by $NVTX_INJECTION64_PATH; it makes gnomon's marks of them through the
+ * public headers, as any host does (docs/nvtx.md).
+ *
+ * Names, domains and categories are made once and stay: a handle that a program
+ * kept is never dangling, also after nvtxDomainDestroy. They hang in lists that
+ * only grow at their head, by one compare and swap, so nothing here takes a lock
+ * that a fork or the loader's could meet. */
+#ifndef GNOMON_INJECT_NVTX_H
+#define GNOMON_INJECT_NVTX_H
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtSync.h>
+
+#include "gnomon.h"
+#include "platform/atomic.h"
+
+/* ---- Names (nvtx_names.c) ------------------------------------------------- */
+
+typedef struct gnomon__in_label { /* what nvtxNameCategory said */
+    struct gnomon__in_label *next;
+    uint32_t category;
+    char text[];
+} gnomon__in_label;
+
+/* nvtxDomainHandle_t leads to one; NULL is the default domain. */
+typedef struct gnomon__in_domain {
+    struct gnomon__in_domain *next;
+    gnomon__in_label *labels; /* newest first */
+    uint32_t labelled;        /* how often labels changed */
+    uint32_t index;           /* dense: of threads' stacks */
+    const char *text;         /* "": the default one */
+} gnomon__in_domain;
+
+/* A text with one category of its domain: where marks of it go. All but the
+ * first three fields never change. */
+typedef struct gnomon__in_place {
+    uint32_t labelled;     /* the domain's, when last compared with */
+    gnomon_region mark;    /* the text as a mark, */
+    gnomon_region counter; /* and as what its payloads measure */
+    gnomon_region *scope;
+    uint32_t category;
+    struct gnomon__in_place *next;
+    struct gnomon__in_name *name;
+} gnomon__in_place;
+
+/* nvtxStringHandle_t leads to one, and inline texts are one too. */
+typedef struct gnomon__in_name {
+    struct gnomon__in_name *next;
+    struct gnomon__in_domain *domain;
+    gnomon__in_place *places; /* newest first: usually one */
+    uint64_t hash;
+    const char *text;
+} gnomon__in_name;
+
+extern gnomon__in_domain gnomon__in_default;
+
+/* Never NULL. A domain of a known name is that one. */
+gnomon__in_domain *gnomon__in_domain_of(const char *text);
+void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
+                          const char *text);
+
+/* Never NULL; "(other)" past the limit of names or out of memory. */
+gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain,
+                                    const char *text);
+
+/* The slow half of the next: made anew, or under the label of today. Never
+ * NULL; of "(other)" where gnomon takes no new names. */
+gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
+                                        uint32_t category);
+
+static inline int gnomon__in_fits(const gnomon__in_place *p,
+                                  const gnomon__in_domain *domain,
+                                  uint32_t category)
+{
+    return p->category == category &&
+           load_relaxed(&p->labelled) == load_relaxed(&domain->labelled);
+}
+
+static inline gnomon__in_place *gnomon__in_place_of(gnomon__in_name *name,
+                                                    uint32_t category)
+{
+    gnomon__in_place *p = load_acquire(&name->places); /* partner: make */
+    for (; p; p = p->next)
+        if (likely(gnomon__in_fits(p, name->domain, category)))
+            return p;
+    return gnomon__in_place_make(name, category);
+}
+
+/* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
+
+/* The open pushes of one domain on one thread. */
+typedef struct gnomon__in_stack {
+    uint32_t depth; /* what is pushed past `room` is not recorded */
+    uint32_t room;
+    gnomon_token *tokens;
+} gnomon__in_stack;
+
+/* A pointer seen as an inline text, and what it said. */
+typedef struct gnomon__in_slot {
+    const char *pointer;
+    gnomon__in_place *place;
+} gnomon__in_slot;
+
+#define GNOMON__IN_SLOTS 256u /* a power of two */
+
+typedef struct gnomon__in_thread {
+    gnomon__in_stack *stacks; /* by the domain's index */
+    uint32_t stack_count;
+    uint32_t reserved;
+    gnomon__in_slot slots[GNOMON__IN_SLOTS];
+} gnomon__in_thread;
+
+/* The calling thread's; NULL before its first mark while gnomon was on. */
+extern __thread gnomon__in_thread *gnomon__in_own;
+
+/* Whether any thread ever had one: else a pop need not ask for its own. */
+extern uint32_t gnomon__in_used;
+
+/* Makes it; NULL: no memory. */
+gnomon__in_thread *gnomon__in_thread_make(void);
+
+/* The stack of this domain, with room for one more if there is memory; NULL:
+ * there is no stack either. */
+gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index);
+
+/* The place of an inline text; any pointer, NULL too. `t`: NULL, or where to
+ * remember it. */
+gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
+                                    gnomon__in_domain *domain,
+                                    uint32_t category, const char *text);
+
+/* ---- Texts (nvtx_text.c) -------------------------------------------------- */
+
+/* A text as UTF-8; never NULL, "(null)" where there is none. Free what is kept.
+ * A wide text that the buffer does not hold is cut where there is no memory. */
+typedef struct gnomon__in_text {
+    const char *text;
+    char *kept;
+    char buffer[512];
+} gnomon__in_text;
+void gnomon__in_wide(gnomon__in_text *out, const wchar_t *wide);
+/* `type`: nvtxMessageType_t; any other is no text. */
+void gnomon__in_message(gnomon__in_text *out, int32_t type,
+                        nvtxMessageValue_t message);
+void gnomon__in_text_free(gnomon__in_text *text);
+
+/* ---- Callbacks, by the modules of NVTX ------------------------------------ */
+
+typedef struct gnomon__in_module {
+    NvtxCallbackModule id;
+    uint32_t count; /* by callback id: with 0, which is none */
+    const NvtxFunctionPointer *functions; /* NULL: not this file's */
+} gnomon__in_module;
+
+#define GNOMON__IN_CALL(f) ((NvtxFunctionPointer)(f))
+#define GNOMON__IN_MODULE(id, table) \
+    { \
+        id, sizeof(table) / sizeof *(table), table \
+    }
+
+/* Each ends with one whose count is 0. */
+extern const gnomon__in_module gnomon__in_marks[];     /* nvtx_marks.c */
+extern const gnomon__in_module gnomon__in_handles[];   /* nvtx_handles.c */
+extern const gnomon__in_module gnomon__in_resources[]; /* nvtx_resources.c */
+
+static inline gnomon__in_domain *gnomon__in_domain_at(nvtxDomainHandle_t handle)
+{
+    return handle ? (gnomon__in_domain *)(void *)handle : &gnomon__in_default;
+}
+
+/* Begins a scope as the domain's innermost push on this thread, and ends that:
+ * their level, which is negative where there is none. `place`: NULL where gnomon
+ * is off. */
+int gnomon__in_push(const gnomon__in_domain *domain,
+                    const gnomon__in_place *place);
+int gnomon__in_pop(const gnomon__in_domain *domain);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What NVTX gives handles for: domains, registered texts, and the locks of the
+ * program's own making (nvtxDomainSyncUser*), waiting for which is a scope in
+ * the category "domain/sync". All are names (nvtx_names.c) and stay; destroying
+ * one is forgetting it. Any thread, whether gnomon is on or not: it may be
+ * switched on later. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "inject/nvtx.h"
+
+static const char *text_or_null(const char *text)
+{
+    return text ? text : "(null)";
+}
+
+/* ---- Domains and categories ----------------------------------------------- */
+
+static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
+{
+    return (nvtxDomainHandle_t)(void *)gnomon__in_domain_of(text_or_null(name));
+}
+
+static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
+{
+    gnomon__in_text text;
+    gnomon__in_wide(&text, name);
+    nvtxDomainHandle_t handle = domain_create_a(text.text);
+    gnomon__in_text_free(&text);
+    return handle;
+}
+
+static void NVTX_API domain_category_a(nvtxDomainHandle_t handle,
+                                       uint32_t category, const char *name)
+{
+    gnomon__in_label_set(gnomon__in_domain_at(handle), category,
+                         text_or_null(name));
+}
+
+static void NVTX_API domain_category_w(nvtxDomainHandle_t handle,
+                                       uint32_t category, const wchar_t *name)
+{
+    gnomon__in_text text;
+    gnomon__in_wide(&text, name);
+    domain_category_a(handle, category, text.text);
+    gnomon__in_text_free(&text);
+}
+
+static void NVTX_API category_a(uint32_t category, const char *name)
+{
+    domain_category_a(NULL, category, name);
+}
+
+static void NVTX_API category_w(uint32_t category, const wchar_t *name)
+{
+    domain_category_w(NULL, category, name);
+}
+
+/* ---- Registered texts ----------------------------------------------------- */
+
+static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t handle,
+                                              const char *text)
+{
+    return (nvtxStringHandle_t)(void *)gnomon__in_name_of(
+        gnomon__in_domain_at(handle), text_or_null(text));
+}
+
+static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
+                                              const wchar_t *wide)
+{
+    gnomon__in_text text;
+    gnomon__in_wide(&text, wide);
+    nvtxStringHandle_t made = register_a(handle, text.text);
+    gnomon__in_text_free(&text);
+    return made;
+}
+
+/* ---- Locks ---------------------------------------------------------------- */
+
+/* The domain beside `domain` whose stack is for waiting: a push that the program
+ * makes while it waits must not end with it. */
+static gnomon__in_domain *sync_of(const gnomon__in_domain *domain)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%.1000s%ssync", domain->text,
+             *domain->text ? "/" : "");
+    return gnomon__in_domain_of(text);
+}
+
+static nvtx_nvtxSyncUser_t NVTX_API sync_create(
+    nvtxDomainHandle_t handle, const nvtx_nvtxSyncUserAttributes_t *attributes)
+{
+    const nvtxSyncUserAttributes_t *a = attributes;
+    gnomon__in_text text = {.text = "(null)"};
+    if (a && a->size >= offsetof(nvtxSyncUserAttributes_t, message) +
+                            sizeof a->message)
+        gnomon__in_message(&text, a->messageType, a->message);
+    gnomon__in_name *name =
+        gnomon__in_name_of(sync_of(gnomon__in_domain_at(handle)), text.text);
+    gnomon__in_text_free(&text);
+    return name;
+}
+
+static void NVTX_API sync_wait(nvtx_nvtxSyncUser_t handle)
+{
+    gnomon__in_name *name = handle;
+    if (name)
+        gnomon__in_push(name->domain, load_relaxed(&gnomon_gate)
+                                          ? gnomon__in_place_of(name, 0)
+                                          : NULL);
+}
+
+static void NVTX_API sync_over(nvtx_nvtxSyncUser_t handle)
+{
+    const gnomon__in_name *name = handle;
+    if (name)
+        gnomon__in_pop(name->domain);
+}
+
+static const NvtxFunctionPointer handles_core[] = {
+    [NVTX_CBID_CORE_NameCategoryA] = GNOMON__IN_CALL(category_a),
+    [NVTX_CBID_CORE_NameCategoryW] = GNOMON__IN_CALL(category_w),
+};
+
+static const NvtxFunctionPointer handles_core2[] = {
+    [NVTX_CBID_CORE2_DomainNameCategoryA] = GNOMON__IN_CALL(domain_category_a),
+    [NVTX_CBID_CORE2_DomainNameCategoryW] = GNOMON__IN_CALL(domain_category_w),
+    [NVTX_CBID_CORE2_DomainRegisterStringA] = GNOMON__IN_CALL(register_a),
+    [NVTX_CBID_CORE2_DomainRegisterStringW] = GNOMON__IN_CALL(register_w),
+    [NVTX_CBID_CORE2_DomainCreateA] = GNOMON__IN_CALL(domain_create_a),
+    [NVTX_CBID_CORE2_DomainCreateW] = GNOMON__IN_CALL(domain_create_w),
+};
+
+static const NvtxFunctionPointer handles_sync[] = {
+    [NVTX_CBID_SYNC_DomainSyncUserCreate] = GNOMON__IN_CALL(sync_create),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireStart] = GNOMON__IN_CALL(sync_wait),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireFailed] = GNOMON__IN_CALL(sync_over),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess] = GNOMON__IN_CALL(sync_over),
+};
+
+const gnomon__in_module gnomon__in_handles[] = {
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, handles_core),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, handles_core2),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_SYNC, handles_sync),
+    {.count = 0}};

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* NVTX's ranges and marks, from the thread that makes them: a push is a scope of
+ * gnomon, whose token waits on the stack of its domain for the pop; a start is a
+ * range of gnomon, whose number is NVTX's; a payload is a sample of a counter of
+ * the same name.
+ *
+ * Invariant: once a thread has a stack, each push is on it, also where gnomon is
+ * off or has no memory, so a pop always meets its own push. With a registered
+ * text a push and its pop are two reads of thread-local storage, and some 40
+ * instructions, beyond the scope. */
+#include <stddef.h>
+
+#include "inject/nvtx.h"
+
+#define ON() likely(load_relaxed(&gnomon_gate) != 0)
+
+/* The attributes reach this far; older ones are shorter. */
+#define COVERS(a, field) \
+    ((a)->size >= offsetof(nvtxEventAttributes_t, field) + sizeof((a)->field))
+
+static gnomon__in_thread *thread_now(void)
+{
+    gnomon__in_thread *t = gnomon__in_own;
+    return likely(t != NULL) ? t : gnomon__in_thread_make();
+}
+
+/* ---- Where an event goes -------------------------------------------------- */
+
+static gnomon__in_place *place_a(gnomon__in_domain *domain, uint32_t category,
+                                 const char *text)
+{
+    return gnomon__in_inline(thread_now(), domain, category, text);
+}
+
+static gnomon__in_place *place_w(gnomon__in_domain *domain, uint32_t category,
+                                 const wchar_t *wide)
+{
+    gnomon__in_text text;
+    gnomon__in_wide(&text, wide);
+    /* No slot: the next text of another meaning lies at the same place. */
+    gnomon__in_place *p = gnomon__in_inline(NULL, domain, category, text.text);
+    gnomon__in_text_free(&text);
+    return p;
+}
+
+static __attribute__((noinline)) gnomon__in_place *
+place_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
+{
+    const gnomon__in_name *name;
+    if (!a || !COVERS(a, message))
+        return place_a(domain, 0, NULL);
+    switch (a->messageType) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+        return place_a(domain, a->category, a->message.ascii);
+    case NVTX_MESSAGE_TYPE_UNICODE:
+        return place_w(domain, a->category, a->message.unicode);
+    case NVTX_MESSAGE_TYPE_REGISTERED: /* with another domain, or nowhere */
+        name = (const void *)a->message.registered;
+        return place_a(domain, a->category, name ? name->text : NULL);
+    default:
+        return place_a(domain, a->category, NULL);
+    }
+}
+
+static __attribute__((noinline)) void
+sample_payload(gnomon__in_place *p, const nvtxEventAttributes_t *a)
+{
+    switch (a->payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+        gnomon_counter(&p->counter, (double)a->payload.ullValue);
+        break;
+    case NVTX_PAYLOAD_TYPE_INT64:
+        gnomon_counter(&p->counter, (double)a->payload.llValue);
+        break;
+    case NVTX_PAYLOAD_TYPE_DOUBLE:
+        gnomon_counter(&p->counter, a->payload.dValue);
+        break;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        gnomon_counter(&p->counter, a->payload.uiValue);
+        break;
+    case NVTX_PAYLOAD_TYPE_INT32:
+        gnomon_counter(&p->counter, a->payload.iValue);
+        break;
+    case NVTX_PAYLOAD_TYPE_FLOAT:
+        gnomon_counter(&p->counter, (double)a->payload.fValue);
+        break;
+    default:; /* of an extension: its layout is told elsewhere */
+    }
+}
+
+/* Its payload is sampled on the way. */
+static inline gnomon__in_place *place_at(gnomon__in_domain *domain,
+                                         const nvtxEventAttributes_t *a)
+{
+    gnomon__in_place *p;
+    gnomon__in_name *name = NULL;
+    if (likely(a && COVERS(a, message) &&
+               a->messageType == NVTX_MESSAGE_TYPE_REGISTERED))
+        name = (void *)a->message.registered;
+    if (likely(name && name->domain == domain))
+        p = gnomon__in_place_of(name, a->category);
+    else
+        p = place_unusual(domain, a);
+    if (unlikely(a && COVERS(a, payload) && a->payloadType))
+        sample_payload(p, a);
+    return p;
+}
+
+/* ---- Pushes and pops ------------------------------------------------------ */
+
+static inline gnomon__in_stack *in_stack_at(gnomon__in_thread *t,
+                                            const gnomon__in_domain *domain)
+{
+    return likely(domain->index < t->stack_count) ? &t->stacks[domain->index]
+                                                  : NULL;
+}
+
+/* The level is taken first, so that a handler that comes meanwhile pushes above
+ * it. Callbacks may move the stacks. */
+static inline int in_push_on(gnomon__in_thread *t,
+                             const gnomon__in_domain *domain,
+                             const gnomon__in_place *place)
+{
+    gnomon__in_stack *s = in_stack_at(t, domain);
+    if (unlikely(!s || s->depth >= s->room)) {
+        s = gnomon__in_stack_grow(t, domain->index);
+        if (!s)
+            return -1;
+    }
+    uint32_t level = s->depth++;
+    if (unlikely(level >= s->room))
+        return (int)level;
+    s->tokens[level] = 0;
+    fence_signal();
+    if (place) {
+        gnomon_token token = gnomon_begin(place->scope);
+        t->stacks[domain->index].tokens[level] = token;
+    }
+    return (int)level;
+}
+
+int gnomon__in_push(const gnomon__in_domain *domain,
+                    const gnomon__in_place *place)
+{
+    gnomon__in_thread *t;
+    if (unlikely(!place && !load_relaxed(&gnomon__in_used)))
+        return NVTX_NO_PUSH_POP_TRACKING;
+    t = place ? thread_now() : gnomon__in_own;
+    if (likely(t != NULL))
+        return in_push_on(t, domain, place);
+    return place ? -1 : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+int gnomon__in_pop(const gnomon__in_domain *domain)
+{
+    gnomon__in_thread *t =
+        likely(load_relaxed(&gnomon__in_used)) ? gnomon__in_own : NULL;
+    gnomon__in_stack *s = likely(t != NULL) ? in_stack_at(t, domain) : NULL;
+    if (unlikely(!s || !s->depth))
+        return ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
+    uint32_t level = s->depth - 1;
+    gnomon_token token = level < s->room ? s->tokens[level] : 0;
+    fence_signal();
+    s->depth = level;
+    gnomon_end(token);
+    return (int)level;
+}
+
+/* ---- Callbacks ------------------------------------------------------------ */
+
+static int NVTX_API in_domain_push_ex(nvtxDomainHandle_t handle,
+                                      const nvtxEventAttributes_t *a)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    return gnomon__in_push(domain, ON() ? place_at(domain, a) : NULL);
+}
+
+static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
+{
+    return in_domain_push_ex(NULL, a);
+}
+
+static int NVTX_API in_push_a(const char *message)
+{
+    gnomon__in_domain *domain = &gnomon__in_default;
+    return gnomon__in_push(domain, ON() ? place_a(domain, 0, message) : NULL);
+}
+
+static int NVTX_API in_push_w(const wchar_t *message)
+{
+    gnomon__in_domain *domain = &gnomon__in_default;
+    return gnomon__in_push(domain, ON() ? place_w(domain, 0, message) : NULL);
+}
+
+static int NVTX_API in_domain_pop(nvtxDomainHandle_t handle)
+{
+    return gnomon__in_pop(gnomon__in_domain_at(handle));
+}
+
+static int NVTX_API in_pop(void)
+{
+    return gnomon__in_pop(&gnomon__in_default);
+}
+
+static nvtxRangeId_t NVTX_API in_domain_start_ex(nvtxDomainHandle_t handle,
+                                                 const nvtxEventAttributes_t *a)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    return ON() ? gnomon_range_begin(place_at(domain, a)->scope) : 0;
+}
+
+static nvtxRangeId_t NVTX_API in_start_ex(const nvtxEventAttributes_t *a)
+{
+    return in_domain_start_ex(NULL, a);
+}
+
+static nvtxRangeId_t NVTX_API in_start_a(const char *message)
+{
+    return ON() ? gnomon_range_begin(
+                      place_a(&gnomon__in_default, 0, message)->scope)
+                : 0;
+}
+
+static nvtxRangeId_t NVTX_API in_start_w(const wchar_t *message)
+{
+    return ON() ? gnomon_range_begin(
+                      place_w(&gnomon__in_default, 0, message)->scope)
+                : 0;
+}
+
+static void NVTX_API in_end(nvtxRangeId_t id)
+{
+    gnomon_range_end(id);
+}
+
+static void NVTX_API in_domain_end(nvtxDomainHandle_t handle, nvtxRangeId_t id)
+{
+    (void)handle;
+    gnomon_range_end(id);
+}
+
+static void NVTX_API in_domain_mark_ex(nvtxDomainHandle_t handle,
+                                       const nvtxEventAttributes_t *a)
+{
+    if (ON())
+        gnomon_mark(&place_at(gnomon__in_domain_at(handle), a)->mark);
+}
+
+static void NVTX_API in_mark_ex(const nvtxEventAttributes_t *a)
+{
+    in_domain_mark_ex(NULL, a);
+}
+
+static void NVTX_API in_mark_a(const char *message)
+{
+    if (ON())
+        gnomon_mark(&place_a(&gnomon__in_default, 0, message)->mark);
+}
+
+static void NVTX_API in_mark_w(const wchar_t *message)
+{
+    if (ON())
+        gnomon_mark(&place_w(&gnomon__in_default, 0, message)->mark);
+}
+
+static const NvtxFunctionPointer marks_core[] = {
+    [NVTX_CBID_CORE_MarkEx] = GNOMON__IN_CALL(in_mark_ex),
+    [NVTX_CBID_CORE_MarkA] = GNOMON__IN_CALL(in_mark_a),
+    [NVTX_CBID_CORE_MarkW] = GNOMON__IN_CALL(in_mark_w),
+    [NVTX_CBID_CORE_RangeStartEx] = GNOMON__IN_CALL(in_start_ex),
+    [NVTX_CBID_CORE_RangeStartA] = GNOMON__IN_CALL(in_start_a),
+    [NVTX_CBID_CORE_RangeStartW] = GNOMON__IN_CALL(in_start_w),
+    [NVTX_CBID_CORE_RangeEnd] = GNOMON__IN_CALL(in_end),
+    [NVTX_CBID_CORE_RangePushEx] = GNOMON__IN_CALL(in_push_ex),
+    [NVTX_CBID_CORE_RangePushA] = GNOMON__IN_CALL(in_push_a),
+    [NVTX_CBID_CORE_RangePushW] = GNOMON__IN_CALL(in_push_w),
+    [NVTX_CBID_CORE_RangePop] = GNOMON__IN_CALL(in_pop),
+};
+
+static const NvtxFunctionPointer marks_core2[] = {
+    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__IN_CALL(in_domain_mark_ex),
+    [NVTX_CBID_CORE2_DomainRangeStartEx] = GNOMON__IN_CALL(in_domain_start_ex),
+    [NVTX_CBID_CORE2_DomainRangeEnd] = GNOMON__IN_CALL(in_domain_end),
+    [NVTX_CBID_CORE2_DomainRangePushEx] = GNOMON__IN_CALL(in_domain_push_ex),
+    [NVTX_CBID_CORE2_DomainRangePop] = GNOMON__IN_CALL(in_domain_pop),
+};
+
+const gnomon__in_module gnomon__in_marks[] = {
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, marks_core),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, marks_core2),
+    {.count = 0}};

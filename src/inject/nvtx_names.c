@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Domains, labels of categories, names and places: made when first met, by
+ * whichever thread that is, and never changed or freed. Threads that race for the
+ * same one agree on who came first.
+ *
+ * A place's category in gnomon is "domain/label", where the domain is the
+ * default one "label", and without a label "domain"; a category that nobody named
+ * goes by its number. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inject/nvtx.h"
+#include "platform/memory.h"
+
+#define BUCKETS 4096u
+#define MAX_NAMES (1u << 17) /* as many as gnomon takes */
+#define MAX_DOMAINS 1024u
+#define MAX_LABELS 65536u /* of one domain, with those that came later */
+
+gnomon__in_domain gnomon__in_default = {.text = ""};
+static gnomon__in_domain in_other_domain = {
+    .next = &gnomon__in_default, .text = "(other)", .index = 1};
+static gnomon__in_domain *in_domains = &in_other_domain;
+static uint32_t domain_count = 2;
+
+static gnomon__in_name *in_names[BUCKETS];
+static uint32_t names_made;
+
+/* What stands in for a name that cannot be taken. */
+static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
+                                        .text = "(other)"};
+static gnomon_region in_other_scope =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", NULL, NULL);
+static gnomon__in_place in_other_place = {
+    .scope = &in_other_scope,
+    .name = &in_other_name,
+    .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
+    .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
+
+/* Memory that stays; errno is the host's. */
+static void *keep_in(size_t bytes)
+{
+    int kept_errno = errno;
+    void *memory = gnomon__alloc(bytes);
+    errno = kept_errno;
+    return memory;
+}
+
+/* ---- Domains -------------------------------------------------------------- */
+
+static gnomon__in_domain *find_domain(gnomon__in_domain *from, const char *text)
+{
+    while (from && strcmp(from->text, text) != 0)
+        from = from->next;
+    return from;
+}
+
+gnomon__in_domain *gnomon__in_domain_of(const char *text)
+{
+    gnomon__in_domain *head = load_acquire(&in_domains), *made = NULL;
+    gnomon__in_domain *known = find_domain(head, text);
+    if (known)
+        return known;
+    if (load_relaxed(&domain_count) < MAX_DOMAINS)
+        made = keep_in(sizeof *made + strlen(text) + 1);
+    if (!made)
+        return &in_other_domain;
+    made->text = strcpy((char *)(made + 1), text);
+    made->index = add_relaxed(&domain_count, 1);
+    do { /* partner: the acquire above; a failed swap reads anew */
+        head = load_acquire(&in_domains);
+        known = find_domain(head, text);
+        made->next = head;
+    } while (!known && !cas_acq_rel(&in_domains, &head, made));
+    if (!known)
+        return made;
+    gnomon__free(made); /* its index stays unused */
+    return known;
+}
+
+static const gnomon__in_label *label_of(const gnomon__in_domain *domain,
+                                        uint32_t category)
+{
+    const gnomon__in_label *l = load_acquire(&domain->labels);
+    while (l && l->category != category)
+        l = l->next;
+    return l;
+}
+
+void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
+                          const char *text)
+{
+    const gnomon__in_label *now = label_of(domain, category);
+    if ((now && strcmp(now->text, text) == 0) || !category ||
+        load_relaxed(&domain->labelled) >= MAX_LABELS)
+        return;
+    gnomon__in_label *made = keep_in(sizeof *made + strlen(text) + 1);
+    if (!made)
+        return;
+    made->category = category;
+    strcpy(made->text, text);
+    made->next = load_relaxed(&domain->labels);
+    while (!cas_acq_rel(&domain->labels, &made->next, made))
+        ;                              /* partner: label_of */
+    add_release(&domain->labelled, 1); /* partner: place_make */
+}
+
+/* ---- Names ---------------------------------------------------------------- */
+
+static uint64_t hash_name(const gnomon__in_domain *domain, const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325ull ^ domain->index; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+static gnomon__in_name *find_name(gnomon__in_name *from,
+                                  const gnomon__in_domain *domain,
+                                  uint64_t hash, const char *text)
+{
+    while (from && (from->hash != hash || from->domain != domain ||
+                    strcmp(from->text, text) != 0))
+        from = from->next;
+    return from;
+}
+
+gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
+{
+    uint64_t hash = hash_name(domain, text);
+    gnomon__in_name **bucket = &in_names[(hash ^ hash >> 32) % BUCKETS];
+    gnomon__in_name *head = load_acquire(bucket), *made = NULL;
+    gnomon__in_name *known = find_name(head, domain, hash, text);
+    if (known)
+        return known;
+    if (load_relaxed(&names_made) < MAX_NAMES)
+        made = keep_in(sizeof *made + strlen(text) + 1);
+    if (!made)
+        return &in_other_name;
+    made->domain = domain;
+    made->hash = hash;
+    made->text = strcpy((char *)(made + 1), text);
+    do { /* partner: the acquire above */
+        head = load_acquire(bucket);
+        known = find_name(head, domain, hash, text);
+        made->next = head;
+    } while (!known && !cas_acq_rel(bucket, &head, made));
+    if (known) {
+        gnomon__free(made);
+        return known;
+    }
+    add_relaxed(&names_made, 1);
+    return made;
+}
+
+/* ---- Places --------------------------------------------------------------- */
+
+static gnomon_region in_region_of(int kind, const char *name,
+                                  const char *category)
+{
+    return (gnomon_region){.mask = GNOMON_MASK_UNSEEN,
+                           .struct_size = sizeof(gnomon_region),
+                           .abi = GNOMON_ABI,
+                           .kind = (uint8_t)kind,
+                           .name = name,
+                           .category = category};
+}
+
+/* gnomon is full, out of memory, or inside a callback, where it takes none. */
+static int is_refused(const gnomon_region *region, const char *text)
+{
+    return strcmp(region->name, in_other_name.text) == 0 &&
+           strcmp(text, in_other_name.text) != 0;
+}
+
+/* A place of these, among those from `p` on, that says the same. */
+static gnomon__in_place *find_place(gnomon__in_place *p, uint32_t category,
+                                    const char *text)
+{
+    while (p &&
+           (p->category != category || strcmp(p->mark.category, text) != 0))
+        p = p->next;
+    return p;
+}
+
+gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
+                                        uint32_t category)
+{
+    const gnomon__in_domain *domain = name->domain;
+    uint32_t labelled = load_acquire(&domain->labelled); /* before the label */
+    const gnomon__in_label *label = label_of(domain, category);
+    char number[16] = "";
+    if (category && !label)
+        snprintf(number, sizeof number, "%u", (unsigned)category);
+    const char *last = label ? label->text : number;
+    const char *slash = *domain->text && *last ? "/" : "";
+    if (name == &in_other_name)
+        return &in_other_place;
+    size_t room = strlen(domain->text) + strlen(last) + 2;
+    gnomon__in_place *made = keep_in(sizeof *made + room), *known, *head;
+    if (!made)
+        return &in_other_place;
+    char *text = (char *)(made + 1);
+    snprintf(text, room, "%s%s%s", domain->text, slash, last);
+    made->scope = gnomon_region_get(name->text, text);
+    made->mark = in_region_of(GNOMON_KIND_MARK, name->text, text);
+    made->counter = in_region_of(GNOMON_KIND_COUNTER, name->text, text);
+    made->category = category;
+    made->labelled = labelled;
+    made->name = name;
+    if (is_refused(made->scope, name->text)) {
+        gnomon__free(made);
+        return &in_other_place;
+    }
+    do { /* partner: gnomon__in_place_of */
+        head = load_acquire(&name->places);
+        known = find_place(head, category, text);
+        made->next = head;
+    } while (!known && !cas_acq_rel(&name->places, &head, made));
+    if (!known)
+        return made;
+    store_relaxed(&known->labelled, labelled);
+    gnomon__free(made);
+    return known;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What NVTX lets programs name: threads, and things of which gnomon keeps no
+ * tracks yet. The calling thread gets its name; all else becomes metadata of the
+ * run, key "nvtx.KIND.ID", the name its value. Any thread; control calls, so
+ * names that a profiler's callback gives are lost.
+ *
+ * Invariant: at most MAX_RESOURCES are kept, so a program that names an event
+ * a step does not grow the run's metadata for ever. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inject/nvtx.h"
+#include "platform/error.h"
+#include "platform/json.h"
+#include "platform/os.h"
+
+#define MAX_RESOURCES 1024u
+#define MAX_TEXT 256u
+
+static uint32_t resources_kept;
+
+static void keep_resource(const char *kind, const char *id, const char *name)
+{
+    char key[128], json[6 * MAX_TEXT + 3]; /* an escape is \u0000 at most */
+    if (!load_relaxed(&gnomon_gate))
+        return;
+    uint32_t before = add_relaxed(&resources_kept, 1);
+    if (before == MAX_RESOURCES)
+        gnomon__log("NVTX: more than %u things have names: the rest are not "
+                    "kept",
+                    MAX_RESOURCES);
+    if (before >= MAX_RESOURCES) {
+        store_relaxed(&resources_kept, MAX_RESOURCES + 1);
+        return;
+    }
+    snprintf(key, sizeof key, "nvtx.%s.%s", kind, id);
+    if (!name)
+        name = "(null)";
+    gnomon__json_quote(name, strnlen(name, MAX_TEXT), json, sizeof json);
+    (void)gnomon_metadata(key, json);
+}
+
+static void name_handle(const char *kind, const void *handle, const char *name)
+{
+    char id[32];
+    snprintf(id, sizeof id, "0x%" PRIxPTR, (uintptr_t)handle);
+    keep_resource(kind, id, name);
+}
+
+static void name_device(const char *kind, int device, const char *name)
+{
+    char id[32];
+    snprintf(id, sizeof id, "%d", device);
+    keep_resource(kind, id, name);
+}
+
+/* `thread`: as the system numbers it. */
+static void name_thread(uint64_t thread, const char *name)
+{
+    char id[32];
+    if (thread == (uint64_t)gnomon__os_thread_id()) {
+        gnomon_thread_name(name);
+        return;
+    }
+    snprintf(id, sizeof id, "%" PRIu64, thread);
+    keep_resource("thread", id, name);
+}
+
+/* A pair of callbacks, of text and of wide text. */
+#define NAMED(function, type, call) \
+    static void NVTX_API function##_a(type what, const char *name) \
+    { \
+        call; \
+    } \
+    static void NVTX_API function##_w(type what, const wchar_t *wide) \
+    { \
+        gnomon__in_text text; \
+        gnomon__in_wide(&text, wide); \
+        function##_a(what, text.text); \
+        gnomon__in_text_free(&text); \
+    }
+#define NAMED_HANDLE(function, kind) \
+    NAMED(function, void *, name_handle(kind, what, name))
+
+NAMED(name_os_thread, uint32_t, name_thread(what, name))
+NAMED(name_cu_device, int, name_device("cuda_device", what, name))
+NAMED_HANDLE(name_cu_context, "cuda_context")
+NAMED_HANDLE(name_cu_stream, "cuda_stream")
+NAMED_HANDLE(name_cu_event, "cuda_event")
+NAMED_HANDLE(name_cl_device, "opencl_device")
+NAMED_HANDLE(name_cl_context, "opencl_context")
+NAMED_HANDLE(name_cl_queue, "opencl_queue")
+NAMED_HANDLE(name_cl_memory, "opencl_memory")
+NAMED_HANDLE(name_cl_sampler, "opencl_sampler")
+NAMED_HANDLE(name_cl_program, "opencl_program")
+NAMED_HANDLE(name_cl_event, "opencl_event")
+
+/* ---- Resources of a domain ------------------------------------------------ */
+
+static void name_resource(const gnomon__in_domain *domain,
+                          const nvtxResourceAttributes_t *a, const char *name)
+{
+    char kind[64], id[32];
+    uint64_t value = a->identifier.ullValue;
+    pthread_t self = pthread_self();
+    switch (a->identifierType) {
+    case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
+        name_thread(value, name);
+        return;
+    case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX:
+        if (memcmp(&value, &self, sizeof value) == 0) {
+            gnomon_thread_name(name);
+            return;
+        }
+        break;
+    default:;
+    }
+    /* Types are a class and a number in it, and the domain's own. */
+    snprintf(kind, sizeof kind, "%.40s%sresource.%" PRIx32, domain->text,
+             *domain->text ? "." : "", (uint32_t)a->identifierType);
+    snprintf(id, sizeof id, "0x%" PRIx64, value);
+    keep_resource(kind, id, name);
+}
+
+static nvtxResourceHandle_t NVTX_API
+resource_create(nvtxDomainHandle_t handle, nvtxResourceAttributes_t *a)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    gnomon__in_text text;
+    if (!a || a->size < offsetof(nvtxResourceAttributes_t, message) +
+                            sizeof a->message)
+        return NULL;
+    gnomon__in_message(&text, a->messageType, a->message);
+    name_resource(domain, a, text.text);
+    gnomon__in_text_free(&text);
+    return (nvtxResourceHandle_t)(void *)domain; /* for nothing but not NULL */
+}
+
+/* ---- Tables --------------------------------------------------------------- */
+
+#define BOTH(id, function) \
+    [id##A] = GNOMON__IN_CALL(function##_a), \
+    [id##W] = GNOMON__IN_CALL(function##_w)
+
+static const NvtxFunctionPointer named_core[] = {
+    BOTH(NVTX_CBID_CORE_NameOsThread, name_os_thread),
+};
+static const NvtxFunctionPointer named_core2[] = {
+    [NVTX_CBID_CORE2_DomainResourceCreate] = GNOMON__IN_CALL(resource_create),
+};
+static const NvtxFunctionPointer named_cuda[] = {
+    BOTH(NVTX_CBID_CUDA_NameCuDevice, name_cu_device),
+    BOTH(NVTX_CBID_CUDA_NameCuContext, name_cu_context),
+    BOTH(NVTX_CBID_CUDA_NameCuStream, name_cu_stream),
+    BOTH(NVTX_CBID_CUDA_NameCuEvent, name_cu_event),
+};
+static const NvtxFunctionPointer named_cudart[] = {
+    BOTH(NVTX_CBID_CUDART_NameCudaDevice, name_cu_device),
+    BOTH(NVTX_CBID_CUDART_NameCudaStream, name_cu_stream),
+    BOTH(NVTX_CBID_CUDART_NameCudaEvent, name_cu_event),
+};
+static const NvtxFunctionPointer named_opencl[] = {
+    BOTH(NVTX_CBID_OPENCL_NameClDevice, name_cl_device),
+    BOTH(NVTX_CBID_OPENCL_NameClContext, name_cl_context),
+    BOTH(NVTX_CBID_OPENCL_NameClCommandQueue, name_cl_queue),
+    BOTH(NVTX_CBID_OPENCL_NameClMemObject, name_cl_memory),
+    BOTH(NVTX_CBID_OPENCL_NameClSampler, name_cl_sampler),
+    BOTH(NVTX_CBID_OPENCL_NameClProgram, name_cl_program),
+    BOTH(NVTX_CBID_OPENCL_NameClEvent, name_cl_event),
+};
+
+const gnomon__in_module gnomon__in_resources[] = {
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, named_core),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, named_core2),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CUDA, named_cuda),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_CUDART, named_cudart),
+    GNOMON__IN_MODULE(NVTX_CB_MODULE_OPENCL, named_opencl),
+    {.count = 0}};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What is kept of a thread that makes NVTX's marks: what it pushed, by domain,
+ * and the inline texts it used last. Only the thread itself looks at it; it goes
+ * with the thread, and one whose destructors still mark gets another. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "inject/nvtx.h"
+#include "platform/memory.h"
+
+#define FIRST_ROOM 16u
+#define MAX_ROOM (1u << 20) /* 8 MiB: of pushes that nobody pops */
+
+__thread gnomon__in_thread *gnomon__in_own;
+uint32_t gnomon__in_used;
+
+static pthread_key_t in_key;
+static int has_in_key;
+
+static void in_thread_ended(void *memory)
+{
+    gnomon__in_thread *t = memory;
+    gnomon__in_own = NULL;
+    for (uint32_t i = 0; i < t->stack_count; i++)
+        gnomon__free(t->stacks[i].tokens);
+    gnomon__free(t->stacks);
+    gnomon__free(t);
+}
+
+static void make_in_key(void)
+{
+    has_in_key = pthread_key_create(&in_key, in_thread_ended) == 0;
+}
+
+gnomon__in_thread *gnomon__in_thread_make(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int kept_errno = errno;
+    gnomon__in_thread *t = gnomon__alloc(sizeof *t);
+    pthread_once(&once, make_in_key);
+    /* Without a key, memory of threads that end is lost; nothing else is. */
+    if (t && has_in_key)
+        pthread_setspecific(in_key, t);
+    gnomon__in_own = t;
+    store_relaxed(&gnomon__in_used, 1);
+    errno = kept_errno;
+    return t;
+}
+
+/* Twice `count` things of `bytes`, or up to `least`; what is new is zero. */
+static void *in_grown(void *memory, uint32_t *count, uint32_t least,
+                      size_t bytes)
+{
+    uint32_t more = *count ? 2 * *count : least;
+    if (more < least)
+        more = least;
+    int kept_errno = errno;
+    char *fresh = gnomon__realloc(memory, more * bytes);
+    errno = kept_errno;
+    if (!fresh)
+        return memory;
+    memset(fresh + *count * bytes, 0, (more - *count) * bytes);
+    *count = more;
+    return fresh;
+}
+
+gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index)
+{
+    if (index >= t->stack_count)
+        t->stacks =
+            in_grown(t->stacks, &t->stack_count, index + 1, sizeof *t->stacks);
+    if (index >= t->stack_count)
+        return NULL;
+    gnomon__in_stack *s = &t->stacks[index];
+    if (s->depth >= s->room && s->room < MAX_ROOM)
+        s->tokens =
+            in_grown(s->tokens, &s->room, FIRST_ROOM, sizeof *s->tokens);
+    return s;
+}
+
+/* By pointer, checked by content, since a buffer's text may change. */
+gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
+                                    gnomon__in_domain *domain,
+                                    uint32_t category, const char *text)
+{
+    if (!text)
+        text = "(null)";
+    uintptr_t at = (uintptr_t)text;
+    gnomon__in_slot *slot =
+        t ? &t->slots[(at ^ at >> 9 ^ category) % GNOMON__IN_SLOTS] : NULL;
+    gnomon__in_place *p = slot ? slot->place : NULL;
+    if (p && slot->pointer == text && p->name->domain == domain &&
+        gnomon__in_fits(p, domain, category) &&
+        strcmp(p->name->text, text) == 0)
+        return p;
+    p = gnomon__in_place_of(gnomon__in_name_of(domain, text), category);
+    if (slot)
+        *slot = (gnomon__in_slot){text, p};
+    return p;
+}
