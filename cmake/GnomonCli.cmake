@@ -40,8 +40,10 @@ set_target_properties(gnomon_cli PROPERTIES
   C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gnomon_cli
   PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}"
+  "${CMAKE_INSTALL_FULL_LIBDIR}")
 target_compile_definitions(gnomon_cli PRIVATE _GNU_SOURCE
-  PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON})
+  GNOMON_LIB_FROM_BIN="${lib_from_bin}" PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON})
 gnomon_set_warnings(gnomon_cli)
 if(GNOMON_WITH_JANSSON)
   target_include_directories(gnomon_cli SYSTEM PUBLIC "${JANSSON_INCLUDE_DIR}")

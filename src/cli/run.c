@@ -18,18 +18,21 @@
 
 #include "cli/command.h"
 #include "cli/found.h"
+#include "cli/injected.h"
 #include "platform/error.h"
 
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
-enum { RUN_PROFILER };
+enum { RUN_PROFILER, RUN_NVTX };
 
 static const gnomon__cli_option run_options[] = {
     [RUN_PROFILER] = {.name = "profiler",
                       .letter = 'p',
                       .value = "SPEC",
                       .help = "what $GNOMON is to be; simple, where not given"},
+    [RUN_NVTX] = {.name = "nvtx",
+                  .help = "take in the marks that the program makes with NVTX"},
     {.name = NULL}};
 
 static int run_run(int argc, char **argv);
@@ -42,7 +45,12 @@ const gnomon__command gnomon__command_run = {
             "does: with its\n"
             "exit status, or by the same signal; 127 where it is not found, "
             "126 where it\n"
-            "cannot be executed. Lines on the reports go to standard error.",
+            "cannot be executed. Lines on the reports go to standard error.\n"
+            "\n"
+            "A program that is marked with NVTX needs no gnomon in it: --nvtx "
+            "sets\n"
+            "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
+            "it starts.",
     .options = run_options,
     .run = run_run,
     .operands_follow = 1,
@@ -172,12 +180,17 @@ static int run_program(const char *spec, char **words)
 static int run_run(int argc, char **argv)
 {
     const char *spec = "simple";
-    int option;
+    int option, nvtx = 0;
     while ((option = gnomon__cli_next(&gnomon__command_run, argc, argv)) >= 0)
-        spec = optarg;
+        if (option == RUN_NVTX)
+            nvtx = 1;
+        else
+            spec = optarg;
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (optind == argc)
         return gnomon__cli_usage(&gnomon__command_run, "no program is named");
+    if (nvtx && !gnomon__cli_inject_nvtx())
+        return GNOMON__EXIT_UNREADABLE;
     return run_program(spec, argv + optind);
 }
