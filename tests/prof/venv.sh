@@ -15,7 +15,7 @@ if ! timeout 150 "$venv/bin/python" -m pip install --quiet --timeout 10 \
     --retries 1 --disable-pip-version-check -r "$requirements" \
     >> "$venv.log" 2>&1; then
     tail -n 3 "$venv.log"
-    echo "skipped: the viewers cannot be had"
+    echo "skipped: what $requirements lists cannot be had"
     exit 77
 fi
 cp "$requirements" "$venv/requirements.txt"

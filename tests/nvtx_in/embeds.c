@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A program that has gnomon and NVTX's marks: both tell of one run. Its words:
+ *
+ *     host    three scopes of its own, each with two of NVTX's inside
+ *     nvtx    two of NVTX's alone
+ *     off     nothing is attached from now on
+ *     on      simple is
+ *     cross   NVTX's ranges that are open while that changes */
+#include <stdio.h>
+#include <string.h>
+
+#include <gnomon.h>
+#include <nvtx3/nvToolsExt.h>
+
+static void use_nvtx(const char *name)
+{
+    for (int i = 0; i < 2; i++) {
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+}
+
+/* A pop always meets its push, so what comes after is counted once. */
+static void cross(void)
+{
+    int before = nvtxRangePushA("before"); /* while it is on */
+    gnomon_configure("");
+    int between = nvtxRangePushA("between");
+    gnomon_configure("simple");
+    int after = nvtxRangePushA("after");
+    int out[] = {nvtxRangePop(), nvtxRangePop(), 0, 0};
+    gnomon_configure("");
+    out[2] = nvtxRangePop();
+    gnomon_configure("simple");
+    out[3] = nvtxRangePop();
+    use_nvtx("later");
+    printf("%d %d %d: %d %d %d %d\n", before, between, after, out[0], out[1],
+           out[2], out[3]);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "host") == 0)
+            for (int k = 0; k < 3; k++) {
+                GNOMON_SCOPE("host");
+                use_nvtx("inside");
+            }
+        else if (strcmp(argv[i], "nvtx") == 0)
+            use_nvtx("alone");
+        else if (strcmp(argv[i], "off") == 0)
+            gnomon_configure("");
+        else if (strcmp(argv[i], "on") == 0)
+            gnomon_configure("simple");
+        else if (strcmp(argv[i], "cross") == 0)
+            cross();
+    }
+    return 0;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A program with NVTX's marks that knows nothing of gnomon: its words are what it
+ * does, in order. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtSync.h>
+
+static nvtxEventAttributes_t attributes(int type)
+{
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.version = NVTX_VERSION;
+    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    a.messageType = type;
+    return a;
+}
+
+static nvtxEventAttributes_t ascii(const char *text)
+{
+    nvtxEventAttributes_t a = attributes(NVTX_MESSAGE_TYPE_ASCII);
+    a.message.ascii = text;
+    return a;
+}
+
+static nvtxEventAttributes_t registered(nvtxStringHandle_t text)
+{
+    nvtxEventAttributes_t a = attributes(NVTX_MESSAGE_TYPE_REGISTERED);
+    a.message.registered = text;
+    return a;
+}
+
+/* 3 of outer, each with 2 of inner: prints the levels of the first. */
+static void nested(void)
+{
+    for (int i = 0; i < 3; i++) {
+        int outer = nvtxRangePushA("outer"), inner = 0, out;
+        for (int k = 0; k < 2; k++) {
+            inner = nvtxRangePushA("inner");
+            nvtxRangePop();
+        }
+        out = nvtxRangePop();
+        if (i == 0)
+            printf("%d %d %d\n", outer, inner, out);
+    }
+}
+
+/* A place of each kind of text, with and without domain and category. */
+static void kinds(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxDomainHandle_t wide = nvtxDomainCreateW(L"b\u00fccher");
+    nvtxStringHandle_t text = nvtxDomainRegisterStringA(lib, "registered");
+    nvtxStringHandle_t wide_text =
+        nvtxDomainRegisterStringW(wide, L"\u2713 \U0001F600");
+    nvtxNameCategoryA(5, "five");
+    nvtxNameCategoryW(6, L"s\u00eds");
+    nvtxDomainNameCategoryA(lib, 3, "io");
+    nvtxDomainNameCategoryW(wide, 3, L"caf\u00e9");
+
+    nvtxRangePushA("plain");
+    nvtxRangePushW(L"gr\u00f6\u00dfe");
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxEventAttributes_t a = ascii("with category");
+    a.category = 5;
+    nvtxRangePushEx(&a);
+    nvtxRangePop();
+    a.category = 6;
+    nvtxDomainRangeEnd(NULL, nvtxRangeStartEx(&a));
+    a = registered(text);
+    for (uint32_t category = 0; category < 4; category += 3) {
+        a.category = category;
+        nvtxDomainRangePushEx(lib, &a);
+        nvtxDomainRangePop(lib);
+    }
+    a.category = 7; /* which nobody named */
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+    a.category = 0;
+    nvtxDomainRangePushEx(wide, &a); /* another's */
+    nvtxDomainRangePop(wide);
+    a = registered(wide_text);
+    a.category = 3;
+    nvtxDomainRangePushEx(wide, &a);
+    nvtxDomainRangePop(wide);
+    a = attributes(NVTX_MESSAGE_TYPE_UNICODE);
+    a.message.unicode = L"inline \u00fc";
+    nvtxRangeEnd(nvtxRangeStartEx(&a));
+    nvtxRangeEnd(nvtxRangeStartA("started"));
+    nvtxRangeEnd(nvtxRangeStartW(L"started \u00fc"));
+    /* Named late, and anew. */
+    a = ascii("late");
+    a.category = 9;
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+    nvtxDomainNameCategoryA(lib, 9, "nine");
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+    /* One pointer in two domains and categories. */
+    a = ascii("pointer");
+    nvtxRangePushEx(&a);
+    nvtxDomainRangePushEx(lib, &a);
+    a.category = 3;
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+    nvtxDomainRangePop(lib);
+    nvtxRangePop();
+    /* Gone, and there again. */
+    nvtxDomainDestroy(lib);
+    lib = nvtxDomainCreateA("lib");
+    a = registered(text);
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+}
+
+static void marks(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxEventAttributes_t a = ascii("epoch");
+    nvtxDomainNameCategoryA(lib, 1, "twin");
+    nvtxDomainNameCategoryA(lib, 2, "twin");
+    nvtxRangePushA("around");
+    for (int i = 0; i < 4; i++) {
+        nvtxMarkA("tick");
+        nvtxMarkW(L"t\u00fcck");
+        a.category = (uint32_t)(1 + i % 2); /* two of one name */
+        nvtxDomainMarkEx(lib, &a);
+    }
+    nvtxRangePop();
+    /* Of each type: 1, -2, 3.5, 4, -5, 6.5. */
+    for (int type = 1; type <= 6; type++) {
+        a = ascii("loss");
+        a.payloadType = type;
+        if (type == 1)
+            a.payload.ullValue = 1;
+        else if (type == 2)
+            a.payload.llValue = -2;
+        else if (type == 3)
+            a.payload.dValue = 3.5;
+        else if (type == 4)
+            a.payload.uiValue = 4;
+        else if (type == 5)
+            a.payload.iValue = -5;
+        else
+            a.payload.fValue = 6.5f;
+        nvtxMarkEx(&a);
+    }
+    a.payloadType = (int32_t)0xDFBD0009; /* of an extension */
+    nvtxMarkEx(&a);
+}
+
+/* ---- Threads -------------------------------------------------------------- */
+
+#define THREADS 8
+static pthread_barrier_t start;
+static nvtxDomainHandle_t threads_domain;
+static nvtxStringHandle_t threads_text;
+static nvtxRangeId_t passed[THREADS][64];
+static int rounds;
+
+/* Rounds of: registered { inline { started elsewhere, ended here } } mark. */
+static void *thread_body(void *argument)
+{
+    int me = (int)(size_t)argument;
+    char text[32];
+    nvtxEventAttributes_t a = registered(threads_text);
+    snprintf(text, sizeof text, "worker %d", me);
+    nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), text);
+    pthread_barrier_wait(&start);
+    for (int i = 0; i < rounds; i++) {
+        snprintf(text, sizeof text, "part %d", i % 4); /* one buffer */
+        nvtxDomainRangePushEx(threads_domain, &a);
+        nvtxRangePushA(text);
+        nvtxRangePop();
+        nvtxDomainRangePop(threads_domain);
+        nvtxMarkA("round");
+        if (i < 64)
+            passed[me][i] = nvtxRangeStartA("across");
+    }
+    pthread_barrier_wait(&start);
+    for (int i = 0; i < 64 && i < rounds; i++)
+        nvtxRangeEnd(passed[(me + 1) % THREADS][i]);
+    return NULL;
+}
+
+static void threads(int n)
+{
+    pthread_t thread[THREADS];
+    rounds = n;
+    threads_domain = nvtxDomainCreateA("threads");
+    threads_text = nvtxDomainRegisterStringA(threads_domain, "step");
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; i++)
+        if (pthread_create(&thread[i], NULL, thread_body, (void *)i))
+            exit(3);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* Threads by the dozen, one after the other, each with a deep stack. */
+static void *deep_body(void *unused)
+{
+    for (int i = 0; i < 100; i++)
+        nvtxRangePushA("deep");
+    for (int i = 0; i < 100; i++)
+        nvtxRangePop();
+    return unused;
+}
+
+static void deep(int n)
+{
+    pthread_t thread;
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&thread, NULL, deep_body, NULL) ||
+            pthread_join(thread, NULL))
+            exit(3);
+}
+
+/* n of inner in n / 1000 of outer, and as many from start to end. */
+static void many(int n)
+{
+    nvtxStringHandle_t outer = nvtxDomainRegisterStringA(NULL, "outer");
+    nvtxStringHandle_t inner = nvtxDomainRegisterStringA(NULL, "inner");
+    nvtxEventAttributes_t a = registered(outer), b = registered(inner);
+    for (int i = 0; i < n; i++) {
+        if (i % 1000 == 0)
+            nvtxRangePushEx(&a);
+        nvtxRangePushEx(&b);
+        nvtxRangePop();
+        nvtxRangeEnd(nvtxRangeStartA("range"));
+        if (i % 1000 == 999)
+            nvtxRangePop();
+    }
+}
+
+/* ---- Trouble --------------------------------------------------------------- */
+
+static void unbalanced(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxEventAttributes_t a = ascii("in lib");
+    int first = nvtxRangePop();
+    nvtxRangePushA("x");
+    int other = nvtxDomainRangePop(lib), mine = nvtxRangePop();
+    printf("%d %d %d %d\n", first, other, mine, nvtxRangePop());
+    /* Each domain has its own stack. */
+    nvtxRangePushA("around");
+    int level = nvtxDomainRangePushEx(lib, &a);
+    printf("%d %d", level, nvtxDomainRangePop(lib));
+    printf(" %d\n", nvtxRangePop());
+    nvtxRangeEnd(0);
+    nvtxRangeEnd(12345);
+}
+
+/* An older end is one that inner ones of other domains do not outlive. */
+static void interleaved(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxEventAttributes_t a = ascii("inner");
+    nvtxRangePushA("outer");
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxRangePop();
+    nvtxDomainRangePop(lib);
+    nvtxRangePushA("after");
+    nvtxRangePop();
+}
+
+/* The last of these runs into pages that nobody has. */
+static void bad(void)
+{
+    nvtxEventAttributes_t a = ascii("never seen");
+    nvtxDomainHandle_t none = nvtxDomainCreateA(NULL);
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxRangePushA(NULL);
+    nvtxRangePushW(NULL);
+    nvtxRangePushEx(NULL);
+    a.size = 0;
+    nvtxRangePushEx(&a);
+    a.size = 8;
+    nvtxDomainRangePushEx(none, &a);
+    a.size = 1000;
+    a.version = 77;
+    a.messageType = 99;
+    nvtxDomainRangePushEx(lib, &a);
+    a = registered(NULL);
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxDomainRangePop(lib);
+    nvtxDomainRangePop(lib);
+    nvtxDomainRangePop(none);
+    for (int i = 0; i < 4; i++)
+        nvtxRangePop();
+    nvtxMarkA(NULL);
+    nvtxMarkEx(NULL);
+    nvtxRangeEnd(nvtxRangeStartEx(NULL));
+    nvtxNameCategoryA(0, "none");
+    nvtxNameCategoryA(1, NULL);
+    nvtxDomainRegisterStringA(lib, NULL);
+    nvtxDomainRegisterStringW(lib, NULL);
+    nvtxDomainResourceCreate(lib, NULL);
+    nvtxDomainDestroy(NULL);
+    /* No code points, and no UTF-8. */
+    wchar_t odd[] = {0x110000, 0xD800, 'x', 0};
+    nvtxRangePushW(odd);
+    nvtxRangePop();
+    nvtxRangePushA("\xff\xfe");
+    nvtxRangePop();
+    char *longest = malloc(100001);
+    wchar_t *wide = malloc(100001 * sizeof *wide);
+    for (int i = 0; i < 100000; i++) {
+        longest[i] = 'a';
+        wide[i] = 0xfc;
+    }
+    longest[100000] = 0;
+    wide[100000] = 0;
+    nvtxRangePushA(longest);
+    nvtxRangePop();
+    nvtxRangePushW(wide);
+    nvtxRangePop();
+    free(longest);
+    free(wide);
+}
+
+static void *named_as_resource(void *lib)
+{
+    nvtxResourceAttributes_t r;
+    pthread_t self = pthread_self();
+    memset(&r, 0, sizeof r);
+    r.version = NVTX_VERSION;
+    r.size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE;
+    r.identifierType = NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX;
+    memcpy(&r.identifier, &self, sizeof self);
+    r.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+    r.message.unicode = L"posix \u00fc";
+    nvtxDomainResourceCreate(lib, &r);
+    nvtxRangePushA("named");
+    nvtxRangePop();
+    return NULL;
+}
+
+static void names(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxResourceAttributes_t r;
+    pthread_t thread;
+    memset(&r, 0, sizeof r);
+    r.version = NVTX_VERSION;
+    r.size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE;
+    r.identifierType = NVTX_RESOURCE_TYPE_GENERIC_HANDLE;
+    r.identifier.ullValue = 0xabc;
+    r.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    r.message.ascii = "a \"lock\"";
+    nvtxRangePushA("named");
+    nvtxNameOsThreadA((uint32_t)getpid(), "the first name");
+    nvtxNameOsThreadW(1, L"init\u00fc");
+    nvtxResourceHandle_t handle = nvtxDomainResourceCreate(lib, &r);
+    if (!handle)
+        puts("no handle");
+    nvtxDomainResourceDestroy(handle);
+    r.identifierType = NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE;
+    r.identifier.ullValue = (uint64_t)getpid();
+    r.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    r.message.registered = nvtxDomainRegisterStringA(lib, "the main one");
+    nvtxDomainResourceCreate(lib, &r);
+    r.identifierType = NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX;
+    r.identifier.ullValue = 1;
+    r.messageType = 0;
+    nvtxDomainResourceCreate(NULL, &r); /* nobody's, and no text */
+    r.size = 4;
+    if (nvtxDomainResourceCreate(lib, &r))
+        puts("a handle");
+    if (pthread_create(&thread, NULL, named_as_resource, lib) ||
+        pthread_join(thread, NULL))
+        exit(3);
+    nvtxRangePop();
+}
+
+/* Waiting for a lock of the program's own, and a range pushed meanwhile. */
+static void waits(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxSyncUserAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.version = NVTX_VERSION;
+    a.size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE;
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = "queue";
+    nvtxSyncUser_t lock = nvtxDomainSyncUserCreate(lib, &a);
+    for (int i = 0; i < 3; i++) {
+        nvtxDomainSyncUserAcquireStart(lock);
+        nvtxRangePushA("spin");
+        nvtxRangePop();
+        if (i == 0)
+            nvtxDomainSyncUserAcquireFailed(lock);
+        else
+            nvtxDomainSyncUserAcquireSuccess(lock);
+        nvtxDomainSyncUserReleasing(lock);
+    }
+    nvtxDomainSyncUserDestroy(lock);
+}
+
+static void forks(void)
+{
+    nvtxRangePushA("parent");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        nvtxRangePushA("child");
+        nvtxRangePop();
+        nvtxRangePop();
+        nvtxRangePushA("more");
+        nvtxRangePop();
+        exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("%d\n", status);
+    nvtxRangePop();
+}
+
+/* Names that never come again: past what is kept they are "(other)". */
+static void fresh(int n)
+{
+    char text[32];
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "fresh %d", i);
+        nvtxRangePushA(text);
+        nvtxRangePop();
+    }
+}
+
+__attribute__((constructor)) static void early(void)
+{
+    if (getenv("PROGRAM_EARLY")) {
+        nvtxRangePushA("early");
+        nvtxRangePop();
+    }
+}
+
+__attribute__((destructor)) static void late(void)
+{
+    if (getenv("PROGRAM_EARLY")) {
+        nvtxRangePushA("late");
+        nvtxRangePop();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *word;
+        void (*run)(void);
+        void (*run_n)(int);
+    } words[] = {{"nested", nested, NULL},
+                 {"kinds", kinds, NULL},
+                 {"marks", marks, NULL},
+                 {"threads=", NULL, threads},
+                 {"deep=", NULL, deep},
+                 {"many=", NULL, many},
+                 {"unbalanced", unbalanced, NULL},
+                 {"bad", bad, NULL},
+                 {"interleaved", interleaved, NULL},
+                 {"names", names, NULL},
+                 {"waits", waits, NULL},
+                 {"forks", forks, NULL},
+                 {"fresh=", NULL, fresh}};
+    for (int i = 1; i < argc; i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            size_t n = strlen(words[k].word);
+            if (words[k].run_n && strncmp(argv[i], words[k].word, n) == 0)
+                words[k].run_n(atoi(argv[i] + n));
+            else if (words[k].run && strcmp(argv[i], words[k].word) == 0)
+                words[k].run();
+        }
+    return 0;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* NVTX's marks in programs that know nothing of gnomon (tests/nvtx_in), which
+ * load libgnomon-nvtx.so because their environment says so.
+ * timeout: 200
+ * labels: guest */
+#include "gnomon.h"
+#include "program.h"
+#include "sanitizer.h"
+
+#define LIBRARY TEST_BINARY_DIR "/../libgnomon-nvtx.so"
+#define AT(name) TEST_BINARY_DIR "/nvtx_in/" name
+
+/* A folder of the test's own, where there is something to test. */
+#define NEEDS_NVTX \
+    do { \
+        if (access(LIBRARY, R_OK) != 0) \
+            SKIP("libgnomon-nvtx.so is not built: no headers of NVTX"); \
+        child_folder(); \
+    } while (0)
+
+static child_result run_at(const char *program, const char *spec,
+                           const char *const *words)
+{
+    char environment[1024];
+    snprintf(environment, sizeof environment,
+             "%s%s\nNVTX_INJECTION64_PATH=" LIBRARY, spec ? "GNOMON=" : "",
+             spec ? spec : "NONE=");
+    return child_run(program, environment, words);
+}
+#define RUN(spec, ...) \
+    run_at(AT("program"), spec, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The calls of row `name`; -1: there is none. */
+static int calls_of(const char *report, const char *name)
+{
+    char row[128];
+    snprintf(row, sizeof row, "\n|  %s", name);
+    const char *at = strstr(report, row);
+    while (at && !strchr(" \t", at[strlen(row)]))
+        at = strstr(at + 1, row);
+    for (int i = 0; at && i < 3; i++)
+        at = strchr(at + 1, '|');
+    return at ? atoi(at + 1) : -1;
+}
+
+/* ---- Profiles ------------------------------------------------------------- */
+
+/* Of the run that wrote p.gnomon; its invariants hold. */
+static gnomon_profile *profile_of(child_result r)
+{
+    gnomon_profile *p = NULL;
+    CHECK_EQ(r.status, 0);
+    if (!CHECK_EQ(gnomon_profile_load(&p, "p.gnomon"), GNOMON_OK) ||
+        !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
+        fprintf(stderr, "    %s\n%s\n", gnomon_error_text(), r.err);
+    return p;
+}
+#define PROFILE(...) profile_of(RUN("profile,file=p.gnomon", __VA_ARGS__))
+
+static void append(char *text, const char *first, const char *second)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, 512 - n, "%s%s", first, second);
+}
+
+/* "outer > inner [category]"; a mark has a "!" before it. */
+static void path_of(const gnomon_profile *p, uint32_t id, char *text)
+{
+    gnomon_node_info node;
+    gnomon_region_info region;
+    if (gnomon_profile_node(p, id, &node) ||
+        gnomon_profile_region(p, node.region, &region))
+        return;
+    path_of(p, node.parent, text);
+    append(text, *text ? " > " : "",
+           region.kind == GNOMON_KIND_MARK ? "!" : "");
+    append(text, region.name, "");
+    if (*region.category) {
+        append(text, " [", region.category);
+        append(text, "]", "");
+    }
+}
+
+/* Executions on this path, on all threads; -1: nowhere. */
+static long long count_at(const gnomon_profile *p, const char *path)
+{
+    long long sum = -1;
+    for (uint32_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        char text[512] = "";
+        gnomon_node_info node;
+        path_of(p, i, text);
+        if (strcmp(text, path) == 0 &&
+            gnomon_profile_node(p, i, &node) == GNOMON_OK && node.host)
+            sum += (sum < 0) + (long long)node.host->count;
+    }
+    return sum;
+}
+
+/* All of them, of any path. */
+static long long count_all(const gnomon_profile *p)
+{
+    long long sum = 0;
+    for (uint32_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info node;
+        if (gnomon_profile_node(p, i, &node) == GNOMON_OK && node.host)
+            sum += (long long)node.host->count;
+    }
+    return sum;
+}
+
+/* ---- What is taken in ----------------------------------------------------- */
+
+TEST(pushes_and_pops_are_scopes)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple", "nested");
+    CHECK_STR(r.out, "0 1 0\n");
+    CHECK_TABLE(r.err, "Profiler Report", "outer", "inner");
+    CHECK_EQ(calls_of(r.err, "outer"), 3);
+    CHECK_EQ(calls_of(r.err, "inner"), 6);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 1); /* the line of costs */
+    gnomon_profile *p = PROFILE("nested");
+    CHECK_EQ(count_at(p, "outer"), 3);
+    CHECK_EQ(count_at(p, "outer > inner"), 6);
+    CHECK_EQ(count_all(p), 9);
+    gnomon_profile_free(p);
+}
+
+TEST(texts_of_every_kind_have_their_domain_and_category)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("kinds");
+    CHECK_EQ(count_at(p, "plain"), 1);
+    CHECK_EQ(count_at(p, "plain > gr\u00f6\u00dfe"), 1);
+    CHECK_EQ(count_at(p, "with category [five]"), 1);
+    CHECK_EQ(count_at(p, "with category [s\u00eds]"), 1);
+    CHECK_EQ(count_at(p, "registered [lib]"), 2); /* also once destroyed */
+    CHECK_EQ(count_at(p, "registered [lib/io]"), 1);
+    CHECK_EQ(count_at(p, "registered [lib/7]"), 1);
+    CHECK_EQ(count_at(p, "registered [b\u00fccher]"), 1);
+    CHECK_EQ(count_at(p, "\u2713 \U0001F600 [b\u00fccher/caf\u00e9]"), 1);
+    CHECK_EQ(count_at(p, "inline \u00fc"), 1);
+    CHECK_EQ(count_at(p, "started"), 1);
+    CHECK_EQ(count_at(p, "started \u00fc"), 1);
+    CHECK_EQ(count_at(p, "late [lib/9]"), 1);
+    CHECK_EQ(count_at(p, "late [lib/nine]"), 1);
+    CHECK_EQ(count_at(p, "pointer > pointer [lib] > pointer [lib/io]"), 1);
+    CHECK_EQ(count_all(p), 18);
+    gnomon_profile_free(p);
+}
+
+TEST(marks_are_marks_and_payloads_are_samples)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("marks");
+    CHECK_EQ(count_at(p, "around"), 1);
+    CHECK_EQ(count_at(p, "around > !tick"), 4);
+    CHECK_EQ(count_at(p, "around > !t\u00fcck"), 4);
+    CHECK_EQ(count_at(p, "around > !epoch [lib/twin]"), 4);
+    CHECK_EQ(count_at(p, "!loss"), 7);
+    gnomon_counter_info counter = {.count = 0};
+    gnomon_region_info region = {.name = ""};
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 1);
+    gnomon_profile_counter(p, 1, &counter);
+    gnomon_profile_region(p, counter.region, &region);
+    CHECK_STR(region.name, "loss");
+    CHECK_EQ(counter.count, 6);
+    CHECK(counter.min == -5 && counter.max == 6.5 && counter.last == 6.5 &&
+          counter.sum == 8);
+    gnomon_profile_free(p);
+}
+
+/* Eight at once; half of the texts are inline, in one buffer. */
+TEST(threads_have_their_own_ranges)
+{
+    NEEDS_NVTX;
+    long long n = IS_TSAN || IS_ASAN ? 1000 : 20000;
+    gnomon_profile *p =
+        n == 1000 ? PROFILE("threads=1000") : PROFILE("threads=20000");
+    CHECK_EQ(count_at(p, "step [threads]"), 8 * n);
+    for (int i = 0; i < 4; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "step [threads] > part %d", i);
+        CHECK_EQ(count_at(p, path), 8 * n / 4);
+    }
+    CHECK_EQ(count_at(p, "!round"), 8 * n);
+    CHECK_EQ(count_at(p, "across"), 8 * 64); /* ended on another */
+    CHECK_EQ(count_all(p), 24 * n + 512);
+    int workers = 0;
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
+        gnomon_track_info track;
+        if (gnomon_profile_track(p, i, &track) == GNOMON_OK)
+            workers += strncmp(track.name, "worker ", 7) == 0;
+    }
+    CHECK_EQ(workers, 8);
+    gnomon_profile_free(p);
+}
+
+TEST(threads_come_and_go)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple", "deep=40");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "deep"), 4000);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 1);
+}
+
+TEST(a_million_ranges_are_counted)
+{
+    NEEDS_NVTX;
+    long long n = IS_TSAN || IS_ASAN ? 50000 : 1000000;
+    gnomon_profile *p =
+        n == 50000 ? PROFILE("many=50000") : PROFILE("many=1000000");
+    CHECK_EQ(count_at(p, "outer"), n / 1000);
+    CHECK_EQ(count_at(p, "outer > inner"), n);
+    CHECK_EQ(count_at(p, "range"), n);
+    CHECK_EQ(count_all(p), 2 * n + n / 1000);
+    gnomon_profile_free(p);
+}
+
+TEST(threads_and_things_have_names)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("names");
+    gnomon_track_info track = {.name = ""};
+    CHECK_EQ(gnomon_profile_track(p, 1, &track), GNOMON_OK);
+    CHECK_STR(track.name, "the main one");
+    CHECK_EQ(gnomon_profile_track(p, 2, &track), GNOMON_OK);
+    CHECK_STR(track.name, "posix \u00fc");
+    gnomon_metadata_info m[3] = {{.key = NULL}, {.key = NULL}, {.key = NULL}};
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_METADATA), 3);
+    for (uint32_t i = 0; i < 3; i++)
+        gnomon_profile_metadata(p, i + 1, &m[i]);
+    CHECK_STR(m[2].key, "nvtx.resource.10004.0x1");
+    CHECK_STR(m[2].json, "\"(null)\"");
+    CHECK_STR(m[0].key, "nvtx.thread.1");
+    CHECK_STR(m[0].json, "\"init\u00fc\"");
+    CHECK_STR(m[1].key, "nvtx.lib.resource.10002.0xabc");
+    CHECK_STR(m[1].json, "\"a \\\"lock\\\"\"");
+    gnomon_profile_free(p);
+}
+
+TEST(waiting_for_a_lock_is_a_scope)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("waits");
+    CHECK_EQ(count_at(p, "queue [lib/sync]"), 3);
+    CHECK_EQ(count_at(p, "queue [lib/sync] > spin"), 3);
+    CHECK_EQ(count_all(p), 6);
+    gnomon_profile_free(p);
+}
+
+TEST(filters_know_domains_and_categories)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p =
+        profile_of(RUN("profile(filter=@lib|@lib/*),file=p.gnomon", "kinds"));
+    CHECK_EQ(count_all(p), 8);
+    CHECK_EQ(count_at(p, "registered [lib/io]"), 1);
+    gnomon_profile_free(p);
+    p = profile_of(RUN("profile(exclude=@?*),file=p.gnomon", "kinds"));
+    CHECK_EQ(count_all(p), 6); /* the default domain's without a category */
+    CHECK_EQ(count_at(p, "registered [lib]"), -1);
+    gnomon_profile_free(p);
+    p = profile_of(RUN("profile(filter=late),file=p.gnomon", "kinds"));
+    CHECK_EQ(count_all(p), 2);
+    gnomon_profile_free(p);
+}
+
+/* The library of NVTX 1 asks by another name, for one module of few entries. */
+TEST(old_libraries_of_nvtx_are_served)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p =
+        profile_of(run_at(AT("old_caller"), "profile,file=p.gnomon",
+                          (const char *const[]){NULL}));
+    CHECK_EQ(count_at(p, "old outer"), 5);
+    CHECK_EQ(count_at(p, "old outer > old inner"), 5);
+    CHECK_EQ(count_at(p, "old outer > old inner > !old mark"), 5);
+    gnomon_profile_free(p);
+}
+
+/* ---- Trouble --------------------------------------------------------------- */
+
+TEST(pops_without_a_push_change_nothing)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple", "unbalanced");
+    CHECK_STR(r.out, "-1 -1 0 -1\n0 0 0\n");
+    CHECK_TABLE(r.err, "Profiler Report", "x", "around", "in lib");
+    CHECK(strstr(r.err, /* a range's number that nobody got */
+                 "1 ends of scopes that were not open on the thread\n"));
+}
+
+/* Domains that end crosswise: the inner scope ends with the one around it. */
+TEST(domains_may_end_crosswise)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("interleaved");
+    CHECK_EQ(count_at(p, "outer"), 1);
+    CHECK_EQ(count_at(p, "outer > inner [lib]"), 1);
+    CHECK_EQ(count_at(p, "after"), 1);
+    gnomon_profile_free(p);
+    child_result r = RUN("simple", "interleaved");
+    CHECK(strstr(r.err, "1 scopes ended by the end of one around them\n"));
+}
+
+TEST(nothing_that_a_program_says_harms_it)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple", "bad", "bad", "nested");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "0 1 0\n");
+    CHECK_EQ(calls_of(r.err, "(null)"), 16);
+    CHECK_EQ(calls_of(r.err, "\ufffd\ufffdx"), 2);
+    CHECK_EQ(calls_of(r.err, "\ufffd\ufffd"), 2);
+    CHECK_EQ(calls_of(r.err, "inner"), 6);
+    CHECK_EQ(times_in(r.err, "...#"), 2); /* very long ones are cut */
+}
+
+TEST(names_past_the_limit_are_other)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple,mem=16MiB,limit=1,sort=calls", "fresh=140000");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "Total"), 140000);
+    CHECK(calls_of(r.err, "(other)") >= 140000 - (1 << 17));
+}
+
+/* ---- In any host ----------------------------------------------------------- */
+
+TEST(unset_is_silent)
+{
+    NEEDS_NVTX;
+    child_result r = RUN(NULL, "kinds", "marks", "names", "waits", "nested",
+                         "threads=10", "unbalanced", "bad");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK_STR(r.out, "-2 -2 -2\n-2 -2 -2 -2\n-2 -2 -2\n");
+}
+
+TEST(a_wrong_word_in_the_environment_is_told_once)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simpel", "nested");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "gnomon: $GNOMON: unknown profiler 'simpel': did you "
+                     "mean 'simple'?\n");
+}
+
+TEST(the_first_mark_may_come_before_main)
+{
+    NEEDS_NVTX;
+    child_result r = child_run(
+        AT("program"),
+        "PROGRAM_EARLY=1\nGNOMON=simple\nNVTX_INJECTION64_PATH=" LIBRARY,
+        (const char *const[]){"nested", NULL});
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "early"), 1);
+    CHECK_EQ(calls_of(r.err, "inner"), 6);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+}
+
+/* A child may be made while another thread holds the sanitizer's own lock, which
+ * its search for leaks then waits for. */
+#define NO_LEAKS "\nASAN_OPTIONS=detect_leaks=0"
+
+TEST(children_are_silent_until_they_follow)
+{
+    NEEDS_NVTX;
+    child_result r = RUN("simple" NO_LEAKS, "forks");
+    CHECK_STR(r.out, "0\n");
+    CHECK_TABLE(r.err, "Profiler Report", "parent");
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    if (IS_TSAN)
+        SKIP("a child that follows has threads, which this sanitizer forbids");
+    r = RUN("simple,fork=follow,file=of-%p.txt" NO_LEAKS, "forks");
+    CHECK_STR(r.out, "0\n");
+    r = shell("cat of-*.txt");
+    CHECK_EQ(times_in(r.out, "Profiler Report"), 2);
+    CHECK_EQ(calls_of(r.out, "parent"), 1);
+    CHECK_EQ(calls_of(r.out, "child"), 1);
+    CHECK_EQ(calls_of(r.out, "more"), 1);
+}
+
+#define EMBEDS(spec, ...) \
+    run_at(AT("embeds"), spec, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(a_program_that_has_gnomon_gets_one_table)
+{
+    NEEDS_NVTX;
+    for (int first = 0; first < 2; first++) {
+        child_result r = first ? EMBEDS("simple", "nvtx", "host")
+                               : EMBEDS("simple", "host", "nvtx");
+        CHECK_EQ(r.status, 0);
+        CHECK_TABLE(r.err, "Profiler Report", "host", "inside", "alone");
+        CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+        CHECK_EQ(calls_of(r.err, "host"), 3);
+        CHECK_EQ(calls_of(r.err, "inside"), 6);
+        CHECK_EQ(calls_of(r.err, "alone"), 2);
+        gnomon_profile *p =
+            profile_of(first ? EMBEDS("profile,file=p.gnomon", "nvtx", "host")
+                             : EMBEDS("profile,file=p.gnomon", "host", "nvtx"));
+        CHECK_EQ(count_at(p, "host > inside"), 6);
+        gnomon_profile_free(p);
+    }
+}
+
+TEST(it_may_be_switched_on_and_off)
+{
+    NEEDS_NVTX;
+    child_result r = EMBEDS(NULL, "nvtx", "on", "nvtx", "off", "nvtx");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    CHECK_EQ(calls_of(r.err, "alone"), 2);
+    /* Pops meet their own pushes, whatever was on when. */
+    r = EMBEDS("simple", "cross");
+    CHECK_STR(r.out, "0 1 2: 2 1 0 -1\n");
+    CHECK_EQ(calls_of(r.err, "after"), 1);
+    CHECK_EQ(calls_of(r.err, "later"), 2);
+    CHECK_EQ(times_in(r.err, "gnomon: 1 "), 0); /* no trouble is told */
+}
+
+/* ---- The program, and what it exports -------------------------------------- */
+
+TEST(run_sets_it_up)
+{
+    NEEDS_PROGRAM;
+    NEEDS_NVTX;
+    child_result r = shell("$G run --nvtx -- " AT("program") " nested");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "0 1 0\n");
+    CHECK_TABLE(r.err, "Profiler Report", "outer", "inner");
+    r = shell("$G run -p 'simple,file=t.txt' --nvtx " AT("program") " nested");
+    CHECK_STR(r.err, "gnomon: report: t.txt\n");
+    r = shell("$G run " AT("program") " nested"); /* not asked for */
+    CHECK_STR(r.err, "");
+    r = shell("NVTX_INJECTION64_PATH=/else.so $G run --nvtx sh -c 'echo "
+              "$NVTX_INJECTION64_PATH'");
+    CHECK_EQ(times_in(r.err, "gnomon: --nvtx: NVTX_INJECTION64_PATH was "
+                             "/else.so; for this program it is /"),
+             1);
+    CHECK_EQ(times_in(r.out, "/libgnomon-nvtx.so\n"), 1);
+    r = shell("$G run --nvtx $G run --nvtx true"); /* ours already */
+    CHECK_STR(r.err, "");
+}
+
+/* As installed, in folders of any name; and not installed at all. */
+TEST(run_finds_it_from_where_the_program_is)
+{
+    NEEDS_PROGRAM;
+    NEEDS_NVTX;
+    child_result r =
+        shell("mkdir bin && cp $G bin && for d in lib lib64 "
+              "lib/$(uname -m)-linux-gnu; do mkdir $d && ln -s " LIBRARY
+              " $d; done; bin/gnomon run --nvtx " AT("program") " nested");
+    CHECK_TABLE(r.err, "Profiler Report", "outer", "inner");
+    r = shell("mkdir -p far/away && cp $G far/away && "
+              "far/away/gnomon run --nvtx true");
+    CHECK_EQ(r.status, 2);
+    CHECK_EQ(
+        times_in(r.err, "gnomon: --nvtx: libgnomon-nvtx.so is neither in "), 1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
+}
+
+TEST(it_exports_what_nvtx_asks_for)
+{
+    NEEDS_NVTX;
+    if (IS_ASAN || IS_TSAN || shell("command -v nm").status)
+        SKIP("no nm, or a sanitizer's own symbols");
+    child_result r =
+        shell("nm -D --defined-only " LIBRARY " | sed 's/.* //' | sort");
+    CHECK_STR(r.out, "InitializeInjectionNvtx\nInitializeInjectionNvtx2\n"
+                     "gnomon_nvtx_in\n");
+}

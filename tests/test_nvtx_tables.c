@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* NVTX in, through tables of this test's own: older and newer than what is known,
+ * and with functions that the headers of other toolkits call. And allocations
+ * that fail.
+ * links: testing
+ * needs: nvtx
+ * timeout: 120
+ * labels: guest */
+#include "test.h"
+
+#ifndef TEST_NVTX
+TEST(tables)
+{
+    SKIP("no headers of NVTX");
+}
+#else
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+#include "gnomon/profiler.h"
+#include "live.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
+LIVE_KEEPER(keeper, "keeper");
+
+/* ---- A program's tables --------------------------------------------------- */
+
+#define ROOM 24 /* of a module, more than any has */
+#define MODULES NVTX_CB_MODULE_SIZE
+
+static NvtxFunctionPointer pointers[MODULES][ROOM];
+static NvtxFunctionPointer *entries[MODULES][ROOM];
+static unsigned sizes[MODULES]; /* 0: it has no such module */
+static size_t callbacks_size = sizeof(NvtxExportTableCallbacks);
+static uint32_t version_told;
+
+/* What stands in a pointer that nobody may touch. */
+static void untouched(void)
+{
+}
+
+static int table_of(NvtxCallbackModule module, NvtxFunctionTable *table,
+                    unsigned *size)
+{
+    *table = entries[module];
+    *size = sizes[module];
+    return sizes[module] != 0;
+}
+
+static void version_is(uint32_t version)
+{
+    version_told = version;
+}
+
+static const void *export_table(uint32_t id)
+{
+    static NvtxExportTableCallbacks callbacks;
+    static const NvtxExportTableVersionInfo version = {sizeof version, 3, 0,
+                                                       version_is};
+    callbacks.struct_size = callbacks_size;
+    callbacks.GetModuleFunctionTable = table_of;
+    return id == NVTX_ETID_CALLBACKS     ? (const void *)&callbacks
+           : id == NVTX_ETID_VERSIONINFO ? &version
+                                         : NULL;
+}
+
+/* All modules, of `size` entries. */
+static int start_with(unsigned size)
+{
+    for (int m = 1; m < MODULES; m++) {
+        sizes[m] = size;
+        for (int i = 0; i < ROOM; i++) {
+            pointers[m][i] = untouched;
+            entries[m][i] = &pointers[m][i];
+        }
+    }
+    return InitializeInjectionNvtx2(export_table);
+}
+
+#define FUNCTION(module, id, type) \
+    ((type)(pointers[NVTX_CB_MODULE_##module][NVTX_CBID_##module##_##id]))
+#define PUSH_A(text) \
+    FUNCTION(CORE, RangePushA, nvtxRangePushA_impl_fntype)(text)
+#define POP() FUNCTION(CORE, RangePop, nvtxRangePop_impl_fntype)()
+#define START_A(text) \
+    FUNCTION(CORE, RangeStartA, nvtxRangeStartA_impl_fntype)(text)
+#define END(id) FUNCTION(CORE, RangeEnd, nvtxRangeEnd_impl_fntype)(id)
+#define MARK_A(text) FUNCTION(CORE, MarkA, nvtxMarkA_impl_fntype)(text)
+#define DOMAIN_A(text) \
+    FUNCTION(CORE2, DomainCreateA, nvtxDomainCreateA_impl_fntype)(text)
+#define STRING_A(domain, text) \
+    FUNCTION(CORE2, DomainRegisterStringA, \
+             nvtxDomainRegisterStringA_impl_fntype) \
+    (domain, text)
+#define DOMAIN_PUSH(domain, a) \
+    FUNCTION(CORE2, DomainRangePushEx, nvtxDomainRangePushEx_impl_fntype) \
+    (domain, a)
+#define DOMAIN_POP(domain) \
+    FUNCTION(CORE2, DomainRangePop, nvtxDomainRangePop_impl_fntype)(domain)
+#define LABEL(domain, id, text) \
+    FUNCTION(CORE2, DomainNameCategoryA, nvtxDomainNameCategoryA_impl_fntype) \
+    (domain, id, text)
+
+/* ---- Sizes ---------------------------------------------------------------- */
+
+static int filled(int module)
+{
+    int n = 0;
+    for (int i = 0; i < ROOM; i++)
+        n += pointers[module][i] != untouched;
+    return n;
+}
+
+TEST(nothing_is_written_past_a_table)
+{
+    for (unsigned size = 1; size <= ROOM; size++) {
+        CHECK_EQ(start_with(size), 1);
+        for (int m = 1; m < MODULES; m++)
+            for (unsigned i = 0; i < ROOM; i++)
+                if (i >= size || i == 0)
+                    CHECK(pointers[m][i] == untouched);
+    }
+    CHECK_EQ(version_told, NVTX_VERSION);
+    CHECK_EQ(filled(NVTX_CB_MODULE_CORE), NVTX_CBID_CORE_SIZE - 1);
+    /* All but: a resource or a domain goes, nvtxInitialize. */
+    CHECK_EQ(filled(NVTX_CB_MODULE_CORE2), NVTX_CBID_CORE2_SIZE - 1 - 3);
+    CHECK_EQ(filled(NVTX_CB_MODULE_CUDA), NVTX_CBID_CUDA_SIZE - 1);
+    CHECK_EQ(filled(NVTX_CB_MODULE_CUDART), NVTX_CBID_CUDART_SIZE - 1);
+    CHECK_EQ(filled(NVTX_CB_MODULE_OPENCL), NVTX_CBID_OPENCL_SIZE - 1);
+    /* ... and all but that a lock goes, or is given back. */
+    CHECK_EQ(filled(NVTX_CB_MODULE_SYNC), NVTX_CBID_SYNC_SIZE - 1 - 2);
+}
+
+static const void *no_tables(uint32_t id)
+{
+    (void)id;
+    return NULL;
+}
+
+TEST(what_has_no_tables_is_refused)
+{
+    CHECK_EQ(InitializeInjectionNvtx2(NULL), 0);
+    CHECK_EQ(InitializeInjectionNvtx2(no_tables), 0);
+    callbacks_size = sizeof(size_t); /* without the function */
+    CHECK_EQ(start_with(ROOM), 0);
+    callbacks_size = 1000; /* newer */
+    CHECK_EQ(start_with(ROOM), 1);
+}
+
+TEST(modules_and_entries_may_be_missing)
+{
+    start_with(ROOM);
+    memset(pointers, 0, sizeof pointers);
+    memset(entries[NVTX_CB_MODULE_CORE], 0, sizeof entries[0]);
+    memset(sizes, 0, sizeof sizes);
+    sizes[NVTX_CB_MODULE_CORE] = ROOM;
+    CHECK_EQ(InitializeInjectionNvtx2(export_table), 1);
+    for (int m = 0; m < MODULES; m++)
+        for (int i = 0; i < ROOM; i++)
+            CHECK(!pointers[m][i]);
+}
+
+/* ---- Names of CUDA's and OpenCL's things ----------------------------------- */
+
+static const char *metadata_of(const gnomon_profile *p, const char *key)
+{
+    gnomon_metadata_info m;
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++)
+        if (gnomon_profile_metadata(p, i, &m) == GNOMON_OK &&
+            strcmp(m.key, key) == 0)
+            return m.json;
+    return NULL;
+}
+
+TEST(things_have_names)
+{
+    typedef void (*name_a)(void *, const char *);
+    typedef void (*name_w)(void *, const wchar_t *);
+    static const struct {
+        int module, id;
+        const char *key;
+    } things[] = {
+        {NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_NameCuContextA, "cuda_context"},
+        {NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_NameCuStreamA, "cuda_stream"},
+        {NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_NameCuEventA, "cuda_event"},
+        {NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_NameCudaStreamA,
+         "cuda_stream"},
+        {NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_NameCudaEventA, "cuda_event"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClDeviceA,
+         "opencl_device"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClContextA,
+         "opencl_context"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClCommandQueueA,
+         "opencl_queue"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClMemObjectA,
+         "opencl_memory"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClSamplerA,
+         "opencl_sampler"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClProgramA,
+         "opencl_program"},
+        {NVTX_CB_MODULE_OPENCL, NVTX_CBID_OPENCL_NameClEventA, "opencl_event"}};
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    for (uintptr_t i = 0; i < sizeof things / sizeof *things; i++) {
+        const NvtxFunctionPointer *f =
+            &pointers[things[i].module][things[i].id];
+        char name[32];
+        snprintf(name, sizeof name, "thing %d", (int)i);
+        ((name_a)f[0])((void *)(0x1000 + 2 * i), name);
+        ((name_w)f[1])((void *)(0x1001 + 2 * i), L"\u00fc");
+    }
+    FUNCTION(CUDA, NameCuDeviceA, nvtxNameCuDeviceA_fakeimpl_fntype)(0, "zero");
+    FUNCTION(CUDART, NameCudaDeviceW, nvtxNameCudaDeviceW_fakeimpl_fntype)
+    (1, L"one");
+    FUNCTION(CUDART, NameCudaDeviceA, nvtxNameCudaDeviceA_fakeimpl_fntype)
+    (2, NULL);
+    gnomon_profile *p = live_snapshot("keeper");
+    for (uintptr_t i = 0; i < sizeof things / sizeof *things; i++) {
+        char key[64], json[32];
+        snprintf(key, sizeof key, "nvtx.%s.0x%x", things[i].key,
+                 (unsigned)(0x1000 + 2 * i));
+        snprintf(json, sizeof json, "\"thing %d\"", (int)i);
+        CHECK_STR(metadata_of(p, key), json);
+        snprintf(key, sizeof key, "nvtx.%s.0x%x", things[i].key,
+                 (unsigned)(0x1001 + 2 * i));
+        CHECK_STR(metadata_of(p, key), "\"\u00fc\"");
+    }
+    CHECK_STR(metadata_of(p, "nvtx.cuda_device.0"), "\"zero\"");
+    CHECK_STR(metadata_of(p, "nvtx.cuda_device.1"), "\"one\"");
+    CHECK_STR(metadata_of(p, "nvtx.cuda_device.2"), "\"(null)\"");
+    gnomon_profile_free(p);
+}
+
+static int lines_said;
+
+static void count_line(const char *line)
+{
+    lines_said += strstr(line, "more than 1024 things have names") != NULL;
+}
+
+TEST(a_thousand_names_are_kept)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    gnomon__test_log = count_line;
+    for (uintptr_t i = 0; i < 3000; i++)
+        FUNCTION(CUDA, NameCuEventA, nvtxNameCuEventA_fakeimpl_fntype)
+    ((void *)i, "event");
+    CHECK_EQ(lines_said, 1);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_METADATA), 1024);
+    gnomon_profile_free(p);
+}
+
+TEST(domains_and_labels_are_bounded)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    nvtxDomainHandle_t last = NULL, before = NULL;
+    for (int i = 0; i < 3000; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "domain %d", i);
+        before = last;
+        last = DOMAIN_A(text);
+        CHECK(last == DOMAIN_A(text));
+    }
+    CHECK(last == before); /* "(other)" */
+    nvtxDomainHandle_t lib = DOMAIN_A("domain 1");
+    CHECK(lib != last);
+    for (int i = 0; i < 70000; i++)
+        LABEL(lib, 1, i % 2 ? "odd" : "even");
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.size = sizeof a;
+    a.category = 1;
+    a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    a.message.registered = STRING_A(lib, "text");
+    CHECK_EQ(DOMAIN_PUSH(lib, &a), 0);
+    CHECK_EQ(DOMAIN_POP(lib), 0);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "text"), 1);
+    gnomon_profile_free(p);
+}
+
+TEST(texts_are_bounded)
+{
+    start_with(ROOM);
+    nvtxStringHandle_t last = NULL, before = NULL;
+    for (int i = 0; i < 140000; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "text %d", i);
+        before = last;
+        last = STRING_A(NULL, text);
+    }
+    CHECK(last == before); /* "(other)" */
+    CHECK(STRING_A(NULL, "text 0") != last);
+}
+
+/* ---- Threads that race for the same ---------------------------------------- */
+
+#define RACERS 4
+#define RACE_NAMES 200
+static pthread_barrier_t race_start;
+static nvtxDomainHandle_t raced_domain[RACERS][RACE_NAMES];
+static nvtxStringHandle_t raced_text[RACERS][RACE_NAMES];
+
+static void *race(void *argument)
+{
+    size_t me = (size_t)argument;
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.size = sizeof a;
+    a.category = 1;
+    a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    for (int i = 0; i < RACE_NAMES; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "raced %d", i);
+        pthread_barrier_wait(&race_start);
+        nvtxDomainHandle_t domain = DOMAIN_A(text);
+        a.message.registered = STRING_A(domain, text);
+        LABEL(domain, 1, me % 2 ? "odd" : "even");
+        DOMAIN_PUSH(domain, &a);
+        DOMAIN_POP(domain);
+        raced_domain[me][i] = domain;
+        raced_text[me][i] = a.message.registered;
+    }
+    return NULL;
+}
+
+TEST(threads_agree_on_who_came_first)
+{
+    pthread_t thread[RACERS];
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    pthread_barrier_init(&race_start, NULL, RACERS);
+    for (size_t i = 0; i < RACERS; i++)
+        CHECK(!pthread_create(&thread[i], NULL, race, (void *)i));
+    for (int i = 0; i < RACERS; i++)
+        pthread_join(thread[i], NULL);
+    gnomon_profile *p = live_snapshot("keeper");
+    for (int i = 0; i < RACE_NAMES; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "raced %d", i);
+        for (int k = 1; k < RACERS; k++)
+            CHECK(raced_domain[k][i] == raced_domain[0][i] &&
+                  raced_text[k][i] == raced_text[0][i]);
+        CHECK_EQ(live_count(p, text), RACERS);
+    }
+    gnomon_profile_free(p);
+}
+
+/* Pushes that nobody pops take memory up to a limit; then they are counted. */
+TEST(pushes_without_a_pop_are_bounded)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    int most = (1 << 20) + 100;
+    for (int i = 0; i < most; i++)
+        if (PUSH_A("again") != i)
+            CHECK(0);
+    uint64_t bytes = gnomon__heap_bytes();
+    CHECK(bytes < 64u << 20);
+    for (int i = most; i-- > 0;)
+        if (POP() != i)
+            CHECK(0);
+    CHECK_EQ(POP(), -1);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "again"), 1024); /* as deep as gnomon goes */
+    gnomon_profile_free(p);
+}
+
+/* ---- No memory ------------------------------------------------------------ */
+
+/* One of everything; levels are right, or say that there is none. */
+static void use_all(void)
+{
+    nvtxDomainHandle_t lib = DOMAIN_A("lib"), more = DOMAIN_A("more");
+    LABEL(lib, 1, "label");
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.size = sizeof a;
+    a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    a.message.registered = STRING_A(lib, "text");
+    for (uint32_t i = 0; i < 2; i++) {
+        a.category = i;
+        int first = DOMAIN_PUSH(lib, &a), second = DOMAIN_PUSH(more, &a);
+        CHECK((first == 0 || first == -1) && (second == 0 || second == -1));
+        CHECK_EQ(DOMAIN_POP(more), second);
+        CHECK_EQ(DOMAIN_POP(lib), first);
+    }
+    wchar_t wide[1001];
+    wmemset(wide, 0xfc, 1000);
+    wide[1000] = 0;
+    FUNCTION(CORE, MarkW, nvtxMarkW_impl_fntype)(wide);
+    MARK_A("mark");
+    END(START_A("range"));
+    int level = PUSH_A("outer");
+    for (int i = 0; i < 40; i++)
+        PUSH_A("deep");
+    for (int i = 0; i < 40; i++)
+        POP();
+    CHECK_EQ(POP(), level);
+    FUNCTION(CUDA, NameCuDeviceA, nvtxNameCuDeviceA_fakeimpl_fntype)(0, "zero");
+}
+
+static void *use_on_thread(void *unused)
+{
+    use_all();
+    return unused;
+}
+
+/* In a process of its own, on a thread: 1 if something failed, 2 if the
+ * allocation came. */
+static int use_without(uint64_t failing)
+{
+    pthread_t thread;
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    gnomon__test_fail_allocation(failing);
+    if (pthread_create(&thread, NULL, use_on_thread, NULL) ||
+        pthread_join(thread, NULL))
+        return 1;
+    int came = gnomon__test_allocations() >= failing;
+    gnomon__test_fail_allocation(0);
+    use_all(); /* and afterwards all is well */
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK(live_count(p, "deep") >= 40);
+    CHECK(live_count(p, "text") >= 2);
+    gnomon_profile_free(p);
+    return test_failures ? 1 : came ? 2 : 0;
+}
+
+TEST(each_allocation_may_fail)
+{
+    int status = 0, n = 0;
+    do {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0)
+            exit(use_without((uint64_t)++n));
+        n++;
+        if (!CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                   WEXITSTATUS(status) != 1)) {
+            fprintf(stderr, "    allocation %d\n", n);
+            return;
+        }
+    } while (WEXITSTATUS(status) == 2);
+    CHECK(n > 12);
+}
+#endif
