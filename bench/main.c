@@ -107,6 +107,9 @@ static int whole(const char *output)
 #ifdef BENCH_PROFILES
     failed |= add_part(&t, BENCH_PROFILES, path);
 #endif
+#ifdef BENCH_NVTX_IN
+    failed |= add_part(&t, BENCH_NVTX_IN, path);
+#endif
     if (bench_write(&t, output))
         return 2;
     /* What is printed is what was written. */
