@@ -2,6 +2,7 @@
 /* links: testing
  * Scopes on CUDA's streams, on a fake driver with the test clock: what nodes
  * get, whatever the streams do, and what nobody suffers. */
+#include "child.h"
 #include "fake_cuda.h"
 
 #define US 1000u
@@ -418,6 +419,74 @@ TEST(every_call_fails)
     CHECK(timed_ones > 0 && timed_ones < done);
     CHECK_EQ(timed_ones + h.timers_failed + h.timers_captured, done);
     end(p);
+}
+
+/* All timers have events of one device, and another one wants some. */
+TEST(timers_change_places)
+{
+    begin();
+    void *other = cuda->stream(cuda->context(1));
+    cuda->current(context);
+    cuda->launch(stream, UINT64_MAX);
+    for (int i = 0; i < 1024; i++)
+        scope_on("one", stream, 0);
+    cuda->finish(stream);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "one").count, 1024);
+    gnomon_profile_free(p);
+    uint64_t events = cuda->leaks();
+    scope_on("two", other, 0); /* lost, but not in vain */
+    CHECK_EQ(health().timers_full, 1);
+    gnomon_profile_free(look());
+    CHECK_EQ(cuda->leaks(), events - 2 * 128);
+    for (int i = 0; i < 100; i++)
+        scope_on("two", other, 1 * US);
+    pass(10 * MS);
+    p = look();
+    CHECK_EQ(device_of(p, "two").count, 100);
+    CHECK_EQ(health().timers_full, 1);
+    gnomon_profile_free(p);
+    cuda->reset(1); /* also those that died are of use again */
+    cuda->reset(0);
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    for (int i = 0; i < 2000; i++) {
+        scope_on("three", stream, 1 * US);
+        if (i % 500 == 0)
+            gnomon_profile_free(look());
+    }
+    pass(10 * MS);
+    p = look();
+    CHECK(device_of(p, "three").count > 1000);
+    end(p);
+}
+
+/* CUDA ends when the process does, before gnomon's report. */
+static void check_end(void)
+{
+    const char *last = "", *text = child_read("report");
+    if (cuda->misuse(&last) || times_in(text, "\na ") != 1) {
+        fprintf(stderr, "%s\n%s", last, text ? text : "-");
+        _exit(1);
+    }
+}
+
+static void unload(void)
+{
+    cuda->unload();
+}
+
+TEST(the_end_comes_before_cudas)
+{
+    child_folder();
+    fake_cuda_use();
+    atexit(check_end);
+    CHECK_EQ(gnomon_configure("cuda(file=report)"), GNOMON_OK);
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    atexit(unload);
+    scope_on("a", stream, 0);
+    pass(MS);
 }
 
 /* ---- Nothing ----------------------------------------------------------------------- */

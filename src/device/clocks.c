@@ -160,7 +160,8 @@ void gnomon__clocks_free(void)
 {
     for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
         gnomon__place_clock *c = &place_clocks[i];
-        if (!c->device || c->device->enter(&c->place))
+        if (!c->device || load_relaxed(&gnomon__timers_closed) ||
+            c->device->enter(&c->place))
             continue;
         void *events[] = {c->anchor, c->next};
         for (size_t k = 0; k < 2; k++)

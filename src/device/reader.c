@@ -84,37 +84,6 @@ static void forget_outer(gnomon__lane *lane, uint32_t number)
                 lane->timers[n - 1].outer[i] = 0;
 }
 
-/* What the marking thread handed on. */
-static void take_words(gnomon__lane *lane)
-{
-    uint64_t head = load_acquire(&lane->out_head);
-    for (; lane->out_tail != head; lane->out_tail++) {
-        uint32_t word =
-            load_relaxed(&lane->out[lane->out_tail % (4 * GNOMON__TIMERS)]);
-        uint32_t number = word >> 2;
-        gnomon__timer *t = &lane->timers[number - 1];
-        switch (word & 3) {
-        case GNOMON__TIMER_BEGUN:
-            t->later = lane->begun;
-            lane->begun = number;
-            break;
-        case GNOMON__TIMER_ENDED:
-            unlink_begun(lane, number);
-            t->later = 0;
-            if (lane->last)
-                lane->timers[lane->last - 1].later = number;
-            else
-                lane->first = number;
-            lane->last = number;
-            break;
-        default:
-            unlink_begun(lane, number);
-            forget_outer(lane, number);
-            give_back(lane, number);
-        }
-    }
-}
-
 /* ---- One timer ------------------------------------------------------------------- */
 
 static void leave_place(reader_pass *pass)
@@ -202,11 +171,56 @@ static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
     return GNOMON_OK;
 }
 
+/* Its events are gone with their place, or destroyed. */
+static void empty(reader_pass *pass, gnomon__timer *t)
+{
+    if (enter_place(pass, t)) {
+        t->device->event_destroy(t->begin);
+        t->device->event_destroy(t->end);
+    }
+    t->begin = t->end = NULL;
+}
+
+/* What the marking thread handed on. */
+static void take_words(reader_pass *pass, gnomon__lane *lane)
+{
+    uint64_t head = load_acquire(&lane->out_head);
+    for (; lane->out_tail != head; lane->out_tail++) {
+        uint32_t word =
+            load_relaxed(&lane->out[lane->out_tail % (4 * GNOMON__TIMERS)]);
+        uint32_t number = word >> 2;
+        gnomon__timer *t = &lane->timers[number - 1];
+        switch (word & 3) {
+        case GNOMON__TIMER_BEGUN:
+            t->later = lane->begun;
+            lane->begun = number;
+            break;
+        case GNOMON__TIMER_ENDED:
+            unlink_begun(lane, number);
+            t->later = 0;
+            if (lane->last)
+                lane->timers[lane->last - 1].later = number;
+            else
+                lane->first = number;
+            lane->last = number;
+            break;
+        case GNOMON__TIMER_EMPTIED:
+            empty(pass, t);
+            give_back(lane, number);
+            break;
+        default:
+            unlink_begun(lane, number);
+            forget_outer(lane, number);
+            give_back(lane, number);
+        }
+    }
+}
+
 /* ---- All of them ------------------------------------------------------------------ */
 
 static void read_lane(reader_pass *pass, gnomon__lane *lane)
 {
-    take_words(lane);
+    take_words(pass, lane);
     pass->busy_count = 0; /* another thread's stream 2 is another stream */
     uint32_t *at = &lane->first, last = 0;
     while (*at) {
@@ -235,6 +249,8 @@ static void read_lane(reader_pass *pass, gnomon__lane *lane)
 size_t gnomon__reader_pass(void)
 {
     reader_pass pass = {.device = NULL};
+    if (load_relaxed(&gnomon__timers_closed))
+        return 0;
     for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next)
         read_lane(&pass, l);
     leave_place(&pass);

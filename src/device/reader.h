@@ -11,6 +11,9 @@ int gnomon__reader_lock(uint64_t patience_ns);
 void gnomon__reader_unlock(void);
 void gnomon__reader_forget(void);
 
+/* No device may be called any more: the process ends. */
+extern uint32_t gnomon__timers_closed;
+
 /* One look at everything. Returns how many scopes have ended that the device has
  * not come past. */
 size_t gnomon__reader_pass(void);

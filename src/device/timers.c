@@ -95,6 +95,21 @@ static void lane_take_back(gnomon__lane *lane)
     store_release(&lane->back_tail, tail);
 }
 
+/* Timers that other places do not need now come back without events. */
+static void lane_empty_others(gnomon__lane *lane,
+                              const gnomon__timer_pool *pool)
+{
+    for (uint32_t i = 0, left = GNOMON__TIMERS / 8; i < GNOMON__TIMER_POOLS;
+         i++) {
+        gnomon__timer_pool *other = &lane->pools[i];
+        for (; other != pool && other->first && left; left--) {
+            uint32_t number = other->first;
+            other->first = lane_at(lane, number)->next;
+            lane_hand_on(lane, number, GNOMON__TIMER_EMPTIED);
+        }
+    }
+}
+
 /* A free timer, best one with events of this place. 0: there is none. */
 static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
                            const gnomon_device_place *place)
@@ -110,6 +125,8 @@ static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
     else if (lane->made < GNOMON__TIMERS)
         number = ++lane->made;
     else
+        lane_empty_others(lane, pool);
+    if (!number)
         return 0;
     gnomon__timer *t = lane_at(lane, number);
     t->device = device;
@@ -215,6 +232,7 @@ static gnomon__lane *make_lane(gnomon__thread *t)
     lane->next = load_relaxed(&gnomon__lanes);
     while (!cas_acq_rel(&gnomon__lanes, &lane->next, lane)) /* the reader's */
         ;
+    gnomon__timers_end_watch();
     return t->lane = lane;
 }
 

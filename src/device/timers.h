@@ -59,7 +59,8 @@ enum gnomon__timer_state {
 enum gnomon__timer_word {
     GNOMON__TIMER_BEGUN = 0,
     GNOMON__TIMER_ENDED = 1,
-    GNOMON__TIMER_DROPPED = 2 /* will never be read */
+    GNOMON__TIMER_DROPPED = 2, /* will never be read */
+    GNOMON__TIMER_EMPTIED = 3  /* likewise; its events are to be destroyed */
 };
 
 /* Timers of one place. Number n is timers[n - 1]; 0 is none. */
@@ -112,6 +113,11 @@ void gnomon__timers_step(void);
  * already. */
 int gnomon__timers_watch(uint32_t bit, uint32_t generation);
 void gnomon__timers_unwatch(uint32_t generation);
+
+/* The process ends, and CUDA with it: what is over is read, and no device is
+ * called from then on. Asked for at the first scope on a stream, when CUDA is
+ * there: so it comes before CUDA's own end. */
+void gnomon__timers_end_watch(void);
 
 /* In a forked child: no lane, no thread, no event is touched any more. */
 void gnomon__timers_forget(void);

@@ -2,6 +2,7 @@
 /* Who wants device times, and the thread that reads them, which lives as long as
  * somebody does. Changed in control calls only. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/cuda_driver.h"
@@ -9,12 +10,17 @@
 #include "device/reader.h"
 #include "platform/error.h"
 #include "platform/os.h"
+#include "platform/os_calls.h"
 #include "record/device_stats.h"
 
 #define READER_SLEEP_NS \
     2000000ull /* a lane holds some ms of scopes, at least */
 #define READER_LEAVE_NS \
     2000000000ull /* a driver that hangs must not hang the host */
+
+#define END_WAIT_NS 1000000000ull
+
+uint32_t gnomon__timers_closed;
 
 static gnomon__os_thread reader_thread;
 static uint32_t reader_runs, reader_ends, reader_is_over;
@@ -113,6 +119,27 @@ void gnomon__timers_unwatch(uint32_t generation)
         gnomon__reader_unlock();
     }
     gnomon__device_stats_drop(generation);
+}
+
+/* ---- The end ---------------------------------------------------------------- */
+
+static void timers_at_exit(void)
+{
+    if (!gnomon__os_is_owner())
+        return;
+    gnomon__timers_read(END_WAIT_NS, 1);
+    int locked = gnomon__reader_lock(END_WAIT_NS);
+    store_relaxed(&gnomon__timers_closed, 1);
+    store_relaxed(&gnomon__timer_bits, 0);
+    if (locked)
+        gnomon__reader_unlock();
+}
+
+void gnomon__timers_end_watch(void)
+{
+    static uint32_t is_watched;
+    if (!swap_acq_rel(&is_watched, 1) && atexit(timers_at_exit))
+        store_relaxed(&is_watched, 0); /* another lane may have more luck */
 }
 
 void gnomon__timers_forget(void)

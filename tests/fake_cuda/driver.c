@@ -53,6 +53,7 @@ static context *contexts[64];
 static unsigned context_count;
 static uint64_t alive, misuses, cost;
 static const char *misused = "nothing";
+static int is_unloaded;
 static int driver_version = 13000;
 static __thread context *stack[16];
 static __thread unsigned top;
@@ -103,6 +104,8 @@ static int enter(const char *call)
 {
     int result = OK;
     pthread_mutex_lock(&lock);
+    if (is_unloaded)
+        misuse("a call after the end of CUDA", 4);
     for (unsigned i = 0; i < 64; i++) {
         if (!counts[i].call)
             counts[i].call = call;
@@ -601,6 +604,11 @@ static uint64_t fake_misuse(const char **last)
     return n;
 }
 
+static void fake_unload(void)
+{
+    is_unloaded = 1;
+}
+
 static uint64_t fake_leaks(void)
 {
     pthread_mutex_lock(&lock);
@@ -614,4 +622,5 @@ const fake_cuda fake_cuda_table = {
     fake_clock,          fake_context, fake_current, fake_stream,
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
-    fake_version,        fake_misuse,  fake_leaks,   fake_hang};
+    fake_version,        fake_misuse,  fake_leaks,   fake_hang,
+    fake_unload};

@@ -36,6 +36,8 @@ typedef struct fake_cuda {
     uint64_t (*leaks)(void);
     /* No call of that name comes back, until another is named, or NULL. */
     void (*hang)(const char *call);
+    /* As at the end of a process: no call may come any more. */
+    void (*unload)(void);
 } fake_cuda;
 
 #endif
