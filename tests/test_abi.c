@@ -130,7 +130,8 @@ AT(gnomon_profiler, thread, 96);
 AT(gnomon_profiler, summary, 104);
 AT(gnomon_profiler, teardown, 112);
 AT(gnomon_profiler, destroy, 120);
-SIZE(gnomon_profiler, 128);
+AT(gnomon_profiler, window, 128);
+SIZE(gnomon_profiler, 136);
 
 /* What plugins and other copies of the library call. */
 AT(gnomon_host, struct_size, 0);

@@ -288,7 +288,8 @@ TEST(codes_have_names)
     CHECK_STR(gnomon_error_name(0), "GNOMON_OK");
     CHECK_STR(gnomon_error_name(GNOMON_EINVAL), "GNOMON_EINVAL");
     CHECK_STR(gnomon_error_name(GNOMON_EPLUGIN), "GNOMON_EPLUGIN");
-    CHECK_STR(gnomon_error_name(1), "GNOMON_E?");
+    CHECK_STR(gnomon_error_name(GNOMON_DECLINED), "GNOMON_DECLINED");
+    CHECK_STR(gnomon_error_name(2), "GNOMON_E?");
     CHECK_STR(gnomon_error_name(-1000), "GNOMON_E?");
     CHECK_STR(gnomon_version(), GNOMON_VERSION);
 }

@@ -78,6 +78,9 @@
 
 enum gnomon_error {
     GNOMON_OK = 0,
+    /* Of a profiler's create alone: it does not want to run here, and has said
+     * why. No control call answers it. */
+    GNOMON_DECLINED = 1,
 #define GNOMON_ERROR_CODE(name, code, text) GNOMON_##name = code,
     GNOMON_ERRORS(GNOMON_ERROR_CODE)
 #undef GNOMON_ERROR_CODE
@@ -85,7 +88,7 @@ enum gnomon_error {
 
 GNOMON_BEGIN_DECLS
 
-/* The name of a code ("GNOMON_EINVAL"), "GNOMON_OK", or "GNOMON_E?". Static. */
+/* The name of a code ("GNOMON_EINVAL", "GNOMON_OK"), or "GNOMON_E?". Static. */
 GNOMON__CALL const char *gnomon_error_name(int code);
 
 /* What the calling thread's last failed control call says to do; "" if none
@@ -107,6 +110,8 @@ GNOMON__CALL const char *gnomon_error_name(int code)
         return "GNOMON_" #name;
     GNOMON_ERRORS(GNOMON_ERROR_NAME)
 #undef GNOMON_ERROR_NAME
+    if (code == GNOMON_DECLINED)
+        return "GNOMON_DECLINED";
     return code == 0 ? "GNOMON_OK" : "GNOMON_E?";
 }
 

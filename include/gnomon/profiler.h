@@ -80,7 +80,9 @@ enum gnomon_wants {
  * at any time, also at once: give threads a state of their own, or a lock.
  * Nothing raised inside a callback is recorded; it is counted. A callback may
  * allocate and print; it may not detach, configure or tear down (GNOMON_EBUSY).
- * int callbacks return 0 or a negative code, which is reported. */
+ * int callbacks return 0 or a negative code, which is reported; create may
+ * return GNOMON_DECLINED, after a line of its own (options->log): then it is as
+ * if the spec had not named the profiler, and nothing else of it is called. */
 typedef struct gnomon_profiler {
     uint32_t struct_size; /* at least as far as `help` */
     uint32_t abi;         /* GNOMON_ABI */
@@ -109,6 +111,14 @@ typedef struct gnomon_profiler {
     void (*teardown)(void *self, const char *stage);
     /* Frees `self`. No callback comes after it. */
     void (*destroy)(void *self);
+    /* The window of its schedule opens or closes: `phase` (gnomon_phase) holds
+     * from now on. Without a schedule it is GNOMON_PHASE_RECORD. At first it is
+     * GNOMON_PHASE_NONE, again after a stage's end until the next begins or a
+     * step is made, and always on ranks that ranks= leaves out. Comes on the
+     * thread that makes the step, after `step`, or the control call, and never
+     * twice at once for one `self`: where threads step at once, one of them may
+     * tell for all, and only what holds last. */
+    void (*window)(void *self, int32_t phase);
 } gnomon_profiler;
 
 /* Attaches `profiler`, which stays the caller's and must outlive it, with the

@@ -47,6 +47,8 @@ const char *gnomon_error_name(int code)
     switch (code) {
     case GNOMON_OK:
         return "GNOMON_OK";
+    case GNOMON_DECLINED:
+        return "GNOMON_DECLINED";
 #define ERROR_NAME(name, code, text) \
     case GNOMON_##name: \
         return "GNOMON_" #name;

@@ -80,6 +80,13 @@ static void log_thread(void *self, uint32_t thread, const char *name)
     LOG("%u is thread %s", (unsigned)thread, name);
 }
 
+/* The window of schedule= opens or closes; without one it opens at once. */
+static void log_window(void *self, int32_t phase)
+{
+    static const char *const phases[] = {"none", "warmup", "record", "last"};
+    LOG("window: %s", phases[phase & 3]);
+}
+
 /* The report, which goes to `out` and nowhere else. There is a profile only
  * with GNOMON_WANT_TREE. */
 static int log_summary(void *self, const gnomon_profile *profile,
@@ -110,6 +117,7 @@ static const gnomon_profiler logger = {
     .thread = log_thread,
     .summary = log_summary,
     .teardown = log_teardown,
+    .window = log_window,
 };
 
 GNOMON_PLUGIN(logger);

@@ -119,12 +119,15 @@ static void add_bit(gnomon__view *v, uint32_t bit)
 void gnomon__views_rank(int32_t rank)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        gnomon__step_lock();
         gnomon__lock();
         v->rank_on = gnomon__ranks_hold(v->ranks, rank);
         gnomon__unlock();
+        gnomon__step_unlock();
         for (uint32_t rest = v->bits; rest; rest &= rest - 1)
             gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
     }
+    gnomon__windows_refresh(0);
 }
 
 static int need_tree(gnomon__view *v)
@@ -145,7 +148,8 @@ static int need_tree(gnomon__view *v)
 
 static int wants_hook(const gnomon_profiler *p)
 {
-    return p->start || p->stop || p->step || p->counter || p->mark || p->thread;
+    return p->start || p->stop || p->step || p->counter || p->mark ||
+           p->thread || p->window;
 }
 
 static void free_attachment(gnomon__attachment *a)
@@ -161,8 +165,8 @@ static int make_self(gnomon__attachment *a)
         return GNOMON_OK;
     a->options->api.log = gnomon__host.log;
     int code = a->profiler.create(&a->options->api, &a->self);
-    if (!code)
-        return GNOMON_OK;
+    if (!code || code == GNOMON_DECLINED)
+        return code;
     return gnomon__fail(GNOMON_EPLUGIN, "%s: create failed (%s)",
                         a->profiler.name, gnomon_error_name(code));
 }
@@ -200,6 +204,13 @@ static void drop_device(gnomon__view *v)
         gnomon__timers_unwatch(v->generation);
 }
 
+static void watch(gnomon__attachment *a, int comes)
+{
+    gnomon__step_lock();
+    gnomon__windows_watch(a->view, a->hook_bit, comes);
+    gnomon__step_unlock();
+}
+
 static int take_bits(gnomon__attachment *a)
 {
     int code = GNOMON_OK;
@@ -213,6 +224,8 @@ static int take_bits(gnomon__attachment *a)
                                &a->hook_bit);
     if (!code) {
         add_bit(a->view, a->hook_bit);
+        if (a->profiler.window)
+            watch(a, 1);
         return code;
     }
     a->hook_bit = GNOMON__BITS;
@@ -256,13 +269,13 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     }
     if (code) {
         free_attachment(a);
-        return code;
+        return code == GNOMON_DECLINED ? GNOMON_OK : code;
     }
     gnomon__attachment **end = &gnomon__attachments;
     while (*end)
         end = &(*end)->next;
     *end = a;
-    gnomon__windows_refresh();
+    gnomon__windows_refresh(1);
     gnomon__fork_watch();
     gnomon__end_watch();
     return GNOMON_OK;
@@ -271,6 +284,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
 int gnomon__detach(gnomon__attachment *a)
 {
     if (a->hook_bit < GNOMON__BITS) {
+        watch(a, 0);
         int code = gnomon__sink_detach(a->hook_bit);
         a->detaching = code != GNOMON_OK;
         if (code)
@@ -291,7 +305,7 @@ int gnomon__detach(gnomon__attachment *a)
         drop_device(a->view);
     a->view->refs--;
     drop_view(a->view);
-    gnomon__windows_refresh();
+    gnomon__windows_refresh(0);
     free_attachment(a);
     gnomon__end_watch();
     return GNOMON_OK;

@@ -46,6 +46,7 @@ typedef struct gnomon__view {
     int scheduled;
     int rank_on;
     uint32_t bits;       /* of all its sinks */
+    uint32_t watchers;   /* of these, hooks with a `window` callback */
     uint32_t tree_bit;   /* GNOMON__BITS: none */
     uint32_t generation; /* of the tree's sink */
     uint32_t timed;      /* how many want device times */
@@ -172,13 +173,20 @@ void gnomon__stages_restart(void);
 
 /* ---- window.c ---------------------------------------------------------------------- */
 
-/* Both under the lock of steps. A view is new, or a stage or step began: gates
- * move at once; masks when they must, else on a thread of ours. */
-void gnomon__windows_move(uint64_t step);
 void gnomon__step_lock(void);
 void gnomon__step_unlock(void);
+/* Under that lock. A view is new, or a stage or step began: gates move at once;
+ * masks when they must, else on a thread of ours. `rests`: no stage is under way,
+ * as far as watchers are told. Returns which of them do not know their phase. */
+uint32_t gnomon__windows_move(uint64_t step, int rests);
+/* Tells those; not under that lock. `live`: on an entered thread with the flag of
+ * callbacks raised, its word of bits that may be called; NULL: in a control
+ * call. */
+void gnomon__windows_tell(uint32_t bits, const uint32_t *live);
+/* A hook with a `window` callback came, or goes. Under the lock of steps. */
+void gnomon__windows_watch(gnomon__view *v, uint32_t bit, int comes);
 /* A view came or went; starts or stops the thread. Not under that lock. */
-void gnomon__windows_refresh(void);
+void gnomon__windows_refresh(int came);
 
 /* ---- summary.c --------------------------------------------------------------------- */
 

@@ -99,7 +99,9 @@ void gnomon__stage_over(void)
     open_stage()->is_over = 1;
     open_stage()->ended = gnomon__ticks();
     open_stage()->mult = mult;
+    uint32_t untold = gnomon__windows_move(stage_steps, 1);
     gnomon__step_unlock();
+    gnomon__windows_tell(untold, NULL);
     gnomon__report_stage(0);
     uint64_t *cells = gnomon__alloc(sizeof step_cells);
     int kept = 1;
@@ -119,8 +121,9 @@ void gnomon__stage_over(void)
     step_number = step_begin = 0;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         store_relaxed(&v->was_active, 0);
-    gnomon__windows_move(0);
+    untold = gnomon__windows_move(0, 1);
     gnomon__step_unlock();
+    gnomon__windows_tell(untold, NULL);
     gnomon__free(cells);
     if (!kept)
         gnomon__log("no memory for the steps of a stage: profiles of the whole "
@@ -196,8 +199,10 @@ static int begin_stage(const char *name)
     s->opened = gnomon__ticks();
     name_stage(s, copy);
     step_begin = s->opened;
+    uint32_t untold = gnomon__windows_move(stage_steps, 0);
     gnomon__step_unlock();
     setup_all();
+    gnomon__windows_tell(untold, NULL);
     gnomon__end_watch();
     return GNOMON_OK;
 }
@@ -282,7 +287,7 @@ void gnomon_step_slow(uint64_t number, int given)
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
     uint64_t ended = count_step(now, number, given);
-    gnomon__windows_move(stage_steps);
+    uint32_t untold = gnomon__windows_move(stage_steps, 0);
     gnomon__step_unlock();
     gnomon__timers_step();
     uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
@@ -293,6 +298,7 @@ void gnomon_step_slow(uint64_t number, int given)
             if (s->hook->step)
                 s->hook->step(s->self, ended, gnomon__frame_ns(now));
         }
+        gnomon__windows_tell(untold, &t->attached);
         gnomon__hooks_leave(t);
     }
     gnomon__leave(t);

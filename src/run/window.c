@@ -23,6 +23,15 @@ static uint32_t wanted_armed; /* what masks should be */
 static uint32_t now_armed;    /* what they are being made */
 static uint32_t done_armed;   /* of these, what all masks hold */
 
+/* What watchers were told last, and what holds: by bit. Who is telling one goes
+ * on until both are the same, so that phases come in their order and one by one,
+ * whichever threads step; callbacks run without the lock. */
+static struct {
+    int32_t told, phase;
+    int is_told; /* a thread is at it */
+} watched[GNOMON__BITS];
+static int resting; /* a stage is over, nothing has come since */
+
 void gnomon__step_lock(void)
 {
     gnomon__guard(); /* a handler that steps would wait for itself */
@@ -73,9 +82,23 @@ static void arm_now(void)
     done_armed = now_armed;
 }
 
-void gnomon__windows_move(uint64_t step)
+/* Which of the view's watchers do not know of its phase. */
+static uint32_t uninformed(const gnomon__view *v)
 {
-    uint32_t which = 0, open = 0, near = 0;
+    uint32_t bits = 0;
+    for (uint32_t rest = v->watchers; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        watched[bit].phase =
+            resting || !v->rank_on ? GNOMON_PHASE_NONE : v->phase;
+        bits |= (uint32_t)(watched[bit].phase != watched[bit].told) << bit;
+    }
+    return bits;
+}
+
+uint32_t gnomon__windows_move(uint64_t step, int rests)
+{
+    uint32_t which = 0, open = 0, near = 0, untold = 0;
+    resting = rests;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         v->phase = GNOMON_PHASE_RECORD;
         if (v->scheduled)
@@ -89,6 +112,7 @@ void gnomon__windows_move(uint64_t step)
             gnomon__schedule_next_active(&v->schedule, step) - step <=
                 ARM_AHEAD)
             near |= v->bits;
+        untold |= uninformed(v);
     }
     wanted_armed = near;
     if (open & ~done_armed)
@@ -97,15 +121,50 @@ void gnomon__windows_move(uint64_t step)
         pthread_cond_signal(&wake);
     done_armed &= near;
     gnomon__sink_gate(which, open);
+    return untold;
 }
 
-void gnomon__windows_refresh(void)
+/* A hook that is being detached is not called again: its bit is gone from *live,
+ * and who detaches it waits for this thread. */
+void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
+{
+    for (; bits; bits &= bits - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(bits), one = bits & -bits;
+        const gnomon__sink *s = &gnomon__sinks[bit];
+        gnomon__step_lock();
+        int mine = !watched[bit].is_told;
+        while (mine && watched[bit].phase != watched[bit].told &&
+               (!live || load_relaxed(live) & one)) {
+            int32_t phase = watched[bit].told = watched[bit].phase;
+            watched[bit].is_told = 1;
+            gnomon__step_unlock();
+            s->hook->window(s->self, phase);
+            gnomon__step_lock();
+        }
+        if (mine)
+            watched[bit].is_told = 0;
+        gnomon__step_unlock();
+    }
+}
+
+void gnomon__windows_watch(gnomon__view *v, uint32_t bit, int comes)
+{
+    if (comes) {
+        memset(&watched[bit], 0, sizeof watched[bit]); /* GNOMON_PHASE_NONE */
+        v->watchers |= 1u << bit;
+    } else {
+        v->watchers &= ~(1u << bit);
+    }
+}
+
+void gnomon__windows_refresh(int came)
 {
     int scheduled = 0;
     gnomon__step_lock();
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         scheduled |= v->scheduled;
-    gnomon__windows_move(gnomon__stage_steps());
+    uint32_t untold =
+        gnomon__windows_move(gnomon__stage_steps(), resting && !came);
     arm_now();
     int start = scheduled && !worker_runs, end = !scheduled && worker_runs;
     if (start)
@@ -115,6 +174,7 @@ void gnomon__windows_refresh(void)
         pthread_cond_signal(&wake);
     }
     gnomon__step_unlock();
+    gnomon__windows_tell(untold, NULL);
     int why = start ? gnomon__os_thread_start(&worker, "gnomon", arm, NULL) : 0;
     if (why && !worker_missed)
         gnomon__log("no thread for schedules (%s): reports are the same, marks "
@@ -135,6 +195,7 @@ void gnomon__windows_forget(void)
 {
     steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    worker_runs = worker_ends = 0;
+    worker_runs = worker_ends = resting = 0;
+    memset(watched, 0, sizeof watched);
     wanted_armed = now_armed = done_armed = 0;
 }

@@ -66,7 +66,8 @@ static const gnomon_profiler quiet = {
     GNOMON_NULL, /* thread */
     silent,
     GNOMON_NULL, /* teardown */
-    GNOMON_NULL  /* destroy */
+    GNOMON_NULL, /* destroy */
+    GNOMON_NULL  /* window */
 };
 GNOMON_PLUGIN(quiet);
 
