@@ -32,9 +32,23 @@ endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
 # Profilers, and what they print with, see public headers only, and so libc's
-# heap: tests make that fail.
-set(testing_calloc "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
-gnomon_testing_objects>:calloc=gnomon__test_calloc>")
+# heap, and its loader: tests make those fail.
+set(testing_calls "")
+foreach(call calloc dlopen dlsym)
+  list(APPEND testing_calls "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
+gnomon_testing_objects>:${call}=gnomon__test_${call}>")
+endforeach()
+
+# The headers of NVTX, which the profiler nvtx is made with; as a system's, since
+# warnings about them are nobody's here.
+function(gnomon_use_nvtx target)
+  target_compile_definitions(${target} PRIVATE
+    GNOMON_WITH_NVTX=${GNOMON_WITH_NVTX})
+  if(GNOMON_WITH_NVTX)
+    target_include_directories(${target} SYSTEM PRIVATE
+      "${GNOMON_NVTX_INCLUDE_DIR}")
+  endif()
+endfunction()
 
 function(gnomon_compile target)
   add_library(${target} OBJECT ${ARGN})
@@ -50,11 +64,16 @@ function(gnomon_compile target)
     $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
   # A project that disables marks for all it builds would disable us, too.
   target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
+  gnomon_use_nvtx(${target})
   gnomon_set_warnings(${target})
   foreach(source IN LISTS ARGN)
     if(source MATCHES "/src/(profilers|report)/")
       set_source_files_properties("${source}" PROPERTIES
-        COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calloc}")
+        COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calls}")
+      if(source MATCHES "/nvtx_calls\\.c$") # NVTX's headers are much code
+        set_source_files_properties("${source}" PROPERTIES
+          COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
+      endif()
     elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")

@@ -12,7 +12,11 @@
 cmake_minimum_required(VERSION 3.23)
 
 set(rooms platform mark record device profile report profilers run)
-set(processor_cpuid.h "defined(__x86_64__)") # which has that header
+# What must hold for a header to be there.
+set(wanted_cpuid.h "defined(__x86_64__)")
+set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")
+set(wanted_nvtx3/nvToolsExtCounters.h
+  "GNOMON_WITH_NVTX && __has_include(<nvtx3/nvToolsExtCounters.h>)")
 
 set(known "|") # headers that are in already
 set(system "") # includes, a line each
@@ -42,8 +46,8 @@ function(append path)
       append("${name}")
     elseif(EXISTS "${SOURCE}/include/${name}")
       string(APPEND public "${include}\n")
-    elseif(DEFINED processor_${name})
-      string(APPEND system "#if ${processor_${name}}\n${include}\n#endif\n")
+    elseif(DEFINED wanted_${name})
+      string(APPEND system "#if ${wanted_${name}}\n${include}\n#endif\n")
     else()
       string(APPEND system "${include}\n")
     endif()
@@ -73,14 +77,18 @@ set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
  *     cc -std=gnu11 -O2 -Iinclude gnomon.c app.c
  *
  * Needs libc alone. Where there is a mimalloc, it is loaded at run time and
- * gnomon's own heap; -DGNOMON_WITH_MIMALLOC=0 never looks. Thread-local storage
- * is as the compiler's flags have it. Only what the public headers declare
- * leaves the module that this is linked into. */
+ * gnomon's own heap; -DGNOMON_WITH_MIMALLOC=0 never looks. The profiler nvtx is
+ * there with -DGNOMON_WITH_NVTX=1 and -isystem to the headers of NVTX 3.
+ * Thread-local storage is as the compiler's flags have it. Only what the public
+ * headers declare leaves the module that this is linked into. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #ifndef GNOMON_WITH_MIMALLOC
 #define GNOMON_WITH_MIMALLOC 1
+#endif
+#ifndef GNOMON_WITH_NVTX
+#define GNOMON_WITH_NVTX 0
 #endif
 #define GNOMON_BUILTIN
 

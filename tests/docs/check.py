@@ -126,7 +126,7 @@ class Page:
                            "json or sh" % kind)
 
 
-def prepare(build, work, cc):
+def prepare(source, build, work, cc):
     """Installs the library; the environment in which pages are read."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "bin"))
@@ -144,10 +144,13 @@ def prepare(build, work, cc):
     for name in list(environment):
         if name.startswith("GNOMON"):
             del environment[name]
+    shutil.copy(os.path.join(source, "tests", "docs", "nsys"),
+                os.path.join(work, "bin"))
     environment["PATH"] = ":".join((os.path.join(work, "bin"),
                                     os.path.join(prefix, "bin"),
                                     os.environ["PATH"]))
     environment["PKG_CONFIG_PATH"] = found[0]
+    environment["NVTX_TOOLS"] = os.path.join(build, "tests", "nvtx_out")
     environment["LD_LIBRARY_PATH"] = library
     return environment
 
@@ -259,7 +262,7 @@ def main():
     if not shutil.which("pkg-config"):
         print("skipped: no pkg-config")
         return 0
-    environment = prepare(build, work, cc)
+    environment = prepare(source, build, work, cc)
     if name == "broken":
         return check_broken(source, work, environment)
     page = check_page(source, work, environment, name)

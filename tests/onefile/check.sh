@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh CASE COMPILER ONEFILE SOURCE
+# check.sh CASE COMPILER ONEFILE SOURCE NVTX
 # Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
 #
 #   strict   as C11, gnu11 and gnu17, every warning an error, -O0 to -O3
@@ -9,8 +9,11 @@
 #   dynamic  a program, and a plugin that it loads
 #   static   a program that loads nothing, and says so
 #   late     a library that has gnomon.c, loaded with dlopen
+#   nvtx     with the headers of NVTX in the folder NVTX, as C11 with every
+#            warning an error, and a library exports the same names; without
+#            them the profiler says so
 set -eu
-case=$1 cc=$2 onefile=$3 source=$4
+case=$1 cc=$2 onefile=$3 source=$4 nvtx=${5:-}
 here=$source/tests/onefile
 export CCACHE_DISABLE=1
 unset GNOMON
@@ -45,6 +48,19 @@ quiet() { # COMMAND...: off is silent
     "$@" 2> "$work/report" > "$work/said" || fail "$*: status $?"
     [ ! -s "$work/report" ] || fail "$*: $(cat "$work/report")"
 }
+exports() { # FLAGS...: what a library with gnomon.c shows
+    build lib.so -O2 -std=gnu11 -fPIC -shared "$@" "$onefile/gnomon.c"
+    nm -D --defined-only "$work/lib.so" | sed 's/.* //' | sort > "$work/found"
+    grep -v '^#' "$source/tests/symbols.txt" | cut -d ' ' -f 1 | sort |
+        diff -u - "$work/found" || fail "- wanted, + exported"
+}
+says_of_nvtx() { # WORDS: in one line
+    GNOMON=nvtx "$work/app" > "$work/said" 2> "$work/report" ||
+        fail "status $?"
+    [ "$(wc -l < "$work/report")" = 1 ] &&
+        grep -q "^gnomon: nvtx: $1" "$work/report" ||
+        fail "$(cat "$work/report")"
+}
 all="$onefile/gnomon.c $here/app.c"
 errors="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -Wmissing-prototypes -Wundef -Wcast-qual -Wpointer-arith -Wvla
@@ -70,11 +86,20 @@ lto)
     ;;
 exports)
     for flags in '' '-flto -fvisibility=hidden'; do
-        build lib.so -O2 -std=gnu11 -fPIC -shared $flags "$onefile/gnomon.c"
-        nm -D --defined-only "$work/lib.so" | sed 's/.* //' | sort \
-            > "$work/found"
-        grep -v '^#' "$source/tests/symbols.txt" | cut -d ' ' -f 1 | sort |
-            diff -u - "$work/found" || fail "- wanted, + exported"
+        exports $flags
+    done
+    ;;
+nvtx)
+    build app -O2 -std=gnu11 $all
+    says_of_nvtx 'this build has none: '
+    [ -n "$nvtx" ] || { echo "skipped: no headers of NVTX"; exit 77; }
+    with="-DGNOMON_WITH_NVTX=1 -isystem $nvtx"
+    [ "$cc" = musl-gcc ] || exports $with # whose start files show names
+    for flags in '-std=c11 -O0' '-std=gnu17 -O3 -flto'; do
+        build app $errors $flags $with $all
+        quiet "$work/app"
+        GNOMON=simple reported "$work/app"
+        says_of_nvtx 'no tool listens'
     done
     ;;
 dynamic)

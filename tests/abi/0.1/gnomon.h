@@ -45,7 +45,7 @@ typedef struct gnomon_region {
     uint16_t struct_size;
     uint8_t abi;
     uint8_t kind;
-    uint32_t id; /* gnomon's */
+    uint32_t id; /* gnomon's: from 1, without gaps; 0: never seen */
     uint32_t line;
     const char *name; /* UTF-8 */
     const char *category;

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * nvtx: every mark, at once, to the tool that listens to NVTX: Nsight Systems,
+ * Nsight Compute, or any other. Scopes are pushed and popped; actions and
+ * ranges, which need not nest, are started and ended. With capture= the windows
+ * of its schedule are the tool's capture ranges too.
+ *
+ * Where nobody listens, and where there were no headers of NVTX to build with,
+ * it declines, so that marks cost nothing.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "gnomon/profiler.h"
+#include "profilers/nvtx_calls.h"
+
+#if GNOMON_WITH_NVTX
+
+enum { NVTX_BY_RANGE = 1, NVTX_BY_CUDA = 2 }; /* how a capture is told */
+
+typedef struct nvtx_self {
+    gnomon__nvtx_domain *domain; /* first: nvtx_calls.h */
+    void (*log)(const char *line);
+    int captures;     /* NVTX_BY_RANGE, NVTX_BY_CUDA */
+    int is_scheduled; /* else one capture lasts to the end */
+    int is_open;      /* ... a capture */
+    uint64_t range;   /* of it */
+    int (*cuda_stop)(void);
+} nvtx_self;
+
+/* ---- Capture ranges ----------------------------------------------------------- */
+
+typedef int nvtx_cuda_call(void);
+
+static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
+{
+    void *symbol = library ? dlsym(library, name) : NULL;
+    nvtx_cuda_call *call;
+    memcpy(&call, &symbol, sizeof call); /* ISO C has no such cast */
+    return call;
+}
+
+/* The CUDA that the program has loaded, never another: its runtime, or else its
+ * driver. $GNOMON_CUDA_LIBRARY names one to load instead. Libraries stay open. */
+static int nvtx_find_cuda(nvtx_cuda_call **start, nvtx_cuda_call **stop)
+{
+    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12",
+                                        "libcudart.so.11.0", "libcudart.so",
+                                        "libcuda.so.1"};
+    const char *given = secure_getenv("GNOMON_CUDA_LIBRARY");
+    size_t count = given ? 1 : sizeof names / sizeof *names;
+    for (size_t i = 0; i < count; i++) {
+        void *library = dlopen(given ? given : names[i],
+                               RTLD_LAZY | (given ? 0 : RTLD_NOLOAD));
+        for (int driver = 0; library && driver < 2; driver++) {
+            *start = nvtx_symbol(library, driver ? "cuProfilerStart"
+                                                 : "cudaProfilerStart");
+            *stop = nvtx_symbol(library,
+                                driver ? "cuProfilerStop" : "cudaProfilerStop");
+            if (*start && *stop)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static void nvtx_open_capture(nvtx_self *s)
+{
+    static uint32_t is_told;
+    nvtx_cuda_call *start;
+    if (s->captures & NVTX_BY_CUDA) {
+        if (nvtx_find_cuda(&start, &s->cuda_stop))
+            (void)start(); /* what it says is the tool's affair */
+        else if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+            s->log("nvtx: capture=: this program has not loaded CUDA: "
+                   "--capture-range=cudaProfilerApi sees no window");
+    }
+    if (s->captures & NVTX_BY_RANGE)
+        s->range = gnomon__nvtx_capture_begin(s->domain);
+    s->is_open = 1;
+}
+
+/* The range lies inside what the other way captures. */
+static void nvtx_close_capture(nvtx_self *s)
+{
+    if (s->captures & NVTX_BY_RANGE)
+        gnomon__nvtx_capture_end(s->domain, s->range);
+    if (s->cuda_stop)
+        (void)s->cuda_stop();
+    s->cuda_stop = NULL;
+    s->is_open = 0;
+}
+
+/* Without a schedule a tool that stops after its first range gets all stages. */
+static void nvtx_window(void *self, int32_t phase)
+{
+    nvtx_self *s = self;
+    int kept = errno, opens = phase >= GNOMON_PHASE_RECORD;
+    if (s->captures && opens && !s->is_open)
+        nvtx_open_capture(s);
+    else if (!opens && s->is_open && s->is_scheduled)
+        nvtx_close_capture(s);
+    errno = kept;
+}
+
+/* ---- Coming and going ---------------------------------------------------------- */
+
+/* gnomon's own library for programs with NVTX: it would hear itself. */
+static int nvtx_feeds_itself(void)
+{
+    const char *path = getenv("NVTX_INJECTION64_PATH");
+    void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
+    return library && dlsym(library, "gnomon_nvtx_in");
+}
+
+static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
+{
+    static uint32_t is_told;
+    char line[512];
+    if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+        return;
+    snprintf(line, sizeof line,
+             "nvtx: no tool listens, so it is off: start the program with nsys "
+             "profile --trace=cuda,nvtx%s%.64s",
+             s->captures & NVTX_BY_CUDA ? " --capture-range=cudaProfilerApi"
+             : s->captures
+                 ? " --capture-range=nvtx --nvtx-capture=" GNOMON__NVTX_CAPTURE
+                   "@"
+                 : "",
+             s->captures == NVTX_BY_RANGE ? domain : "");
+    s->log(line);
+}
+
+static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
+{
+    static const char *const words[] = {"none", "nvtx", "cuda", "steps"};
+    const char *word = options->text(options, "capture");
+    s->log = options->log;
+    s->is_scheduled = options->text(options, "schedule") != NULL;
+    while (s->captures < 4 && strcmp(word, words[s->captures]) != 0)
+        s->captures++;
+    if (s->captures == 4) {
+        s->captures = 0;
+        s->log("nvtx: capture= knows none, steps, cuda and nvtx");
+    }
+    const char *domain = options->text(options, "domain");
+    if (getauxval(
+            AT_SECURE)) { /* whoever started it may have chosen the tool */
+        s->log("nvtx: this program runs with more rights than its user: no "
+               "tool is loaded");
+        return GNOMON_DECLINED;
+    }
+    if (nvtx_feeds_itself()) {
+        s->log("nvtx: it is gnomon itself that listens to NVTX here, and would "
+               "count its own ranges: off");
+        return GNOMON_DECLINED;
+    }
+    int code = gnomon__nvtx_domain_get(&s->domain, domain);
+    if (code == GNOMON_DECLINED)
+        nvtx_tell_absence(s, domain);
+    return code;
+}
+
+static int nvtx_create(const gnomon_options *options, void **self)
+{
+    nvtx_self *s = calloc(1, sizeof *s);
+    if (!s)
+        return GNOMON_ENOMEM;
+    int code = nvtx_take_options(s, options);
+    if (code) {
+        free(s);
+        return code;
+    }
+    *self = s;
+    return GNOMON_OK;
+}
+
+static void nvtx_destroy(void *self)
+{
+    nvtx_self *s = self;
+    if (s->is_open)
+        nvtx_close_capture(s);
+    free(s);
+}
+
+#else
+
+static int nvtx_create(const gnomon_options *options, void **self)
+{
+    (void)self;
+    options->log(
+        "nvtx: this build has none: it was made without the headers of "
+        "NVTX 3, which come with the CUDA toolkit");
+    return GNOMON_DECLINED;
+}
+
+#endif
+
+static const gnomon_option_info nvtx_options[] = {
+    {.key = "domain",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = "gnomon",
+     .help = "the domain of all ranges"},
+    {.key = "capture",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = "none",
+     .help = "steps: the schedule's windows are capture ranges; or cuda, nvtx: "
+             "in one way only"},
+    {.key = NULL}};
+
+static const gnomon_profiler nvtx = {
+    .struct_size = sizeof nvtx,
+    .abi = GNOMON_ABI,
+    .name = "nvtx",
+    .help = "ranges and marks for Nsight Systems and other tools of NVTX",
+    .options = nvtx_options,
+    .create = nvtx_create,
+#if GNOMON_WITH_NVTX
+    .start = gnomon__nvtx_start,
+    .stop = gnomon__nvtx_stop,
+    .counter = gnomon__nvtx_counter,
+    .mark = gnomon__nvtx_mark,
+    .thread = gnomon__nvtx_thread,
+    .destroy = nvtx_destroy,
+    .window = nvtx_window,
+#endif
+};
+
+GNOMON_PLUGIN(nvtx);

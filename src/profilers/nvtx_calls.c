@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Calls of NVTX. What the events of a region say is made at its first touch and
+ * kept, in a table by the region's id: a push is three loads and the tool's call.
+ * Domains and their tables live as long as the process, as regions do: profilers
+ * come and go without telling the tool anything twice. Payloads, of operations,
+ * have their room in the events.
+ *
+ * There is no lock, which a fork could leave held: a place is made by the thread
+ * that claims it, and who comes meanwhile says the same at length. Invariant: a
+ * place that is ready never changes again, and nothing here is ever freed.
+ */
+#include "profilers/nvtx_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if GNOMON_WITH_NVTX
+
+#include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtCounters.h>)
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
+
+#define NVTX_PLACES 256u /* places in one block */
+#define NVTX_PLACE_BLOCKS 4096u
+#define NVTX_CATEGORIES 256u
+#define NVTX_TEXT_SIZE 1024u
+
+enum {
+    NVTX_PLACE_FREE,
+    NVTX_PLACE_CLAIMED,
+    NVTX_PLACE_READY,
+    NVTX_PLACE_REFUSED
+};
+
+/* What is kept of a region. Payloads, of operations, have their room in it. */
+typedef struct nvtx_place {
+    nvtxEventAttributes_t event;
+    uint64_t counter_id;
+    uint32_t state;   /* of the event */
+    uint32_t counter; /* of the counter's id */
+} nvtx_place;
+
+struct gnomon__nvtx_domain {
+    gnomon__nvtx_domain *next;
+    nvtxDomainHandle_t handle;
+    nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
+    int64_t pid; /* a child's tool need not know the parent's handles */
+    nvtx_place *blocks[NVTX_PLACE_BLOCKS]; /* by region id */
+    uint32_t categories[NVTX_CATEGORIES];  /* whose names were told */
+    char name[];
+};
+
+/* Who claims it, makes it. */
+static int nvtx_claim(uint32_t *state)
+{
+    uint32_t none = NVTX_PLACE_FREE;
+    return __atomic_compare_exchange_n(state, &none, NVTX_PLACE_CLAIMED, 0,
+                                       __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+}
+
+/* ---- Domains ------------------------------------------------------------------ */
+
+static gnomon__nvtx_domain *nvtx_domains; /* changed in control calls */
+
+int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
+{
+    int64_t pid = getpid();
+    for (gnomon__nvtx_domain *d = nvtx_domains; d; d = d->next) {
+        if (d->pid == pid && strcmp(d->name, name) == 0) {
+            *out = d;
+            return GNOMON_OK;
+        }
+    }
+    gnomon__nvtx_domain *d = calloc(1, sizeof *d + strlen(name) + 1);
+    if (!d)
+        return GNOMON_ENOMEM;
+    strcpy(d->name, name);
+    d->pid = pid;
+    nvtxInitialize(NULL);
+    d->handle = nvtxDomainCreateA(name);
+    if (!d->handle) {
+        free(d);
+        return GNOMON_DECLINED;
+    }
+    d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
+    d->next = nvtx_domains;
+    nvtx_domains = d;
+    *out = d;
+    return GNOMON_OK;
+}
+
+/* ---- Places ------------------------------------------------------------------- */
+
+/* The place of a region; NULL: there is no memory for it. */
+static nvtx_place *nvtx_place_of(gnomon__nvtx_domain *d,
+                                 const gnomon_region *region)
+{
+    uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
+    if (id >= NVTX_PLACES * NVTX_PLACE_BLOCKS)
+        return NULL;
+    nvtx_place **at = &d->blocks[id / NVTX_PLACES];
+    nvtx_place *block = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    if (!block) {
+        nvtx_place *fresh = calloc(NVTX_PLACES, sizeof *fresh);
+        if (!fresh)
+            return NULL;
+        block = fresh;
+        nvtx_place *none = NULL;
+        if (!__atomic_compare_exchange_n(at, &none, fresh, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE)) {
+            free(fresh);
+            block = none;
+        }
+    }
+    return block + id % NVTX_PLACES;
+}
+
+/* The events of a region that was seen before; else NULL. */
+static inline const nvtxEventAttributes_t *
+nvtx_known(const gnomon__nvtx_domain *d, const gnomon_region *region)
+{
+    uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
+    if (id >= NVTX_PLACES * NVTX_PLACE_BLOCKS)
+        return NULL;
+    const nvtx_place *p =
+        __atomic_load_n(&d->blocks[id / NVTX_PLACES], __ATOMIC_ACQUIRE);
+    if (!p)
+        return NULL;
+    p += id % NVTX_PLACES;
+    return __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == NVTX_PLACE_READY
+               ? &p->event
+               : NULL; /* partner: nvtx_meet */
+}
+
+/* ---- What events say -------------------------------------------------------- */
+
+/* FNV-1a; never 0, which is no category. */
+static uint32_t nvtx_hash(const char *text)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x01000193u;
+    return hash ? hash : 1;
+}
+
+/* Bytes of the sequence of UTF-8 that begins here; 0: none does. */
+static size_t nvtx_sequence(const char *text)
+{
+    unsigned char first = (unsigned char)*text;
+    size_t length = first < 0x80   ? 1
+                    : first < 0xc2 ? 0
+                    : first < 0xe0 ? 2
+                    : first < 0xf0 ? 3
+                    : first < 0xf5 ? 4
+                                   : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+static const char *nvtx_text(char fit[NVTX_TEXT_SIZE], const char *text)
+{
+    size_t used = 0, n;
+    if (!text)
+        return "(null)";
+    for (; *text && used + 4 < NVTX_TEXT_SIZE; text += n ? n : 1) {
+        n = nvtx_sequence(text);
+        memcpy(fit + used, n ? text : "?", n ? n : 1);
+        used += n ? n : 1;
+    }
+    fit[used] = 0;
+    return fit;
+}
+
+/* One of a dozen colours that are told apart on light and on dark ground. */
+static uint32_t nvtx_colour(uint32_t category)
+{
+    static const uint32_t colours[] = {
+        0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffe15759, 0xffb07aa1, 0xff76b7b2,
+        0xffedc948, 0xffff9da7, 0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff8cd17d};
+    return colours[category % (sizeof colours / sizeof *colours)];
+}
+
+/* Names a category at its first use; past the table's room, at each region's. */
+static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
+                               const char *name)
+{
+    for (uint32_t i = 0; i < NVTX_CATEGORIES; i++) {
+        uint32_t *at = &d->categories[(id + i) % NVTX_CATEGORIES], none = 0;
+        if (__atomic_compare_exchange_n(at, &none, id, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            break;
+        if (none == id)
+            return;
+    }
+    nvtxDomainNameCategoryA(d->handle, id, name);
+}
+
+/* An event of the region, its text inline: `name` must live as long. */
+static void nvtx_describe(gnomon__nvtx_domain *d, const gnomon_region *region,
+                          const char *name, nvtxEventAttributes_t *event)
+{
+    char fit[NVTX_TEXT_SIZE];
+    memset(event, 0, sizeof *event);
+    event->version = NVTX_VERSION;
+    event->size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event->messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event->message.ascii = name;
+    if (!region->category || !*region->category)
+        return;
+    const char *category = nvtx_text(fit, region->category);
+    event->category = nvtx_hash(category);
+    event->colorType = NVTX_COLOR_ARGB;
+    event->color = nvtx_colour(event->category);
+    nvtx_name_category(d, event->category, category);
+}
+
+static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
+                                              const gnomon_region *region,
+                                              const char *name,
+                                              nvtxEventAttributes_t *spare)
+{
+    int kept = errno;
+    const nvtxEventAttributes_t *event = spare;
+    nvtx_place *p = nvtx_place_of(d, region);
+    nvtx_describe(d, region, name, spare);
+    if (p && nvtx_claim(&p->state)) {
+        nvtxStringHandle_t registered =
+            nvtxDomainRegisterStringA(d->handle, name);
+        p->event = *spare;
+        p->event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+        p->event.message.registered = registered;
+        /* A tool that registers no strings gets them with each event. */
+        if (registered) {
+            event = &p->event;
+            __atomic_store_n(&p->state, NVTX_PLACE_READY, __ATOMIC_RELEASE);
+        }
+    }
+    errno = kept;
+    return event;
+}
+
+/* ---- Counters ------------------------------------------------------------------ */
+
+#ifdef NVTX_COUNTER_API_FUNCTIONS_V1
+static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
+                          const gnomon_region *region)
+{
+    static uint32_t extension; /* its first call loads it, unguarded */
+    char fit[NVTX_TEXT_SIZE];
+    uint32_t state = NVTX_PLACE_FREE;
+    nvtxCounterAttr_t counter;
+    memset(&counter, 0, sizeof counter);
+    counter.structSize = sizeof counter;
+    counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE;
+    counter.name = nvtx_text(fit, region->name);
+    counter.scopeId = NVTX_SCOPE_CURRENT_SW_PROCESS;
+    /* Regions of one name are one counter. */
+    counter.counterId =
+        NVTX_COUNTER_ID_STATIC_START + nvtx_hash(counter.name) % (1u << 31);
+    if (nvtx_claim(&extension) ||
+        __atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_PLACE_READY) {
+        p->counter_id = nvtxCounterRegister(d->handle, &counter);
+        state = p->counter_id ? NVTX_PLACE_READY : NVTX_PLACE_REFUSED;
+        __atomic_store_n(&extension, NVTX_PLACE_READY, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&p->counter, state, __ATOMIC_RELEASE);
+}
+
+static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
+                       double value)
+{
+    nvtx_place *p = nvtx_place_of(d, region);
+    if (p && nvtx_claim(&p->counter))
+        nvtx_register(d, p, region);
+    if (!p ||
+        __atomic_load_n(&p->counter, __ATOMIC_ACQUIRE) != NVTX_PLACE_READY)
+        return 0;
+    nvtxCounterSampleFloat64(d->handle, p->counter_id, value);
+    return 1;
+}
+#else
+static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
+                       double value)
+{
+    (void)d, (void)region, (void)value;
+    return 0;
+}
+#endif
+
+/* ---- Marks -------------------------------------------------------------------- */
+
+/* All but a push of a region that was seen before: that is to be short. */
+static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
+                                                      const gnomon_frame *frame,
+                                                      uint64_t *slot)
+{
+    nvtxEventAttributes_t spare;
+    const nvtxEventAttributes_t *event = nvtx_known(d, frame->region);
+    if (!event)
+        event = nvtx_meet(d, frame->region, frame->name, &spare);
+    if (frame->flags)
+        *slot = nvtxDomainRangeStartEx(d->handle, event);
+    else
+        nvtxDomainRangePushEx(d->handle, event);
+}
+
+void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
+    const nvtxEventAttributes_t *event = nvtx_known(d, frame->region);
+    if (__builtin_expect(!event || frame->flags, 0))
+        nvtx_start_rare(d, frame, slot);
+    else /* what it returns is up to the tool, and means nothing */
+        nvtxDomainRangePushEx(d->handle, event);
+}
+
+void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
+    if (__builtin_expect(frame->flags, 0))
+        nvtxDomainRangeEnd(d->handle, *slot);
+    else
+        nvtxDomainRangePop(d->handle);
+}
+
+void gnomon__nvtx_mark(void *self, const gnomon_region *region)
+{
+    gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
+    nvtxEventAttributes_t spare;
+    char fit[NVTX_TEXT_SIZE];
+    const nvtxEventAttributes_t *event = nvtx_known(d, region);
+    if (!event)
+        event = nvtx_meet(d, region, nvtx_text(fit, region->name), &spare);
+    nvtxDomainMarkEx(d->handle, event);
+}
+
+void gnomon__nvtx_counter(void *self, const gnomon_region *region, double value)
+{
+    gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
+    nvtxEventAttributes_t event;
+    char fit[NVTX_TEXT_SIZE];
+    int kept = errno;
+    if (!nvtx_sample(d, region, value)) {
+        /* A mark that has the value with it. */
+        const nvtxEventAttributes_t *known = nvtx_known(d, region);
+        event = *(
+            known ? known
+                  : nvtx_meet(d, region, nvtx_text(fit, region->name), &event));
+        event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+        event.payload.dValue = value;
+        nvtxDomainMarkEx(d->handle, &event);
+    }
+    errno = kept;
+}
+
+void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name)
+{
+    (void)self, (void)thread;
+    nvtxNameOsThreadA((uint32_t)gettid(), name);
+}
+
+/* ---- Capture ranges ----------------------------------------------------------- */
+
+uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d)
+{
+    nvtxEventAttributes_t event;
+    memset(&event, 0, sizeof event);
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.messageType =
+        d->capture ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    if (d->capture)
+        event.message.registered = d->capture;
+    else
+        event.message.ascii = GNOMON__NVTX_CAPTURE;
+    return nvtxDomainRangeStartEx(d->handle, &event);
+}
+
+void gnomon__nvtx_capture_end(const gnomon__nvtx_domain *d, uint64_t id)
+{
+    nvtxDomainRangeEnd(d->handle, id);
+}
+
+#endif

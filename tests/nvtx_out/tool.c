@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A tool that listens to NVTX, as Nsight Systems does, and writes what it hears
+ * to the file $NVTX_TOOL_OUT, a line for each call, in one piece:
+ *
+ *   domain NAME                       category DOMAIN ID NAME
+ *   push THREAD EVENT                 pop THREAD
+ *   start THREAD RANGE EVENT          end THREAD RANGE
+ *   mark THREAD EVENT                 thread THREAD own|other NAME
+ *   counter ID NAME                   sample THREAD ID VALUE
+ *
+ * with EVENT = DOMAIN category CATEGORY colour COLOUR [value VALUE] "NAME", and
+ * `plain` before the name of a string that was not registered. THREAD counts from
+ * 0, in the order in which they come. What must not be is a line with FAULT.
+ * $NVTX_TOOL_COUNTERS: it knows the extension of counters. $NVTX_TOOL_DEAF: it
+ * wants nothing, so nobody listens. $NVTX_TOOL_NO_STRINGS: it registers none. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtCounters.h>)
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef struct told {
+    struct told *next; /* all of them, for leak checkers */
+    const struct told *domain;
+    char text[];
+} told;
+
+static told *all_told;
+static uint32_t threads, ranges;
+static __thread uint32_t own_thread; /* from 1 */
+static __thread int depth;
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...)
+{
+    char line[4096];
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    const char *path = getenv("NVTX_TOOL_OUT");
+    int fd =
+        path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (fd < 0 || n >= (int)sizeof line || write(fd, line, (size_t)n) != n)
+        abort();
+    close(fd);
+}
+
+static unsigned me(void)
+{
+    if (!own_thread)
+        own_thread = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    return own_thread - 1;
+}
+
+static told *keep(const told *domain, const char *text)
+{
+    told *t = malloc(sizeof *t + strlen(text) + 1);
+    if (!t)
+        abort();
+    t->domain = domain;
+    strcpy(t->text, text);
+    t->next = __atomic_load_n(&all_told, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&all_told, &t->next, t, 1,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+    return t;
+}
+
+/* The handles of NVTX are pointers to what only the tool knows. */
+static nvtxDomainHandle_t domain_create(const char *name)
+{
+    say("domain %s\n", name);
+    return (nvtxDomainHandle_t)(void *)keep(NULL, name);
+}
+
+static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain,
+                                          const char *text)
+{
+    return (nvtxStringHandle_t)(void *)keep((const told *)(void *)domain, text);
+}
+
+static void category_name(nvtxDomainHandle_t domain, uint32_t id,
+                          const char *name)
+{
+    say("category %s %u %s\n", ((const told *)(void *)domain)->text,
+        (unsigned)id, name);
+}
+
+/* The part of a line that is an event. */
+static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
+                         const nvtxEventAttributes_t *e)
+{
+    const told *d = (const told *)(void *)domain;
+    char value[64] = "";
+    const char *name = "", *kind = "";
+    if (e->version != NVTX_VERSION || e->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE)
+        say("FAULT: version %d, size %d\n", e->version, e->size);
+    if (e->messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
+        const told *t = (const told *)(void *)e->message.registered;
+        if (t->domain != d)
+            say("FAULT: a string of another domain\n");
+        name = t->text;
+    } else if (e->messageType == NVTX_MESSAGE_TYPE_ASCII) {
+        name = e->message.ascii;
+        kind = "plain ";
+    } else {
+        say("FAULT: message type %d\n", e->messageType);
+    }
+    if (e->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE)
+        snprintf(value, sizeof value, " value %g", e->payload.dValue);
+    snprintf(text, size, "%s category %u colour %08x%s %s\"%s\"", d->text,
+             (unsigned)e->category,
+             e->colorType == NVTX_COLOR_ARGB ? (unsigned)e->color : 0, value,
+             kind, name);
+    return text;
+}
+
+static int range_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *e)
+{
+    char text[3000];
+    depth++;
+    say("push %u %s\n", me(), event(text, sizeof text, domain, e));
+    return -1; /* as Nsight Systems answers */
+}
+
+static int range_pop(nvtxDomainHandle_t domain)
+{
+    (void)domain;
+    if (depth-- <= 0)
+        say("FAULT: nothing to pop\n");
+    say("pop %u\n", me());
+    return -1;
+}
+
+static nvtxRangeId_t range_start(nvtxDomainHandle_t domain,
+                                 const nvtxEventAttributes_t *e)
+{
+    char text[3000];
+    uint32_t id = __atomic_fetch_add(&ranges, 1, __ATOMIC_RELAXED); /* 0 too */
+    say("start %u %u %s\n", me(), (unsigned)id,
+        event(text, sizeof text, domain, e));
+    return id;
+}
+
+static void range_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+    (void)domain;
+    say("end %u %u\n", me(), (unsigned)id);
+}
+
+static void mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *e)
+{
+    char text[3000];
+    say("mark %u %s\n", me(), event(text, sizeof text, domain, e));
+}
+
+static void thread_name(uint32_t thread, const char *name)
+{
+    say("thread %u %s %s\n", me(),
+        thread == (uint32_t)gettid() ? "own" : "other", name);
+}
+
+EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
+
+EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
+{
+    const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
+    NvtxFunctionTable core, domains;
+    unsigned size = 0;
+    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &core, &size) ||
+        !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &domains,
+                                           &size))
+        return 0;
+    if (getenv("NVTX_TOOL_DEAF"))
+        return 1;
+    *core[NVTX_CBID_CORE_NameOsThreadA] = (NvtxFunctionPointer)thread_name;
+#define HEAR(what, function) \
+    *domains[NVTX_CBID_CORE2_Domain##what] = (NvtxFunctionPointer)function
+    HEAR(MarkEx, mark);
+    HEAR(RangeStartEx, range_start);
+    HEAR(RangeEnd, range_end);
+    HEAR(RangePushEx, range_push);
+    HEAR(RangePop, range_pop);
+    HEAR(NameCategoryA, category_name);
+    HEAR(CreateA, domain_create);
+    if (!getenv("NVTX_TOOL_NO_STRINGS"))
+        HEAR(RegisterStringA, string_register);
+    return 1;
+}
+
+/* ---- Counters --------------------------------------------------------------- */
+
+#ifdef NVTX_COUNTER_API_FUNCTIONS_V1
+static uint64_t counter_register(nvtxDomainHandle_t domain,
+                                 const nvtxCounterAttr_t *c)
+{
+    (void)domain;
+    if (c->structSize != sizeof *c ||
+        c->schemaId != NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE ||
+        c->counterId < NVTX_COUNTER_ID_STATIC_START ||
+        c->counterId >= NVTX_COUNTER_ID_DYNAMIC_START)
+        say("FAULT: a wrong counter\n");
+    say("counter %" PRIu64 " %s\n", c->counterId, c->name);
+    return c->counterId;
+}
+
+static void counter_sample(nvtxDomainHandle_t domain, uint64_t id, double value)
+{
+    (void)domain;
+    say("sample %u %" PRIu64 " %g\n", me(), id, value);
+}
+
+EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
+
+EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+{
+    if (!getenv("NVTX_TOOL_COUNTERS") ||
+        module->moduleId != NVTX_EXT_COUNTERS_MODULEID)
+        return 0;
+    intptr_t *slots = module->segments->functionSlots;
+    slots[NVTX3EXT_CBID_nvtxCounterRegister] = (intptr_t)counter_register;
+    slots[NVTX3EXT_CBID_nvtxCounterSampleFloat64] = (intptr_t)counter_sample;
+    return 1;
+}
+#endif
