@@ -4,6 +4,7 @@
 .PHONY: help demo onefile test bench fuzz coverage lint soak format clean
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
+nvtx = @sh cmake/nvtx.sh
 release = cmake --preset release && cmake --build --preset release -j $(JOBS)
 
 help:
@@ -23,6 +24,7 @@ help:
 
 demo:
 	$(need) build
+	$(nvtx)
 	@$(release) --target gnomon_demo
 	@echo
 	@echo "GNOMON='simple,file=build/demo/%s.gnomon' \\"
@@ -44,10 +46,12 @@ onefile:
 
 test:
 	$(need) test
+	$(nvtx)
 	@JOBS=$(JOBS) sh cmake/run_tests.sh
 
 bench:
 	$(need) bench
+	$(nvtx)
 	@$(release) --target bench --target bench_static
 	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
 

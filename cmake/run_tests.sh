@@ -26,7 +26,7 @@ names_of_failed() {
 build() {
     log=$(mktemp)
     cmake --preset "$1" > "$log" 2>&1 || { cat "$log"; rm "$log"; return 1; }
-    grep mimalloc "$log" || true
+    grep -E 'mimalloc|NVTX' "$log" || true
     rm "$log"
     cmake --build --preset "$1" -j "$jobs"
 }
