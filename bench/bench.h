@@ -13,6 +13,10 @@
 
 #include "floor/calls.h"
 
+#ifndef GNOMON_WITH_NVTX
+#define GNOMON_WITH_NVTX 0
+#endif
+
 /* A cell without a value. */
 #define BENCH_EMPTY ((double)NAN)
 
@@ -58,7 +62,9 @@ enum bench_mode {
     BENCH_ONE_HOOK,
     BENCH_TWO_HOOKS,
     BENCH_FOUR_HOOKS,
-    BENCH_FLIP, /* simple, with a window that opens at every other step */
+    BENCH_NVTX,     /* nvtx, and a tool that counts */
+    BENCH_NVTX_OFF, /* nvtx, and a tool that does not listen */
+    BENCH_FLIP,     /* simple, with a window that opens at every other step */
     BENCH_MODES
 };
 
@@ -68,6 +74,7 @@ enum bench_record {
     BENCH_BY_NAME,   /* nodes whose region's name or category is the row's */
     BENCH_HALF,      /* the same; every other one falls into a window */
     BENCH_HOOKS,     /* what the hooks counted */
+    BENCH_TOLD,      /* what the tool of NVTX counted */
     BENCH_STEPS,     /* steps of the stage */
     BENCH_SWITCHED   /* off: the same code records once it is switched on */
 };
@@ -142,6 +149,12 @@ int bench_guard(bench_table *t);
 /* Runs the planted faults: 0 if each of them shows. */
 int bench_selftest(void);
 int bench_rss(uint64_t scopes);
+
+/* Before anything else: the tool counts, by thread, what NVTX tells it. */
+void bench_nvtx_listen(void);
+uint64_t bench_nvtx_pairs(void);
+void by_hand_pairs(uint64_t n);
+uint64_t by_hand_once(void);
 
 void bench_mode_enter(int mode);
 uint64_t bench_recorded(const bench_row *row); /* so far, by the profile */

@@ -143,6 +143,9 @@ const bench_row bench_floors[] = {
     FLOOR("Fdo_so", fdo_so, 1), FLOOR("Fw", fw, 1),    FLOOR("Fw_so", fw_so, 1),
     FLOOR("Fi1", fi1, 1),       FLOOR("Fi2", fi2, 1),  FLOOR("Fi4", fi4, 1),
     FLOOR("calls", calls, 1),
+#if GNOMON_WITH_NVTX
+    FLOOR("Fn", by_hand, 1), /* NVTX, by hand */
+#endif
 };
 const size_t bench_floor_count = sizeof bench_floors / sizeof *bench_floors;
 

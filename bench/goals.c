@@ -45,6 +45,8 @@ static const goal goals[] = {
     {FURTHER, "a further hook", 0, 2, 2, "a further hook <= 2 call pairs"},
     {COLD, "simple_scope", "Fdo_so", 1.6, 1.0,
      "simple_scope cold <= 1.6; 1.0 Fdo_so"},
+    {TO_FLOOR, "nvtx_out", 0, 1.3, 1.3, "nvtx_out <= 1.3 Fn"},
+    {TO_FLOOR, "nvtx_out_off", 0, 1.05, 1.05, "nvtx_out_off <= 1.05 Fa"},
     {TO_FLOOR, "step_flip", 0, 1000, 1000, "step_flip <= 1000 Fd"},
     {TO_FLOOR, "step_flip_far", 0, 1000, 1000, "step_flip_far <= 1000 Fd"},
     {TWO_THREADS, "off_scope", 0, 1.02, 1.02, "off_scope: 2T <= 1.02 1T"},

@@ -133,6 +133,7 @@ int main(int argc, char **argv)
     start_ns = bench_now_ns(CLOCK_MONOTONIC);
     start_ticks = floor_ticks();
     bench_cpu(0);
+    bench_nvtx_listen();
     near_enter();
     far_enter();
     for (int i = 1; i < argc; i++) {

@@ -110,6 +110,22 @@ BENCH_PAIRS(step, 1, gnomon_step();, gnomon_step();)
     }
 BENCH_PAIRS(flip, 2, FLIP_PAIR FLIP_PAIR, FLIP_PAIR FLIP_PAIR)
 
+#if GNOMON_WITH_NVTX
+#define NVTX_PAIR \
+    { \
+        GNOMON_SCOPE_IN("bench", "nvtx_out"); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(nvtx_out, 1, NVTX_PAIR, NVTX_PAIR)
+
+#define NVTX_OFF_PAIR(a, b) \
+    { \
+        GNOMON_SCOPE_IN("nvtx_out_off", "site " #a #b); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(nvtx_out_off, 64, BENCH_64(NVTX_OFF_PAIR), NVTX_OFF_PAIR(8, 0))
+#endif
+
 #define MARK(name, floor, mode, record, sites, id) \
     { \
         name, floor, mode, record, sites, id##_pairs, id##_once, NULL \
@@ -130,6 +146,11 @@ const bench_row bench_marks[] = {
     MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),
     MARK("two_hooks", "Fd", BENCH_TWO_HOOKS, BENCH_HOOKS, 1, hook),
     MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),
+#if GNOMON_WITH_NVTX
+    MARK("nvtx_out", "Fn", BENCH_NVTX, BENCH_TOLD, 1, nvtx_out),
+    MARK("nvtx_out_off", "Fa", BENCH_NVTX_OFF, BENCH_SWITCHED, 64,
+         nvtx_out_off),
+#endif
 };
 const size_t bench_mark_count = sizeof bench_marks / sizeof *bench_marks;
 

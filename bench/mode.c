@@ -55,6 +55,8 @@ static const struct {
     [BENCH_ONE_HOOK] = {"", 1},
     [BENCH_TWO_HOOKS] = {"", 2},
     [BENCH_FOUR_HOOKS] = {"", 4},
+    [BENCH_NVTX] = {"nvtx", 0},
+    [BENCH_NVTX_OFF] = {"nvtx(domain=off)", 0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
 };
 
