@@ -131,7 +131,8 @@ AT(gnomon_profiler, summary, 104);
 AT(gnomon_profiler, teardown, 112);
 AT(gnomon_profiler, destroy, 120);
 AT(gnomon_profiler, window, 128);
-SIZE(gnomon_profiler, 136);
+AT(gnomon_profiler, stream, 136);
+SIZE(gnomon_profiler, 144);
 
 /* What plugins and other copies of the library call. */
 AT(gnomon_host, struct_size, 0);
@@ -176,7 +177,8 @@ AT(gnomon_host, thread_stack, 296);
 AT(gnomon_host, join, 304);
 AT(gnomon_host, begin_on, 312);
 AT(gnomon_host, end_on, 320);
-SIZE(gnomon_host, 328);
+AT(gnomon_host, stream_name, 328);
+SIZE(gnomon_host, 336);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

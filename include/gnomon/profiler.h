@@ -119,6 +119,9 @@ typedef struct gnomon_profiler {
      * twice at once for one `self`: where threads step at once, one of them may
      * tell for all, and only what holds last. */
     void (*window)(void *self, int32_t phase);
+    /* A stream of a device got a name, on the thread that gave it. */
+    void (*stream)(void *self, const gnomon_device *device, void *stream,
+                   const char *name);
 } gnomon_profiler;
 
 /* Attaches `profiler`, which stays the caller's and must outlive it, with the
@@ -224,6 +227,8 @@ typedef struct gnomon_host {
     gnomon_device_scope (*begin_on)(gnomon_region *region, uint32_t mask,
                                     const gnomon_device *device, void *stream);
     void (*end_on)(const gnomon_device_scope *scope);
+    void (*stream_name)(const gnomon_device *device, void *stream,
+                        const char *name);
 } gnomon_host;
 
 /* All that a plugin exports. NULL: it does not want to run with this host. */

@@ -80,6 +80,12 @@ static void log_thread(void *self, uint32_t thread, const char *name)
     LOG("%u is thread %s", (unsigned)thread, name);
 }
 
+static void log_stream(void *self, const gnomon_device *device, void *stream,
+                       const char *name)
+{
+    LOG("stream: %s %p is %s", device->name, stream, name);
+}
+
 /* The window of schedule= opens or closes; without one it opens at once. */
 static void log_window(void *self, int32_t phase)
 {
@@ -118,6 +124,7 @@ static const gnomon_profiler logger = {
     .summary = log_summary,
     .teardown = log_teardown,
     .window = log_window,
+    .stream = log_stream,
 };
 
 GNOMON_PLUGIN(logger);

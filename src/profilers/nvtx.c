@@ -225,6 +225,7 @@ static const gnomon_profiler nvtx = {
     .counter = gnomon__nvtx_counter,
     .mark = gnomon__nvtx_mark,
     .thread = gnomon__nvtx_thread,
+    .stream = gnomon__nvtx_stream,
     .destroy = nvtx_destroy,
     .window = nvtx_window,
 #endif

@@ -23,6 +23,9 @@
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
+#if __has_include(<cuda.h>) /* which the next one includes */
+#include <nvtx3/nvToolsExtCuda.h>
+#endif
 
 #define NVTX_PLACES 256u /* places in one block */
 #define NVTX_PLACE_BLOCKS 4096u
@@ -105,11 +108,9 @@ static nvtx_place *nvtx_place_of(gnomon__nvtx_domain *d,
     nvtx_place **at = &d->blocks[id / NVTX_PLACES];
     nvtx_place *block = __atomic_load_n(at, __ATOMIC_ACQUIRE);
     if (!block) {
-        nvtx_place *fresh = calloc(NVTX_PLACES, sizeof *fresh);
-        if (!fresh)
+        nvtx_place *fresh = calloc(NVTX_PLACES, sizeof *fresh), *none = NULL;
+        if (!(block = fresh))
             return NULL;
-        block = fresh;
-        nvtx_place *none = NULL;
         if (!__atomic_compare_exchange_n(at, &none, fresh, 0, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
             free(fresh);
@@ -365,16 +366,25 @@ void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name)
     nvtxNameOsThreadA((uint32_t)gettid(), name);
 }
 
+void gnomon__nvtx_stream(void *self, const gnomon_device *device, void *stream,
+                         const char *name)
+{
+    (void)self, (void)device, (void)stream, (void)name;
+#ifdef NVTOOLSEXT_CUDA_V3
+    if (strcmp(device->name, "cuda") == 0)
+        nvtxNameCuStreamA(stream, name);
+#endif
+}
+
 /* ---- Capture ranges ----------------------------------------------------------- */
 
 uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d)
 {
-    nvtxEventAttributes_t event;
-    memset(&event, 0, sizeof event);
-    event.version = NVTX_VERSION;
-    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    event.messageType =
-        d->capture ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    nvtxEventAttributes_t event = {.version = NVTX_VERSION,
+                                   .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII};
+    if (d->capture)
+        event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     if (d->capture)
         event.message.registered = d->capture;
     else

@@ -30,6 +30,8 @@ void gnomon__nvtx_mark(void *self, const gnomon_region *region);
 void gnomon__nvtx_counter(void *self, const gnomon_region *region,
                           double value);
 void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name);
+void gnomon__nvtx_stream(void *self, const gnomon_device *device, void *stream,
+                         const char *name);
 
 /* A range of the name that tools look for, and its end. */
 uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d);

@@ -149,7 +149,7 @@ static int need_tree(gnomon__view *v)
 static int wants_hook(const gnomon_profiler *p)
 {
     return p->start || p->stop || p->step || p->counter || p->mark ||
-           p->thread || p->window;
+           p->thread || p->window || p->stream;
 }
 
 static void free_attachment(gnomon__attachment *a)

@@ -61,4 +61,5 @@ const gnomon_host gnomon__host = {
     .join = gnomon__copy_join,
     .begin_on = gnomon_begin_on_slow,
     .end_on = gnomon_end_on_slow,
+    .stream_name = gnomon_stream_name,
 };

@@ -67,7 +67,8 @@ static const gnomon_profiler quiet = {
     silent,
     GNOMON_NULL, /* teardown */
     GNOMON_NULL, /* destroy */
-    GNOMON_NULL  /* window */
+    GNOMON_NULL, /* window */
+    GNOMON_NULL  /* stream */
 };
 GNOMON_PLUGIN(quiet);
 

@@ -172,20 +172,27 @@ static void thread_name(uint32_t thread, const char *name)
         thread == (uint32_t)gettid() ? "own" : "other", name);
 }
 
+static void stream_name(const void *stream, const char *name)
+{
+    say("stream %u %p %s\n", me(), stream, name);
+}
+
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
 
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
 {
     const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
-    NvtxFunctionTable core, domains;
+    NvtxFunctionTable core, domains, cuda;
     unsigned size = 0;
     if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &core, &size) ||
         !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &domains,
-                                           &size))
+                                           &size) ||
+        !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CUDA, &cuda, &size))
         return 0;
     if (getenv("NVTX_TOOL_DEAF"))
         return 1;
     *core[NVTX_CBID_CORE_NameOsThreadA] = (NvtxFunctionPointer)thread_name;
+    *cuda[NVTX_CBID_CUDA_NameCuStreamA] = (NvtxFunctionPointer)stream_name;
 #define HEAR(what, function) \
     *domains[NVTX_CBID_CORE2_Domain##what] = (NvtxFunctionPointer)function
     HEAR(MarkEx, mark);

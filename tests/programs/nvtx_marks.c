@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gnomon.h>
+#include <gnomon/cuda.h>
 
 static void control(int code)
 {
@@ -112,6 +113,9 @@ static void name_threads(void)
 {
     static char loader[] = "loader";
     gnomon_thread_name("trainer");
+    gnomon_stream_name(gnomon_cuda_device(), (void *)0x70, "compute");
+    gnomon_stream_name(gnomon_cuda_device(), (void *)0x80, NULL);
+    gnomon_stream_name(NULL, NULL, "none");
     on_thread(named_thread, loader);
 }
 

@@ -120,6 +120,10 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
             : gnomon_begin_on(&GNOMON__NAME(gnomon__region, n), device, \
                               stream)
 
+/* Names a stream for tools that show it. Copied. */
+GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
+                                   const char *name);
+
 /* A scope from here to the end of the block, on the host and in `stream`. As
  * GNOMON_SCOPE: a line of its own in a block. */
 #define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \
@@ -149,6 +153,16 @@ GNOMON_INLINE gnomon_device_scope gnomon__none_or(int nothing)
     return none;
 }
 
+GNOMON_INLINE void gnomon_stream_name(const gnomon_device *device, void *stream,
+                                      const char *name)
+{
+    (void)device;
+    (void)stream;
+    (void)name;
+}
+
+#define gnomon_stream_name(device, stream, name) \
+    GNOMON__NOT(gnomon_stream_name(device, stream, name))
 #define gnomon_begin_on(region, device, stream) \
     gnomon__none_or(1 ? 0 : (gnomon_begin_on(region, device, stream), 0))
 #define gnomon_end_on(scope) GNOMON__NOT(gnomon_end_on(scope))
