@@ -260,7 +260,12 @@ TEST(odd_metadata)
     begin("cuda(file=/dev/null)");
     scope_on("a", stream, 1 * MS);
     gnomon_metadata("gnomon.event_ns", "7");
-    gnomon_metadata("gnomon.cuda.x.event_ns", "7");
+    gnomon_metadata("gnomon..event_ns", "7");
+    gnomon_metadata("other.cuda.1.event_ns", "7");
+    gnomon_metadata("gnomon.a.kind.with.a.name.that.is.longer.than.any.other."
+                    "kind.has.to.be."
+                    "1.event_ns",
+                    "7");
     gnomon_metadata("gnomon.cuda.7.event_ns", "\"no number\"");
     gnomon_metadata("gnomon.cuda.8.event_ns", "18446744073709551615");
     gnomon_metadata("gnomon.cuda.9.event_ns", "1500");

@@ -17,7 +17,7 @@
 
 GNOMON_BEGIN_DECLS
 
-/* ---- What makes a vendor's streams timeable -------------------------------- */
+/* ---- What makes a vendor's streams timeable ------------------------------ */
 
 /* Where a stream runs. Events made in one context are of use in it alone. */
 typedef struct gnomon_device_place {
@@ -63,7 +63,7 @@ typedef struct gnomon_device {
                     char *name, size_t size);
 } gnomon_device;
 
-/* ---- Scopes on a stream ----------------------------------------------------- */
+/* ---- Scopes on a stream -------------------------------------------------- */
 
 /* An open scope on a stream; all 0: not recorded. */
 typedef struct gnomon_device_scope {

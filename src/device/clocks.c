@@ -38,7 +38,7 @@ void gnomon__timers_step(void)
     add_relaxed(&steps_made, 1);
 }
 
-/* ---- Anchors -------------------------------------------------------------------- */
+/* ---- Anchors ------------------------------------------------------------- */
 
 /* Puts an event, made if need be, into the stream apart. 0: the device refuses
  * that. */
@@ -86,7 +86,7 @@ int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
     return code;
 }
 
-/* ---- What an event costs ----------------------------------------------------------- */
+/* ---- What an event costs ------------------------------------------------- */
 
 static void clock_measure(gnomon__place_clock *c)
 {
@@ -111,7 +111,7 @@ static void clock_measure(gnomon__place_clock *c)
     }
 }
 
-/* ---- All of them --------------------------------------------------------------------- */
+/* ---- All of them --------------------------------------------------------- */
 
 gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
                                       const gnomon_device_place *place)

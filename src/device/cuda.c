@@ -17,7 +17,7 @@
 #define STREAM_NON_BLOCKING 1u
 #define SPECIAL_STREAMS 2u /* 0, 1 legacy, 2 per thread: they are no pointers */
 
-/* ---- Trouble -------------------------------------------------------------------- */
+/* ---- Trouble ------------------------------------------------------------- */
 
 static int first_result; /* 0: none yet; -1: told */
 static const char *first_call;
@@ -59,7 +59,7 @@ static const char *cuda_trouble(char *line, size_t size)
 
 #define CUDA_TRY(call, ...) cuda_code(cu->call(__VA_ARGS__), "cu" #call)
 
-/* ---- Marking threads ---------------------------------------------------------------- */
+/* ---- Marking threads ----------------------------------------------------- */
 
 int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 {
@@ -104,7 +104,7 @@ static int cuda_event_record(void *event, void *stream)
     return CUDA_TRY(EventRecord, event, stream);
 }
 
-/* ---- The reader ------------------------------------------------------------------------ */
+/* ---- The reader ---------------------------------------------------------- */
 
 static int mode_before; /* of the reader's thread */
 

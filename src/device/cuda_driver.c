@@ -48,7 +48,7 @@ static void cuda_load(void)
 #undef FIND
     int code = cuda_calls.DriverGetVersion
                    ? cuda_calls.DriverGetVersion(&version)
-                   : -1;
+                   : CUDA_OK;
     if (code == CUDA_STUB_LIBRARY) {
         snprintf(cuda_why_not, sizeof cuda_why_not,
                  "%s is the stub that programs are linked with: take its "
@@ -56,14 +56,14 @@ static void cuda_load(void)
                  name);
         return;
     }
-    if (code || version < OLDEST) {
+    if (code || (cuda_calls.DriverGetVersion && version < OLDEST)) {
         snprintf(cuda_why_not, sizeof cuda_why_not,
                  "%s is for CUDA %d.%d: 11.4 is the oldest that can be used",
                  name, version / 1000, version % 1000 / 10);
         return;
     }
 #define IS_HERE(name, symbol, parameters) \
-    if (!cuda_calls.name) \
+    if (!cuda_calls.name && !*cuda_why_not) \
         snprintf(cuda_why_not, sizeof cuda_why_not, "%s has no %s", \
                  library_name(), symbol);
     CUDA_CALLS(IS_HERE)

@@ -8,19 +8,10 @@
  * its place is gone. */
 #include "device/reader.h"
 
-#include <pthread.h>
-#include <string.h>
-
-#include "platform/os.h"
 #include "record/device_stats.h"
 
 #define READER_LONG_NS 1e9 /* from here on the place's clock is the finer one */
-#define READER_LOOK_NS 200000ull
-#define READER_PASS_NS \
-    100000000ull /* another's look is over by then, or hangs */
 #define BUSY_STREAMS 64u
-
-static pthread_mutex_t reader_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Of one pass; what is busy, of one lane. */
 typedef struct reader_pass {
@@ -35,28 +26,7 @@ typedef struct reader_pass {
     size_t waiting;
 } reader_pass;
 
-int gnomon__reader_lock(uint64_t patience_ns)
-{
-    for (uint64_t ns = 0; pthread_mutex_trylock(&reader_mutex);
-         ns += READER_LOOK_NS) {
-        if (ns >= patience_ns)
-            return 0;
-        gnomon__os_sleep_ns(READER_LOOK_NS);
-    }
-    return 1;
-}
-
-void gnomon__reader_unlock(void)
-{
-    pthread_mutex_unlock(&reader_mutex);
-}
-
-void gnomon__reader_forget(void)
-{
-    reader_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
-
-/* ---- Lanes ---------------------------------------------------------------------- */
+/* ---- Lanes --------------------------------------------------------------- */
 
 static void give_back(gnomon__lane *lane, uint32_t number)
 {
@@ -84,7 +54,7 @@ static void forget_outer(gnomon__lane *lane, uint32_t number)
                 lane->timers[n - 1].outer[i] = 0;
 }
 
-/* ---- One timer ------------------------------------------------------------------- */
+/* ---- One timer ----------------------------------------------------------- */
 
 static void leave_place(reader_pass *pass)
 {
@@ -216,7 +186,7 @@ static void take_words(reader_pass *pass, gnomon__lane *lane)
     }
 }
 
-/* ---- All of them ------------------------------------------------------------------ */
+/* ---- All of them --------------------------------------------------------- */
 
 static void read_lane(reader_pass *pass, gnomon__lane *lane)
 {
@@ -260,7 +230,7 @@ size_t gnomon__reader_pass(void)
 
 /* What is not over belongs to no node any more; its timer comes back when it
  * is. */
-static void give_up_late(void)
+void gnomon__reader_give_up(void)
 {
     for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next) {
         for (uint32_t n = l->first; n;) {
@@ -275,18 +245,4 @@ static void give_up_late(void)
             n = t->later;
         }
     }
-}
-
-void gnomon__timers_read(uint64_t patience_ns, int gives_up)
-{
-    if (!load_relaxed(&gnomon__timer_bits) ||
-        !gnomon__reader_lock(patience_ns + READER_PASS_NS))
-        return;
-    uint64_t since = gnomon__os_monotonic_ns();
-    while (gnomon__reader_pass() &&
-           gnomon__os_monotonic_ns() - since < patience_ns)
-        gnomon__os_sleep_ns(READER_LOOK_NS);
-    if (gives_up)
-        give_up_late();
-    gnomon__reader_unlock();
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What reads events: passes over all lanes, and the clocks of places. All of it
- * under the reader's lock, which no marking thread takes. */
+ * on one thread, the reader's, which alone waits where a driver does not answer;
+ * where that thread cannot be had, in control calls. */
 #ifndef GNOMON_DEVICE_READER_H
 #define GNOMON_DEVICE_READER_H
 
 #include "device/timers.h"
-
-/* 0: it was not to be had in that time; whoever has it waits for a driver. */
-int gnomon__reader_lock(uint64_t patience_ns);
-void gnomon__reader_unlock(void);
-void gnomon__reader_forget(void);
 
 /* No device may be called any more: the process ends. */
 extern uint32_t gnomon__timers_closed;
@@ -17,8 +13,10 @@ extern uint32_t gnomon__timers_closed;
 /* One look at everything. Returns how many scopes have ended that the device has
  * not come past. */
 size_t gnomon__reader_pass(void);
+/* These are counted as late, and never read. */
+void gnomon__reader_give_up(void);
 
-/* ---- clocks.c ------------------------------------------------------------------ */
+/* ---- clocks.c ------------------------------------------------------------ */
 
 /* A place's own time, as events of it tell: ns since its first anchor. Events say
  * their distance in float milliseconds, which is coarse over hours; so an anchor

@@ -22,7 +22,7 @@ static gnomon__timer *lane_at(gnomon__lane *lane, uint32_t number)
     return &lane->timers[number - 1];
 }
 
-/* ---- Queues and lists, with the word odd -------------------------------------- */
+/* ---- Queues and lists, with the word odd --------------------------------- */
 
 static void lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
 {
@@ -134,7 +134,7 @@ static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
     return number;
 }
 
-/* ---- Open timers ------------------------------------------------------------------ */
+/* ---- Open timers --------------------------------------------------------- */
 
 /* A view may come or go meanwhile; its bit is then no tree of that generation. */
 static gnomon__timer_view view_at(uint32_t i)
@@ -213,7 +213,7 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
     lane_hand_on(lane, number, GNOMON__TIMER_BEGUN);
 }
 
-/* ---- Begin --------------------------------------------------------------------- */
+/* ---- Begin --------------------------------------------------------------- */
 
 static void count_failure(int code)
 {
@@ -330,7 +330,7 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     return scope;
 }
 
-/* ---- End ------------------------------------------------------------------------ */
+/* ---- End ----------------------------------------------------------------- */
 
 /* The timer of an open scope, taken from the open ones; those inside it that are
  * open still are crossed. 0: it has none, or its scope is over. */

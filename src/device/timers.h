@@ -95,18 +95,16 @@ typedef struct gnomon__lane {
 
 extern gnomon__lane *gnomon__lanes; /* only ever grows */
 
-/* ---- reader.c ----------------------------------------------------------------- */
+/* A training step is over: the clocks of devices are soon set anew. Any thread;
+ * one store. */
+void gnomon__timers_step(void); /* clocks.c */
+
+/* ---- watch.c ------------------------------------------------------------- */
 
 /* Reads what is over and waits up to `patience_ns` for the rest, polling. With
  * `gives_up` what is not over then is counted as late, and never read. Inside
  * control calls. */
 void gnomon__timers_read(uint64_t patience_ns, int gives_up);
-
-/* A training step is over: the clocks of devices are soon set anew. Any thread;
- * one store. */
-void gnomon__timers_step(void);
-
-/* ---- watch.c ------------------------------------------------------------------ */
 
 /* A view wants device times from now on, or no more. The first starts the
  * reader's thread, the last ends it. Inside control calls. GNOMON_EFULL: four do

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Who wants device times, and the thread that reads them, which lives as long as
- * somebody does. Changed in control calls only. */
-#include <errno.h>
+ * somebody does. Changed in control calls only.
+ *
+ * The thread alone calls a driver here, so a driver that hangs holds up nobody
+ * else: who asks it for a look waits only so long. One that still hangs when
+ * nobody wants times any more is left alone, and goes on if somebody does. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "device/cuda_driver.h"
 #include "device/describe.h"
@@ -13,39 +18,100 @@
 #include "platform/os_calls.h"
 #include "record/device_stats.h"
 
-#define READER_SLEEP_NS \
-    2000000ull /* a lane holds some ms of scopes, at least */
-#define READER_LEAVE_NS \
-    2000000000ull /* a driver that hangs must not hang the host */
-
-#define END_WAIT_NS 1000000000ull
-
-uint32_t gnomon__timers_closed;
+#define READER_SLEEP_NS 2000000ull   /* a lane holds some ms, at least */
+#define READER_LOOK_NS 200000ull     /* between looks that are waited for */
+#define READER_PASS_NS 1000000000ull /* a look is over by then, or hangs */
+#define READER_LEAVE_NS 2000000000ull
 
 static gnomon__os_thread reader_thread;
-static uint32_t reader_runs, reader_ends, reader_is_over;
+static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
+static int has_bells;
+
+/* Under its lock, which is held over no call of a driver. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t bell, answer;
+    uint64_t asked, answered; /* looks */
+    size_t waiting;           /* what the last one returned */
+    int gives_up, ends, is_over;
+} reader = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- The thread ---------------------------------------------------------- */
+
+static void bells_make(void)
+{
+    pthread_condattr_t monotonic;
+    if (has_bells)
+        return;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&reader.bell, &monotonic);
+    pthread_cond_init(&reader.answer, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    has_bells = 1;
+}
+
+/* 0: it is `until`, by gnomon__os_monotonic_ns. */
+static int bell_wait(pthread_cond_t *bell, uint64_t until)
+{
+    struct timespec at = {(time_t)(until / 1000000000u),
+                          (long)(until % 1000000000u)};
+    return pthread_cond_timedwait(bell, &reader.lock, &at) == 0;
+}
 
 static void read_on(void *unused)
 {
     (void)unused;
-    while (!load_acquire(&reader_ends)) {
-        gnomon__os_sleep_ns(READER_SLEEP_NS);
-        if (gnomon__reader_lock(0)) {
-            gnomon__reader_pass();
-            gnomon__reader_unlock();
-        }
+    pthread_mutex_lock(&reader.lock);
+    while (!reader.ends) {
+        if (reader.asked == reader.answered)
+            bell_wait(&reader.bell,
+                      gnomon__os_monotonic_ns() + READER_SLEEP_NS);
+        uint64_t asked = reader.asked;
+        pthread_mutex_unlock(&reader.lock);
+        size_t waiting = gnomon__reader_pass();
+        pthread_mutex_lock(&reader.lock);
+        if (reader.gives_up) /* who asked is there still */
+            gnomon__reader_give_up();
+        reader.gives_up = 0;
+        reader.answered = asked;
+        reader.waiting = waiting;
+        pthread_cond_signal(&reader.answer);
     }
-    store_release(&reader_is_over, 1);
+    pthread_mutex_unlock(&reader.lock);
+    gnomon__clocks_free();
+    pthread_mutex_lock(&reader.lock);
+    reader.is_over = 1;
+    pthread_cond_signal(&reader.answer);
+    pthread_mutex_unlock(&reader.lock);
+}
+
+/* Whether the one that was left alone goes on. */
+static int reader_resume(void)
+{
+    pthread_mutex_lock(&reader.lock);
+    int goes_on = !reader.is_over;
+    if (goes_on)
+        reader.ends = 0;
+    pthread_mutex_unlock(&reader.lock);
+    reader_state = goes_on ? READER_RUNS : READER_NONE;
+    if (!goes_on)
+        gnomon__os_thread_join(&reader_thread);
+    return goes_on;
 }
 
 static void reader_start(void)
 {
     static int told;
-    store_relaxed(&reader_ends, 0);
-    store_relaxed(&reader_is_over, 0);
+    if (reader_state == READER_RUNS ||
+        (reader_state == READER_LEFT && reader_resume()))
+        return;
+    bells_make();
+    reader.ends = reader.is_over = 0;
     int why = gnomon__os_thread_start(&reader_thread, "gnomon", read_on, NULL);
-    reader_runs = why == 0;
-    if (why && !told)
+    if (!why)
+        reader_state = READER_RUNS;
+    else if (!told)
         gnomon__log(
             "no thread for device times (%s): they are read when a stage ends "
             "only: raise the limit (ulimit -u)",
@@ -53,20 +119,70 @@ static void reader_start(void)
     told |= why != 0;
 }
 
-/* One that waits for a driver is left alone. */
+static void tell_silence(void)
+{
+    static int told;
+    if (!told)
+        gnomon__log("the device's driver does not answer: device times are "
+                    "missing, and its events are left to it");
+    told = 1;
+}
+
 static void reader_stop(void)
 {
-    store_release(&reader_ends, 1);
-    for (uint64_t ns = 0;
-         !load_acquire(&reader_is_over) && ns < READER_LEAVE_NS; ns += 100000)
-        gnomon__os_sleep_ns(100000);
-    if (load_acquire(&reader_is_over))
+    uint64_t until = gnomon__os_monotonic_ns() + READER_LEAVE_NS;
+    pthread_mutex_lock(&reader.lock);
+    reader.ends = 1;
+    pthread_cond_signal(&reader.bell);
+    while (!reader.is_over && bell_wait(&reader.answer, until))
+        ;
+    int is_over = reader.is_over;
+    pthread_mutex_unlock(&reader.lock);
+    reader_state = is_over ? READER_NONE : READER_LEFT;
+    if (is_over)
         gnomon__os_thread_join(&reader_thread);
     else
-        gnomon__log("the device's driver does not answer: its events are left "
-                    "to it");
-    reader_runs = 0;
+        tell_silence();
 }
+
+/* A whole look at everything that begins after the call. Returns how many scopes
+ * wait for the device; 0 also where the driver does not answer until then. */
+static size_t reader_look(uint64_t until, int gives_up)
+{
+    if (reader_state != READER_RUNS) {
+        size_t waiting = gnomon__reader_pass();
+        if (gives_up)
+            gnomon__reader_give_up();
+        return waiting;
+    }
+    pthread_mutex_lock(&reader.lock);
+    uint64_t asked = ++reader.asked;
+    reader.gives_up = gives_up;
+    pthread_cond_signal(&reader.bell);
+    while (reader.answered < asked && bell_wait(&reader.answer, until))
+        ;
+    int is_answered = reader.answered >= asked;
+    size_t waiting = is_answered ? reader.waiting : 0;
+    reader.gives_up = 0;
+    pthread_mutex_unlock(&reader.lock);
+    if (!is_answered)
+        tell_silence();
+    return waiting;
+}
+
+void gnomon__timers_read(uint64_t patience_ns, int gives_up)
+{
+    uint64_t until = gnomon__os_monotonic_ns() + patience_ns;
+    if (!load_relaxed(&gnomon__timer_bits))
+        return;
+    while (reader_look(until + READER_PASS_NS, 0) &&
+           gnomon__os_monotonic_ns() < until)
+        gnomon__os_sleep_ns(READER_LOOK_NS);
+    if (gives_up)
+        reader_look(until + READER_PASS_NS, 1);
+}
+
+/* ---- Who wants them ------------------------------------------------------ */
 
 /* Other vendors' devices work all the same. */
 static void tell_driver(void)
@@ -91,8 +207,7 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
         store_release(&v->generation, generation);
         store_release(&gnomon__timer_bits,
                       load_relaxed(&gnomon__timer_bits) | 1u << bit);
-        if (!reader_runs)
-            reader_start();
+        reader_start();
         return GNOMON_OK;
     }
     return gnomon__fail(GNOMON_EFULL,
@@ -112,27 +227,29 @@ void gnomon__timers_unwatch(uint32_t generation)
             bits |= 1u << v->bit;
     }
     store_release(&gnomon__timer_bits, bits);
-    if (!bits && reader_runs)
+    if (!bits && reader_state == READER_RUNS)
         reader_stop();
-    if (!bits && gnomon__reader_lock(0)) {
+    else if (!bits && reader_state == READER_NONE)
         gnomon__clocks_free();
-        gnomon__reader_unlock();
-    }
+    else if (bits) /* after this nothing is added to what goes */
+        reader_look(gnomon__os_monotonic_ns() + READER_PASS_NS, 0);
     gnomon__device_stats_drop(generation);
 }
 
-/* ---- The end ---------------------------------------------------------------- */
+/* ---- The end ------------------------------------------------------------- */
 
+uint32_t gnomon__timers_closed;
+
+/* The thread's next look, which is waited for, finds it closed. */
 static void timers_at_exit(void)
 {
     if (!gnomon__os_is_owner())
         return;
-    gnomon__timers_read(END_WAIT_NS, 1);
-    int locked = gnomon__reader_lock(END_WAIT_NS);
+    gnomon__timers_read(READER_PASS_NS, 1);
     store_relaxed(&gnomon__timers_closed, 1);
     store_relaxed(&gnomon__timer_bits, 0);
-    if (locked)
-        gnomon__reader_unlock();
+    if (reader_state == READER_RUNS)
+        reader_look(gnomon__os_monotonic_ns() + READER_PASS_NS, 0);
 }
 
 void gnomon__timers_end_watch(void)
@@ -146,10 +263,12 @@ void gnomon__timers_forget(void)
 {
     memset(gnomon__timer_views, 0, sizeof gnomon__timer_views);
     gnomon__timer_bits = 0;
-    reader_runs = reader_ends = reader_is_over = 0;
+    memset(&reader, 0, sizeof reader);
+    reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    reader_state = READER_NONE;
+    has_bells = 0;
     gnomon__inherited(gnomon__lanes);
     gnomon__lanes = NULL;
-    gnomon__reader_forget();
     gnomon__clocks_forget();
     gnomon__describe_forget();
     gnomon__device_stats_forget();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cuda: what scopes on streams took on the device, a table below those of others.
+ * cuda: what scopes on streams took on the device, a table below others'.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
  * over all their regions, paths and threads. Uses public headers only. All
@@ -169,7 +169,7 @@ static void device_title(const gnomon_profile *profile,
     out->print(out, "%sDevice Report\n\n", *name ? " " : "");
 }
 
-/* The JSON text of metadata `key`, without its quotes; length 0: there is none. */
+/* The JSON text of metadata `key`, without its quotes; length 0: none. */
 static const char *device_text(const gnomon_profile *profile, const char *key,
                                int *length)
 {
@@ -187,28 +187,37 @@ static const char *device_text(const gnomon_profile *profile, const char *key,
     return "";
 }
 
-/* What the timing itself takes of a stream, by what was measured on each device:
+/* What the timing itself takes of a stream, as measured on each device:
  * metadata gnomon.KIND.INDEX.event_ns, and .name. */
 static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {
+    static const char head[] = "gnomon.", tail[] = ".event_ns";
+    const size_t fixed = sizeof head + sizeof tail - 2;
     size_t count = gnomon_profile_count(profile, GNOMON_METADATA);
     for (size_t i = 1; i <= count; i++) {
         gnomon_metadata_info m;
-        char kind[32], last[16], key[96], one[32], two[32];
-        int index, length;
-        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK ||
-            sscanf(m.key, "gnomon.%31[^.].%9d.%15s", kind, &index, last) != 3 ||
-            strcmp(last, "event_ns") != 0)
+        char device[64], key[96], one[32], two[32];
+        if (gnomon_profile_metadata(profile, i, &m) != GNOMON_OK)
             continue;
+        size_t size = strlen(m.key);
         uint64_t ns = strtoull(m.json, NULL, 10);
-        if (!ns || ns > UINT64_MAX / 2)
+        if (size <= fixed || size - fixed >= sizeof device ||
+            memcmp(m.key, head, sizeof head - 1) != 0 ||
+            strcmp(m.key + size - (sizeof tail - 1), tail) != 0 || !ns ||
+            ns > UINT64_MAX / 2)
             continue;
-        snprintf(key, sizeof key, "gnomon.%s.%d.name", kind, index);
+        snprintf(device, sizeof device, "%.*s", (int)(size - fixed),
+                 m.key + sizeof head - 1);
+        snprintf(key, sizeof key, "gnomon.%s.name", device);
+        char *dot = strrchr(device, '.');
+        if (dot)
+            *dot = ' ';
+        int length;
         const char *name = device_text(profile, key, &length);
         out->print(out,
-                   "%s %d%s%.*s: the two events of a scope take about %s us "
-                   "of its stream; an empty one measures %s us\n",
-                   kind, index, length > 0 ? ", " : "", length, name,
+                   "%s%s%.*s: the two events of a scope take about %s us of "
+                   "its stream; an empty one measures %s us\n",
+                   device, length > 0 ? ", " : "", length, name,
                    device_number(two, 2 * ns, device_us),
                    device_number(one, ns, device_us));
     }

@@ -72,6 +72,22 @@ static struct {
     uint64_t count;
 } counts[64];
 
+static void lock_all(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_all(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A real one is of no use in a forked child; this one is as good as new. */
+__attribute__((constructor)) static void survive_forks(void)
+{
+    pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
 /* ---- Inside ---------------------------------------------------------------- */
 
 /* Zeroed, never freed, reachable for leak checkers. */

@@ -52,7 +52,7 @@ GNOMON_INLINE const gnomon_device *gnomon_cuda_device(void)
     GNOMON_SCOPE_ON_DEVICE(name, gnomon_cuda_device(), \
                            gnomon_cuda_stream_of(stream))
 
-/* ---- Event timers ------------------------------------------------------------ */
+/* ---- Event timers -------------------------------------------------------- */
 
 /* Two events of one device. Not for two threads at once. With or without any
  * profiler; each call returns GNOMON_OK or an error code and keeps a text. None
