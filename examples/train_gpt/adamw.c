@@ -71,12 +71,15 @@ void adamw_step(struct adamw *optimizer, struct model *model, double rate)
     }
 }
 
-double schedule_of_epoch(int epoch, int epochs)
+/* Steps are made where parameters and moments lie. */
+void adamw_send(const struct adamw *optimizer, const struct model *model)
 {
-    return 0.1 + 0.45 * (1 + cos(3.141592653589793 * epoch / epochs));
+    (void)optimizer;
+    (void)model;
 }
 
-double schedule_of_warmup(uint64_t step, uint64_t steps)
+void adamw_fetch(const struct adamw *optimizer, const struct model *model)
 {
-    return step < steps ? (double)(step + 1) / (double)steps : 1;
+    (void)optimizer;
+    (void)model;
 }

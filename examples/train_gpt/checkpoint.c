@@ -67,6 +67,7 @@ int checkpoint_save(const struct trainer *t, const char *path, const char **why)
     size_t bytes = t->model->count * sizeof(real);
     uint64_t sum = SUM_START;
     char part[4096];
+    adamw_fetch(&t->optimizer, t->model);
     *why = "the name is too long";
     if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
         return -1;
@@ -111,6 +112,7 @@ static int load_numbers(struct trainer *t, FILE *file, uint64_t sum,
         memcpy(t->model->parameters, all, bytes);
         memcpy(t->optimizer.mean, all + bytes, bytes);
         memcpy(t->optimizer.square, all + 2 * bytes, bytes);
+        adamw_send(&t->optimizer, t->model);
     }
     free(all);
     return good ? 0 : -1;

@@ -159,7 +159,9 @@ struct model {
     struct layer_state *layers; /* one more than layers: its `in` is the end */
     real *norm3, *mean3, *rstd3, *logits, *losses;
     real *dstream, *dnarrow, *dwide, *dweights, *transposed, *scratch;
-    real *memory; /* that all of the above but parameters lie in */
+    real
+        *memory; /* that all of the above but parameters and gradients lie in */
+    void *device; /* of passes that run on one: theirs */
 };
 
 /* NULL: out of memory. */
@@ -171,6 +173,17 @@ void model_init(struct model *model, uint64_t seed);
 real *model_group(const struct model *model, real *array,
                   enum parameter_group group, int layer);
 
+/* Gives every array of a step its place in `base`; returns how many numbers they
+ * need. With a NULL base it only counts. */
+size_t model_lay_out(struct model *model, real *base);
+
+/* ---- Its passes (passes.c; another file for another device) -------------- */
+
+/* Memory for gradients and for all that model_lay_out places, wherever steps are
+ * made. -1: there is none. What was made before that is freed all the same. */
+int passes_create(struct model *model);
+void passes_free(struct model *model);
+
 /* `batch` rows of `time` tokens. Leaves probabilities in `logits` and returns
  * the mean loss; with NULL targets leaves logits and returns 0. */
 double model_forward(struct model *model, const int *tokens, const int *targets,
@@ -179,6 +192,10 @@ double model_forward(struct model *model, const int *tokens, const int *targets,
 /* Adds to `gradients` those of the last forward's loss, whose tokens and
  * targets are given again. */
 void model_backward(struct model *model, const int *tokens, const int *targets);
+void model_clear_gradients(struct model *model);
+
+/* What the last forward left, where the process can read it; until the next. */
+const real *model_logits(const struct model *model);
 
 /* ---- Random numbers ------------------------------------------------------ */
 

@@ -8,8 +8,6 @@
  */
 #include "trainer.h"
 
-#include <string.h>
-
 #include <gnomon.h>
 
 #define CLIP_NORM 1.0
@@ -94,7 +92,7 @@ static void transfer_batch_to_device(struct trainer *t)
 
 static void optimizer_zero_grad(struct trainer *t)
 {
-    memset(t->model->gradients, 0, t->model->count * sizeof(real));
+    model_clear_gradients(t->model);
 }
 
 static void configure_gradient_clipping(struct trainer *t)

@@ -47,8 +47,9 @@ void sample_text(struct trainer *t, const int *prompt, int length, int count,
         putc(t->text.bytes[window[i]], file);
     for (int i = 0; i < count; i++) {
         model_forward(model, window, NULL, 1, length);
-        int token = choose(model->logits + (ptrdiff_t)(length - 1) * vocabulary,
-                           vocabulary, &state);
+        int token =
+            choose(model_logits(model) + (ptrdiff_t)(length - 1) * vocabulary,
+                   vocabulary, &state);
         putc(t->text.bytes[token], file);
         if (length == block)
             memmove(window, window + 1, (size_t)--length * sizeof *window);

@@ -44,6 +44,7 @@ int trainer_create(struct trainer *t, const struct options *options)
     for (size_t i = 0; i < steps; i++)
         t->losses[i] = (double)NAN;
     model_init(t->model, options->seed);
+    adamw_send(&t->optimizer, t->model);
     return 0;
 }
 
