@@ -29,7 +29,7 @@ void adamw_free(struct adamw *optimizer)
     optimizer->square = NULL;
 }
 
-double clip_gradients(struct model *model, double most)
+void clip_gradients(struct model *model, double most)
 {
     GNOMON_FUNCTION();
     double sum = 0;
@@ -41,7 +41,6 @@ double clip_gradients(struct model *model, double most)
         for (size_t i = 0; i < model->count; i++)
             model->gradients[i] *= scale;
     }
-    return norm;
 }
 
 void adamw_step(struct adamw *optimizer, struct model *model, double rate)

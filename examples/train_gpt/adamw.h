@@ -15,9 +15,8 @@ struct adamw {
 int adamw_create(struct adamw *optimizer, const struct model *model);
 void adamw_free(struct adamw *optimizer);
 
-/* Scales the gradients so that their norm is at most `most`; returns the norm
- * that they had. */
-double clip_gradients(struct model *model, double most);
+/* Scales the gradients so that their norm is at most `most`. */
+void clip_gradients(struct model *model, double most);
 
 /* Updates the parameters. */
 void adamw_step(struct adamw *optimizer, struct model *model, double rate);

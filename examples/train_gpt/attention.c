@@ -6,7 +6,7 @@
  * Invariant: a (sequence, head) is one thread's from its queries to its outputs
  * and touches nobody else's numbers.
  */
-#include "model.h"
+#include "layers.h"
 
 #include <string.h>
 #include <tgmath.h>

@@ -6,7 +6,7 @@
  * Invariant: forward shares out rows; a backward that sums over rows shares out
  * columns, and adds the rows to each in order.
  */
-#include "model.h"
+#include "layers.h"
 
 #include <tgmath.h>
 

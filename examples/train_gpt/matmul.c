@@ -6,7 +6,7 @@
  * Invariant: an element of a product is one sum over k = 0, 1, ..., whatever
  * the tile, the block or the thread that computes it.
  */
-#include "model.h"
+#include "layers.h"
 
 #include <gnomon.h>
 

@@ -110,8 +110,7 @@ void model_free(struct model *model)
 {
     if (!model)
         return;
-    if (model->layers)
-        passes_free(model);
+    passes_free(model);
     free(model->parameters);
     free(model->layers);
     free(model);

@@ -6,7 +6,7 @@
  * Invariant: all that a step touches is allocated once, in passes_create.
  * Backward only adds to gradients; who wants them fresh clears them first.
  */
-#include "model.h"
+#include "layers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "../model.h"
+#include "../layers.h"
 #include "test.h"
 
 #define TOLERANCE 1e-6
