@@ -15,6 +15,7 @@ endif()
 option(GNOMON_TESTS "Build the tests" ${whole})
 option(GNOMON_EXAMPLES "Build the examples" ${whole})
 option(GNOMON_BENCH "Build the benchmark" ${whole})
+option(GNOMON_GPU "Build what needs NVIDIA's compiler: tests, bench, demo" OFF)
 option(GNOMON_INSTALL "Install the library" ${PROJECT_IS_TOP_LEVEL})
 option(GNOMON_MIMALLOC "Use mimalloc for gnomon's own heap if it is there" ON)
 option(GNOMON_NVTX "Build the profiler nvtx if NVTX's headers are there" ON)
@@ -23,7 +24,7 @@ option(GNOMON_COVERAGE "Developers: count what runs, for gcov" OFF)
 set(GNOMON_SANITIZE "" CACHE STRING
   "Developers: address,undefined or thread; empty for none")
 
-foreach(part TESTS EXAMPLES BENCH)
+foreach(part TESTS EXAMPLES BENCH GPU)
   if(GNOMON_${part} AND NOT GNOMON_BOTH)
     message(FATAL_ERROR "GNOMON_${part} needs both libraries: GNOMON_BOTH=ON")
   endif()
@@ -63,8 +64,10 @@ set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-qual
 # Never on a consumer: only on our own targets, and only where asked for.
 function(gnomon_set_warnings target)
   if(GNOMON_WARNINGS)
-    target_compile_options(${target} PRIVATE ${warnings}
-      $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>)
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>"
+      $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Werror>)
   endif()
 endfunction()
 

@@ -5,7 +5,8 @@
 set -u
 cd "$(dirname "$0")/.."
 bad=0
-sources=$(find src include tests examples bench -name '*.[ch]' | sort)
+sources=$(find src include tests examples bench -name '*.[ch]' -o \
+    -name '*.cu' | sort)
 
 echo "==== clang-format"
 # shellcheck disable=SC2086 # words, here and below

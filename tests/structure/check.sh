@@ -54,8 +54,8 @@ check_length() {
 
 check_licence() {
     find src include tests examples bench cmake bindings \
-        '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.sh' \
-        -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' |
+        '(' -name '*.[ch]' -o -name '*.cc' -o -name '*.cpp' -o -name '*.cu' \
+        -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt ')' |
         while read -r file; do
             head -n 2 "$file" | grep -q \
                 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception' ||
