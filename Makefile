@@ -2,6 +2,7 @@
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
 .PHONY: help demo onefile test bench fuzz coverage lint soak format clean
+.PHONY: test-gpu
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 nvtx = @sh cmake/nvtx.sh
@@ -14,6 +15,8 @@ help:
 	@echo "make test     all builds and all tests (minutes)"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
+	@echo "make test-gpu the tests on a GPU: needs NVIDIA's CUDA toolkit; without"
+	@echo "              a GPU they are only built"
 	@echo "make soak     the long versions of the tests (hours)"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
 	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"
@@ -55,6 +58,9 @@ bench:
 	@$(release) --target bench --target bench_static
 	GNOMON_BENCH_SELFTEST=$(SELFTEST) build/bench/bench
 
+test-gpu:
+	@JOBS=$(JOBS) sh cmake/gpu.sh test
+
 soak:
 	$(need) test
 	@$(release)
@@ -79,7 +85,7 @@ lint:
 
 format:
 	$(need) lint
-	@find src include tests examples bench -name '*.[ch]' | \
+	@find src include tests examples bench -name '*.[ch]' -o -name '*.cu' | \
 		xargs clang-format -i
 
 clean:

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* timeout: 120
+ * What happens to devices, streams, threads and processes under scopes on
+ * streams; and whose errors are whose. */
+#include "gpu.h"
+
+#include "../child.h"
+
+#define NO_GPU "no GPU here"
+
+static cudaStream_t stream;
+
+static int begin(void)
+{
+    if (!gpu_begin())
+        return 0;
+    stream = gpu_stream();
+    return timed_attach();
+}
+
+/* ---- Streams and devices that go ----------------------------------------------- */
+
+TEST(streams_are_destroyed)
+{
+    if (!begin())
+        SKIP(NO_GPU);
+    for (int i = 0; i < 100; i++) {
+        cudaStream_t own = gpu_stream();
+        scope_on("destroyed", own, 100 * US);
+        CUDA(cudaStreamDestroy(own)); /* its work and its events go on */
+    }
+    gnomon_host_stats s = device_when("destroyed", 100);
+    CHECK_AT_LEAST(s.min_ns, 100 * US);
+    gpu_is_well();
+}
+
+/* What was on its way is lost, and counted; what comes after is timed. */
+TEST(devices_are_reset)
+{
+    uint64_t before = 0;
+    if (!begin())
+        SKIP(NO_GPU);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < 20; i++)
+            scope_on("reset", stream, 10 * US);
+        if (round % 2) { /* all of them are over, and read */
+            CUDA(cudaDeviceSynchronize());
+            device_of("reset");
+        }
+        CUDA(cudaDeviceReset());
+        if (!gpu_begin())
+            return;
+        stream = gpu_stream();
+        for (int i = 0; i < 20; i++)
+            scope_on("after", stream, 10 * US);
+        CUDA(cudaDeviceSynchronize());
+        before += 20;
+        device_when("after", before);
+    }
+    gnomon_host_stats s = device_of("reset");
+    printf("%d of 120 were read before the reset\n", (int)s.count);
+    CHECK_EQ(s.count + health().timers_failed, 120);
+    CUDA(cudaGetLastError());
+}
+
+TEST(timers_outlive_a_reset)
+{
+    gnomon_cuda_timer *timer = NULL;
+    double ms = 0;
+    if (!gpu_begin())
+        SKIP(NO_GPU);
+    CHECK_EQ(gnomon_cuda_timer_create(&timer), GNOMON_OK);
+    for (int round = 0; round < 3; round++) {
+        stream = gpu_stream();
+        CHECK_EQ(gnomon_cuda_timer_start(timer, stream), GNOMON_OK);
+        put_spin(1000000, stream);
+        CHECK_EQ(gnomon_cuda_timer_stop(timer, stream), GNOMON_OK);
+        CHECK_EQ(gnomon_cuda_timer_elapsed(timer, &ms), GNOMON_OK);
+        CHECK(ms > 0.998);
+        CUDA(cudaDeviceReset());
+        if (!gpu_begin())
+            return;
+    }
+    gnomon_cuda_timer_destroy(timer);
+    CUDA(cudaGetLastError());
+}
+
+/* ---- Errors --------------------------------------------------------------------- */
+
+/* The host's own error is there for the host, before and after ours. */
+TEST(an_error_of_the_host_stays)
+{
+    if (!begin())
+        SKIP(NO_GPU);
+    cudaError_t code = cudaSetDevice(1 << 20);
+    CHECK(code != cudaSuccess);
+    for (int i = 0; i < 100; i++) {
+        GNOMON_SCOPE_ON("with an error", stream);
+    }
+    device_when("with an error", 100);
+    CHECK_EQ(cudaPeekAtLastError(), code);
+    CHECK_EQ(cudaGetLastError(), code);
+    gpu_is_well();
+}
+
+/* The context is broken for good: scopes are counted as lost, and the host meets
+ * its own error, as it would without us. */
+TEST(a_sticky_error_of_the_host_stays)
+{
+    if (!begin())
+        SKIP(NO_GPU);
+    scope_on("before", stream, 10 * US);
+    device_when("before", 1);
+    put_trap(stream);
+    cudaError_t code = cudaStreamSynchronize(stream);
+    CHECK(code != cudaSuccess);
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("broken", stream);
+    }
+    usleep(20000); /* the reader looks */
+    CHECK_EQ(device_of("broken").count + health().timers_failed, 10);
+    CHECK_EQ(device_of("before").count, 1);
+    CHECK_EQ(cudaGetLastError(), code);
+    CHECK_EQ(cudaStreamSynchronize(stream), code);
+}
+
+/* A thread that no device was chosen on has no place for the default stream. */
+static void *first_of_thread(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("fresh, default", NULL);
+    }
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("fresh, a stream", stream);
+    }
+    CHECK_EQ(cudaPeekAtLastError(), cudaSuccess);
+    put_spin(0, NULL);
+    CUDA(cudaGetLastError());
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("used", NULL);
+    }
+    return NULL;
+}
+
+TEST(threads_that_did_not_use_cuda)
+{
+    pthread_t thread;
+    if (!begin())
+        SKIP(NO_GPU);
+    CHECK_EQ(pthread_create(&thread, NULL, first_of_thread, NULL), 0);
+    pthread_join(thread, NULL);
+    device_when("used", 10);
+    usleep(20000);
+    uint64_t on_default = device_of("fresh, default").count;
+    uint64_t on_stream = device_of("fresh, a stream").count;
+    printf("%d and %d of 10 each are timed\n", (int)on_default, (int)on_stream);
+    CHECK_EQ(on_default + on_stream + health().timers_failed, 20);
+    CUDA(cudaGetLastError());
+}
+
+/* ---- Processes ------------------------------------------------------------------- */
+
+/* A profiler was attached, and CUDA not used yet: both go on alone. */
+TEST(fork_before_cuda)
+{
+    int status = 0;
+    timed_attach();
+    pid_t child = fork();
+    if (child == 0) {
+        if (!gpu_begin())
+            _exit(77);
+        stream = gpu_stream();
+        scope_on("silent", stream, 100 * US);
+        CUDA(cudaStreamSynchronize(stream));
+        gnomon_setup(NULL);
+        timed_attach();
+        scope_on("child's", stream, 100 * US);
+        device_when("child's", 1);
+        gpu_is_well();
+        _exit(test_failures != 0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        SKIP(NO_GPU);
+    CHECK_EQ(status, 0);
+    if (!gpu_begin())
+        return;
+    stream = gpu_stream();
+    scope_on("parent's", stream, 100 * US);
+    device_when("parent's", 1);
+    CHECK_EQ(device_of("child's").count, 0);
+    gpu_is_well();
+}
+
+/* Run by the tests below under GNOMON=...; alone they have nothing to say. */
+static int program_begin(void)
+{
+    if (!gpu_begin())
+        return 0;
+    stream = gpu_stream();
+    gnomon_setup(NULL);
+    gnomon_stage_begin("fit");
+    return 1;
+}
+
+TEST(a_program)
+{
+    if (!program_begin())
+        SKIP(NO_GPU);
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("forward", stream);
+        put_spin(1000000, stream);
+        gnomon_step();
+    }
+    gnomon_stage_end();
+    gnomon_teardown();
+    CUDA(cudaGetLastError());
+}
+
+TEST(a_program_that_just_ends)
+{
+    if (!program_begin())
+        SKIP(NO_GPU);
+    for (int i = 0; i < 10; i++) {
+        GNOMON_SCOPE_ON("forward", stream);
+        put_spin(1000000, stream);
+    }
+    CUDA(cudaStreamSynchronize(stream));
+    usleep(100000); /* the reader looked */
+}
+
+TEST(a_program_in_flight)
+{
+    if (!program_begin())
+        SKIP(NO_GPU);
+    {
+        GNOMON_SCOPE_ON("late", stream);
+        gate_close(stream);
+    }
+    gnomon_teardown();
+}
+
+static child_result program(const char *environment, const char *name)
+{
+    child_result r = child_run("/proc/self/exe", environment,
+                               (const char *const[]){name, NULL});
+    CHECK_EQ(r.status, 0);
+    printf("%s%s", r.out, r.err);
+    return r;
+}
+
+static void check_report(child_result r)
+{
+    struct cudaDeviceProp properties;
+    CHECK_EQ(times_in(r.err, "FIT Profiler Report"), 1);
+    CHECK_EQ(times_in(r.err, "FIT Device Report"), 1);
+    CHECK_EQ(times_in(r.err, "forward"), 2);
+    CUDA(cudaGetDeviceProperties(&properties, 0));
+    CHECK_EQ(times_in(r.err, properties.name), 1);
+    CHECK_EQ(times_in(r.err, "lost"), 0);
+}
+
+TEST(the_report)
+{
+    if (!gpu_count())
+        SKIP(NO_GPU);
+    check_report(program("GNOMON=simple,cuda", "a_program"));
+}
+
+/* The driver may be gone before the report is due: what was read is there. */
+TEST(the_report_of_one_that_just_ends)
+{
+    if (!gpu_count())
+        SKIP(NO_GPU);
+    check_report(program("GNOMON=simple,cuda", "a_program_that_just_ends"));
+}
+
+/* A report is late by what `wait` allows, and says what it misses. */
+TEST(the_report_of_one_in_flight)
+{
+    if (!gpu_count())
+        SKIP(NO_GPU);
+    child_result r = program("GNOMON=cuda(wait=100ms)", "a_program_in_flight");
+    CHECK_EQ(times_in(r.err, "FIT Device Report"), 1);
+    CHECK_EQ(times_in(r.err, "1 device times lost"), 1);
+}
