@@ -2,7 +2,7 @@
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
 .PHONY: help demo onefile test bench fuzz coverage lint soak format clean
-.PHONY: test-gpu
+.PHONY: test-gpu bench-gpu
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 nvtx = @sh cmake/nvtx.sh
@@ -17,6 +17,8 @@ help:
 	@echo "              SELFTEST=1: with planted faults that must show"
 	@echo "make test-gpu the tests on a GPU: needs NVIDIA's CUDA toolkit; without"
 	@echo "              a GPU they are only built"
+	@echo "make bench-gpu what marks around launches cost, into"
+	@echo "              build/bench-gpu.tsv; with PyTorch's ways beside them"
 	@echo "make soak     the long versions of the tests (hours)"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
 	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"
@@ -60,6 +62,9 @@ bench:
 
 test-gpu:
 	@JOBS=$(JOBS) sh cmake/gpu.sh test
+
+bench-gpu:
+	@JOBS=$(JOBS) sh cmake/gpu.sh bench
 
 soak:
 	$(need) test

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What marks around the launches of an empty kernel cost the thread that
+ * launches: its own CPU time. bench_gpu FILE writes the table there.
+ *
+ * Rows and their floors take turns, in short batches, each into a stream that has
+ * nothing to do: a queue that is full would make the thread wait, and a device
+ * that lags would leave no event free.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuda_runtime_api.h>
+
+#include "bench.h"
+#include "gnomon/cuda.h"
+#include "gnomon/profiler.h"
+#include "kernels.h"
+
+#define REPETITIONS 31
+#define BATCHES 20
+#define BATCH 100
+#define WARM 10 /* before each batch, not timed */
+
+static cudaStream_t stream;
+static cudaEvent_t first, last;
+
+static void must(cudaError_t code, const char *what)
+{
+    if (code == cudaSuccess)
+        return;
+    fprintf(stderr, "bench_gpu: %s: %s\n", what, cudaGetErrorString(code));
+    exit(2);
+}
+
+/* ---- Rows ------------------------------------------------------------------- */
+
+static void launch(int n)
+{
+    for (; n > 0; n--)
+        put_nothing(stream);
+}
+
+static void event_pair(int n)
+{
+    for (; n > 0; n--) {
+        cudaEventRecord(first, stream);
+        cudaEventRecord(last, stream);
+    }
+}
+
+static void launch_events(int n)
+{
+    for (; n > 0; n--) {
+        cudaEventRecord(first, stream);
+        put_nothing(stream);
+        cudaEventRecord(last, stream);
+    }
+}
+
+#define SCOPES(name, work) \
+    static void name(int n) \
+    { \
+        for (; n > 0; n--) { \
+            GNOMON_SCOPE_ON(#name, stream); \
+            work; \
+        } \
+    }
+SCOPES(off_scope_on, put_nothing(stream))
+SCOPES(cuda_scope_on, put_nothing(stream))
+SCOPES(cuda_pair, (void)0)
+SCOPES(nvtx_scope_on, put_nothing(stream))
+
+enum mode { OFF, CUDA, NVTX, MODES };
+static const char *const specs[MODES] = {"", "cuda,file=/dev/null", "nvtx"};
+
+typedef struct gpu_row {
+    const char *name;
+    int floor; /* index; -1: it is one */
+    enum mode mode;
+    void (*run)(int n);
+} gpu_row;
+
+enum { LAUNCH, EVENT_PAIR, LAUNCH_EVENTS, OFF_SCOPE, CUDA_SCOPE, CUDA_PAIR };
+static const gpu_row rows[] = {
+    [LAUNCH] = {"launch", -1, OFF, launch},
+    [EVENT_PAIR] = {"event_pair", -1, OFF, event_pair},
+    [LAUNCH_EVENTS] = {"launch_events", LAUNCH, OFF, launch_events},
+    [OFF_SCOPE] = {"off_scope_on", LAUNCH, OFF, off_scope_on},
+    [CUDA_SCOPE] = {"cuda_scope_on", LAUNCH_EVENTS, CUDA, cuda_scope_on},
+    [CUDA_PAIR] = {"cuda_pair", EVENT_PAIR, CUDA, cuda_pair},
+    {"nvtx_scope_on", LAUNCH, NVTX, nvtx_scope_on},
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+static struct {
+    double ns[REPETITIONS], floor[REPETITIONS], ratio[REPETITIONS];
+    double added[REPETITIONS]; /* by cuda_scope_on, of two bare events */
+    int count;
+    int64_t ran, recorded;
+} samples[ROWS];
+
+/* ---- Measuring ---------------------------------------------------------------- */
+
+/* ns of one. */
+static double measure(const gpu_row *row)
+{
+    uint64_t ns = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        usleep(1000); /* what was marked is read meanwhile */
+        row->run(WARM);
+        uint64_t begin = bench_now_ns(CLOCK_THREAD_CPUTIME_ID);
+        row->run(BATCH);
+        ns += bench_now_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+        must(cudaStreamSynchronize(stream), row->name);
+    }
+    return (double)ns / (BATCHES * BATCH);
+}
+
+/* Device times that a row has in the profile. */
+static int64_t recorded(const char *name)
+{
+    gnomon_profile *p = NULL;
+    int64_t sum = 0;
+    if (gnomon_snapshot(&p, "cuda", 1) != GNOMON_OK)
+        return 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info node;
+        gnomon_region_info region;
+        if (!gnomon_profile_node(p, i, &node) && node.device &&
+            !gnomon_profile_region(p, node.region, &region) &&
+            strcmp(region.name, name) == 0)
+            sum += (int64_t)node.device->count;
+    }
+    gnomon_profile_free(p);
+    return sum;
+}
+
+static void sample(size_t k)
+{
+    const gpu_row *row = &rows[k];
+    int i = samples[k].count++;
+    if (row->floor >= 0)
+        samples[k].floor[i] = measure(&rows[row->floor]);
+    int64_t before = row->mode == CUDA ? recorded(row->name) : 0;
+    samples[k].ns[i] = measure(row);
+    samples[k].ratio[i] = samples[k].ns[i] / samples[k].floor[i];
+    if (row->mode == CUDA) {
+        samples[k].recorded += recorded(row->name) - before;
+        samples[k].ran += (int64_t)BATCHES * (WARM + BATCH);
+    }
+    if (k == CUDA_SCOPE) {
+        double bare = measure(&rows[LAUNCH]);
+        samples[k].added[i] =
+            (samples[k].ns[i] - bare) / (samples[k].floor[i] - bare);
+    }
+}
+
+/* Whether the library knows it. */
+static int enter(enum mode mode)
+{
+    static int told[MODES];
+    int code = gnomon_configure(specs[mode]);
+    if (code != GNOMON_OK && !told[mode]++)
+        fprintf(stderr, "bench_gpu: no row of '%s': %s\n", specs[mode],
+                gnomon_error_text());
+    return code == GNOMON_OK;
+}
+
+static void measure_all(void)
+{
+    for (int i = 0; i < REPETITIONS; i++)
+        for (int mode = 0; mode < MODES; mode++) {
+            if (!enter((enum mode)mode))
+                continue;
+            for (size_t k = 0; k < ROWS; k++)
+                if ((int)rows[k].mode == mode)
+                    sample(k);
+        }
+    gnomon_configure("");
+}
+
+/* ---- The table ------------------------------------------------------------------ */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts. */
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+/* Whether the row fails. */
+static int conclude(bench_table *t, size_t k)
+{
+    int n = samples[k].count;
+    bench_result *r = n ? bench_own(t, rows[k].name, 1) : NULL;
+    if (!r)
+        return 0;
+    r->ns_median = median(samples[k].ns, n);
+    r->ns_min = samples[k].ns[0];
+    if (rows[k].floor >= 0) {
+        snprintf(r->floor, sizeof r->floor, "%s", rows[rows[k].floor].name);
+        median(samples[k].floor, n);
+        r->ratio_min = r->ns_min / samples[k].floor[0];
+        r->ratio_median = median(samples[k].ratio, n);
+    }
+    if (rows[k].mode != CUDA)
+        return 0;
+    r->recorded = samples[k].recorded;
+    if (samples[k].recorded == samples[k].ran)
+        return 0;
+    fprintf(stderr, "bench_gpu: %s: %lld scopes ran, %lld have device times\n",
+            rows[k].name, (long long)samples[k].ran,
+            (long long)samples[k].recorded);
+    return 1;
+}
+
+static void judge(const char *goal, double value, double limit)
+{
+    printf("%-56s %6.2f %s\n", goal, value, value <= limit ? "ok" : "over");
+}
+
+int main(int argc, char **argv)
+{
+    static bench_table table;
+    int failed = 0;
+    if (argc != 2) {
+        fprintf(stderr, "usage: bench_gpu FILE\n");
+        return 2;
+    }
+    must(cudaSetDevice(0), "cudaSetDevice");
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+    must(cudaEventCreate(&first), "event");
+    must(cudaEventCreate(&last), "event");
+    launch_events(1);
+    must(cudaDeviceSynchronize(), "a kernel");
+
+    measure_all();
+    for (size_t k = 0; k < ROWS; k++)
+        failed += conclude(&table, k);
+    bench_print(&table);
+    putchar('\n');
+    judge("a scope on a stream, off <= 1.05 launch",
+          bench_own(&table, "off_scope_on", 1)->ratio_median, 1.05);
+    judge("a scope on a stream, cuda <= 1.2 cudaEventRecord pairs",
+          bench_own(&table, "cuda_pair", 1)->ratio_median, 1.2);
+    judge("what it adds to a launch <= 1.2 of what a pair adds",
+          samples[CUDA_SCOPE].count
+              ? median(samples[CUDA_SCOPE].added, samples[CUDA_SCOPE].count)
+              : BENCH_EMPTY,
+          1.2);
+    if (bench_write(&table, argv[1]) != 0)
+        return 2;
+    return failed != 0;
+}
