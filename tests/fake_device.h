@@ -72,6 +72,13 @@ static inline void toy_launch(toy_stream *s, uint64_t ns)
     pthread_mutex_unlock(&toy_lock);
 }
 
+static inline void toy_finish(toy_stream *s)
+{
+    pthread_mutex_lock(&toy_lock);
+    s->ready = toy_now();
+    pthread_mutex_unlock(&toy_lock);
+}
+
 /* The device begins anew, or is lost where `comes_back` is 0. */
 static inline void toy_reset(toy_context *c, int comes_back)
 {
@@ -165,8 +172,10 @@ static int toy_enter(const gnomon_device_place *place)
 
 static void toy_leave(void)
 {
+    toy_enter_call();
     toy_faults += toy_entered == NULL;
     toy_entered = NULL;
+    toy_leave_call(0);
 }
 
 static int toy_event_done(void *event)
@@ -197,16 +206,18 @@ static void toy_event_destroy(void *event)
 static int toy_stream_create(const gnomon_device_place *place, void **stream)
 {
     toy_stream *s = toy_make_stream(place->context);
-    errno = 71;
+    toy_enter_call();
     s->is_alive = 2; /* gnomon's */
     *stream = s;
-    return GNOMON_OK;
+    return toy_leave_call(GNOMON_OK);
 }
 
 static void toy_stream_destroy(void *stream)
 {
+    toy_enter_call();
     toy_faults += ((toy_stream *)stream)->is_alive != 2;
     ((toy_stream *)stream)->is_alive = 0;
+    toy_leave_call(0);
 }
 
 static int toy_describe(const gnomon_device_place *place, int32_t *index,

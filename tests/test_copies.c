@@ -102,6 +102,64 @@ TEST(another_version_joins_and_is_joined)
               "elder", "first");
 }
 
+/* The calls of row `name` of cuda's table; -1: there is none. */
+static int timed_calls_of(const char *report, const char *name)
+{
+    char row[64];
+    int calls = -1;
+    snprintf(row, sizeof row, "\nstream of %s ", name);
+    const char *at = report ? strstr(report, row) : NULL;
+    if (at && sscanf(at + strlen(row), "%d", &calls) != 1)
+        calls = -1;
+    return calls;
+}
+
+/* Whichever copy owns the process, all scopes on streams are in its table. */
+static void one_device_table(const char *host, const char *const *words,
+                             const char *const *names)
+{
+    child_result r =
+        child_run(host,
+                  "GNOMON=cuda\nGNOMON_CUDA_LIBRARY=" TEST_BINARY_DIR
+                  "/fake_cuda/driver.so",
+                  words);
+    int before = test_failures;
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Device Report"), 1);
+    for (; *names; names++)
+        CHECK_EQ(timed_calls_of(r.err, *names), 3);
+    CHECK_EQ(times_in(r.err, "device times"), 0);
+    print_if(test_failures != before, r);
+}
+
+TEST(scopes_on_streams_of_all_copies_are_in_one_table)
+{
+    static const char *const orders[][5] = {
+        {FIRST, SHARING, ELDER, "again", NULL},
+        {SHARING, ELDER, FIRST, "again", NULL},
+        {ELDER, FIRST, SHARING, "again", NULL}};
+    for (int i = 0; i < 3; i++) {
+        one_device_table(
+            AT("without"), orders[i],
+            (const char *const[]){"first", "sharing", "elder", NULL});
+        one_device_table(
+            AT("with_copy"), orders[i],
+            (const char *const[]){"first", "sharing", "elder", NULL});
+    }
+}
+
+TEST(a_module_with_scopes_on_streams_may_go)
+{
+    child_result r = child_run(
+        AT("without"),
+        "GNOMON=cuda\nGNOMON_CUDA_LIBRARY=" TEST_BINARY_DIR
+        "/fake_cuda/driver.so",
+        (const char *const[]){"cycle=50:" FIRST, "cycle=50:" SHARING, NULL});
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(timed_calls_of(r.err, "first"), 50);
+    CHECK_EQ(timed_calls_of(r.err, "sharing"), 50);
+}
+
 TEST(a_joined_copy_may_ask_for_the_report)
 {
     child_result r = RUN("without", FIRST, SECOND, "again", "say=" SECOND);

@@ -5,6 +5,7 @@
  * every vendor. */
 #include "fake_cuda.h"
 #include "fake_device.h"
+#include "platform/owner.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -171,7 +172,7 @@ TEST(streams_of_threads)
     CHECK_DEVICE(p, "slow", 0, 0, 0, 0, 0);
     CHECK_DEVICE(p, "quick", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
     gnomon_profile_free(p);
-    stream->ready = toy_now();
+    toy_finish(stream);
     p = look();
     uint64_t all = 10 * MS + 20 * US;
     CHECK_DEVICE(p, "slow", 1, all, all, all, all);
@@ -282,6 +283,58 @@ TEST(an_outer_one_that_is_lost_first)
     CHECK_EQ(device_of(p, "next").count, 2);
     CHECK_EQ(device_of(p, "next").self_ns, device_of(p, "next").total_ns);
     end(p);
+}
+
+/* ---- Copies of the library ------------------------------------------------------ */
+
+/* Each brings its own table of the same vendor's. */
+TEST(copies_share_streams)
+{
+    begin();
+    gnomon_device another = toy;
+    gnomon_device_scope outer = toy_begin("outer", stream);
+    toy_launch(stream, 1 * MS);
+    gnomon_device_scope inner =
+        gnomon_begin_on(gnomon_region_get("inner", NULL), &another, stream);
+    toy_launch(stream, 2 * MS);
+    gnomon_end_on(inner);
+    gnomon_end_on(outer);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 1, 3 * MS, 1 * MS, 3 * MS, 3 * MS);
+    CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    end(p);
+}
+
+static int older_begins, older_ends;
+
+static gnomon_token older_begin(gnomon_region *region, uint32_t mask)
+{
+    older_begins += region && mask;
+    return 77;
+}
+
+static void older_end(gnomon_token token)
+{
+    older_ends += token == 77;
+}
+
+/* The process belongs to a copy of before there were scopes on streams: they are
+ * plain ones. */
+TEST(an_owner_that_knows_no_streams)
+{
+    static gnomon_host older = {.struct_size = offsetof(gnomon_host, begin_on),
+                                .abi = GNOMON_ABI,
+                                .begin = older_begin,
+                                .end = older_end};
+    static gnomon_region region = {.mask = 1}; /* as it set it */
+    stream = toy_make_stream(toy_device_context(0));
+    store_release(&gnomon__owner, &older);
+    gnomon_end_on(gnomon_begin_on(&region, &toy, stream));
+    store_release(&gnomon__owner, NULL);
+    CHECK_EQ(older_begins, 1);
+    CHECK_EQ(older_ends, 1);
+    CHECK_EQ(toy_event_count, 0);
 }
 
 /* ---- Promises ------------------------------------------------------------------- */

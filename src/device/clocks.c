@@ -45,6 +45,7 @@ void gnomon__timers_step(void)
 static int clock_put(gnomon__place_clock *c, void **event)
 {
     const gnomon_device *d = c->device;
+    add_relaxed(&gnomon__reader_calls, 1);
     return (c->stream || !d->stream_create(&c->place, &c->stream)) &&
            (*event || !d->event_create(&c->place, event)) &&
            !d->event_record(*event, c->stream);
@@ -163,6 +164,7 @@ void gnomon__clocks_free(void)
         if (!c->device || load_relaxed(&gnomon__timers_closed) ||
             c->device->enter(&c->place))
             continue;
+        add_relaxed(&gnomon__reader_calls, 1);
         void *events[] = {c->anchor, c->next};
         for (size_t k = 0; k < 2; k++)
             if (events[k])

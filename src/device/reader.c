@@ -13,6 +13,8 @@
 #define READER_LONG_NS 1e9 /* from here on the place's clock is the finer one */
 #define BUSY_STREAMS 64u
 
+uint64_t gnomon__reader_calls;
+
 /* Of one pass; what is busy, of one lane. */
 typedef struct reader_pass {
     const gnomon_device *device; /* that was entered; NULL: none */
@@ -127,6 +129,7 @@ static void add_time(gnomon__lane *lane, const gnomon__timer *t,
 static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
 {
     double ns, end_ns;
+    add_relaxed(&gnomon__reader_calls, 1);
     if (!enter_place(pass, t))
         return GNOMON_ESTATE;
     int code = t->device->event_done(t->end);

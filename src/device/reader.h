@@ -13,6 +13,8 @@ extern uint32_t gnomon__timers_closed;
 /* One look at everything. Returns how many scopes have ended that the device has
  * not come past. */
 size_t gnomon__reader_pass(void);
+/* How many calls of a driver came back: where it grows, nothing hangs. */
+extern uint64_t gnomon__reader_calls;
 /* These are counted as late, and never read. */
 void gnomon__reader_give_up(void);
 

@@ -174,6 +174,12 @@ static void drop_top(gnomon__thread *t, gnomon__lane *lane)
     lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
 }
 
+/* Each copy of the library in a process has its own device for a vendor. */
+static int is_same_device(const gnomon_device *a, const gnomon_device *b)
+{
+    return a == b || strcmp(a->name, b->name) == 0;
+}
+
 /* The scope of `token` has begun: which nodes it has, and what is around it. */
 static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
                        uint64_t token)
@@ -197,8 +203,8 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
              o = lane_at(lane, o)->next) {
             const gnomon__timer *around = lane_at(lane, o);
             if (around->stream == timer->stream && around->node[i] &&
-                around->device == timer->device &&
-                around->place.context == timer->place.context)
+                around->place.context == timer->place.context &&
+                is_same_device(around->device, timer->device))
                 timer->outer[i] = o;
         }
     }

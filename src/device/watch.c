@@ -20,8 +20,7 @@
 
 #define READER_SLEEP_NS 2000000ull   /* a lane holds some ms, at least */
 #define READER_LOOK_NS 200000ull     /* between looks that are waited for */
-#define READER_PASS_NS 1000000000ull /* a look is over by then, or hangs */
-#define READER_LEAVE_NS 2000000000ull
+#define READER_PASS_NS 1000000000ull /* a call is over by then, or hangs */
 
 static gnomon__os_thread reader_thread;
 static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
@@ -57,6 +56,17 @@ static int bell_wait(pthread_cond_t *bell, uint64_t until)
     struct timespec at = {(time_t)(until / 1000000000u),
                           (long)(until % 1000000000u)};
     return pthread_cond_timedwait(bell, &reader.lock, &at) == 0;
+}
+
+/* For the answer, until then, or as long as calls of the driver come back. 0:
+ * they do not. */
+static int answer_wait(uint64_t *until)
+{
+    uint64_t calls = load_relaxed(&gnomon__reader_calls);
+    if (bell_wait(&reader.answer, *until))
+        return 1;
+    *until = gnomon__os_monotonic_ns() + READER_PASS_NS;
+    return load_relaxed(&gnomon__reader_calls) != calls;
 }
 
 static void read_on(void *unused)
@@ -130,11 +140,11 @@ static void tell_silence(void)
 
 static void reader_stop(void)
 {
-    uint64_t until = gnomon__os_monotonic_ns() + READER_LEAVE_NS;
+    uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     pthread_mutex_lock(&reader.lock);
     reader.ends = 1;
     pthread_cond_signal(&reader.bell);
-    while (!reader.is_over && bell_wait(&reader.answer, until))
+    while (!reader.is_over && answer_wait(&until))
         ;
     int is_over = reader.is_over;
     pthread_mutex_unlock(&reader.lock);
@@ -159,7 +169,7 @@ static size_t reader_look(uint64_t until, int gives_up)
     uint64_t asked = ++reader.asked;
     reader.gives_up = gives_up;
     pthread_cond_signal(&reader.bell);
-    while (reader.answered < asked && bell_wait(&reader.answer, until))
+    while (reader.answered < asked && answer_wait(&until))
         ;
     int is_answered = reader.answered >= asked;
     size_t waiting = is_answered ? reader.waiting : 0;

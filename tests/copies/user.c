@@ -3,10 +3,26 @@
  * alike, and one of each other kind. */
 #include "user.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../fake_cuda/fake_cuda.h"
 #include "gnomon.h"
+#include "gnomon/cuda.h"
 #include "gnomon/profiler.h"
+
+/* Of the fake driver, where $GNOMON_CUDA_LIBRARY names it; else none. */
+static gnomon_cuda_stream stream_here(void)
+{
+    static gnomon_cuda_stream stream;
+    const char *path = getenv("GNOMON_CUDA_LIBRARY");
+    void *library = path && !stream ? dlopen(path, RTLD_NOW) : NULL;
+    const fake_cuda *cuda = library ? dlsym(library, "fake_cuda_table") : NULL;
+    if (cuda)
+        stream = cuda->stream(cuda->context(0));
+    return stream;
+}
 
 void use(int times)
 {
@@ -21,6 +37,9 @@ void use(int times)
         gnomon_range_end(gnomon_range_begin(&region));
         GNOMON_COUNTER("counter of " USER, i);
         GNOMON_MARK("mark of " USER);
+        {
+            GNOMON_SCOPE_ON("stream of " USER, stream_here());
+        }
         gnomon_link link = gnomon_link_out();
         gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
     }

@@ -19,7 +19,7 @@
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "report_thread_leaks=0:atexit_sleep_ms=0";
+    return "report_thread_leaks=0:atexit_sleep_ms=0:die_after_fork=0";
 }
 
 const char *__asan_default_options(void);
