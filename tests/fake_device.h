@@ -129,6 +129,15 @@ static int toy_place(void *stream, gnomon_device_place *out)
                               : GNOMON_OK);
 }
 
+static int toy_check(void *stream, const gnomon_device_place *place)
+{
+    gnomon_device_place now;
+    int code = toy_place(stream, &now);
+    return !code && (now.context != place->context || now.life != place->life)
+               ? GNOMON_ESTATE
+               : code;
+}
+
 static int toy_event_create(const gnomon_device_place *place, void **event)
 {
     toy_enter_call();
@@ -233,6 +242,7 @@ static const gnomon_device toy = {
     .abi = GNOMON_ABI,
     .name = "toy",
     .place = toy_place,
+    .check = toy_check,
     .event_create = toy_event_create,
     .event_record = toy_event_record,
     .enter = toy_enter,

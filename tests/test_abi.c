@@ -194,17 +194,18 @@ AT(gnomon_device, struct_size, 0);
 AT(gnomon_device, abi, 4);
 AT(gnomon_device, name, 8);
 AT(gnomon_device, place, 16);
-AT(gnomon_device, event_create, 24);
-AT(gnomon_device, event_record, 32);
-AT(gnomon_device, enter, 40);
-AT(gnomon_device, leave, 48);
-AT(gnomon_device, event_done, 56);
-AT(gnomon_device, event_elapsed, 64);
-AT(gnomon_device, event_destroy, 72);
-AT(gnomon_device, stream_create, 80);
-AT(gnomon_device, stream_destroy, 88);
-AT(gnomon_device, describe, 96);
-SIZE(gnomon_device, 104);
+AT(gnomon_device, check, 24);
+AT(gnomon_device, event_create, 32);
+AT(gnomon_device, event_record, 40);
+AT(gnomon_device, enter, 48);
+AT(gnomon_device, leave, 56);
+AT(gnomon_device, event_done, 64);
+AT(gnomon_device, event_elapsed, 72);
+AT(gnomon_device, event_destroy, 80);
+AT(gnomon_device, stream_create, 88);
+AT(gnomon_device, stream_destroy, 96);
+AT(gnomon_device, describe, 104);
+SIZE(gnomon_device, 112);
 
 /* ---- Values -------------------------------------------------------------- */
 

@@ -151,6 +151,50 @@ TEST(default_streams)
     end(p);
 }
 
+/* Stream 0 is then another device's. */
+TEST(another_device_becomes_current_inside)
+{
+    begin();
+    GNOMON_REGION(region, "half", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&region, gnomon_cuda_device(), NULL);
+    cuda->context(1);
+    gnomon_end_on(s);
+    cuda->current(context);
+    pass(MS);
+    gnomon_profile *p = look();
+    CHECK_NODE(p, "half", 1, 0, 0);
+    CHECK_EQ(device_of(p, "half").count, 0);
+    CHECK_EQ(health().timers_failed, 1);
+    end(p);
+}
+
+/* Of six calls of the driver for a scope two are a must. */
+TEST(no_call_too_many)
+{
+    static const char *const calls[] = {"cuStreamIsCapturing", "cuStreamGetCtx",
+                                        "cuCtxGetId", "cuEventRecord"};
+    static const uint64_t once[] = {2, 1, 1, 2};
+    uint64_t before[4];
+    begin();
+    scope_on("a", stream, 0); /* its events are made */
+    pass(MS);
+    gnomon_profile_free(look());
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK); /* no thread */
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+    uint64_t created = cuda->calls("cuEventCreate");
+    for (int i = 0; i < 4; i++)
+        before[i] = cuda->calls(calls[i]);
+    scope_on("a", stream, 0);
+    /* The reader asks for a context's id too, and puts events into a stream. */
+    CHECK_EQ(cuda->calls(calls[0]) - before[0], once[0]);
+    CHECK_EQ(cuda->calls(calls[1]) - before[1], once[1]);
+    CHECK(cuda->calls(calls[2]) - before[2] >= once[2]);
+    CHECK(cuda->calls(calls[3]) - before[3] >= once[3]);
+    CHECK(cuda->calls("cuEventCreate") - created < 2 * 66);
+    end(look());
+}
+
 /* An event's distance is a float of milliseconds: an hour away its grain is a
  * quarter of a millisecond. Steps are near. */
 TEST(an_hour_is_exact)

@@ -39,6 +39,9 @@ typedef struct gnomon_device {
     /* Where `stream` is. GNOMON_EBUSY: it is being captured into a graph, so
      * that what is put into it does not run now. */
     int (*place)(void *stream, gnomon_device_place *out);
+    /* The same of a stream that was there a moment ago, and is so but for
+     * mistakes of the host: GNOMON_ESTATE where it sees one. */
+    int (*check)(void *stream, const gnomon_device_place *place);
     /* A new event, whatever context is current; puts it into `stream`. */
     int (*event_create)(const gnomon_device_place *place, void **event);
     int (*event_record)(void *event, void *stream);

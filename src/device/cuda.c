@@ -61,16 +61,18 @@ static const char *cuda_trouble(char *line, size_t size)
 
 /* ---- Marking threads ----------------------------------------------------- */
 
+static int cuda_capture(const gnomon__cuda_calls *cu, void *stream)
+{
+    int captured = 0;
+    int code = CUDA_TRY(StreamIsCapturing, stream, &captured);
+    return !code && captured ? GNOMON_EBUSY : code;
+}
+
 int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     unsigned long long life = 0;
-    int captured = 0;
-    if (!cu)
-        return GNOMON_ENOENT;
-    int code = CUDA_TRY(StreamIsCapturing, stream, &captured);
-    if (!code && captured)
-        code = GNOMON_EBUSY;
+    int code = cu ? cuda_capture(cu, stream) : GNOMON_ENOENT;
     if (!code && (uintptr_t)stream > SPECIAL_STREAMS)
         code = CUDA_TRY(StreamGetCtx, stream, &out->context);
     else if (!code)
@@ -81,6 +83,17 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
         code = CUDA_TRY(CtxGetId, out->context, &life);
     out->life = life;
     return code;
+}
+
+/* The numbers are streams of whichever context is current. */
+static int cuda_check(void *stream, const gnomon_device_place *place)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    void *context = place->context;
+    int code = cuda_capture(cu, stream);
+    if (!code && (uintptr_t)stream <= SPECIAL_STREAMS)
+        code = CUDA_TRY(CtxGetCurrent, &context);
+    return !code && context != place->context ? GNOMON_ESTATE : code;
 }
 
 int gnomon__cuda_event_create(const gnomon_device_place *place, void **event)
@@ -191,6 +204,7 @@ static const gnomon_device cuda = {
     .abi = GNOMON_ABI,
     .name = "cuda",
     .place = gnomon__cuda_place,
+    .check = cuda_check,
     .event_create = gnomon__cuda_event_create,
     .event_record = cuda_event_record,
     .enter = cuda_enter,

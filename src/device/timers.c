@@ -381,12 +381,8 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
         return;
     gnomon__lane *lane = gnomon__here.thread->lane;
     gnomon__timer *timer = lane_at(lane, number);
-    gnomon_device_place place = {NULL, 0};
     int kept = errno;
-    int code = timer->device->place(timer->stream, &place);
-    if (!code && (place.context != timer->place.context ||
-                  place.life != timer->place.life))
-        code = GNOMON_ESTATE; /* the device was reset */
+    int code = timer->device->check(timer->stream, &timer->place);
     if (!code)
         code = timer->device->event_record(timer->end, timer->stream);
     errno = kept;
