@@ -152,7 +152,18 @@ def prepare(source, build, work, cc):
     environment["PKG_CONFIG_PATH"] = found[0]
     environment["NVTX_TOOLS"] = os.path.join(build, "tests", "nvtx_out")
     environment["LD_LIBRARY_PATH"] = library
+    add_cuda(environment, source, os.path.join(build, "tests", "fake_cuda"))
     return environment
+
+
+def add_cuda(environment, source, fakes):
+    """A toolkit and a driver of CUDA for who has none: tests/fake_cuda."""
+    environment["CPATH"] = os.path.join(source, "tests", "docs", "cuda")
+    environment["LIBRARY_PATH"] = fakes
+    environment["LD_LIBRARY_PATH"] += ":" + fakes
+    environment["GNOMON_CUDA_LIBRARY"] = os.path.join(fakes, "driver.so")
+    environment["FAKE_CUDA_DRIVER"] = environment["GNOMON_CUDA_LIBRARY"]
+    environment["FAKE_CUDA_NAME"] = "NVIDIA H200"
 
 
 def read(source, name):
