@@ -19,6 +19,8 @@
 #define US 1000u
 #define MS 1000000u
 
+extern const gnomon_profiler *const gnomon__builtin_device_times;
+
 static char text[1u << 20];
 static void *stream;
 static toy_stream *apart;
@@ -296,4 +298,12 @@ TEST(odd_metadata)
                            "us\n"),
              1);
     end();
+}
+
+TEST(without_a_profile_nothing_is_written)
+{
+    gnomon_writer w = {.struct_size = sizeof w, .write = keep};
+    CHECK_EQ(gnomon__builtin_device_times->summary(NULL, NULL, &w),
+             GNOMON_EINVAL);
+    CHECK_STR(text, "");
 }

@@ -390,6 +390,10 @@ TEST(captures_in_one_way_only)
         HEAR(LISTEN CUDA "GNOMON=nvtx(capture=nvtx,schedule=active:1/repeat:1)",
              "step", "step");
     CHECK_STR(captures(heard), BEGIN "end 0 0\n");
+    heard = HEAR(LISTEN "NVTX_TOOL_NO_STRINGS=1\n"
+                        "GNOMON=nvtx(capture=nvtx,schedule=active:1/repeat:1)",
+                 "step", "step");
+    CHECK_EQ(times_in(heard, "gnomon.capture"), 1);
     heard = HEAR(LISTEN CUDA "GNOMON=nvtx(schedule=active:1)", "step", "step");
     CHECK_STR(captures(heard), "");
     heard = HEAR(LISTEN CUDA "GNOMON=nvtx(capture=some)", "step");

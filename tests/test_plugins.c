@@ -134,6 +134,19 @@ TEST(profile_as_a_plugin_keeps_one)
     gnomon_profile_free(p);
 }
 
+/* What it needs of CUDA the host has, or says that there is none. */
+TEST(cuda_and_nvtx_as_plugins)
+{
+    child_result r =
+        child_run(HOSTS(0),
+                  "GNOMON_CUDA_LIBRARY=/nonexistent\nGNOMON=" CHILD_PLUGIN(
+                      "cuda") "," CHILD_PLUGIN("nvtx"),
+                  WORDS(ONE));
+    CHECK_EQ(times_in(r.err, "gnomon: no CUDA driver: "), 1);
+    CHECK_EQ(times_in(r.err, "gnomon: nvtx: "), 1);
+    CHECK_EQ(times_in(r.err, "Device Report"), 1);
+}
+
 TEST(tables_of_other_sizes)
 {
     for (int i = 0; i < 2; i++) {
