@@ -163,7 +163,7 @@ def add_cuda(environment, source, fakes):
     environment["LD_LIBRARY_PATH"] += ":" + fakes
     environment["GNOMON_CUDA_LIBRARY"] = os.path.join(fakes, "driver.so")
     environment["FAKE_CUDA_DRIVER"] = environment["GNOMON_CUDA_LIBRARY"]
-    environment["FAKE_CUDA_NAME"] = "NVIDIA H200"
+    environment["FAKE_CUDA_NAME"] = "Simulated GPU"
 
 
 def read(source, name):
