@@ -63,6 +63,7 @@ enum bench_mode {
     BENCH_TWO_HOOKS,
     BENCH_FOUR_HOOKS,
     BENCH_NVTX,     /* nvtx, and a tool that counts */
+    BENCH_CUDA,     /* cuda, and a driver that does nothing */
     BENCH_NVTX_OFF, /* nvtx, and a tool that does not listen */
     BENCH_FLIP,     /* simple, with a window that opens at every other step */
     BENCH_MODES
@@ -153,6 +154,13 @@ int bench_rss(uint64_t scopes);
 /* Before anything else: the tool counts, by thread, what NVTX tells it. */
 void bench_nvtx_listen(void);
 uint64_t bench_nvtx_pairs(void);
+/* Likewise: the driver of CUDA whose calls cost next to nothing. */
+void bench_cuda_use(void);
+/* Of cuda.c, for the tables of rows. */
+void records_pairs(uint64_t n);
+uint64_t records_once(void);
+void scope_on_pairs(uint64_t n);
+uint64_t scope_on_once(void);
 void by_hand_pairs(uint64_t n);
 uint64_t by_hand_once(void);
 

@@ -134,6 +134,7 @@ int main(int argc, char **argv)
     start_ticks = floor_ticks();
     bench_cpu(0);
     bench_nvtx_listen();
+    bench_cuda_use();
     near_enter();
     far_enter();
     for (int i = 1; i < argc; i++) {

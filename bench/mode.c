@@ -56,6 +56,7 @@ static const struct {
     [BENCH_TWO_HOOKS] = {"", 2},
     [BENCH_FOUR_HOOKS] = {"", 4},
     [BENCH_NVTX] = {"nvtx", 0},
+    [BENCH_CUDA] = {"cuda,file=/dev/null", 0},
     [BENCH_NVTX_OFF] = {"nvtx(domain=off)", 0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
 };
@@ -74,7 +75,9 @@ static const char *recorder = "simple"; /* whose profile is read */
 void bench_mode_enter(int mode)
 {
     static int attached;
-    recorder = mode == BENCH_ADVANCED ? "advanced" : "simple";
+    recorder = mode == BENCH_ADVANCED ? "advanced"
+               : mode == BENCH_CUDA   ? "cuda"
+                                      : "simple";
     while (attached > 0) {
         attached--;
         must(gnomon_detach(&hook, (void *)(uintptr_t)attached), "detach");

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A scope on a stream, and as its floor the two calls of cuEventRecord that it
+ * cannot do without, through a pointer, on a driver that does next to nothing
+ * (cuda/driver.c). Against a real one: bench/gpu. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "gnomon/cuda.h"
+
+#define AHEAD \
+    256u /* scopes that the reader may lag; a thread has 1024 timers */
+
+static int (*event_record)(void *event, void *stream);
+static uint64_t (*timers_read)(void);
+static void *events[2];
+static char a_stream[8];
+static uint64_t scopes_made;
+
+static void find(void *driver, const char *name, void *call)
+{
+    void *symbol = driver ? dlsym(driver, name) : NULL;
+    if (!symbol)
+        exit(2);
+    memcpy(call, &symbol, sizeof symbol);
+}
+
+void bench_cuda_use(void)
+{
+    int (*create)(void **, unsigned);
+    void *driver = dlopen(BENCH_CUDA_DRIVER, RTLD_NOW);
+    setenv("GNOMON_CUDA_LIBRARY", BENCH_CUDA_DRIVER, 1);
+    find(driver, "cuEventRecord", &event_record);
+    find(driver, "bench_cuda_read", &timers_read);
+    find(driver, "cuEventCreate", &create);
+    for (int i = 0; i < 2; i++)
+        create(&events[i], 0);
+}
+
+#define RECORDS_PAIR \
+    { \
+        event_record(events[0], a_stream); \
+        BENCH_FENCE(); \
+        event_record(events[1], a_stream); \
+    }
+BENCH_PAIRS(two_records, 1, RECORDS_PAIR, RECORDS_PAIR)
+
+void records_pairs(uint64_t n)
+{
+    two_records_pairs(n);
+}
+
+uint64_t records_once(void)
+{
+    return two_records_once();
+}
+
+#define SCOPE_ON_PAIR \
+    { \
+        GNOMON_SCOPE_ON("scope_on", (gnomon_cuda_stream)(void *)a_stream); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(scopes, 1, SCOPE_ON_PAIR, SCOPE_ON_PAIR)
+
+/* Never further ahead than a host that launches kernels would be: past 1024
+ * scopes it would be losses that are measured. Sleeping is no CPU time. */
+static void let_read(uint64_t made)
+{
+    uint64_t all = __atomic_add_fetch(&scopes_made, made, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2000 && timers_read() + AHEAD < all; i++)
+        usleep(500);
+}
+
+void scope_on_pairs(uint64_t n)
+{
+    for (; n > AHEAD; n -= AHEAD) {
+        scopes_pairs(AHEAD);
+        let_read(AHEAD);
+    }
+    scopes_pairs(n);
+    let_read(n);
+}
+
+uint64_t scope_on_once(void)
+{
+    uint64_t ticks = scopes_once();
+    let_read(1);
+    return ticks;
+}
