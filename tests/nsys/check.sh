@@ -11,6 +11,7 @@ find_nsys() {
     for nsys in "${NSYS:-}" "$(command -v nsys || true)" \
         /usr/local/cuda/bin/nsys \
         /opt/nvidia/nsight-systems*/*/bin/nsys \
+        /usr/lib/*/nsight-systems/target-linux-*/nsys \
         /opt/nvidia/nsight-compute/*/host/target-linux-*/nsys \
         /opt/nvidia/nsight-compute/*/host/*/nsys \
         /usr/local/cuda/nsight-compute*/host/*/nsys \
