@@ -257,6 +257,16 @@ TEST(a_driver_that_hangs_when_it_is_left)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
 }
 
+/* Slow is not silent: its events are read, whatever that takes. */
+TEST(a_slow_driver)
+{
+    child_result r =
+        streams(DRIVER "GNOMON=cuda", "work=1", "slow=10000", "work=200");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, SILENCE), 0);
+    CHECK_EQ(count_of(r.err, "launch"), 201);
+}
+
 /* It answers again: the thread that waited goes on, whoever wants it then. */
 TEST(a_driver_that_wakes)
 {

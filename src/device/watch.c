@@ -156,9 +156,10 @@ static void reader_stop(void)
 }
 
 /* A whole look at everything that begins after the call. Returns how many scopes
- * wait for the device; 0 also where the driver does not answer until then. */
-static size_t reader_look(uint64_t until, int gives_up)
+ * wait for the device; 0 also where the driver does not answer. */
+static size_t reader_look(int gives_up)
 {
+    uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     if (reader_state != READER_RUNS) {
         size_t waiting = gnomon__reader_pass();
         if (gives_up)
@@ -166,10 +167,11 @@ static size_t reader_look(uint64_t until, int gives_up)
         return waiting;
     }
     pthread_mutex_lock(&reader.lock);
-    uint64_t asked = ++reader.asked;
+    int hangs = reader.answered < reader.asked; /* the last one waits still */
+    uint64_t asked = hangs ? UINT64_MAX : ++reader.asked;
     reader.gives_up = gives_up;
     pthread_cond_signal(&reader.bell);
-    while (reader.answered < asked && answer_wait(&until))
+    while (!hangs && reader.answered < asked && answer_wait(&until))
         ;
     int is_answered = reader.answered >= asked;
     size_t waiting = is_answered ? reader.waiting : 0;
@@ -185,11 +187,10 @@ void gnomon__timers_read(uint64_t patience_ns, int gives_up)
     uint64_t until = gnomon__os_monotonic_ns() + patience_ns;
     if (!load_relaxed(&gnomon__timer_bits))
         return;
-    while (reader_look(until + READER_PASS_NS, 0) &&
-           gnomon__os_monotonic_ns() < until)
+    while (reader_look(0) && gnomon__os_monotonic_ns() < until)
         gnomon__os_sleep_ns(READER_LOOK_NS);
     if (gives_up)
-        reader_look(until + READER_PASS_NS, 1);
+        reader_look(1);
 }
 
 /* ---- Who wants them ------------------------------------------------------ */
@@ -242,7 +243,7 @@ void gnomon__timers_unwatch(uint32_t generation)
     else if (!bits && reader_state == READER_NONE)
         gnomon__clocks_free();
     else if (bits) /* after this nothing is added to what goes */
-        reader_look(gnomon__os_monotonic_ns() + READER_PASS_NS, 0);
+        reader_look(0);
     gnomon__device_stats_drop(generation);
 }
 
@@ -259,7 +260,7 @@ static void timers_at_exit(void)
     store_relaxed(&gnomon__timers_closed, 1);
     store_relaxed(&gnomon__timer_bits, 0);
     if (reader_state == READER_RUNS)
-        reader_look(gnomon__os_monotonic_ns() + READER_PASS_NS, 0);
+        reader_look(0);
 }
 
 void gnomon__timers_end_watch(void)

@@ -60,6 +60,8 @@ static __thread unsigned top;
 static __thread int mode;    /* of captures: 0 global, 2 relaxed */
 static __thread stream *own; /* what handle 2 means on this thread */
 static const char *hangs;    /* the call that does not come back */
+static const char *is_slow;
+static unsigned slow_us;
 
 static struct {
     const char *call;
@@ -129,6 +131,11 @@ static int enter(const char *call)
             counts[i].count++;
             break;
         }
+    }
+    if (is_slow && strcmp(is_slow, call) == 0) {
+        pthread_mutex_unlock(&lock);
+        usleep(slow_us);
+        pthread_mutex_lock(&lock);
     }
     while (hangs && strcmp(hangs, call) == 0) {
         pthread_mutex_unlock(&lock);
@@ -593,6 +600,14 @@ static void fake_hang(const char *call)
     pthread_mutex_unlock(&lock);
 }
 
+static void fake_slow(const char *call, unsigned us)
+{
+    pthread_mutex_lock(&lock);
+    is_slow = call;
+    slow_us = us;
+    pthread_mutex_unlock(&lock);
+}
+
 static uint64_t fake_calls(const char *call)
 {
     uint64_t n = 0;
@@ -643,4 +658,4 @@ const fake_cuda fake_cuda_table = {
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
     fake_version,        fake_misuse,  fake_leaks,   fake_hang,
-    fake_unload};
+    fake_unload,         fake_slow};

@@ -38,6 +38,8 @@ typedef struct fake_cuda {
     void (*hang)(const char *call);
     /* As at the end of a process: no call may come any more. */
     void (*unload)(void);
+    /* Each call of that name takes so long. */
+    void (*slow)(const char *call, unsigned us);
 } fake_cuda;
 
 #endif

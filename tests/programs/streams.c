@@ -161,6 +161,8 @@ static int word(const char *verb, char *value)
         launch(UINT64_MAX);
     else if (strcmp(verb, "hang") == 0 && cuda)
         cuda->hang(*value ? value : NULL); /* of argv: it stays */
+    else if (strcmp(verb, "slow") == 0 && cuda)
+        cuda->slow("cuEventQuery", (unsigned)atoi(value));
     else if (strcmp(verb, "sleep") == 0)
         usleep(1000u * (unsigned)atoi(value));
     else if (strcmp(verb, "secure") == 0)
