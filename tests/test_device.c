@@ -3,9 +3,13 @@
  * gnomon_device as another vendor fills it in (fake_device.h): scopes on its
  * streams, alone and beside CUDA's, and what the reader of events promises to
  * every vendor. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "fake_cuda.h"
 #include "fake_device.h"
 #include "platform/owner.h"
+#include "sanitizer.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -243,6 +247,63 @@ TEST(more_places_than_there_is_room_for)
     CHECK_EQ(stats_at(p, "a").count, 20);
     CHECK_EQ(health_now().timers_full, 4);
     end(p);
+}
+
+/* ---- Forks inside a device's calls -------------------------------------------- */
+
+static uint32_t forks_at; /* the how manieth record */
+static pid_t forked;
+
+static int forking_record(void *event, void *on)
+{
+    static uint32_t records;
+    if (++records == forks_at)
+        forked = fork();
+    return toy_event_record(event, on);
+}
+
+/* The child goes on inside the mark, and is no more. */
+static void fork_at_record(uint32_t number)
+{
+    if (IS_TSAN)
+        SKIP("the sanitizer starts no thread in a child of threads");
+    static gnomon_device forking;
+    forking = toy;
+    int status = -1;
+    forking.event_record = forking_record;
+    forks_at = number;
+    forked = -1;
+    begin();
+    pid_t self = getpid();
+    {
+        GNOMON_SCOPE_ON_DEVICE("a", &forking, stream);
+    }
+    if (getpid() != self) {
+        GNOMON_SCOPE_ON_DEVICE("b", &forking, stream);
+        exit(test_failures || toy_faults);
+    }
+    CHECK_EQ(waitpid(forked, &status, 0), forked);
+    CHECK_EQ(status, 0);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 1, 0, 0, 0, 0);
+    end(p);
+}
+
+TEST(a_fork_at_the_begin)
+{
+    fork_at_record(1);
+}
+
+/* It begins to record as soon as it marks. */
+TEST(a_fork_at_the_begin_that_is_followed)
+{
+    setenv("GNOMON", "cuda(file=/dev/null),fork=follow", 1);
+    fork_at_record(1);
+}
+
+TEST(a_fork_at_the_end)
+{
+    fork_at_record(2);
 }
 
 TEST(a_captured_stream)

@@ -323,12 +323,12 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
         errno = kept;
     }
     scope.token = gnomon_begin_slow(region, mask);
-    if (!scope.timer)
-        return scope;
-    gnomon__thread *t = gnomon__enter();
+    gnomon__thread *t = scope.timer ? gnomon__enter() : NULL;
     if (!t)
         return scope;
-    if (scope.token)
+    if (!t->lane) /* forked meanwhile: the timer is the parent's */
+        scope.timer = 0;
+    else if (scope.token)
         open_timer(t, t->lane, (uint32_t)scope.timer, scope.token);
     else
         lane_put_back(t->lane, (uint32_t)scope.timer);
@@ -342,10 +342,9 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
  * open still are crossed. 0: it has none, or its scope is over. */
 static uint32_t close_timer(const gnomon_device_scope *scope)
 {
-    if (!scope->timer || scope->timer > GNOMON__TIMERS || gnomon__busy() ||
-        !gnomon__here.thread->lane)
-        return 0;
-    gnomon__thread *t = gnomon__enter();
+    int may_be = scope->timer && scope->timer <= GNOMON__TIMERS &&
+                 !gnomon__busy() && gnomon__here.thread->lane;
+    gnomon__thread *t = may_be ? gnomon__enter() : NULL;
     if (!t)
         return 0;
     gnomon__lane *lane = t->lane;
@@ -375,11 +374,11 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
         to->end_on(scope);
         return;
     }
+    gnomon__lane *lane = gnomon__here.thread->lane;
     uint32_t number = to ? 0 : close_timer(scope);
     gnomon_end_slow(scope->token);
     if (!number)
         return;
-    gnomon__lane *lane = gnomon__here.thread->lane;
     gnomon__timer *timer = lane_at(lane, number);
     int kept = errno;
     int code = timer->device->check(timer->stream, &timer->place);
@@ -389,7 +388,7 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     if (code)
         count_failure(code);
     gnomon__thread *t = gnomon__enter();
-    if (!t)
+    if (!t) /* forked meanwhile */
         return;
     lane_hand_on(lane, number,
                  code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
