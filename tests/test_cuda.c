@@ -4,6 +4,7 @@
  * get, whatever the streams do, and what nobody suffers. */
 #include "child.h"
 #include "fake_cuda.h"
+#include "platform/error.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -428,6 +429,48 @@ TEST(a_device_that_is_reset)
     CHECK_EQ(device_of(p, "a").count, 3);
     CHECK_EQ(health().timers_failed, 2);
     end(p);
+}
+
+/* The new context has the handle of the old one. */
+TEST(a_device_that_is_reset_and_back_at_once)
+{
+    begin();
+    scope_on("lost", stream, 1 * MS);
+    cuda->reset(0);
+    cuda->revive(context);
+    gnomon_profile_free(look());
+    pass(10 * MS);
+    stream = cuda->stream(context);
+    for (int i = 0; i < 3; i++)
+        scope_on("a", stream, 1 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "lost").count, 0);
+    CHECK_DEVICE(p, "a", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health().timers_failed, 1);
+    end(p); /* no event of the old one was touched */
+}
+
+static char logged[4096];
+
+static void keep_log(const char *line)
+{
+    strncat(logged, line, sizeof logged - strlen(logged) - 1);
+}
+
+TEST(a_result_that_the_driver_cannot_name)
+{
+    begin();
+    gnomon__test_log = keep_log;
+    cuda->fail("cuEventRecord", 1, 1, 12345);
+    scope_on("a", stream, 1 * MS);
+    scope_on("a", stream, 1 * MS);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "a").count, 1);
+    end(p);
+    gnomon__test_log = NULL;
+    CHECK(strstr(logged, "cuEventRecord: an unknown error (12345): some"));
 }
 
 /* Each call of the driver fails, once and from then on: the host gets its work

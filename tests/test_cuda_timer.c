@@ -84,6 +84,16 @@ TEST(no_device)
     end();
 }
 
+TEST(a_result_that_the_driver_cannot_name)
+{
+    begin();
+    cuda->fail("cuEventRecord", 1, 1, 12345);
+    says(gnomon_cuda_timer_start(timer, stream), GNOMON_ESTATE,
+         "cuEventRecord: an unknown error (12345)");
+    CHECK_EQ(gnomon_cuda_timer_start(timer, stream), GNOMON_OK);
+    end();
+}
+
 TEST(no_memory)
 {
     fake_cuda_use();

@@ -120,12 +120,9 @@ gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
     gnomon__place_clock *made = NULL;
     for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
         gnomon__place_clock *c = &place_clocks[i];
-        if (c->device == device && c->place.context == place->context) {
-            if (c->place.life == place->life)
-                return c;
-            made = c; /* its events died with its device's earlier life */
-            break;
-        }
+        if (c->device == device && c->place.context == place->context &&
+            c->place.life == place->life)
+            return c;
         if (!c->device && !made)
             made = c;
     }
@@ -134,8 +131,8 @@ gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
     memset(made, 0, sizeof *made);
     made->device = device;
     made->place = *place;
-    if (device->describe(place, &made->index, made->name, sizeof made->name))
-        made->index = -1;
+    made->is_measured = /* what cannot be named is not */
+        device->describe(place, &made->index, made->name, sizeof made->name);
     clock_go_on(made);
     return made;
 }

@@ -44,16 +44,13 @@ static int cuda_code(int result, const char *call)
 /* What the driver refused first, in a line, once; NULL: nothing new. */
 static const char *cuda_trouble(char *line, size_t size)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
-    const char *call = load_acquire(&first_call), *name = NULL;
+    const char *call = load_acquire(&first_call);
     int result = load_relaxed(&first_result);
-    if (!cu || !call || result <= 0)
+    if (!call || result <= 0)
         return NULL;
     store_relaxed(&first_result, -1);
-    if (cu->GetErrorName(result, &name) || !name)
-        name = "an unknown error";
     snprintf(line, size, "%s: %s (%d): some device times are missing", call,
-             name, result);
+             gnomon__cuda_result_name(result), result);
     return line;
 }
 
@@ -77,8 +74,6 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
         code = CUDA_TRY(StreamGetCtx, stream, &out->context);
     else if (!code)
         code = CUDA_TRY(CtxGetCurrent, &out->context);
-    if (!code && !out->context)
-        code = GNOMON_ESTATE;
     if (!code && cu->CtxGetId)
         code = CUDA_TRY(CtxGetId, out->context, &life);
     out->life = life;

@@ -82,6 +82,13 @@ const char *gnomon__cuda_why(void)
     return gnomon__cuda() ? NULL : cuda_why_not;
 }
 
+const char *gnomon__cuda_result_name(int result)
+{
+    const char *name = NULL;
+    (void)cuda_calls.GetErrorName(result, &name); /* NULL: it knows none */
+    return name ? name : "an unknown error";
+}
+
 int gnomon__cuda_chosen_device(void)
 {
     static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12",

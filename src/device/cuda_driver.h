@@ -74,6 +74,9 @@ const gnomon__cuda_calls *gnomon__cuda(void);
 /* What the driver misses, in a line; NULL: nothing. After gnomon__cuda. */
 const char *gnomon__cuda_why(void);
 
+/* What the driver calls a result of its own. */
+const char *gnomon__cuda_result_name(int result);
+
 /* The device that the calling thread chose with cudaSetDevice, where a runtime is
  * loaded as a shared library that tells it; else 0. */
 int gnomon__cuda_chosen_device(void);

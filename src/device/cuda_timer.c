@@ -19,16 +19,13 @@ struct gnomon_cuda_timer {
 /* The driver's answer as a code and a text that names both. */
 static int timer_answer(int result, const char *call)
 {
-    const gnomon__cuda_calls *cu = gnomon__cuda();
-    const char *name = NULL;
     int code = gnomon__cuda_code(result);
     if (!code)
         return GNOMON_OK;
     if (result == CUDA_NOT_READY)
         return gnomon__fail(code, "%s: the stream is not that far", call);
-    if (cu->GetErrorName(result, &name) || !name)
-        name = "an unknown error";
-    return gnomon__fail(code, "%s: %s (%d)", call, name, result);
+    return gnomon__fail(code, "%s: %s (%d)", call,
+                        gnomon__cuda_result_name(result), result);
 }
 
 #define TIMER_TRY(call, ...) timer_answer(cu->call(__VA_ARGS__), "cu" #call)

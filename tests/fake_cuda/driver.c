@@ -24,7 +24,8 @@ enum {
     INVALID_HANDLE = 400,
     NOT_READY = 600,
     DESTROYED = 709,
-    CAPTURE_IMPLICIT = 906
+    CAPTURE_IMPLICIT = 906,
+    LAST_RESULT = 999
 };
 
 typedef struct context {
@@ -41,7 +42,8 @@ typedef struct stream {
 
 typedef struct event {
     context *of;
-    uint64_t at; /* 0: not recorded */
+    uint64_t life; /* of the context, when it was made */
+    uint64_t at;   /* 0: not recorded */
     stream *in;
     int is_gone, hangs;
 } event;
@@ -211,7 +213,7 @@ static int check_event(const event *e)
 {
     if (!e || e->is_gone)
         return misuse("a destroyed event", INVALID_HANDLE);
-    if (e->of->is_gone)
+    if (e->of->is_gone || e->life != e->of->id)
         return misuse("an event of a device that was reset", DESTROYED);
     return OK;
 }
@@ -238,7 +240,10 @@ EXPORT int cuGetErrorName(int code, const char **name)
         *name = "CUDA_ERROR_OUT_OF_MEMORY";
     else if (code == NO_DEVICE)
         *name = "CUDA_ERROR_NO_DEVICE";
-    else {
+    else if (code > LAST_RESULT) {
+        *name = NULL;
+        return INVALID_VALUE;
+    } else {
         snprintf(text, sizeof text, "CUDA_ERROR_%d", code);
         *name = text;
     }
@@ -408,6 +413,7 @@ EXPORT int cuEventCreate(void **out, unsigned flags)
         return leave(misuse("an event without timing", INVALID_VALUE));
     event *e = make(sizeof *e);
     e->of = current();
+    e->life = e->of->id;
     alive++;
     *out = e;
     return leave(OK);
@@ -583,6 +589,15 @@ static void fake_reset(int device)
     pthread_mutex_unlock(&lock);
 }
 
+static void fake_revive(void *handle)
+{
+    context *c = handle;
+    pthread_mutex_lock(&lock);
+    c->id += sizeof contexts / sizeof *contexts; /* nobody else's */
+    c->is_gone = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 static void fake_fail(const char *call, uint64_t n, uint64_t many, int result)
 {
     pthread_mutex_lock(&lock);
@@ -658,4 +673,4 @@ const fake_cuda fake_cuda_table = {
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
     fake_version,        fake_misuse,  fake_leaks,   fake_hang,
-    fake_unload,         fake_slow};
+    fake_unload,         fake_slow,    fake_revive};

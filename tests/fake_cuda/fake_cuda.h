@@ -40,6 +40,8 @@ typedef struct fake_cuda {
     void (*unload)(void);
     /* Each call of that name takes so long. */
     void (*slow)(const char *call, unsigned us);
+    /* The context of a device that was reset is there again, where it was. */
+    void (*revive)(void *context);
 } fake_cuda;
 
 #endif
