@@ -178,6 +178,16 @@ TEST(a_child_that_follows)
     CHECK_EQ(times_in(r.err, "device times"), 0);
 }
 
+/* The driver is its parent's: not even a look at what is over. */
+TEST(a_child_that_no_handler_tells_of)
+{
+    child_result r = streams(DRIVER "GNOMON=cuda", "work=2", "clone", "work=1");
+    CHECK_STR(r.out, "child 0\n");
+    CHECK_EQ(times_in(r.err, "Device Report"), 1);
+    CHECK_EQ(count_of(r.err, "launch"), 3);
+    CHECK_EQ(times_in(r.err, "does not answer"), 0);
+}
+
 /* ---- Drivers of no use ------------------------------------------------------------ */
 
 /* One line, and all else works. */
@@ -248,12 +258,17 @@ TEST(a_driver_that_hangs)
 
 TEST(a_driver_that_hangs_when_it_is_left)
 {
-    child_result r =
-        streams(DRIVER "GNOMON=cuda", "work=2", "sleep=20",
-                "hang=cuStreamDestroy", "configure=simple", "work=1");
+    child_result r = streams(
+        DRIVER "GNOMON=cuda", "work=2", "sleep=20", "hang=cuStreamDestroy",
+        "configure=simple", "work=1", "configure=", "hang=", "alone",
+        "configure=cuda", "work=3", "configure=", "misuse");
     CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "alone 1\nmisuse 0\n");
     CHECK_EQ(count_of(r.err, "launch"), 2);
     CHECK_EQ(times_in(r.err, SILENCE), 1);
+    const char *last = r.err ? strstr(r.err, "Profiler Report") : NULL;
+    last = last ? strstr(last, "Device Report") : NULL;
+    CHECK_EQ(count_of(last, "launch"), 3); /* read by another thread */
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
 }
 

@@ -152,6 +152,22 @@ TEST(no_thread)
     CHECK(fail_each("pthread_create") >= 1);
 }
 
+/* The next thread's lane asks again for the end of the process. */
+TEST(no_end_can_be_watched)
+{
+    uint64_t count;
+    fake_cuda_use();
+    child_folder();
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    gnomon__test_fail_calls("atexit", 2, 1, 0); /* the first is the run's */
+    run_all(&count);
+    CHECK_EQ(count, 20);
+    CHECK_EQ(gnomon__test_calls(), 3);
+    gnomon__test_fail_calls(NULL, 0, 1, 0);
+    fake_cuda_is_well();
+}
+
 /* A call that is not found is one that the driver has not. */
 TEST(no_symbol)
 {

@@ -8,6 +8,8 @@
 
 #include "fake_cuda.h"
 #include "fake_device.h"
+#include "device/timers.h"
+#include "platform/memory.h"
 #include "platform/owner.h"
 #include "sanitizer.h"
 
@@ -16,6 +18,13 @@
 
 static toy_context *here;
 static toy_stream *stream;
+
+static void ignore_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self;
+    (void)frame;
+    (void)slot;
+}
 
 static void begin(void)
 {
@@ -249,6 +258,97 @@ TEST(more_places_than_there_is_room_for)
     end(p);
 }
 
+static void *visit_four(void *unused)
+{
+    for (int i = 0; i < 4; i++)
+        scope_on("there", toy_make_stream(toy_device_context(i)), 1 * MS);
+    return unused;
+}
+
+/* Those of another thread have timers, and no clocks any more. */
+TEST(more_places_than_there_are_clocks_for)
+{
+    begin();
+    for (int i = 0; i < 16; i++)
+        scope_on("a", toy_make_stream(toy_device_context(i)), 1 * MS);
+    pass(10 * MS);
+    gnomon_profile_free(look());
+    uint32_t streams = toy_stream_count;
+    on_thread(visit_four, NULL);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(toy_stream_count, streams + 4);
+    CHECK_DEVICE(p, "there", 4, 4 * MS, 4 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health_now().timers_full, 0);
+    end(p);
+}
+
+/* ---- What refuses ------------------------------------------------------------- */
+
+/* Whether the profile tells what the device's events cost. */
+static int cost_is_told(const gnomon_profile *p, const char *key)
+{
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
+        gnomon_metadata_info m;
+        if (!gnomon_profile_metadata(p, i, &m) && strcmp(m.key, key) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void check_refusing(const gnomon_device *device, const char *key)
+{
+    begin();
+    for (int i = 0; i < 3; i++) {
+        gnomon_device_scope s =
+            gnomon_begin_on(gnomon_region_get("a", NULL), device, stream);
+        toy_launch(stream, 1 * MS);
+        gnomon_end_on(s);
+        pass(10 * MS);
+        gnomon_profile_free(look());
+    }
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health_now().timers_failed, 0);
+    CHECK(!cost_is_told(p, key));
+    end(p);
+    CHECK_EQ(toy_alive(), 2); /* the timer's */
+}
+
+static int few_create(const gnomon_device_place *place, void **event)
+{
+    return toy_event_count < 12 ? toy_event_create(place, event)
+                                : GNOMON_ENOMEM;
+}
+
+/* Too few to measure what they cost: those that were made go. */
+TEST(few_events)
+{
+    static gnomon_device few;
+    few = toy;
+    few.name = "few";
+    few.event_create = few_create;
+    check_refusing(&few, "gnomon.few.0.event_ns");
+    CHECK_EQ(toy_event_count, 12);
+}
+
+static int mute_describe(const gnomon_device_place *place, int32_t *index,
+                         char *name, size_t size)
+{
+    (void)toy_describe(place, index, name, size);
+    return GNOMON_ESTATE;
+}
+
+TEST(a_device_without_a_name)
+{
+    static gnomon_device mute;
+    mute = toy;
+    mute.name = "mute";
+    mute.describe = mute_describe;
+    check_refusing(&mute, "gnomon.mute.0.event_ns");
+    CHECK(toy_event_count < 12);
+}
+
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
 static uint32_t forks_at; /* the how manieth record */
@@ -457,6 +557,105 @@ TEST(four_views_and_no_more)
     pass(10 * MS);
     gnomon_profile *p = look();
     CHECK_DEVICE(p, "a", 1, 3 * MS, 3 * MS, 3 * MS, 3 * MS);
+    end(p);
+}
+
+/* Where a profiler's hook finds no bit, its view is not timed for it. */
+TEST(more_hooks_than_there_are_bits)
+{
+    static gnomon_profiler all[31];
+    static char names[31][16];
+    int code = GNOMON_OK, count = 0;
+    gnomon_profiler hook = probe;
+    hook.start = ignore_start;
+    hook.wants = 0;
+    for (; !code && count < 31; count++) {
+        snprintf(names[count], sizeof names[count], "hook%d", count);
+        all[count] = hook;
+        all[count].name = names[count];
+        code = gnomon_attach(&all[count], NULL, NULL);
+    }
+    CHECK_EQ(code, GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&all[0], NULL), GNOMON_OK);
+    hook.wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
+    hook.name = "timed hook"; /* one bit is left, for its tree */
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_EFULL);
+    CHECK_EQ(load_relaxed(&gnomon__timer_bits), 0);
+    CHECK_EQ(gnomon_detach(&all[1], NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    CHECK(load_relaxed(&gnomon__timer_bits) != 0);
+    CHECK_EQ(gnomon_detach(&hook, NULL), GNOMON_OK);
+}
+
+/* ---- Many paths ---------------------------------------------------------------- */
+
+/* More than the table of their statistics has lists; and where memory ends
+ * while they are copied, at whichever allocation. */
+TEST(many_paths)
+{
+    enum { PATHS = 1500 };
+    begin();
+    for (int i = 0; i < PATHS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "path %d", i);
+        scope_on(name, stream, (unsigned)(i + 10) * US);
+        if (i % 500 == 499) {
+            pass(1000 * MS);
+            gnomon_profile_free(look()); /* the timers are there again */
+        }
+    }
+    gnomon_profile *p = NULL;
+    uint64_t n = 0, failures = 0;
+    do {
+        gnomon_profile_free(p);
+        gnomon__test_fail_allocation(++n);
+        int code = gnomon_snapshot(&p, "timed", 0);
+        CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM);
+        CHECK_EQ(p != NULL, code == GNOMON_OK);
+        failures += code == GNOMON_ENOMEM;
+    } while (n <= gnomon__test_allocations());
+    gnomon__test_fail_allocation(0);
+    CHECK(failures > 10);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), PATHS);
+    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info node;
+        if (!CHECK_EQ(gnomon_profile_node(p, i, &node), GNOMON_OK) ||
+            !CHECK(node.device != NULL))
+            break;
+        CHECK_EQ(node.device->count, 1);
+        CHECK_EQ(node.device->total_ns,
+                 (uint64_t)(atoi(node_name(p, &node) + 5) + 10) * US);
+    }
+    end(p);
+}
+
+/* A scope that the tree has no more room for is not timed; the one around it,
+ * which the device has begun, is. */
+TEST(too_deep_inside)
+{
+    begin();
+    gnomon_profiler hook = probe; /* which sees the scope all the same */
+    hook.start = ignore_start;
+    hook.wants = 0;
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    gnomon_device_scope outer = toy_begin("outer", stream);
+    gnomon_device_scope around = toy_begin("around", stream);
+    gnomon_profile_free(look()); /* both are seen to have begun */
+    static gnomon_token open[1023];
+    gnomon_region *deep = gnomon_region_get("deep", NULL);
+    for (int i = 0; i < 1023; i++)
+        open[i] = gnomon_begin(deep);
+    scope_on("deeper", stream, 1 * MS);
+    gnomon_profile_free(look());
+    for (int i = 1023; i-- > 0;)
+        gnomon_end(open[i]);
+    gnomon_end_on(around);
+    gnomon_end_on(outer);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "outer>around").count, 1);
+    CHECK_EQ(device_of(p, "outer").count, 1);
+    CHECK_EQ(health_now().timers_unended, 1);
     end(p);
 }
 

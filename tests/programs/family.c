@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "../sanitizer.h"
+#include "raw_fork.h"
 #include "reporter.h"
 
 #define THREADS 8
@@ -94,15 +95,6 @@ static void one(pid_t (*make)(void), long n)
 }
 
 /* ---- Without handlers ---------------------------------------------------- */
-
-static pid_t raw_fork(void)
-{
-#ifdef __x86_64__
-    return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0ul);
-#else
-    return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, 0ul, NULL);
-#endif
-}
 
 /* What a library may do that knows no better: the memory is the parent's. */
 static void vfork_one(void)

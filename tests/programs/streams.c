@@ -2,6 +2,7 @@
 /* A host with streams of the driver at $GNOMON_CUDA_LIBRARY, the fake one, on
  * the real clock; where there is none, its streams are nothing but numbers. Each
  * word of the command line is a call; work=N is a step of N launches. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 
 #include "fake_cuda/fake_cuda.h"
 #include "gnomon/cuda.h"
+#include "raw_fork.h"
 
 /* As in forks.c. */
 const char *__tsan_default_options(void);
@@ -92,6 +94,43 @@ static void fork_off(const char *launches)
     printf("child %d\n", status);
 }
 
+/* The child marks nothing. */
+static void clone_off(void)
+{
+    int status = -1;
+    pid_t child = raw_fork();
+    if (child == 0)
+        exit(0);
+    waitpid(child, &status, 0);
+    printf("child %d\n", status);
+}
+
+/* How many threads are gnomon's. */
+static int own_threads(void)
+{
+    char path[300], name[32];
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", e->d_name);
+        FILE *f = fopen(path, "r");
+        n += f && fgets(name, sizeof name, f) && !strcmp(name, "gnomon\n");
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+/* Waits until none is. */
+static void be_alone(void)
+{
+    for (int i = 0; i < 5000 && own_threads(); i++)
+        usleep(1000);
+    printf("alone %d\n", own_threads() == 0);
+}
+
 /* Ten lines, and no profiler. */
 static void use_timer(void)
 {
@@ -153,6 +192,10 @@ static int word(const char *verb, char *value)
         thread(value);
     else if (strcmp(verb, "fork") == 0)
         fork_off(value);
+    else if (strcmp(verb, "clone") == 0)
+        clone_off();
+    else if (strcmp(verb, "alone") == 0)
+        be_alone();
     else if (strcmp(verb, "timer") == 0)
         use_timer();
     else if (strcmp(verb, "mapped") == 0)
