@@ -177,6 +177,7 @@ TEST(no_symbol)
 /* ---- Threads ------------------------------------------------------------------------- */
 
 static int stop;
+static uint64_t marks_made;
 
 static void *mark_until_stop(void *number)
 {
@@ -199,6 +200,7 @@ static void *mark_until_stop(void *number)
         if (*marks % 16 == 0)
             gnomon_step();
         pass(10 * US);
+        __atomic_add_fetch(&marks_made, 1, __ATOMIC_RELAXED);
     }
     return marks;
 }
@@ -242,7 +244,9 @@ static void come_and_go(int turns)
     for (int i = 0; i < turns; i++)
         turn(i);
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
-    usleep(5000);
+    uint64_t before = __atomic_load_n(&marks_made, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&marks_made, __ATOMIC_RELAXED) < before + 100)
+        usleep(500); /* some begin and end from here on */
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < 8; i++) {
         void *its;
