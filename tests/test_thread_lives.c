@@ -6,6 +6,7 @@
  * two of them end. */
 #include <sched.h>
 
+#include "gnomon/cuda.h"
 #include "live.h"
 #include "mark/thread.h"
 
@@ -224,6 +225,7 @@ static void destroy(void *value)
     mark_once();
     gnomon_counter(&inner_region, 1);
     gnomon_thread_name("from a destructor");
+    gnomon_stream_name(gnomon_cuda_device(), value, "from a destructor");
     pthread_setspecific(*key, key);
 }
 
