@@ -96,7 +96,7 @@ typedef struct gnomon__lane {
 extern gnomon__lane *gnomon__lanes; /* only ever grows */
 
 /* A training step is over: the clocks of devices are soon set anew. Any thread;
- * one store. */
+ * one load where nobody times them. */
 void gnomon__timers_step(void); /* clocks.c */
 
 /* ---- watch.c ------------------------------------------------------------- */

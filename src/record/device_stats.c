@@ -126,7 +126,7 @@ void gnomon__device_stats_drop(uint32_t generation)
         device_stats **at = &buckets[i];
         while (*at) {
             device_stats *s = *at;
-            if (generation != UINT32_MAX && s->generation != generation) {
+            if (s->generation != generation) {
                 at = &s->next;
                 continue;
             }

@@ -21,7 +21,7 @@ int gnomon__device_stats_add(uint32_t node, uint32_t generation, uint64_t ns,
 int gnomon__device_stats_get(uint32_t node, uint32_t generation,
                              gnomon_host_stats *out, gnomon_cell *cells);
 
-/* Frees those of a generation; UINT32_MAX: all. */
+/* Frees those of a generation. */
 void gnomon__device_stats_drop(uint32_t generation);
 
 /* In a forked child: there are none. */
