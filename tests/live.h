@@ -12,8 +12,9 @@
 #include "sanitizer.h"
 #include "test.h"
 
-/* Sanitizers make marks 10 to 50 times slower. */
-#define LIVE_SLOW (IS_ASAN || IS_TSAN)
+/* Sanitizers make marks 10 to 50 times slower, and so does an emulator. */
+#define LIVE_SANITIZED (IS_ASAN || IS_TSAN)
+#define LIVE_SLOW (LIVE_SANITIZED || EACH > 1)
 
 /* A profiler that wants a tree and says nothing. */
 #define LIVE_KEEPER(variable, word) \
@@ -25,7 +26,7 @@
         .help = "keeps a tree", \
     }
 
-/* `full` with $GNOMON_SOAK, else `brief`, a tenth of it under a sanitizer. */
+/* `full` with $GNOMON_SOAK, else `brief`, a tenth of it where it is slow. */
 static inline long live_times(long brief, long full)
 {
     const char *soak = getenv("GNOMON_SOAK");

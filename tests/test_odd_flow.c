@@ -262,7 +262,7 @@ TEST(a_million_deep_on_the_stack)
 
 /* ---- Contexts that wander ------------------------------------------------ */
 
-#if !LIVE_SLOW
+#if !LIVE_SANITIZED
 #define CONTEXTS 8
 #define STACK_BYTES 65536
 
