@@ -35,7 +35,7 @@ static toy_context toy_contexts[32];
 static toy_stream toy_streams[256];
 static toy_event toy_events[8192];
 static uint32_t toy_context_count, toy_stream_count, toy_event_count;
-static uint64_t toy_lives, toy_faults, toy_event_ns;
+static uint64_t toy_lives, toy_faults, toy_entries, toy_event_ns;
 static toy_stream toy_own; /* stands for one of the calling thread */
 static __thread toy_stream *toy_mine;
 static __thread toy_context *toy_entered;
@@ -175,6 +175,7 @@ static int toy_enter(const gnomon_device_place *place)
     if (c->life != place->life)
         return toy_leave_call(GNOMON_ESTATE);
     toy_faults += toy_entered != NULL;
+    toy_entries++;
     toy_entered = c;
     return toy_leave_call(GNOMON_OK);
 }

@@ -349,6 +349,21 @@ TEST(a_device_without_a_name)
     CHECK(toy_event_count < 12);
 }
 
+/* Without steps, and with nothing under way, an anchor a second is all. */
+TEST(an_idle_place_is_left_in_peace)
+{
+    begin();
+    scope_on("a", stream, 10 * US);
+    pass(1 * MS);
+    for (int i = 0; i < 4; i++)
+        gnomon_profile_free(look());
+    uint64_t before = toy_entries;
+    for (int i = 0; i < 100; i++)
+        gnomon_profile_free(look());
+    CHECK(before > 0 && toy_entries - before < 50);
+    end(look());
+}
+
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
 static uint32_t forks_at; /* the how manieth record */

@@ -59,6 +59,12 @@ static void clock_set_next(gnomon__place_clock *c)
     c->next_is_set = clock_put(c, &c->next);
 }
 
+static int clock_wants_anchor(const gnomon__place_clock *c)
+{
+    return !c->anchor || c->steps != load_relaxed(&steps_made) ||
+           gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS;
+}
+
 static void clock_go_on(gnomon__place_clock *c)
 {
     double ns = 0;
@@ -73,9 +79,7 @@ static void clock_go_on(gnomon__place_clock *c)
             c->next = was;
         }
     }
-    if (!c->next_is_set &&
-        (!c->anchor || c->steps != load_relaxed(&steps_made) ||
-         gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS))
+    if (!c->next_is_set && clock_wants_anchor(c))
         clock_set_next(c);
 }
 
@@ -138,11 +142,23 @@ gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
     return made;
 }
 
+static int clocks_are_full(void)
+{
+    for (uint32_t i = 0; i < CLOCK_PLACES; i++)
+        if (!place_clocks[i].device)
+            return 0;
+    return 1;
+}
+
+/* A place at which nothing is under way is left in peace, unless its clock is
+ * wanted for another: it may be gone. */
 void gnomon__clocks_go_on(void)
 {
+    int all = clocks_are_full();
     for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
         gnomon__place_clock *c = &place_clocks[i];
-        if (!c->device)
+        if (!c->device || !(all || c->next_is_set || !c->is_measured ||
+                            clock_wants_anchor(c)))
             continue;
         if (c->device->enter(&c->place)) {
             c->device = NULL; /* gone, with all that was made there */
