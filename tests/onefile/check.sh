@@ -49,7 +49,7 @@ quiet() { # COMMAND...: off is silent
     [ ! -s "$work/report" ] || fail "$*: $(cat "$work/report")"
 }
 exports() { # FLAGS...: what a library with gnomon.c shows
-    build lib.so -O1 -std=gnu11 -fPIC -shared "$@" "$onefile/gnomon.c"
+    build lib.so -O0 -std=gnu11 -fPIC -shared "$@" "$onefile/gnomon.c"
     nm -D --defined-only "$work/lib.so" | sed 's/.* //' | sort > "$work/found"
     grep -v '^#' "$source/tests/symbols.txt" | cut -d ' ' -f 1 | sort |
         diff -u - "$work/found" || fail "- wanted, + exported"
@@ -81,11 +81,11 @@ lto)
     build app $hidden $errors $all
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
-    build app $hidden -fPIC $all
+    build app $hidden -O1 -fPIC $all
     GNOMON=simple reported "$work/app"
     ;;
 exports)
-    for flags in '' '-flto -fvisibility=hidden'; do
+    for flags in '' '-O1 -flto -fvisibility=hidden'; do
         exports $flags
     done
     ;;
@@ -95,13 +95,13 @@ nvtx)
     [ -n "$nvtx" ] || { echo "skipped: no headers of NVTX"; exit 77; }
     with="-DGNOMON_WITH_NVTX=1 -isystem $nvtx"
     [ "$cc" = musl-gcc ] || exports $with # whose start files show names
-    build app $errors -std=c11 -O1 $with $all
+    build app $errors -std=c11 -O0 $with $all
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     says_of_nvtx 'no tool listens'
     ;;
 dynamic)
-    build app -O1 -std=gnu11 $errors $all
+    build app -O0 -std=gnu11 $errors $all
     build plugin.so -O2 -std=gnu11 -fPIC -shared -I"$onefile/include" \
         "$source/src/profilers/simple.c"
     quiet "$work/app"
@@ -109,7 +109,7 @@ dynamic)
     GNOMON=$work/plugin.so reported "$work/app"
     ;;
 static)
-    build app -O1 -std=gnu11 -static $errors $all
+    build app -O0 -std=gnu11 -static $errors $all
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     GNOMON=$work/plugin.so "$work/app" > "$work/said" 2> "$work/report" ||
@@ -117,7 +117,7 @@ static)
     grep -q '^gnomon: .*plugin' "$work/report" || fail "$(cat "$work/report")"
     ;;
 late)
-    build lib.so -O1 -std=gnu11 -fPIC -shared -Dmain=app_main $errors \
+    build lib.so -O0 -std=gnu11 -fPIC -shared -Dmain=app_main $errors \
         -Wno-missing-prototypes $all
     if readelf -d "$work/lib.so" | grep STATIC_TLS; then
         fail "the library wants room beside the threads of the start"
