@@ -285,15 +285,16 @@ TEST(more_places_than_there_are_clocks_for)
 
 /* ---- What refuses ------------------------------------------------------------- */
 
-/* Whether the profile tells what the device's events cost. */
-static int cost_is_told(const gnomon_profile *p, const char *key)
+/* What the profile tells of the cost of the device's events, in ns; -1: nothing.
+ */
+static long cost_told(const gnomon_profile *p, const char *key)
 {
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
         gnomon_metadata_info m;
         if (!gnomon_profile_metadata(p, i, &m) && strcmp(m.key, key) == 0)
-            return 1;
+            return strtol(m.json, NULL, 10);
     }
-    return 0;
+    return -1;
 }
 
 static void check_refusing(const gnomon_device *device, const char *key)
@@ -310,7 +311,7 @@ static void check_refusing(const gnomon_device *device, const char *key)
     gnomon_profile *p = look();
     CHECK_DEVICE(p, "a", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_failed, 0);
-    CHECK(!cost_is_told(p, key));
+    CHECK_EQ(cost_told(p, key), -1);
     end(p);
     CHECK_EQ(toy_alive(), 2); /* the timer's */
 }
@@ -362,6 +363,36 @@ TEST(an_idle_place_is_left_in_peace)
         gnomon_profile_free(look());
     CHECK(before > 0 && toy_entries - before < 50);
     end(look());
+}
+
+/* Every 30th event on a stream that is not the host's. */
+static int held_up_record(void *event, void *on)
+{
+    static uint32_t records;
+    if (on != stream && ++records % 30 == 0)
+        pass(100 * MS);
+    return toy_event_record(event, on);
+}
+
+/* A reader that had to wait between two events says nothing of their cost. */
+TEST(a_reader_that_is_held_up)
+{
+    static gnomon_device held_up;
+    held_up = toy;
+    held_up.name = "held up";
+    held_up.event_record = held_up_record;
+    toy_event_ns = 500;
+    begin();
+    for (int i = 0; i < 3; i++) {
+        gnomon_end_on(
+            gnomon_begin_on(gnomon_region_get("a", NULL), &held_up, stream));
+        pass(1 * MS);
+        gnomon_profile_free(look());
+    }
+    gnomon_profile *p = look();
+    CHECK_EQ(cost_told(p, "gnomon.held up.0.event_ns"), 500);
+    toy_event_ns = 0;
+    end(p);
 }
 
 /* ---- Forks inside a device's calls -------------------------------------------- */
