@@ -306,10 +306,10 @@ static int run_child(const a_fault *f)
 
 /* ---- Failing each in turn --------------------------------------------------------- */
 
-/* Whether all is tried, which takes minutes. */
-static int is_long(void)
+/* Every `many`-th, fewer where a child takes long; all in a soak. */
+static uint64_t each(uint64_t many)
 {
-    return live_times(0, 1) != 0;
+    return live_times(0, 1) ? 1 : many * (IS_ASAN ? 3 : EACH);
 }
 
 /* Each call of `name` in turn, or each `stride`-th; from number $FAULT_FIRST on
@@ -344,8 +344,7 @@ static void fail_every_name(uint64_t many, int error)
 {
     const char *name;
     for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
-        if (!CHECK(fail_each(name, is_long() ? 1 : EACH, many, error) ||
-                   is_rare(name)))
+        if (!CHECK(fail_each(name, each(1), many, error) || is_rare(name)))
             fprintf(stderr, "    %s\n", name);
 }
 
@@ -360,18 +359,18 @@ TEST(soak_each_name_fails_for_good)
 {
     const char *name;
     for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
-        fail_each(name, is_long() ? 1 : 5 * EACH, UINT64_MAX, 0);
+        fail_each(name, each(5), UINT64_MAX, 0);
 }
 
 /* No call at all works any more. */
 TEST(soak_the_system_fails_for_good)
 {
-    fail_each(NULL, is_long() ? 1 : 9 * EACH, UINT64_MAX, 0);
+    fail_each(NULL, each(9), UINT64_MAX, 0);
 }
 
 TEST(soak_each_allocation_fails)
 {
-    CHECK(fail_each(an_allocation, is_long() ? 1 : 7 * EACH, 1, 0) > 100);
+    CHECK(fail_each(an_allocation, each(7), 1, 0) > 100);
 }
 
 /* Interrupted by a signal, as a host's handler without SA_RESTART has it, or
@@ -381,8 +380,8 @@ TEST(soak_interruptions)
     static const char *const slow[] = {"open", "openat", "read", "write"};
     must_be_whole = 1;
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        fail_each(slow[i], is_long() ? 1 : 3, 1, EINTR);
-    fail_each("write", is_long() ? 1 : 3, 1, EAGAIN);
+        fail_each(slow[i], each(3), 1, EINTR);
+    fail_each("write", each(3), 1, EAGAIN);
 }
 
 /* A file that is said to be gone is not written over where it is there. */
@@ -390,7 +389,7 @@ TEST(files_that_seem_gone)
 {
     static const char *const names[] = {"fstat", "open", "fstatat", "read"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        fail_each(names[i], is_long() ? 1 : EACH, 1, ENOENT);
+        fail_each(names[i], each(1), 1, ENOENT);
 }
 
 /* Any error that a system may think of. */
@@ -398,7 +397,7 @@ TEST(soak_each_call_fails_with_each_error)
 {
     static const int errors[] = {EPERM,  ENOENT, EIO,    EBADF, ENOMEM,
                                  EACCES, EEXIST, EISDIR, ENOSYS};
-    if (!is_long())
+    if (!live_times(0, 1))
         SKIP("GNOMON_SOAK is not set");
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         fail_every_name(1, errors[i]);

@@ -5,6 +5,7 @@
  * timeout: 300 */
 #include "bytes.h"
 #include "same_profile.h"
+#include "sanitizer.h"
 #include "whole.h"
 
 #include "platform/memory.h"
@@ -136,7 +137,7 @@ TEST(damage_stays_where_it_is)
     bytes sound[3];
     for (int i = 0; i < 3; i++)
         sound[i] = bytes_of(whole[i], GNOMON_FORM_FILE);
-    for (size_t at = 16; at < b.size; at++) {
+    for (size_t at = 16; at < b.size; at += EACH) {
         gnomon__source from = source_of(&b);
         gnomon__file_index x;
         int changed = 0;

@@ -7,6 +7,7 @@
 #include "merging.h"
 #include "random_profile.h"
 #include "same_profile.h"
+#include "sanitizer.h"
 #include "whole.h"
 
 #include "platform/memory.h"
@@ -98,7 +99,7 @@ static void check_round(int round)
 
 TEST(soak_any_order_and_grouping)
 {
-    int rounds = getenv("GNOMON_SOAK") ? 20000 : 200;
+    int rounds = getenv("GNOMON_SOAK") ? 20000 : 200 / EACH;
     for (int i = 0; i < rounds && !test_failures; i++) {
         random_word = (uint64_t)i * 0x9e3779b97f4a7c15u + 1;
         check_round(i);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "model_program.h"
+#include "sanitizer.h"
 
 #define SHORT_PROGRAMS 5000
 #define SOAK_PROGRAMS 100000
@@ -25,7 +26,8 @@ static int rolled_out(void)
 TEST(soak_random_programs)
 {
     const char *seed = getenv("MODEL_SEED");
-    uint64_t count = getenv("GNOMON_SOAK") ? SOAK_PROGRAMS : SHORT_PROGRAMS;
+    uint64_t count =
+        getenv("GNOMON_SOAK") ? SOAK_PROGRAMS : SHORT_PROGRAMS / EACH;
     uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
     count = seed ? 1 : count;
     is_told = seed != NULL;

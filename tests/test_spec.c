@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing */
+#include "sanitizer.h"
 #include "spec_text.h"
 
 static void good(const char *text, const char *meaning, const char *printed)
@@ -273,7 +274,7 @@ TEST(print_as_snprintf)
 /* Whatever bytes come: no crash, no leak, what is printed reads the same. */
 TEST(soak_random_bytes)
 {
-    long round, rounds = getenv("GNOMON_SOAK") ? 20000000 : 100000;
+    long round, rounds = getenv("GNOMON_SOAK") ? 20000000 : 100000 / EACH;
     uint64_t before;
     gnomon__complaints_free(&said);
     before = gnomon__heap_bytes();
@@ -320,7 +321,7 @@ TEST(long_garbage_is_quick)
 {
     static const char *const pieces[] = {"a,",     ")",      "a=1,", "a(",
                                          "\"\"x,", "a\n)\n", "@x,"};
-    size_t i, k, size = 1000000;
+    size_t i, k, size = 1000000 / EACH;
     char *text = malloc(size);
     for (i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         gnomon__spec spec;
