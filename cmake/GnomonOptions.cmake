@@ -60,6 +60,10 @@ endif()
 
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-qual
   -Wpointer-arith -Wvla -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror)
+# Which the checks of a sanitizer lead astray.
+if(GNOMON_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND warnings -Wno-format-truncation)
+endif()
 
 # Never on a consumer: only on our own targets, and only where asked for.
 function(gnomon_set_warnings target)

@@ -6,7 +6,7 @@
 # Without arguments: all that the project is tested with. $JOBS: at once.
 set -u
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- release dev:build dev-clang asan tsan aarch64
+[ $# -gt 0 ] || set -- release dev-clang asan tsan aarch64
 jobs=${JOBS:-2}
 passed=0 failed=0 skipped=0 broken= culprits=
 
