@@ -31,6 +31,12 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
+# What runs at control calls and at the end alone is made small; not so what
+# a step goes through.
+set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
+set(GNOMON_COLD_SOURCES "/src/(report|run)/")
+set(GNOMON_STEP_SOURCES "/src/run/(stage|window|schedule)\\.c$")
+
 # Profilers, and what they print with, see public headers only, and so libc's
 # heap, and its loader: tests make those fail.
 set(testing_calls "")
@@ -77,6 +83,11 @@ function(gnomon_compile target)
     elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
+    endif()
+    if(source MATCHES "${GNOMON_COLD_SOURCES}" AND
+       NOT source MATCHES "${GNOMON_STEP_SOURCES}")
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_OPTIONS "${GNOMON_COLD_OPTIONS}")
     endif()
   endforeach()
 endfunction()
