@@ -43,7 +43,7 @@ int main(void)
         submitted = gnomon_link_out();
         for (int i = 0; i < 2; i++)
             pthread_create(&threads[i], NULL, decode, names[i]);
-        usleep(20000);
+        usleep(100000);
         for (int i = 0; i < 2; i++)
             pthread_join(threads[i], NULL);
     }
