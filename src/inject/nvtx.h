@@ -17,6 +17,17 @@
 #include "gnomon.h"
 #include "platform/atomic.h"
 
+#define GNOMON__IN_ON() likely(load_relaxed(&gnomon_gate) != 0)
+
+/* ---- What stays (nvtx_names.c) -------------------------------------------- */
+
+/* Zeroed memory that stays, or NULL; errno is the host's. */
+void *gnomon__in_keep(size_t bytes);
+
+/* Whether one more than `made` may be kept; the first that may not is told, as
+ * "more than 10 `what`". */
+int gnomon__in_take(uint32_t *made, uint32_t most, const char *what);
+
 /* ---- Names (nvtx_names.c) ------------------------------------------------- */
 
 typedef struct gnomon__in_label { /* what nvtxNameCategory said */
@@ -142,6 +153,9 @@ typedef struct gnomon__in_text {
     char buffer[512];
 } gnomon__in_text;
 void gnomon__in_wide(gnomon__in_text *out, const wchar_t *wide);
+/* `count` units of `width` bytes, of UTF-8, 16 or 32, at any address. */
+void gnomon__in_units(gnomon__in_text *out, const void *units, size_t count,
+                      size_t width);
 /* `type`: nvtxMessageType_t; any other is no text. */
 void gnomon__in_message(gnomon__in_text *out, int32_t type,
                         nvtxMessageValue_t message);

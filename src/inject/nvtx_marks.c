@@ -12,8 +12,6 @@
 
 #include "inject/nvtx.h"
 
-#define ON() likely(load_relaxed(&gnomon_gate) != 0)
-
 /* The attributes reach this far; older ones are shorter. */
 #define COVERS(a, field) \
     ((a)->size >= offsetof(nvtxEventAttributes_t, field) + sizeof((a)->field))
@@ -157,7 +155,7 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
         likely(load_relaxed(&gnomon__in_used)) ? gnomon__in_own : NULL;
     gnomon__in_stack *s = likely(t != NULL) ? in_stack_at(t, domain) : NULL;
     if (unlikely(!s || !s->depth))
-        return ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
+        return GNOMON__IN_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
     uint32_t level = s->depth - 1;
     gnomon_token token = level < s->room ? s->tokens[level] : 0;
     fence_signal();
@@ -172,7 +170,8 @@ static int NVTX_API in_domain_push_ex(nvtxDomainHandle_t handle,
                                       const nvtxEventAttributes_t *a)
 {
     gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return gnomon__in_push(domain, ON() ? place_at(domain, a) : NULL);
+    return gnomon__in_push(domain,
+                           GNOMON__IN_ON() ? place_at(domain, a) : NULL);
 }
 
 static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
@@ -183,13 +182,15 @@ static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
 static int NVTX_API in_push_a(const char *message)
 {
     gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(domain, ON() ? place_a(domain, 0, message) : NULL);
+    return gnomon__in_push(domain, GNOMON__IN_ON() ? place_a(domain, 0, message)
+                                                   : NULL);
 }
 
 static int NVTX_API in_push_w(const wchar_t *message)
 {
     gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(domain, ON() ? place_w(domain, 0, message) : NULL);
+    return gnomon__in_push(domain, GNOMON__IN_ON() ? place_w(domain, 0, message)
+                                                   : NULL);
 }
 
 static int NVTX_API in_domain_pop(nvtxDomainHandle_t handle)
@@ -206,7 +207,7 @@ static nvtxRangeId_t NVTX_API in_domain_start_ex(nvtxDomainHandle_t handle,
                                                  const nvtxEventAttributes_t *a)
 {
     gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return ON() ? gnomon_range_begin(place_at(domain, a)->scope) : 0;
+    return GNOMON__IN_ON() ? gnomon_range_begin(place_at(domain, a)->scope) : 0;
 }
 
 static nvtxRangeId_t NVTX_API in_start_ex(const nvtxEventAttributes_t *a)
@@ -216,16 +217,18 @@ static nvtxRangeId_t NVTX_API in_start_ex(const nvtxEventAttributes_t *a)
 
 static nvtxRangeId_t NVTX_API in_start_a(const char *message)
 {
-    return ON() ? gnomon_range_begin(
-                      place_a(&gnomon__in_default, 0, message)->scope)
-                : 0;
+    return GNOMON__IN_ON()
+               ? gnomon_range_begin(
+                     place_a(&gnomon__in_default, 0, message)->scope)
+               : 0;
 }
 
 static nvtxRangeId_t NVTX_API in_start_w(const wchar_t *message)
 {
-    return ON() ? gnomon_range_begin(
-                      place_w(&gnomon__in_default, 0, message)->scope)
-                : 0;
+    return GNOMON__IN_ON()
+               ? gnomon_range_begin(
+                     place_w(&gnomon__in_default, 0, message)->scope)
+               : 0;
 }
 
 static void NVTX_API in_end(nvtxRangeId_t id)
@@ -242,7 +245,7 @@ static void NVTX_API in_domain_end(nvtxDomainHandle_t handle, nvtxRangeId_t id)
 static void NVTX_API in_domain_mark_ex(nvtxDomainHandle_t handle,
                                        const nvtxEventAttributes_t *a)
 {
-    if (ON())
+    if (GNOMON__IN_ON())
         gnomon_mark(&place_at(gnomon__in_domain_at(handle), a)->mark);
 }
 
@@ -253,13 +256,13 @@ static void NVTX_API in_mark_ex(const nvtxEventAttributes_t *a)
 
 static void NVTX_API in_mark_a(const char *message)
 {
-    if (ON())
+    if (GNOMON__IN_ON())
         gnomon_mark(&place_a(&gnomon__in_default, 0, message)->mark);
 }
 
 static void NVTX_API in_mark_w(const wchar_t *message)
 {
-    if (ON())
+    if (GNOMON__IN_ON())
         gnomon_mark(&place_w(&gnomon__in_default, 0, message)->mark);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "inject/nvtx.h"
+#include "platform/error.h"
 #include "platform/memory.h"
 
 #define BUCKETS 4096u
@@ -38,13 +39,25 @@ static gnomon__in_place in_other_place = {
     .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
     .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
 
-/* Memory that stays; errno is the host's. */
-static void *keep_in(size_t bytes)
+void *gnomon__in_keep(size_t bytes)
 {
     int kept_errno = errno;
     void *memory = gnomon__alloc(bytes);
     errno = kept_errno;
     return memory;
+}
+
+int gnomon__in_take(uint32_t *made, uint32_t most, const char *what)
+{
+    if (load_relaxed(made) <= most) {
+        uint32_t before = add_relaxed(made, 1);
+        if (before == most && load_relaxed(&gnomon_gate))
+            gnomon__log("NVTX: more than %u %s: the rest are not kept", most,
+                        what);
+        if (before < most)
+            return 1;
+    }
+    return 0;
 }
 
 /* ---- Domains -------------------------------------------------------------- */
@@ -63,7 +76,7 @@ gnomon__in_domain *gnomon__in_domain_of(const char *text)
     if (known)
         return known;
     if (load_relaxed(&domain_count) < MAX_DOMAINS)
-        made = keep_in(sizeof *made + strlen(text) + 1);
+        made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
     if (!made)
         return &in_other_domain;
     made->text = strcpy((char *)(made + 1), text);
@@ -95,7 +108,7 @@ void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
     if ((now && strcmp(now->text, text) == 0) || !category ||
         load_relaxed(&domain->labelled) >= MAX_LABELS)
         return;
-    gnomon__in_label *made = keep_in(sizeof *made + strlen(text) + 1);
+    gnomon__in_label *made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
     if (!made)
         return;
     made->category = category;
@@ -135,7 +148,7 @@ gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
     if (known)
         return known;
     if (load_relaxed(&names_made) < MAX_NAMES)
-        made = keep_in(sizeof *made + strlen(text) + 1);
+        made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
     if (!made)
         return &in_other_name;
     made->domain = domain;
@@ -198,7 +211,8 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
     if (name == &in_other_name)
         return &in_other_place;
     size_t room = strlen(domain->text) + strlen(last) + 2;
-    gnomon__in_place *made = keep_in(sizeof *made + room), *known, *head;
+    gnomon__in_place *made = gnomon__in_keep(sizeof *made + room), *known,
+                     *head;
     if (!made)
         return &in_other_place;
     char *text = (char *)(made + 1);

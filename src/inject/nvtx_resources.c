@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "inject/nvtx.h"
-#include "platform/error.h"
 #include "platform/json.h"
 #include "platform/os.h"
 
@@ -25,17 +24,9 @@ static uint32_t resources_kept;
 static void keep_resource(const char *kind, const char *id, const char *name)
 {
     char key[128], json[6 * MAX_TEXT + 3]; /* an escape is \u0000 at most */
-    if (!load_relaxed(&gnomon_gate))
+    if (!load_relaxed(&gnomon_gate) ||
+        !gnomon__in_take(&resources_kept, MAX_RESOURCES, "things have names"))
         return;
-    uint32_t before = add_relaxed(&resources_kept, 1);
-    if (before == MAX_RESOURCES)
-        gnomon__log("NVTX: more than %u things have names: the rest are not "
-                    "kept",
-                    MAX_RESOURCES);
-    if (before >= MAX_RESOURCES) {
-        store_relaxed(&resources_kept, MAX_RESOURCES + 1);
-        return;
-    }
     snprintf(key, sizeof key, "nvtx.%s.%s", kind, id);
     if (!name)
         name = "(null)";

@@ -2,6 +2,7 @@
 /* NVTX's texts of all kinds as UTF-8. Of wide ones what is no code point becomes
  * U+FFFD; the locale has no say. */
 #include <errno.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "inject/nvtx.h"
@@ -21,28 +22,61 @@ static size_t put_code_point(char *out, uint32_t c)
     return n;
 }
 
-void gnomon__in_wide(gnomon__in_text *out, const wchar_t *wide)
+/* The next code point, of units of 2 or 4 bytes; a surrogate is one of its own,
+ * but for a pair. */
+static uint32_t take_code_point(const char *units, size_t width, size_t *at,
+                                size_t count)
 {
+    uint32_t c = 0;
+    uint16_t half[2] = {0, 0};
+    if (width == sizeof c) {
+        memcpy(&c, units + *at * width, width);
+        ++*at;
+        return c;
+    }
+    memcpy(half, units + *at * width, (*at + 1 < count ? 2 : 1) * width);
+    ++*at;
+    if (half[0] >> 10 != 0x36 || half[1] >> 10 != 0x37)
+        return half[0];
+    ++*at;
+    return 0x10000u + ((half[0] & 0x3FFu) << 10) + (half[1] & 0x3FFu);
+}
+
+void gnomon__in_units(gnomon__in_text *out, const void *units, size_t count,
+                      size_t width)
+{
+    const char *from = units;
     char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
     size_t room = sizeof out->buffer - 1, used = 0;
+    size_t most = width == 1 ? 1 : MOST;
     out->kept = NULL;
-    out->text = "(null)";
-    if (!wide)
-        return;
-    size_t length = wcslen(wide);
-    if (length > room / MOST) {
+    if (count > room / most && count < SIZE_MAX / MOST) {
         int kept_errno = errno;
-        out->kept = gnomon__alloc(MOST * length + 1);
+        out->kept = gnomon__alloc(most * count + 1);
         errno = kept_errno;
     }
     if (out->kept) {
         to = out->kept;
-        room = MOST * length;
+        room = most * count;
     }
-    for (; *wide && used + MOST <= room; wide++)
-        used += put_code_point(to + used, (uint32_t)*wide);
+    if (width == 1) {
+        used = count < room ? count : room;
+        memcpy(to, from, used);
+    } else {
+        for (size_t at = 0; at < count && used + MOST <= room;)
+            used += put_code_point(to + used,
+                                   take_code_point(from, width, &at, count));
+    }
     to[used] = 0;
     out->text = to;
+}
+
+void gnomon__in_wide(gnomon__in_text *out, const wchar_t *wide)
+{
+    out->kept = NULL;
+    out->text = "(null)";
+    if (wide)
+        gnomon__in_units(out, wide, wcslen(wide), sizeof *wide);
 }
 
 void gnomon__in_message(gnomon__in_text *out, int32_t type,
