@@ -2,7 +2,8 @@
 /* The door of libgnomon-nvtx.so. Each module of a program that has NVTX's
  * headers asks here once, at its first call of NVTX, and gives a table of where
  * its pointers to functions are; so do the libraries of NVTX 1 and 2, by the older
- * name. Nothing is kept of it: any number may ask, at once.
+ * name. Its headers of extensions ask likewise, once for each extension, with a
+ * table of functions itself. Nothing is kept of it: any number may ask, at once.
  *
  * Invariant: nothing is written past what a table says that it has, so programs
  * built with older and newer headers are served alike. */
@@ -35,6 +36,12 @@ static void attach(const NvtxExportTableCallbacks *callbacks,
             *table[i] = module->functions[i];
 }
 
+/* $GNOMON is read now: where it is not set no mark leaves anything. */
+static void read_environment(void)
+{
+    (void)gnomon_region_get("(other)", NULL);
+}
+
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
 {
     static const gnomon__in_module *const modules[] = {
@@ -52,8 +59,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         for (const gnomon__in_module *m = modules[i]; m->count; m++)
             attach(callbacks, m);
-    /* $GNOMON is read now: where it is not set no mark leaves anything. */
-    (void)gnomon_region_get("(other)", NULL);
+    read_environment();
     return 1;
 }
 
@@ -61,3 +67,43 @@ int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table)
 {
     return InitializeInjectionNvtx2(get_table);
 }
+
+#if GNOMON__IN_EXTENSIONS
+
+#define GENERATION(compatibility) ((compatibility) >> 8)
+
+GNOMON_API int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
+
+/* Ours, of the same generation; else NULL, and the program does without. */
+static const gnomon__in_extension *extension_of(const nvtxExtModuleInfo_t *info)
+{
+    if (info->moduleId == NVTX_EXT_PAYLOAD_MODULEID)
+        return GENERATION(info->compatId) ==
+                       GENERATION(NVTX_EXT_PAYLOAD_COMPATID)
+                   ? &gnomon__in_payloads
+                   : NULL;
+    if (info->moduleId == NVTX_EXT_COUNTERS_MODULEID)
+        return GENERATION(info->compatId) ==
+                       GENERATION(NVTX_EXT_COUNTERS_COMPATID)
+                   ? &gnomon__in_counters
+                   : NULL;
+    return NULL;
+}
+
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
+{
+    if (!info || info->structSize < offsetof(nvtxExtModuleInfo_t, segments) +
+                                        sizeof info->segments)
+        return 0;
+    const gnomon__in_extension *e = extension_of(info);
+    const nvtxExtModuleSegment_t *s = info->segments;
+    if (!e || !info->segmentsCount || !s || !s->functionSlots)
+        return 0;
+    for (uint32_t i = 0; i < e->count && i < s->slotCount; i++)
+        if (e->functions[i])
+            s->functionSlots[i] = (intptr_t)e->functions[i];
+    read_environment();
+    return 1;
+}
+
+#endif

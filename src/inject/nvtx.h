@@ -13,6 +13,21 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
+#if __has_include(<nvtx3/nvToolsExtCounters.h>)
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
+
+/* Headers before these have none of the extensions, or other names in them:
+ * with them payloads of extensions leave nothing. */
+#if defined(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) && \
+    defined(NVTX3EXT_CBID_nvtxCounterRegister)
+#define GNOMON__IN_EXTENSIONS 1
+#else
+#define GNOMON__IN_EXTENSIONS 0
+#endif
 
 #include "gnomon.h"
 #include "platform/atomic.h"
@@ -45,12 +60,23 @@ typedef struct gnomon__in_domain {
     const char *text;         /* "": the default one */
 } gnomon__in_domain;
 
+/* What one field of a layout measures in one place: "text.field". Fields of one
+ * name have one counter. */
+typedef struct gnomon__in_gauge {
+    struct gnomon__in_gauge *next;
+    const void *field;
+    gnomon_region *counter; /* this one's, or an older one's */
+    gnomon_region own;
+    char text[];
+} gnomon__in_gauge;
+
 /* A text with one category of its domain: where marks of it go. All but the
- * first three fields never change. */
+ * first four fields never change. */
 typedef struct gnomon__in_place {
-    uint32_t labelled;     /* the domain's, when last compared with */
-    gnomon_region mark;    /* the text as a mark, */
-    gnomon_region counter; /* and as what its payloads measure */
+    uint32_t labelled;        /* the domain's, when last compared with */
+    gnomon__in_gauge *gauges; /* newest first */
+    gnomon_region mark;       /* the text as a mark, */
+    gnomon_region counter;    /* and as what its payloads measure */
     gnomon_region *scope;
     uint32_t category;
     struct gnomon__in_place *next;
@@ -100,13 +126,23 @@ static inline gnomon__in_place *gnomon__in_place_of(gnomon__in_name *name,
     return gnomon__in_place_make(name, category);
 }
 
+/* The counter of this field, called `name`; NULL past the limit of them, or out
+ * of memory. */
+gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
+                                   const char *name);
+
 /* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
+
+typedef struct gnomon__in_level {
+    gnomon_token token;
+    gnomon__in_place *place; /* NULL: gnomon was off */
+} gnomon__in_level;
 
 /* The open pushes of one domain on one thread. */
 typedef struct gnomon__in_stack {
     uint32_t depth; /* what is pushed past `room` is not recorded */
     uint32_t room;
-    gnomon_token *tokens;
+    gnomon__in_level *levels;
 } gnomon__in_stack;
 
 /* A pointer seen as an inline text, and what it said. */
@@ -188,8 +224,106 @@ static inline gnomon__in_domain *gnomon__in_domain_at(nvtxDomainHandle_t handle)
 /* Begins a scope as the domain's innermost push on this thread, and ends that:
  * their level, which is negative where there is none. `place`: NULL where gnomon
  * is off. */
-int gnomon__in_push(const gnomon__in_domain *domain,
-                    const gnomon__in_place *place);
+int gnomon__in_push(const gnomon__in_domain *domain, gnomon__in_place *place);
 int gnomon__in_pop(const gnomon__in_domain *domain);
 
+/* Where the domain's innermost push on this thread is; NULL: nowhere. */
+gnomon__in_place *gnomon__in_innermost(const gnomon__in_domain *domain);
+
+/* ---- Extensions ------------------------------------------------------------ */
+
+#if GNOMON__IN_EXTENSIONS
+
+/* Of a predefined type (nvtx_types.c): its bytes, 0 where nobody knows them; and
+ * whether it is a number that measures something. */
+size_t gnomon__in_type_size(uint64_t type);
+int gnomon__in_is_number(uint64_t type);
+
+/* Reads such a number; 0: it is none, or longer than `room` bytes. */
+int gnomon__in_number(double *out, uint64_t type, const void *at, size_t room);
+
+/* What is known by an id in its domain. */
+typedef struct gnomon__in_known {
+    struct gnomon__in_known *next;
+    const gnomon__in_domain *domain;
+    uint64_t id;
+} gnomon__in_known;
+
+#define GNOMON__IN_BUCKETS 256u
+
+typedef struct gnomon__in_table {
+    const char *what; /* for the line at its limit */
+    uint32_t made;
+    uint32_t chosen; /* of our ids */
+    gnomon__in_known *buckets[GNOMON__IN_BUCKETS];
+} gnomon__in_table;
+
+/* NULL: there is none. */
+gnomon__in_known *gnomon__in_find(const gnomon__in_table *table,
+                                  const gnomon__in_domain *domain, uint64_t id);
+
+/* Adds it under the program's own id, or a new one where that is 0. Returns what
+ * has the id now, which may have been there before; NULL where the id is none
+ * that a program may choose, or the table is full: `known` is the caller's. */
+gnomon__in_known *gnomon__in_add(gnomon__in_table *table,
+                                 gnomon__in_known *known,
+                                 const gnomon__in_domain *domain, uint64_t id);
+
+/* A field that leaves something: a number with a name, the event's text, its
+ * category. All fields never change. */
+typedef struct gnomon__in_field {
+    struct gnomon__in_field *next;
+    uint64_t offset;
+    uint64_t units;         /* of a text: 0: as far as its terminator */
+    uint64_t length_offset; /* where there is a length's type */
+    uint16_t type;          /* NVTX_PAYLOAD_ENTRY_TYPE_*, but no schema */
+    uint16_t length_type;
+    uint32_t is_pointer;
+    const char *name; /* "a.b"; "": of an enum, a text, a category */
+} gnomon__in_field;
+
+/* A registered layout with all that is nested in it; also an enum, whose only
+ * field is its number. */
+typedef struct gnomon__in_schema {
+    gnomon__in_known known;
+    gnomon__in_field *fields;
+    uint64_t size; /* 0: nobody knows */
+    uint32_t align;
+    uint8_t is_enum, is_union;
+    uint16_t tells;   /* whether a text or a category is among the fields */
+    const char *name; /* NULL: none */
+} gnomon__in_schema;
+
+const gnomon__in_schema *gnomon__in_schema_of(const gnomon__in_domain *domain,
+                                              uint64_t id);
+uint64_t NVTX_API gnomon__in_schema_register(
+    nvtxDomainHandle_t handle, const nvtxPayloadSchemaAttr_t *attributes);
+uint64_t NVTX_API gnomon__in_enum_register(
+    nvtxDomainHandle_t handle, const nvtxPayloadEnumAttr_t *attributes);
+
+/* An event's place once its payloads had their say: `place` is what its own
+ * attributes said, or NULL. Never NULL. */
+gnomon__in_place *gnomon__in_payload_place(gnomon__in_domain *domain,
+                                           gnomon__in_place *place,
+                                           const nvtxPayloadData_t *payloads,
+                                           size_t count);
+
+/* Samples their numbers. A field without a name is its place's own. */
+void gnomon__in_field_sample(gnomon__in_place *place,
+                             const gnomon__in_field *field, double value);
+void gnomon__in_payload_sample(const gnomon__in_domain *domain,
+                               gnomon__in_place *place,
+                               const nvtxPayloadData_t *payloads, size_t count);
+
+/* By slot, from 0. */
+typedef struct gnomon__in_extension {
+    uint32_t id;
+    uint32_t count;
+    const NvtxFunctionPointer *functions; /* NULL: none of ours */
+} gnomon__in_extension;
+
+extern const gnomon__in_extension gnomon__in_payloads; /* nvtx_payload.c */
+extern const gnomon__in_extension gnomon__in_counters; /* nvtx_counters.c */
+
+#endif
 #endif

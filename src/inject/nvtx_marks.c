@@ -60,9 +60,26 @@ place_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
     }
 }
 
-static __attribute__((noinline)) void
-sample_payload(gnomon__in_place *p, const nvtxEventAttributes_t *a)
+#if GNOMON__IN_EXTENSIONS
+static gnomon__in_place *take_structured(gnomon__in_domain *domain,
+                                         gnomon__in_place *p,
+                                         const nvtxEventAttributes_t *a)
 {
+    const nvtxPayloadData_t *payloads =
+        (const void *)(uintptr_t)a->payload.ullValue;
+    size_t count = a->reserved0 > 0 ? (size_t)a->reserved0 : 0;
+    p = gnomon__in_payload_place(domain, p, payloads, count);
+    gnomon__in_payload_sample(domain, p, payloads, count);
+    return p;
+}
+#endif
+
+/* Returns the place, which structured payloads may change. */
+static __attribute__((noinline)) gnomon__in_place *
+take_payload(gnomon__in_domain *domain, gnomon__in_place *p,
+             const nvtxEventAttributes_t *a)
+{
+    (void)domain; /* where the headers have no extensions */
     switch (a->payloadType) {
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
         gnomon_counter(&p->counter, (double)a->payload.ullValue);
@@ -82,8 +99,13 @@ sample_payload(gnomon__in_place *p, const nvtxEventAttributes_t *a)
     case NVTX_PAYLOAD_TYPE_FLOAT:
         gnomon_counter(&p->counter, (double)a->payload.fValue);
         break;
-    default:; /* of an extension: its layout is told elsewhere */
+#if GNOMON__IN_EXTENSIONS
+    case NVTX_PAYLOAD_TYPE_EXT:
+        return take_structured(domain, p, a);
+#endif
+    default:;
     }
+    return p;
 }
 
 /* Its payload is sampled on the way. */
@@ -100,7 +122,7 @@ static inline gnomon__in_place *place_at(gnomon__in_domain *domain,
     else
         p = place_unusual(domain, a);
     if (unlikely(a && COVERS(a, payload) && a->payloadType))
-        sample_payload(p, a);
+        p = take_payload(domain, p, a);
     return p;
 }
 
@@ -117,7 +139,7 @@ static inline gnomon__in_stack *in_stack_at(gnomon__in_thread *t,
  * it. Callbacks may move the stacks. */
 static inline int in_push_on(gnomon__in_thread *t,
                              const gnomon__in_domain *domain,
-                             const gnomon__in_place *place)
+                             gnomon__in_place *place)
 {
     gnomon__in_stack *s = in_stack_at(t, domain);
     if (unlikely(!s || s->depth >= s->room)) {
@@ -128,17 +150,16 @@ static inline int in_push_on(gnomon__in_thread *t,
     uint32_t level = s->depth++;
     if (unlikely(level >= s->room))
         return (int)level;
-    s->tokens[level] = 0;
+    s->levels[level] = (gnomon__in_level){0, place};
     fence_signal();
     if (place) {
         gnomon_token token = gnomon_begin(place->scope);
-        t->stacks[domain->index].tokens[level] = token;
+        t->stacks[domain->index].levels[level].token = token;
     }
     return (int)level;
 }
 
-int gnomon__in_push(const gnomon__in_domain *domain,
-                    const gnomon__in_place *place)
+int gnomon__in_push(const gnomon__in_domain *domain, gnomon__in_place *place)
 {
     gnomon__in_thread *t;
     if (unlikely(!place && !load_relaxed(&gnomon__in_used)))
@@ -157,11 +178,19 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
     if (unlikely(!s || !s->depth))
         return GNOMON__IN_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
     uint32_t level = s->depth - 1;
-    gnomon_token token = level < s->room ? s->tokens[level] : 0;
+    gnomon_token token = level < s->room ? s->levels[level].token : 0;
     fence_signal();
     s->depth = level;
     gnomon_end(token);
     return (int)level;
+}
+
+gnomon__in_place *gnomon__in_innermost(const gnomon__in_domain *domain)
+{
+    gnomon__in_thread *t = gnomon__in_own;
+    const gnomon__in_stack *s = t ? in_stack_at(t, domain) : NULL;
+    return s && s->depth && s->depth <= s->room ? s->levels[s->depth - 1].place
+                                                : NULL;
 }
 
 /* ---- Callbacks ------------------------------------------------------------ */

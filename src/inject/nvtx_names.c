@@ -18,6 +18,7 @@
 #define MAX_NAMES (1u << 17) /* as many as gnomon takes */
 #define MAX_DOMAINS 1024u
 #define MAX_LABELS 65536u /* of one domain, with those that came later */
+#define MAX_GAUGES 65536u
 
 gnomon__in_domain gnomon__in_default = {.text = ""};
 static gnomon__in_domain in_other_domain = {
@@ -26,7 +27,7 @@ static gnomon__in_domain *in_domains = &in_other_domain;
 static uint32_t domain_count = 2;
 
 static gnomon__in_name *in_names[BUCKETS];
-static uint32_t names_made;
+static uint32_t names_made, gauges_made;
 
 /* What stands in for a name that cannot be taken. */
 static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
@@ -237,4 +238,50 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
     store_relaxed(&known->labelled, labelled);
     gnomon__free(made);
     return known;
+}
+
+/* ---- Fields ---------------------------------------------------------------- */
+
+static gnomon__in_gauge *find_gauge(gnomon__in_gauge *from, const void *field)
+{
+    while (from && from->field != field)
+        from = from->next;
+    return from;
+}
+
+static gnomon_region *counter_among(gnomon__in_gauge *from, const char *text)
+{
+    while (from && strcmp(from->text, text) != 0)
+        from = from->next;
+    return from ? from->counter : NULL;
+}
+
+gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
+                                   const char *name)
+{
+    gnomon__in_gauge *known = find_gauge(load_acquire(&place->gauges), field);
+    if (likely(known != NULL)) /* partner: the swap below */
+        return known->counter;
+    size_t room = strlen(place->mark.name) + strlen(name) + 2;
+    gnomon__in_gauge *made = NULL, *head;
+    if (gnomon__in_take(&gauges_made, MAX_GAUGES, "fields have counters"))
+        made = gnomon__in_keep(sizeof *made + room);
+    if (!made)
+        return NULL;
+    snprintf(made->text, room, "%s.%s", place->mark.name, name);
+    made->field = field;
+    made->own =
+        in_region_of(GNOMON_KIND_COUNTER, made->text, place->mark.category);
+    do { /* partner: the acquire above */
+        head = load_acquire(&place->gauges);
+        known = find_gauge(head, field);
+        made->counter = counter_among(head, made->text);
+        if (!made->counter)
+            made->counter = &made->own;
+        made->next = head;
+    } while (!known && !cas_acq_rel(&place->gauges, &head, made));
+    if (!known)
+        return made->counter;
+    gnomon__free(made);
+    return known->counter;
 }

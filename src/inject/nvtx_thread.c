@@ -10,7 +10,7 @@
 #include "platform/memory.h"
 
 #define FIRST_ROOM 16u
-#define MAX_ROOM (1u << 20) /* 8 MiB: of pushes that nobody pops */
+#define MAX_ROOM (1u << 20) /* 16 MiB: of pushes that nobody pops */
 
 __thread gnomon__in_thread *gnomon__in_own;
 uint32_t gnomon__in_used;
@@ -23,7 +23,7 @@ static void in_thread_ended(void *memory)
     gnomon__in_thread *t = memory;
     gnomon__in_own = NULL;
     for (uint32_t i = 0; i < t->stack_count; i++)
-        gnomon__free(t->stacks[i].tokens);
+        gnomon__free(t->stacks[i].levels);
     gnomon__free(t->stacks);
     gnomon__free(t);
 }
@@ -74,8 +74,8 @@ gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index)
         return NULL;
     gnomon__in_stack *s = &t->stacks[index];
     if (s->depth >= s->room && s->room < MAX_ROOM)
-        s->tokens =
-            in_grown(s->tokens, &s->room, FIRST_ROOM, sizeof *s->tokens);
+        s->levels =
+            in_grown(s->levels, &s->room, FIRST_ROOM, sizeof *s->levels);
     return s;
 }
 

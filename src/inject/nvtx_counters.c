@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Counters that programs register (nvtx3/nvToolsExtCounters.h): each is a counter
+ * of gnomon in the category of its domain; a group is one for each field of its
+ * layout. Registered ones stay, bounded, as layouts do (nvtx_schema.c). Versions
+ * before 0x0102 had handles where there are ids now, which is the same here. */
+#include <stddef.h>
+
+#include "inject/nvtx.h"
+#include "platform/memory.h"
+
+#if GNOMON__IN_EXTENSIONS
+
+typedef struct meter {
+    gnomon__in_known known;
+    gnomon__in_name *name;
+    uint64_t schema;
+} meter;
+
+static gnomon__in_table meters = {.what = "counters are registered"};
+
+/* The attributes reach this far; older ones are shorter. */
+#define REACHES(a, field) \
+    ((a)->structSize >= offsetof(nvtxCounterAttr_t, field) + sizeof((a)->field))
+
+static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
+                                          const nvtxCounterAttr_t *a)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    meter *made = NULL;
+    if (a && REACHES(a, name))
+        made = gnomon__in_keep(sizeof *made);
+    if (!made)
+        return 0;
+    made->name = gnomon__in_name_of(domain, a->name ? a->name : "(null)");
+    made->schema = a->schemaId;
+    gnomon__in_known *known =
+        gnomon__in_add(&meters, &made->known, domain,
+                       REACHES(a, counterId) ? a->counterId : 0);
+    if (known == &made->known)
+        return known->id;
+    const meter *there = (const meter *)(const void *)known;
+    uint64_t id =
+        there && there->name == made->name && there->schema == made->schema
+            ? known->id
+            : 0;
+    gnomon__free(made);
+    return id;
+}
+
+/* NULL where gnomon is off, too. */
+static meter *meter_of(nvtxDomainHandle_t handle, uint64_t id)
+{
+    return GNOMON__IN_ON() ? (meter *)(void *)gnomon__in_find(
+                                 &meters, gnomon__in_domain_at(handle), id)
+                           : NULL;
+}
+
+static void NVTX_API counter_float64(nvtxDomainHandle_t handle, uint64_t id,
+                                     double value)
+{
+    const meter *m = meter_of(handle, id);
+    if (m)
+        gnomon_counter(&gnomon__in_place_of(m->name, 0)->counter, value);
+}
+
+static void NVTX_API counter_int64(nvtxDomainHandle_t handle, uint64_t id,
+                                   int64_t value)
+{
+    counter_float64(handle, id, (double)value);
+}
+
+static void NVTX_API counter_sample(nvtxDomainHandle_t handle, uint64_t id,
+                                    const void *values, size_t size)
+{
+    const meter *m = meter_of(handle, id);
+    if (!m)
+        return;
+    nvtxPayloadData_t payload = {m->schema, size, values};
+    gnomon__in_payload_sample(gnomon__in_domain_at(handle),
+                              gnomon__in_place_of(m->name, 0), &payload, 1);
+}
+
+static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
+                                      uint8_t reason)
+{
+    static const gnomon__in_field itself = {
+        .name = "", .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64};
+    const meter *m =
+        reason == NVTX_COUNTER_SAMPLE_ZERO ? meter_of(handle, id) : NULL;
+    if (!m)
+        return;
+    gnomon__in_place *place = gnomon__in_place_of(m->name, 0);
+    const gnomon__in_schema *group =
+        gnomon__in_schema_of(gnomon__in_domain_at(handle), m->schema);
+    const gnomon__in_field *f = group ? group->fields : &itself;
+    for (; f; f = f->next)
+        if (gnomon__in_is_number(f->type))
+            gnomon__in_field_sample(place, f, 0);
+}
+
+static const NvtxFunctionPointer counter_calls[] = {
+    [NVTX3EXT_CBID_nvtxCounterRegister] = GNOMON__IN_CALL(counter_register),
+    [NVTX3EXT_CBID_nvtxCounterSampleInt64] = GNOMON__IN_CALL(counter_int64),
+    [NVTX3EXT_CBID_nvtxCounterSampleFloat64] = GNOMON__IN_CALL(counter_float64),
+    [NVTX3EXT_CBID_nvtxCounterSample] = GNOMON__IN_CALL(counter_sample),
+    [NVTX3EXT_CBID_nvtxCounterSampleNoValue] =
+        GNOMON__IN_CALL(counter_no_value),
+};
+
+const gnomon__in_extension gnomon__in_counters = {
+    NVTX_EXT_COUNTERS_MODULEID, sizeof counter_calls / sizeof *counter_calls,
+    counter_calls};
+
+#endif

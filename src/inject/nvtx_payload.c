@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Events with structured payloads (nvtx3/nvToolsExtPayload.h): those of the core
+ * calls whose attributes lead to payloads, and those that are made of payloads
+ * alone. Of texts and categories that several tell the last one holds, as the
+ * header says. Without a text, an event of payloads is named as the first of
+ * their layouts that has a name; at a pop it is the push.
+ *
+ * Invariant: nothing is read past what a payload and its layout both say that it
+ * has; only a pointer to a text that is in none of the event's payloads is taken
+ * at its word, as the core's texts are. */
+#include <string.h>
+
+#include "inject/nvtx.h"
+
+#if GNOMON__IN_EXTENSIONS
+
+/* What may be read of a payload; the layout, if any, decides where the program
+ * leaves it to us. */
+static size_t bytes_of(const nvtxPayloadData_t *payload,
+                       const gnomon__in_schema *schema)
+{
+    size_t size = schema ? schema->size : 0;
+    if (!payload->payload)
+        return 0;
+    if (payload->size == SIZE_MAX)
+        return size;
+    return size && size < payload->size ? size : payload->size;
+}
+
+/* ---- Texts ------------------------------------------------------------------- */
+
+/* What the payloads of an event say about itself. */
+typedef struct said {
+    const gnomon__in_field *text;
+    const nvtxPayloadData_t *from; /* where that is */
+    size_t from_bytes;
+    const char *schema; /* NULL: no layout has a name */
+    uint32_t category;
+    uint32_t has_category;
+} said;
+
+/* From `at` to the end of the payload it is in; SIZE_MAX: it is in none. */
+static size_t room_at(const char *at, const nvtxPayloadData_t *payloads,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t begin = (uintptr_t)payloads[i].payload;
+        uintptr_t offset = (uintptr_t)at - begin;
+        if (begin && payloads[i].size != SIZE_MAX && offset < payloads[i].size)
+            return payloads[i].size - offset;
+    }
+    return SIZE_MAX;
+}
+
+/* Units of `width` bytes before the first that is zero, at most `most`. */
+static size_t length_of(const char *at, size_t width, size_t most)
+{
+    static const char zero[4];
+    size_t n = 0;
+    if (width == 1)
+        return most < SIZE_MAX ? strnlen(at, most) : strlen(at);
+    while (n < most && memcmp(at + n * width, zero, width) != 0)
+        n++;
+    return n;
+}
+
+/* Of the type of a text, which is one of four. */
+static size_t width_of(uint64_t type)
+{
+    return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16   ? 2
+           : type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32 ? 4
+                                                           : 1;
+}
+
+/* Fills in a text that is not a registered one; "(null)" where it does not lie
+ * within its payload. */
+static void read_message(gnomon__in_text *out, const said *s,
+                         const nvtxPayloadData_t *payloads, size_t count)
+{
+    const gnomon__in_field *f = s->text;
+    const char *base = s->from->payload, *at = base + f->offset;
+    size_t bytes = s->from_bytes, width = width_of(f->type);
+    size_t room = f->offset < bytes ? bytes - f->offset : 0;
+    double length = 0;
+    out->kept = NULL;
+    out->text = "(null)";
+    if (f->length_type &&
+        (f->length_offset >= bytes ||
+         !gnomon__in_number(&length, f->length_type, base + f->length_offset,
+                            bytes - f->length_offset)))
+        return;
+    if (room < (f->is_pointer ? sizeof at : width))
+        return;
+    if (f->is_pointer) {
+        uintptr_t address;
+        memcpy(&address, at, sizeof address);
+        if (!address)
+            return;
+        at = (const char *)address;
+        room = room_at(at, payloads, count);
+    }
+    size_t most = room == SIZE_MAX ? room : room / width;
+    if (f->units && f->units < most)
+        most = f->units;
+    if (f->length_type && !(length >= (double)most))
+        most = length > 0 ? (size_t)length : 0;
+    gnomon__in_units(out, at, length_of(at, width, most), width);
+}
+
+static gnomon__in_place *place_of_text(gnomon__in_domain *domain,
+                                       uint32_t category, const said *s,
+                                       const nvtxPayloadData_t *payloads,
+                                       size_t count)
+{
+    gnomon__in_text text;
+    gnomon__in_name *name = NULL;
+    if (s->text->type ==
+        NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE) {
+        size_t at = s->text->offset;
+        if (at < s->from_bytes && s->from_bytes - at >= sizeof name)
+            memcpy(&name, (const char *)s->from->payload + at, sizeof name);
+        if (name && name->domain == domain)
+            return gnomon__in_place_of(name, category);
+        return gnomon__in_inline(NULL, domain, category,
+                                 name ? name->text : NULL);
+    }
+    read_message(&text, s, payloads, count);
+    /* No slot: the next text lies at the same place. */
+    gnomon__in_place *p = gnomon__in_inline(NULL, domain, category, text.text);
+    gnomon__in_text_free(&text);
+    return p;
+}
+
+/* ---- Places ------------------------------------------------------------------ */
+
+static void read_schema(said *s, const gnomon__in_schema *schema,
+                        const nvtxPayloadData_t *payload)
+{
+    size_t bytes = bytes_of(payload, schema);
+    const gnomon__in_field *f = schema->tells ? schema->fields : NULL;
+    if (!s->schema)
+        s->schema = schema->name;
+    for (; f && bytes; f = f->next) {
+        if (f->type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY) {
+            if (f->offset >= bytes || bytes - f->offset < sizeof s->category)
+                continue;
+            memcpy(&s->category, (const char *)payload->payload + f->offset,
+                   sizeof s->category);
+            s->has_category = 1;
+        } else if (!gnomon__in_is_number(f->type)) {
+            s->text = f;
+            s->from = payload;
+            s->from_bytes = bytes;
+        }
+    }
+}
+
+gnomon__in_place *gnomon__in_payload_place(gnomon__in_domain *domain,
+                                           gnomon__in_place *place,
+                                           const nvtxPayloadData_t *payloads,
+                                           size_t count)
+{
+    said s = {.text = NULL};
+    for (size_t i = 0; payloads && i < count; i++) {
+        const gnomon__in_schema *schema =
+            gnomon__in_schema_of(domain, payloads[i].schemaId);
+        if (schema)
+            read_schema(&s, schema, &payloads[i]);
+    }
+    uint32_t category = s.has_category ? s.category
+                        : place        ? place->category
+                                       : 0;
+    if (s.text)
+        return place_of_text(domain, category, &s, payloads, count);
+    if (!place)
+        return gnomon__in_inline(NULL, domain, category, s.schema);
+    if (category == place->category || place->name->domain != domain)
+        return place;
+    return gnomon__in_place_of(place->name, category);
+}
+
+/* ---- Numbers ----------------------------------------------------------------- */
+
+void gnomon__in_field_sample(gnomon__in_place *place, const gnomon__in_field *f,
+                             double value)
+{
+    gnomon_region *counter =
+        *f->name ? gnomon__in_gauge_of(place, f, f->name) : &place->counter;
+    if (counter)
+        gnomon_counter(counter, value);
+}
+
+static void sample_at(gnomon__in_place *place, const gnomon__in_field *f,
+                      const nvtxPayloadData_t *payload, size_t bytes)
+{
+    double value;
+    if (f->offset < bytes &&
+        gnomon__in_number(&value, f->type,
+                          (const char *)payload->payload + f->offset,
+                          bytes - f->offset))
+        gnomon__in_field_sample(place, f, value);
+}
+
+void gnomon__in_payload_sample(const gnomon__in_domain *domain,
+                               gnomon__in_place *place,
+                               const nvtxPayloadData_t *payloads, size_t count)
+{
+    for (size_t i = 0; payloads && i < count; i++) {
+        const nvtxPayloadData_t *p = &payloads[i];
+        const gnomon__in_schema *schema =
+            gnomon__in_schema_of(domain, p->schemaId);
+        size_t bytes = bytes_of(p, schema);
+        const gnomon__in_field *f = schema ? schema->fields : NULL;
+        for (; f; f = f->next)
+            sample_at(place, f, p, bytes);
+        size_t one = gnomon__in_type_size(p->schemaId);
+        gnomon__in_field bare = {.type = (uint16_t)p->schemaId, .name = ""};
+        if (one && bytes / one == 1) /* more are an array */
+            sample_at(place, &bare, p, bytes);
+    }
+}
+
+/* ---- Callbacks --------------------------------------------------------------- */
+
+static gnomon__in_place *take_payloads(gnomon__in_domain *domain,
+                                       gnomon__in_place *place,
+                                       const nvtxPayloadData_t *payloads,
+                                       size_t count)
+{
+    if (!GNOMON__IN_ON())
+        return NULL;
+    place = gnomon__in_payload_place(domain, place, payloads, count);
+    gnomon__in_payload_sample(domain, place, payloads, count);
+    return place;
+}
+
+static void NVTX_API payload_mark(nvtxDomainHandle_t handle,
+                                  const nvtxPayloadData_t *payloads,
+                                  size_t count)
+{
+    gnomon__in_place *p =
+        take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    if (p)
+        gnomon_mark(&p->mark);
+}
+
+static int NVTX_API payload_push(nvtxDomainHandle_t handle,
+                                 const nvtxPayloadData_t *payloads,
+                                 size_t count)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    return gnomon__in_push(domain,
+                           take_payloads(domain, NULL, payloads, count));
+}
+
+static int NVTX_API payload_pop(nvtxDomainHandle_t handle,
+                                const nvtxPayloadData_t *payloads, size_t count)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    take_payloads(domain, gnomon__in_innermost(domain), payloads, count);
+    return gnomon__in_pop(domain);
+}
+
+static nvtxRangeId_t NVTX_API payload_start(nvtxDomainHandle_t handle,
+                                            const nvtxPayloadData_t *payloads,
+                                            size_t count)
+{
+    gnomon__in_place *p =
+        take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    return p ? gnomon_range_begin(p->scope) : 0;
+}
+
+static void NVTX_API payload_end(nvtxDomainHandle_t handle, nvtxRangeId_t id,
+                                 const nvtxPayloadData_t *payloads,
+                                 size_t count)
+{
+    take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    gnomon_range_end(id);
+}
+
+static uint8_t NVTX_API payload_is_on(nvtxDomainHandle_t handle)
+{
+    (void)handle;
+    return load_relaxed(&gnomon_gate) != 0;
+}
+
+static const NvtxFunctionPointer payload_calls[] = {
+    [NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+        GNOMON__IN_CALL(gnomon__in_schema_register),
+    [NVTX3EXT_CBID_nvtxPayloadEnumRegister] =
+        GNOMON__IN_CALL(gnomon__in_enum_register),
+    [NVTX3EXT_CBID_nvtxMarkPayload] = GNOMON__IN_CALL(payload_mark),
+    [NVTX3EXT_CBID_nvtxRangePushPayload] = GNOMON__IN_CALL(payload_push),
+    [NVTX3EXT_CBID_nvtxRangePopPayload] = GNOMON__IN_CALL(payload_pop),
+    [NVTX3EXT_CBID_nvtxRangeStartPayload] = GNOMON__IN_CALL(payload_start),
+    [NVTX3EXT_CBID_nvtxRangeEndPayload] = GNOMON__IN_CALL(payload_end),
+    [NVTX3EXT_CBID_nvtxDomainIsEnabled] = GNOMON__IN_CALL(payload_is_on),
+};
+
+const gnomon__in_extension gnomon__in_payloads = {
+    NVTX_EXT_PAYLOAD_MODULEID, sizeof payload_calls / sizeof *payload_calls,
+    payload_calls};
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The layouts of structured payloads (nvtx3/nvToolsExtPayload.h tells what they
+ * may say), and what else programs know by ids that they or we choose. A layout
+ * is made flat when it is registered: a list of the fields that leave something,
+ * each with its offset, those of nested layouts among them.
+ *
+ * All of it stays, bounded, and never changes, whether gnomon is on or not: it
+ * may be switched on later. Invariant: a nested layout is known before the one
+ * that it is in, so none is inside itself. What cannot be placed, as behind an
+ * array of variable length, leaves nothing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "inject/nvtx.h"
+#include "platform/memory.h"
+
+#if GNOMON__IN_EXTENSIONS
+
+#define MAX_KNOWN 4096u /* of a table */
+#define MAX_FIELDS 65536u
+#define MAX_ENTRIES 256u /* of one schema */
+#define MAX_FIELD_NAME 256u
+#define FAR (1ull << 30) /* no payload is so large: nor can sums overflow */
+#define NOWHERE UINT64_MAX
+
+/* ---- Ids -------------------------------------------------------------------- */
+
+#define FIRST_STATIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_STATIC_START)
+#define FIRST_DYNAMIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START)
+
+static gnomon__in_known *
+find_known(gnomon__in_known *from, const gnomon__in_domain *domain, uint64_t id)
+{
+    while (from &&
+           (from->id != id || (from->domain != domain && id < FIRST_DYNAMIC)))
+        from = from->next; /* ours are known in every domain */
+    return from;
+}
+
+gnomon__in_known *gnomon__in_find(const gnomon__in_table *table,
+                                  const gnomon__in_domain *domain, uint64_t id)
+{
+    gnomon__in_known *const *bucket = &table->buckets[id % GNOMON__IN_BUCKETS];
+    return find_known(load_acquire(bucket), domain, id); /* partner: add */
+}
+
+gnomon__in_known *gnomon__in_add(gnomon__in_table *table,
+                                 gnomon__in_known *made,
+                                 const gnomon__in_domain *domain, uint64_t id)
+{
+    gnomon__in_known *known, *head;
+    if (id && (id < FIRST_STATIC || id >= FIRST_DYNAMIC))
+        return NULL;
+    if (id && (known = gnomon__in_find(table, domain, id)) != NULL)
+        return known;
+    if (!gnomon__in_take(&table->made, MAX_KNOWN, table->what))
+        return NULL;
+    made->domain = domain;
+    made->id = id ? id : FIRST_DYNAMIC + add_relaxed(&table->chosen, 1);
+    gnomon__in_known **bucket = &table->buckets[made->id % GNOMON__IN_BUCKETS];
+    do { /* partner: find */
+        head = load_acquire(bucket);
+        known = find_known(head, domain, made->id);
+        made->next = head;
+    } while (!known && !cas_acq_rel(bucket, &head, made));
+    return known ? known : made;
+}
+
+/* ---- Where an entry lies ----------------------------------------------------- */
+
+#define FLAG(name) ((uint64_t)NVTX_PAYLOAD_ENTRY_FLAG_##name)
+#define ARRAYS (7ull << 4) /* one of four, FLAG(ARRAY_...) */
+#define OFFSETS (FLAG(OFFSET_FROM_BASE) | FLAG(OFFSET_FROM_HERE))
+#define ELSEWHERE (ARRAYS | OFFSETS | FLAG(POINTER))
+
+/* A registration as it goes on. */
+typedef struct layout {
+    gnomon__in_schema *schema;
+    gnomon__in_field **end;
+    const gnomon__in_domain *domain;
+    const nvtxPayloadSchemaEntry_t *entries;
+    uint64_t at[MAX_ENTRIES]; /* of each entry; NOWHERE: not known */
+    uint64_t cursor;          /* behind the last one */
+    uint64_t size;
+    uint64_t pack; /* 0: natural alignment */
+} layout;
+
+/* Bytes of a unit of a text's type; 0: it is no such type. */
+static uint64_t unit_of(uint64_t type)
+{
+    switch (type) {
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING:
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8:
+        return 1;
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16:
+        return 2;
+    case NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+/* Texts are pointers, too, where neither array nor length is told. */
+static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
+{
+    uint64_t array = e->flags & ARRAYS;
+    return (e->flags & FLAG(POINTER)) ||
+           (unit_of(e->type) && !e->arrayOrUnionDetail &&
+            (!array || array == FLAG(ARRAY_FIXED_SIZE)));
+}
+
+/* The bytes that an entry takes, NOWHERE if they are not known; and its natural
+ * alignment. */
+static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
+                          const gnomon__in_schema *nested, uint64_t *align)
+{
+    uint64_t unit = unit_of(e->type), array = e->flags & ARRAYS, size;
+    uint64_t count = e->arrayOrUnionDetail;
+    size = is_pointer(e) ? sizeof(void *)
+           : nested      ? nested->size
+           : unit        ? unit
+                         : gnomon__in_type_size(e->type);
+    *align = !is_pointer(e) && nested ? nested->align : size;
+    if (!size || (e->flags & OFFSETS))
+        return NOWHERE;
+    if (is_pointer(e) || (!array && !unit))
+        return size;
+    if ((array && array != FLAG(ARRAY_FIXED_SIZE)) || count > FAR / size)
+        return NOWHERE;
+    return count * size;
+}
+
+/* Puts an entry where it says, or behind the one before. */
+static void put_entry(layout *l, size_t i, const gnomon__in_schema *nested)
+{
+    const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
+    uint64_t align, size = extent_of(e, nested, &align);
+    int is_union = l->schema->is_union;
+    if (l->pack && l->pack < align)
+        align = l->pack;
+    if (align > l->schema->align)
+        l->schema->align = (uint32_t)align;
+    if (i == 0 || e->offset || is_union)
+        l->at[i] = is_union ? 0 : e->offset;
+    else if (l->cursor != NOWHERE && align)
+        l->at[i] = (l->cursor + align - 1) / align * align;
+    else
+        l->at[i] = NOWHERE;
+    if (l->at[i] > FAR)
+        l->at[i] = NOWHERE;
+    l->cursor =
+        l->at[i] == NOWHERE || size == NOWHERE ? NOWHERE : l->at[i] + size;
+    if (l->size < l->cursor) /* once nowhere, for ever */
+        l->size = l->cursor;
+}
+
+/* ---- What an entry leaves ---------------------------------------------------- */
+
+static uint32_t fields_made;
+
+/* Appends a copy of `like`, `by` bytes further; 0: it cannot be kept. */
+static int append_field(layout *l, const gnomon__in_field *like, uint64_t by,
+                        const char *before, const char *name)
+{
+    const char *dot = *before && *name ? "." : "";
+    size_t room = strlen(before) + strlen(dot) + strlen(name) + 1;
+    if (room > MAX_FIELD_NAME)
+        return 1; /* nobody could read it */
+    gnomon__in_field *made = NULL;
+    if (gnomon__in_take(&fields_made, MAX_FIELDS, "fields are in payloads"))
+        made = gnomon__in_keep(sizeof *made + room);
+    if (!made)
+        return 0;
+    *made = *like;
+    made->next = NULL;
+    made->offset += by;
+    made->length_offset += by;
+    made->name = (char *)(made + 1);
+    snprintf((char *)(made + 1), room, "%s%s%s", before, dot, name);
+    l->schema->tells |= !gnomon__in_is_number(made->type);
+    *l->end = made;
+    l->end = &made->next;
+    return 1;
+}
+
+/* A text of any form, at l->at[i]; 0: of one that cannot be read. */
+static int text_field(const layout *l, size_t i, gnomon__in_field *f)
+{
+    const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
+    uint64_t array = e->flags & ARRAYS, length = e->arrayOrUnionDetail;
+    f->is_pointer = (uint32_t)is_pointer(e);
+    if (e->type == NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE)
+        return !(e->flags & ELSEWHERE);
+    if (!unit_of(e->type) || (e->flags & OFFSETS))
+        return 0;
+    if (array == FLAG(ARRAY_ZERO_TERMINATED))
+        return 1;
+    if (array == FLAG(ARRAY_LENGTH_INDEX)) {
+        if (length >= i || l->at[length] == NOWHERE ||
+            (l->entries[length].flags & ELSEWHERE) ||
+            !gnomon__in_is_number(l->entries[length].type))
+            return 0;
+        f->length_type = (uint16_t)l->entries[length].type;
+        f->length_offset = l->at[length];
+        return 1;
+    }
+    f->units = length;
+    return !array || array == FLAG(ARRAY_FIXED_SIZE);
+}
+
+static int take_entry(layout *l, size_t i, const gnomon__in_schema *nested)
+{
+    const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
+    gnomon__in_field f = {.offset = l->at[i], .type = (uint16_t)e->type};
+    const char *name = e->name ? e->name : "";
+    int ok = 1;
+    if (l->at[i] == NOWHERE || l->schema->is_union)
+        return 1;
+    if (e->flags & FLAG(EVENT_MESSAGE))
+        return !text_field(l, i, &f) || append_field(l, &f, 0, "", "");
+    if (e->flags & (ELSEWHERE | FLAG(TIMESTAMP) | FLAG(HIDE)))
+        return 1;
+    if (nested && (!nested->is_enum || *name)) {
+        const gnomon__in_field *n = nested->fields;
+        for (; n && ok; n = n->next)
+            ok = append_field(l, n, l->at[i], name, n->name);
+        return ok;
+    }
+    if (e->type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY ||
+        (gnomon__in_is_number(e->type) && *name))
+        return append_field(l, &f, 0, name, "");
+    return 1;
+}
+
+/* ---- Registration ------------------------------------------------------------ */
+
+static gnomon__in_table schemas = {.what =
+                                       "layouts of payloads are registered"};
+
+const gnomon__in_schema *gnomon__in_schema_of(const gnomon__in_domain *domain,
+                                              uint64_t id)
+{
+    return id < FIRST_STATIC
+               ? NULL
+               : (const gnomon__in_schema *)(const void *)gnomon__in_find(
+                     &schemas, domain, id);
+}
+
+static gnomon__in_schema *new_schema(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    gnomon__in_schema *made = gnomon__in_keep(sizeof *made + length + 1);
+    if (made && name)
+        made->name = memcpy(made + 1, name, length);
+    return made;
+}
+
+/* `counted` 1: its fields may be had again; 0: their limit is reached. */
+static void drop_schema(gnomon__in_schema *s, uint32_t counted)
+{
+    while (s && s->fields) {
+        gnomon__in_field *f = s->fields;
+        s->fields = f->next;
+        gnomon__free(f);
+        sub_relaxed(&fields_made, counted);
+    }
+    gnomon__free(s);
+}
+
+static int is_alike(const gnomon__in_schema *a, const gnomon__in_schema *b)
+{
+    const gnomon__in_field *f = a->fields, *g = b->fields;
+    while (f && g && f->offset == g->offset && f->type == g->type &&
+           f->units == g->units && f->is_pointer == g->is_pointer &&
+           strcmp(f->name, g->name) == 0) {
+        f = f->next;
+        g = g->next;
+    }
+    return !f && !g && a->size == b->size;
+}
+
+/* Its id; 0 where there is no room, or another layout has it. */
+static uint64_t add_schema(gnomon__in_schema *made,
+                           const gnomon__in_domain *domain, uint64_t id)
+{
+    gnomon__in_known *known =
+        gnomon__in_add(&schemas, &made->known, domain, id);
+    if (known == &made->known)
+        return known->id;
+    if (known && !is_alike(made, (const gnomon__in_schema *)(void *)known))
+        known = NULL;
+    drop_schema(made, 1);
+    return known ? known->id : 0;
+}
+
+#define SAYS(a, field) ((a)->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_##field)
+
+/* Fills in fields, size and alignment; 0: no memory. */
+static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
+{
+    gnomon__in_schema *s = l->schema;
+    size_t count = a->numEntries < MAX_ENTRIES ? a->numEntries : MAX_ENTRIES;
+    s->align = 1;
+    l->end = &s->fields;
+    l->entries = a->entries;
+    l->pack = SAYS(a, ALIGNMENT) ? a->packAlign : 0;
+    s->is_union = a->type >= NVTX_PAYLOAD_SCHEMA_TYPE_UNION;
+    for (size_t i = 0; i < count; i++) {
+        const gnomon__in_schema *nested =
+            gnomon__in_schema_of(l->domain, a->entries[i].type);
+        put_entry(l, i, nested);
+        if (!take_entry(l, i, nested))
+            return 0;
+    }
+    if (a->type == NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC)
+        return 1;
+    if (SAYS(a, STATIC_SIZE) && a->payloadStaticSize)
+        s->size = a->payloadStaticSize < FAR ? a->payloadStaticSize : 0;
+    else if (l->size < FAR && count == a->numEntries)
+        s->size = (l->size + s->align - 1) / s->align * s->align;
+    return 1;
+}
+
+uint64_t NVTX_API gnomon__in_schema_register(nvtxDomainHandle_t handle,
+                                             const nvtxPayloadSchemaAttr_t *a)
+{
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    if (!a || !SAYS(a, TYPE) || !SAYS(a, ENTRIES) || !SAYS(a, NUM_ENTRIES) ||
+        !a->entries || !a->numEntries ||
+        a->type == NVTX_PAYLOAD_SCHEMA_TYPE_INVALID ||
+        a->type > NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR)
+        return 0;
+    layout l = {.schema = new_schema(SAYS(a, NAME) ? a->name : NULL),
+                .domain = domain};
+    if (l.schema && lay_out(&l, a))
+        return add_schema(l.schema, domain,
+                          SAYS(a, SCHEMA_ID) ? a->schemaId : 0);
+    drop_schema(l.schema, 0);
+    return 0;
+}
+
+uint64_t NVTX_API gnomon__in_enum_register(nvtxDomainHandle_t handle,
+                                           const nvtxPayloadEnumAttr_t *a)
+{
+    static const uint16_t numbers[] = {[1] = NVTX_PAYLOAD_ENTRY_TYPE_INT8,
+                                       [2] = NVTX_PAYLOAD_ENTRY_TYPE_INT16,
+                                       [4] = NVTX_PAYLOAD_ENTRY_TYPE_INT32,
+                                       [8] = NVTX_PAYLOAD_ENTRY_TYPE_INT64};
+    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    uint64_t size = a && (a->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE)
+                        ? a->sizeOfEnum
+                        : 0;
+    if (size >= sizeof numbers / sizeof *numbers || !numbers[size])
+        return 0;
+    layout l = {.schema = new_schema(NULL), .domain = domain};
+    gnomon__in_field number = {.type = numbers[size]};
+    if (l.schema) {
+        l.end = &l.schema->fields;
+        l.schema->size = size;
+        l.schema->align = (uint32_t)size;
+        l.schema->is_enum = 1;
+        if (append_field(&l, &number, 0, "", ""))
+            return add_schema(l.schema, domain,
+                              a->fieldMask &
+                                      NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID
+                                  ? a->schemaId
+                                  : 0);
+    }
+    drop_schema(l.schema, 0);
+    return 0;
+}
+
+#endif
