@@ -26,6 +26,7 @@ TEST(extensions)
 #include <stdlib.h>
 
 #include "gnomon/profiler.h"
+#include "each_allocation.h"
 #include "live.h"
 #include "platform/memory.h"
 
@@ -337,8 +338,7 @@ static void *use_on_thread(void *unused)
     return unused;
 }
 
-/* In a process of its own, on a thread: 1 if something failed, 2 if the
- * allocation came. */
+/* On a thread. */
 static int use_without(uint64_t failing)
 {
     pthread_t thread;
@@ -347,31 +347,20 @@ static int use_without(uint64_t failing)
     gnomon__test_fail_allocation(failing);
     if (pthread_create(&thread, NULL, use_on_thread, NULL) ||
         pthread_join(thread, NULL))
-        return 1;
+        return ALLOCATION_HARMED;
     int came = gnomon__test_allocations() >= failing;
     gnomon__test_fail_allocation(0);
     use_as("again", 0); /* and afterwards all is well */
     gnomon_profile *p = live_snapshot("keeper");
     CHECK(samples_of(p, ".one") >= 3 && samples_of(p, "again") == 1);
     gnomon_profile_free(p);
-    return test_failures ? 1 : came ? 2 : 0;
+    return test_failures ? ALLOCATION_HARMED
+           : came        ? ALLOCATION_CAME
+                         : ALLOCATION_NEVER_CAME;
 }
 
 TEST(each_allocation_may_fail)
 {
-    int status = 0, n = 0;
-    do {
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0)
-            exit(use_without((uint64_t)++n));
-        n++;
-        if (!CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-                   WEXITSTATUS(status) != 1)) {
-            fprintf(stderr, "    allocation %d\n", n);
-            return;
-        }
-    } while (WEXITSTATUS(status) == 2);
-    CHECK(n > 10);
+    CHECK(fail_each_allocation(use_without) > 10);
 }
 #endif

@@ -21,6 +21,7 @@ TEST(tables)
 #include <wchar.h>
 
 #include "gnomon/profiler.h"
+#include "each_allocation.h"
 #include "live.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -414,8 +415,7 @@ static void *use_on_thread(void *unused)
     return unused;
 }
 
-/* In a process of its own, on a thread: 1 if something failed, 2 if the
- * allocation came. */
+/* On a thread. */
 static int use_without(uint64_t failing)
 {
     pthread_t thread;
@@ -424,7 +424,7 @@ static int use_without(uint64_t failing)
     gnomon__test_fail_allocation(failing);
     if (pthread_create(&thread, NULL, use_on_thread, NULL) ||
         pthread_join(thread, NULL))
-        return 1;
+        return ALLOCATION_HARMED;
     int came = gnomon__test_allocations() >= failing;
     gnomon__test_fail_allocation(0);
     use_all(); /* and afterwards all is well */
@@ -432,24 +432,13 @@ static int use_without(uint64_t failing)
     CHECK(live_count(p, "deep") >= 40);
     CHECK(live_count(p, "text") >= 2);
     gnomon_profile_free(p);
-    return test_failures ? 1 : came ? 2 : 0;
+    return test_failures ? ALLOCATION_HARMED
+           : came        ? ALLOCATION_CAME
+                         : ALLOCATION_NEVER_CAME;
 }
 
 TEST(each_allocation_may_fail)
 {
-    int status = 0, n = 0;
-    do {
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0)
-            exit(use_without((uint64_t)++n));
-        n++;
-        if (!CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-                   WEXITSTATUS(status) != 1)) {
-            fprintf(stderr, "    allocation %d\n", n);
-            return;
-        }
-    } while (WEXITSTATUS(status) == 2);
-    CHECK(n > 12);
+    CHECK(fail_each_allocation(use_without) > 12);
 }
 #endif
