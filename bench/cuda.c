@@ -12,9 +12,11 @@
 
 #define AHEAD 480u /* scopes that the reader may lag: of 1024 timers */
 
+static int (*event_create)(void **event, unsigned flags);
+static int (*event_destroy)(void *event);
 static int (*event_record)(void *event, void *stream);
 static uint64_t (*timers_read)(void);
-static void *events[2];
+static __thread void *events[2];
 static char a_stream[8];
 static uint64_t scopes_made;
 
@@ -28,14 +30,24 @@ static void find(void *driver, const char *name, void *call)
 
 void bench_cuda_use(void)
 {
-    int (*create)(void **, unsigned);
     void *driver = dlopen(BENCH_CUDA_DRIVER, RTLD_NOW);
     setenv("GNOMON_CUDA_LIBRARY", BENCH_CUDA_DRIVER, 1);
     find(driver, "cuEventRecord", &event_record);
     find(driver, "bench_cuda_read", &timers_read);
-    find(driver, "cuEventCreate", &create);
+    find(driver, "cuEventCreate", &event_create);
+    find(driver, "cuEventDestroy_v2", &event_destroy);
+}
+
+static void make_events(void)
+{
     for (int i = 0; i < 2; i++)
-        create(&events[i], 0);
+        event_create(&events[i], 0);
+}
+
+static void drop_events(void)
+{
+    for (int i = 0; i < 2; i++)
+        event_destroy(events[i]);
 }
 
 #define RECORDS_PAIR \
@@ -48,12 +60,17 @@ BENCH_PAIRS(two_records, 1, RECORDS_PAIR, RECORDS_PAIR)
 
 void records_pairs(uint64_t n)
 {
+    make_events();
     two_records_pairs(n);
+    drop_events();
 }
 
 uint64_t records_once(void)
 {
-    return two_records_once();
+    make_events();
+    uint64_t ticks = two_records_once();
+    drop_events();
+    return ticks;
 }
 
 #define SCOPE_ON_PAIR \
