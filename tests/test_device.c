@@ -365,6 +365,38 @@ TEST(an_idle_place_is_left_in_peace)
     end(look());
 }
 
+/* Between events on streams that are not the host's. */
+static int unmeasured_elapsed(void *from, void *to, double *ns)
+{
+    return ((toy_event *)from)->in == stream ? toy_event_elapsed(from, to, ns)
+                                             : GNOMON_ESTATE;
+}
+
+TEST(a_device_that_does_not_say_what_an_event_costs)
+{
+    static gnomon_device unmeasured;
+    unmeasured = toy;
+    unmeasured.name = "unmeasured";
+    unmeasured.event_elapsed = unmeasured_elapsed;
+    toy_event_ns = 500;
+    begin();
+    gnomon_device_scope s =
+        gnomon_begin_on(gnomon_region_get("a", NULL), &unmeasured, stream);
+    toy_launch(stream, 1 * MS);
+    gnomon_end_on(s);
+    pass(10 * MS);
+    for (int i = 0; i < 3; i++) {
+        gnomon_profile_free(look());
+        pass(1 * MS);
+    }
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 1, 1 * MS + 500, 1 * MS + 500, 1 * MS + 500,
+                 1 * MS + 500);
+    CHECK_EQ(cost_told(p, "gnomon.unmeasured.0.event_ns"), 0);
+    toy_event_ns = 0;
+    end(p);
+}
+
 /* Every 30th event on a stream that is not the host's. */
 static int held_up_record(void *event, void *on)
 {
