@@ -107,10 +107,10 @@ static void gather_close(void *context, gnomon__source *source)
 int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
                          uint32_t kinds, int apart)
 {
-    const gnomon__merge_inputs inputs = {in->count, gather_open, gather_close,
-                                         g, apart};
     int status = GNOMON__EXIT_OK;
     *g = (gnomon__gather){.in = in, .fd = -1};
+    const gnomon__merge_inputs inputs = {in->count, gather_open, gather_close,
+                                         g, apart};
     g->kept = gnomon__alloc((in->count + 1) * sizeof *g->kept);
     g->was_loaded = gnomon__alloc(in->count + 1);
     int code = g->kept && g->was_loaded

@@ -16,17 +16,17 @@
 struct gnomon__place_clock {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_place place;
-    void *stream;    /* apart from the host's; NULL: not made */
-    void *anchor;    /* is over, at `anchor_ns`; NULL: none yet */
-    void *next;      /* becomes it; NULL: not made */
-    int next_is_set; /* it was put into the stream */
+    void *stream; /* apart from the host's; NULL: not made */
+    void *anchor; /* is over, at `anchor_ns`; NULL: none yet */
+    void *next;   /* becomes it; NULL: not made */
     double anchor_ns;
     uint64_t steps;   /* how many had been made at the last anchor */
     uint64_t host_ns; /* and when that was */
     void *row[CLOCK_ROW];
+    double event_ns;  /* what one takes of a stream */
+    int next_is_set;  /* it was put into the stream */
     uint32_t row_set; /* events of the row in the stream */
     int is_measured;
-    double event_ns; /* what one takes of a stream */
     int32_t index;
     char name[64];
 };

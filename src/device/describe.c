@@ -27,7 +27,7 @@ void gnomon__describe_device(const char *kind, int32_t index, const char *name,
     pthread_mutex_lock(&met_lock);
     uint32_t i = 0;
     while (i < met_count &&
-           (met[i].index != index || strcmp(met[i].kind, kind)))
+           (met[i].index != index || strcmp(met[i].kind, kind) != 0))
         i++;
     if (i < DEVICES) {
         met_device *d = &met[i];

@@ -68,7 +68,8 @@ static void leave_place(reader_pass *pass)
 /* 0: the place is gone. */
 static int enter_place(reader_pass *pass, const gnomon__timer *t)
 {
-    if (pass->device != t->device || pass->place.context != t->place.context ||
+    if (!pass->device || pass->device != t->device ||
+        pass->place.context != t->place.context ||
         pass->place.life != t->place.life) {
         leave_place(pass);
         pass->device = t->device;
@@ -160,7 +161,7 @@ static void take_words(reader_pass *pass, gnomon__lane *lane)
     uint64_t head = load_acquire(&lane->out_head);
     for (; lane->out_tail != head; lane->out_tail++) {
         uint32_t word =
-            load_relaxed(&lane->out[lane->out_tail % (4 * GNOMON__TIMERS)]);
+            load_relaxed(&lane->out[lane->out_tail % GNOMON__TIMER_WORDS]);
         uint32_t number = word >> 2;
         gnomon__timer *t = &lane->timers[number - 1];
         switch (word & 3) {

@@ -27,7 +27,7 @@ static gnomon__timer *lane_at(gnomon__lane *lane, uint32_t number)
 static void lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
 {
     uint64_t at = lane->out_head;
-    store_relaxed(&lane->out[at % (4 * GNOMON__TIMERS)], number << 2 | word);
+    store_relaxed(&lane->out[at % GNOMON__TIMER_WORDS], number << 2 | word);
     store_release(&lane->out_head, at + 1); /* partner: the reader's acquire */
 }
 

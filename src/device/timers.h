@@ -18,6 +18,7 @@
 #include "mark/thread.h"
 
 #define GNOMON__TIMERS 1024u /* of a lane: this far a device may lag */
+#define GNOMON__TIMER_WORDS ((size_t)4 * GNOMON__TIMERS)
 #define GNOMON__TIMER_VIEWS 4u
 #define GNOMON__TIMER_POOLS 16u /* places of a lane */
 
@@ -79,11 +80,11 @@ typedef struct gnomon__lane {
     uint32_t top;   /* the innermost open timer */
     uint32_t reserved;
     /* Queues; positions only grow. */
-    uint64_t out_head;                /* the marking thread's */
-    uint64_t out_tail;                /* the reader's */
-    uint64_t back_head;               /* the reader's */
-    uint64_t back_tail;               /* the marking thread's */
-    uint32_t out[4 * GNOMON__TIMERS]; /* number << 2 | word */
+    uint64_t out_head;                 /* the marking thread's */
+    uint64_t out_tail;                 /* the reader's */
+    uint64_t back_head;                /* the reader's */
+    uint64_t back_tail;                /* the marking thread's */
+    uint32_t out[GNOMON__TIMER_WORDS]; /* number << 2 | word */
     uint32_t back[GNOMON__TIMERS];
     /* The reader's: those that have begun only, the newest first; and those that
      * have ended, in that order, so that inner ones come before outer ones. */

@@ -213,10 +213,11 @@ int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
             continue;
         }
         last = gnomon__model_add(rest, GNOMON_LOSSES);
-        if (!last || !(last->kind = gnomon__model_text(rest, l->kind)))
+        if (!last || !(last->kind = gnomon__model_text(rest, l->kind))) {
             code = gnomon__no_memory_to_merge();
-        else
-            last->count = l->count;
+            break;
+        }
+        last->count = l->count;
     }
     if (!code)
         *out = &rest->base;
