@@ -241,8 +241,8 @@ static void hang(const char *call)
 {
     char word[64];
     snprintf(word, sizeof word, "hang=%s", call);
-    child_result r = streams(DRIVER "GNOMON=simple,cuda", "stage=fit", "work=2",
-                             "never", word, "sleep=50", "end");
+    child_result r = streams(DRIVER "GNOMON=simple,cuda", "stage=fit", "never",
+                             "work=2", word, "sleep=50", "end");
     CHECK_EQ(r.status, 0);
     CHECK_EQ(times_in(r.err, SILENCE), 1);
     const char *table = r.err ? strstr(r.err, "FIT Profiler") : NULL;
