@@ -132,11 +132,18 @@ TEST(threads_and_timers)
     CHECK_STR(r.err, "");
 }
 
+#define SILENCE "gnomon: the device's driver does not answer: device times are"
+
 TEST(signals)
 {
     child_result r = streams(DRIVER "GNOMON=cuda", "work=2", "die");
     CHECK_EQ(r.status, 256 + SIGTERM);
     CHECK_EQ(count_of(r.err, "launch"), 2);
+    /* The program goes on, and to its end, before the report has its times. */
+    r = streams(DRIVER "GNOMON=cuda", "work=1", "slow=200000", "work=2", "die");
+    CHECK_EQ(r.status, 256 + SIGTERM);
+    CHECK_EQ(times_in(r.err, SILENCE), 0);
+    CHECK_EQ(count_of(r.err, "launch"), 3);
     r = streams(DRIVER "GNOMON=cuda", "work=2", "leave");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.err, "");
@@ -234,8 +241,6 @@ TEST(another_library)
 
 /* ---- Drivers that do not answer --------------------------------------------------- */
 
-#define SILENCE "gnomon: the device's driver does not answer: device times are"
-
 /* The process ends, with its reports, whatever call hangs for ever. */
 static void hang(const char *call)
 {
@@ -291,9 +296,9 @@ TEST(a_driver_that_wakes)
     CHECK_EQ(r.status, 0);
     CHECK_EQ(count_of(r.err, "launch"), 6);
     CHECK_EQ(times_in(r.err, SILENCE), 0);
-    r = streams(DRIVER "GNOMON=cuda", "work=2", "sleep=20", "hang=cuEventQuery",
+    r = streams(DRIVER "GNOMON=cuda", "work=2", "read=2", "hang=cuEventQuery",
                 "work=1", "configure=", "configure=cuda", "work=1",
-                "hang=", "work=2", "sleep=20", "configure=", "misuse");
+                "hang=", "work=2", "read=3", "configure=", "misuse");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.out, "misuse 0\n");
     CHECK_EQ(times_in(r.err, SILENCE), 1);

@@ -13,6 +13,7 @@
 #include "device/cuda_driver.h"
 #include "device/describe.h"
 #include "device/reader.h"
+#include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
@@ -251,16 +252,20 @@ void gnomon__timers_unwatch(uint32_t generation)
 
 uint32_t gnomon__timers_closed;
 
-/* The thread's next look, which is waited for, finds it closed. */
+/* A signal's report may be under way, and wants its times. The thread's next
+ * look, which is waited for, finds it closed. */
 static void timers_at_exit(void)
 {
     if (!gnomon__os_is_owner())
         return;
+    int is_inside = gnomon__upcall_exit_enter();
     gnomon__timers_read(READER_PASS_NS, 1);
     store_relaxed(&gnomon__timers_closed, 1);
     store_relaxed(&gnomon__timer_bits, 0);
     if (reader_state == READER_RUNS)
         reader_look(0);
+    if (is_inside)
+        gnomon__upcall_exit_leave();
 }
 
 void gnomon__timers_end_watch(void)

@@ -85,6 +85,16 @@ int gnomon__upcall_start(void)
     return 1;
 }
 
+int gnomon__upcall_exit_enter(void)
+{
+    return gnomon__control_enter() == GNOMON_OK;
+}
+
+void gnomon__upcall_exit_leave(void)
+{
+    gnomon__control_leave();
+}
+
 void gnomon__control_forget(void)
 {
     store_relaxed(&has_started, 0);

@@ -15,6 +15,7 @@
 
 #include "fake_cuda/fake_cuda.h"
 #include "gnomon/cuda.h"
+#include "gnomon/profile.h"
 #include "raw_fork.h"
 
 /* As in forks.c. */
@@ -131,6 +132,31 @@ static void be_alone(void)
     printf("alone %d\n", own_threads() == 0);
 }
 
+/* How many launches the profiler cuda knows the times of. */
+static uint64_t launches_read(void)
+{
+    gnomon_profile *p = NULL;
+    uint64_t n = 0;
+    if (gnomon_snapshot(&p, "cuda", 0))
+        return 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info node;
+        gnomon_region_info region;
+        if (!gnomon_profile_node(p, i, &node) && node.device &&
+            !gnomon_profile_region(p, node.region, &region) &&
+            strcmp(region.name, "launch") == 0)
+            n += node.device->count;
+    }
+    gnomon_profile_free(p);
+    return n;
+}
+
+static void wait_for_launches(uint64_t n)
+{
+    for (int i = 0; i < 5000 && launches_read() < n; i++)
+        usleep(1000);
+}
+
 /* Ten lines, and no profiler. */
 static void use_timer(void)
 {
@@ -196,6 +222,8 @@ static int word(const char *verb, char *value)
         clone_off();
     else if (strcmp(verb, "alone") == 0)
         be_alone();
+    else if (strcmp(verb, "read") == 0)
+        wait_for_launches(strtoull(value, NULL, 10));
     else if (strcmp(verb, "timer") == 0)
         use_timer();
     else if (strcmp(verb, "mapped") == 0)
