@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs PROGRAM with ENVIRONMENT and compares what it writes, stdout before
 # stderr, with the file EXPECTED. In both every number becomes N, and runs of
-# blanks, of dashes and of equals signs become one: columns may be wider.
+# blanks, of dashes and of equals signs become one: columns may be wider. Rows of
+# one table are put into the order of their names, as times may change places.
 # With $UPDATE_EXPECTED set it writes the file instead, numbers as they came.
 separate_arguments(ENVIRONMENT UNIX_COMMAND "${ENVIRONMENT}")
 execute_process(
@@ -24,9 +25,31 @@ function(normalize text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
+function(sort_rows text out)
+  string(REPLACE ";" "\\;" text "${text}")
+  string(REPLACE "\n" ";" lines "${text}")
+  set(sorted "")
+  set(rows "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^\\| " AND NOT line MATCHES "^\\| (Action|Total) ")
+      list(APPEND rows "${line}")
+      continue()
+    endif()
+    list(SORT rows)
+    foreach(row IN LISTS rows)
+      string(APPEND sorted "${row}\n")
+    endforeach()
+    string(APPEND sorted "${line}\n")
+    set(rows "")
+  endforeach()
+  set(${out} "${sorted}" PARENT_SCOPE)
+endfunction()
+
 file(READ "${EXPECTED}" expected)
 normalize("${expected}" want)
 normalize("${out}${err}" got)
+sort_rows("${want}" want)
+sort_rows("${got}" got)
 if(NOT got STREQUAL want)
   message("expected (${EXPECTED}):\n${want}\nwritten:\n${got}")
   message(FATAL_ERROR "${PROGRAM} wrote something else than expected")

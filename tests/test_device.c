@@ -429,14 +429,16 @@ TEST(a_reader_that_is_held_up)
 
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
-static uint32_t forks_at; /* the how manieth record */
+static __thread uint32_t forks_at; /* the how manieth record, of this thread */
 static pid_t forked;
 
 static int forking_record(void *event, void *on)
 {
-    static uint32_t records;
-    if (++records == forks_at)
+    if (forks_at && --forks_at == 0) {
+        pthread_mutex_lock(&toy_lock); /* the reader may hold it */
         forked = fork();
+        pthread_mutex_unlock(&toy_lock);
+    }
     return toy_event_record(event, on);
 }
 

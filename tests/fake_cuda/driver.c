@@ -31,6 +31,7 @@ enum {
 typedef struct context {
     uint64_t id;
     int device, is_gone, is_capturing;
+    int entered; /* by how many pushes */
     struct stream *legacy;
 } context;
 
@@ -307,10 +308,11 @@ EXPORT int cuCtxSetCurrent(void *c)
 EXPORT int cuCtxPushCurrent_v2(void *handle)
 {
     CALL("cuCtxPushCurrent");
-    const context *c = handle;
+    context *c = handle;
     if (!c || c->is_gone)
         return leave(DESTROYED);
-    stack[top++] = handle;
+    c->entered++;
+    stack[top++] = c;
     return leave(OK);
 }
 
@@ -319,7 +321,9 @@ EXPORT int cuCtxPopCurrent_v2(void **out)
     CALL("cuCtxPopCurrent");
     if (!top)
         return leave(misuse("one pop too many", INVALID_CONTEXT));
-    *out = stack[--top];
+    context *c = stack[--top];
+    c->entered -= c->entered > 0; /* else it was set, not pushed */
+    *out = c;
     return leave(OK);
 }
 
@@ -579,12 +583,19 @@ static void fake_capture(void *handle, int begins)
     pthread_mutex_unlock(&lock);
 }
 
+/* As CUDA demands of a host: while no other thread calls into the device. */
 static void fake_reset(int device)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < context_count; i++)
+    for (unsigned i = 0; i < context_count; i++) {
+        while (contexts[i]->device == device && contexts[i]->entered) {
+            pthread_mutex_unlock(&lock);
+            usleep(100);
+            pthread_mutex_lock(&lock);
+        }
         if (contexts[i]->device == device)
             contexts[i]->is_gone = 1;
+    }
     alive = 0;
     pthread_mutex_unlock(&lock);
 }
