@@ -49,7 +49,7 @@ for item in "$@"; do
 
     # What looks at text or at one compiler's output needs looking at once.
     once=
-    [ "$preset" = release ] || once='^(codegen|headers|structure|consumer|onefile)$'
+    [ "$preset" = release ] || once='^(codegen|compiles|headers|structure|consumer|onefile)$'
     # An emulated process that forks beside its threads does not always get far.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'

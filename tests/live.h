@@ -12,10 +12,6 @@
 #include "sanitizer.h"
 #include "test.h"
 
-/* Sanitizers make marks 10 to 50 times slower, and so does an emulator. */
-#define LIVE_SANITIZED (IS_ASAN || IS_TSAN)
-#define LIVE_SLOW (LIVE_SANITIZED || EACH > 1)
-
 /* A profiler that wants a tree and says nothing. */
 #define LIVE_KEEPER(variable, word) \
     static const gnomon_profiler variable = { \
@@ -32,7 +28,7 @@ static inline long live_times(long brief, long full)
     const char *soak = getenv("GNOMON_SOAK");
     if (soak && *soak && *soak != '0')
         return full;
-    return LIVE_SLOW ? (brief + 9) / 10 : brief;
+    return IS_SLOW ? (brief + 9) / 10 : brief;
 }
 
 static inline gnomon_health live_health(void)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* IS_ASAN, IS_TSAN: 1 where the test is built with that sanitizer, else 0.
+/* IS_ASAN, IS_TSAN, IS_SANITIZED: 1 where the test is built with that sanitizer,
+ * with either, else 0.
+ * IS_SLOW: code runs ten times slower and more, by a sanitizer or an emulator.
  * EACH: tests that do a thing for each of many on one thread do it for each
- * EACH-th where that takes long and shows nothing new. */
+ * EACH-th where that takes long and shows nothing new: gcc's build does each. */
 #ifndef GNOMON_TESTS_SANITIZER_H
 #define GNOMON_TESTS_SANITIZER_H
 
@@ -23,8 +25,19 @@
 #define IS_TSAN 0
 #endif
 
-#if IS_TSAN || defined(__aarch64__) /* under an emulator, mostly */
+#if defined(__aarch64__) /* under an emulator, mostly */
+#define IS_EMULATED 1
+#else
+#define IS_EMULATED 0
+#endif
+
+#define IS_SANITIZED (IS_ASAN || IS_TSAN)
+#define IS_SLOW (IS_SANITIZED || IS_EMULATED)
+
+#if IS_TSAN || IS_EMULATED
 #define EACH 5
+#elif defined(__clang__)
+#define EACH 3
 #else
 #define EACH 1
 #endif

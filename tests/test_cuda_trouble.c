@@ -266,7 +266,7 @@ static void come_and_go(int turns)
 
 TEST(views_come_and_go)
 {
-    come_and_go(EACH > 1 || IS_ASAN ? 10 : 100);
+    come_and_go(IS_SLOW ? 10 : 100);
 }
 
 TEST(soak_views_come_and_go)

@@ -17,7 +17,7 @@ LIVE_KEEPER(keeper, "keeper");
 static _Thread_local volatile int in_handler;
 static uint64_t allocations; /* made in a handler */
 
-#if !LIVE_SANITIZED && defined(__GLIBC__)
+#if !IS_SANITIZED && defined(__GLIBC__)
 #define WATCHED 1
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

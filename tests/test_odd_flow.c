@@ -222,7 +222,7 @@ TEST(steps_anywhere_end_nothing_else)
 
 /* ---- Recursion ----------------------------------------------------------- */
 
-#define DEPTH (LIVE_SLOW ? 20000 : 1000000)
+#define DEPTH (IS_SLOW ? 20000 : 1000000)
 
 static __attribute__((noinline)) void recurse(int depth)
 {
@@ -262,7 +262,7 @@ TEST(a_million_deep_on_the_stack)
 
 /* ---- Contexts that wander ------------------------------------------------ */
 
-#if !LIVE_SANITIZED
+#if !IS_SANITIZED
 #define CONTEXTS 8
 #define STACK_BYTES 65536
 

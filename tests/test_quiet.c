@@ -73,7 +73,7 @@ static int calls_of_ours(int tell)
 
 TEST(unset_no_system_call_does_anything)
 {
-    if (LIVE_SANITIZED)
+    if (IS_SANITIZED)
         SKIP("a sanitizer makes system calls of its own");
     if (!strace_runs())
         SKIP("strace is not here, or may not trace");

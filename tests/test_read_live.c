@@ -228,7 +228,7 @@ TEST(soak_memory_does_not_grow_with_the_run)
     long resident = resident_kib();
     run_scopes(n);
     long resident_after = resident_kib();
-    if (!LIVE_SANITIZED && !CHECK(resident_after <= resident + 1024))
+    if (!IS_SANITIZED && !CHECK(resident_after <= resident + 1024))
         fprintf(stderr, "    %ld KiB, before %ld\n", resident_after, resident);
     /* Not even a histogram's: its windows hold the slowest so far, and an
      * interruption may be slower yet. */

@@ -76,7 +76,7 @@ static void *live_together(void *unused)
 
 TEST(a_thousand_threads_at_once)
 {
-    int n = LIVE_SLOW ? 200 : 1000;
+    int n = IS_SLOW ? 200 : 1000;
     static pthread_t threads[1000];
     pthread_attr_t small;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);

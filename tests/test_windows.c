@@ -99,7 +99,7 @@ TEST(steps_of_the_schedule_and_no_others)
 TEST(soak_short_steps_with_a_hundred_thousand_regions)
 {
     static gnomon_region *regions[100000];
-    long n = LIVE_SLOW ? 20000 : 100000, steps = live_times(3000, 100000);
+    long n = IS_SLOW ? 20000 : 100000, steps = live_times(3000, 100000);
     char name[32];
     for (long i = 0; i < n; i++) {
         snprintf(name, sizeof name, "region %ld", i);
