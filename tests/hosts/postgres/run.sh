@@ -32,6 +32,11 @@ fail() {
     exit 1
 }
 sql() { as "$programs/psql" -X -q -A -t -h "$work" -p 54329 -U tester "$@" postgres; }
+# Until FILE is there, 20 seconds at most: a report comes whole.
+await() {
+    try=0
+    while [ ! -f "$1" ] && [ $((try += 1)) -le 100 ]; do sleep 0.2; done
+}
 # calls FILE ROW: how often it was called.
 calls() { awk -F'|' -v row="$2" '{ gsub(/[ \t]/, "", $2) } $2 == row { print $4 + 0 }' "$1"; }
 
@@ -58,10 +63,7 @@ for n in 10 200 3000; do
         -c "select marked_sum($n)")
     pid=$(echo "$out" | sed -n 1p)
     [ "$(echo "$out" | sed -n 3p)" -eq $((n * (n + 1) / 2)) ] || fail "sum $n"
-    for try in 1 2 3 4 5 6 7 8 9 10; do # the server answers before its end
-        [ -f "reports/$pid" ] && break
-        sleep 0.2
-    done
+    await "reports/$pid" # the server answers before its end
     [ "$(calls "reports/$pid" call)" = 2 ] || fail "calls of $pid"
     [ "$(calls "reports/$pid" add)" = $((2 * n)) ] || fail "adds of $pid"
     [ -z "$(calls "reports/$pid" init)" ] || fail "$pid has the server's rows"
@@ -74,7 +76,7 @@ grep -q "nothing to add" errors || fail "the error"
 # One that is told to end (SIGTERM, which is the server's own).
 sql -c "select pg_backend_pid()" -c "select marked_sum(7)" \
     -c "select pg_sleep(60)" > sleeper 2>&1 &
-for try in 1 2 3 4 5 6 7 8 9 10; do
+for try in $(seq 100); do
     pid=$(sed -n 1p sleeper 2> /dev/null) || : # it may not be there yet
     [ -n "$pid" ] && [ "$(wc -l < sleeper)" -ge 2 ] && break
     sleep 0.2
@@ -82,15 +84,13 @@ done
 sql -c "select pg_terminate_backend($pid)" > /dev/null
 wait
 grep -q "terminating connection" sleeper || fail "it was not told to end"
-for try in 1 2 3 4 5 6 7 8 9 10; do
-    [ -f "reports/$pid" ] && break
-    sleep 0.2
-done
+await "reports/$pid"
 [ "$(calls "reports/$pid" add)" = 7 ] || fail "the report of a backend told to end"
 
 server=$(head -n 1 data/postmaster.pid)
 stop || fail "the server does not stop"
 [ ! -f data/postmaster.pid ] || fail "the server did not stop"
+await "reports/$server" # the file of its pid goes first
 [ "$(calls "reports/$server" init)" = 1 ] || fail "the server's own report"
 ! grep -Eq "PANIC|FATAL: *(could|terminated)|signal 11|signal 6" server.log || fail "the log"
 echo "ok: $(find reports -type f | wc -l) reports"
