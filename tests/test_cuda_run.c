@@ -307,6 +307,14 @@ TEST(a_driver_that_wakes)
     CHECK_EQ(
         count_of(first ? strstr(first + 1, "Device Report") : NULL, "launch"),
         3);
+    /* Its thread ends in peace, and leaves a look that was not answered. */
+    r = streams(DRIVER "GNOMON=cuda", "work=1", "stage=a", "hang=cuEventQuery",
+                "work=1", "sleep=200", "end", "hang=", "configure=", "alone",
+                "configure=cuda", "stage=b", "work=2", "end");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, SILENCE), 1);
+    CHECK_EQ(
+        count_of(r.err ? strstr(r.err, "B Device Report") : NULL, "launch"), 2);
 }
 
 /* ---- More rights than the user ---------------------------------------------------- */

@@ -70,10 +70,9 @@ static int answer_wait(uint64_t *until)
     return load_relaxed(&gnomon__reader_calls) != calls;
 }
 
-static void read_on(void *unused)
+/* Looks until it is to end. Under the lock. */
+static void look_on(void)
 {
-    (void)unused;
-    pthread_mutex_lock(&reader.lock);
     while (!reader.ends) {
         if (reader.asked == reader.answered)
             bell_wait(&reader.bell,
@@ -89,21 +88,32 @@ static void read_on(void *unused)
         reader.waiting = waiting;
         pthread_cond_signal(&reader.answer);
     }
-    pthread_mutex_unlock(&reader.lock);
-    gnomon__clocks_free();
+}
+
+/* Invariant: it is over, or it sees that `ends` was taken back. */
+static void read_on(void *unused)
+{
+    (void)unused;
     pthread_mutex_lock(&reader.lock);
+    do {
+        look_on();
+        pthread_mutex_unlock(&reader.lock);
+        gnomon__clocks_free();
+        pthread_mutex_lock(&reader.lock);
+    } while (!reader.ends);
     reader.is_over = 1;
     pthread_cond_signal(&reader.answer);
     pthread_mutex_unlock(&reader.lock);
 }
 
-/* Whether the one that was left alone goes on. */
+/* Whether the one that was left alone goes on. Looks that it left unanswered are
+ * not waited for any more. */
 static int reader_resume(void)
 {
     pthread_mutex_lock(&reader.lock);
     int goes_on = !reader.is_over;
-    if (goes_on)
-        reader.ends = 0;
+    reader.ends = !goes_on;
+    reader.answered = reader.asked;
     pthread_mutex_unlock(&reader.lock);
     reader_state = goes_on ? READER_RUNS : READER_NONE;
     if (!goes_on)
@@ -119,6 +129,7 @@ static void reader_start(void)
         return;
     bells_make();
     reader.ends = reader.is_over = 0;
+    reader.answered = reader.asked; /* the last one may have left a look open */
     int why = gnomon__os_thread_start(&reader_thread, "gnomon", read_on, NULL);
     if (!why)
         reader_state = READER_RUNS;
