@@ -246,8 +246,9 @@ static void hang(const char *call)
 {
     char word[64];
     snprintf(word, sizeof word, "hang=%s", call);
-    child_result r = streams(DRIVER "GNOMON=simple,cuda", "stage=fit", "never",
-                             "work=2", word, "sleep=50", "end");
+    /* There is a stream after the first work, and then it is never done. */
+    child_result r = streams(DRIVER "GNOMON=simple,cuda", "stage=fit", "work=1",
+                             "never", "work=2", word, "sleep=50", "end");
     CHECK_EQ(r.status, 0);
     CHECK_EQ(times_in(r.err, SILENCE), 1);
     const char *table = r.err ? strstr(r.err, "FIT Profiler") : NULL;
