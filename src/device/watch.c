@@ -106,30 +106,28 @@ static void read_on(void *unused)
     pthread_mutex_unlock(&reader.lock);
 }
 
-/* Whether the one that was left alone goes on. Looks that it left unanswered are
- * not waited for any more. */
+/* Begins anew: no look that was left unanswered is waited for any more. Whether
+ * the thread that was left alone goes on. */
 static int reader_resume(void)
 {
     pthread_mutex_lock(&reader.lock);
-    int goes_on = !reader.is_over;
-    reader.ends = !goes_on;
+    int is_left = reader_state == READER_LEFT;
+    int goes_on = is_left && !reader.is_over;
+    reader.ends = reader.is_over = 0;
     reader.answered = reader.asked;
     pthread_mutex_unlock(&reader.lock);
-    reader_state = goes_on ? READER_RUNS : READER_NONE;
-    if (!goes_on)
+    if (is_left && !goes_on)
         gnomon__os_thread_join(&reader_thread);
+    reader_state = goes_on ? READER_RUNS : READER_NONE;
     return goes_on;
 }
 
 static void reader_start(void)
 {
     static int told;
-    if (reader_state == READER_RUNS ||
-        (reader_state == READER_LEFT && reader_resume()))
+    if (reader_state == READER_RUNS || reader_resume())
         return;
     bells_make();
-    reader.ends = reader.is_over = 0;
-    reader.answered = reader.asked; /* the last one may have left a look open */
     int why = gnomon__os_thread_start(&reader_thread, "gnomon", read_on, NULL);
     if (!why)
         reader_state = READER_RUNS;
