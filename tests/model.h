@@ -273,8 +273,9 @@ static void model_close(model *m, int exec, int thread)
     e->is_open = 0;
 }
 
-/* The end of a scope by its token, on any thread. */
-static void model_end(model *m, int exec, int thread)
+/* The end of a scope by its token, on any thread; with what began inside, or
+ * alone. */
+static void model_end(model *m, int exec, int thread, int alone)
 {
     model_exec *e = &m->execs[exec];
     if (!e->token)
@@ -291,7 +292,7 @@ static void model_end(model *m, int exec, int thread)
         e->is_open = 0; /* those who saw it are gone */
         return;
     }
-    for (int i = m->exec_count; --i > exec;) {
+    for (int i = alone ? 0 : m->exec_count; --i > exec;) {
         model_exec *inner = &m->execs[i];
         if (!inner->is_open || inner->thread != thread ||
             inner->kind != MODEL_SCOPE || !model_seen(m, inner))

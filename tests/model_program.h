@@ -60,13 +60,24 @@ static void begin_scope(int thread)
     m.execs[e].is_open = m.execs[e].token != 0;
 }
 
-static void end_scope(int thread, int e)
+static int hooks_see(const model_exec *e)
+{
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        if (has_hooks[v] && model_saw(&m, e, v))
+            return 1;
+    return 0;
+}
+
+static void end_scope(int thread, int e, int alone)
 {
     if (e == NOWHERE)
         return;
-    tell(thread, "end", m.execs[e].region, e);
-    model_end(&m, e, thread);
-    gnomon_end(m.execs[e].token);
+    tell(thread, alone ? "end alone" : "end", m.execs[e].region, e);
+    model_end(&m, e, thread, alone && !hooks_see(&m.execs[e]));
+    if (alone)
+        gnomon_end_alone(m.execs[e].token);
+    else
+        gnomon_end(m.execs[e].token);
 }
 
 static void begin_range(int thread)
@@ -146,11 +157,11 @@ static void operate(int thread)
     if (what < 26)
         begin_scope(thread);
     else if (what < 48)
-        end_scope(thread, last_scope(thread));
+        end_scope(thread, last_scope(thread), what == 47);
     else if (what < 52) /* crossed, or on the wrong thread */
-        end_scope(thread, random_exec(MODEL_SCOPE, 1));
+        end_scope(thread, random_exec(MODEL_SCOPE, 1), what > 49);
     else if (what < 54) /* twice */
-        end_scope(thread, random_exec(MODEL_SCOPE, 0));
+        end_scope(thread, random_exec(MODEL_SCOPE, 0), what > 52);
     else if (what < 64)
         by_name(thread, 1);
     else if (what < 74)

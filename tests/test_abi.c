@@ -178,7 +178,8 @@ AT(gnomon_host, join, 304);
 AT(gnomon_host, begin_on, 312);
 AT(gnomon_host, end_on, 320);
 AT(gnomon_host, stream_name, 328);
-SIZE(gnomon_host, 336);
+AT(gnomon_host, end_alone, 336);
+SIZE(gnomon_host, 344);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

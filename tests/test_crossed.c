@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Executions that cross: actions that overlap, with totals and selfs computed by
- * hand, and scopes ended by the end of one around them, whoever sees which.
+ * hand, scopes ended by the end of one around them, whoever sees which, and ends
+ * that leave what is inside open.
  * links: testing */
 #include <stdlib.h>
 
@@ -186,6 +187,87 @@ TEST(a_tree_and_a_hook_see_both)
     CHECK_EQ(stops, 2);
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_NODE(p, "a", 1, 3, 1);
+    CHECK_NODE(p, "a>b", 1, 2, 2);
+    gnomon_profile_free(p);
+}
+
+/* ---- Ends that need not nest ------------------------------------------------- */
+
+/* `a` ends 3 ns after it began, `b`, begun after 1, goes on to 7, `c` to 9. */
+static void end_alone(void)
+{
+    gnomon_token a = begin("a");
+    pass(1);
+    gnomon_token b = begin("b");
+    pass(2);
+    gnomon_end_alone(a);
+    pass(1);
+    gnomon_token c = begin("c");
+    pass(3);
+    gnomon_end_alone(b);
+    pass(2);
+    gnomon_end_alone(c);
+}
+
+static void check_alone(gnomon_profile *p, uint64_t times)
+{
+    CHECK_NODE(p, "a", times, 3 * times, times);
+    CHECK_NODE(p, "a>b", times, 6 * times, 3 * times);
+    CHECK_NODE(p, "a>b>c", times, 5 * times, 5 * times);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    gnomon_profile_free(p);
+}
+
+TEST(what_ends_alone_leaves_the_others_open)
+{
+    attach_probe();
+    gnomon_health before = health_now();
+    for (int i = 0; i < 100; i++)
+        end_alone();
+    CHECK_HEALTH(before, .crossed = 0);
+    check_alone(profile_of("probe", 0), 100);
+    /* With another tree each has a frame. */
+    gnomon_detach(&probe, NULL);
+    attach_probe();
+    CHECK_EQ(gnomon_attach(&other_probe, NULL, NULL), GNOMON_OK);
+    end_alone();
+    CHECK_HEALTH(before, .crossed = 0);
+    check_alone(profile_of("probe", 0), 1);
+    check_alone(profile_of("other_probe", 0), 1);
+}
+
+TEST(the_innermost_may_end_alone)
+{
+    attach_probe();
+    gnomon_health before = health_now();
+    gnomon_token a = begin("a"), b = begin("b");
+    pass(3);
+    gnomon_end_alone(b);
+    gnomon_end_alone(a);
+    CHECK_HEALTH(before, .crossed = 0);
+    gnomon_end_alone(a);
+    CHECK_HEALTH(before, .unmatched = 1);
+    gnomon_end_alone(0);
+    gnomon_end_alone(a ^ 1ull << 60);
+    CHECK_HEALTH(before, .unmatched = 1, .foreign = 1);
+}
+
+/* Callbacks are told of scopes that nest, but for actions. */
+TEST(hooks_see_that_scopes_nest)
+{
+    attach_probe();
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    gnomon_health before = health_now();
+    gnomon_token a = begin("a");
+    pass(1);
+    gnomon_token b = begin("b");
+    pass(2);
+    gnomon_end_alone(a);
+    CHECK_HEALTH(before, .crossed = 1);
+    CHECK_EQ(stops, 2);
+    gnomon_end_alone(b);
+    CHECK_HEALTH(before, .crossed = 1, .unmatched = 1);
+    gnomon_profile *p = profile_of("probe", 0);
     CHECK_NODE(p, "a>b", 1, 2, 2);
     gnomon_profile_free(p);
 }

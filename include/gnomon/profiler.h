@@ -229,6 +229,7 @@ typedef struct gnomon_host {
     void (*end_on)(const gnomon_device_scope *scope);
     void (*stream_name)(const gnomon_device *device, void *stream,
                         const char *name);
+    void (*end_alone)(gnomon_token token);
 } gnomon_host;
 
 /* All that a plugin exports. NULL: it does not want to run with this host. */

@@ -180,7 +180,8 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
     }
 }
 
-int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
+int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action,
+                      int alone)
 {
     uint32_t at = t->frame_last;
     while (at && gnomon__frame_at(t, at)->seen.token != token) {
@@ -194,7 +195,8 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action)
         return 0;
     gnomon__frame *frame = gnomon__frame_at(t, at);
     /* Nothing ends with a scope whose observers are all gone. */
-    if (!is_action && frame->mask) {
+    uint32_t observers = alone ? frame->hooks : UINT32_MAX;
+    if (!is_action && (frame->mask & observers)) {
         gnomon__frames_end_inner(t, token);
         /* No clock is read for hooks alone that want no times. */
         if (load_relaxed(&t->attached) & t->tree_bits)

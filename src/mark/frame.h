@@ -31,8 +31,10 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags);
 
 /* Ends the scope of `token` if it has a frame: 1. Inner scopes that are no
- * actions end before it, counted as crossed unless it is an action. */
-int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action);
+ * actions end before it, counted as crossed, unless it is an action or, with
+ * `alone`, no hook sees it end. */
+int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action,
+                      int alone);
 
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);

@@ -101,7 +101,7 @@ static void end_over(gnomon__thread *t, uint64_t token)
     tree->over--;
 }
 
-void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
+static void end_entered(gnomon__thread *t, gnomon_token token, int alone)
 {
     if ((token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT != t->number) {
         gnomon__trouble(t, foreign);
@@ -115,7 +115,7 @@ void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
         gnomon__trouble(t, unmatched);
         return;
     }
-    if (t->frame_last && gnomon__frame_end(t, token, 0))
+    if (t->frame_last && gnomon__frame_end(t, token, 0, alone))
         return;
     uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
     if (!node || (gnomon__node_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
@@ -123,10 +123,34 @@ void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
             gnomon__trouble(t, unmatched);
         return;
     }
-    gnomon__frames_end_inner(t, token);
+    if (!alone)
+        gnomon__frames_end_inner(t, token);
     uint64_t now = gnomon__ticks();
-    gnomon__trees_close_inner(t, token, now);
+    if (!alone)
+        gnomon__trees_close_inner(t, token, now);
     gnomon__tree_close(t, bit, node, now);
+}
+
+void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
+{
+    end_entered(t, token, 0);
+}
+
+void gnomon_end_alone_slow(gnomon_token token)
+{
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to && to->struct_size > offsetof(gnomon_host, end_alone)) {
+        to->end_alone(token);
+        return;
+    }
+    int is_odd = (gnomon__here.thread->seq & 1) != 0;
+    gnomon__thread *t = to || is_odd ? NULL : gnomon__enter();
+    if (t) {
+        end_entered(t, token, 1);
+        gnomon__leave(t);
+    } else {
+        gnomon_end_slow(token); /* hands it on, or tells what is wrong */
+    }
 }
 
 void gnomon__odd_end(gnomon_token token)

@@ -62,4 +62,5 @@ const gnomon_host gnomon__host = {
     .begin_on = gnomon_begin_on_slow,
     .end_on = gnomon_end_on_slow,
     .stream_name = gnomon_stream_name,
+    .end_alone = gnomon_end_alone_slow,
 };

@@ -66,6 +66,19 @@ static void end_any(gnomon_token t)
     scope_count = i;
 }
 
+static void end_any_alone(gnomon_token t)
+{
+    int i = find(scopes, scope_count, t);
+    uint64_t before = troubles();
+    gnomon_end_alone(t);
+    CHECK(troubles() - before <= (i < 0 && t != 0));
+    if (i < 0)
+        return;
+    scope_count--;
+    memmove(scopes + i, scopes + i + 1,
+            (size_t)(scope_count - i) * sizeof *scopes);
+}
+
 static void end_any_range(gnomon_token t)
 {
     int i = find(ranges, range_count, t);
@@ -79,7 +92,8 @@ static void end_any_range(gnomon_token t)
 static void operate(void)
 {
     gnomon_link link;
-    switch (fuzz_byte() % 8) {
+    uint32_t what = fuzz_byte();
+    switch (what % 8) {
     case 0:
     case 1:
         if (scope_count < MOST_OPEN)
@@ -90,11 +104,13 @@ static void operate(void)
             ranges[range_count++] = gnomon_range_begin(range);
         break;
     case 3:
-        if (scope_count)
+        if (scope_count && what < 128)
             end_any(scopes[scope_count - 1]);
+        else if (scope_count)
+            end_any_alone(scopes[what % (uint32_t)scope_count]);
         break;
     case 4:
-        end_any(bad_token());
+        (what < 128 ? end_any : end_any_alone)(bad_token());
         break;
     case 5:
         end_any_range(bad_token());

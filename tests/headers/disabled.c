@@ -57,6 +57,7 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
     gnomon_range_end((once(), range));
     gnomon_end((once(), token));
+    gnomon_end_alone((once(), token));
     if (argument > 1)
         GNOMON_MARK("marked name 8");
     else

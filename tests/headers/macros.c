@@ -134,6 +134,7 @@ static uint64_t marks(void)
     gnomon_range_end(range);
     gnomon_end_on(on);
     gnomon_end(token);
+    gnomon_end_alone(0);
     gnomon_step();
     gnomon_step_at(17);
     return token | range | (made.mask & ~GNOMON_MASK_UNSEEN);

@@ -85,6 +85,7 @@ typedef uint64_t gnomon_token;
 GNOMON__SLOW_API gnomon_token gnomon_begin_slow(gnomon_region *region,
                                                 uint32_t mask);
 GNOMON__SLOW_API void gnomon_end_slow(gnomon_token token);
+GNOMON__SLOW_API void gnomon_end_alone_slow(gnomon_token token);
 GNOMON__SLOW_API void gnomon_start_slow(const char *name);
 GNOMON__SLOW_API void gnomon_stop_slow(const char *name);
 GNOMON__SLOW_API uint64_t gnomon_range_begin_slow(gnomon_region *region,
@@ -124,6 +125,16 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))
         gnomon_end_slow(token);
+}
+
+/* The same, but scopes begun inside it go on, as actions do: for what comes from
+ * elsewhere and need not nest. Slower than gnomon_end, which does where it is the
+ * innermost one. Where a profiler's callbacks saw it begin, it is gnomon_end:
+ * scopes that they are told of nest. */
+GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
+{
+    if (__builtin_expect(token != 0, 0))
+        gnomon_end_alone_slow(token);
 }
 
 GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)

@@ -64,6 +64,11 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
     (void)token;
 }
 
+GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
+{
+    (void)token;
+}
+
 GNOMON_INLINE void gnomon_start(const char *name)
 {
     (void)name;
@@ -126,6 +131,7 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
     gnomon__no_region(1 ? GNOMON_NULL : gnomon_region_get(name, category))
 #define gnomon_begin(region) gnomon__no_token(1 ? 0 : gnomon_begin(region))
 #define gnomon_end(token) GNOMON__NOT(gnomon_end(token))
+#define gnomon_end_alone(token) GNOMON__NOT(gnomon_end_alone(token))
 #define gnomon_start(name) GNOMON__NOT(gnomon_start(name))
 #define gnomon_stop(name) GNOMON__NOT(gnomon_stop(name))
 #define gnomon_range_begin(region) \
