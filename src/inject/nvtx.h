@@ -134,7 +134,8 @@ gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
 /* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
 
 typedef struct gnomon__in_level {
-    gnomon_token token;
+    gnomon_token token; /* 0: nobody wants it */
+    gnomon_token below; /* the newest when it was pushed */
     gnomon__in_place *place; /* NULL: gnomon was off */
 } gnomon__in_level;
 
@@ -157,6 +158,7 @@ typedef struct gnomon__in_thread {
     gnomon__in_stack *stacks; /* by the domain's index */
     uint32_t stack_count;
     uint32_t reserved;
+    gnomon_token newest; /* pushed last of what is open, in any domain */
     gnomon__in_slot slots[GNOMON__IN_SLOTS];
 } gnomon__in_thread;
 

@@ -4,6 +4,10 @@
  * range of gnomon, whose number is NVTX's; a payload is a sample of a counter of
  * the same name.
  *
+ * Stacks of two domains may cross on a thread: what is popped while something
+ * pushed later is open ends alone. After that `newest` may name one that is over;
+ * those around it then end alone, too, which says the same.
+ *
  * Invariant: once a thread has a stack, each push is on it, also where gnomon is
  * off or has no memory, so a pop always meets its own push. With a registered
  * text a push and its pop are two reads of thread-local storage, and some 40
@@ -150,11 +154,14 @@ static inline int in_push_on(gnomon__in_thread *t,
     uint32_t level = s->depth++;
     if (unlikely(level >= s->room))
         return (int)level;
-    s->levels[level] = (gnomon__in_level){0, place};
+    s->levels[level] = (gnomon__in_level){0, 0, place};
     fence_signal();
-    if (place) {
-        gnomon_token token = gnomon_begin(place->scope);
-        t->stacks[domain->index].levels[level].token = token;
+    gnomon_token token = place ? gnomon_begin(place->scope) : 0;
+    if (token) {
+        gnomon__in_level *at = &t->stacks[domain->index].levels[level];
+        at->token = token;
+        at->below = t->newest;
+        t->newest = token;
     }
     return (int)level;
 }
@@ -178,10 +185,18 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
     if (unlikely(!s || !s->depth))
         return GNOMON__IN_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
     uint32_t level = s->depth - 1;
-    gnomon_token token = level < s->room ? s->levels[level].token : 0;
+    gnomon__in_level at = {0, 0, NULL};
+    if (likely(level < s->room))
+        at = s->levels[level];
+    int is_newest = at.token == t->newest;
+    if (at.token && is_newest)
+        t->newest = at.below;
     fence_signal();
     s->depth = level;
-    gnomon_end(token);
+    if (likely(is_newest))
+        gnomon_end(at.token);
+    else
+        gnomon_end_alone(at.token);
     return (int)level;
 }
 

@@ -10,7 +10,7 @@
 #include "platform/memory.h"
 
 #define FIRST_ROOM 16u
-#define MAX_ROOM (1u << 20) /* 16 MiB: of pushes that nobody pops */
+#define MAX_ROOM (1u << 20) /* 24 MiB: of pushes that nobody pops */
 
 __thread gnomon__in_thread *gnomon__in_own;
 uint32_t gnomon__in_used;

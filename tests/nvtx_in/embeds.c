@@ -5,7 +5,8 @@
  *     nvtx    two of NVTX's alone
  *     off     nothing is attached from now on
  *     on      simple is
- *     cross   NVTX's ranges that are open while that changes */
+ *     cross   NVTX's ranges that are open while that changes
+ *     domains ranges of two domains that end crosswise */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,22 @@ static void cross(void)
            out[2], out[3]);
 }
 
+static void domains(void)
+{
+    nvtxDomainHandle_t lib = nvtxDomainCreateA("lib");
+    nvtxEventAttributes_t a = {0};
+    a.version = NVTX_VERSION;
+    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = "inner";
+    nvtxRangePushA("outer");
+    nvtxDomainRangePushEx(lib, &a);
+    nvtxRangePop();
+    nvtxRangePushA("innermost");
+    nvtxRangePop();
+    nvtxDomainRangePop(lib);
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -54,6 +71,8 @@ int main(int argc, char **argv)
             gnomon_configure("simple");
         else if (strcmp(argv[i], "cross") == 0)
             cross();
+        else if (strcmp(argv[i], "domains") == 0)
+            domains();
     }
     return 0;
 }

@@ -267,6 +267,7 @@ static void interleaved(void)
     nvtxRangePushA("outer");
     nvtxDomainRangePushEx(lib, &a);
     nvtxRangePop();
+    usleep(2000);
     nvtxDomainRangePop(lib);
     nvtxRangePushA("after");
     nvtxRangePop();
