@@ -101,12 +101,13 @@ TEST(devices_of_two_vendors)
     }
     CHECK_STR(
         report("cuda"),
-        TITLE("FIT ") "Action   " HEADS_OF_CELLS "\n" /* clang-format off */
+        TITLE(
+            "FIT ") "Action   " HEADS_OF_CELLS "\n" /* clang-format off */
 "copy                  3      0.060004      0.060004       20.0013       20.0013       20.0013      0.000000\n"
 "forward               3      0.007505      0.006004        2.5018        1.5018        3.5018      0.000030\n"
 "attention             3      0.001502      0.001502        0.5006        0.5006        0.5006      0.000030\n"
-"cuda 0, Fake ?0?: the two events of a scope take about 1.2 us of its stream; an empty one measures 0.6 us\n"
-"toy 3, Toy 3: the two events of a scope take about 2.5 us of its stream; an empty one measures 1.3 us\n"
+"cuda 0, Fake ?0?: the two events of a scope take at most 1.2 us of its stream; an empty one measures 0.6 us\n"
+"toy 3, Toy 3: the two events of a scope take at most 2.5 us of its stream; an empty one measures 1.3 us\n"
 "\n" /* clang-format on */);
     end();
 }
@@ -290,10 +291,11 @@ TEST(odd_metadata)
     pass(10 * MS);
     const char *out = report("cuda");
     CHECK_EQ(times_in(out, "of its stream"), 2);
-    CHECK_EQ(times_in(out, "\ncuda 9: the two events of a scope take about 3.0 "
-                           "us of its stream; an empty one measures 1.5 us\n"),
+    CHECK_EQ(times_in(out,
+                      "\ncuda 9: the two events of a scope take at most 3.0 "
+                      "us of its stream; an empty one measures 1.5 us\n"),
              1);
-    CHECK_EQ(times_in(out, "\ncuda 10: the two events of a scope take about "
+    CHECK_EQ(times_in(out, "\ncuda 10: the two events of a scope take at most "
                            "0.2 us of its stream; an empty one measures 0.1 "
                            "us\n"),
              1);

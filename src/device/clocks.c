@@ -9,7 +9,7 @@
 #include "platform/os.h"
 
 #define CLOCK_PLACES 16u
-#define CLOCK_PART 16u /* events in a row tell what one costs; */
+#define CLOCK_PART 16u /* events in a row tell what one costs at most; */
 #define CLOCK_ROW (4 * CLOCK_PART + 1) /* ... the least of some such parts */
 #define CLOCK_ANCHOR_NS 1000000000ull  /* at least as often, without steps */
 
@@ -42,15 +42,19 @@ void gnomon__timers_step(void)
 
 /* ---- Anchors ------------------------------------------------------------- */
 
-/* Puts an event, made if need be, into the stream apart. 0: the device refuses
+/* The stream apart and an event for it, made if need be. 0: the device refuses
  * that. */
-static int clock_put(gnomon__place_clock *c, void **event)
+static int clock_make(gnomon__place_clock *c, void **event)
 {
     const gnomon_device *d = c->device;
     add_relaxed(&gnomon__reader_calls, 1);
     return (c->stream || !d->stream_create(&c->place, &c->stream)) &&
-           (*event || !d->event_create(&c->place, event)) &&
-           !d->event_record(*event, c->stream);
+           (*event || !d->event_create(&c->place, event));
+}
+
+static int clock_put(gnomon__place_clock *c, void **event)
+{
+    return clock_make(c, event) && !c->device->event_record(*event, c->stream);
 }
 
 static void clock_set_next(gnomon__place_clock *c)
@@ -95,8 +99,8 @@ int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
 
 /* ---- What an event costs ------------------------------------------------- */
 
-/* A host that is held up between two events leaves a gap, but not in each
- * part. 0: not to be known. */
+/* At most: a host that is slower than the stream leaves gaps, one that is held up
+ * a larger one, but not in each part. 0: not to be known. */
 static double clock_least(const gnomon__place_clock *c)
 {
     double least = 0, ns;
@@ -109,13 +113,24 @@ static double clock_least(const gnomon__place_clock *c)
     return least / CLOCK_PART;
 }
 
+/* Nothing is made between the events, which would be a gap, too. 0: the device
+ * refuses that. */
+static int clock_put_row(gnomon__place_clock *c)
+{
+    for (uint32_t i = c->row_set; i < CLOCK_ROW; i++)
+        if (!clock_make(c, &c->row[i]))
+            return 0;
+    for (; c->row_set < CLOCK_ROW; c->row_set++)
+        if (c->device->event_record(c->row[c->row_set], c->stream))
+            return 0;
+    return 1;
+}
+
 static void clock_measure(gnomon__place_clock *c)
 {
-    for (; c->row_set < CLOCK_ROW; c->row_set++) {
-        if (!clock_put(c, &c->row[c->row_set])) {
-            c->is_measured = 1; /* not to be known */
-            return;
-        }
+    if (!clock_put_row(c)) {
+        c->is_measured = 1; /* not to be known */
+        return;
     }
     int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
     if (code == GNOMON_EBUSY)

@@ -215,7 +215,7 @@ static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
         int length;
         const char *name = device_text(profile, key, &length);
         out->print(out,
-                   "%s%s%.*s: the two events of a scope take about %s us of "
+                   "%s%s%.*s: the two events of a scope take at most %s us of "
                    "its stream; an empty one measures %s us\n",
                    device, length > 0 ? ", " : "", length, name,
                    device_number(two, 2 * ns, device_us),
