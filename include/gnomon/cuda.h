@@ -122,6 +122,13 @@ GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer)
 {
     (void)timer;
 }
+#elif defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
+    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+/* Stream 0 is what it means where this is compiled, as for scopes. */
+#define gnomon_cuda_timer_start(timer, stream) \
+    gnomon_cuda_timer_start(timer, gnomon_cuda_stream_of(stream))
+#define gnomon_cuda_timer_stop(timer, stream) \
+    gnomon_cuda_timer_stop(timer, gnomon_cuda_stream_of(stream))
 #endif
 
 GNOMON_END_DECLS
