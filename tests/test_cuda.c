@@ -4,6 +4,7 @@
  * get, whatever the streams do, and what nobody suffers. */
 #include "child.h"
 #include "fake_cuda.h"
+#include "device/cuda_driver.h"
 #include "platform/error.h"
 
 #define US 1000u
@@ -36,6 +37,13 @@ static gnomon_health health(void)
     gnomon_health h = {.struct_size = sizeof h};
     gnomon_health_get(&h);
     return h;
+}
+
+static void *current(void)
+{
+    void *now = NULL;
+    (void)gnomon__cuda()->CtxGetCurrent(&now);
+    return now;
 }
 
 /* One scope named `name` that launches `ns` of work and takes 10 us itself. */
@@ -600,18 +608,80 @@ TEST(nobody_asks)
     CHECK_EQ(cuda->calls("cuInit"), 0);
 }
 
+/* The thread's first call of CUDA's is a launch inside the scope, or none is. */
 TEST(no_context_yet)
 {
     begin();
     cuda->current(NULL);
     {
+        GNOMON_SCOPE_ON("launches", NULL);
+        cuda->current(context);
+        cuda->launch(NULL, 2 * MS);
+    }
+    cuda->current(NULL);
+    {
+        GNOMON_SCOPE_ON("empty", NULL);
+    }
+    scope_on("on a stream", stream, 1 * MS);
+    CHECK(current() == NULL);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "launches", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    CHECK_EQ(device_of(p, "empty").count, 1);
+    CHECK_DEVICE(p, "on a stream", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health().timers_failed, 0);
+    CHECK_EQ(cuda->calls("cuInit"), 0);
+    CHECK(cuda->calls("cuDevicePrimaryCtxRetain") > 0);
+    CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"),
+             cuda->calls("cuDevicePrimaryCtxRelease"));
+    end(p);
+}
+
+/* With several devices in use nobody knows which the thread will choose; a stream
+ * is of one. */
+TEST(no_context_and_two_devices)
+{
+    begin();
+    cuda->context(2);
+    cuda->current(NULL);
+    {
+        GNOMON_SCOPE_ON("special", NULL);
+    }
+    scope_on("on a stream", stream, 1 * MS);
+    CHECK(current() == NULL);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "special").count, 0);
+    CHECK_DEVICE(p, "on a stream", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(health().timers_failed, 1);
+    CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"),
+             cuda->calls("cuDevicePrimaryCtxRelease"));
+    end(p);
+}
+
+/* Nobody has used CUDA yet: that is told too, and does not hide what comes. */
+TEST(no_context_anywhere)
+{
+    begin();
+    cuda->current(NULL);
+    cuda->reset(0);
+    gnomon__test_log = keep_log;
+    {
         GNOMON_SCOPE_ON("a", NULL);
     }
-    gnomon_profile *p = look();
-    CHECK_NODE(p, "a", 1, 0, 0);
+    gnomon_profile_free(look());
+    CHECK(strstr(logged, "cuStreamIsCapturing: CUDA_ERROR_201 (201): some"));
     CHECK_EQ(health().timers_failed, 1);
-    CHECK_EQ(cuda->calls("cuInit"), 0);
     CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"), 0);
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    cuda->fail("cuEventRecord", 1, 2, 719);
+    scope_on("a", stream, 0);
+    scope_on("a", stream, 0);
+    gnomon_profile *p = look();
+    gnomon__test_log = NULL;
+    CHECK(strstr(logged, "cuEventRecord: CUDA_ERROR_719 (719): some"));
+    CHECK_EQ(times_in(logged, "some device times are missing"), 2);
     end(p);
 }
 

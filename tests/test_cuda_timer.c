@@ -224,6 +224,21 @@ TEST(no_context_yet)
     end();
 }
 
+/* A stream has a context of its own: the thread needs none, and gets none. */
+TEST(no_context_and_a_stream)
+{
+    begin();
+    cuda->current(NULL);
+    CHECK_EQ(time_work(stream, 2 * MS), GNOMON_OK);
+    CHECK(current() == NULL);
+    pass(5 * MS);
+    CHECK_EQ(gnomon_cuda_timer_elapsed(timer, &ms), GNOMON_OK);
+    CHECK(ms > 1.999 && ms < 2.001);
+    CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"),
+             cuda->calls("cuDevicePrimaryCtxRelease"));
+    end();
+}
+
 TEST(a_device_that_is_reset)
 {
     begin();

@@ -4,23 +4,26 @@
  *
  * A capture in progress, on whichever thread, forbids calls that could wait; ours
  * do not, and say so to the driver by the thread's capture mode, or the host's
- * capture would be invalid. */
+ * capture would be invalid.
+ *
+ * A thread that has made no call of CUDA's yet has no context either; it borrows
+ * the one that the runtime will give it, if that is there. */
 #include "device/cuda.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "device/cuda_driver.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
 
 #define STREAM_NON_BLOCKING 1u
-#define SPECIAL_STREAMS 2u /* 0, 1 legacy, 2 per thread: they are no pointers */
 
 /* ---- Trouble ------------------------------------------------------------- */
 
-static int first_result; /* 0: none yet; -1: told */
-static const char *first_call;
+/* The first refusal for want of a context, which mostly goes by itself, and the
+ * first other one. */
+static struct {
+    int result; /* 0: none yet; -1: told */
+    const char *call;
+} cuda_firsts[2];
 
 int gnomon__cuda_code(int result)
 {
@@ -31,63 +34,136 @@ int gnomon__cuda_code(int result)
     return result == CUDA_NO_DEVICE ? GNOMON_ENOENT : GNOMON_ESTATE;
 }
 
-/* The first refusal is remembered. */
 static int cuda_code(int result, const char *call)
 {
     int none = 0, code = gnomon__cuda_code(result);
-    if (code && code != GNOMON_EBUSY && !load_relaxed(&first_result) &&
-        cas_acq_rel(&first_result, &none, result))
-        store_release(&first_call, call);
+    int i = result != CUDA_NO_CONTEXT && result != CUDA_NOT_INITIALIZED;
+    if (code && code != GNOMON_EBUSY && !load_relaxed(&cuda_firsts[i].result) &&
+        cas_acq_rel(&cuda_firsts[i].result, &none, result))
+        store_release(&cuda_firsts[i].call, call);
     return code;
 }
 
-/* What the driver refused first, in a line, once; NULL: nothing new. */
-static const char *cuda_trouble(char *line, size_t size)
+void gnomon__cuda_tell(void)
 {
-    const char *call = load_acquire(&first_call);
-    int result = load_relaxed(&first_result);
-    if (!call || result <= 0)
-        return NULL;
-    store_relaxed(&first_result, -1);
-    snprintf(line, size, "%s: %s (%d): some device times are missing", call,
-             gnomon__cuda_result_name(result), result);
-    return line;
+    for (int i = 0; i < 2; i++) {
+        const char *call = load_acquire(&cuda_firsts[i].call);
+        int result = load_relaxed(&cuda_firsts[i].result);
+        if (!call || result <= 0)
+            continue;
+        store_relaxed(&cuda_firsts[i].result, -1);
+        gnomon__log("%s: %s (%d): some device times are missing", call,
+                    gnomon__cuda_result_name(result), result);
+    }
 }
 
 #define CUDA_TRY(call, ...) cuda_code(cu->call(__VA_ARGS__), "cu" #call)
 
 /* ---- Marking threads ----------------------------------------------------- */
 
-static int cuda_capture(const gnomon__cuda_calls *cu, void *stream)
+/* For a thread without a context: that of a device in use, until it is given
+ * back. What the special streams are depends on it, so for them it must be the
+ * only one. 0: there is none. */
+static int cuda_borrow(const void *stream, cuda_device *lender)
 {
-    int captured = 0;
-    int code = CUDA_TRY(StreamIsCapturing, stream, &captured);
-    return !code && captured ? GNOMON_EBUSY : code;
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    int count = 0, found = 0, is_active = 0;
+    unsigned flags;
+    void *context = NULL;
+    if (cu->CtxGetCurrent(&context) || context || cu->DeviceGetCount(&count))
+        return 0;
+    for (cuda_device device; count-- > 0;)
+        if (!cu->DeviceGet(&device, count) &&
+            !cu->PrimaryState(device, &flags, &is_active) && is_active) {
+            *lender = device;
+            found++;
+        }
+    if (!found || (found > 1 && gnomon__cuda_is_special(stream)) ||
+        cu->PrimaryRetain(&context, *lender))
+        return 0;
+    if (!cu->CtxPush(context))
+        return 1;
+    (void)cu->PrimaryRelease(*lender);
+    return 0;
+}
+
+static void cuda_give_back(cuda_device lender)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    void *popped;
+    cu->CtxPop(&popped);
+    (void)cu->PrimaryRelease(lender);
+}
+
+/* What `call` returns, once more with a borrowed context if it wants one. */
+#define CUDA_BORROWING(result, stream, call) \
+    do { \
+        cuda_device lender; \
+        result = call; \
+        if (unlikely(result == CUDA_NO_CONTEXT) && \
+            cuda_borrow(stream, &lender)) { \
+            result = call; \
+            cuda_give_back(lender); \
+        } \
+    } while (0)
+
+/* The driver's result; the call it is of, in `which`. */
+static int place_now(const gnomon__cuda_calls *cu, void *stream,
+                     gnomon_device_place *out, const char **which)
+{
+    unsigned long long life = 0;
+    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
+    *which = "cuStreamIsCapturing";
+    if (!result && captured)
+        return CUDA_CAPTURE_IMPLICIT;
+    if (!result && !gnomon__cuda_is_special(stream)) {
+        result = cu->StreamGetCtx(stream, &out->context);
+        *which = "cuStreamGetCtx";
+    } else if (!result) {
+        result = cu->CtxGetCurrent(&out->context);
+        *which = "cuCtxGetCurrent";
+    }
+    if (!result && cu->CtxGetId) {
+        result = cu->CtxGetId(out->context, &life);
+        *which = "cuCtxGetId";
+    }
+    out->life = life;
+    return result;
 }
 
 int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = 0;
-    int code = cu ? cuda_capture(cu, stream) : GNOMON_ENOENT;
-    if (!code && (uintptr_t)stream > SPECIAL_STREAMS)
-        code = CUDA_TRY(StreamGetCtx, stream, &out->context);
-    else if (!code)
-        code = CUDA_TRY(CtxGetCurrent, &out->context);
-    if (!code && cu->CtxGetId)
-        code = CUDA_TRY(CtxGetId, out->context, &life);
-    out->life = life;
-    return code;
+    const char *which;
+    int result;
+    if (!cu)
+        return GNOMON_ENOENT;
+    CUDA_BORROWING(result, stream, place_now(cu, stream, out, &which));
+    return cuda_code(result, which);
 }
 
-/* The numbers are streams of whichever context is current. */
+static int check_now(const gnomon__cuda_calls *cu, void *stream, void **context,
+                     const char **which)
+{
+    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
+    *which = "cuStreamIsCapturing";
+    if (!result && captured)
+        return CUDA_CAPTURE_IMPLICIT;
+    if (!result && gnomon__cuda_is_special(stream)) {
+        result = cu->CtxGetCurrent(context);
+        *which = "cuCtxGetCurrent";
+    }
+    return result;
+}
+
 static int cuda_check(void *stream, const gnomon_device_place *place)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
+    const char *which;
     void *context = place->context;
-    int code = cuda_capture(cu, stream);
-    if (!code && (uintptr_t)stream <= SPECIAL_STREAMS)
-        code = CUDA_TRY(CtxGetCurrent, &context);
+    int result;
+    CUDA_BORROWING(result, stream, check_now(cu, stream, &context, &which));
+    int code = cuda_code(result, which);
     return !code && context != place->context ? GNOMON_ESTATE : code;
 }
 
@@ -106,10 +182,17 @@ int gnomon__cuda_event_create(const gnomon_device_place *place, void **event)
     return code;
 }
 
-static int cuda_event_record(void *event, void *stream)
+int gnomon__cuda_record(void *event, void *stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    return CUDA_TRY(EventRecord, event, stream);
+    int result;
+    CUDA_BORROWING(result, stream, cu->EventRecord(event, stream));
+    return result;
+}
+
+static int cuda_event_record(void *event, void *stream)
+{
+    return cuda_code(gnomon__cuda_record(event, stream), "cuEventRecord");
 }
 
 /* ---- The reader ---------------------------------------------------------- */
@@ -140,12 +223,9 @@ static int cuda_enter(const gnomon_device_place *place)
 static void cuda_leave(void)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    char line[160];
     void *popped;
     cu->CaptureMode(&mode_before);
     cu->CtxPop(&popped);
-    if (cuda_trouble(line, sizeof line))
-        gnomon__log("%s", line);
 }
 
 static int cuda_event_done(void *event)

@@ -5,8 +5,20 @@
 
 #include "gnomon/cuda.h"
 
+/* 0, 1 the legacy one, 2 the thread's own: numbers, of the current context. */
+static inline int gnomon__cuda_is_special(const void *stream)
+{
+    return (uintptr_t)stream <= 2;
+}
+
 /* Where a stream is: as gnomon_device.place. Any thread. */
 int gnomon__cuda_place(void *stream, gnomon_device_place *out);
+
+/* Puts an event into a stream of its place; the driver's result. */
+int gnomon__cuda_record(void *event, void *stream);
+
+/* Says what the driver refused first, once. */
+void gnomon__cuda_tell(void);
 
 /* An event of that place, whatever context is current; as
  * gnomon_device.event_create. */

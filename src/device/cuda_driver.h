@@ -21,7 +21,9 @@ typedef int cuda_device;
 enum {
     CUDA_OK = 0,
     CUDA_NO_DEVICE = 100,
+    CUDA_NOT_INITIALIZED = 3,
     CUDA_STUB_LIBRARY = 34,
+    CUDA_NO_CONTEXT = 201,
     CUDA_NOT_READY = 600,
     CUDA_CAPTURE_IMPLICIT = 906
 };
@@ -36,10 +38,14 @@ enum {
     X(Init, "cuInit", (unsigned flags)) \
     X(GetErrorName, "cuGetErrorName", (cuda_result code, const char **name)) \
     X(DeviceGet, "cuDeviceGet", (cuda_device * device, int index)) \
+    X(DeviceGetCount, "cuDeviceGetCount", (int *count)) \
     X(DeviceGetName, "cuDeviceGetName", \
       (char *name, int size, cuda_device device)) \
     X(PrimaryRetain, "cuDevicePrimaryCtxRetain", \
       (void **context, cuda_device device)) \
+    X(PrimaryRelease, "cuDevicePrimaryCtxRelease_v2", (cuda_device device)) \
+    X(PrimaryState, "cuDevicePrimaryCtxGetState", \
+      (cuda_device device, unsigned *flags, int *is_active)) \
     X(CtxGetCurrent, "cuCtxGetCurrent", (void **context)) \
     X(CtxSetCurrent, "cuCtxSetCurrent", (void *context)) \
     X(CtxPush, "cuCtxPushCurrent_v2", (void *context)) \

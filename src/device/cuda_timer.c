@@ -48,11 +48,14 @@ int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
 }
 
 /* As the runtime does at a thread's first call: the chosen device's primary
- * context becomes its current one, and stays. */
-static int take_context(const gnomon__cuda_calls *cu)
+ * context becomes its current one, and stays. Only where it decides which stream
+ * is meant: others have a context of their own. */
+static int take_context(const gnomon__cuda_calls *cu, void *stream)
 {
     void *context = NULL;
     cuda_device device;
+    if (!gnomon__cuda_is_special(stream))
+        return GNOMON_OK;
     int code = TIMER_TRY(CtxGetCurrent, &context);
     if (code || context)
         return code;
@@ -86,11 +89,18 @@ static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     gnomon_device_place now = {NULL, 0};
+    int mode = CUDA_CAPTURE_RELAXED;
+    void *popped;
     if (has_events(timer)) {
+        int is_pushed = !cu->CtxPush(timer->place.context);
+        cu->CaptureMode(&mode);
         if (timer->begin)
             (void)cu->EventDestroy(timer->begin);
         if (timer->end)
             (void)cu->EventDestroy(timer->end);
+        cu->CaptureMode(&mode);
+        if (is_pushed)
+            cu->CtxPop(&popped);
     }
     timer->begin = timer->end = NULL;
     timer->place = now;
@@ -121,13 +131,14 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
     timer->state = TIMER_NEW;
-    int code = take_context(cu);
+    int code = take_context(cu, stream);
     if (!code)
         code = find_place(stream, &place);
     if (!code)
         code = timer_make_events(timer, &place);
     if (!code)
-        code = TIMER_TRY(EventRecord, timer->begin, stream);
+        code = timer_answer(gnomon__cuda_record(timer->begin, stream),
+                            "cuEventRecord");
     if (!code)
         timer->state = TIMER_STARTED;
     return code;
@@ -148,7 +159,8 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
                             "the timer was started on another device, or "
                             "before this one was reset");
     if (!code)
-        code = TIMER_TRY(EventRecord, timer->end, stream);
+        code = timer_answer(gnomon__cuda_record(timer->end, stream),
+                            "cuEventRecord");
     if (!code)
         timer->state = TIMER_STOPPED;
     return code;

@@ -54,7 +54,7 @@ static const uint64_t *the_clock;
 static void **kept; /* all that was ever made: the first word links them */
 static context *contexts[64];
 static unsigned context_count;
-static uint64_t alive, misuses, cost;
+static uint64_t alive, misuses, cost, retained;
 static const char *misused = "nothing";
 static int is_unloaded;
 static int driver_version = 13000;
@@ -283,10 +283,39 @@ static context *context_of(int device)
     return c;
 }
 
+EXPORT int cuDeviceGetCount(int *count)
+{
+    CALL("cuDeviceGetCount");
+    *count = 4;
+    return leave(OK);
+}
+
 EXPORT int cuDevicePrimaryCtxRetain(void **out, int device)
 {
     CALL("cuDevicePrimaryCtxRetain");
     *out = context_of(device);
+    retained++;
+    return leave(OK);
+}
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    CALL("cuDevicePrimaryCtxRelease");
+    (void)device;
+    if (!retained)
+        return leave(
+            misuse("a context is released too often", INVALID_CONTEXT));
+    retained--;
+    return leave(OK);
+}
+
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    CALL("cuDevicePrimaryCtxGetState");
+    *flags = 0;
+    *active = 0;
+    for (unsigned i = 0; i < context_count; i++)
+        *active |= contexts[i]->device == device && !contexts[i]->is_gone;
     return leave(OK);
 }
 
@@ -349,7 +378,7 @@ EXPORT int cuStreamIsCapturing(void *handle, int *status)
 {
     CALL("cuStreamIsCapturing");
     const stream *s = stream_of(handle);
-    if (!s)
+    if (!s || !current()) /* whatever the stream */
         return leave(INVALID_CONTEXT);
     if (s->is_gone || s->of->is_gone)
         return leave(INVALID_HANDLE);
@@ -363,6 +392,8 @@ EXPORT int cuStreamGetCtx(void *handle, void **out)
 {
     CALL("cuStreamGetCtx");
     const stream *s = stream_of(handle);
+    if (!current())
+        return leave(INVALID_CONTEXT);
     if (!s || s->is_gone)
         return leave(INVALID_HANDLE);
     *out = s->of;
@@ -426,10 +457,10 @@ EXPORT int cuEventCreate(void **out, unsigned flags)
 EXPORT int cuEventRecord(event *e, void *handle)
 {
     CALL("cuEventRecord");
-    int bad = check_event(e);
+    int bad = current() ? check_event(e) : INVALID_CONTEXT;
     if (bad)
         return leave(bad);
-    stream *s = stream_in(e->of, handle);
+    stream *s = stream_of(handle);
     if (s->is_gone)
         return leave(INVALID_HANDLE);
     if (s->of != e->of)
