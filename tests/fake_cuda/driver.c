@@ -709,10 +709,18 @@ static uint64_t fake_leaks(void)
     return n;
 }
 
+static uint64_t fake_retained(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t n = retained;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
 EXPORT extern const fake_cuda fake_cuda_table;
 const fake_cuda fake_cuda_table = {
     fake_clock,          fake_context, fake_current, fake_stream,
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
     fake_version,        fake_misuse,  fake_leaks,   fake_hang,
-    fake_unload,         fake_slow,    fake_revive};
+    fake_unload,         fake_slow,    fake_revive,  fake_retained};

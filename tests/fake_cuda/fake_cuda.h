@@ -42,6 +42,8 @@ typedef struct fake_cuda {
     void (*slow)(const char *call, unsigned us);
     /* The context of a device that was reset is there again, where it was. */
     void (*revive)(void *context);
+    /* How many contexts were retained and not released. */
+    uint64_t (*retained)(void);
 } fake_cuda;
 
 #endif
