@@ -77,7 +77,7 @@ static void listen_to(const char *tool)
     child_folder();
     setenv("NVTX_TOOL_OUT", "heard", 1);
     setenv("NVTX_INJECTION64_PATH", tool, 1);
-    setenv("GNOMON_CUDA_LIBRARY", TOOLS "cudart.so", 1);
+    setenv("GNOMON_CUDA_LIBRARY", TOOLS "cuda.so", 1);
 }
 
 /* In a child: exit 0: there was such a call and it failed; 2: there was none. */

@@ -29,12 +29,15 @@ typedef struct nvtx_self {
     int is_scheduled; /* else one capture lasts to the end */
     int is_open;      /* ... a capture */
     uint64_t range;   /* of it */
+    uint32_t is_due;  /* CUDA was not in use when it opened */
     int (*cuda_stop)(void);
 } nvtx_self;
 
 /* ---- Capture ranges ----------------------------------------------------------- */
 
 typedef int nvtx_cuda_call(void);
+
+enum { NVTX_CUDA_NOT_INITIALIZED = 3 }; /* CUDA_ERROR_NOT_INITIALIZED, cuda.h */
 
 static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
 {
@@ -44,44 +47,57 @@ static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
     return call;
 }
 
-/* The CUDA that the program has loaded, never another: its runtime, or else its
- * driver. $GNOMON_CUDA_LIBRARY names one to load instead. Libraries stay open. */
-static int nvtx_find_cuda(nvtx_cuda_call **start, nvtx_cuda_call **stop)
+/* Tells the tool, through the driver that the program has loaded, never another;
+ * $GNOMON_CUDA_LIBRARY names one to load instead. It stays open. Not through the
+ * runtime: its cudaProfilerStart makes a context of whatever device is current,
+ * which the host may be about to choose, or keeps an error for the host's
+ * cudaGetLastError; and it comes to the driver's function, of which tools hear as
+ * well. 0: there is no driver, or it was not initialized: no tool can have heard.
+ * What else it says is the tool's affair. */
+static int nvtx_start_cuda(nvtx_self *s)
 {
-    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12",
-                                        "libcudart.so.11.0", "libcudart.so",
-                                        "libcuda.so.1"};
     const char *given = secure_getenv("GNOMON_CUDA_LIBRARY");
-    size_t count = given ? 1 : sizeof names / sizeof *names;
-    for (size_t i = 0; i < count; i++) {
-        void *library = dlopen(given ? given : names[i],
-                               RTLD_LAZY | (given ? 0 : RTLD_NOLOAD));
-        for (int driver = 0; library && driver < 2; driver++) {
-            *start = nvtx_symbol(library, driver ? "cuProfilerStart"
-                                                 : "cudaProfilerStart");
-            *stop = nvtx_symbol(library,
-                                driver ? "cuProfilerStop" : "cudaProfilerStop");
-            if (*start && *stop)
-                return 1;
-        }
-    }
-    return 0;
+    void *library = dlopen(given ? given : "libcuda.so.1",
+                           RTLD_LAZY | (given ? 0 : RTLD_NOLOAD));
+    nvtx_cuda_call *start = nvtx_symbol(library, "cuProfilerStart");
+    nvtx_cuda_call *stop = nvtx_symbol(library, "cuProfilerStop");
+    if (!start || !stop || start() == NVTX_CUDA_NOT_INITIALIZED)
+        return 0;
+    s->cuda_stop = stop;
+    return 1;
 }
 
 static void nvtx_open_capture(nvtx_self *s)
 {
     static uint32_t is_told;
-    nvtx_cuda_call *start;
-    if (s->captures & NVTX_BY_CUDA) {
-        if (nvtx_find_cuda(&start, &s->cuda_stop))
-            (void)start(); /* what it says is the tool's affair */
-        else if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
-            s->log("nvtx: capture=: this program has not loaded CUDA: "
-                   "--capture-range=cudaProfilerApi sees no window");
+    if (s->captures & NVTX_BY_CUDA && !nvtx_start_cuda(s)) {
+        __atomic_store_n(&s->is_due, !s->is_scheduled, __ATOMIC_RELAXED);
+        if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+            s->log(s->is_scheduled
+                       ? "nvtx: capture=: this program does not use CUDA yet: "
+                         "--capture-range=cudaProfilerApi sees no window"
+                       : "nvtx: capture=: this program does not use CUDA yet: "
+                         "--capture-range=cudaProfilerApi begins with the "
+                         "first step's end at which it does");
     }
     if (s->captures & NVTX_BY_RANGE)
         s->range = gnomon__nvtx_capture_begin(s->domain);
     s->is_open = 1;
+}
+
+/* Without a schedule the window opens at the first mark, often before CUDA is in
+ * use: it is told at the end of the first step that finds CUDA so. Threads may
+ * step at once; nothing closes meanwhile. */
+static void nvtx_step(void *self, uint64_t number, uint64_t ns)
+{
+    nvtx_self *s = self;
+    int kept = errno;
+    (void)number, (void)ns;
+    if (__atomic_load_n(&s->is_due, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&s->is_due, 0, __ATOMIC_RELAXED) &&
+        !nvtx_start_cuda(s))
+        __atomic_store_n(&s->is_due, 1, __ATOMIC_RELAXED);
+    errno = kept;
 }
 
 /* The range lies inside what the other way captures. */
@@ -222,6 +238,7 @@ static const gnomon_profiler nvtx = {
 #if GNOMON_WITH_NVTX
     .start = gnomon__nvtx_start,
     .stop = gnomon__nvtx_stop,
+    .step = nvtx_step,
     .counter = gnomon__nvtx_counter,
     .mark = gnomon__nvtx_mark,
     .thread = gnomon__nvtx_thread,

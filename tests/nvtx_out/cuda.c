@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a capture range needs of CUDA: as its runtime, or, with DRIVER, as its
- * driver. A line for each call, in the tool's file. */
+/* What a capture range needs of CUDA, with DRIVER: of its driver; else its runtime,
+ * which nobody may call. A line for each call, in the tool's file. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +19,32 @@ static int say(const char *line)
 }
 
 #ifdef DRIVER
-#define START cuProfilerStart
-#define STOP cuProfilerStop
-#else
-#define START cudaProfilerStart
-#define STOP cudaProfilerStop
-#endif
+EXPORT int cuProfilerStart(void);
+EXPORT int cuProfilerStop(void);
 
-EXPORT int START(void);
-EXPORT int STOP(void);
-
-EXPORT int START(void)
+/* $CUDA_LATE: so many calls come before cuInit was called. */
+EXPORT int cuProfilerStart(void)
 {
-    return say("cuda start\n");
+    static int calls;
+    const char *late = getenv("CUDA_LATE");
+    return late && calls++ < atoi(late) ? 3 : say("cuda start\n");
 }
 
-EXPORT int STOP(void)
+EXPORT int cuProfilerStop(void)
 {
     return say("cuda stop\n");
 }
+#else
+EXPORT int cudaProfilerStart(void);
+EXPORT int cudaProfilerStop(void);
+
+EXPORT int cudaProfilerStart(void)
+{
+    return say("FAULT: a context of some device\n");
+}
+
+EXPORT int cudaProfilerStop(void)
+{
+    return say("FAULT: the runtime\n");
+}
+#endif
