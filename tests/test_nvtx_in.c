@@ -183,6 +183,20 @@ TEST(old_libraries_of_nvtx_are_served)
     gnomon_profile_free(p);
 }
 
+/* PyTorch's emit_nvtx numbers each call: they are calls of one name. */
+TEST(numbers_of_pytorch_are_not_of_the_name)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("torch=3000");
+    CHECK_EQ(count_at(p, "aten::add"), 3000);
+    CHECK_EQ(count_at(p, "aten::add > AddBackward0"), 3000);
+    CHECK_EQ(count_at(p, "aten::add > aten::mul"), 3000);
+    CHECK_EQ(count_at(p, "aten::add > !aten::mul"), 3000);
+    CHECK_EQ(count_all(p), 12000);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 4);
+    gnomon_profile_free(p);
+}
+
 /* ---- Trouble --------------------------------------------------------------- */
 
 TEST(pops_without_a_push_change_nothing)

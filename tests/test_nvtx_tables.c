@@ -22,6 +22,7 @@ TEST(tables)
 
 #include "gnomon/profiler.h"
 #include "each_allocation.h"
+#include "inject/nvtx.h"
 #include "live.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -353,6 +354,54 @@ TEST(threads_agree_on_who_came_first)
         CHECK_EQ(live_count(p, text), RACERS);
     }
     gnomon_profile_free(p);
+}
+
+/* What of a text is the name: all, but for parts that only PyTorch adds. */
+TEST(names_end_where_numbers_of_pytorch_begin)
+{
+    static const char *const bare[] = {"aten::add", "f(int, double)", "a, b",
+                                       "a, seq = x"};
+    static const char *const parts[] = {
+        ", seq = 0",
+        ", seq=12",
+        ", stashed seq = 3",
+        ", stashed seq=18446744073709551615",
+        ", op_id = 7",
+        ", sizes = []",
+        ", sizes = [[2, 3], [], [[1, -1], [4]]]",
+        ", seq = 1, op_id = 7, sizes = [[2]], input_op_ids = [(5,0), (6,1)]",
+        ", op_id = 7, input_op_ids = []"};
+    static const char *const whole[] = {"",
+                                        ",",
+                                        ", seq = 5",
+                                        "step, seq = ",
+                                        "step, seq = 5 ",
+                                        "step, seq = 5, ",
+                                        "step, seq =5",
+                                        "step,seq = 5",
+                                        "step, sequence = 5",
+                                        "step, id = 5",
+                                        "step, seq = 5, lr = 0.1",
+                                        "step, sizes = 5]",
+                                        "step, sizes = ]",
+                                        "step, sizes = [5",
+                                        "step, sizes = [[5]",
+                                        "step, sizes = [5]]",
+                                        "step, sizes = [a]",
+                                        "step, sizes = [0.5]"};
+    char text[256];
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++) {
+        CHECK_EQ(gnomon__in_bare(bare[i]), strlen(bare[i]));
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            snprintf(text, sizeof text, "%s%s", bare[i], parts[k]);
+            CHECK_EQ(gnomon__in_bare(text), strlen(bare[i]));
+        }
+    }
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!CHECK_EQ(gnomon__in_bare(whole[i]), strlen(whole[i])))
+            fprintf(stderr, "    %s\n", whole[i]);
+    CHECK_EQ(gnomon__in_bare("a, seq = 1, b, op_id = 2"),
+             strlen("a, seq = 1, b"));
 }
 
 /* Pushes that nobody pops take memory up to a limit; then they are counted. */

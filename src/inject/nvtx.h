@@ -99,7 +99,8 @@ gnomon__in_domain *gnomon__in_domain_of(const char *text);
 void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
                           const char *text);
 
-/* Never NULL; "(other)" past the limit of names or out of memory. */
+/* Of the bare text. Never NULL; "(other)" past the limit of names or out of
+ * memory. */
 gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain,
                                     const char *text);
 
@@ -198,6 +199,11 @@ void gnomon__in_units(gnomon__in_text *out, const void *units, size_t count,
 void gnomon__in_message(gnomon__in_text *out, int32_t type,
                         nvtxMessageValue_t message);
 void gnomon__in_text_free(gnomon__in_text *text);
+
+/* Bytes of the text without what PyTorch's emit_nvtx hangs on each call's: they
+ * would make each a name of its own. Linear in the text; of one without a comma,
+ * its length. */
+size_t gnomon__in_bare(const char *text);
 
 /* ---- Callbacks, by the modules of NVTX ------------------------------------ */
 

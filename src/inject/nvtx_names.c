@@ -122,42 +122,44 @@ void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
 
 /* ---- Names ---------------------------------------------------------------- */
 
-static uint64_t hash_name(const gnomon__in_domain *domain, const char *text)
+static uint64_t hash_name(const gnomon__in_domain *domain, const char *text,
+                          size_t n)
 {
     uint64_t hash = 0xcbf29ce484222325ull ^ domain->index; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
     return hash;
 }
 
 static gnomon__in_name *find_name(gnomon__in_name *from,
                                   const gnomon__in_domain *domain,
-                                  uint64_t hash, const char *text)
+                                  uint64_t hash, const char *text, size_t n)
 {
     while (from && (from->hash != hash || from->domain != domain ||
-                    strcmp(from->text, text) != 0))
+                    strncmp(from->text, text, n) != 0 || from->text[n]))
         from = from->next;
     return from;
 }
 
 gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
 {
-    uint64_t hash = hash_name(domain, text);
+    size_t n = gnomon__in_bare(text);
+    uint64_t hash = hash_name(domain, text, n);
     gnomon__in_name **bucket = &in_names[(hash ^ hash >> 32) % BUCKETS];
     gnomon__in_name *head = load_acquire(bucket), *made = NULL;
-    gnomon__in_name *known = find_name(head, domain, hash, text);
+    gnomon__in_name *known = find_name(head, domain, hash, text, n);
     if (known)
         return known;
     if (load_relaxed(&names_made) < MAX_NAMES)
-        made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
+        made = gnomon__in_keep(sizeof *made + n + 1);
     if (!made)
         return &in_other_name;
     made->domain = domain;
     made->hash = hash;
-    made->text = strcpy((char *)(made + 1), text);
+    made->text = memcpy((char *)(made + 1), text, n); /* zeroes follow */
     do { /* partner: the acquire above */
         head = load_acquire(bucket);
-        known = find_name(head, domain, hash, text);
+        known = find_name(head, domain, hash, text, n);
         made->next = head;
     } while (!known && !cas_acq_rel(bucket, &head, made));
     if (known) {

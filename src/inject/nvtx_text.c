@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's texts of all kinds as UTF-8. Of wide ones what is no code point becomes
- * U+FFFD; the locale has no say. */
+/* NVTX's texts of all kinds as UTF-8, and what of them is a name. Of wide ones
+ * what is no code point becomes U+FFFD; the locale has no say. */
 #include <errno.h>
 #include <string.h>
 #include <wchar.h>
@@ -98,4 +98,59 @@ void gnomon__in_message(gnomon__in_text *out, int32_t type,
 void gnomon__in_text_free(gnomon__in_text *text)
 {
     gnomon__free(text->kept);
+}
+
+/* ---- PyTorch's ------------------------------------------------------------- */
+
+/* Past "12", "[[2, 3], []]" or "[(5,0), (7,1)]"; NULL: it is none of them. */
+static const char *skip_value(const char *at)
+{
+    const char *from = at;
+    if (*at != '[') {
+        at += strspn(at, "0123456789");
+        return at != from ? at : NULL;
+    }
+    int depth = 0;
+    do {
+        if (!*at || !strchr("[]() ,-0123456789", *at))
+            return NULL;
+        depth += (*at == '[') - (*at == ']');
+        at++;
+    } while (depth);
+    return at;
+}
+
+/* Past one of the parts that PyTorch adds, ", seq = 12" or, in 1.0, ", seq=12";
+ * NULL: there is none here. */
+static const char *skip_part(const char *at)
+{
+    static const char *const keys[] = {"seq", "stashed seq", "op_id", "sizes",
+                                       "input_op_ids"};
+    if (strncmp(at, ", ", 2) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t n = strlen(keys[i]);
+        if (strncmp(at + 2, keys[i], n) != 0)
+            continue;
+        const char *equals = at + 2 + n;
+        if (strncmp(equals, " = ", 3) == 0)
+            return skip_value(equals + 3);
+        return *equals == '=' ? skip_value(equals + 1) : NULL;
+    }
+    return NULL;
+}
+
+/* Parts behind which the text goes on are the program's own. */
+size_t gnomon__in_bare(const char *text)
+{
+    const char *comma = strchr(text, ',');
+    while (comma) {
+        const char *end = comma, *next;
+        while ((next = skip_part(end)))
+            end = next;
+        if (!*end && comma != text)
+            return (size_t)(comma - text);
+        comma = *end ? strchr(end + 1, ',') : NULL;
+    }
+    return strlen(text);
 }

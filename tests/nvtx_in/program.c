@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
@@ -436,6 +437,32 @@ static void fresh(int n)
     }
 }
 
+/* Each text is another, as PyTorch's emit_nvtx has them: n inline in one buffer,
+ * and n each wide, registered, and as marks. */
+static void torch(int n)
+{
+    char text[128];
+    wchar_t wide[64];
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text,
+                 "aten::add, seq = %d, op_id = %d, sizes = [[2, %d], [], [1]], "
+                 "input_op_ids = [(%d,0), (7,1)]",
+                 i, i + 1, i, i);
+        nvtxRangePushA(text);
+        swprintf(wide, 64, L"AddBackward0, stashed seq=%d", i);
+        nvtxRangePushW(wide);
+        nvtxRangePop();
+        snprintf(text, sizeof text, "aten::mul, op_id = %d", i);
+        nvtxEventAttributes_t a =
+            registered(nvtxDomainRegisterStringA(NULL, text));
+        nvtxRangePushEx(&a);
+        nvtxRangePop();
+        snprintf(text, sizeof text, "aten::mul, seq = %d", i);
+        nvtxMarkA(text);
+        nvtxRangePop();
+    }
+}
+
 __attribute__((constructor)) static void early(void)
 {
     if (getenv("PROGRAM_EARLY")) {
@@ -470,7 +497,8 @@ int main(int argc, char **argv)
                  {"names", names, NULL},
                  {"waits", waits, NULL},
                  {"forks", forks, NULL},
-                 {"fresh=", NULL, fresh}};
+                 {"fresh=", NULL, fresh},
+                 {"torch=", NULL, torch}};
     for (int i = 1; i < argc; i++)
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
             size_t n = strlen(words[k].word);
