@@ -15,7 +15,7 @@
 #include "platform/memory.h"
 
 #define BUCKETS 4096u
-#define MAX_NAMES (1u << 17) /* as many as gnomon takes */
+#define MAX_NAMES 130000u /* gnomon takes 131072: a program's own, too */
 #define MAX_DOMAINS 1024u
 #define MAX_LABELS 65536u /* of one domain, with those that came later */
 #define MAX_GAUGES 65536u
@@ -27,7 +27,7 @@ static gnomon__in_domain *in_domains = &in_other_domain;
 static uint32_t domain_count = 2;
 
 static gnomon__in_name *in_names[BUCKETS];
-static uint32_t names_made, gauges_made;
+static uint32_t names_made, places_made, gauges_made;
 
 /* What stands in for a name that cannot be taken. */
 static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
@@ -120,6 +120,20 @@ void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
     add_release(&domain->labelled, 1); /* partner: place_make */
 }
 
+/* Whether `made` texts, or texts with a category, are all that is taken. It is told
+ * once, without a number, which would need each of the rest to be known. */
+static int is_full(const uint32_t *made)
+{
+    static uint32_t is_told;
+    if (load_relaxed(made) < MAX_NAMES)
+        return 0;
+    if (load_relaxed(&gnomon_gate) && !swap_acq_rel(&is_told, 1))
+        gnomon__log("NVTX: more than %u texts: the rest are counted under "
+                    "(other)",
+                    MAX_NAMES);
+    return 1;
+}
+
 /* ---- Names ---------------------------------------------------------------- */
 
 static uint64_t hash_name(const gnomon__in_domain *domain, const char *text,
@@ -150,7 +164,7 @@ gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
     gnomon__in_name *known = find_name(head, domain, hash, text, n);
     if (known)
         return known;
-    if (load_relaxed(&names_made) < MAX_NAMES)
+    if (!is_full(&names_made))
         made = gnomon__in_keep(sizeof *made + n + 1);
     if (!made)
         return &in_other_name;
@@ -183,7 +197,8 @@ static gnomon_region in_region_of(int kind, const char *name,
                            .category = category};
 }
 
-/* gnomon is full, out of memory, or inside a callback, where it takes none. */
+/* We or gnomon are full, out of memory, or inside a callback, where it takes
+ * none. */
 static int is_refused(const gnomon_region *region, const char *text)
 {
     return strcmp(region->name, in_other_name.text) == 0 &&
@@ -220,7 +235,10 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
         return &in_other_place;
     char *text = (char *)(made + 1);
     snprintf(text, room, "%s%s%s", domain->text, slash, last);
-    made->scope = gnomon_region_get(name->text, text);
+    int is_room = find_place(load_acquire(&name->places), category, text) ||
+                  !is_full(&places_made);
+    made->scope =
+        is_room ? gnomon_region_get(name->text, text) : &in_other_scope;
     made->mark = in_region_of(GNOMON_KIND_MARK, name->text, text);
     made->counter = in_region_of(GNOMON_KIND_COUNTER, name->text, text);
     made->category = category;
@@ -235,8 +253,10 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
         known = find_place(head, category, text);
         made->next = head;
     } while (!known && !cas_acq_rel(&name->places, &head, made));
-    if (!known)
+    if (!known) {
+        add_relaxed(&places_made, 1);
         return made;
+    }
     store_relaxed(&known->labelled, labelled);
     gnomon__free(made);
     return known;

@@ -437,6 +437,19 @@ static void fresh(int n)
     }
 }
 
+/* Each in two categories. */
+static void fresh_twice(int n)
+{
+    char text[32] = "";
+    nvtxEventAttributes_t a = ascii(text);
+    for (int i = 0; i < 2 * n; i++) {
+        snprintf(text, sizeof text, "fresh %d", i / 2);
+        a.category = (uint32_t)(i % 2);
+        nvtxRangePushEx(&a);
+        nvtxRangePop();
+    }
+}
+
 /* Each text is another, as PyTorch's emit_nvtx has them: n inline in one buffer,
  * and n each wide, registered, and as marks. */
 static void torch(int n)
@@ -498,6 +511,7 @@ int main(int argc, char **argv)
                  {"waits", waits, NULL},
                  {"forks", forks, NULL},
                  {"fresh=", NULL, fresh},
+                 {"fresh_twice=", NULL, fresh_twice},
                  {"torch=", NULL, torch}};
     for (int i = 1; i < argc; i++)
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
