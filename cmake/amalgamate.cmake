@@ -17,8 +17,6 @@ set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")
 set(wanted_nvtx3/nvToolsExtCounters.h
   "GNOMON_WITH_NVTX && __has_include(<nvtx3/nvToolsExtCounters.h>)")
-set(wanted_nvtx3/nvToolsExtCuda.h
-  "GNOMON_WITH_NVTX && __has_include(<cuda.h>)")
 
 set(known "|") # headers that are in already
 set(system "") # includes, a line each

@@ -23,9 +23,6 @@
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
-#if __has_include(<cuda.h>) /* which the next one includes */
-#include <nvtx3/nvToolsExtCuda.h>
-#endif
 
 #define NVTX_PLACES 256u /* places in one block */
 #define NVTX_PLACE_BLOCKS 4096u
@@ -366,14 +363,17 @@ void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name)
     nvtxNameOsThreadA((uint32_t)gettid(), name);
 }
 
+/* nvtxNameCuStreamA, by the pointer that it calls: its own header wants cuda.h,
+ * which comes with no headers of NVTX from elsewhere than a toolkit. Once there
+ * is a domain, the pointer is the tool's, or NULL. */
 void gnomon__nvtx_stream(void *self, const gnomon_device *device, void *stream,
                          const char *name)
 {
-    (void)self, (void)device, (void)stream, (void)name;
-#ifdef NVTOOLSEXT_CUDA_V3
-    if (strcmp(device->name, "cuda") == 0)
-        nvtxNameCuStreamA(stream, name);
-#endif
+    nvtxNameCuStreamA_fakeimpl_fntype tell =
+        NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
+    (void)self;
+    if (tell && strcmp(device->name, "cuda") == 0)
+        tell(stream, name);
 }
 
 /* ---- Capture ranges ----------------------------------------------------------- */
