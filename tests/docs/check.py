@@ -144,8 +144,9 @@ def prepare(source, build, work, cc):
     for name in list(environment):
         if name.startswith("GNOMON"):
             del environment[name]
-    shutil.copy(os.path.join(source, "tests", "docs", "nsys"),
-                os.path.join(work, "bin"))
+    for tool in ("nsys", "ncu"):
+        shutil.copy(os.path.join(source, "tests", "docs", tool),
+                    os.path.join(work, "bin"))
     environment["PATH"] = ":".join((os.path.join(work, "bin"),
                                     os.path.join(prefix, "bin"),
                                     os.environ["PATH"]))
