@@ -37,7 +37,7 @@ typedef struct nvtx_self {
 
 typedef int nvtx_cuda_call(void);
 
-enum { NVTX_CUDA_NOT_INITIALIZED = 3 }; /* CUDA_ERROR_NOT_INITIALIZED, cuda.h */
+enum { NVTX_CUDA_NOT_INITIALIZED = 3, NVTX_CUDA_NO_CONTEXT = 201 }; /* cuda.h */
 
 static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
 {
@@ -52,8 +52,8 @@ static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
  * runtime: its cudaProfilerStart makes a context of whatever device is current,
  * which the host may be about to choose, or keeps an error for the host's
  * cudaGetLastError; and it comes to the driver's function, of which tools hear as
- * well. 0: there is no driver, or it was not initialized: no tool can have heard.
- * What else it says is the tool's affair. */
+ * well. 0: there is no driver, or nothing of it on this thread: it enables a tool
+ * for the current context. What else it says is the tool's affair. */
 static int nvtx_start_cuda(nvtx_self *s)
 {
     const char *given = secure_getenv("GNOMON_CUDA_LIBRARY");
@@ -61,7 +61,8 @@ static int nvtx_start_cuda(nvtx_self *s)
                            RTLD_LAZY | (given ? 0 : RTLD_NOLOAD));
     nvtx_cuda_call *start = nvtx_symbol(library, "cuProfilerStart");
     nvtx_cuda_call *stop = nvtx_symbol(library, "cuProfilerStop");
-    if (!start || !stop || start() == NVTX_CUDA_NOT_INITIALIZED)
+    int result = start && stop ? start() : NVTX_CUDA_NOT_INITIALIZED;
+    if (result == NVTX_CUDA_NOT_INITIALIZED || result == NVTX_CUDA_NO_CONTEXT)
         return 0;
     s->cuda_stop = stop;
     return 1;
