@@ -32,10 +32,17 @@ bench) cmake --build build/gpu -j "$jobs" --target bench_gpu gpu_which ;;
 *) echo "usage: gpu.sh test|bench" && exit 2 ;;
 esac
 
-if ! build/gpu/tests/gpu/gpu_which; then
-    echo "no GPU here: built, not run"
-    exit 0
-fi
+status=0
+build/gpu/tests/gpu/gpu_which || status=$?
+case $status in
+0) ;;
+77) echo "no GPU here: built, not run" && exit 0 ;;
+*)
+    echo "built, but what is here cannot be used: see the line above"
+    echo "(a driver that is older than the toolkit wants another toolkit: CUDA_HOME)"
+    exit 1
+    ;;
+esac
 if [ "$job" = test ]; then
     exec ctest --test-dir build/gpu -L '^gpu$' --no-tests=error \
         --output-on-failure

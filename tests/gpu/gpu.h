@@ -17,6 +17,7 @@
 #include "../test.h"
 #include "gnomon/cuda.h"
 #include "gnomon/profiler.h"
+#include "here.h"
 #include "kernels.h"
 
 #define US 1000.0
@@ -37,14 +38,17 @@ static inline int gpu_ok(cudaError_t code, const char *file, int line,
 
 static volatile int *gpu_flag; /* of gates */
 
+/* 0: there is none. A device that cannot be used fails the test. */
 static inline int gpu_count(void)
 {
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError();
-        return 0;
-    }
-    return count;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code == cudaSuccess)
+        return count;
+    cudaGetLastError();
+    if (!gpu_is_none(code))
+        gpu_ok(code, __FILE__, __LINE__, "cudaGetDeviceCount(&count)");
+    return 0;
 }
 
 static inline void gate_close(cudaStream_t stream)
@@ -97,14 +101,21 @@ static inline cudaStream_t gpu_stream(void)
 
 /* ---- What gnomon saw ------------------------------------------------------- */
 
+static gnomon_profiler timed;
+static const char *timed_by = "timed"; /* whose profile is looked at */
+
 static inline int timed_attach(void)
 {
-    static gnomon_profiler timed;
     timed.struct_size = sizeof timed;
     timed.abi = GNOMON_ABI;
     timed.wants = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
     timed.name = "timed";
     return CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+}
+
+static inline int timed_detach(void)
+{
+    return CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
 }
 
 /* Of all nodes of that name, on all threads; count 0: there are none. */
@@ -114,7 +125,7 @@ static inline gnomon_host_stats device_of(const char *name)
     gnomon_profile *p = NULL;
     memset(&sum, 0, sizeof sum);
     sum.min_ns = UINT64_MAX;
-    CHECK_EQ(gnomon_snapshot(&p, "timed", 1), GNOMON_OK);
+    CHECK_EQ(gnomon_snapshot(&p, timed_by, 1), GNOMON_OK);
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
     for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         gnomon_node_info n;
