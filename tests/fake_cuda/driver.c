@@ -181,9 +181,11 @@ static int may_not(const char *what)
     return OK;
 }
 
-/* A stream's handle may be one of the three numbers. */
-static stream *stream_in(context *c, void *handle)
+/* A stream's handle may be one of the three numbers, which are streams of the
+ * current context. NULL: there is none. */
+static stream *stream_of(void *handle)
 {
+    context *c = current();
     if ((uintptr_t)handle > 2)
         return handle;
     if ((uintptr_t)handle < 2 || !c)
@@ -193,11 +195,6 @@ static stream *stream_in(context *c, void *handle)
         own->of = c;
     }
     return own;
-}
-
-static stream *stream_of(void *handle)
-{
-    return stream_in(current(), handle);
 }
 
 static uint64_t come_to(stream *s)
@@ -368,6 +365,8 @@ EXPORT int cuCtxGetDevice(int *device)
 EXPORT int cuCtxGetId(const context *c, unsigned long long *id)
 {
     CALL("cuCtxGetId");
+    if (!c && !(c = current()))
+        return leave(INVALID_CONTEXT);
     if (c->is_gone)
         return leave(DESTROYED);
     *id = c->id;
