@@ -77,6 +77,62 @@ TEST(the_device_has_its_own_times)
     end(p);
 }
 
+/* Of a device that is out of order: an event is over before one that is in front
+ * of it. What was measured cannot be true, and is neither negative nor more than
+ * could have passed; what comes after is right again. */
+TEST(events_out_of_order)
+{
+    begin();
+    gnomon_region *wrong = gnomon_region_get("wrong", NULL);
+    gnomon_region *outer = gnomon_region_get("outer", NULL);
+    const gnomon_device *d = gnomon_cuda_device();
+    cuda->launch(stream, 5 * MS);
+    gnomon_device_scope s = gnomon_begin_on(wrong, d, stream);
+    cuda->early(stream, 1);
+    gnomon_end_on(s); /* 5 ms before its begin */
+    cuda->early(stream, 0);
+    pass(1 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "wrong").count, 0);
+    gnomon_profile_free(p);
+    pass(10 * MS);
+    s = gnomon_begin_on(outer, d, stream);
+    scope_on("inner", stream, 2 * MS);
+    cuda->early(stream, 1);
+    gnomon_end_on(s); /* before that of the inner one */
+    cuda->early(stream, 0);
+    pass(10 * MS);
+    scope_on("right", stream, 3 * MS);
+    pass(10 * MS);
+    p = look();
+    gnomon_host_stats its = device_of(p, "wrong"), out = device_of(p, "outer");
+    CHECK_EQ(its.total_ns, 0);
+    CHECK(out.total_ns <= 10 * US && out.self_ns <= out.total_ns);
+    CHECK_EQ(its.count + out.count + health().timers_failed, 2);
+    CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    CHECK_DEVICE(p, "right", 1, 3 * MS, 3 * MS, 3 * MS, 3 * MS);
+    end(p);
+}
+
+/* One that is over early, behind one that is not over yet, is read after it. */
+TEST(an_early_event_behind_a_late_one)
+{
+    begin();
+    scope_on("late", stream, UINT64_MAX);
+    cuda->early(stream, 1);
+    scope_on("early", stream, 0);
+    cuda->early(stream, 0);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "late").count, 0);
+    gnomon_profile_free(p);
+    cuda->finish(stream);
+    p = look();
+    CHECK_EQ(device_of(p, "late").count, 1);
+    CHECK_DEVICE(p, "early", 1, 10 * US, 10 * US, 10 * US, 10 * US);
+    end(p);
+}
+
 static void nested(void *inner)
 {
     GNOMON_SCOPE_ON("outer", stream);

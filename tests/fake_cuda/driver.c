@@ -38,7 +38,7 @@ typedef struct context {
 typedef struct stream {
     context *of;
     uint64_t ready; /* when its work will be over */
-    int is_gone, is_capturing, waits_for_none;
+    int is_gone, is_capturing, waits_for_none, is_early;
 } stream;
 
 typedef struct event {
@@ -46,7 +46,7 @@ typedef struct event {
     uint64_t life; /* of the context, when it was made */
     uint64_t at;   /* 0: not recorded */
     stream *in;
-    int is_gone, hangs;
+    int is_gone;
 } event;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -467,7 +467,7 @@ EXPORT int cuEventRecord(event *e, void *handle)
     if (s->is_capturing)
         return leave(misuse("an event goes into a graph", INVALID_VALUE));
     e->in = s;
-    e->at = come_to(s);
+    e->at = s->is_early ? now() : come_to(s);
     return leave(OK);
 }
 
@@ -604,6 +604,13 @@ static void fake_finish(void *handle)
     pthread_mutex_unlock(&lock);
 }
 
+static void fake_early(void *handle, int is_early)
+{
+    pthread_mutex_lock(&lock);
+    stream_of(handle)->is_early = is_early;
+    pthread_mutex_unlock(&lock);
+}
+
 static void fake_capture(void *handle, int begins)
 {
     pthread_mutex_lock(&lock);
@@ -722,4 +729,5 @@ const fake_cuda fake_cuda_table = {
     fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
     fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
     fake_version,        fake_misuse,  fake_leaks,   fake_hang,
-    fake_unload,         fake_slow,    fake_revive,  fake_retained};
+    fake_unload,         fake_slow,    fake_revive,  fake_retained,
+    fake_early};

@@ -44,6 +44,9 @@ typedef struct fake_cuda {
     void (*revive)(void *context);
     /* How many contexts were retained and not released. */
     uint64_t (*retained)(void);
+    /* Events that are put into the stream are over at once, before what was put
+     * there earlier; or no more. */
+    void (*early)(void *stream, int is_early);
 } fake_cuda;
 
 #endif
