@@ -52,6 +52,41 @@ TEST(default_streams_are_the_threads_own)
     gpu_is_well();
 }
 
+/* An event timer on stream 0, behind work that the host is ahead of. A gate is
+ * closed in a stream that the legacy stream waits for, and a thread's own does
+ * not: a timer in the wrong one would be over when the gate is open again. */
+TEST(timers_are_in_the_threads_stream)
+{
+    gnomon_cuda_timer *timer = NULL;
+    cudaStream_t other = NULL;
+    double ms = 0;
+    if (!gpu_begin())
+        SKIP(NO_GPU);
+    event_pair pair = pair_create();
+    CUDA(cudaStreamCreate(&other)); /* not cudaStreamNonBlocking */
+    if (!CHECK_EQ(gnomon_cuda_timer_create(&timer), GNOMON_OK))
+        return;
+    gate_close(other);
+    put_spin(20000000, cudaStreamPerThread);
+    CHECK_EQ(gnomon_cuda_timer_start(timer, 0), GNOMON_OK);
+    put_spin(4000000, cudaStreamPerThread);
+    CHECK_EQ(gnomon_cuda_timer_stop(timer, 0), GNOMON_OK);
+    CUDA(cudaEventRecord(pair.begin, 0));
+    put_spin(4000000, cudaStreamPerThread);
+    CUDA(cudaEventRecord(pair.end, 0));
+    CUDA(cudaStreamSynchronize(0));
+    CHECK_EQ(gnomon_cuda_timer_elapsed(timer, &ms), GNOMON_OK);
+    CHECK(gate_is_closed(other));
+    gate_open();
+    CUDA(cudaStreamSynchronize(other));
+    CHECK_AGREES(ms * MS, pair_ns(pair));
+    CHECK_AT_LEAST(ms * MS, 4 * MS);
+    gnomon_cuda_timer_destroy(timer);
+    pair_destroy(pair);
+    CUDA(cudaStreamDestroy(other));
+    gpu_is_well();
+}
+
 /* What GNOMON_SCOPE_ON makes of stream 0 is what <<<>>> makes of it. */
 TEST(times_are_those_of_the_threads_stream)
 {
