@@ -396,3 +396,60 @@ TEST(the_report_of_one_in_flight)
     CHECK_EQ(times_in(r.err, "FIT Device Report"), 1);
     CHECK_EQ(times_in(r.err, "1 device times lost"), 1);
 }
+
+/* ---- What the timing itself takes ------------------------------------------------ */
+
+#define PART 16 /* events, of which one cannot be told alone */
+#define EVENTS (4 * PART + 1)
+
+/* ns that an event takes of a stream, in a row that the device meets whole. */
+static double event_cost(void)
+{
+    cudaEvent_t event[EVENTS];
+    double least = 0;
+    for (int i = 0; i < EVENTS; i++)
+        CUDA(cudaEventCreate(&event[i]));
+    gate_close(stream);
+    for (int i = 0; i < EVENTS; i++)
+        CUDA(cudaEventRecord(event[i], stream));
+    CHECK(gate_is_closed(stream));
+    gate_open();
+    CUDA(cudaStreamSynchronize(stream));
+    for (int i = 0; i + PART < EVENTS; i += PART) {
+        double ns = pair_ns((event_pair){event[i], event[i + PART]}) / PART;
+        if (i == 0 || ns < least)
+            least = ns;
+    }
+    for (int i = 0; i < EVENTS; i++)
+        CUDA(cudaEventDestroy(event[i]));
+    return least;
+}
+
+/* The number in front of `unit`, at its first place in `text`; below 0: none. */
+static double number_before(const char *text, const char *unit)
+{
+    const char *at = text ? strstr(text, unit) : NULL;
+    while (at && at > text && at[-1] == ' ')
+        at--;
+    while (at && at > text && strchr("0123456789.", at[-1]))
+        at--;
+    return at && strchr("0123456789", *at) ? strtod(at, NULL) : -1;
+}
+
+/* `cuda` measures events as fast as the reader puts them into an idle stream, so
+ * what it prints is no less than what they take in a row; and is no nonsense. */
+TEST(the_cost_of_events_is_told)
+{
+    if (!gpu_count())
+        SKIP(NO_GPU);
+    child_result r = program("GNOMON=cuda", "a_program");
+    double told = number_before(r.err, "us of its stream") * US;
+    gpu_begin();
+    stream = gpu_stream();
+    double measured = 2 * event_cost();
+    printf("two events take %.2f us by `cuda`, %.2f us in a row\n", told / US,
+           measured / US);
+    CHECK(told > 0 && measured > 0);
+    CHECK(told + 0.1 * US >= 0.7 * measured); /* told in tenths */
+    CHECK(told <= fmax(20 * US, 10 * measured));
+}
