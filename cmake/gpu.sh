@@ -49,7 +49,8 @@ if [ "$job" = test ]; then
 fi
 build/gpu/bench/gpu/bench_gpu build/bench-gpu.tsv
 if command -v python3 > /dev/null; then
-    python3 bench/gpu/torch_rows.py build/bench-gpu.tsv
+    python3 bench/gpu/torch_rows.py build/bench-gpu.tsv build/gpu/libgnomon.so \
+        build/gpu/bench/gpu/libbench_gpu_nvtx_tool.so
 else
     echo "no python3 here: no rows of PyTorch's"
 fi

@@ -1,14 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch_rows.py FILE: what PyTorch's own ways cost the thread around launches.
+"""torch_rows.py FILE LIBGNOMON [TOOL]: PyTorch's own ways and gnomon's, in turn
+around the same launches of one thread, in one loop of Python and on one stream.
 
-Adds rows to the table in FILE: an empty loop body's launch (a one-element add),
-pairs of torch.cuda.Event, torch.cuda.nvtx ranges and torch.profiler. Its rows are
-held against torch_launch, all in CPU time of the launching thread, ns for one.
+Adds rows to the table in FILE: CPU time of the launching thread, ns for one,
+beside torch_launch, which is the loop with its launch alone (a one-element add).
+Rows py_gnomon_* call LIBGNOMON by ctypes, which is most of their time: py_ctypes
+is two such calls that do nothing. TOOL counts what NVTX is told.
 """
+import ctypes
+import os
 import statistics
 import sys
 import time
+
+if len(sys.argv) < 3:
+    sys.exit("usage: torch_rows.py FILE LIBGNOMON [TOOL]")
+tool = sys.argv[3] if len(sys.argv) > 3 else ""
+has_tool = os.path.exists(tool)
+if has_tool:  # before the first call of NVTX: without one it measures off
+    os.environ["NVTX_INJECTION64_PATH"] = os.path.abspath(tool)
 
 try:
     import torch
@@ -20,6 +31,60 @@ if not torch.cuda.is_available():
     sys.exit(0)
 
 REPETITIONS, BATCHES, BATCH, WARM = 31, 20, 100, 10
+
+# ---- gnomon -------------------------------------------------------------------
+
+
+class Scope(ctypes.Structure):
+    _fields_ = [("token", ctypes.c_uint64), ("timer", ctypes.c_uint64)]
+
+
+# No call of these waits, so that the interpreter's lock is kept, which is cheaper.
+gnomon = ctypes.PyDLL(os.path.abspath(sys.argv[2]))
+POINTER, U32, U64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+
+
+def function(name, result, *parameters):
+    found = getattr(gnomon, name)
+    found.restype, found.argtypes = result, parameters
+    return found
+
+
+configure = function("gnomon_configure", ctypes.c_int, ctypes.c_char_p)
+error_text = function("gnomon_error_text", ctypes.c_char_p)
+region_get = function("gnomon_region_get", POINTER, ctypes.c_char_p,
+                      ctypes.c_char_p)
+begin = function("gnomon_begin_slow", U64, POINTER, U32)
+end = function("gnomon_end_slow", None, U64)
+begin_on = function("gnomon_begin_on_slow", Scope, POINTER, U32, POINTER,
+                    POINTER)
+end_on = function("gnomon_end_on_slow", None, ctypes.POINTER(Scope))
+timer_create = function("gnomon_cuda_timer_create", ctypes.c_int,
+                        ctypes.POINTER(POINTER))
+timer_start = function("gnomon_cuda_timer_start", ctypes.c_int, POINTER,
+                       POINTER)
+timer_stop = function("gnomon_cuda_timer_stop", ctypes.c_int, POINTER, POINTER)
+timer_destroy = function("gnomon_cuda_timer_destroy", None, POINTER)
+device = function("gnomon_cuda_device", POINTER)()
+region = region_get(b"scope", None)
+mask = U32.from_address(region)  # its first word: 0 is off
+timer = POINTER()
+
+
+def must(code, what):
+    if code:
+        sys.exit(f"torch_rows.py: {what}: {error_text().decode()}")
+
+
+if has_tool:
+    heard = ctypes.PyDLL(os.path.abspath(tool)).bench_tool_pairs
+    heard.restype = U64
+
+# ---- Rows ---------------------------------------------------------------------
+
+torch.cuda.set_stream(torch.cuda.Stream())
+stream = torch.cuda.current_stream()
+handle = stream.cuda_stream
 number = torch.zeros(1, device="cuda")
 first, last = (torch.cuda.Event(enable_timing=True) for _ in "ab")
 
@@ -31,9 +96,9 @@ def launch(n):
 
 def events(n):
     for _ in range(n):
-        first.record()
+        first.record(stream)
         number.add_(1)
-        last.record()
+        last.record(stream)
 
 
 def nvtx(n):
@@ -49,16 +114,72 @@ def record_function(n):
             number.add_(1)
 
 
+def by_ctypes(n):
+    for _ in range(n):
+        begin_on(None, 0, device, handle)
+        number.add_(1)
+        timer_destroy(None)
+
+
+# As the headers' inline halves: off costs no call.
+def gnomon_cuda(n):
+    for _ in range(n):
+        on = mask.value
+        scope = begin_on(region, on, device, handle) if on else None
+        number.add_(1)
+        if scope:
+            end_on(scope)
+
+
+def gnomon_timer(n):
+    for _ in range(n):
+        timer_start(timer, handle)
+        number.add_(1)
+        timer_stop(timer, handle)
+
+
+def gnomon_nvtx(n):
+    for _ in range(n):
+        on = mask.value
+        token = begin(region, on) if on else 0
+        number.add_(1)
+        if token:
+            end(token)
+
+
+# ---- Measuring ----------------------------------------------------------------
+
+told = {}  # ranges that the tool heard of a row's
+
+
 def measure(run):
     ns = 0
     for _ in range(BATCHES):
         time.sleep(0.001)
         run(WARM)
-        begin = time.thread_time_ns()
+        begin_ns = time.thread_time_ns()
         run(BATCH)
-        ns += time.thread_time_ns() - begin
+        ns += time.thread_time_ns() - begin_ns
         torch.cuda.synchronize()
     return ns / (BATCHES * BATCH)
+
+
+def heard_all(run):
+    """Ranges of NVTX: counts those that the tool hears."""
+    before = heard() if has_tool else 0
+    ns = measure(run)
+    told[run] = told.get(run, 0) + (heard() - before if has_tool else 0)
+    return ns
+
+
+def timed_all(run):
+    """Scopes on the stream: they have timers, or would cost nothing."""
+    ns = measure(run)
+    scope = begin_on(region, mask.value, device, handle)
+    end_on(scope)
+    if not mask.value or not scope.token or not scope.timer:
+        sys.exit("torch_rows.py: a scope on PyTorch's stream is not timed")
+    return ns
 
 
 def profiled(run):
@@ -67,27 +188,51 @@ def profiled(run):
         return measure(run)
 
 
-def row(name, times, floors):
-    cells = [name, "1", f"{min(times):.3f}", f"{statistics.median(times):.3f}"]
+def row(name, ns, floors):
+    cells = [name, "1", f"{min(ns):.3f}", f"{statistics.median(ns):.3f}"]
+    added = ""
     if floors:
-        ratios = [t / f for t, f in zip(times, floors)]
-        cells += ["torch_launch", f"{min(times) / min(floors):.3f}",
+        ratios = [t / f for t, f in zip(ns, floors)]
+        added = f"{statistics.median(t - f for t, f in zip(ns, floors)):.0f}"
+        cells += ["torch_launch", f"{min(ns) / min(floors):.3f}",
                   f"{statistics.median(ratios):.3f}"]
     else:
         cells += ["", "", ""]
-    print("%-20s %11s %11s %8s" % (name, cells[2], cells[3], cells[6]))
-    return "\t".join(cells + ["", "", "torch", ""]) + "\n"
+    print("%-20s %11s %11s %11s %8s" % (name, cells[2], cells[3], added,
+                                        cells[6]))
+    run = rows[name][1] if name in rows else None
+    return "\t".join(cells + ["", "", "torch", str(told.get(run, ""))]) + "\n"
 
 
-rows = {"torch_events": events, "torch_nvtx": nvtx}
+launch(10)
+torch.cuda.synchronize()
+must(timer_create(ctypes.byref(timer)), "an event timer")
+must(timer_start(timer, handle), "an event timer")
+must(timer_stop(timer, handle), "an event timer")
+
+OFF, CUDA, NVTX = b"", b"cuda,file=/dev/null", b"nvtx"
+rows = {  # name: what is attached, what runs, by what it is measured
+    "torch_events": (OFF, events, measure),
+    "torch_nvtx": (OFF, nvtx, heard_all),
+    "py_ctypes": (OFF, by_ctypes, measure),
+    "py_gnomon_timer": (OFF, gnomon_timer, measure),
+    "py_gnomon_cuda": (CUDA, gnomon_cuda, timed_all),
+    "py_gnomon_nvtx": (NVTX, gnomon_nvtx, heard_all),
+}
+if configure(NVTX):
+    print(f"no row of gnomon's nvtx: {error_text().decode()}")
+    del rows["py_gnomon_nvtx"]
 times = {name: [] for name in ["torch_launch", *rows]}
 floors = {name: [] for name in rows}
-launch(10)
 for _ in range(REPETITIONS):
+    must(configure(OFF), "off")
     times["torch_launch"].append(measure(launch))
-    for name, run in rows.items():
+    for name, (spec, run, by) in rows.items():
+        must(configure(spec), spec.decode())
         floors[name].append(measure(launch))
-        times[name].append(measure(run))
+        times[name].append(by(run))
+must(configure(OFF), "off")
+timer_destroy(timer)
 
 # Last: CUPTI stays attached once it was used, and slows every launch after it;
 # so these are held against launches from before.
@@ -97,8 +242,16 @@ for name, run in {"torch_profiler": launch,
     times[name] = [profiled(run) for _ in range(5)]
     floors[name] = times["torch_launch"][:5]
 
-print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
-lines = [row(name, times[name], floors.get(name)) for name in times]
-if len(sys.argv) > 1:
-    with open(sys.argv[1], "a", encoding="ascii") as table:
-        table.writelines(lines)
+print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}; ns for one, and"
+      " what it adds to the launch"
+      + ("" if has_tool else "; no tool hears NVTX"))
+print("%-20s %11s %11s %11s %8s" % ("measure", "min", "median", "added", "x"))
+lines = [row(name, ns, floors.get(name)) for name, ns in times.items()]
+with open(sys.argv[1], "a", encoding="ascii") as table:
+    table.writelines(lines)
+ran = REPETITIONS * BATCHES * (WARM + BATCH)
+for run, count in told.items():
+    if has_tool and count != ran:
+        print(f"{run.__name__}: the tool heard {count} of {ran} ranges")
+if has_tool and told.get(gnomon_nvtx, ran) != ran:
+    sys.exit(1)

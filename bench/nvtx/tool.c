@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The least that a tool of NVTX can do: it counts the pairs of each thread. To
- * the domain "off" it does not listen. */
+/* The least that a tool of NVTX can do: it counts the pairs of each thread, those
+ * without a domain too. To the domain "off" it does not listen. */
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +21,18 @@ static int count_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *e)
 static int count_pop(nvtxDomainHandle_t domain)
 {
     (void)domain;
+    pops++;
+    return 0;
+}
+
+static int count_plain_push(const char *message)
+{
+    pushes += message != NULL;
+    return 0;
+}
+
+static int count_plain_pop(void)
+{
     pops++;
     return 0;
 }
@@ -51,15 +63,18 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
 {
     const NvtxExportTableCallbacks *callbacks = get(NVTX_ETID_CALLBACKS);
-    NvtxFunctionTable domains;
+    NvtxFunctionTable domains, plain;
     unsigned size;
     if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &domains,
-                                           &size))
+                                           &size) ||
+        !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &plain, &size))
         return 0;
     *domains[NVTX_CBID_CORE2_DomainCreateA] = (NvtxFunctionPointer)create;
     *domains[NVTX_CBID_CORE2_DomainRegisterStringA] = (NvtxFunctionPointer)take;
     *domains[NVTX_CBID_CORE2_DomainRangePushEx] =
         (NvtxFunctionPointer)count_push;
     *domains[NVTX_CBID_CORE2_DomainRangePop] = (NvtxFunctionPointer)count_pop;
+    *plain[NVTX_CBID_CORE_RangePushA] = (NvtxFunctionPointer)count_plain_push;
+    *plain[NVTX_CBID_CORE_RangePop] = (NvtxFunctionPointer)count_plain_pop;
     return 1;
 }
