@@ -167,6 +167,37 @@ TEST(starts_anew)
     end();
 }
 
+static void *finish_soon(void *unused)
+{
+    usleep(2000); /* it waits, mostly */
+    cuda->finish(stream);
+    return unused;
+}
+
+/* From one stream to another: over when both are. */
+TEST(two_streams)
+{
+    begin();
+    gnomon_cuda_stream other = cuda->stream(context);
+    cuda->launch(stream, 5 * MS);
+    CHECK_EQ(gnomon_cuda_timer_start(timer, stream), GNOMON_OK);
+    cuda->launch(other, 2 * MS);
+    CHECK_EQ(gnomon_cuda_timer_stop(timer, other), GNOMON_OK);
+    pass(3 * MS); /* the stop is over, the start is not */
+    says(gnomon_cuda_timer_query(timer, &ms), GNOMON_EBUSY, "cuEventQuery");
+    pass(3 * MS);
+    CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_OK);
+    CHECK(ms > -3.001 && ms < -2.999);
+    cuda->launch(stream, UINT64_MAX);
+    CHECK_EQ(gnomon_cuda_timer_start(timer, stream), GNOMON_OK);
+    CHECK_EQ(gnomon_cuda_timer_stop(timer, other), GNOMON_OK);
+    pthread_t thread;
+    pthread_create(&thread, NULL, finish_soon, NULL);
+    CHECK_EQ(gnomon_cuda_timer_elapsed(timer, &ms), GNOMON_OK);
+    pthread_join(thread, NULL);
+    end();
+}
+
 TEST(wrong_order)
 {
     begin();

@@ -71,9 +71,10 @@ GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
 GNOMON__CALL int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer,
                                         gnomon_cuda_stream stream);
 
-/* Milliseconds from start to stop, to about half a microsecond. The first waits
- * for the stream to pass the stop; the second returns GNOMON_EBUSY where it has
- * not. GNOMON_ESTATE: not stopped. */
+/* Milliseconds from start to stop, to about half a microsecond; below 0 where the
+ * stop was in another stream, which was first. The first waits for the streams to
+ * pass both; the second returns GNOMON_EBUSY where they have not. GNOMON_ESTATE:
+ * not stopped. */
 GNOMON__CALL int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer,
                                            double *ms);
 GNOMON__CALL int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms);

@@ -166,6 +166,12 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
     return code;
 }
 
+static int event_await(const gnomon__cuda_calls *cu, void *event, int waits)
+{
+    return waits ? TIMER_TRY(EventSynchronize, event)
+                 : TIMER_TRY(EventQuery, event);
+}
+
 static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -184,8 +190,9 @@ static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
     if (code)
         return code;
     cu->CaptureMode(&mode);
-    code = waits ? TIMER_TRY(EventSynchronize, timer->end)
-                 : TIMER_TRY(EventQuery, timer->end);
+    code = event_await(cu, timer->end, waits);
+    if (!code) /* it may be in another stream */
+        code = event_await(cu, timer->begin, waits);
     if (!code)
         code = TIMER_TRY(EventElapsed, &got, timer->begin, timer->end);
     cu->CaptureMode(&mode);
