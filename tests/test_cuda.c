@@ -412,6 +412,23 @@ TEST(late_at_the_end_of_a_stage)
     fake_cuda_is_well();
 }
 
+/* What is late and then lost is counted once. */
+TEST(late_and_then_reset)
+{
+    begin();
+    gnomon_detach(&timed, NULL);
+    CHECK_EQ(gnomon_configure("cuda(wait=5ms,file=/dev/null)"), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    scope_on("a", stream, UINT64_MAX);
+    gnomon_stage_end();
+    cuda->reset(0);
+    gnomon_profile_free(profile_of("cuda", 1));
+    CHECK_EQ(health().timers_late, 1);
+    CHECK_EQ(health().timers_failed, 0);
+    gnomon_configure(NULL);
+    fake_cuda_is_well();
+}
+
 TEST(crossed_scopes)
 {
     begin();

@@ -127,6 +127,15 @@ static void add_time(gnomon__lane *lane, const gnomon__timer *t,
     }
 }
 
+/* By nobody who was told that it is late. */
+static int is_wanted(const gnomon__timer *t)
+{
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+        any |= t->node[i];
+    return any != 0;
+}
+
 /* GNOMON_EBUSY: not over. */
 static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
 {
@@ -210,7 +219,8 @@ static void read_lane(reader_pass *pass, gnomon__lane *lane)
             continue;
         }
         if (code) {
-            gnomon__trouble(&gnomon__nobody, timers_failed);
+            if (is_wanted(t))
+                gnomon__trouble(&gnomon__nobody, timers_failed);
             forget_outer(lane, number);
         }
         *at = t->later;
@@ -241,13 +251,10 @@ void gnomon__reader_give_up(void)
     for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next) {
         for (uint32_t n = l->first; n;) {
             gnomon__timer *t = &l->timers[n - 1];
-            uint32_t any = 0;
-            for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++) {
-                any |= t->node[k];
-                t->node[k] = 0;
-            }
-            if (any)
+            if (is_wanted(t))
                 gnomon__trouble(&gnomon__nobody, timers_late);
+            for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++)
+                t->node[k] = 0;
             n = t->later;
         }
     }
