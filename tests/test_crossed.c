@@ -271,3 +271,34 @@ TEST(hooks_see_that_scopes_nest)
     CHECK_NODE(p, "a>b", 1, 2, 2);
     gnomon_profile_free(p);
 }
+
+/* Past the limit of depth there is one node, "(other)", and only a count of what is
+ * open below it. */
+TEST(what_ends_alone_past_the_limit)
+{
+    static gnomon_token t[1040];
+    attach_probe();
+    for (int first = 1020; first < 1030; first++) {
+        gnomon_health before = health_now();
+        for (int i = 0; i < 1040; i++)
+            t[i] = begin("deep");
+        gnomon_end_alone(t[first]);
+        gnomon_end_alone(t[1035]);
+        for (int i = 1040; i-- > 0;)
+            if (i != first && i != 1035)
+                (i % 3 ? gnomon_end : gnomon_end_alone)(t[i]);
+        gnomon_health after = health_now();
+        CHECK_EQ(after.crossed, before.crossed);
+        CHECK_EQ(after.unmatched, before.unmatched);
+    }
+    for (int i = 0; i < 1040; i++) /* where nothing ended alone */
+        t[i] = begin("deep");
+    for (int i = 1040; i-- > 0;)
+        gnomon_end(t[i]);
+    gnomon_health before = health_now();
+    gnomon_end(t[1039]);
+    CHECK_HEALTH(before, .unmatched = 1);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    gnomon_profile_free(p);
+}

@@ -5,8 +5,8 @@
  * the same name.
  *
  * Stacks of two domains may cross on a thread: what is popped while something
- * pushed later is open ends alone. After that `newest` may name one that is over;
- * those around it then end alone, too, which says the same.
+ * pushed later is open ends alone. After that `newest` may name one that is over,
+ * until the next push; what is popped then ends alone, too.
  *
  * Invariant: once a thread has a stack, each push is on it, also where gnomon is
  * off or has no memory, so a pop always meets its own push. With a registered

@@ -139,7 +139,7 @@ static void stop_entered(gnomon__thread *t, const char *name)
     if (token & GNOMON__TOKEN_OVER)
         return;
     token &= ~GNOMON__TOKEN_FLAGS;
-    if (gnomon__frame_end(t, token, 1, 0))
+    if (gnomon__frame_end(t, token, GNOMON__END_ACTION))
         return;
     uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
     if (node)

@@ -4,9 +4,9 @@
  * word odd.
  *
  * Invariant: the chain of parents from the cursor to the root holds every open
- * node of the tree; closed ones on it are actions that stopped while something
- * begun inside them was still open, and the node above such a one carries
- * GNOMON__TOKEN_RARE. */
+ * node of the tree; closed ones on it are actions, and scopes ended alone, that
+ * went while something begun inside them was still open, and the node above such a
+ * one carries GNOMON__TOKEN_RARE. */
 #include "mark/sink.h"
 #include "mark/tree.h"
 

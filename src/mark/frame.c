@@ -27,7 +27,7 @@ uint64_t gnomon__frame_ns(uint64_t ticks)
     return gnomon__clock_since_zero_ns(&clock, ticks);
 }
 
-/* Frames that are over below one that is not: actions that always overlap leave
+/* Frames that are over below one that is not: what always overlaps leaves
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)
 {
@@ -180,9 +180,9 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
     }
 }
 
-int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action,
-                      int alone)
+int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
 {
+    int is_action = how == GNOMON__END_ACTION;
     uint32_t at = t->frame_last;
     while (at && gnomon__frame_at(t, at)->seen.token != token) {
         if (gnomon__frame_at(t, at)->seen.token &&
@@ -195,8 +195,8 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action,
         return 0;
     gnomon__frame *frame = gnomon__frame_at(t, at);
     /* Nothing ends with a scope whose observers are all gone. */
-    uint32_t observers = alone ? frame->hooks : UINT32_MAX;
-    if (!is_action && (frame->mask & observers)) {
+    if ((how == GNOMON__END_SCOPE && frame->mask) ||
+        (how == GNOMON__END_ALONE && (frame->mask & frame->hooks))) {
         gnomon__frames_end_inner(t, token);
         /* No clock is read for hooks alone that want no times. */
         if (load_relaxed(&t->attached) & t->tree_bits)

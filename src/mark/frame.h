@@ -30,11 +30,12 @@ typedef struct gnomon__frame {
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags);
 
-/* Ends the scope of `token` if it has a frame: 1. Inner scopes that are no
- * actions end before it, counted as crossed, unless it is an action or, with
- * `alone`, no hook sees it end. */
-int gnomon__frame_end(gnomon__thread *t, uint64_t token, int is_action,
-                      int alone);
+/* With a scope those inside it end that are no actions, counted as crossed; with
+ * one that ends alone only where a hook sees it end; with an action none. */
+enum gnomon__end { GNOMON__END_SCOPE, GNOMON__END_ALONE, GNOMON__END_ACTION };
+
+/* Ends the scope of `token` if it has a frame, and is an action or none: 1. */
+int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);

@@ -32,9 +32,12 @@ static gnomon_token begin_hot(gnomon__thread *t, const gnomon_region *region,
 {
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, key);
-    if (!node)
-        return (uint64_t)t->number << GNOMON__TOKEN_SHIFT |
-               ++t->trees[t->hot_bit].over | GNOMON__TOKEN_OVER;
+    if (!node) {
+        gnomon__tree *tree = &t->trees[t->hot_bit];
+        tree->loose = tree->over ? tree->loose : 0;
+        return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
+               GNOMON__TOKEN_OVER;
+    }
     gnomon__tree_open(t, &t->hot, node, token);
     store_relaxed(&gnomon__node_at(t, node)->begin, gnomon__ticks());
     return token;
@@ -86,36 +89,54 @@ gnomon_token gnomon__rare_begin(gnomon_region *region, uint32_t mask,
 
 /* ---- Ends --------------------------------------------------------------------- */
 
-/* A scope under an "(other)" node: only its depth is known. */
-static void end_over(gnomon__thread *t, uint64_t token)
+/* A scope under an "(other)" node: only its depth is known, and only how many are
+ * open. After one has ended alone, deeper tokens than that come, rightly. */
+static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
 {
-    uint32_t depth = (uint32_t)token;
+    uint32_t depth = (uint32_t)token, known = 0;
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? &t->trees[t->hot_bit] : NULL;
-    if (!tree || !depth || depth > tree->over) {
+    if (tree)
+        known = tree->over > tree->loose ? tree->over : tree->loose;
+    if (!depth || depth > known) {
         gnomon__trouble(t, unmatched);
         return;
     }
-    for (; tree->over > depth; tree->over--)
-        gnomon__trouble(t, crossed);
-    tree->over--;
+    if (how == GNOMON__END_ALONE)
+        tree->loose = known;
+    else
+        for (; tree->over > depth; tree->over--)
+            gnomon__trouble(t, crossed);
+    tree->over -= tree->over > 0;
 }
 
-static void end_entered(gnomon__thread *t, gnomon_token token, int alone)
+/* Of the hot tree alone. */
+static void close_alone(gnomon__thread *t, uint32_t bit, uint32_t node)
+{
+    gnomon__tree *tree = &t->trees[bit];
+    uint32_t over = tree->over;
+    int is_other = gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER;
+    gnomon__tree_close(t, bit, node, gnomon__ticks());
+    if (is_other)
+        tree->loose = over;
+}
+
+static void end_entered(gnomon__thread *t, gnomon_token token,
+                        enum gnomon__end how)
 {
     if ((token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT != t->number) {
         gnomon__trouble(t, foreign);
         return;
     }
     if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
-        end_over(t, token);
+        end_over(t, token, how);
         return;
     }
     if (token & GNOMON__TOKEN_FLAGS) {
         gnomon__trouble(t, unmatched);
         return;
     }
-    if (t->frame_last && gnomon__frame_end(t, token, 0, alone))
+    if (t->frame_last && gnomon__frame_end(t, token, how))
         return;
     uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
     if (!node || (gnomon__node_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
@@ -123,17 +144,19 @@ static void end_entered(gnomon__thread *t, gnomon_token token, int alone)
             gnomon__trouble(t, unmatched);
         return;
     }
-    if (!alone)
-        gnomon__frames_end_inner(t, token);
+    if (how == GNOMON__END_ALONE) {
+        close_alone(t, bit, node);
+        return;
+    }
+    gnomon__frames_end_inner(t, token);
     uint64_t now = gnomon__ticks();
-    if (!alone)
-        gnomon__trees_close_inner(t, token, now);
+    gnomon__trees_close_inner(t, token, now);
     gnomon__tree_close(t, bit, node, now);
 }
 
 void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
 {
-    end_entered(t, token, 0);
+    end_entered(t, token, GNOMON__END_SCOPE);
 }
 
 void gnomon_end_alone_slow(gnomon_token token)
@@ -143,14 +166,13 @@ void gnomon_end_alone_slow(gnomon_token token)
         to->end_alone(token);
         return;
     }
-    int is_odd = (gnomon__here.thread->seq & 1) != 0;
-    gnomon__thread *t = to || is_odd ? NULL : gnomon__enter();
-    if (t) {
-        end_entered(t, token, 1);
-        gnomon__leave(t);
-    } else {
+    if (to || (gnomon__here.thread->seq & 1)) {
         gnomon_end_slow(token); /* hands it on, or tells what is wrong */
+        return;
     }
+    gnomon__thread *t = gnomon__enter(); /* even, so it is let in */
+    end_entered(t, token, GNOMON__END_ALONE);
+    gnomon__leave(t);
 }
 
 void gnomon__odd_end(gnomon_token token)

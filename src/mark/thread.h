@@ -45,6 +45,7 @@ typedef struct gnomon__tree {
     uint32_t counters; /* list of gnomon__counter */
     uint32_t counter_count;
     uint32_t over;         /* scopes open below an "(other)" node */
+    uint32_t loose;        /* tokens of such up to this one may yet come */
     uint32_t stage;        /* the last stage it saw a scope of */
     gnomon__cursor cursor; /* unless it is the hot tree: then thread->hot */
 } gnomon__tree;
