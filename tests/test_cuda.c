@@ -739,6 +739,24 @@ TEST(no_context_yet)
     end(p);
 }
 
+/* Nothing that is done for it makes a capture invalid, on whichever thread. */
+TEST(no_context_yet_beside_a_capture)
+{
+    begin();
+    void *other = cuda->stream(context);
+    cuda->capture(other, 1);
+    cuda->current(NULL);
+    scope_on("a", stream, 1 * MS);
+    CHECK(current() == NULL);
+    cuda->current(context);
+    cuda->capture(other, 0);
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+    CHECK_EQ(cuda->retained(), 0);
+    end(p);
+}
+
 /* With several devices in use nobody knows which the thread will choose; a stream
  * is of one. */
 TEST(no_context_and_two_devices)

@@ -70,29 +70,35 @@ static int cuda_borrow(const void *stream, cuda_device *lender)
     int count = 0, found = 0, is_active = 0;
     unsigned flags;
     void *context = NULL;
+    int mode = CUDA_CAPTURE_RELAXED;
     if (cu->CtxGetCurrent(&context) || context || cu->DeviceGetCount(&count))
         return 0;
+    cu->CaptureMode(&mode);
     for (cuda_device device; count-- > 0;)
         if (!cu->DeviceGet(&device, count) &&
             !cu->PrimaryState(device, &flags, &is_active) && is_active) {
             *lender = device;
             found++;
         }
-    if (!found || (found > 1 && gnomon__cuda_is_special(stream)) ||
-        cu->PrimaryRetain(&context, *lender))
-        return 0;
-    if (!cu->CtxPush(context))
-        return 1;
-    (void)cu->PrimaryRelease(*lender);
-    return 0;
+    int is_lent = found && (found == 1 || !gnomon__cuda_is_special(stream)) &&
+                  !cu->PrimaryRetain(&context, *lender);
+    if (is_lent && cu->CtxPush(context)) {
+        (void)cu->PrimaryRelease(*lender);
+        is_lent = 0;
+    }
+    cu->CaptureMode(&mode);
+    return is_lent;
 }
 
 static void cuda_give_back(cuda_device lender)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
+    int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
+    cu->CaptureMode(&mode);
     cu->CtxPop(&popped);
     (void)cu->PrimaryRelease(lender);
+    cu->CaptureMode(&mode);
 }
 
 /* What `call` returns, once more with a borrowed context if it wants one. */

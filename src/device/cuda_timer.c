@@ -8,6 +8,10 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
+/* Macros, if all is compiled for threads' own streams 0. */
+#undef gnomon_cuda_timer_start
+#undef gnomon_cuda_timer_stop
+
 enum { TIMER_NEW, TIMER_STARTED, TIMER_STOPPED };
 
 struct gnomon_cuda_timer {

@@ -6,7 +6,6 @@
  *
  * Invariant: a timer is given back only when no event of it is in a stream, or
  * its place is gone. */
-#include "device/cuda.h"
 #include "device/reader.h"
 
 #include "record/device_stats.h"
@@ -240,7 +239,6 @@ size_t gnomon__reader_pass(void)
         read_lane(&pass, l);
     leave_place(&pass);
     gnomon__clocks_go_on();
-    gnomon__cuda_tell();
     return pass.waiting;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "device/cuda.h"
 #include "device/cuda_driver.h"
 #include "device/describe.h"
 #include "device/reader.h"
@@ -70,6 +71,14 @@ static int answer_wait(uint64_t *until)
     return load_relaxed(&gnomon__reader_calls) != calls;
 }
 
+static size_t reader_pass_once(void)
+{
+    size_t waiting = gnomon__reader_pass();
+    if (!load_relaxed(&gnomon__timers_closed))
+        gnomon__cuda_tell();
+    return waiting;
+}
+
 /* Looks until it is to end. Under the lock. */
 static void look_on(void)
 {
@@ -79,7 +88,7 @@ static void look_on(void)
                       gnomon__os_monotonic_ns() + READER_SLEEP_NS);
         uint64_t asked = reader.asked;
         pthread_mutex_unlock(&reader.lock);
-        size_t waiting = gnomon__reader_pass();
+        size_t waiting = reader_pass_once();
         pthread_mutex_lock(&reader.lock);
         if (reader.gives_up) /* who asked is there still */
             gnomon__reader_give_up();
@@ -171,7 +180,7 @@ static size_t reader_look(int gives_up)
 {
     uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     if (reader_state != READER_RUNS) {
-        size_t waiting = gnomon__reader_pass();
+        size_t waiting = reader_pass_once();
         if (gives_up)
             gnomon__reader_give_up();
         return waiting;

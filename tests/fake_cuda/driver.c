@@ -54,7 +54,8 @@ static const uint64_t *the_clock;
 static void **kept; /* all that was ever made: the first word links them */
 static context *contexts[64];
 static unsigned context_count;
-static uint64_t alive, misuses, cost, retained;
+static uint64_t alive, misuses, cost;
+static uint64_t retained[4]; /* of each device */
 static const char *misused = "nothing";
 static int is_unloaded;
 static int driver_version = 13000;
@@ -290,19 +291,24 @@ EXPORT int cuDeviceGetCount(int *count)
 EXPORT int cuDevicePrimaryCtxRetain(void **out, int device)
 {
     CALL("cuDevicePrimaryCtxRetain");
+    int not = may_not("a context is retained during a capture");
+    if (not )
+        return leave(not );
     *out = context_of(device);
-    retained++;
+    retained[device]++;
     return leave(OK);
 }
 
 EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
 {
     CALL("cuDevicePrimaryCtxRelease");
-    (void)device;
-    if (!retained)
+    int not = may_not("a context is released during a capture");
+    if (not )
+        return leave(not );
+    if (!retained[device])
         return leave(
             misuse("a context is released too often", INVALID_CONTEXT));
-    retained--;
+    retained[device]--;
     return leave(OK);
 }
 
@@ -718,7 +724,9 @@ static uint64_t fake_leaks(void)
 static uint64_t fake_retained(void)
 {
     pthread_mutex_lock(&lock);
-    uint64_t n = retained;
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 4; i++)
+        n += retained[i];
     pthread_mutex_unlock(&lock);
     return n;
 }
