@@ -431,10 +431,11 @@ TEST(windows_end_with_their_stage)
 }
 
 #define NO_CUDA(what) \
-    "gnomon: nvtx: capture=: this program does not use CUDA yet: " \
+    "gnomon: nvtx: capture=: CUDA is not in use on this thread: " \
     "--capture-range=cudaProfilerApi " what "\n"
 #define NO_WINDOW NO_CUDA("sees no window")
-#define LATER NO_CUDA("begins with the first step's end at which it does")
+#define LATER \
+    NO_CUDA("begins with the first stage or end of a step at which it is")
 
 TEST(a_program_without_cuda_is_told_once)
 {
@@ -462,6 +463,10 @@ TEST(no_capture_begins_the_use_of_cuda)
                  "step", "step", "facts", "step", "nest", "step", "configure");
     CHECK_STR(captures(heard), "cuda start\ncuda stop\n");
     CHECK_STR(result.err, LATER);
+    CHECK_STR(
+        captures(HEAR(LISTEN CUDA "CUDA_LATE=1\nGNOMON=nvtx(capture=cuda)",
+                      "nest", "stage=fit", "nest", "configure")),
+        "cuda start\ncuda stop\n");
     const char *start = strstr(heard, "cuda start\n");
     CHECK(start && strstr(heard, "\"saved\"") < start &&
           strstr(start, "push ") && !strstr(start, "mark "));

@@ -57,8 +57,9 @@ static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
 static int nvtx_start_cuda(nvtx_self *s)
 {
     const char *given = secure_getenv("GNOMON_CUDA_LIBRARY");
-    void *library = dlopen(given ? given : "libcuda.so.1",
-                           RTLD_LAZY | (given ? 0 : RTLD_NOLOAD));
+    int is_given = given && *given;
+    void *library = dlopen(is_given ? given : "libcuda.so.1",
+                           RTLD_LAZY | (is_given ? 0 : RTLD_NOLOAD));
     nvtx_cuda_call *start = nvtx_symbol(library, "cuProfilerStart");
     nvtx_cuda_call *stop = nvtx_symbol(library, "cuProfilerStop");
     int result = start && stop ? start() : NVTX_CUDA_NOT_INITIALIZED;
@@ -75,11 +76,11 @@ static void nvtx_open_capture(nvtx_self *s)
         __atomic_store_n(&s->is_due, !s->is_scheduled, __ATOMIC_RELAXED);
         if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
             s->log(s->is_scheduled
-                       ? "nvtx: capture=: this program does not use CUDA yet: "
+                       ? "nvtx: capture=: CUDA is not in use on this thread: "
                          "--capture-range=cudaProfilerApi sees no window"
-                       : "nvtx: capture=: this program does not use CUDA yet: "
+                       : "nvtx: capture=: CUDA is not in use on this thread: "
                          "--capture-range=cudaProfilerApi begins with the "
-                         "first step's end at which it does");
+                         "first stage or end of a step at which it is");
     }
     if (s->captures & NVTX_BY_RANGE)
         s->range = gnomon__nvtx_capture_begin(s->domain);
@@ -87,18 +88,29 @@ static void nvtx_open_capture(nvtx_self *s)
 }
 
 /* Without a schedule the window opens at the first mark, often before CUDA is in
- * use: it is told at the end of the first step that finds CUDA so. Threads may
- * step at once; nothing closes meanwhile. */
-static void nvtx_step(void *self, uint64_t number, uint64_t ns)
+ * use: it is told as soon as a stage or the end of a step finds CUDA so. Several
+ * threads may at once; nothing closes meanwhile. */
+static void nvtx_open_due(nvtx_self *s)
 {
-    nvtx_self *s = self;
     int kept = errno;
-    (void)number, (void)ns;
     if (__atomic_load_n(&s->is_due, __ATOMIC_RELAXED) &&
         __atomic_exchange_n(&s->is_due, 0, __ATOMIC_RELAXED) &&
         !nvtx_start_cuda(s))
         __atomic_store_n(&s->is_due, 1, __ATOMIC_RELAXED);
     errno = kept;
+}
+
+static void nvtx_step(void *self, uint64_t number, uint64_t ns)
+{
+    (void)number, (void)ns;
+    nvtx_open_due(self);
+}
+
+static int nvtx_setup(void *self, const gnomon_run_info *run, const char *stage)
+{
+    (void)run, (void)stage;
+    nvtx_open_due(self);
+    return GNOMON_OK;
 }
 
 /* The range lies inside what the other way captures. */
@@ -239,6 +251,7 @@ static const gnomon_profiler nvtx = {
 #if GNOMON_WITH_NVTX
     .start = gnomon__nvtx_start,
     .stop = gnomon__nvtx_stop,
+    .setup = nvtx_setup,
     .step = nvtx_step,
     .counter = gnomon__nvtx_counter,
     .mark = gnomon__nvtx_mark,
