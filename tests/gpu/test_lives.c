@@ -128,50 +128,6 @@ TEST(devices_are_reset_after_teardown)
     reset_rounds(watch_configured, leave_configured);
 }
 
-/* CUDA does not allow a reset while another thread, as the reader is, calls into
- * the device: it may fail, hang or crash. What becomes of it is told, and is no
- * failure. In a child that began before CUDA did. */
-static void reset_under_the_reader(void)
-{
-    alarm(60);
-    if (!begin())
-        _exit(test_failures ? 1 : 77);
-    for (int round = 0; round < 6; round++) {
-        for (int i = 0; i < 20; i++)
-            scope_on("reset", stream, 10 * US);
-        if (!reset_device())
-            break;
-        for (int i = 0; i < 20; i++)
-            scope_on("after", stream, 10 * US);
-        CUDA(cudaDeviceSynchronize());
-        device_when("after", (uint64_t)(20 * (round + 1)));
-    }
-    printf("%d of 120 were read before the reset, %d are counted as lost\n",
-           (int)device_of("reset").count, (int)health().timers_failed);
-    CUDA(cudaGetLastError());
-    fflush(NULL);
-    _exit(test_failures != 0);
-}
-
-TEST(a_reset_under_the_reader_is_told)
-{
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        reset_under_the_reader();
-    int status = child_wait(child);
-    if (status == 77)
-        SKIP(NO_GPU);
-    if (status >= 256)
-        printf("a reset under the reader, which CUDA does not allow: ended by "
-               "signal %d\n",
-               status - 256);
-    else
-        printf("a reset under the reader, which CUDA does not allow: %s\n",
-               status ? "not all was as it should be" : "all went well");
-    CHECK(status >= 0);
-}
-
 TEST(timers_outlive_a_reset)
 {
     gnomon_cuda_timer *timer = NULL;
