@@ -23,6 +23,7 @@ it is hidden.
 Exit status: 0, 1, or 77 where the test cannot run.
 """
 import argparse
+import functools
 import os
 import platform
 import re
@@ -115,7 +116,7 @@ class Build:
         self.cc, self.include, self.folder = compiler, include, folder
         self.family = "clang" if "clang" in compiler else "gcc"
         self.cxx = compiler.replace("clang", "clang++").replace("gcc", "g++")
-        for tool in (self.cc, self.cxx, "objdump", "nm", "ar"):
+        for tool in (self.cc, self.cxx, "objdump", "ar"):
             if not shutil.which(tool):
                 skip("no %s in PATH" % tool)
         self.version = run([self.cc, "-dumpversion"]).split(".")[0].strip()
@@ -157,28 +158,39 @@ class Build:
                                self.path("lto")], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT).returncode == 0
 
-    def images(self, optimize, mode, kinds=("shared", "static"), host=()):
-        """The sites linked: without marks under None, with under `kinds`."""
+    @functools.lru_cache(maxsize=None)
+    def opaque(self, mode):
+        return self.compile("opaque.c", self.path("opaque", mode),
+                            MODES[mode][0], "-O1")
+
+    def sites(self, optimize, mode, host, *flags):
+        return [self.compile(source, self.path(source, optimize, mode),
+                             optimize, MODES[mode][0], *host, *flags)
+                for source in ("sites.c", "sites.cpp")]
+
+    def link(self, sites, optimize, mode, host, *library):
+        # What libgnomon itself needs may stay open: nothing is run.
         compiled, linked = MODES[mode]
-        opaque = self.compile("opaque.c", self.path("opaque", mode),
-                              compiled, "-O1")
-        images = {}
-        for marks in (False, True):
-            objects = [self.compile(source,
-                                    self.path(source, optimize, mode,
-                                              "marks" if marks else "bare"),
-                                    optimize, compiled, *host,
-                                    *([] if marks else ["-DNO_MARKS"]))
-                       for source in ("sites.c", "sites.cpp")]
-            for kind in kinds if marks else (None,):
-                output = self.path("linked", optimize, mode, str(kind))
-                # What libgnomon itself needs may stay open: nothing is run.
-                late = [optimize, compiled, *COMMON, *ONLY[self.family],
-                        *host] if "-flto" in host else []
-                run([self.cxx, linked, *late, *objects, opaque, "-o", output,
-                     "-Wl,--unresolved-symbols=ignore-all",
-                     *([self.library(kind)] if marks else [])])
-                images[kind] = walk.Image(output)
+        output = self.path("linked", optimize, mode)
+        late = [optimize, compiled, *COMMON, *ONLY[self.family],
+                *host] if "-flto" in host else []
+        run([self.cxx, linked, *late, *sites, self.opaque(mode), "-o", output,
+             "-Wl,--unresolved-symbols=ignore-all", *library])
+        return walk.Image(output)
+
+    @functools.lru_cache(maxsize=None)
+    def bare(self, optimize, mode, host):
+        """The sites without marks, which see no header of gnomon's."""
+        sites = self.sites(optimize, mode, host, "-DNO_MARKS")
+        return self.link(sites, optimize, mode, host)
+
+    def images(self, optimize, mode, kinds, host):
+        """The sites linked: without marks under None, with under `kinds`."""
+        images = {None: self.bare(optimize, mode, host)}
+        sites = self.sites(optimize, mode, host)
+        for kind in kinds:
+            images[kind] = self.link(sites, optimize, mode, host,
+                                     self.library(kind))
         return images
 
 

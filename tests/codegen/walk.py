@@ -18,6 +18,11 @@ PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs",
 FENCES = {"mfence", "lfence", "sfence"}
 KEEP_FLAGS = re.compile(r"mov|lea|push|pop|nop|set|cvt|[a-z]+[sp][sd]$|pxor")
 MEMORY = re.compile(r"(?:%([c-gs]s):)?(-?0x[0-9a-f]+)?(?:\((.*)\))?$")
+# What objdump says of a symbol that is defined (address, flags, size, name), and
+# of the GOT (size, address).
+SYMBOL = re.compile(r"^([0-9a-f]{16}) (.{7}) (?!\*UND\*)\S+\t([0-9a-f]+)\s+"
+                    r"(?:\.\w+ )?(\S+)$", re.M)
+GOT = re.compile(r"^ *\d+ \.got(?:\.plt)? +([0-9a-f]+) +([0-9a-f]+) ", re.M)
 CALL_LIMIT = 2    # paths with more calls of opaque functions are not followed
 VISIT_LIMIT = 8   # nor those that come to one instruction more often
 
@@ -46,7 +51,7 @@ def is_word(symbol):
 
 
 class Instruction:
-    def __init__(self, address, text):
+    def __init__(self, address, text, following):
         self.address = address
         text, _, comment = text.partition("#")
         self.text = " ".join(text.split())
@@ -64,7 +69,7 @@ class Instruction:
         self.operands = re.findall(r"(?:[^,(]|\([^)]*\))+", operands)
         found = re.match(r"\s*([0-9a-f]+)", comment)
         self.rip_target = int(found.group(1), 16) if found else None
-        self.next = None
+        self.next = following
 
     def is_padding(self):
         return self.name.startswith("nop") or self.name == "endbr64" \
@@ -81,36 +86,33 @@ class Image:
     """A linked file: its instructions, functions, mark words and GOT."""
 
     def __init__(self, path):
+        self.text = {}  # address: an instruction's text, where the next is
         self.code = {}
         last = None
-        for line in output_of("objdump", "-d", "--no-show-raw-insn",
-                              path).splitlines():
-            found = re.match(r"\s*([0-9a-f]+):\t(.*)", line)
-            if found and found.group(2).strip():
-                one = Instruction(int(found.group(1), 16), found.group(2))
-                self.code[one.address] = one
-                if last:
-                    last.next = one.address
-                last = one
+        listing = output_of("objdump", "-htd", "--no-show-raw-insn", path)
+        for line in listing.splitlines():
+            address, colon, text = line.partition(":\t")
+            if colon and text.strip():
+                address = int(address, 16)
+                self.text[address] = [text, None]
+                if last is not None:
+                    self.text[last][1] = address
+                last = address
         self.functions = {}
         self.words = []
-        for line in output_of("nm", "-S", "--defined-only", path).splitlines():
-            fields = line.split()
-            if len(fields) != 4:
-                continue
-            name = fields[3].split("@")[0]
-            span = int(fields[0], 16), int(fields[0], 16) + int(fields[1], 16)
-            if fields[2] in "TtWw":
+        for found in SYMBOL.finditer(listing):
+            start, flags, size, name = found.groups()
+            span = int(start, 16), int(start, 16) + int(size, 16)
+            name = name.split("@")[0]
+            if "F" in flags:
                 self.functions[name] = span
             elif is_word(name):
                 self.words.append(span + (name,))
         self.words.sort()
         self.got = []
-        for line in output_of("objdump", "-h", path).splitlines():
-            fields = line.split()
-            if len(fields) == 7 and fields[1] in (".got", ".got.plt"):
-                start = int(fields[3], 16)
-                self.got.append((start, start + int(fields[2], 16)))
+        for found in GOT.finditer(listing):
+            size, start = (int(number, 16) for number in found.groups())
+            self.got.append((start, start + size))
         self.slots = {}
         dynamic = subprocess.run(["objdump", "-R", path], text=True,
                                  stdout=subprocess.PIPE,
@@ -119,6 +121,13 @@ class Image:
             fields = line.split()
             if len(fields) == 3 and fields[1].startswith("R_X86_64_"):
                 self.slots[int(fields[0], 16)] = fields[2].split("@")[0]
+
+    def instruction_at(self, address):
+        """What is there, or None. Few of a whole library's are walked."""
+        if address not in self.code and address in self.text:
+            text, following = self.text[address]
+            self.code[address] = Instruction(address, text, following)
+        return self.code.get(address)
 
     def word_at(self, address):
         """The mark whose word lies at an address, if one does."""
@@ -218,7 +227,7 @@ class Walk:
 
     def step(self, path, waiting):
         """Executes one instruction; the path to go on with, or None."""
-        one = self.image.code.get(path.at)
+        one = self.image.instruction_at(path.at)
         path.visits[path.at] = path.visits.get(path.at, 0) + 1
         if one is None:
             path.faults.append("runs into no code at 0x%x" % path.at)
