@@ -18,7 +18,7 @@ PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs",
 FENCES = {"mfence", "lfence", "sfence"}
 KEEP_FLAGS = re.compile(r"mov|lea|push|pop|nop|set|cvt|[a-z]+[sp][sd]$|pxor")
 MEMORY = re.compile(r"(?:%([c-gs]s):)?(-?0x[0-9a-f]+)?(?:\((.*)\))?$")
-# What objdump says of a symbol that is defined (address, flags, size, name), and
+# What objdump says of a defined symbol (address, flags, size, name) and
 # of the GOT (size, address).
 SYMBOL = re.compile(r"^([0-9a-f]{16}) (.{7}) (?!\*UND\*)\S+\t([0-9a-f]+)\s+"
                     r"(?:\.\w+ )?(\S+)$", re.M)

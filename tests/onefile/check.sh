@@ -4,11 +4,10 @@
 # Builds app.c and gnomon.c, of the folder ONEFILE, as hosts do, and runs them.
 #
 #   strict   as C11, gnu11 and gnu17, every warning an error, -O0 to -O3
-#   lto      hidden, -fno-plt, link-time optimization; executable and library
-#   exports  a library that has gnomon.c exports the public names, no other
-#   dynamic  a program, and a plugin that it loads
-#   static   a program that loads nothing, and says so
-#   late     a library that has gnomon.c, loaded with dlopen
+#   lto      hidden, link-time optimization; a program with -fno-plt, and a
+#            library, which exports the public names, no other
+#   program  with a plugin that it loads; a static one that finds none says so
+#   late     a library that has gnomon.c, loaded with dlopen; exports the same
 #   nvtx     with the headers of NVTX in the folder NVTX, as C11 with every
 #            warning an error, and a library exports the same names; without
 #            them the profiler says so
@@ -22,10 +21,14 @@ command -v "$cc" > /dev/null || { echo "skipped: no $cc here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; exit 1; }
-build() { # OUTPUT FLAGS...: our flags last, so that theirs do not decide
+build() { # OUTPUT FLAGS...
     out=$1
     shift
     "$cc" -I"$onefile/include" "$@" -o "$work/$out"
+}
+objects() { # FLAGS...: gnomon.o and app.o, for more than one output
+    build gnomon.o "$@" -c "$onefile/gnomon.c"
+    build app.o "$@" -c "$here/app.c"
 }
 
 # The table of `simple` holds every mark.
@@ -48,9 +51,8 @@ quiet() { # COMMAND...: off is silent
     "$@" 2> "$work/report" > "$work/said" || fail "$*: status $?"
     [ ! -s "$work/report" ] || fail "$*: $(cat "$work/report")"
 }
-exports() { # FLAGS...: what a library with gnomon.c shows
-    build lib.so -O0 -std=gnu11 -fPIC -shared "$@" "$onefile/gnomon.c"
-    nm -D --defined-only "$work/lib.so" | sed 's/.* //' | sort > "$work/found"
+exports() { # FILE: what a library with gnomon.c shows
+    nm -D --defined-only "$1" | sed 's/.* //' | sort > "$work/found"
     grep -v '^#' "$source/tests/symbols.txt" | cut -d ' ' -f 1 | sort |
         diff -u - "$work/found" || fail "- wanted, + exported"
 }
@@ -77,39 +79,40 @@ strict)
     done
     ;;
 lto)
-    hidden='-O2 -flto -fno-plt -fvisibility=hidden -std=gnu11'
-    build app $hidden $errors $all
+    hidden='-flto -fvisibility=hidden -std=gnu11'
+    build app -O2 $hidden -fno-plt $errors $all
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
-    build app $hidden -O1 -fPIC $all
+    build lib.so -O1 $hidden -fPIC -shared "$onefile/gnomon.c"
+    exports "$work/lib.so"
+    build app -O1 "$here/app.c" "$work/lib.so" "-Wl,-rpath,$work"
     GNOMON=simple reported "$work/app"
     ;;
-exports)
-    for flags in '' '-O1 -flto -fvisibility=hidden'; do
-        exports $flags
-    done
-    ;;
 nvtx)
-    build app -O0 -std=gnu11 $all
-    says_of_nvtx 'this build has none: '
     [ -n "$nvtx" ] || { echo "skipped: no headers of NVTX"; exit 77; }
-    with="-DGNOMON_WITH_NVTX=1 -isystem $nvtx"
-    [ "$cc" = musl-gcc ] || exports $with # whose start files show names
-    build app $errors -std=c11 -O0 $with $all
+    objects $errors -std=c11 -O0 -fPIC -DGNOMON_WITH_NVTX=1 -isystem $nvtx
+    if [ "$cc" != musl-gcc ]; then # whose start files show names
+        build lib.so -shared "$work/gnomon.o"
+        exports "$work/lib.so"
+    fi
+    build app "$work/gnomon.o" "$work/app.o"
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     says_of_nvtx 'no tool listens'
     ;;
-dynamic)
-    build app -O0 -std=gnu11 $errors $all
-    build plugin.so -O2 -std=gnu11 -fPIC -shared -I"$onefile/include" \
+program)
+    objects -O0 -std=gnu11 $errors
+    build app "$work/gnomon.o" "$work/app.o"
+    build plugin.so -O2 -std=gnu11 -fPIC -shared \
         "$source/src/profilers/simple.c"
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     GNOMON=$work/plugin.so reported "$work/app"
-    ;;
-static)
-    build app -O0 -std=gnu11 -static $errors $all
+    says_of_nvtx 'this build has none: '
+    build app -static "$work/gnomon.o" "$work/app.o"
+    # musl's loads no library; glibc's would, with a second libc that is not
+    # set up, and what crashes there is not ours.
+    [ "$cc" = musl-gcc ] || rm "$work/plugin.so"
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     GNOMON=$work/plugin.so "$work/app" > "$work/said" 2> "$work/report" ||
@@ -117,8 +120,12 @@ static)
     grep -q '^gnomon: .*plugin' "$work/report" || fail "$(cat "$work/report")"
     ;;
 late)
-    build lib.so -O0 -std=gnu11 -fPIC -shared -Dmain=app_main $errors \
-        -Wno-missing-prototypes $all
+    objects -O0 -std=gnu11 -fPIC -Dmain=app_main $errors -Wno-missing-prototypes
+    if [ "$cc" != musl-gcc ]; then
+        build lib.so -shared "$work/gnomon.o"
+        exports "$work/lib.so"
+    fi
+    build lib.so -shared "$work/gnomon.o" "$work/app.o"
     if readelf -d "$work/lib.so" | grep STATIC_TLS; then
         fail "the library wants room beside the threads of the start"
     fi
