@@ -14,13 +14,18 @@ endif()
 set(SKIPPED "${GNOMON_EMULATED_SKIPPED}")
 include(EmulatedSkip)
 
+if(GNOMON_EMULATED)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " words)
+  add_library(test_exec OBJECT "${PROJECT_SOURCE_DIR}/tests/emulated/exec.c")
+  target_compile_definitions(test_exec PRIVATE _GNU_SOURCE
+    TEST_EMULATOR="${words}")
+  gnomon_set_warnings(test_exec)
+endif()
+
 # What `target` executes runs under the emulator too, where it has to.
 function(gnomon_emulate_children target)
   if(GNOMON_EMULATED)
-    target_sources(${target} PRIVATE
-      "${PROJECT_SOURCE_DIR}/tests/emulated/exec.c")
-    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " words)
-    target_compile_definitions(${target} PRIVATE TEST_EMULATOR="${words}")
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:test_exec>)
     foreach(call execv execve execl execvp posix_spawn posix_spawnp)
       target_link_options(${target} PRIVATE LINKER:--wrap=${call})
     endforeach()

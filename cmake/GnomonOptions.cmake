@@ -37,9 +37,10 @@ set(CMAKE_CXX_STANDARD 11)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# Reports name lines, which is all that they need of the compiler's tables.
 if(GNOMON_SANITIZE)
   add_compile_options(-fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all -g -O1)
+    -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=${GNOMON_SANITIZE})
 endif()
 if(GNOMON_COVERAGE)
