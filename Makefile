@@ -72,7 +72,7 @@ soak:
 	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
 		--output-on-failure
 	@cmake --preset asan && cmake --build --preset asan -j $(JOBS)
-	GNOMON_SOAK=1 ctest --preset asan -R '^(faults|no_memory)[.]' \
+	GNOMON_SOAK=1 ctest --preset asan -R '^(faults[.]|no_memory[.]|cuda_trouble.no_memory)' \
 		--no-tests=error --output-on-failure
 	RUNS=10000000 JOBS=$(JOBS) sh cmake/fuzz.sh
 

@@ -3,9 +3,13 @@
  * with either, else 0.
  * IS_SLOW: code runs ten times slower and more, by a sanitizer or an emulator.
  * EACH: tests that do a thing for each of many on one thread do it for each
- * EACH-th where that takes long and shows nothing new: gcc's build does each. */
+ * EACH-th where that takes long and shows nothing new: gcc's build does each, and
+ * the others have no factor in common, so that together they do more of them.
+ * EACH_RUN: of things that are whole runs; all in a soak. */
 #ifndef GNOMON_TESTS_SANITIZER_H
 #define GNOMON_TESTS_SANITIZER_H
+
+#include <stdlib.h>
 
 #ifdef __has_feature
 #define GNOMON_HAS_FEATURE(x) __has_feature(x)
@@ -34,12 +38,15 @@
 #define IS_SANITIZED (IS_ASAN || IS_TSAN)
 #define IS_SLOW (IS_SANITIZED || IS_EMULATED)
 
-#if IS_TSAN || IS_EMULATED
-#define EACH 5
-#elif defined(__clang__)
-#define EACH 3
+#if IS_EMULATED
+#define EACH 13
+#elif IS_TSAN
+#define EACH 11
+#elif defined(__clang__) && !IS_ASAN
+#define EACH 7
 #else
 #define EACH 1
 #endif
+#define EACH_RUN (getenv("GNOMON_SOAK") ? 1u : IS_ASAN ? 3u : EACH)
 
 #endif

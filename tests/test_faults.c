@@ -309,7 +309,7 @@ static int run_child(const a_fault *f)
 /* Every `many`-th, fewer where a child takes long; all in a soak. */
 static uint64_t each(uint64_t many)
 {
-    return live_times(0, 1) ? 1 : many * (IS_ASAN ? 3 : EACH);
+    return live_times(0, 1) ? 1 : many * EACH_RUN;
 }
 
 /* Each call of `name` in turn, or each `stride`-th; from number $FAULT_FIRST on

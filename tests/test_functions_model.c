@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
+#include "sanitizer.h"
 #include "tables.h"
 
 #define NAMES 9 /* functions, scopes, actions: a third each */
@@ -207,7 +208,7 @@ static void one_run(unsigned number)
 
 TEST(soak_random_runs)
 {
-    unsigned runs = getenv("GNOMON_SOAK") ? 100000 : 500;
+    unsigned runs = getenv("GNOMON_SOAK") ? 100000 : IS_SLOW ? 100 : 500;
     for (int i = 0; !is_action(i); i++) {
         regions[i] = (gnomon_region)GNOMON_REGION_INIT(
             i < NAMES / 3 ? GNOMON_KIND_FUNCTION : GNOMON_KIND_SCOPE, names[i],

@@ -11,6 +11,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "profile/json_form.h"
+#include "sanitizer.h"
 #include "whole.h"
 
 #define A_NAN ((double)NAN)
@@ -233,7 +234,7 @@ TEST(numbers_read_back_to_the_same_bits)
 {
     uint64_t state = 1;
     check_reals();
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 200000; i += EACH) {
         char text[GNOMON__JSON_REAL], *end;
         double value, back;
         state = state * 6364136223846793005u + 1442695040888963407u;

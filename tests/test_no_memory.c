@@ -211,7 +211,7 @@ static void fail_each(void (*scenario)(void))
     uint64_t heap = health_now().heap_bytes;
     uint64_t n = 1;
     int failed = 1;
-    for (; failed && n < MOST && !test_failures; n += EACH) {
+    for (; failed && n < MOST && !test_failures; n += EACH_RUN) {
         gnomon__test_fail_allocation(n);
         scenario();
         failed = gnomon__test_allocations() >= n;
@@ -227,9 +227,7 @@ static void fail_each(void (*scenario)(void))
 static void fail_each_first(void (*scenario)(void))
 {
     int failed = 1;
-    const char *soak = getenv("GNOMON_SOAK");
-    uint64_t step = soak ? 1 : IS_ASAN ? 3 : EACH;
-    for (uint64_t n = 1; failed && n < MOST && !test_failures; n += step) {
+    for (uint64_t n = 1; failed && n < MOST && !test_failures; n += EACH_RUN) {
         pid_t child = fork();
         if (child == 0) {
             *child_path = 0; /* the parent cleans up */

@@ -177,7 +177,7 @@ TEST(ended_threads_of_one_name_are_one_track)
 /* However threads are named, the ended ones cost a bounded number of states. */
 TEST(names_without_end_stay_bounded)
 {
-    long n = 3000;
+    long n = IS_SLOW ? 1200 : 3000;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     one_after_another(n, named_by_number);
     one_after_another(n, named_later);
