@@ -3,9 +3,9 @@
  * with either, else 0.
  * IS_SLOW: code runs ten times slower and more, by a sanitizer or an emulator.
  * EACH: tests that do a thing for each of many on one thread do it for each
- * EACH-th where that takes long and shows nothing new: gcc's build does each, and
- * the others have no factor in common, so that together they do more of them.
- * EACH_RUN: of things that are whole runs; all in a soak. */
+ * EACH-th where that takes long and shows nothing new. gcc's build does each;
+ * the others' numbers have no common factor, so together they do more of them.
+ * EACH_RUN: the same of things that are whole runs; 1 in a soak. */
 #ifndef GNOMON_TESTS_SANITIZER_H
 #define GNOMON_TESTS_SANITIZER_H
 

@@ -199,7 +199,7 @@ static const char *const gates[GATES] = {
     "x mean +5%", "x total +5%", "x p50 +5%",  "x p99 +5%",
     "x max +5%",  "x self +5%",  "x calls +5%"};
 
-/* What they say does not hang on the build: all of them in one, that is quick. */
+/* What they say does not hang on the build: all in one, which is quick. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && defined(__x86_64__) && \
     !IS_SANITIZED
 #define PAIRS 1000
