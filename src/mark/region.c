@@ -227,9 +227,12 @@ static int grow_map(void)
             at = (at + 1) & (size - 1);
         map[at] = id;
     }
-    gnomon__os_unmap(name_map, name_map_size * sizeof *map);
-    name_map = map;
-    name_map_size = size;
+    /* In this order, whatever a child that was cloned amid it has of it: a map
+     * that is there, and no size beyond it. */
+    uint32_t *old = name_map, old_size = name_map_size;
+    store_release(&name_map, map);
+    store_release(&name_map_size, size);
+    gnomon__os_unmap(old, old_size * sizeof *map);
     return 1;
 }
 
