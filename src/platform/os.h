@@ -164,6 +164,9 @@ int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
  * valid until the thread's next call of these. Takes the loader's lock: hold
  * none of ours that a mark may wait for, as constructors mark. */
 void *gnomon__os_library(const char *path, const char **why);
+/* Whether the program is linked statically: it can load none, as a library would
+ * bring a second libc, which nobody has set up. */
+int gnomon__os_is_static(void);
 void *gnomon__os_symbol(void *library, const char *name);
 /* The same of one that is loaded already; NULL: it is not. */
 void *gnomon__os_library_here(const char *name);

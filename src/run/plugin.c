@@ -95,6 +95,11 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
                             "plugin %s is not loaded: this program runs with "
                             "more rights than its user",
                             path);
+    if (gnomon__os_is_static())
+        return gnomon__fail(GNOMON_ESTATE,
+                            "plugin %s is not loaded: this program is linked "
+                            "statically",
+                            path);
     void *library = gnomon__os_library(path, &why);
     if (!library)
         return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s", why);
