@@ -302,3 +302,39 @@ TEST(what_ends_alone_past_the_limit)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
     gnomon_profile_free(p);
 }
+
+static void end_in_callback(void *self, const gnomon_frame *frame,
+                            uint64_t *slot)
+{
+    (void)self, (void)slot;
+    gnomon_end_alone(frame->token);
+}
+
+static void *end_elsewhere(void *token)
+{
+    gnomon_end_alone(*(gnomon_token *)token);
+    return NULL;
+}
+
+/* Inside a callback, and on a thread that has begun nothing. */
+TEST(who_may_not_end_at_all)
+{
+    static const gnomon_profiler ends = {.struct_size = sizeof ends,
+                                         .abi = GNOMON_ABI,
+                                         .name = "ends",
+                                         .start = end_in_callback};
+    attach_probe();
+    CHECK_EQ(gnomon_attach(&ends, NULL, NULL), GNOMON_OK);
+    gnomon_health before = health_now();
+    gnomon_token a = begin("a");
+    CHECK_HEALTH(before, .reentered = 1);
+    pthread_t thread;
+    pthread_create(&thread, NULL, end_elsewhere, &a);
+    pthread_join(thread, NULL);
+    CHECK_HEALTH(before, .reentered = 1, .foreign = 1);
+    pass(1);
+    gnomon_end_alone(a);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a", 1, 1, 1);
+    gnomon_profile_free(p);
+}

@@ -608,6 +608,23 @@ TEST(every_call_fails)
     fail_calls(calls);
 }
 
+/* What events cost is not to be had; times are. */
+TEST(the_row_of_events_fails)
+{
+    static const char *const calls[] = {"cuEventCreate", "cuEventRecord"};
+    for (int i = 0; i < 2; i++) {
+        begin();
+        scope_on("a", stream, 1 * MS);
+        cuda->fail(calls[i], 10, 100, 2); /* in the midst of it */
+        pass(10 * MS);
+        gnomon_profile *p = look();
+        cuda->fail(NULL, 0, 0, 0);
+        CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
+        CHECK_EQ(health().timers_failed, 0);
+        end(p);
+    }
+}
+
 /* The same on a thread that has no context: those that lend it one. */
 TEST(every_call_of_a_loan_fails)
 {

@@ -135,8 +135,8 @@ gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
 /* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
 
 typedef struct gnomon__in_level {
-    gnomon_token token; /* 0: nobody wants it */
-    gnomon_token below; /* the newest when it was pushed */
+    gnomon_token token;      /* 0: nobody wants it */
+    gnomon_token below;      /* the newest when it was pushed */
     gnomon__in_place *place; /* NULL: gnomon was off */
 } gnomon__in_level;
 
