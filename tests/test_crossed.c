@@ -272,6 +272,33 @@ TEST(hooks_see_that_scopes_nest)
     gnomon_profile_free(p);
 }
 
+/* The tree tells nodes that need care by bits of their tokens: whoever makes such a
+ * token up ends nothing by it. */
+TEST(no_token_has_the_bits_of_a_node)
+{
+    attach_probe();
+    gnomon_health before = health_now();
+    gnomon_token a = begin("a"), b = begin("b"), c = begin("c");
+    pass(1);
+    gnomon_end_alone(b);
+    gnomon_start("d");
+    for (int bit = 61; bit < 64; bit++)
+        gnomon_end(c ^ 1ull << bit);
+    gnomon_open_scope open[4];
+    CHECK_EQ(gnomon_thread_stack(0, open, 4), 3);
+    gnomon_end(open[2].token ^ 1ull << 62);
+    CHECK_HEALTH(before, .unmatched = 4);
+    pass(2);
+    gnomon_stop("d");
+    gnomon_end(c);
+    gnomon_end(a);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_NODE(p, "a>b>c", 1, 3, 1);
+    CHECK_NODE(p, "a>b>c>d", 1, 2, 2);
+    CHECK_NODE(p, "a", 1, 3, 0);
+    gnomon_profile_free(p);
+}
+
 /* Past the limit of depth there is one node, "(other)", and only a count of what is
  * open below it. */
 TEST(what_ends_alone_past_the_limit)

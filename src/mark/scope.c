@@ -61,6 +61,10 @@ static inline HERE void end_here(gnomon__near *here, gnomon_token token)
         gnomon__hook_end(token, seq, t);
         return;
     }
+    if (unlikely(token & GNOMON__TOKEN_FLAGS)) { /* made up: none has any */
+        gnomon__rare_end(token, seq, t);
+        return;
+    }
     gnomon__hot_end(here, t, seq, node, n);
 }
 
