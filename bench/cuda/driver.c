@@ -41,6 +41,12 @@ CALL cuDeviceGet(int *device, int index)
     return 0;
 }
 
+CALL cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return 0;
+}
+
 CALL cuDeviceGetName(char *name, int size, int device)
 {
     *name = 0;
@@ -50,6 +56,18 @@ CALL cuDeviceGetName(char *name, int size, int device)
 CALL cuDevicePrimaryCtxRetain(void **context, int device)
 {
     *context = &the_context;
+    return device;
+}
+
+CALL cuDevicePrimaryCtxRelease_v2(int device)
+{
+    return device;
+}
+
+CALL cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    *flags = 0;
+    *active = 1;
     return device;
 }
 
