@@ -120,9 +120,11 @@ static int clock_put_row(gnomon__place_clock *c)
     for (uint32_t i = c->row_set; i < CLOCK_ROW; i++)
         if (!clock_make(c, &c->row[i]))
             return 0;
-    for (; c->row_set < CLOCK_ROW; c->row_set++)
+    for (; c->row_set < CLOCK_ROW; c->row_set++) {
+        add_relaxed(&gnomon__reader_calls, 1);
         if (c->device->event_record(c->row[c->row_set], c->stream))
             return 0;
+    }
     return 1;
 }
 

@@ -61,14 +61,14 @@ static int bell_wait(pthread_cond_t *bell, uint64_t until)
 }
 
 /* For the answer, until then, or as long as calls of the driver come back. 0:
- * they do not. */
+ * they do not. The end of a look that began earlier is such a sign, too: from then
+ * on it is waited as long again. */
 static int answer_wait(uint64_t *until)
 {
     uint64_t calls = load_relaxed(&gnomon__reader_calls);
-    if (bell_wait(&reader.answer, *until))
-        return 1;
+    int is_told = bell_wait(&reader.answer, *until);
     *until = gnomon__os_monotonic_ns() + READER_PASS_NS;
-    return load_relaxed(&gnomon__reader_calls) != calls;
+    return is_told || load_relaxed(&gnomon__reader_calls) != calls;
 }
 
 static size_t reader_pass_once(void)
