@@ -113,15 +113,20 @@ static void cuda_give_back(cuda_device lender)
         } \
     } while (0)
 
-/* The driver's result; the call it is of, in `which`. */
+/* These return the driver's result, and the call that it is of in `which`. */
+static int capture_now(const gnomon__cuda_calls *cu, void *stream,
+                       const char **which)
+{
+    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
+    *which = "cuStreamIsCapturing";
+    return !result && captured ? CUDA_CAPTURE_IMPLICIT : result;
+}
+
 static int place_now(const gnomon__cuda_calls *cu, void *stream,
                      gnomon_device_place *out, const char **which)
 {
     unsigned long long life = 0;
-    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
-    *which = "cuStreamIsCapturing";
-    if (!result && captured)
-        return CUDA_CAPTURE_IMPLICIT;
+    int result = capture_now(cu, stream, which);
     if (!result && !gnomon__cuda_is_special(stream)) {
         result = cu->StreamGetCtx(stream, &out->context);
         *which = "cuStreamGetCtx";
@@ -151,10 +156,7 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 static int check_now(const gnomon__cuda_calls *cu, void *stream, void **context,
                      const char **which)
 {
-    int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
-    *which = "cuStreamIsCapturing";
-    if (!result && captured)
-        return CUDA_CAPTURE_IMPLICIT;
+    int result = capture_now(cu, stream, which);
     if (!result && gnomon__cuda_is_special(stream)) {
         result = cu->CtxGetCurrent(context);
         *which = "cuCtxGetCurrent";
