@@ -3,7 +3,8 @@
  * barriers, threads. Files are in os_files.c and os_write.c, libraries in
  * os_libraries.c.
  *
- * What a mark can reach (map, unmap, and all that only asks) leaves errno as it is. Nothing here allocates but thread_start. */
+ * What a mark can reach (map, unmap, and all that only asks) leaves errno as it
+ * is. Nothing here allocates but thread_start. */
 #include "platform/os.h"
 
 #include <errno.h>

@@ -129,9 +129,9 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
 
 /* The same, but scopes begun inside it go on, as actions do: for what comes from
  * elsewhere and need not nest. What begins in one that goes on is inside it, so
- * scopes that always overlap lie ever deeper, to the limit. Slower than gnomon_end,
- * which does where it is the innermost one. Where a profiler's callbacks saw it begin, it is gnomon_end:
- * scopes that they are told of nest. */
+ * scopes that always overlap lie ever deeper, to the limit. Slower than
+ * gnomon_end, which does where it is the innermost one. Where a profiler's
+ * callbacks saw it begin, it is gnomon_end: scopes that they are told of nest. */
 GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))
