@@ -427,6 +427,42 @@ TEST(a_reader_that_is_held_up)
     end(p);
 }
 
+/* The next questions about `stream` take 600 ms each: what is answered is how it
+ * was when they were asked. */
+static uint32_t slow_questions;
+
+static int slow_event_done(void *event)
+{
+    int code = toy_event_done(event);
+    if (((toy_event *)event)->in == stream &&
+        load_relaxed(&slow_questions) != 0) {
+        add_relaxed(&slow_questions, UINT32_MAX);
+        usleep(600000);
+    }
+    return code;
+}
+
+/* Whoever asks for times while an earlier look has a slow call waits for its end,
+ * and then as long as any call may take: not what was left of that. */
+TEST(a_look_behind_a_slow_one)
+{
+    static gnomon_device slow;
+    slow = toy;
+    slow.name = "slow";
+    slow.event_done = slow_event_done;
+    begin();
+    toy_launch(stream, TOY_NEVER);
+    gnomon_end_on(gnomon_begin_on(gnomon_region_get("a", NULL), &slow, stream));
+    store_relaxed(&slow_questions, 2);
+    while (load_relaxed(&slow_questions) != 1)
+        usleep(1000);
+    toy_finish(stream);
+    gnomon_profile *p = look();
+    CHECK_EQ(load_relaxed(&slow_questions), 0);
+    CHECK_EQ(device_of(p, "a").count, 1);
+    end(p);
+}
+
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
 static __thread uint32_t forks_at; /* the how manieth record, of this thread */
