@@ -100,6 +100,9 @@ void gnomon__thread_adopt(gnomon__thread *t)
     }
     store_relaxed(&t->plain, hooks | tree);
     store_relaxed(&t->all_hooks, all);
+    store_relaxed(&t->one_hook, t->hook_count == 1
+                                    ? gnomon__frame_pair(all, all)
+                                    : GNOMON__NEVER);
     store_relaxed(&t->stage_key, gnomon__sink_stage_key());
     store_release(&t->epoch, load_relaxed(&gnomon__sink_epoch));
 }

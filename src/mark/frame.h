@@ -25,6 +25,16 @@ typedef struct gnomon__frame {
 
 #define GNOMON__FRAME_BYTES 65536u
 
+/* A frame's `mask` and `hooks`, and its `struct_size` and `flags`, in one word:
+ * two are compared, and stored, as fast as one. */
+static inline uint64_t gnomon__frame_pair(uint32_t first, uint32_t second)
+{
+    uint32_t pair[2] = {first, second};
+    uint64_t word;
+    memcpy(&word, pair, sizeof word);
+    return word;
+}
+
 /* Begins a scope for the bits `m`, on an entered thread. `token` is its name
  * without flags. Returns whether anybody took it. */
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,

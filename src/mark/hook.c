@@ -121,10 +121,18 @@ static __attribute__((noinline)) gnomon_token begin_more(gnomon_region *region,
     return even_again(t, seq);
 }
 
-/* ... of which there are several. */
+/* Several, all that there are. */
 static __attribute__((noinline)) gnomon_token
-begin_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
+begin_all(gnomon_region *region, uint32_t mask, uint64_t seq, gnomon__thread *t)
 {
+    uint32_t m = mask & load_relaxed(&t->gate);
+    if (unlikely(m != load_relaxed(&t->all_hooks) ||
+                 t->frame_top > t->frame_room))
+        return begin_more(region, mask, seq, t);
+    gnomon__frame *frame = push(t, seq, region);
+    frame->begin = 0;
+    frame->mask = m;
+    frame->hooks = m;
     const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
     do {
         uint64_t *slot = frame->slots + h->rank;
@@ -134,23 +142,20 @@ begin_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
     return even_again(t, seq);
 }
 
-/* All hooks that there are, and no tree: who detaches one waits until this word
+/* The one hook that there is, and no tree: who detaches it waits until this word
  * is even, so the gate is not asked again, and no reader needs the flag where no
  * tree is. A full stack of frames, and none yet, are one test: frame_room. */
 HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
-    if (unlikely(m != load_relaxed(&t->all_hooks) ||
+    uint64_t one = load_relaxed(&t->one_hook);
+    if (unlikely((mask & load_relaxed(&t->gate)) != (uint32_t)one ||
                  t->frame_top > t->frame_room))
-        return begin_more(region, mask, seq, t);
+        return begin_all(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
-    frame->mask = m;
-    frame->hooks = m;
+    memcpy(&frame->mask, &one, sizeof one);
     const gnomon__hook *h = t->hooks;
-    if (unlikely(t->hook_count != 1))
-        return begin_all(frame, seq, t);
     h->start(h->self, &frame->seen, frame->slots);
     return even_again(t, seq);
 }
@@ -204,10 +209,26 @@ static __attribute__((noinline)) void end_more(gnomon__frame *frame,
     even_again(t, seq);
 }
 
-/* ... of which there are several. */
+/* Whether exactly the hooks of `pair` saw it, and it is a plain scope. */
+static inline int is_of(const gnomon__frame *frame, uint64_t pair)
+{
+    uint64_t who, what;
+    memcpy(&who, &frame->mask, sizeof who);
+    memcpy(&what, &frame->seen, sizeof what);
+    return who == pair && what == gnomon__frame_pair(sizeof frame->seen, 0);
+}
+
+/* Several, all that there are. */
 static __attribute__((noinline)) void end_all(gnomon__frame *frame,
                                               uint64_t seq, gnomon__thread *t)
 {
+    uint32_t all = load_relaxed(&t->all_hooks);
+    if (unlikely(!is_of(frame, gnomon__frame_pair(all, all)))) {
+        end_more(frame, seq, t);
+        return;
+    }
+    t->frame_top = t->frame_last;
+    t->frame_last = frame->below;
     const gnomon__hook *h = t->hooks + t->hook_count;
     do {
         h--;
@@ -218,24 +239,19 @@ static __attribute__((noinline)) void end_all(gnomon__frame *frame,
 
 HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
-    uint32_t last = t->frame_last, all = load_relaxed(&t->all_hooks);
+    uint32_t last = t->frame_last;
     gnomon__frame *frame = gnomon__frame_at(t, last);
     if (unlikely(frame->seen.token != token)) {
         gnomon__rare_end(token, seq, t);
         return;
     }
-    if (unlikely(frame->hooks != all || frame->mask != all ||
-                 frame->seen.flags)) {
-        end_more(frame, seq, t);
+    if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
+        end_all(frame, seq, t);
         return;
     }
     t->frame_last = frame->below;
     t->frame_top = last;
     const gnomon__hook *h = t->hooks;
-    if (unlikely(t->hook_count != 1)) {
-        end_all(frame, seq, t);
-        return;
-    }
     h->stop(h->self, &frame->seen, frame->slots);
     even_again(t, seq);
 }

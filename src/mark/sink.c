@@ -90,6 +90,7 @@ static void publish(void)
         store_relaxed(&t->fast, GNOMON__NEVER);
         store_relaxed(&t->plain, 0);
         store_relaxed(&t->all_hooks, GNOMON__NEVER);
+        store_relaxed(&t->one_hook, GNOMON__NEVER);
         store_relaxed(&t->gate, load_relaxed(&t->gate) & attached_bits);
         store_relaxed(&t->attached, load_relaxed(&t->attached) & attached_bits);
     }

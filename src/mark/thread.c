@@ -124,6 +124,7 @@ void gnomon__threads_forget(void)
     t->fast = GNOMON__NEVER;
     t->plain = t->gate = t->attached = 0;
     t->all_hooks = GNOMON__NEVER;
+    t->one_hook = GNOMON__NEVER;
     if (gnomon__busy())
         return;
     gnomon__chunks_forget();
@@ -218,6 +219,7 @@ static void watch_end(gnomon__thread *t)
     store_relaxed(&t->fast, GNOMON__NEVER);
     store_relaxed(&t->plain, 0);
     store_relaxed(&t->all_hooks, GNOMON__NEVER);
+    store_relaxed(&t->one_hook, GNOMON__NEVER);
     store_release(&t->epoch, UINT32_MAX);
 }
 

@@ -104,15 +104,17 @@ typedef struct gnomon__thread {
     uint32_t frame_top;   /* offset of the next; UINT32_MAX: no stack yet */
     uint32_t frame_last;  /* offset of the newest; 0: none */
     uint32_t frame_bytes; /* of a frame, with a slot for each hook */
-    uint32_t all_hooks;   /* control clears, to NEVER: all, if plain, no tree */
-    uint32_t hook_count;
+    uint64_t one_hook; /* control clears, to NEVER: the only one, if plain, no
+                           * tree: as frames have it */
     uint32_t number;
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
+    uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
+    uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
     gnomon__slot *slots;
     uint32_t alive;
