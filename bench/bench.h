@@ -161,8 +161,13 @@ void records_pairs(uint64_t n);
 uint64_t records_once(void);
 void scope_on_pairs(uint64_t n);
 uint64_t scope_on_once(void);
+/* Of nvtx.c. */
 void by_hand_pairs(uint64_t n);
 uint64_t by_hand_once(void);
+void nvtx_near_pairs(uint64_t n);
+uint64_t nvtx_near_once(void);
+void nvtx_far_pairs(uint64_t n);
+uint64_t nvtx_far_once(void);
 
 void bench_mode_enter(int mode);
 uint64_t bench_recorded(const bench_row *row); /* so far, by the profile */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The floors: what any design of a kind must pay, measured beside gnomon. All
- * of them are built into the program; Fa3, Fdo_so and Fw_so call a shared
- * library, as a mark of a shared gnomon does. */
+ * of them are built into the program; Fa3 and those that end in _so call a
+ * shared library, as a mark of a shared gnomon does. */
 #include <string.h>
 
 #include "bench.h"
@@ -146,7 +146,8 @@ const bench_row bench_floors[] = {
     FLOOR("Fi2", fi2, 1),       FLOOR("Fi4", fi4, 1),
     FLOOR("calls", calls, 1),   FLOOR("Fr", records, 1),
 #if GNOMON_WITH_NVTX
-    FLOOR("Fn", by_hand, 1), /* NVTX, by hand */
+    FLOOR("Fn", by_hand, 1), /* NVTX, by hand, and by a library between */
+    FLOOR("Fno", nvtx_near, 1), FLOOR("Fno_so", nvtx_far, 1),
 #endif
 };
 const size_t bench_floor_count = sizeof bench_floors / sizeof *bench_floors;

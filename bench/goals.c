@@ -132,14 +132,26 @@ static void judge(view v, const goal *g, double limit)
                value <= limit ? "ok" : "over");
 }
 
+/* Whether any library between a mark and NVTX could reach nvtx_out's goal. */
+static void print_nvtx_kind(view v)
+{
+    double kind = at(v, "Fno", 1)->ns_median / at(v, "Fn", 1)->ns_median;
+    if (!isnan(kind))
+        printf("Fno / Fn = %.2f: the least library between takes %s than "
+               "nvtx_out's goal\n",
+               kind, kind > 1.3 ? "more" : "less");
+}
+
 void bench_print_goals(bench_table *t)
 {
     view shared = {t, "shared"}, fixed = {t, "static"};
     double kind =
         at(shared, "Fw", 1)->ns_median / at(shared, "Fd", 1)->ns_median;
-    printf("\nFw / Fd = %.2f: %s\n\n", kind,
+    printf("\nFw / Fd = %.2f: %s\n", kind,
            kind < 1.1 ? "plain instructions hide behind the clock reads"
                       : "a clock read waits for what comes before it");
+    print_nvtx_kind(shared);
+    putchar('\n');
     printf("%-40s %-16s %-16s\n", "goal", "    shared", "    static");
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
         goal g = goals[i];

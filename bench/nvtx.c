@@ -13,13 +13,28 @@
 
 static nvtxDomainHandle_t domain;
 static nvtxStringHandle_t name;
+static nvtxEventAttributes_t made;
+static floor_nvtx place;
 static uint64_t (*tool_pairs)(void);
+
+static void fill(nvtxEventAttributes_t *event)
+{
+    event->version = NVTX_VERSION;
+    event->size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event->category = 1;
+    event->colorType = NVTX_COLOR_ARGB;
+    event->color = 0xff4e79a7;
+    event->messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event->message.registered = name;
+}
 
 void bench_nvtx_listen(void)
 {
     setenv("NVTX_INJECTION64_PATH", BENCH_NVTX_TOOL, 1);
     domain = nvtxDomainCreateA("bench");
     name = nvtxDomainRegisterStringA(domain, "bench");
+    fill(&made);
+    place = (floor_nvtx){domain, &made};
     void *tool = dlopen(BENCH_NVTX_TOOL, RTLD_NOW);
     void *symbol = tool ? dlsym(tool, "bench_tool_pairs") : NULL;
     memcpy(&tool_pairs, &symbol, sizeof tool_pairs);
@@ -34,28 +49,34 @@ uint64_t bench_nvtx_pairs(void)
 #define BY_HAND_PAIR \
     { \
         nvtxEventAttributes_t event = {0}; \
-        event.version = NVTX_VERSION; \
-        event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE; \
-        event.category = 1; \
-        event.colorType = NVTX_COLOR_ARGB; \
-        event.color = 0xff4e79a7; \
-        event.messageType = NVTX_MESSAGE_TYPE_REGISTERED; \
-        event.message.registered = name; \
+        fill(&event); \
         nvtxDomainRangePushEx(domain, &event); \
         BENCH_FENCE(); \
         nvtxDomainRangePop(domain); \
     }
 BENCH_PAIRS(hand, 1, BY_HAND_PAIR, BY_HAND_PAIR)
 
-void by_hand_pairs(uint64_t n)
-{
-    hand_pairs(n);
-}
+#define OUT_PAIR(where) \
+    { \
+        uint64_t token = where##_n_begin(&place); \
+        BENCH_FENCE(); \
+        where##_n_end(token); \
+    }
+BENCH_PAIRS(near, 1, OUT_PAIR(near), OUT_PAIR(near))
+BENCH_PAIRS(far, 1, OUT_PAIR(far), OUT_PAIR(far))
 
-uint64_t by_hand_once(void)
-{
-    return hand_once();
-}
+#define SHOW(id, of) \
+    void id##_pairs(uint64_t n) \
+    { \
+        of##_pairs(n); \
+    } \
+    uint64_t id##_once(void) \
+    { \
+        return of##_once(); \
+    }
+SHOW(by_hand, hand)
+SHOW(nvtx_near, near)
+SHOW(nvtx_far, far)
 
 #else
 

@@ -15,10 +15,17 @@
 #endif
 #define OUT __attribute__((noinline, aligned(64)))
 
+struct open {
+    uint64_t token;
+    const floor_nvtx *place;
+};
+
 typedef struct state {
     floor_slot slot;
     uint64_t rest[3];
     volatile uint64_t word[16]; /* two lines: half is read, half written */
+    uint64_t seq;               /* odd: inside */
+    struct open *top, open_scopes[64];
 } state;
 
 static __thread state *self __attribute__((tls_model("initial-exec")));
@@ -32,6 +39,7 @@ void CALL(enter)(void)
         abort();
     self = memory;
     *self = (state){.slot = {0, 0, 0, UINT64_MAX, 0}};
+    self->top = self->open_scopes;
 }
 
 void CALL(leave)(void)
@@ -120,3 +128,42 @@ OUT void CALL(w_end)(void)
 }
 
 _Static_assert(offsetof(state, word) == 64, "the work's first line");
+
+/* ---- Fno: a push and a pop of NVTX --------------------------------------- */
+
+#if GNOMON_WITH_NVTX
+#include <nvtx3/nvToolsExt.h>
+
+/* A word that keeps signal handlers out, and a stack that knows whose end an end
+ * is: nothing of filters, windows, detaching, or reports of misuse. */
+OUT uint64_t CALL(n_begin)(const floor_nvtx *place)
+{
+    state *s = self;
+    uint64_t seq = s->seq;
+    struct open *o = s->top;
+    if (__builtin_expect(seq & 1 || o == s->open_scopes + 64, 0))
+        return 0;
+    s->seq = seq + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    *o = (struct open){seq + 1, place};
+    s->top = o + 1;
+    nvtxDomainRangePushEx(place->domain, place->event);
+    __atomic_store_n(&s->seq, seq + 2, __ATOMIC_RELEASE);
+    return seq + 1;
+}
+
+OUT void CALL(n_end)(uint64_t token)
+{
+    state *s = self;
+    uint64_t seq = s->seq;
+    struct open *top = s->top;
+    if (__builtin_expect(
+            seq & 1 || top == s->open_scopes || top[-1].token != token, 0))
+        return;
+    s->seq = seq + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->top = --top;
+    nvtxDomainRangePop(top->place->domain);
+    __atomic_store_n(&s->seq, seq + 2, __ATOMIC_RELEASE);
+}
+#endif

@@ -37,6 +37,12 @@ static inline void floor_add(floor_slot *s, uint64_t d)
         s->max = d;
 }
 
+/* What is told of a place to NVTX: a domain and attributes, made beforehand. */
+typedef struct floor_nvtx {
+    void *domain;
+    const void *event;
+} floor_nvtx;
+
 #define FLOOR_CALLS(where) \
     /* Each thread once, before and after all others. */ \
     void where##_enter(void); \
@@ -46,7 +52,9 @@ static inline void floor_add(floor_slot *s, uint64_t d)
     void where##_do_begin(void); \
     void where##_do_end(void); \
     void where##_w_begin(void); \
-    void where##_w_end(void);
+    void where##_w_end(void); \
+    uint64_t where##_n_begin(const floor_nvtx *place); \
+    void where##_n_end(uint64_t token);
 
 FLOOR_CALLS(near)
 #pragma GCC visibility push(default)
