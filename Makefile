@@ -67,7 +67,7 @@ bench-gpu:
 	@JOBS=$(JOBS) sh cmake/gpu.sh bench
 
 soak:
-	$(need) test
+	$(need) fuzz
 	@$(release)
 	GNOMON_SOAK=1 ctest --preset release -L soak --no-tests=error \
 		--output-on-failure
@@ -77,7 +77,7 @@ soak:
 	RUNS=10000000 JOBS=$(JOBS) sh cmake/fuzz.sh
 
 fuzz:
-	$(need) test
+	$(need) fuzz
 	@JOBS=$(JOBS) SECONDS_EACH=$(SECONDS_EACH) RUNS=$(RUNS) sh cmake/fuzz.sh
 
 coverage:

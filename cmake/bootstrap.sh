@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# bootstrap.sh build|test|lint|bench|aarch64
+# bootstrap.sh build|test|bench|lint|coverage|aarch64|fuzz
 # Sees to it that what that job needs is here. What is here already is left as
 # it is, and needs no network. Missing packages are installed where we are root
 # on Debian, Ubuntu or the like; else the exact line to do it is printed.
@@ -16,13 +16,17 @@ test="$build clang=clang binutils=nm pkg-config=pkg-config
     python3-dev python3-venv postgresql postgresql-server-dev-all"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
+fuzz="$test libclang-rt-dev"
 lint="$build clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck"
 aarch64="$build gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
     g++-aarch64-linux-gnu=aarch64-linux-gnu-g++ libc6-dev-arm64-cross
     qemu-user=qemu-aarch64"
 case $job in
-build | test | bench | lint | coverage | aarch64) eval "wanted=\$$job" ;;
-*) echo "usage: bootstrap.sh build|test|bench|lint|coverage|aarch64" && exit 2 ;;
+build | test | bench | lint | coverage | aarch64 | fuzz)
+    eval "wanted=\$$job" ;;
+*)
+    sed -n 's/^# \(bootstrap.sh\)/usage: \1/p' "$0"
+    exit 2 ;;
 esac
 
 installed() {
@@ -30,8 +34,14 @@ installed() {
         grep -q '^installed'
 }
 
+# The package that has it may be of another name.
+has_fuzzer() {
+    ls "$(clang -print-runtime-dir)"/libclang_rt.fuzzer* > /dev/null 2>&1
+}
+
 missing=
 for item in $wanted; do
+    [ "$item" != libclang-rt-dev ] || ! has_fuzzer || continue
     package=${item%%=*} command=${item#*=}
     if [ "$item" != "$package" ] && command -v "$command" > /dev/null; then
         continue
