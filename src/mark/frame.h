@@ -5,6 +5,7 @@
 #ifndef GNOMON_MARK_FRAME_H
 #define GNOMON_MARK_FRAME_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "mark/region.h"
@@ -27,6 +28,10 @@ typedef struct gnomon__frame {
 
 /* A frame's `mask` and `hooks`, and its `struct_size` and `flags`, in one word:
  * two are compared, and stored, as fast as one. */
+_Static_assert(offsetof(gnomon__frame, hooks) ==
+                       offsetof(gnomon__frame, mask) + 4 &&
+                   offsetof(gnomon_frame, flags) == 4,
+               "two words beside each other");
 static inline uint64_t gnomon__frame_pair(uint32_t first, uint32_t second)
 {
     uint32_t pair[2] = {first, second};

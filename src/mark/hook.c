@@ -123,16 +123,12 @@ static __attribute__((noinline)) gnomon_token begin_more(gnomon_region *region,
 
 /* Several, all that there are. */
 static __attribute__((noinline)) gnomon_token
-begin_all(gnomon_region *region, uint32_t mask, uint64_t seq, gnomon__thread *t)
+begin_all(gnomon_region *region, uint32_t all, uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
-    if (unlikely(m != load_relaxed(&t->all_hooks) ||
-                 t->frame_top > t->frame_room))
-        return begin_more(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     frame->begin = 0;
-    frame->mask = m;
-    frame->hooks = m;
+    frame->mask = all;
+    frame->hooks = all;
     const gnomon__hook *h = t->hooks, *end = h + t->hook_count;
     do {
         uint64_t *slot = frame->slots + h->rank;
@@ -148,10 +144,12 @@ begin_all(gnomon_region *region, uint32_t mask, uint64_t seq, gnomon__thread *t)
 HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t)
 {
+    uint32_t m = mask & load_relaxed(&t->gate);
     uint64_t one = load_relaxed(&t->one_hook);
-    if (unlikely((mask & load_relaxed(&t->gate)) != (uint32_t)one ||
-                 t->frame_top > t->frame_room))
-        return begin_all(region, mask, seq, t);
+    if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room))
+        return m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room
+                   ? begin_all(region, m, seq, t)
+                   : begin_more(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
     memcpy(&frame->mask, &one, sizeof one);
@@ -222,11 +220,6 @@ static inline int is_of(const gnomon__frame *frame, uint64_t pair)
 static __attribute__((noinline)) void end_all(gnomon__frame *frame,
                                               uint64_t seq, gnomon__thread *t)
 {
-    uint32_t all = load_relaxed(&t->all_hooks);
-    if (unlikely(!is_of(frame, gnomon__frame_pair(all, all)))) {
-        end_more(frame, seq, t);
-        return;
-    }
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
     const gnomon__hook *h = t->hooks + t->hook_count;
@@ -246,7 +239,11 @@ HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         return;
     }
     if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
-        end_all(frame, seq, t);
+        uint32_t all = load_relaxed(&t->all_hooks);
+        if (is_of(frame, gnomon__frame_pair(all, all)))
+            end_all(frame, seq, t);
+        else
+            end_more(frame, seq, t);
         return;
     }
     t->frame_last = frame->below;
