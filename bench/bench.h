@@ -62,6 +62,7 @@ enum bench_mode {
     BENCH_ONE_HOOK,
     BENCH_TWO_HOOKS,
     BENCH_FOUR_HOOKS,
+    BENCH_TREE_AND_HOOK,
     BENCH_NVTX,     /* nvtx, and a tool that counts */
     BENCH_CUDA,     /* cuda, and a driver that does nothing */
     BENCH_NVTX_OFF, /* nvtx, and a tool that does not listen */

@@ -147,6 +147,8 @@ const bench_row bench_marks[] = {
     MARK("two_hooks", "Fd", BENCH_TWO_HOOKS, BENCH_HOOKS, 1, hook),
     MARK("scope_on", "Fr", BENCH_CUDA, BENCH_BY_NAME, 1, scope_on),
     MARK("four_hooks", "Fd", BENCH_FOUR_HOOKS, BENCH_HOOKS, 1, hook),
+    {"tree_and_hook", "Fw", BENCH_TREE_AND_HOOK, BENCH_BY_NAME, 1, hook_pairs,
+     hook_once, "hook"},
 #if GNOMON_WITH_NVTX
     MARK("nvtx_out", "Fn", BENCH_NVTX, BENCH_TOLD, 1, nvtx_out),
     MARK("nvtx_out_off", "Fa", BENCH_NVTX_OFF, BENCH_SWITCHED, 64,

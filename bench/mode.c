@@ -55,6 +55,7 @@ static const struct {
     [BENCH_ONE_HOOK] = {"", 1},
     [BENCH_TWO_HOOKS] = {"", 2},
     [BENCH_FOUR_HOOKS] = {"", 4},
+    [BENCH_TREE_AND_HOOK] = {"simple,file=/dev/null", 1},
     [BENCH_NVTX] = {"nvtx", 0},
     [BENCH_CUDA] = {"cuda,file=/dev/null", 0},
     [BENCH_NVTX_OFF] = {"nvtx(domain=off)", 0},
