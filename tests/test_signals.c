@@ -249,7 +249,7 @@ TEST(soak_control_calls_may_be_interrupted)
         mark_once();
         gnomon_step();
         CHECK_EQ(gnomon_detach(&seeing, &s), GNOMON_OK);
-        if (i % 16 == 0)
+        if (i % 16 == 0 && i < 320) /* each profile has all stages */
             CHECK_EQ(i & 16 ? gnomon_stage_end() : gnomon_stage_begin("fit"),
                      GNOMON_OK);
         gnomon_profile_free(live_snapshot("keeper"));
