@@ -253,7 +253,7 @@ static void toggle(int i)
         CHECK_EQ(gnomon_configure(specs[next++ % 7]), GNOMON_OK);
         break;
     case 1:
-        if (stages++ > 300) /* each has its own nodes, which are kept */
+        if (stages++ > 200) /* each has its own nodes, which are kept */
             break;
         CHECK_EQ(in_stage ? gnomon_stage_end()
                           : gnomon_stage_begin(i & 16 ? "fit" : "validate"),
