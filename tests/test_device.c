@@ -463,6 +463,34 @@ TEST(a_look_behind_a_slow_one)
     end(p);
 }
 
+/* On the clock's own stream, whose row of events takes seconds so. */
+static int slow_event_record(void *event, void *on)
+{
+    if (on != stream)
+        usleep(40000);
+    return toy_event_record(event, on);
+}
+
+/* What is put there one by one is as many calls that came back: nobody who waits
+ * takes it for one that hangs, after which no look waits for the next. */
+TEST(a_clock_that_is_slow_to_set)
+{
+    static gnomon_device slow;
+    slow = toy;
+    slow.name = "slow";
+    slow.event_record = slow_event_record;
+    begin();
+    for (uint64_t i = 1; i <= 2; i++) {
+        gnomon_end_on(
+            gnomon_begin_on(gnomon_region_get("a", NULL), &slow, stream));
+        pass(1 * MS);
+        gnomon_profile *p = look();
+        CHECK_EQ(device_of(p, "a").count, i);
+        gnomon_profile_free(p);
+    }
+    end(NULL);
+}
+
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
 static __thread uint32_t forks_at; /* the how manieth record, of this thread */
