@@ -36,7 +36,8 @@ installed() {
 
 # The package that has it may be of another name.
 has_fuzzer() {
-    ls "$(clang -print-runtime-dir)"/libclang_rt.fuzzer* > /dev/null 2>&1
+    ls "$(clang -print-runtime-dir 2> /dev/null)"/libclang_rt.fuzzer* \
+        > /dev/null 2>&1
 }
 
 missing=
