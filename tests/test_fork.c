@@ -48,6 +48,12 @@ TEST(children_of_a_process_that_changes_its_profilers)
     CHECK_EQ(work, 200 * 10);
 }
 
+TEST(no_child_of_a_thread_that_begins)
+{
+    long long work;
+    CHECK_EQ(reports("at once", 0, &work), 0);
+}
+
 TEST(exit_reports_once)
 {
     long long work;

@@ -76,6 +76,12 @@ void gnomon__os_thread_join(gnomon__os_thread *thread);
 uint32_t gnomon__os_thread_count(void);
 void gnomon__os_threads_forget(void);
 
+/* Waits until each thread of ours that was started is at work, for 0.1 s at most.
+ * Before a fork: one that begins may hold a lock of an allocator that lets no
+ * child out of it (AddressSanitizer's, TCMalloc's), and at work it holds none
+ * unless it reports. */
+void gnomon__os_threads_settle(void);
+
 /* Whether the main thread has ended by itself and no thread is left but those
  * of ours: libc, which counts ours, would have ended the process. Three system
  * calls; 0 where the system does not tell. */

@@ -208,6 +208,7 @@ int gnomon__os_barrier(void)
 /* ---- Threads ------------------------------------------------------------- */
 
 static uint32_t thread_count;
+static uint32_t threads_starting; /* of these: not at work yet */
 
 uint32_t gnomon__os_thread_count(void)
 {
@@ -217,6 +218,13 @@ uint32_t gnomon__os_thread_count(void)
 void gnomon__os_threads_forget(void)
 {
     store_relaxed(&thread_count, 0);
+    store_relaxed(&threads_starting, 0);
+}
+
+void gnomon__os_threads_settle(void)
+{
+    for (int i = 0; i < 1000 && load_acquire(&threads_starting); i++)
+        gnomon__os_sleep_ns(100000);
 }
 
 typedef struct thread_start {
@@ -230,6 +238,7 @@ static void *thread_main(void *memory)
     thread_start start = *(thread_start *)memory;
     gnomon__free(memory);
     (void)prctl(PR_SET_NAME, start.name);
+    sub_release(&threads_starting, 1);
     start.run(start.argument);
     return NULL;
 }
@@ -250,12 +259,14 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     sigfillset(&all);
     error = pthread_sigmask(SIG_SETMASK, &all, &before);
     add_relaxed(&thread_count, 1);
+    add_relaxed(&threads_starting, 1);
     if (error == 0) {
         error = pthread_create(&thread, NULL, thread_main, start);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     if (error != 0) {
         sub_relaxed(&thread_count, 1);
+        sub_relaxed(&threads_starting, 1);
         gnomon__free(start);
         return error;
     }

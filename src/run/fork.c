@@ -46,6 +46,7 @@ static void become_child(int starts)
  * whole; it is never held for long. Control calls may be under way. */
 static void before_fork(void)
 {
+    gnomon__os_threads_settle();
     gnomon__lock_over_fork();
 }
 
