@@ -19,12 +19,13 @@
 #define KNOWN(here) __builtin_expect_with_probability((here) != NULL, 1, 0.9999)
 
 static inline HERE gnomon_token begin_here(gnomon__near *here,
-                                           gnomon_region *region, uint32_t mask)
+                                           gnomon_region *region, uint32_t mask,
+                                           uint64_t step)
 {
     gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1))
         return gnomon__odd_begin(region, mask);
-    uint64_t seq = gnomon__turn_odd(t);
+    uint64_t seq = gnomon__turn_odd(t, step);
     if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
@@ -37,24 +38,26 @@ static inline HERE gnomon_token begin_here(gnomon__near *here,
 
 static FAR gnomon_token begin_far(gnomon_region *region, uint32_t mask)
 {
-    return begin_here(gnomon__here_far(), region, mask);
+    return begin_here(gnomon__here_far(), region, mask, 1);
 }
 
 HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {
+    uint64_t step = gnomon__step();
     gnomon__near *here = gnomon__here_near();
-    return KNOWN(here) ? begin_here(here, region, mask)
+    return KNOWN(here) ? begin_here(here, region, mask, step)
                        : begin_far(region, mask);
 }
 
-static inline HERE void end_here(gnomon__near *here, gnomon_token token)
+static inline HERE void end_here(gnomon__near *here, gnomon_token token,
+                                 uint64_t step)
 {
     gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_end(token);
         return;
     }
-    uint64_t seq = gnomon__turn_odd(t);
+    uint64_t seq = gnomon__turn_odd(t, step);
     uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
     if (likely(n->token != token)) {
@@ -70,14 +73,15 @@ static inline HERE void end_here(gnomon__near *here, gnomon_token token)
 
 static FAR void end_far(gnomon_token token)
 {
-    end_here(gnomon__here_far(), token);
+    end_here(gnomon__here_far(), token, 1);
 }
 
 HOT void gnomon_end_slow(gnomon_token token)
 {
+    uint64_t step = gnomon__step();
     gnomon__near *here = gnomon__here_near();
     if (KNOWN(here))
-        end_here(here, token);
+        end_here(here, token, step);
     else
         end_far(token);
 }
@@ -93,14 +97,15 @@ static inline gnomon__action *action_of(const gnomon__thread *t,
     return NULL;
 }
 
-static inline HERE void start_here(gnomon__near *here, const char *name)
+static inline HERE void start_here(gnomon__near *here, const char *name,
+                                   uint64_t step)
 {
     gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_start(name);
         return;
     }
-    uint64_t seq = gnomon__turn_odd(t);
+    uint64_t seq = gnomon__turn_odd(t, step);
     gnomon__action *a = action_of(t, name);
     if (unlikely(!a || a->token)) {
         gnomon__rare_start(t, seq, name);
@@ -121,26 +126,28 @@ static inline HERE void start_here(gnomon__near *here, const char *name)
 
 static FAR void start_far(const char *name)
 {
-    start_here(gnomon__here_far(), name);
+    start_here(gnomon__here_far(), name, 1);
 }
 
 HOT void gnomon_start_slow(const char *name)
 {
+    uint64_t step = gnomon__step();
     gnomon__near *here = gnomon__here_near();
     if (KNOWN(here))
-        start_here(here, name);
+        start_here(here, name, step);
     else
         start_far(name);
 }
 
-static inline HERE void stop_here(gnomon__near *here, const char *name)
+static inline HERE void stop_here(gnomon__near *here, const char *name,
+                                  uint64_t step)
 {
     gnomon__thread *t = here->thread;
     if (unlikely(t->seq & 1)) {
         gnomon__odd_stop(name);
         return;
     }
-    uint64_t seq = gnomon__turn_odd(t);
+    uint64_t seq = gnomon__turn_odd(t, step);
     gnomon__action *a = action_of(t, name);
     uint32_t node = t->hot.current;
     gnomon__node *n = gnomon__node_at(t, node);
@@ -154,14 +161,15 @@ static inline HERE void stop_here(gnomon__near *here, const char *name)
 
 static FAR void stop_far(const char *name)
 {
-    stop_here(gnomon__here_far(), name);
+    stop_here(gnomon__here_far(), name, 1);
 }
 
 HOT void gnomon_stop_slow(const char *name)
 {
+    uint64_t step = gnomon__step();
     gnomon__near *here = gnomon__here_near();
     if (KNOWN(here))
-        stop_here(here, name);
+        stop_here(here, name, step);
     else
         stop_far(name);
 }

@@ -214,19 +214,18 @@ static inline void gnomon__word_add(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* The same by one, and what it was: in one instruction without a lock, so that
+/* The same by `step`, and what it was: in one instruction without a lock, so that
  * the next step hangs on one load and not on a store and a load. */
-static inline uint64_t gnomon__word_next(uint64_t *word)
+static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
 {
 #if defined(__x86_64__) && !defined(GNOMON__TSAN)
-    uint64_t was = 1;
     __asm__ volatile("xaddq %1, %0"
-                     : "+m"(*word), "+r"(was)
+                     : "+m"(*word), "+r"(step)
                      :
                      : "cc", "memory");
-    return was;
+    return step;
 #else
-    return add_relaxed(word, 1);
+    return add_relaxed(word, step);
 #endif
 }
 
