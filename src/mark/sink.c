@@ -87,10 +87,7 @@ static void publish(void)
     gnomon__sink_gates(attached_bits);
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
-        store_relaxed(&t->fast, GNOMON__NEVER);
-        store_relaxed(&t->plain, 0);
-        store_relaxed(&t->all_hooks, GNOMON__NEVER);
-        store_relaxed(&t->one_hook, GNOMON__NEVER);
+        gnomon__thread_slow(t);
         store_relaxed(&t->gate, load_relaxed(&t->gate) & attached_bits);
         store_relaxed(&t->attached, load_relaxed(&t->attached) & attached_bits);
     }

@@ -121,10 +121,8 @@ void gnomon__threads_forget(void)
         return;
     }
     t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
-    t->fast = GNOMON__NEVER;
-    t->plain = t->gate = t->attached = 0;
-    t->all_hooks = GNOMON__NEVER;
-    t->one_hook = GNOMON__NEVER;
+    t->gate = t->attached = 0;
+    gnomon__thread_slow(t);
     if (gnomon__busy())
         return;
     gnomon__chunks_forget();
@@ -216,10 +214,7 @@ static void watch_end(gnomon__thread *t)
         pthread_setspecific(end_key, t);
         return;
     }
-    store_relaxed(&t->fast, GNOMON__NEVER);
-    store_relaxed(&t->plain, 0);
-    store_relaxed(&t->all_hooks, GNOMON__NEVER);
-    store_relaxed(&t->one_hook, GNOMON__NEVER);
+    gnomon__thread_slow(t);
     store_release(&t->epoch, UINT32_MAX);
 }
 

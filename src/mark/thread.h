@@ -229,6 +229,16 @@ static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
 #endif
 }
 
+/* Shuts the short ways: the next mark of `t` goes the long one, which looks at the
+ * epoch and adopts. Control, under the lock, or its thread. */
+static inline void gnomon__thread_slow(gnomon__thread *t)
+{
+    store_relaxed(&t->fast, GNOMON__NEVER);
+    store_relaxed(&t->plain, 0);
+    store_relaxed(&t->all_hooks, GNOMON__NEVER);
+    store_relaxed(&t->one_hook, GNOMON__NEVER);
+}
+
 static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
 {
     return t->base + offset;
