@@ -2,7 +2,7 @@
 /* The marking thread's half: a scope on a stream begins and ends. The device is
  * called with the thread's word even, so that what marks inside those calls, a
  * tool or a signal handler, is recorded as anywhere else; lists and queues
- * change with the word odd.
+ * (lane.c) change with the word odd.
  *
  * The events enclose the host's scope: their cost is the parent's. A driver may
  * set errno, which is the host's. */
@@ -16,123 +16,6 @@
 gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
 uint32_t gnomon__timer_bits;
 gnomon__lane *gnomon__lanes;
-
-static gnomon__timer *lane_at(gnomon__lane *lane, uint32_t number)
-{
-    return &lane->timers[number - 1];
-}
-
-/* ---- Queues and lists, with the word odd --------------------------------- */
-
-static void lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
-{
-    uint64_t at = lane->out_head;
-    store_relaxed(&lane->out[at % GNOMON__TIMER_WORDS], number << 2 | word);
-    store_release(&lane->out_head, at + 1); /* partner: the reader's acquire */
-}
-
-static gnomon__timer_pool *lane_pool(gnomon__lane *lane,
-                                     const gnomon_device *device,
-                                     const gnomon_device_place *place)
-{
-    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
-        gnomon__timer_pool *p = &lane->pools[i];
-        if (p->device == device && p->place.context == place->context &&
-            p->place.life == place->life)
-            return p;
-    }
-    return NULL;
-}
-
-/* A pool for a new place: a free one, or that of an earlier life of the place,
- * whose events died with it. NULL: there are too many places. */
-static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
-                                          const gnomon_device *device,
-                                          const gnomon_device_place *place)
-{
-    gnomon__timer_pool *made = NULL;
-    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
-        gnomon__timer_pool *p = &lane->pools[i];
-        if (!p->device && !made)
-            made = p;
-        if (p->device == device && p->place.context == place->context)
-            made = p;
-    }
-    if (!made)
-        return NULL;
-    while (made->first) {
-        uint32_t number = made->first;
-        gnomon__timer *t = lane_at(lane, number);
-        made->first = t->next;
-        t->begin = t->end = NULL;
-        t->next = lane->blank;
-        lane->blank = number;
-    }
-    *made = (gnomon__timer_pool){device, *place, 0};
-    return made;
-}
-
-static void lane_put_back(gnomon__lane *lane, uint32_t number)
-{
-    gnomon__timer *t = lane_at(lane, number);
-    gnomon__timer_pool *pool =
-        t->begin && t->end ? lane_pool(lane, t->device, &t->place) : NULL;
-    uint32_t *list = pool ? &pool->first : &lane->blank;
-    if (!pool)
-        t->begin = t->end = NULL;
-    t->token = 0;
-    t->state = GNOMON__TIMER_FREE;
-    t->next = *list;
-    *list = number;
-}
-
-static void lane_take_back(gnomon__lane *lane)
-{
-    uint64_t head = load_acquire(&lane->back_head);
-    uint64_t tail = lane->back_tail;
-    for (; tail != head; tail++)
-        lane_put_back(lane, load_relaxed(&lane->back[tail % GNOMON__TIMERS]));
-    store_release(&lane->back_tail, tail);
-}
-
-/* Timers that other places do not need now come back without events. */
-static void lane_empty_others(gnomon__lane *lane,
-                              const gnomon__timer_pool *pool)
-{
-    for (uint32_t i = 0, left = GNOMON__TIMERS / 8; i < GNOMON__TIMER_POOLS;
-         i++) {
-        gnomon__timer_pool *other = &lane->pools[i];
-        for (; other != pool && other->first && left; left--) {
-            uint32_t number = other->first;
-            other->first = lane_at(lane, number)->next;
-            lane_hand_on(lane, number, GNOMON__TIMER_EMPTIED);
-        }
-    }
-}
-
-/* A free timer, best one with events of this place. 0: there is none. */
-static uint32_t take_timer(gnomon__lane *lane, const gnomon_device *device,
-                           const gnomon_device_place *place)
-{
-    lane_take_back(lane);
-    gnomon__timer_pool *pool = lane_pool(lane, device, place);
-    if (!pool && !(pool = lane_pool_make(lane, device, place)))
-        return 0;
-    uint32_t *list = pool->first ? &pool->first : &lane->blank;
-    uint32_t number = *list;
-    if (number)
-        *list = lane_at(lane, number)->next;
-    else if (lane->made < GNOMON__TIMERS)
-        number = ++lane->made;
-    else
-        lane_empty_others(lane, pool);
-    if (!number)
-        return 0;
-    gnomon__timer *t = lane_at(lane, number);
-    t->device = device;
-    t->place = *place;
-    return number;
-}
 
 /* ---- Open timers --------------------------------------------------------- */
 
@@ -167,11 +50,11 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
 static void drop_top(gnomon__thread *t, gnomon__lane *lane)
 {
     uint32_t number = lane->top;
-    gnomon__timer *timer = lane_at(lane, number);
+    gnomon__timer *timer = gnomon__lane_at(lane, number);
     lane->top = timer->next;
     timer->state = GNOMON__TIMER_CLOSED;
     gnomon__trouble(t, timers_unended);
-    lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+    gnomon__lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
 }
 
 /* Each copy of the library in a process has its own device for a vendor. */
@@ -184,9 +67,9 @@ static int is_same_device(const gnomon_device *a, const gnomon_device *b)
 static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
                        uint64_t token)
 {
-    gnomon__timer *timer = lane_at(lane, number);
+    gnomon__timer *timer = gnomon__lane_at(lane, number);
     uint32_t any = 0;
-    while (lane->top && !is_open(t, lane_at(lane, lane->top)))
+    while (lane->top && !is_open(t, gnomon__lane_at(lane, lane->top)))
         drop_top(t, lane); /* left by longjmp, or of an ended thread */
     timer->token = token;
     timer->state = GNOMON__TIMER_OPEN;
@@ -200,8 +83,8 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
             timer->node[i] = gnomon__tree_find(t, view.bit, token);
         any |= timer->node[i];
         for (uint32_t o = lane->top; o && timer->node[i] && !timer->outer[i];
-             o = lane_at(lane, o)->next) {
-            const gnomon__timer *around = lane_at(lane, o);
+             o = gnomon__lane_at(lane, o)->next) {
+            const gnomon__timer *around = gnomon__lane_at(lane, o);
             if (around->stream == timer->stream && around->node[i] &&
                 around->place.context == timer->place.context &&
                 is_same_device(around->device, timer->device))
@@ -211,12 +94,12 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
     if (!any) { /* under "(other)", say */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;
-        lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+        gnomon__lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
         return;
     }
     timer->next = lane->top;
     lane->top = number;
-    lane_hand_on(lane, number, GNOMON__TIMER_BEGUN);
+    gnomon__lane_hand_on(lane, number, GNOMON__TIMER_BEGUN);
 }
 
 /* ---- Begin --------------------------------------------------------------- */
@@ -253,7 +136,7 @@ static uint32_t lane_timer(uint32_t mask, const gnomon_device *device,
     if (mask & load_relaxed(&t->gate) & load_relaxed(&gnomon__timer_bits)) {
         gnomon__lane *lane = t->lane ? t->lane : make_lane(t);
         if (lane)
-            number = take_timer(lane, device, place);
+            number = gnomon__lane_take(lane, device, place);
         if (!number)
             gnomon__trouble(t, timers_full);
     }
@@ -291,7 +174,7 @@ static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
     if (!number)
         return 0;
     gnomon__lane *lane = gnomon__here.thread->lane;
-    gnomon__timer *timer = lane_at(lane, number);
+    gnomon__timer *timer = gnomon__lane_at(lane, number);
     timer->stream = stream;
     code = make_events(timer);
     if (!code)
@@ -301,7 +184,7 @@ static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
     count_failure(code);
     gnomon__thread *t = gnomon__enter();
     if (t) {
-        lane_put_back(lane, number);
+        gnomon__lane_put_back(lane, number);
         gnomon__leave(t);
     }
     return 0;
@@ -331,7 +214,7 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     else if (scope.token)
         open_timer(t, t->lane, (uint32_t)scope.timer, scope.token);
     else
-        lane_put_back(t->lane, (uint32_t)scope.timer);
+        gnomon__lane_put_back(t->lane, (uint32_t)scope.timer);
     gnomon__leave(t);
     return scope;
 }
@@ -349,7 +232,7 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
         return 0;
     gnomon__lane *lane = t->lane;
     uint32_t number = (uint32_t)scope->timer;
-    gnomon__timer *timer = lane_at(lane, number);
+    gnomon__timer *timer = gnomon__lane_at(lane, number);
     if (timer->token != scope->token || timer->state != GNOMON__TIMER_OPEN) {
         number = 0;
     } else {
@@ -379,7 +262,7 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     gnomon_end_slow(scope->token);
     if (!number)
         return;
-    gnomon__timer *timer = lane_at(lane, number);
+    gnomon__timer *timer = gnomon__lane_at(lane, number);
     int kept = errno;
     int code = timer->device->check(timer->stream, &timer->place);
     if (!code)
@@ -390,7 +273,7 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     gnomon__thread *t = gnomon__enter();
     if (!t) /* forked meanwhile */
         return;
-    lane_hand_on(lane, number,
-                 code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
+    gnomon__lane_hand_on(lane, number,
+                         code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
     gnomon__leave(t);
 }

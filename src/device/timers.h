@@ -96,9 +96,29 @@ typedef struct gnomon__lane {
 
 extern gnomon__lane *gnomon__lanes; /* only ever grows */
 
+/* ---- lane.c: of the marking thread, with its word odd -------------------- */
+
+static inline gnomon__timer *gnomon__lane_at(gnomon__lane *lane,
+                                             uint32_t number)
+{
+    return &lane->timers[number - 1];
+}
+
+/* To the reader. */
+void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word);
+
+/* A free timer, best one with events of this place. 0: there is none. */
+uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
+                           const gnomon_device_place *place);
+
+/* It is free again. */
+void gnomon__lane_put_back(gnomon__lane *lane, uint32_t number);
+
+/* ---- clocks.c ------------------------------------------------------------ */
+
 /* A training step is over: the clocks of devices are soon set anew. Any thread;
  * one load where nobody times them. */
-void gnomon__timers_step(void); /* clocks.c */
+void gnomon__timers_step(void);
 
 /* ---- watch.c ------------------------------------------------------------- */
 

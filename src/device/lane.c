@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A thread's timers that are free, by the places of their events, and the queue
+ * to the reader: the marking thread's, with its word odd. */
+#include "device/timers.h"
+
+void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
+{
+    uint64_t at = lane->out_head;
+    store_relaxed(&lane->out[at % GNOMON__TIMER_WORDS], number << 2 | word);
+    store_release(&lane->out_head, at + 1); /* partner: the reader's acquire */
+}
+
+static gnomon__timer_pool *lane_pool(gnomon__lane *lane,
+                                     const gnomon_device *device,
+                                     const gnomon_device_place *place)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &lane->pools[i];
+        if (p->device == device && p->place.context == place->context &&
+            p->place.life == place->life)
+            return p;
+    }
+    return NULL;
+}
+
+/* A pool for a new place: a free one, or that of an earlier life of the place,
+ * whose events died with it. NULL: there are too many places. */
+static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
+                                          const gnomon_device *device,
+                                          const gnomon_device_place *place)
+{
+    gnomon__timer_pool *made = NULL;
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &lane->pools[i];
+        if (!p->device && !made)
+            made = p;
+        if (p->device == device && p->place.context == place->context)
+            made = p;
+    }
+    if (!made)
+        return NULL;
+    while (made->first) {
+        uint32_t number = made->first;
+        gnomon__timer *t = gnomon__lane_at(lane, number);
+        made->first = t->next;
+        t->begin = t->end = NULL;
+        t->next = lane->blank;
+        lane->blank = number;
+    }
+    *made = (gnomon__timer_pool){device, *place, 0};
+    return made;
+}
+
+void gnomon__lane_put_back(gnomon__lane *lane, uint32_t number)
+{
+    gnomon__timer *t = gnomon__lane_at(lane, number);
+    gnomon__timer_pool *pool =
+        t->begin && t->end ? lane_pool(lane, t->device, &t->place) : NULL;
+    uint32_t *list = pool ? &pool->first : &lane->blank;
+    if (!pool)
+        t->begin = t->end = NULL;
+    t->token = 0;
+    t->state = GNOMON__TIMER_FREE;
+    t->next = *list;
+    *list = number;
+}
+
+static void lane_take_back(gnomon__lane *lane)
+{
+    uint64_t head = load_acquire(&lane->back_head);
+    uint64_t tail = lane->back_tail;
+    for (; tail != head; tail++)
+        gnomon__lane_put_back(lane,
+                              load_relaxed(&lane->back[tail % GNOMON__TIMERS]));
+    store_release(&lane->back_tail, tail);
+}
+
+/* Timers that other places do not need now come back without events. */
+static void lane_empty_others(gnomon__lane *lane,
+                              const gnomon__timer_pool *pool)
+{
+    for (uint32_t i = 0, left = GNOMON__TIMERS / 8; i < GNOMON__TIMER_POOLS;
+         i++) {
+        gnomon__timer_pool *other = &lane->pools[i];
+        for (; other != pool && other->first && left; left--) {
+            uint32_t number = other->first;
+            other->first = gnomon__lane_at(lane, number)->next;
+            gnomon__lane_hand_on(lane, number, GNOMON__TIMER_EMPTIED);
+        }
+    }
+}
+
+uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
+                           const gnomon_device_place *place)
+{
+    lane_take_back(lane);
+    gnomon__timer_pool *pool = lane_pool(lane, device, place);
+    if (!pool && !(pool = lane_pool_make(lane, device, place)))
+        return 0;
+    uint32_t *list = pool->first ? &pool->first : &lane->blank;
+    uint32_t number = *list;
+    if (number)
+        *list = gnomon__lane_at(lane, number)->next;
+    else if (lane->made < GNOMON__TIMERS)
+        number = ++lane->made;
+    else
+        lane_empty_others(lane, pool);
+    if (!number)
+        return 0;
+    gnomon__timer *t = gnomon__lane_at(lane, number);
+    t->device = device;
+    t->place = *place;
+    return number;
+}
