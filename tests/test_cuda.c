@@ -354,6 +354,36 @@ TEST(a_captured_stream_is_not_timed)
     end(p);
 }
 
+/* What a schedule leaves out is no loss, whatever the device says of it. */
+TEST(a_closed_window_asks_no_device)
+{
+    fake_cuda_use();
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    CHECK_EQ(gnomon_configure("cuda(schedule=wait:2/active:2),file=/dev/null"),
+             GNOMON_OK);
+    for (int step = 0; step < 8; step++) {
+        int is_closed = step % 4 < 2;
+        uint64_t asked = cuda->calls("cuStreamIsCapturing");
+        cuda->capture(stream, is_closed);
+        for (int i = 0; i < 10; i++)
+            scope_on("a", stream, 1 * US);
+        cuda->capture(stream, 0);
+        asked = cuda->calls("cuStreamIsCapturing") - asked;
+        CHECK_EQ(asked, is_closed ? 0 : 20);
+        pass(MS);
+        gnomon_step();
+    }
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_snapshot(&p, "cuda", 0), GNOMON_OK);
+    CHECK_EQ(device_of(p, "a").count, 40);
+    gnomon_profile_free(p);
+    CHECK_EQ(health().timers_captured, 0);
+    CHECK_EQ(health().timers_failed, 0);
+    CHECK_EQ(gnomon_configure(""), GNOMON_OK);
+    fake_cuda_is_well();
+}
+
 TEST(a_capture_that_begins_inside)
 {
     begin();

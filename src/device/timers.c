@@ -125,21 +125,31 @@ static gnomon__lane *make_lane(gnomon__thread *t)
     return t->lane = lane;
 }
 
-/* The thread's lane and a timer of it. 0: none, counted, or nobody asks. */
-static uint32_t lane_timer(uint32_t mask, const gnomon_device *device,
+/* Whether the window of a view that wants device times is open. Else no device is
+ * asked: what it refuses, or is captured, is no loss there. */
+static int is_wanted_now(uint32_t mask)
+{
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return 0;
+    mask &= load_relaxed(&t->gate) & load_relaxed(&gnomon__timer_bits);
+    gnomon__leave(t);
+    return mask != 0;
+}
+
+/* The thread's lane and a timer of it. 0: none, counted. */
+static uint32_t lane_timer(const gnomon_device *device,
                            const gnomon_device_place *place)
 {
     gnomon__thread *t = gnomon__enter();
     uint32_t number = 0;
     if (!t)
         return 0;
-    if (mask & load_relaxed(&t->gate) & load_relaxed(&gnomon__timer_bits)) {
-        gnomon__lane *lane = t->lane ? t->lane : make_lane(t);
-        if (lane)
-            number = gnomon__lane_take(lane, device, place);
-        if (!number)
-            gnomon__trouble(t, timers_full);
-    }
+    gnomon__lane *lane = t->lane ? t->lane : make_lane(t);
+    if (lane)
+        number = gnomon__lane_take(lane, device, place);
+    if (!number)
+        gnomon__trouble(t, timers_full);
     gnomon__leave(t);
     return number;
 }
@@ -160,8 +170,7 @@ static int is_device(const gnomon_device *device)
            device->struct_size >= sizeof *device;
 }
 
-static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
-                            void *stream)
+static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
     gnomon_device_place place = {NULL, 0};
     int code =
@@ -170,7 +179,7 @@ static uint32_t begin_timer(uint32_t mask, const gnomon_device *device,
         count_failure(code);
         return 0;
     }
-    uint32_t number = lane_timer(mask, device, &place);
+    uint32_t number = lane_timer(device, &place);
     if (!number)
         return 0;
     gnomon__lane *lane = gnomon__here.thread->lane;
@@ -200,9 +209,10 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     const gnomon_host *to = load_acquire(&gnomon__owner);
     if (to && to->struct_size > offsetof(gnomon_host, begin_on))
         return to->begin_on(region, mask, device, stream);
-    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy()) {
+    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy() &&
+        is_wanted_now(mask)) {
         int kept = errno;
-        scope.timer = begin_timer(mask, device, stream);
+        scope.timer = begin_timer(device, stream);
         errno = kept;
     }
     scope.token = gnomon_begin_slow(region, mask);
