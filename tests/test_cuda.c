@@ -638,6 +638,31 @@ TEST(every_call_fails)
     fail_calls(calls);
 }
 
+/* Of a pair the second cannot be made: the first is of use for the next. */
+TEST(one_event_of_two)
+{
+    begin();
+    scope_on("a", stream, 0);
+    pass(MS);
+    for (int i = 0; i < 3; i++) /* the clock's and the row's events are made */
+        gnomon_profile_free(look());
+    cuda->launch(stream, UINT64_MAX);
+    scope_on("busy", stream, 0); /* has the one pair that there is */
+    void *other = cuda->stream(context);
+    uint64_t events = cuda->leaks();
+    for (int i = 0; i < 50; i++) {
+        cuda->fail("cuEventCreate", 2 - (i != 0), 1, 2);
+        scope_on("half", other, 0);
+        cuda->fail(NULL, 0, 0, 0);
+    }
+    CHECK_EQ(cuda->leaks(), events + 1);
+    CHECK_EQ(health().timers_failed, 50);
+    scope_on("whole", other, 0);
+    CHECK_EQ(cuda->leaks(), events + 2);
+    cuda->finish(stream);
+    end(look());
+}
+
 /* What events cost is not to be had; times are. */
 TEST(the_row_of_events_fails)
 {

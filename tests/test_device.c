@@ -244,16 +244,26 @@ TEST(places_come_and_go)
     end(p);
 }
 
+/* A thread has room for 16 that something is under way for. */
 TEST(more_places_than_there_is_room_for)
 {
     begin();
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++)
         scope_on("a", toy_make_stream(toy_device_context(i)), 1 * MS);
-        pass(10 * MS);
-    }
+    CHECK_EQ(health_now().timers_full, 4);
+    pass(10 * MS);
     gnomon_profile *p = look();
     CHECK_EQ(device_of(p, "a").count, 16);
     CHECK_EQ(stats_at(p, "a").count, 20);
+    gnomon_profile_free(p);
+    for (int i = 0; i < 40;
+         i++) { /* one by one, each as if it were the first */
+        scope_on("b", toy_make_stream(toy_device_context(i)), 1 * MS);
+        pass(10 * MS);
+        gnomon_profile_free(look());
+    }
+    p = look();
+    CHECK_DEVICE(p, "b", 40, 40 * MS, 40 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_full, 4);
     end(p);
 }

@@ -10,52 +10,94 @@ void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
     store_release(&lane->out_head, at + 1); /* partner: the reader's acquire */
 }
 
+static int lane_pool_is_of(const gnomon__timer_pool *p,
+                           const gnomon_device *device,
+                           const gnomon_device_place *place)
+{
+    return p->device == device && p->place.context == place->context &&
+           p->place.life == place->life;
+}
+
 static gnomon__timer_pool *lane_pool(gnomon__lane *lane,
                                      const gnomon_device *device,
                                      const gnomon_device_place *place)
 {
-    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
-        gnomon__timer_pool *p = &lane->pools[i];
-        if (p->device == device && p->place.context == place->context &&
-            p->place.life == place->life)
-            return p;
-    }
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++)
+        if (lane_pool_is_of(&lane->pools[i], device, place))
+            return &lane->pools[i];
     return NULL;
 }
 
-/* A pool for a new place: a free one, or that of an earlier life of the place,
- * whose events died with it. NULL: there are too many places. */
-static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
-                                          const gnomon_device *device,
-                                          const gnomon_device_place *place)
+/* No timer of it is under way: it may be had for another place. */
+static int lane_pool_is_idle(gnomon__lane *lane, const gnomon__timer_pool *p)
 {
-    gnomon__timer_pool *made = NULL;
-    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
-        gnomon__timer_pool *p = &lane->pools[i];
-        if (!p->device && !made)
-            made = p;
-        if (p->device == device && p->place.context == place->context)
-            made = p;
+    for (uint32_t n = 1; n <= lane->made; n++) {
+        const gnomon__timer *t = gnomon__lane_at(lane, n);
+        if (t->state != GNOMON__TIMER_FREE &&
+            lane_pool_is_of(p, t->device, &t->place))
+            return 0;
     }
-    if (!made)
-        return NULL;
-    while (made->first) {
-        uint32_t number = made->first;
+    return 1;
+}
+
+/* Its events died with their place. */
+static void lane_pool_blank(gnomon__lane *lane, gnomon__timer_pool *p)
+{
+    while (p->first) {
+        uint32_t number = p->first;
         gnomon__timer *t = gnomon__lane_at(lane, number);
-        made->first = t->next;
+        p->first = t->next;
         t->begin = t->end = NULL;
         t->next = lane->blank;
         lane->blank = number;
     }
-    *made = (gnomon__timer_pool){device, *place, 0};
+}
+
+/* The reader destroys their events, where they are not gone, and gives the timers
+ * back without: at most `most`. How many of these are left. */
+static uint32_t lane_pool_empty(gnomon__lane *lane, gnomon__timer_pool *p,
+                                uint32_t most)
+{
+    for (; p->first && most; most--) {
+        uint32_t number = p->first;
+        p->first = gnomon__lane_at(lane, number)->next;
+        gnomon__lane_hand_on(lane, number, GNOMON__TIMER_EMPTIED);
+    }
+    return most;
+}
+
+/* A pool for a new place: that of an earlier life of it, a free one, or one that
+ * nothing is under way for, whose place may be long gone. NULL: there is none. */
+static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
+                                          const gnomon_device *device,
+                                          const gnomon_device_place *place)
+{
+    gnomon__timer_pool *made = NULL, *idle = NULL;
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
+        gnomon__timer_pool *p = &lane->pools[i];
+        if (!p->device && !made)
+            made = p;
+        if (p->device == device && p->place.context == place->context) {
+            lane_pool_blank(lane, p);
+            made = p;
+        }
+    }
+    for (uint32_t i = 0; i < GNOMON__TIMER_POOLS && !made && !idle; i++)
+        if (lane_pool_is_idle(lane, &lane->pools[i]))
+            idle = &lane->pools[i];
+    if (idle)
+        (void)lane_pool_empty(lane, idle, GNOMON__TIMERS);
+    made = made ? made : idle;
+    if (made)
+        *made = (gnomon__timer_pool){device, *place, 0};
     return made;
 }
 
 void gnomon__lane_put_back(gnomon__lane *lane, uint32_t number)
 {
     gnomon__timer *t = gnomon__lane_at(lane, number);
-    gnomon__timer_pool *pool =
-        t->begin && t->end ? lane_pool(lane, t->device, &t->place) : NULL;
+    gnomon__timer_pool *pool = /* with one event of two, too */
+        t->begin ? lane_pool(lane, t->device, &t->place) : NULL;
     uint32_t *list = pool ? &pool->first : &lane->blank;
     if (!pool)
         t->begin = t->end = NULL;
@@ -80,14 +122,9 @@ static void lane_empty_others(gnomon__lane *lane,
                               const gnomon__timer_pool *pool)
 {
     for (uint32_t i = 0, left = GNOMON__TIMERS / 8; i < GNOMON__TIMER_POOLS;
-         i++) {
-        gnomon__timer_pool *other = &lane->pools[i];
-        for (; other != pool && other->first && left; left--) {
-            uint32_t number = other->first;
-            other->first = gnomon__lane_at(lane, number)->next;
-            gnomon__lane_hand_on(lane, number, GNOMON__TIMER_EMPTIED);
-        }
-    }
+         i++)
+        if (&lane->pools[i] != pool)
+            left = lane_pool_empty(lane, &lane->pools[i], left);
 }
 
 uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
@@ -110,5 +147,6 @@ uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
     gnomon__timer *t = gnomon__lane_at(lane, number);
     t->device = device;
     t->place = *place;
+    t->state = GNOMON__TIMER_CLOSED;
     return number;
 }

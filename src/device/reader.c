@@ -159,7 +159,8 @@ static void empty(reader_pass *pass, gnomon__timer *t)
 {
     if (enter_place(pass, t)) {
         t->device->event_destroy(t->begin);
-        t->device->event_destroy(t->end);
+        if (t->end)
+            t->device->event_destroy(t->end);
     }
     t->begin = t->end = NULL;
 }

@@ -53,7 +53,7 @@ typedef struct gnomon__timer {
 enum gnomon__timer_state {
     GNOMON__TIMER_FREE = 0,
     GNOMON__TIMER_OPEN = 1,
-    GNOMON__TIMER_CLOSED = 2 /* on its way to the reader */
+    GNOMON__TIMER_CLOSED = 2 /* not yet, or on its way to the reader */
 };
 
 /* What the queue to the reader says of a timer. */
