@@ -14,8 +14,8 @@
 
 #if GNOMON__IN_EXTENSIONS
 
-/* What may be read of a payload; the layout, if any, decides where the program
- * leaves it to us. */
+/* What may be read of a payload; its layout, or its type, decides where the
+ * program leaves it to us. */
 static size_t bytes_of(const nvtxPayloadData_t *payload,
                        const gnomon__in_schema *schema)
 {
@@ -23,7 +23,7 @@ static size_t bytes_of(const nvtxPayloadData_t *payload,
     if (!payload->payload)
         return 0;
     if (payload->size == SIZE_MAX)
-        return size;
+        return schema ? size : gnomon__in_type_size(payload->schemaId);
     return size && size < payload->size ? size : payload->size;
 }
 

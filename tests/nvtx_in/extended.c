@@ -455,6 +455,9 @@ static void layouts(void)
     nvtxMarkEx(&attributes);
     bare = (nvtxPayloadData_t){TYPE(DOUBLE), sizeof values, values};
     nvtxMarkEx(&attributes); /* an array */
+    bare =
+        (nvtxPayloadData_t){TYPE(DOUBLE), SIZE_MAX, &value}; /* ours to say */
+    nvtxMarkEx(&attributes);
 }
 
 /* ---- Counters ---------------------------------------------------------------- */
