@@ -216,6 +216,25 @@ TEST(default_streams)
     end(p);
 }
 
+/* cudaStreamLegacy is stream 0 by another name. */
+TEST(the_legacy_stream_has_two_names)
+{
+    begin();
+    {
+        GNOMON_SCOPE_ON("outer", NULL);
+        cuda->launch(NULL, 1 * MS);
+        {
+            GNOMON_SCOPE_ON("inner", (gnomon_cuda_stream)1);
+            cuda->launch((void *)1, 2 * MS);
+        }
+    }
+    pass(10 * MS);
+    gnomon_profile *p = look();
+    CHECK_DEVICE(p, "outer", 1, 3 * MS, 1 * MS, 3 * MS, 3 * MS);
+    CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
+    end(p);
+}
+
 /* Stream 0 is then another device's. */
 TEST(another_device_becomes_current_inside)
 {

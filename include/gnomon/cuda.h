@@ -23,13 +23,18 @@ GNOMON_BEGIN_DECLS
 /* cudaStream_t and CUstream. */
 typedef struct CUstream_st *gnomon_cuda_stream;
 
-/* What stream 0 means where this is compiled: the legacy one, or, with nvcc's
- * --default-stream per-thread, the calling thread's own. */
+/* What stream 0 means where this is compiled: the legacy one, which is
+ * cudaStreamLegacy by its other handle, or, with nvcc's --default-stream
+ * per-thread, the calling thread's own. */
 GNOMON_INLINE gnomon_cuda_stream gnomon_cuda_stream_of(gnomon_cuda_stream s)
 {
 #if !defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && \
     !defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
-    return s;
+#ifdef __cplusplus
+    return s == reinterpret_cast<gnomon_cuda_stream>(1) ? GNOMON_NULL : s;
+#else
+    return s == (gnomon_cuda_stream)1 ? GNOMON_NULL : s;
+#endif
 #elif defined(__cplusplus)
     return s ? s : reinterpret_cast<gnomon_cuda_stream>(2);
 #else
