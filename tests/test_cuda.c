@@ -512,6 +512,24 @@ static void *end_there(void *scope)
     return NULL;
 }
 
+/* Nobody is left who could miss its time. */
+TEST(around_a_profiler_that_goes)
+{
+    begin();
+    GNOMON_REGION(region, "outer", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&region, gnomon_cuda_device(), stream);
+    CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
+    scope_on("inner", stream, 1 * US);
+    gnomon_end_on(s);
+    pass(MS);
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "inner").count, 1);
+    CHECK_EQ(health().timers_unended, 0);
+    end(p);
+}
+
 TEST(ends_on_another_thread)
 {
     pthread_t thread;
@@ -592,6 +610,51 @@ static char logged[4096];
 static void keep_log(const char *line)
 {
     strncat(logged, line, sizeof logged - strlen(logged) - 1);
+}
+
+/* It is there before and after, but the event is the dead context's. */
+TEST(a_special_stream_over_a_reset)
+{
+    void *const streams[] = {NULL, (void *)1, (void *)2};
+    GNOMON_REGION(region, "half", NULL);
+    begin();
+    for (int i = 0; i < 3; i++) {
+        gnomon_device_scope s =
+            gnomon_begin_on(&region, gnomon_cuda_device(), streams[i]);
+        cuda->reset(0);
+        cuda->revive(context);
+        gnomon_end_on(s);
+        pass(MS);
+    }
+    gnomon_profile *p = look();
+    CHECK_EQ(device_of(p, "half").count, 0);
+    CHECK_EQ(health().timers_failed, 3);
+    end(p);
+}
+
+/* A clock that was made anew counts from another moment. */
+TEST(a_long_one_and_a_driver_that_refuses_once)
+{
+    begin();
+    GNOMON_REGION(region, "long", NULL);
+    gnomon_device_scope s =
+        gnomon_begin_on(&region, gnomon_cuda_device(), stream);
+    for (int i = 0; i < 200; i++) {
+        if (i == 100)
+            cuda->fail("cuCtxPushCurrent", 1, 1, 2);
+        gnomon_profile_free(look());
+        cuda->fail(NULL, 0, 0, 0);
+        if (i == 100)
+            scope_on("short", stream, 0);
+        pass(1000 * MS);
+        gnomon_step();
+    }
+    gnomon_end_on(s);
+    pass(MS);
+    gnomon_profile *p = look();
+    double total = (double)device_of(p, "long").total_ns;
+    CHECK(total > 199.99e9 && total < 200.01e9);
+    end(p);
 }
 
 TEST(a_result_that_the_driver_cannot_name)
@@ -782,6 +845,32 @@ TEST(the_end_comes_before_cudas)
     atexit(unload);
     scope_on("a", stream, 0);
     pass(MS);
+}
+
+/* As a static object's destructor would. */
+static gnomon_device_scope left_open;
+
+static void end_late(void)
+{
+    const char *last = "";
+    gnomon_end_on(left_open);
+    if (cuda->misuse(&last)) {
+        fprintf(stderr, "%s\n", last);
+        _exit(1);
+    }
+}
+
+TEST(an_end_comes_after_cudas)
+{
+    child_folder();
+    fake_cuda_use();
+    CHECK_EQ(gnomon_configure("cuda(file=report)"), GNOMON_OK);
+    context = cuda->context(0);
+    stream = cuda->stream(context);
+    atexit(end_late);
+    atexit(unload);
+    left_open = gnomon_begin_on(gnomon_region_get("a", NULL),
+                                gnomon_cuda_device(), stream);
 }
 
 /* ---- Nothing ----------------------------------------------------------------------- */

@@ -27,11 +27,13 @@ struct gnomon__place_clock {
     int next_is_set;  /* it was put into the stream */
     uint32_t row_set; /* events of the row in the stream */
     int is_measured;
+    uint32_t number;
     int32_t index;
     char name[64];
 };
 
 static gnomon__place_clock place_clocks[CLOCK_PLACES];
+static uint32_t clocks_made;
 static uint64_t steps_made;
 
 void gnomon__timers_step(void)
@@ -86,6 +88,11 @@ static void clock_go_on(gnomon__place_clock *c)
     }
     if (!c->next_is_set && clock_wants_anchor(c))
         clock_set_next(c);
+}
+
+uint32_t gnomon__clock_number(const gnomon__place_clock *c)
+{
+    return c ? c->number : 0;
 }
 
 int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
@@ -166,6 +173,8 @@ gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
     memset(made, 0, sizeof *made);
     made->device = device;
     made->place = *place;
+    clocks_made += clocks_made == UINT32_MAX ? 2 : 1; /* 0 is none */
+    made->number = clocks_made;
     made->is_measured = /* what cannot be named is not */
         device->describe(place, &made->index, made->name, sizeof made->name);
     clock_go_on(made);

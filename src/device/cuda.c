@@ -122,24 +122,38 @@ static int capture_now(const gnomon__cuda_calls *cu, void *stream,
     return !result && captured ? CUDA_CAPTURE_IMPLICIT : result;
 }
 
-static int place_now(const gnomon__cuda_calls *cu, void *stream,
-                     gnomon_device_place *out, const char **which)
+static int current_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
+                       const char **which)
+{
+    *which = "cuCtxGetCurrent";
+    return cu->CtxGetCurrent(&out->context);
+}
+
+/* Which life of its context it is: after a reset another. */
+static int life_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
+                    const char **which)
 {
     unsigned long long life = 0;
-    int result = capture_now(cu, stream, which);
-    if (!result && !gnomon__cuda_is_special(stream)) {
-        result = cu->StreamGetCtx(stream, &out->context);
-        *which = "cuStreamGetCtx";
-    } else if (!result) {
-        result = cu->CtxGetCurrent(&out->context);
-        *which = "cuCtxGetCurrent";
-    }
-    if (!result && cu->CtxGetId) {
+    int result = CUDA_OK;
+    if (cu->CtxGetId) {
         result = cu->CtxGetId(out->context, &life);
         *which = "cuCtxGetId";
     }
     out->life = life;
     return result;
+}
+
+static int place_now(const gnomon__cuda_calls *cu, void *stream,
+                     gnomon_device_place *out, const char **which)
+{
+    int result = capture_now(cu, stream, which);
+    if (!result && !gnomon__cuda_is_special(stream)) {
+        result = cu->StreamGetCtx(stream, &out->context);
+        *which = "cuStreamGetCtx";
+    } else if (!result) {
+        result = current_now(cu, out, which);
+    }
+    return result ? result : life_now(cu, out, which);
 }
 
 int gnomon__cuda_place(void *stream, gnomon_device_place *out)
@@ -153,13 +167,14 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
     return cuda_code(result, which);
 }
 
-static int check_now(const gnomon__cuda_calls *cu, void *stream, void **context,
-                     const char **which)
+/* The special streams outlive a reset, which is no mistake of the host's. */
+static int check_now(const gnomon__cuda_calls *cu, void *stream,
+                     gnomon_device_place *now, const char **which)
 {
     int result = capture_now(cu, stream, which);
     if (!result && gnomon__cuda_is_special(stream)) {
-        result = cu->CtxGetCurrent(context);
-        *which = "cuCtxGetCurrent";
+        result = current_now(cu, now, which);
+        result = result ? result : life_now(cu, now, which);
     }
     return result;
 }
@@ -168,11 +183,13 @@ static int cuda_check(void *stream, const gnomon_device_place *place)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *which;
-    void *context = place->context;
+    gnomon_device_place now = *place;
     int result;
-    CUDA_BORROWING(result, stream, check_now(cu, stream, &context, &which));
+    CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
     int code = cuda_code(result, which);
-    return !code && context != place->context ? GNOMON_ESTATE : code;
+    return !code && (now.context != place->context || now.life != place->life)
+               ? GNOMON_ESTATE
+               : code;
 }
 
 int gnomon__cuda_event_create(const gnomon_device_place *place, void **event)

@@ -105,7 +105,8 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
     if (t->begin_read || !enter_place(pass, t) ||
         t->device->event_done(t->begin))
         return;
-    t->begin_read = !gnomon__clock_when(pass->clock, t->begin, &t->begin_ns);
+    if (!gnomon__clock_when(pass->clock, t->begin, &t->begin_ns))
+        t->begin_read = gnomon__clock_number(pass->clock);
 }
 
 static void add_time(gnomon__lane *lane, const gnomon__timer *t,
@@ -148,6 +149,7 @@ static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
     if (code)
         return code;
     if (ns > READER_LONG_NS && t->begin_read &&
+        t->begin_read == gnomon__clock_number(pass->clock) &&
         !gnomon__clock_when(pass->clock, t->end, &end_ns))
         ns = end_ns - t->begin_ns;
     add_time(lane, t, ns);

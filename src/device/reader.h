@@ -7,9 +7,6 @@
 
 #include "device/timers.h"
 
-/* No device may be called any more: the process ends. */
-extern uint32_t gnomon__timers_closed;
-
 /* One look at everything. Returns how many scopes have ended that the device has
  * not come past. */
 size_t gnomon__reader_pass(void);
@@ -30,6 +27,8 @@ typedef struct gnomon__place_clock gnomon__place_clock;
  * is entered. */
 gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
                                       const gnomon_device_place *place);
+/* No two clocks have the same, one that was made anew neither; 0: no clock. */
+uint32_t gnomon__clock_number(const gnomon__place_clock *clock);
 /* When the device came past `event`, which is over. GNOMON_ESTATE: there is no
  * anchor yet. */
 int gnomon__clock_when(const gnomon__place_clock *clock, void *event,

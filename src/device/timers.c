@@ -46,6 +46,15 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
     return 0;
 }
 
+/* Whether a view that saw it is still there to miss it. */
+static int is_missed(const gnomon__timer *timer)
+{
+    for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
+        if (timer->node[i] && view_at(i).generation == timer->generation[i])
+            return 1;
+    return 0;
+}
+
 /* Its own end, if it comes, finds it closed. */
 static void drop_top(gnomon__thread *t, gnomon__lane *lane)
 {
@@ -53,7 +62,8 @@ static void drop_top(gnomon__thread *t, gnomon__lane *lane)
     gnomon__timer *timer = gnomon__lane_at(lane, number);
     lane->top = timer->next;
     timer->state = GNOMON__TIMER_CLOSED;
-    gnomon__trouble(t, timers_unended);
+    if (is_missed(timer))
+        gnomon__trouble(t, timers_unended);
     gnomon__lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
 }
 
@@ -274,7 +284,9 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
         return;
     gnomon__timer *timer = gnomon__lane_at(lane, number);
     int kept = errno;
-    int code = timer->device->check(timer->stream, &timer->place);
+    int code = load_relaxed(&gnomon__timers_closed)
+                   ? GNOMON_ESTATE
+                   : timer->device->check(timer->stream, &timer->place);
     if (!code)
         code = timer->device->event_record(timer->end, timer->stream);
     errno = kept;

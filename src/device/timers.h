@@ -46,7 +46,7 @@ typedef struct gnomon__timer {
     /* The reader's. */
     uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* of those inside */
     double begin_ns;     /* by the place's clock, once it was read */
-    uint32_t begin_read; /* whether it was */
+    uint32_t begin_read; /* that clock's number; 0: it was not */
     uint32_t later;      /* number: in the reader's list */
 } gnomon__timer;
 
@@ -134,9 +134,10 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation);
 void gnomon__timers_unwatch(uint32_t generation);
 
 /* The process ends, and CUDA with it: what is over is read, and no device is
- * called from then on. Asked for at the first scope on a stream, when CUDA is
+ * called from then on, which _closed says. Asked for at the first scope on a stream, when CUDA is
  * there: so it comes before CUDA's own end. */
 void gnomon__timers_end_watch(void);
+extern uint32_t gnomon__timers_closed;
 
 /* In a forked child: no lane, no thread, no event is touched any more. */
 void gnomon__timers_forget(void);
