@@ -293,10 +293,15 @@ TEST(without_a_tool_it_is_off_and_says_so)
         CHECK_STR(result.out, OFF);
     }
     HEAR("GNOMON=nvtx(capture=steps),nvtx(capture=nvtx)", "nest", "masks");
-    CHECK_STR(result.err, ABSENT " --capture-range=cudaProfilerApi\n");
+    CHECK_STR(result.err, ABSENT " --capture-range=cudaProfilerApi "
+                                 "--capture-range-end=stop\n");
+    HEAR("GNOMON=nvtx(capture=cuda,schedule=wait:1/active:1)", "nest", "masks");
+    CHECK_STR(result.err, ABSENT " --capture-range=cudaProfilerApi "
+                                 "--capture-range-end=repeat\n");
     HEAR("GNOMON=nvtx(capture=nvtx,domain=mine)", "nest", "masks");
     CHECK_STR(result.err, ABSENT " --capture-range=nvtx "
-                                 "--nvtx-capture=gnomon.capture@mine\n");
+                                 "--nvtx-capture=gnomon.capture@mine "
+                                 "--capture-range-end=stop\n");
     HEAR("GNOMON=simple,nvtx", "nest", "masks");
     CHECK_EQ(times_in(result.err, ABSENT "\n"), 1);
     CHECK_EQ(times_in(result.out, OFF), 0);

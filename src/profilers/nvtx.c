@@ -146,6 +146,8 @@ static int nvtx_feeds_itself(void)
     return library && dlsym(library, "gnomon_nvtx_in");
 }
 
+/* With the end of a range told, as by default the tool would shut down at the
+ * first and send the program SIGTERM. */
 static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
 {
     static uint32_t is_told;
@@ -154,13 +156,16 @@ static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
         return;
     snprintf(line, sizeof line,
              "nvtx: no tool listens, so it is off: start the program with nsys "
-             "profile --trace=cuda,nvtx%s%.64s",
+             "profile --trace=cuda,nvtx%s%.64s%s",
              s->captures & NVTX_BY_CUDA ? " --capture-range=cudaProfilerApi"
              : s->captures
                  ? " --capture-range=nvtx --nvtx-capture=" GNOMON__NVTX_CAPTURE
                    "@"
                  : "",
-             s->captures == NVTX_BY_RANGE ? domain : "");
+             s->captures == NVTX_BY_RANGE ? domain : "",
+             !s->captures      ? ""
+             : s->is_scheduled ? " --capture-range-end=repeat"
+                               : " --capture-range-end=stop");
     s->log(line);
 }
 
