@@ -503,27 +503,39 @@ TEST(a_clock_that_is_slow_to_set)
 
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
-static __thread uint32_t forks_at; /* the how manieth record, of this thread */
+static __thread uint32_t forks_at; /* the how manieth call, of this thread */
 static pid_t forked;
+
+static void fork_now(void)
+{
+    if (!forks_at || --forks_at)
+        return;
+    pthread_mutex_lock(&toy_lock); /* the reader may hold it */
+    forked = fork();
+    pthread_mutex_unlock(&toy_lock);
+}
+
+static int forking_place(void *on, gnomon_device_place *out)
+{
+    fork_now();
+    return toy_place(on, out);
+}
 
 static int forking_record(void *event, void *on)
 {
-    if (forks_at && --forks_at == 0) {
-        pthread_mutex_lock(&toy_lock); /* the reader may hold it */
-        forked = fork();
-        pthread_mutex_unlock(&toy_lock);
-    }
+    fork_now();
     return toy_event_record(event, on);
 }
 
 /* The child goes on inside the mark, and is no more. */
-static void fork_at_record(uint32_t number)
+static void fork_at_call(uint32_t number)
 {
     if (IS_TSAN)
         SKIP("the sanitizer starts no thread in a child of threads");
     static gnomon_device forking;
     forking = toy;
     int status = -1;
+    forking.place = forking_place;
     forking.event_record = forking_record;
     forks_at = number;
     forked = -1;
@@ -543,21 +555,26 @@ static void fork_at_record(uint32_t number)
     end(p);
 }
 
+TEST(a_fork_before_the_begin)
+{
+    fork_at_call(1); /* of place, and then of event_record */
+}
+
 TEST(a_fork_at_the_begin)
 {
-    fork_at_record(1);
+    fork_at_call(2);
 }
 
 /* It begins to record as soon as it marks. */
 TEST(a_fork_at_the_begin_that_is_followed)
 {
     setenv("GNOMON", "cuda(file=/dev/null),fork=follow", 1);
-    fork_at_record(1);
+    fork_at_call(2);
 }
 
 TEST(a_fork_at_the_end)
 {
-    fork_at_record(2);
+    fork_at_call(3);
 }
 
 TEST(a_captured_stream)
