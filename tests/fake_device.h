@@ -31,7 +31,7 @@ typedef struct toy_event {
     int is_alive;
 } toy_event;
 
-static toy_context toy_contexts[32];
+static toy_context toy_contexts[128];
 static toy_stream toy_streams[256];
 static toy_event toy_events[8192];
 static uint32_t toy_context_count, toy_stream_count, toy_event_count;
@@ -45,6 +45,8 @@ static pthread_mutex_t toy_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline toy_context *toy_device_context(int32_t index)
 {
+    if (toy_context_count == sizeof toy_contexts / sizeof *toy_contexts)
+        abort();
     toy_context *c = &toy_contexts[toy_context_count++];
     *c = (toy_context){++toy_lives, index};
     return c;
