@@ -322,17 +322,38 @@ static void start_contexts(long rounds)
     }
 }
 
+static pthread_barrier_t begun, over;
+
+/* Begins each, and lives on: so whoever goes on with one is another thread. */
+static void *carry_first(void *contexts)
+{
+    carry(contexts);
+    pthread_barrier_wait(&begun);
+    pthread_barrier_wait(&over);
+    return NULL;
+}
+
 static void wandering(int threads)
 {
-    pthread_t all[8];
-    long turns_each[8], rounds = live_times(2000, 200000);
+    pthread_t all[8], first;
+    long turns_each[8], rounds = live_times(2000, 200000), each = CONTEXTS;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&seeing, NULL, "filter=nothing"), GNOMON_OK);
     start_contexts(rounds);
+    pthread_barrier_init(&begun, NULL, 2);
+    pthread_barrier_init(&over, NULL, 2);
+    if (threads > 1) {
+        live_start(&first, 1, carry_first, &each, sizeof each);
+        pthread_barrier_wait(&begun);
+    }
     for (int i = 0; i < threads; i++)
         turns_each[i] = rounds * 4;
     live_start(all, threads, carry, turns_each, sizeof *turns_each);
     live_join(all, threads);
+    if (threads > 1) {
+        pthread_barrier_wait(&over);
+        live_join(&first, 1);
+    }
     /* Threads have ended with scopes open; nothing of it is in the way. */
     gnomon_health h = live_health();
     CHECK(h.crossed + h.unmatched + h.foreign + h.left_open > 0);
