@@ -41,10 +41,19 @@ static const gnomon_profiler slow = {
     .summary = slow_summary,
 };
 
+/* ThreadSanitizer may lose what comes to a thread that begins to wait. */
+static void send_now(int what)
+{
+    if (IS_TSAN)
+        raise(what);
+    else
+        kill(getpid(), what);
+}
+
 static void *send_later(void *us)
 {
     nap(*(long *)us);
-    kill(getpid(), number);
+    send_now(number);
     return NULL;
 }
 
@@ -88,15 +97,6 @@ static _Noreturn void in_control(void)
 /* ---- Two of them --------------------------------------------------------- */
 
 /* The report is stuck when the second one comes. */
-/* ThreadSanitizer may lose what comes to a thread that begins to wait. */
-static void send_now(int what)
-{
-    if (IS_TSAN)
-        raise(what);
-    else
-        kill(getpid(), what);
-}
-
 static void *send_twice(void *second)
 {
     send_now(number);
