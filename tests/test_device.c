@@ -256,8 +256,8 @@ TEST(more_places_than_there_is_room_for)
     CHECK_EQ(device_of(p, "a").count, 16);
     CHECK_EQ(stats_at(p, "a").count, 20);
     gnomon_profile_free(p);
-    for (int i = 0; i < 40;
-         i++) { /* one by one, each as if it were the first */
+    /* One by one, each is as if it were the first. */
+    for (int i = 0; i < 40; i++) {
         scope_on("b", toy_make_stream(toy_device_context(i)), 1 * MS);
         pass(10 * MS);
         gnomon_profile_free(look());
