@@ -34,10 +34,9 @@ static inline void fake_cuda_is_well(void)
 }
 
 /* The device's part of the node at `path`; all zero: none. */
-static inline gnomon_host_stats device_of(const gnomon_profile *p,
-                                          const char *path)
+static inline gnomon_stats device_of(const gnomon_profile *p, const char *path)
 {
-    gnomon_host_stats none = {0};
+    gnomon_stats none = {0};
     for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         gnomon_node_info n;
         if (!gnomon_profile_node(p, i, &n) && path_is(p, i, path))
@@ -54,7 +53,7 @@ static const gnomon_profiler timed = {.struct_size = sizeof timed,
 
 #define CHECK_DEVICE(p, path, n, total, self, least, most) \
     do { \
-        gnomon_host_stats s_ = device_of(p, path); \
+        gnomon_stats s_ = device_of(p, path); \
         CHECK_EQ(s_.count, n); \
         CHECK_EQ(s_.total_ns, total); \
         CHECK_EQ(s_.self_ns, self); \

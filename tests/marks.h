@@ -87,14 +87,13 @@ static inline size_t node_at(const gnomon_profile *p, uint32_t track,
     return 0;
 }
 
-static inline gnomon_host_stats stats_at(const gnomon_profile *p,
-                                         const char *path)
+static inline gnomon_stats stats_at(const gnomon_profile *p, const char *path)
 {
     gnomon_node_info n = {.struct_size = sizeof n};
     size_t number = node_at(p, 0, 0, path);
     if (!number || gnomon_profile_node(p, number, &n) || !n.host) {
         fprintf(stderr, "no node %s\n", path);
-        return (gnomon_host_stats){.count = UINT64_MAX};
+        return (gnomon_stats){.count = UINT64_MAX};
     }
     return *n.host;
 }
@@ -114,7 +113,7 @@ static inline uint64_t calls_of(const gnomon_profile *p, const char *name)
 
 #define CHECK_NODE(p, path, calls, total, self) \
     do { \
-        gnomon_host_stats s_ = stats_at(p, path); \
+        gnomon_stats s_ = stats_at(p, path); \
         CHECK_EQ(s_.count, calls); \
         CHECK_EQ(s_.total_ns, total); \
         CHECK_EQ(s_.self_ns, self); \

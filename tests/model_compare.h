@@ -89,8 +89,7 @@ static int model_find(const model_match *x, const gnomon_node_info *n)
     return NOWHERE;
 }
 
-static int model_same_stats(const model *m, int node,
-                            const gnomon_host_stats *s)
+static int model_same_stats(const model *m, int node, const gnomon_stats *s)
 {
     static uint64_t cells[1024];
     uint64_t count = 0, total = 0, min = UINT64_MAX, max = 0;

@@ -25,7 +25,7 @@ static inline uint32_t random_below(uint32_t below)
 #define RANDOM_NODES 24
 
 typedef struct random_stats {
-    gnomon_host_stats s;
+    gnomon_stats s;
     gnomon_cell cells[4];
 } random_stats;
 

@@ -11,12 +11,12 @@
 /* By their bits, so that NaN is itself. */
 #define SAME_BITS(field) CHECK(memcmp(&a.field, &b.field, sizeof a.field) == 0)
 
-static inline void same_stats(const gnomon_host_stats *one,
-                              const gnomon_host_stats *other)
+static inline void same_stats(const gnomon_stats *one,
+                              const gnomon_stats *other)
 {
     if (!CHECK_EQ(!one, !other) || !one)
         return;
-    gnomon_host_stats a = *one, b = *other;
+    gnomon_stats a = *one, b = *other;
     SAME_FIELD(count);
     SAME_FIELD(total_ns);
     SAME_FIELD(self_ns);

@@ -15,14 +15,14 @@ AT(gnomon_cell, reserved, 4);
 AT(gnomon_cell, count, 8);
 SIZE(gnomon_cell, 16);
 
-AT(gnomon_host_stats, count, 0);
-AT(gnomon_host_stats, total_ns, 8);
-AT(gnomon_host_stats, self_ns, 16);
-AT(gnomon_host_stats, min_ns, 24);
-AT(gnomon_host_stats, max_ns, 32);
-AT(gnomon_host_stats, cells, 40);
-AT(gnomon_host_stats, cell_count, 48);
-SIZE(gnomon_host_stats, 56);
+AT(gnomon_stats, count, 0);
+AT(gnomon_stats, total_ns, 8);
+AT(gnomon_stats, self_ns, 16);
+AT(gnomon_stats, min_ns, 24);
+AT(gnomon_stats, max_ns, 32);
+AT(gnomon_stats, cells, 40);
+AT(gnomon_stats, cell_count, 48);
+SIZE(gnomon_stats, 56);
 
 AT(gnomon_run_info, struct_size, 0);
 AT(gnomon_run_info, rank, 4);

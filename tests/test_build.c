@@ -100,7 +100,7 @@ static struct lie {
     gnomon_step_info step;
     gnomon_region_info region;
     gnomon_memory_stats memory;
-    gnomon_host_stats device;
+    gnomon_stats device;
     gnomon_cell cell;
     gnomon_node_info node;
     gnomon_open_info open;

@@ -105,7 +105,7 @@ TEST(events_out_of_order)
     scope_on("right", stream, 3 * MS);
     pass(10 * MS);
     p = look();
-    gnomon_host_stats its = device_of(p, "wrong"), out = device_of(p, "outer");
+    gnomon_stats its = device_of(p, "wrong"), out = device_of(p, "outer");
     CHECK_EQ(its.total_ns, 0);
     CHECK(out.total_ns <= 10 * US && out.self_ns <= out.total_ns);
     CHECK_EQ(its.count + out.count + health().timers_failed, 2);

@@ -252,7 +252,7 @@ TEST(quantiles_move_with_what_they_are_of)
         last = q;
     }
     CHECK(quantile_of((const uint64_t[]){0, 0, 3}, 3, 0.5) == 0.0);
-    CHECK(gnomon__diff_quantile(&(gnomon_host_stats){0}, 0.5) == 0.0);
+    CHECK(gnomon__diff_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
 }
 
 /* ---- Memory ------------------------------------------------------------- */

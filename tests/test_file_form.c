@@ -60,7 +60,7 @@ TEST(many_nodes)
     gnomon_profile *p;
     gnomon_node_info n = {.track = 1, .first = 1};
     gnomon_cell cell = {5, 0, 1};
-    const gnomon_host_stats s = {1, 5, 5, 5, 5, &cell, 1};
+    const gnomon_stats s = {1, 5, 5, 5, 5, &cell, 1};
     const gnomon_run_info run = {.rank = 3};
     const gnomon_track_info track = {.run = 1, .device = -1};
     gnomon_builder_create(&b);

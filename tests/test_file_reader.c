@@ -54,7 +54,7 @@ static void f(const char *name, double value)
     fprintf(out, "%016llx\n", (unsigned long long)bits);
 }
 
-static void stats(const char *name, const gnomon_host_stats *s)
+static void stats(const char *name, const gnomon_stats *s)
 {
     begin(name);
     if (!s) {

@@ -12,7 +12,7 @@ static char *footer(const gnomon__footer_facts *facts, uint64_t count,
     gnomon_stage_info stage = {
         .name = "fit", .begin_ns = 7, .end_ns = 10100000007};
     gnomon_region_info region = {.name = "step"};
-    gnomon_host_stats stats = {.count = count, .total_ns = 5};
+    gnomon_stats stats = {.count = count, .total_ns = 5};
     gnomon_node_info node = {.region = 1, .host = &stats};
     fake_profile p = {{&fake_api}, &stage, &region, &node, 1, 1, 1, open};
     fake_writer w;
@@ -52,7 +52,7 @@ TEST(cost_of_no_time)
     gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29};
     gnomon_stage_info stage = {.name = "fit", .begin_ns = 7, .end_ns = 7};
     gnomon_region_info region = {.name = "step"};
-    gnomon_host_stats stats = {.count = 3};
+    gnomon_stats stats = {.count = 3};
     gnomon_node_info node = {.region = 1, .host = &stats};
     for (size_t stages = 0; stages < 2; stages++) {
         fake_profile p = {{&fake_api}, &stage, &region, &node, stages, 1, 1, 0};

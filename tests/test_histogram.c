@@ -41,7 +41,7 @@ TEST(cells_are_what_the_format_says)
     CHECK_EQ(gnomon_cell_of(0), 0);
 }
 
-static void check_cells(const gnomon_host_stats *s, const uint64_t *ns, int n)
+static void check_cells(const gnomon_stats *s, const uint64_t *ns, int n)
 {
     static uint64_t expected[1024];
     memset(expected, 0, sizeof expected);
@@ -71,7 +71,7 @@ TEST(recorded_durations_land_in_their_cells)
         if (i > 5 && i % 37)
             continue;
         gnomon_profile *p = profile_of("probe", 0);
-        gnomon_host_stats s = stats_at(p, "a");
+        gnomon_stats s = stats_at(p, "a");
         CHECK_EQ(s.count, i + 1);
         check_cells(&s, ns, i + 1);
         gnomon_profile_free(p);
@@ -98,7 +98,7 @@ static void check_quantiles(const char *name, uint64_t *ns, int n)
         gnomon_stop(name);
     }
     gnomon_profile *p = profile_of("probe", 0);
-    gnomon_host_stats s = stats_at(p, name);
+    gnomon_stats s = stats_at(p, name);
     qsort(ns, (size_t)n, sizeof *ns, by_size);
     CHECK_EQ(s.count, n);
     CHECK_EQ(s.min_ns, ns[0]);
@@ -142,7 +142,7 @@ TEST(quantiles_of_known_distributions)
 
 TEST(quantiles_of_nothing)
 {
-    gnomon_host_stats none = {0, 0, 0, 0, 0, NULL, 0};
+    gnomon_stats none = {0, 0, 0, 0, 0, NULL, 0};
     CHECK_EQ(gnomon_quantile_ns(&none, 0.5), 0);
 }
 

@@ -179,7 +179,7 @@ TEST(odd_values_survive)
     gnomon_add_node(b, &(gnomon_node_info){.track = 1,
                                            .region = 1,
                                            .flags = UINT32_MAX,
-                                           .host = &(gnomon_host_stats){0},
+                                           .host = &(gnomon_stats){0},
                                            .work = &(gnomon_work_stats){0}});
     gnomon_add_stage(b, &(gnomon_stage_info){.run = 1});
     gnomon_add_step(b, &(gnomon_step_info){.stage = 1, .phase = -5});

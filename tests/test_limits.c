@@ -176,7 +176,7 @@ static void check_full(uint64_t calls)
     CHECK(h.mapped_bytes <= 1u << 20);
     CHECK_EQ(h.unmatched + h.crossed + h.foreign, 0);
     gnomon_profile *p = profile_of("probe", 1);
-    gnomon_host_stats all = stats_at(p, "all");
+    gnomon_stats all = stats_at(p, "all");
     CHECK_EQ(all.total_ns, gnomon__test_ticks);
     CHECK_EQ(sum_of_selfs(p), gnomon__test_ticks);
     /* What is below an "(other)" is counted as too deep. */

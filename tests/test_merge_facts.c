@@ -45,7 +45,7 @@ typedef struct life {
 } life;
 
 /* `host`: NULL, or of its node. */
-static life begin_life(const gnomon_host_stats *host)
+static life begin_life(const gnomon_stats *host)
 {
     life l = {.b = new_builder()};
     l.run = gnomon_add_run(l.b, &(gnomon_run_info){.rank = 1, .uuid = "u"});
@@ -116,7 +116,7 @@ TEST(the_later_reading_holds)
 static bytes histogram(uint32_t low, uint64_t first)
 {
     const gnomon_cell cells[] = {{low, 0, first}, {99, 0, 3 - first}};
-    const gnomon_host_stats s = {3, 300, 300, 50, 150, cells, 2};
+    const gnomon_stats s = {3, 300, 300, 50, 150, cells, 2};
     return file_of(begin_life(&s).b);
 }
 
@@ -185,7 +185,7 @@ TEST(many_events_of_one_life)
 static bytes of_no_run(void)
 {
     gnomon_cell cell;
-    const gnomon_host_stats s = whole_stats(&cell, 2, 50, 100);
+    const gnomon_stats s = whole_stats(&cell, 2, 50, 100);
     gnomon_builder *b = new_builder();
     gnomon_add_track(b, &(gnomon_track_info){.name = "main"});
     gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
@@ -338,7 +338,7 @@ TEST(each_allocation_may_fail)
 {
     uint64_t before = gnomon__heap_bytes();
     gnomon_cell cell;
-    const gnomon_host_stats s = whole_stats(&cell, 2, 50, 100);
+    const gnomon_stats s = whole_stats(&cell, 2, 50, 100);
     life l = begin_life(NULL);
     for (uint32_t i = 2; i < 100; i++) {
         char name[8];

@@ -17,7 +17,7 @@ typedef struct liar {
     void (*lie)(void *info);
 } liar;
 
-static gnomon_host_stats false_stats;
+static gnomon_stats false_stats;
 static gnomon_cell false_cells[64];
 
 static size_t lying_count(const gnomon_profile *profile, int entity)
@@ -44,7 +44,7 @@ static const gnomon_profile_api lying_api = {
 };
 
 /* A node's statistics may be changed only as a copy. */
-static gnomon_host_stats *stats_of(void *info)
+static gnomon_stats *stats_of(void *info)
 {
     gnomon_node_info *n = info;
     false_stats = *n->host;
@@ -66,7 +66,7 @@ static gnomon_host_stats *stats_of(void *info)
 #define STATS_LIE(name, change) \
     static void lie_##name(void *info) \
     { \
-        gnomon_host_stats *s = stats_of(info); \
+        gnomon_stats *s = stats_of(info); \
         (void)s; \
         change; \
     }

@@ -146,7 +146,7 @@ TEST(ten_thousand_open_ranges)
     }
     CHECK_HEALTH(before, .lost_ranges = 2 * (N - ROOM));
     gnomon_profile *p = profile_of("probe", 1);
-    gnomon_host_stats s = stats_at(p, "range");
+    gnomon_stats s = stats_at(p, "range");
     CHECK_EQ(s.count, 2 * ROOM);
     CHECK_EQ(s.max_ns, N);
     CHECK_EQ(s.min_ns, N - ROOM + 1);

@@ -10,10 +10,10 @@
 #include "test.h"
 
 /* Statistics of `count` executions of `ns` each, `self` of it their own. */
-static gnomon_host_stats whole_stats(gnomon_cell *cell, uint64_t count,
-                                     uint64_t ns, uint64_t self)
+static gnomon_stats whole_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
+                                uint64_t self)
 {
-    gnomon_host_stats s = {count, count * ns, self, ns, ns, cell, 1};
+    gnomon_stats s = {count, count * ns, self, ns, ns, cell, 1};
     *cell = (gnomon_cell){gnomon_cell_of(ns), 0, count};
     return s;
 }
@@ -109,10 +109,10 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
         .run = run, .kind = GNOMON_TRACK_POOL, .name = "HBM", .device = 1};
     const uint32_t pool = gnomon_add_track(b, &t);
 
-    const gnomon_host_stats outer = whole_stats(&cells[1], 3, 20000, 30000);
-    const gnomon_host_stats inner = whole_stats(&cells[2], 10, 3000, 30000);
-    const gnomon_host_stats on_device = whole_stats(&cells[3], 7, 40, 280);
-    const gnomon_host_stats ranges = whole_stats(&cells[4], 1, 31, 0);
+    const gnomon_stats outer = whole_stats(&cells[1], 3, 20000, 30000);
+    const gnomon_stats inner = whole_stats(&cells[2], 10, 3000, 30000);
+    const gnomon_stats on_device = whole_stats(&cells[3], 7, 40, 280);
+    const gnomon_stats ranges = whole_stats(&cells[4], 1, 31, 0);
     const gnomon_memory_stats memory = {.pool = pool,
                                         .allocations = 3,
                                         .frees = 4,

@@ -41,11 +41,11 @@ static void add_nodes(gnomon_builder *b, uint32_t track, uint32_t stage)
     gnomon_cell cells[CELLS];
     for (uint32_t c = 0; c < CELLS; c++)
         cells[c] = (gnomon_cell){160 + c, 0, 9 + c};
-    gnomon_host_stats s = {.count = 0,
-                           .min_ns = gnomon_cell_low(160),
-                           .max_ns = gnomon_cell_low(160 + CELLS - 1),
-                           .cells = cells,
-                           .cell_count = CELLS};
+    gnomon_stats s = {.count = 0,
+                      .min_ns = gnomon_cell_low(160),
+                      .max_ns = gnomon_cell_low(160 + CELLS - 1),
+                      .cells = cells,
+                      .cell_count = CELLS};
     for (uint32_t c = 0; c < CELLS; c++)
         s.count += cells[c].count;
     s.total_ns = s.self_ns = 50 * s.max_ns;

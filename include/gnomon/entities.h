@@ -65,10 +65,11 @@ typedef struct gnomon_cell {
     uint64_t count;
 } gnomon_cell;
 
-/* Finished executions, on the host or on a device. `total` is the sum of their durations,
- * `self` the time in which one was the innermost open scope of its track, that
- * of open ones up to now included. min and max are 0 where count is. */
-typedef struct gnomon_host_stats {
+/* Of finished executions, on the host or on a device, or of steps. `total` is
+ * the sum of their durations, `self` the time in which one was the innermost
+ * open scope of its track, that of open ones up to now included. min and max are
+ * 0 where count is. */
+typedef struct gnomon_stats {
     uint64_t count;
     uint64_t total_ns;
     uint64_t self_ns;
@@ -76,7 +77,7 @@ typedef struct gnomon_host_stats {
     uint64_t max_ns;
     const gnomon_cell *cells; /* ascending, none of count 0 */
     size_t cell_count;
-} gnomon_host_stats;
+} gnomon_stats;
 
 /* Memory of one pool, on one path. */
 typedef struct gnomon_memory_stats {
@@ -123,7 +124,7 @@ typedef struct gnomon_stage_info {
     uint64_t end_ns;   /* of its end, else of the profile */
     int32_t ended;
     int32_t reserved;
-    gnomon_host_stats steps; /* of the finished steps' durations */
+    gnomon_stats steps; /* of the finished steps' durations */
     uint32_t run;
     uint32_t reserved2;
 } gnomon_stage_info;
@@ -221,8 +222,8 @@ typedef struct gnomon_node_info {
     uint32_t open;  /* executions that are open */
     uint32_t flags; /* gnomon_node_flags */
     uint64_t first; /* order of its first end among all nodes; 0: none yet */
-    const gnomon_host_stats *host;     /* GNOMON_NULL: not recorded */
-    const gnomon_host_stats *device;   /* likewise; work that it launched */
+    const gnomon_stats *host;          /* GNOMON_NULL: not recorded */
+    const gnomon_stats *device;        /* likewise; work that it launched */
     const gnomon_memory_stats *memory; /* by pool, ascending */
     size_t memory_count;
     const gnomon_work_stats *work; /* GNOMON_NULL: not recorded */

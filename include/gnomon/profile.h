@@ -87,7 +87,7 @@ static inline uint64_t gnomon_cell_low(uint32_t cell)
 /* The duration below which the fraction `q` (0 .. 1) of the executions lies:
  * the middle of its cell, so within 3.2 % of a recorded duration (6.4 % where
  * ticks were converted), and within min and max. 0 where count is. */
-static inline uint64_t gnomon_quantile_ns(const gnomon_host_stats *s, double q)
+static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
 {
     uint64_t below = 0, value = s->max_ns;
     double want = q * GNOMON_CAST(double, s->count);

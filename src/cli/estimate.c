@@ -87,7 +87,7 @@ static void add_parts(gnomon__estimate *e, const gnomon__diff_half *half,
 
 /* Of executions, relative to the mean's square. The shortest and the longest are
  * known; the others count as the middles of their cells, between those two. */
-static double relative_variance(const gnomon_host_stats *s)
+static double relative_variance(const gnomon_stats *s)
 {
     double mean = (double)s->total_ns / (double)s->count, squares;
     if (s->count < 2)
@@ -111,7 +111,7 @@ static double relative_variance(const gnomon_host_stats *s)
 /* How far a quantile is from those of the ranks that it could be instead of
  * (Woodruff 1952), were there so many independent executions; by half of one more
  * to each side, as ranks are whole. */
-static double quantile_variance(const gnomon_host_stats *s, double q,
+static double quantile_variance(const gnomon_stats *s, double q,
                                 double independent)
 {
     double off = sqrt(q * (1 - q) / independent) + 0.5 / independent;
@@ -123,8 +123,7 @@ static double quantile_variance(const gnomon_host_stats *s, double q,
 
 /* Of where a quantile is in its cell, which is not known; but no further from the
  * mean than Cantelli's inequality lets it be. */
-static double cell_variance(const gnomon_host_stats *s, double q,
-                            double relative)
+static double cell_variance(const gnomon_stats *s, double q, double relative)
 {
     double mean = (double)s->total_ns / (double)s->count;
     double sigma = isnan(relative) ? 0 : mean * sqrt(relative);
@@ -141,7 +140,7 @@ static double value_variance(const gnomon__diff_half *half,
                              const gnomon__estimate *e, double n,
                              double independent, enum gnomon__metric metric)
 {
-    const gnomon_host_stats *s = &half->all;
+    const gnomon_stats *s = &half->all;
     double mean = (double)s->total_ns / (double)s->count;
     switch (metric) {
     case GNOMON__CALLS:

@@ -201,7 +201,7 @@ static int read_nothing(reading *r, const form_field *f, json_t *value,
 }
 
 /* Of statistics without cells these can be known where all took as long. */
-static int find_cells(reading *r, gnomon_host_stats *s)
+static int find_cells(reading *r, gnomon_stats *s)
 {
     if (s->cell_count || !s->count)
         return 1;
@@ -257,5 +257,5 @@ int gnomon__json_to_struct(reading *r, const gnomon__json_struct *form,
     json_object_foreach(object, key, value) if (!is_known_key(form, key))
         gnomon__json_ignore(r, key);
     return form != &gnomon__json_stats ||
-           find_cells(r, (gnomon_host_stats *)(void *)to);
+           find_cells(r, (gnomon_stats *)(void *)to);
 }

@@ -72,7 +72,7 @@ typedef struct row_histogram {
 static void add_node(gnomon__cli_row *row, row_histogram *h,
                      const gnomon_node_info *n)
 {
-    const gnomon_host_stats *s = n->host;
+    const gnomon_stats *s = n->host;
     if (!row->calls || s->min_ns < row->min_ns)
         row->min_ns = s->min_ns;
     if (s->max_ns > row->max_ns)
@@ -90,10 +90,10 @@ static void add_node(gnomon__cli_row *row, row_histogram *h,
 /* Reads the quantiles, and leaves the histogram empty. */
 static void close_row(gnomon__cli_row *row, row_histogram *h)
 {
-    gnomon_host_stats s = {.count = row->calls,
-                           .min_ns = row->min_ns,
-                           .max_ns = row->max_ns,
-                           .cells = h->cells};
+    gnomon_stats s = {.count = row->calls,
+                      .min_ns = row->min_ns,
+                      .max_ns = row->max_ns,
+                      .cells = h->cells};
     for (uint32_t i = 0; i < CELLS; i++) {
         if (h->counts[i])
             h->cells[s.cell_count++] = (gnomon_cell){i, 0, h->counts[i]};

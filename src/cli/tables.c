@@ -134,7 +134,7 @@ static void put_step_rows(gnomon_step_info *steps, size_t count,
     }
 }
 
-static void put_step_stats(const gnomon_host_stats *s, const gnomon_writer *out)
+static void put_step_stats(const gnomon_stats *s, const gnomon_writer *out)
 {
     char text[6][24];
     const uint64_t ns[] = {

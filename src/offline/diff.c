@@ -122,7 +122,7 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
 
 /* ---- One row's sums ----------------------------------------------------- */
 
-double gnomon__diff_quantile(const gnomon_host_stats *s, double q)
+double gnomon__diff_quantile(const gnomon_stats *s, double q)
 {
     double want = q * (double)s->count, below = 0;
     for (size_t i = 0; i < s->cell_count; i++) {
@@ -143,7 +143,7 @@ double gnomon__diff_quantile(const gnomon_host_stats *s, double q)
     return (double)s->max_ns;
 }
 
-void gnomon__diff_sum(gnomon_host_stats *to, const gnomon_host_stats *from)
+void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from)
 {
     if (to->count == 0 || from->min_ns < to->min_ns)
         to->min_ns = from->min_ns;
@@ -154,7 +154,7 @@ void gnomon__diff_sum(gnomon_host_stats *to, const gnomon_host_stats *from)
     to->self_ns += from->self_ns;
 }
 
-void gnomon__diff_spread(gnomon__diff *d, const gnomon_host_stats *s)
+void gnomon__diff_spread(gnomon__diff *d, const gnomon_stats *s)
 {
     for (size_t i = 0; i < s->cell_count; i++) {
         uint32_t cell =
@@ -181,7 +181,7 @@ size_t gnomon__diff_collect(gnomon__diff *d, gnomon_cell *cells)
 }
 
 static int diff_add_cells(gnomon__diff *d, gnomon__diff_half *half,
-                          const gnomon_host_stats *s)
+                          const gnomon_stats *s)
 {
     size_t count;
     gnomon__diff_spread(d, &half->all);
@@ -206,7 +206,7 @@ static int diff_add_cells(gnomon__diff *d, gnomon__diff_half *half,
 
 /* The sums of one run. */
 int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
-                         const gnomon_host_stats *s)
+                         const gnomon_stats *s)
 {
     size_t at = job % GNOMON__DIFF_PARTS;
     gnomon__diff_part *part;

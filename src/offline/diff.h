@@ -27,7 +27,7 @@ typedef struct gnomon__diff_part {
 
 /* One side of a row. count 0: it is not on this side. */
 typedef struct gnomon__diff_half {
-    gnomon_host_stats all; /* of all its runs */
+    gnomon_stats all; /* of all its runs */
     gnomon__diff_part *parts;
     size_t part_count; /* parts past it are zero */
     gnomon_cell *cells;
@@ -65,6 +65,6 @@ size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
 /* The duration below which the fraction `q` lies; 0 of none. Between a cell's
  * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,
  * which jumps from cell to cell, it moves when they do. */
-double gnomon__diff_quantile(const gnomon_host_stats *stats, double q);
+double gnomon__diff_quantile(const gnomon_stats *stats, double q);
 
 #endif

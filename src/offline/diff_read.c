@@ -14,7 +14,7 @@
 typedef struct diff_fact {
     const char *stage;
     const char *name;
-    const gnomon_host_stats *host;
+    const gnomon_stats *host;
     uint32_t run;
     uint32_t ordinal;
 } diff_fact;
@@ -120,7 +120,7 @@ static size_t diff_add_facts(diff_reader *r, size_t first, size_t sorted,
     gnomon__diff_row *row =
         gnomon__diff_row_of(r->diff, sorted, f->stage, f->name);
     gnomon_cell cells[GNOMON__DIFF_CELLS];
-    gnomon_host_stats sum = {.cells = cells};
+    gnomon_stats sum = {.cells = cells};
     size_t at = first;
     if (!row) {
         *code = GNOMON_ENOMEM;

@@ -30,14 +30,14 @@ void gnomon__diff_sort(gnomon__diff *diff);
 
 /* Adds `from` up, but for cells: those are spread out over the scratch and
  * collected again. */
-void gnomon__diff_sum(gnomon_host_stats *to, const gnomon_host_stats *from);
-void gnomon__diff_spread(gnomon__diff *diff, const gnomon_host_stats *stats);
+void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from);
+void gnomon__diff_spread(gnomon__diff *diff, const gnomon_stats *stats);
 
 /* How many cells are spread out; with `cells`, puts them there. */
 size_t gnomon__diff_collect(gnomon__diff *diff, gnomon_cell *cells);
 
 /* Adds what one run of a job did in a row. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__diff_add_run(gnomon__diff *diff, gnomon__diff_half *half,
-                         size_t job, const gnomon_host_stats *stats);
+                         size_t job, const gnomon_stats *stats);
 
 #endif

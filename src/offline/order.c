@@ -83,7 +83,7 @@ static int order_stages(const gnomon__unite *u, gnomon__model *out,
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_stage_info *s =
             gnomon__model_at(out, GNOMON_STAGES, n->stage[i]);
-        const gnomon_host_stats *steps = gnomon__sum_keep(&u->steps[i], out);
+        const gnomon_stats *steps = gnomon__sum_keep(&u->steps[i], out);
         if (!steps)
             code = gnomon__no_memory_to_merge();
         else
@@ -216,7 +216,7 @@ static int tell_contradictions(gnomon__model *out)
         return gnomon__no_memory_to_merge();
     for (size_t i = n; i >= 1; i--) {
         gnomon_node_info *node = gnomon__model_at(out, GNOMON_NODES, i);
-        const gnomon_host_stats *s = node->host;
+        const gnomon_stats *s = node->host;
         if (!s || (node->flags & GNOMON_NODE_RANGE))
             continue;
         children[node->parent] += s->total_ns;

@@ -24,8 +24,7 @@ static int sum_room(gnomon__sum *to, size_t cells)
 }
 
 /* How many cells both have together. */
-static size_t cells_of_both(const gnomon_host_stats *a,
-                            const gnomon_host_stats *b)
+static size_t cells_of_both(const gnomon_stats *a, const gnomon_stats *b)
 {
     size_t i = 0, k = 0, n = 0;
     for (; i < a->cell_count && k < b->cell_count; n++) {
@@ -55,7 +54,7 @@ static void add_cells(gnomon_cell *to, size_t have, const gnomon_cell *more,
     }
 }
 
-int gnomon__sum_add(gnomon__sum *to, const gnomon_host_stats *more)
+int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
 {
     size_t both = cells_of_both(&to->s, more);
     int code = sum_room(to, both);
@@ -74,8 +73,7 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_host_stats *more)
     return GNOMON_OK;
 }
 
-int gnomon__stats_compare(const gnomon_host_stats *a,
-                          const gnomon_host_stats *b)
+int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b)
 {
     const uint64_t x[] = {a->count,  a->total_ns, a->self_ns,
                           a->min_ns, a->max_ns,   a->cell_count};
@@ -93,7 +91,7 @@ int gnomon__stats_compare(const gnomon_host_stats *a,
     return 0;
 }
 
-int gnomon__sum_raise(gnomon__sum *to, const gnomon_host_stats *other)
+int gnomon__sum_raise(gnomon__sum *to, const gnomon_stats *other)
 {
     if (gnomon__stats_compare(&to->s, other) >= 0)
         return 0;
@@ -109,9 +107,9 @@ int gnomon__sum_raise(gnomon__sum *to, const gnomon_host_stats *other)
     return 1;
 }
 
-gnomon_host_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m)
+gnomon_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m)
 {
-    gnomon_host_stats *copy = gnomon__model_room(m, sizeof *copy);
+    gnomon_stats *copy = gnomon__model_room(m, sizeof *copy);
     gnomon_cell *cells =
         copy ? gnomon__model_room(m, s->s.cell_count * sizeof *cells) : NULL;
     if (!cells)

@@ -9,25 +9,24 @@
 
 /* Zeroes are those of nothing. `s.cells` is its own, on the heap. */
 typedef struct gnomon__sum {
-    gnomon_host_stats s;
+    gnomon_stats s;
     size_t room;
 } gnomon__sum;
 
 /* Adds all of `more`: counts, times, and cell by cell. GNOMON_ENOMEM: the sum is
  * as it was. */
-int gnomon__sum_add(gnomon__sum *to, const gnomon_host_stats *more);
+int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more);
 
 /* Becomes `other` if that is larger in the order of gnomon__stats_compare: 1 if
  * it did, 0, or GNOMON_ENOMEM. */
-int gnomon__sum_raise(gnomon__sum *to, const gnomon_host_stats *other);
+int gnomon__sum_raise(gnomon__sum *to, const gnomon_stats *other);
 
 /* Below 0, 0 or above: by count, total, self, min, max, cells. Of two readings of
  * one path the later one is never smaller. */
-int gnomon__stats_compare(const gnomon_host_stats *a,
-                          const gnomon_host_stats *b);
+int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b);
 
 /* A copy that lives as long as the model; NULL: no memory. */
-gnomon_host_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m);
+gnomon_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m);
 void gnomon__sum_free(gnomon__sum *s);
 
 #endif

@@ -29,7 +29,7 @@ static void choose_nodes(gnomon__united_part *part)
 /* ---- Blocks ------------------------------------------------------------------------ */
 
 static int unite_sum(const gnomon__unite *u, gnomon__sum *to, uint8_t *has,
-                     const gnomon_host_stats *s)
+                     const gnomon_stats *s)
 {
     if (!s)
         return 0;

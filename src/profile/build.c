@@ -143,18 +143,18 @@ static int take_items(gnomon_builder *b, const void **from, size_t count,
 #define TAKE_ITEMS(b, pointer, count) \
     take_items(b, (const void **)(void *)&(pointer), count, sizeof *(pointer))
 
-static int take_cells(gnomon_builder *b, gnomon_host_stats *s)
+static int take_cells(gnomon_builder *b, gnomon_stats *s)
 {
     if (!s->cells)
         s->cell_count = 0;
     return TAKE_ITEMS(b, s->cells, s->cell_count);
 }
 
-static int take_stats(gnomon_builder *b, const gnomon_host_stats **from)
+static int take_stats(gnomon_builder *b, const gnomon_stats **from)
 {
     if (!*from)
         return 1;
-    gnomon_host_stats *copy = gnomon__model_room(b->m, sizeof *copy);
+    gnomon_stats *copy = gnomon__model_room(b->m, sizeof *copy);
     if (!copy)
         return no_memory(b);
     *copy = **from;

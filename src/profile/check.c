@@ -18,7 +18,7 @@ typedef struct track_sums {
 
 #define VIOLATED(...) gnomon__fail(GNOMON_EINVAL, __VA_ARGS__)
 
-static int check_stats(const gnomon_host_stats *s, const char *what,
+static int check_stats(const gnomon_stats *s, const char *what,
                        unsigned long long number)
 {
     uint64_t n = 0;

@@ -113,7 +113,7 @@ static uint32_t tail_at(const file_writer *w)
     return (uint32_t)w->tail.used + 1;
 }
 
-static uint32_t file_stats(file_writer *w, const gnomon_host_stats *s)
+static uint32_t file_stats(file_writer *w, const gnomon_stats *s)
 {
     if (!s)
         return 0;
@@ -226,7 +226,7 @@ static void file_field(file_writer *w, char *at, unsigned type,
         return;
     case GNOMON__FIELD_STEPS:
         gnomon__put_32(
-            at, file_stats(w, (const gnomon_host_stats *)(const void *)field));
+            at, file_stats(w, (const gnomon_stats *)(const void *)field));
         return;
     case GNOMON__FIELD_MEMORY:
         gnomon__put_32(at, file_memory(w, info));

@@ -43,15 +43,15 @@ static const char *const op_words[] = {"backward", "flops_given", "bytes_given",
     }
 
 static const gnomon__json_field stats_keys[] = {
-    OWN(U64, gnomon_host_stats, count),
-    OWN(U64, gnomon_host_stats, total_ns),
-    OWN(U64, gnomon_host_stats, self_ns),
-    OWN(U64, gnomon_host_stats, min_ns),
-    OWN(U64, gnomon_host_stats, max_ns),
-    NUMBERS(CELLS, gnomon_host_stats, cells, cell_count),
+    OWN(U64, gnomon_stats, count),
+    OWN(U64, gnomon_stats, total_ns),
+    OWN(U64, gnomon_stats, self_ns),
+    OWN(U64, gnomon_stats, min_ns),
+    OWN(U64, gnomon_stats, max_ns),
+    NUMBERS(CELLS, gnomon_stats, cells, cell_count),
 };
 const gnomon__json_struct gnomon__json_stats =
-    STRUCT("statistics", gnomon_host_stats, stats_keys, -1);
+    STRUCT("statistics", gnomon_stats, stats_keys, -1);
 
 static const gnomon__json_field memory_keys[] = {
     NEEDED(U32, gnomon_memory_stats, pool),

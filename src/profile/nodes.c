@@ -128,7 +128,7 @@ static int put_stats(gnomon__take *b, gnomon_node_info *n,
                      const gnomon__rows *r, const gnomon__row *row,
                      uint64_t self)
 {
-    gnomon_host_stats *s = gnomon__model_room(b->m, sizeof *s);
+    gnomon_stats *s = gnomon__model_room(b->m, sizeof *s);
     if (!s)
         return 0;
     n->host = s;
@@ -144,11 +144,11 @@ static int put_stats(gnomon__take *b, gnomon_node_info *n,
 static int put_device(gnomon__take *b, gnomon_node_info *n,
                       const gnomon__row *row)
 {
-    gnomon_host_stats got;
+    gnomon_stats got;
     if (!gnomon__device_stats_get(row->offset, b->generation, &got,
                                   b->device_cells))
         return 1;
-    gnomon_host_stats *s = gnomon__model_room(b->m, sizeof *s);
+    gnomon_stats *s = gnomon__model_room(b->m, sizeof *s);
     size_t bytes = got.cell_count * sizeof *got.cells;
     gnomon_cell *cells = gnomon__model_room(b->m, bytes);
     if (!s || !cells)

@@ -82,7 +82,7 @@ static const char *behind(const gnomon__record_reader *r, uint32_t where,
 }
 
 static int read_stats(gnomon__record_reader *r, uint32_t where,
-                      gnomon_host_stats *out)
+                      gnomon_stats *out)
 {
     const char *at = behind(r, where, 1, 48);
     if (!at)
@@ -112,7 +112,7 @@ static const void *read_pointer(gnomon__record_reader *r, unsigned type,
                                 uint32_t where)
 {
     if (type == GNOMON__FIELD_STATS) {
-        gnomon_host_stats *s = record_room(r, sizeof *s);
+        gnomon_stats *s = record_room(r, sizeof *s);
         return s && read_stats(r, where, s) ? s : NULL;
     }
     const char *at = behind(r, where, 1, 16);
@@ -234,7 +234,7 @@ static void read_field(gnomon__record_reader *r, unsigned type, const char *at,
         memcpy(field, &pointer, sizeof pointer);
         return;
     case GNOMON__FIELD_STEPS:
-        (void)read_stats(r, small, (gnomon_host_stats *)(void *)field);
+        (void)read_stats(r, small, (gnomon_stats *)(void *)field);
         return;
     case GNOMON__FIELD_MEMORY:
         read_memory(r, info, small, next);

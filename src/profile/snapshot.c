@@ -27,7 +27,7 @@ uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks)
     return ticks ? gnomon__clock_since_zero_ns(&b->clock, ticks) : 0;
 }
 
-int gnomon__take_cells(gnomon__take *b, gnomon_host_stats *s,
+int gnomon__take_cells(gnomon__take *b, gnomon_stats *s,
                        const gnomon__row_cell *cells, size_t n)
 {
     size_t used = 0;

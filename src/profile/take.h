@@ -38,7 +38,7 @@ uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks);
 uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks);
 
 /* Moves cells of ticks to those of ns in which their middles lie. 0: no memory. */
-int gnomon__take_cells(gnomon__take *b, gnomon_host_stats *s,
+int gnomon__take_cells(gnomon__take *b, gnomon_stats *s,
                        const gnomon__row_cell *cells, size_t n);
 
 /* The number of a region; 0: no memory. */

@@ -17,13 +17,13 @@
 
 typedef struct device_row {
     const char *name; /* NULL: nothing on a device */
-    gnomon_host_stats device;
+    gnomon_stats device;
     uint64_t host_calls, host_ns; /* of the same nodes */
 } device_row;
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-static void device_add(gnomon_host_stats *to, const gnomon_host_stats *s)
+static void device_add(gnomon_stats *to, const gnomon_stats *s)
 {
     if (!to->count || s->min_ns < to->min_ns)
         to->min_ns = s->min_ns;
@@ -138,7 +138,7 @@ static void device_print_row(const gnomon_writer *out, size_t width,
                              const device_row *row)
 {
     char text[7][48];
-    const gnomon_host_stats *d = &row->device;
+    const gnomon_stats *d = &row->device;
     snprintf(text[0], sizeof text[0],
              d->count < row->host_calls ? "%" PRIu64 "/%" PRIu64 : "%" PRIu64,
              d->count, row->host_calls);

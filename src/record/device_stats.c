@@ -103,14 +103,13 @@ int gnomon__device_stats_add(uint32_t node, uint32_t generation, uint64_t ns,
 }
 
 int gnomon__device_stats_get(uint32_t node, uint32_t generation,
-                             gnomon_host_stats *out, gnomon_cell *cells)
+                             gnomon_stats *out, gnomon_cell *cells)
 {
     pthread_mutex_lock(&stats_lock);
     const device_stats *s = stats_find(node, generation);
     if (s && s->count) {
-        *out =
-            (gnomon_host_stats){s->count,  s->total_ns, s->self_ns,   s->min_ns,
-                                s->max_ns, cells,       s->cell_count};
+        *out = (gnomon_stats){s->count,  s->total_ns, s->self_ns,   s->min_ns,
+                              s->max_ns, cells,       s->cell_count};
         memcpy(cells, s->cells, s->cell_count * sizeof *cells);
     } else {
         s = NULL;

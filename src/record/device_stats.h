@@ -19,7 +19,7 @@ int gnomon__device_stats_add(uint32_t node, uint32_t generation, uint64_t ns,
  * has none. */
 #define GNOMON__DEVICE_CELLS 1024
 int gnomon__device_stats_get(uint32_t node, uint32_t generation,
-                             gnomon_host_stats *out, gnomon_cell *cells);
+                             gnomon_stats *out, gnomon_cell *cells);
 
 /* Frees those of a generation. */
 void gnomon__device_stats_drop(uint32_t generation);

@@ -119,9 +119,9 @@ static inline int timed_detach(void)
 }
 
 /* Of all nodes of that name, on all threads; count 0: there are none. */
-static inline gnomon_host_stats device_of(const char *name)
+static inline gnomon_stats device_of(const char *name)
 {
-    gnomon_host_stats sum;
+    gnomon_stats sum;
     gnomon_profile *p = NULL;
     memset(&sum, 0, sizeof sum);
     sum.min_ns = UINT64_MAX;
@@ -146,9 +146,9 @@ static inline gnomon_host_stats device_of(const char *name)
 }
 
 /* The same, once so many of them were read. */
-static inline gnomon_host_stats device_when(const char *name, uint64_t count)
+static inline gnomon_stats device_when(const char *name, uint64_t count)
 {
-    gnomon_host_stats s = device_of(name);
+    gnomon_stats s = device_of(name);
     for (int i = 0; i < 2000 && s.count < count; i++) {
         usleep(5000);
         s = device_of(name);

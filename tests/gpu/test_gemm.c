@@ -60,7 +60,7 @@ TEST(agrees_with_events)
         theirs += pair_ns(pairs[i]) / REPETITIONS;
         pair_destroy(pairs[i]);
     }
-    gnomon_host_stats s = device_when("gemm", REPETITIONS);
+    gnomon_stats s = device_when("gemm", REPETITIONS);
     printf("%.0f ns, by CUDA's events %.0f ns\n",
            (double)s.total_ns / REPETITIONS, theirs);
     CHECK_AGREES((double)s.total_ns / REPETITIONS, theirs);

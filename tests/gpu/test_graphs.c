@@ -42,7 +42,7 @@ static void launch(const char *name, cudaGraphExec_t graph, double ns)
         gnomon_end_on(s);
     }
     gate_open();
-    gnomon_host_stats s = device_when(name, 3);
+    gnomon_stats s = device_when(name, 3);
     CHECK_AT_LEAST(s.min_ns, ns);
     CHECK((double)s.total_ns < 3 * 2 * ns);
 }

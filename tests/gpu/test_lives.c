@@ -30,7 +30,7 @@ TEST(streams_are_destroyed)
         scope_on("destroyed", own, 100 * US);
         CUDA(cudaStreamDestroy(own)); /* its work and its events go on */
     }
-    gnomon_host_stats s = device_when("destroyed", 100);
+    gnomon_stats s = device_when("destroyed", 100);
     CHECK_AT_LEAST(s.min_ns, 100 * US);
     gpu_is_well();
 }
@@ -79,7 +79,7 @@ static void reset_rounds(void (*watch)(void), void (*leave)(void))
         watch();
         for (int i = 0; i < 20; i++)
             scope_on("after", stream, 10 * US);
-        gnomon_host_stats s = device_when("after", 20);
+        gnomon_stats s = device_when("after", 20);
         CHECK_AT_LEAST(s.min_ns, 10 * US);
         leave();
     }

@@ -50,7 +50,7 @@ static void compare(const char *name, double ns)
         theirs += pair_ns(pairs[i]) / REPETITIONS;
         pair_destroy(pairs[i]);
     }
-    gnomon_host_stats s = device_when(name, REPETITIONS);
+    gnomon_stats s = device_when(name, REPETITIONS);
     double ours = (double)s.total_ns / REPETITIONS;
     printf("%s: %.0f ns, by CUDA's events %.0f ns\n", name, ours, theirs);
     CHECK_AGREES(ours, theirs);
@@ -90,8 +90,8 @@ TEST(nest)
     CUDA(cudaEventRecord(outer.end, stream));
     gate_open();
     CUDA(cudaStreamSynchronize(stream));
-    gnomon_host_stats out = device_when("outer", 1);
-    gnomon_host_stats in = device_when("inner", 1);
+    gnomon_stats out = device_when("outer", 1);
+    gnomon_stats in = device_when("inner", 1);
     CHECK_AGREES(out.total_ns, pair_ns(outer));
     CHECK_AGREES(in.total_ns, pair_ns(inner));
     CHECK_EQ(out.self_ns, out.total_ns - in.total_ns);
@@ -122,8 +122,8 @@ TEST(overlap)
     }
     gate_open();
     CUDA(cudaDeviceSynchronize());
-    gnomon_host_stats left = device_when("left", 1);
-    gnomon_host_stats right = device_when("right", 1);
+    gnomon_stats left = device_when("left", 1);
+    gnomon_stats right = device_when("right", 1);
     CHECK_AGREES(left.total_ns, 20 * MS);
     CHECK(left.self_ns == left.total_ns);
     CHECK_AT_LEAST(right.total_ns, 20 * MS);
@@ -146,7 +146,7 @@ TEST(default_streams)
     on_default(cudaStreamLegacy);
     on_default(cudaStreamPerThread);
     CUDA(cudaDeviceSynchronize());
-    gnomon_host_stats s = device_when("default", 3);
+    gnomon_stats s = device_when("default", 3);
     CHECK_AT_LEAST(s.min_ns, 1 * MS);
     end();
 }
@@ -327,7 +327,7 @@ TEST(threads)
         CHECK_EQ(pthread_create(&thread[i], NULL, marks, NULL), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    gnomon_host_stats s = device_when("a thread's", THREADS * EACH);
+    gnomon_stats s = device_when("a thread's", THREADS * EACH);
     CHECK_AT_LEAST(s.min_ns, 20 * US);
     end();
 }
