@@ -37,7 +37,7 @@ static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
 }
 
 /* Exact, so that overruns show. The caller frees `at`. */
-static inline bytes bytes_of(const gnomon_profile *p, enum gnomon_form form)
+static inline bytes bytes_of(const gnomon_profile *p, int form)
 {
     bytes b = {NULL, 0, 0};
     const gnomon_writer w = {

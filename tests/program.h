@@ -54,7 +54,7 @@ static inline int program_print(const gnomon_writer *w, const char *format, ...)
 }
 
 /* Writes the profile into the test's folder. */
-static inline void program_save(const gnomon_profile *p, enum gnomon_form form,
+static inline void program_save(const gnomon_profile *p, int form,
                                 const char *path)
 {
     child_folder();

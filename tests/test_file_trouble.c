@@ -167,7 +167,7 @@ TEST(numbers_of_a_file_have_an_end)
     CHECK_STR(gnomon_error_text(),
               "more than 4294967295 of a kind in one file");
     CHECK_EQ(b.size, shared);
-    CHECK_EQ(gnomon_profile_write(p, (enum gnomon_form)7, &out), GNOMON_EINVAL);
+    CHECK_EQ(gnomon_profile_write(p, 7, &out), GNOMON_EINVAL);
     CHECK_STR(gnomon_error_text(), "no such form: 7");
     CHECK_EQ(b.size, shared);
     gnomon_profile_free(p);

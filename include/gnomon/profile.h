@@ -196,9 +196,9 @@ enum gnomon_form {
 };
 
 /* Writes all of a profile, from start to end; equal profiles to equal bytes.
- * GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
-GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
-                                      enum gnomon_form form,
+ * `form` is a gnomon_form. GNOMON_OK, GNOMON_ENOMEM, or the writer's error;
+ * GNOMON_EINVAL: no profile, writer or such form. */
+GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
                                       const gnomon_writer *out);
 
 /* Reads a .gnomon file of `size` bytes. What is damaged in it is passed over and
@@ -260,8 +260,7 @@ GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder)
     (void)builder;
 }
 
-GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile,
-                                      enum gnomon_form form,
+GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
                                       const gnomon_writer *out)
 {
     (void)profile;

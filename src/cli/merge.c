@@ -61,8 +61,7 @@ static int merge_to_file(gnomon__gather *g, const gnomon_writer *out)
 }
 
 /* JSON has all entities of a kind together: it needs the memory of all runs. */
-static int merge_make(void *context, enum gnomon_form form,
-                      const gnomon_writer *out)
+static int merge_make(void *context, int form, const gnomon_writer *out)
 {
     gnomon__cli_memory memory = {0};
     const gnomon_writer keep = gnomon__cli_memory_writer(&memory);

@@ -15,7 +15,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
-static enum gnomon_form save_form(const char *path)
+static int save_form(const char *path)
 {
     size_t n = strlen(path);
     return n >= 5 && strcmp(path + n - 5, ".json") == 0 ? GNOMON_FORM_JSON
@@ -24,7 +24,7 @@ static enum gnomon_form save_form(const char *path)
 
 typedef struct save_request {
     const char *path;
-    enum gnomon_form form;
+    int form;
     gnomon__cli_maker *maker;
     void *context;
 } save_request;
@@ -100,8 +100,7 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
     return status;
 }
 
-static int save_profile(void *profile, enum gnomon_form form,
-                        const gnomon_writer *out)
+static int save_profile(void *profile, int form, const gnomon_writer *out)
 {
     return gnomon_profile_write(profile, form, out);
 }

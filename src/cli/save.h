@@ -7,7 +7,7 @@
 
 /* What a file is made by: writes all of it. GNOMON_OK or an error code, whose
  * text is told unless it is the writer's. */
-typedef int gnomon__cli_maker(void *context, enum gnomon_form form,
+typedef int gnomon__cli_maker(void *context, int form,
                               const gnomon_writer *out);
 
 /* Makes a file at `path`, as JSON where that ends in .json, else as

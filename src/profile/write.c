@@ -4,7 +4,7 @@
 #include "platform/error.h"
 #include "profile/forms.h"
 
-int gnomon_profile_write(const gnomon_profile *p, enum gnomon_form form,
+int gnomon_profile_write(const gnomon_profile *p, int form,
                          const gnomon_writer *out)
 {
     gnomon__fail_clear();
@@ -16,5 +16,5 @@ int gnomon_profile_write(const gnomon_profile *p, enum gnomon_form form,
     case GNOMON_FORM_JSON:
         return gnomon__write_json(p, out);
     }
-    return gnomon__fail(GNOMON_EINVAL, "no such form: %d", (int)form);
+    return gnomon__fail(GNOMON_EINVAL, "no such form: %d", form);
 }

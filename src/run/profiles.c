@@ -98,8 +98,7 @@ static int make_profile(int fd, const void *context)
     if (!pen)
         return ENOMEM;
     pen->fd = fd;
-    int code = gnomon_profile_write(&content->m->base,
-                                    (enum gnomon_form)content->form, &writer);
+    int code = gnomon_profile_write(&content->m->base, content->form, &writer);
     if (!code)
         code = pen_flush(pen);
     int why = pen->why;
