@@ -116,8 +116,8 @@ static uint64_t steps_of(const gnomon_profile *p)
     size_t count = gnomon_profile_count(p, GNOMON_STAGES);
     for (size_t i = 1; i <= count; i++) {
         gnomon_stage_info stage;
-        if (gnomon_profile_stage(p, i, &stage) == GNOMON_OK)
-            sum += stage.steps.count;
+        if (gnomon_profile_stage(p, i, &stage) == GNOMON_OK && stage.steps)
+            sum += stage.steps->count;
     }
     return sum;
 }

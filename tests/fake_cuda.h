@@ -36,7 +36,7 @@ static inline void fake_cuda_is_well(void)
 /* The device's part of the node at `path`; all zero: none. */
 static inline gnomon_stats device_of(const gnomon_profile *p, const char *path)
 {
-    gnomon_stats none = {0};
+    gnomon_stats none = {.struct_size = sizeof none};
     for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         gnomon_node_info n;
         if (!gnomon_profile_node(p, i, &n) && path_is(p, i, path))

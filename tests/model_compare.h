@@ -229,10 +229,13 @@ static int model_same_stages(const model_match *x)
             begin = o->marked;
         ok &= CHECK_STR(s.name, o->name) & CHECK_EQ(s.ended, o->is_over);
         ok &= CHECK_EQ(s.begin_ns, begin) & CHECK_EQ(s.end_ns, end);
-        ok &= CHECK_EQ(s.steps.count, o->steps);
-        ok &= CHECK_EQ(s.steps.total_ns, o->step_total);
-        ok &= CHECK_EQ(s.steps.min_ns, o->step_min);
-        ok &= CHECK_EQ(s.steps.max_ns, o->step_max);
+        ok &= CHECK_EQ(s.steps == NULL, o->steps == 0);
+        if (!s.steps)
+            continue;
+        ok &= CHECK_EQ(s.steps->count, o->steps);
+        ok &= CHECK_EQ(s.steps->total_ns, o->step_total);
+        ok &= CHECK_EQ(s.steps->min_ns, o->step_min);
+        ok &= CHECK_EQ(s.steps->max_ns, o->step_max);
     }
     return ok & CHECK_EQ(gnomon_profile_count(x->p, GNOMON_STAGES),
                          x->only ? 1 : x->m->stage_count);

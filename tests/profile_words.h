@@ -21,7 +21,7 @@ static inline char *profile_words(const char *path)
             gnomon_stage_info stage;
             gnomon_profile_stage(p, i, &stage);
             fprintf(f, "%s %llu\n", stage.name,
-                    (unsigned long long)stage.steps.count);
+                    stage.steps ? (unsigned long long)stage.steps->count : 0);
         }
         for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
             gnomon_node_info n;

@@ -35,6 +35,7 @@ static inline void random_host(random_stats *r)
     uint64_t ns[4], total = 0;
     uint32_t n = random_below(5);
     memset(r, 0, sizeof *r);
+    r->s.struct_size = sizeof r->s;
     r->s.cells = r->cells;
     for (uint32_t i = 0; i < n; i++) {
         ns[i] = 1 + random_below(1000) * (uint64_t)random_below(1000);
@@ -91,21 +92,23 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
         }
         if (!random_below(3))
             n[i].device = &device[i].s;
-        work[i] = (gnomon_work_stats){random_below(9), random_below(9)};
+        work[i] = (gnomon_work_stats){sizeof *work, 0, random_below(9),
+                                      random_below(9)};
         if (!random_below(3))
             n[i].work = &work[i];
         if (!random_below(4))
             n[i].open = 1 + random_below(2);
         for (int k = 0; k < 2; k++) {
             uint64_t took = random_below(100), gave = random_below(100);
-            memory[i][k] = (gnomon_memory_stats){.pool = r->pool[k],
-                                                 .allocations = took,
-                                                 .frees = gave,
-                                                 .allocated_bytes = took,
-                                                 .freed_bytes = gave,
-                                                 .live_bytes = (int64_t)took -
-                                                               (int64_t)gave,
-                                                 .peak_bytes = took};
+            memory[i][k] = (gnomon_memory_stats){
+                .struct_size = sizeof *memory[i],
+                .pool = r->pool[k],
+                .allocations = took,
+                .frees = gave,
+                .allocated_bytes = took,
+                .freed_bytes = gave,
+                .live_bytes = (int64_t)took - (int64_t)gave,
+                .peak_bytes = took};
         }
         uint32_t pools = random_below(6); /* one, the other, both, none */
         n[i].memory = &memory[i][pools == 1];
@@ -213,7 +216,7 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .begin_ns = begin,
                                     .end_ns = begin + random_below(100),
                                     .ended = (int32_t)random_below(2),
-                                    .steps = steps.s});
+                                    .steps = &steps.s});
     }
     for (uint32_t i = 0; i < 3; i++)
         r.track[i] = gnomon_add_track(

@@ -55,7 +55,7 @@ static inline void same_stage(gnomon_stage_info a, gnomon_stage_info b)
     SAME_FIELD(begin_ns);
     SAME_FIELD(end_ns);
     SAME_FIELD(ended);
-    same_stats(&a.steps, &b.steps);
+    same_stats(a.steps, b.steps);
     SAME_FIELD(run);
 }
 
@@ -91,6 +91,17 @@ static inline void same_region(gnomon_region_info a, gnomon_region_info b)
     SAME_FIELD(line);
 }
 
+static inline void same_memory(gnomon_memory_stats a, gnomon_memory_stats b)
+{
+    SAME_FIELD(pool);
+    SAME_FIELD(allocations);
+    SAME_FIELD(frees);
+    SAME_FIELD(allocated_bytes);
+    SAME_FIELD(freed_bytes);
+    SAME_FIELD(live_bytes);
+    SAME_FIELD(peak_bytes);
+}
+
 static inline void same_node(gnomon_node_info a, gnomon_node_info b)
 {
     SAME_FIELD(track);
@@ -104,15 +115,8 @@ static inline void same_node(gnomon_node_info a, gnomon_node_info b)
     same_stats(a.host, b.host);
     same_stats(a.device, b.device);
     if (SAME_FIELD(memory_count))
-        for (size_t i = 0; i < a.memory_count; i++) {
-            SAME_FIELD(memory[i].pool);
-            SAME_FIELD(memory[i].allocations);
-            SAME_FIELD(memory[i].frees);
-            SAME_FIELD(memory[i].allocated_bytes);
-            SAME_FIELD(memory[i].freed_bytes);
-            SAME_FIELD(memory[i].live_bytes);
-            SAME_FIELD(memory[i].peak_bytes);
-        }
+        for (size_t i = 0; i < a.memory_count; i++)
+            same_memory(*gnomon_memory_at(&a, i), *gnomon_memory_at(&b, i));
     if (CHECK_EQ(!a.work, !b.work) && a.work) {
         SAME_FIELD(work->flops);
         SAME_FIELD(work->bytes);
@@ -132,6 +136,12 @@ static inline void same_tensor(gnomon_tensor a, gnomon_tensor b)
     }
 }
 
+static inline void same_attribute(gnomon_attribute a, gnomon_attribute b)
+{
+    SAME_TEXT(key);
+    SAME_TEXT(json);
+}
+
 static inline void same_op(gnomon_op_info a, gnomon_op_info b)
 {
     SAME_FIELD(flags);
@@ -140,12 +150,11 @@ static inline void same_op(gnomon_op_info a, gnomon_op_info b)
     SAME_FIELD(bytes);
     if (SAME_FIELD(input_count))
         for (size_t i = 0; i < a.input_count; i++)
-            same_tensor(a.inputs[i], b.inputs[i]);
+            same_tensor(*gnomon_input_at(&a, i), *gnomon_input_at(&b, i));
     if (SAME_FIELD(attribute_count))
-        for (size_t i = 0; i < a.attribute_count; i++) {
-            SAME_TEXT(attributes[i].key);
-            SAME_TEXT(attributes[i].json);
-        }
+        for (size_t i = 0; i < a.attribute_count; i++)
+            same_attribute(*gnomon_attribute_at(&a, i),
+                           *gnomon_attribute_at(&b, i));
 }
 
 static inline void same_link(gnomon_link_info a, gnomon_link_info b)

@@ -46,7 +46,10 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
 {
     static uint64_t counts[SIDE_CELLS];
     gnomon_cell cells[SIDE_CELLS];
-    gnomon_stats s = {.count = n, .min_ns = UINT64_MAX, .cells = cells};
+    gnomon_stats s = {.struct_size = sizeof s,
+                      .count = n,
+                      .min_ns = UINT64_MAX,
+                      .cells = cells};
     uint32_t region = gnomon_add_region(
         l->builder, &(gnomon_region_info){.kind = kind, .name = name});
     for (size_t i = 0; i < n; i++) {

@@ -15,14 +15,32 @@ AT(gnomon_cell, reserved, 4);
 AT(gnomon_cell, count, 8);
 SIZE(gnomon_cell, 16);
 
-AT(gnomon_stats, count, 0);
-AT(gnomon_stats, total_ns, 8);
-AT(gnomon_stats, self_ns, 16);
-AT(gnomon_stats, min_ns, 24);
-AT(gnomon_stats, max_ns, 32);
-AT(gnomon_stats, cells, 40);
-AT(gnomon_stats, cell_count, 48);
-SIZE(gnomon_stats, 56);
+AT(gnomon_stats, struct_size, 0);
+AT(gnomon_stats, reserved, 4);
+AT(gnomon_stats, count, 8);
+AT(gnomon_stats, total_ns, 16);
+AT(gnomon_stats, self_ns, 24);
+AT(gnomon_stats, min_ns, 32);
+AT(gnomon_stats, max_ns, 40);
+AT(gnomon_stats, cells, 48);
+AT(gnomon_stats, cell_count, 56);
+SIZE(gnomon_stats, 64);
+
+AT(gnomon_memory_stats, struct_size, 0);
+AT(gnomon_memory_stats, pool, 4);
+AT(gnomon_memory_stats, allocations, 8);
+AT(gnomon_memory_stats, frees, 16);
+AT(gnomon_memory_stats, allocated_bytes, 24);
+AT(gnomon_memory_stats, freed_bytes, 32);
+AT(gnomon_memory_stats, live_bytes, 40);
+AT(gnomon_memory_stats, peak_bytes, 48);
+SIZE(gnomon_memory_stats, 56);
+
+AT(gnomon_work_stats, struct_size, 0);
+AT(gnomon_work_stats, reserved, 4);
+AT(gnomon_work_stats, flops, 8);
+AT(gnomon_work_stats, bytes, 16);
+SIZE(gnomon_work_stats, 24);
 
 AT(gnomon_run_info, struct_size, 0);
 AT(gnomon_run_info, rank, 4);
@@ -47,11 +65,9 @@ AT(gnomon_stage_info, name, 8);
 AT(gnomon_stage_info, begin_ns, 16);
 AT(gnomon_stage_info, end_ns, 24);
 AT(gnomon_stage_info, ended, 32);
-AT(gnomon_stage_info, reserved, 36);
+AT(gnomon_stage_info, run, 36);
 AT(gnomon_stage_info, steps, 40);
-AT(gnomon_stage_info, run, 96);
-AT(gnomon_stage_info, reserved2, 100);
-SIZE(gnomon_stage_info, 104);
+SIZE(gnomon_stage_info, 48);
 
 AT(gnomon_step_info, struct_size, 0);
 AT(gnomon_step_info, stage, 4);
@@ -74,6 +90,11 @@ AT(gnomon_track_info, run, 40);
 AT(gnomon_track_info, device, 44);
 SIZE(gnomon_track_info, 48);
 
+AT(gnomon_view_info, struct_size, 0);
+AT(gnomon_view_info, reserved, 4);
+AT(gnomon_view_info, words, 8);
+SIZE(gnomon_view_info, 16);
+
 AT(gnomon_region_info, struct_size, 0);
 AT(gnomon_region_info, kind, 4);
 AT(gnomon_region_info, name, 8);
@@ -83,6 +104,30 @@ AT(gnomon_region_info, function, 32);
 AT(gnomon_region_info, line, 40);
 AT(gnomon_region_info, reserved, 44);
 SIZE(gnomon_region_info, 48);
+
+AT(gnomon_tensor, struct_size, 0);
+AT(gnomon_tensor, rank, 4);
+AT(gnomon_tensor, dtype, 8);
+AT(gnomon_tensor, dims, 16);
+AT(gnomon_tensor, strides, 24);
+SIZE(gnomon_tensor, 32);
+
+AT(gnomon_attribute, struct_size, 0);
+AT(gnomon_attribute, reserved, 4);
+AT(gnomon_attribute, key, 8);
+AT(gnomon_attribute, json, 16);
+SIZE(gnomon_attribute, 24);
+
+AT(gnomon_op_info, struct_size, 0);
+AT(gnomon_op_info, flags, 4);
+AT(gnomon_op_info, operation, 8);
+AT(gnomon_op_info, inputs, 16);
+AT(gnomon_op_info, input_count, 24);
+AT(gnomon_op_info, attributes, 32);
+AT(gnomon_op_info, attribute_count, 40);
+AT(gnomon_op_info, flops, 48);
+AT(gnomon_op_info, bytes, 56);
+SIZE(gnomon_op_info, 64);
 
 AT(gnomon_node_info, struct_size, 0);
 AT(gnomon_node_info, track, 4);
@@ -101,6 +146,18 @@ AT(gnomon_node_info, work, 72);
 AT(gnomon_node_info, view, 80);
 AT(gnomon_node_info, reserved, 84);
 SIZE(gnomon_node_info, 88);
+
+AT(gnomon_event_info, struct_size, 0);
+AT(gnomon_event_info, kind, 4);
+AT(gnomon_event_info, track, 8);
+AT(gnomon_event_info, node, 12);
+AT(gnomon_event_info, region, 16);
+AT(gnomon_event_info, reserved, 20);
+AT(gnomon_event_info, begin_ns, 24);
+AT(gnomon_event_info, duration_ns, 32);
+AT(gnomon_event_info, instance, 40);
+AT(gnomon_event_info, value, 48);
+SIZE(gnomon_event_info, 56);
 
 AT(gnomon_open_info, struct_size, 0);
 AT(gnomon_open_info, track, 4);
@@ -144,59 +201,6 @@ AT(gnomon_loss_info, end_ns, 32);
 AT(gnomon_loss_info, run, 40);
 AT(gnomon_loss_info, reserved, 44);
 SIZE(gnomon_loss_info, 48);
-
-AT(gnomon_attribute, key, 0);
-AT(gnomon_attribute, json, 8);
-SIZE(gnomon_attribute, 16);
-
-AT(gnomon_tensor, dtype, 0);
-AT(gnomon_tensor, dims, 8);
-AT(gnomon_tensor, strides, 16);
-AT(gnomon_tensor, rank, 24);
-AT(gnomon_tensor, reserved, 28);
-SIZE(gnomon_tensor, 32);
-
-AT(gnomon_work_stats, flops, 0);
-AT(gnomon_work_stats, bytes, 8);
-SIZE(gnomon_work_stats, 16);
-
-AT(gnomon_memory_stats, pool, 0);
-AT(gnomon_memory_stats, reserved, 4);
-AT(gnomon_memory_stats, allocations, 8);
-AT(gnomon_memory_stats, frees, 16);
-AT(gnomon_memory_stats, allocated_bytes, 24);
-AT(gnomon_memory_stats, freed_bytes, 32);
-AT(gnomon_memory_stats, live_bytes, 40);
-AT(gnomon_memory_stats, peak_bytes, 48);
-SIZE(gnomon_memory_stats, 56);
-
-AT(gnomon_event_info, struct_size, 0);
-AT(gnomon_event_info, kind, 4);
-AT(gnomon_event_info, track, 8);
-AT(gnomon_event_info, node, 12);
-AT(gnomon_event_info, region, 16);
-AT(gnomon_event_info, reserved, 20);
-AT(gnomon_event_info, begin_ns, 24);
-AT(gnomon_event_info, duration_ns, 32);
-AT(gnomon_event_info, instance, 40);
-AT(gnomon_event_info, value, 48);
-SIZE(gnomon_event_info, 56);
-
-AT(gnomon_op_info, struct_size, 0);
-AT(gnomon_op_info, flags, 4);
-AT(gnomon_op_info, operation, 8);
-AT(gnomon_op_info, inputs, 16);
-AT(gnomon_op_info, input_count, 24);
-AT(gnomon_op_info, attributes, 32);
-AT(gnomon_op_info, attribute_count, 40);
-AT(gnomon_op_info, flops, 48);
-AT(gnomon_op_info, bytes, 56);
-SIZE(gnomon_op_info, 64);
-
-AT(gnomon_view_info, struct_size, 0);
-AT(gnomon_view_info, reserved, 4);
-AT(gnomon_view_info, words, 8);
-SIZE(gnomon_view_info, 16);
 
 AT(gnomon_profile_api, struct_size, 0);
 AT(gnomon_profile_api, abi, 4);

@@ -23,9 +23,11 @@ TEST(everything_can_be_built)
     CHECK_EQ(node.memory->live_bytes, -2000);
     gnomon_profile_op(p, 1, &op);
     CHECK_EQ(op.input_count, 3);
-    CHECK_EQ(op.inputs[0].dims[2], INT64_MAX);
-    CHECK(op.inputs[1].strides == NULL && op.inputs[2].dims == NULL);
-    CHECK_STR(op.attributes[1].json, "{\"a\": 18446744073709551615}");
+    CHECK_EQ(gnomon_input_at(&op, 0)->dims[2], INT64_MAX);
+    CHECK(gnomon_input_at(&op, 1)->strides == NULL &&
+          gnomon_input_at(&op, 2)->dims == NULL);
+    CHECK_STR(gnomon_attribute_at(&op, 1)->json,
+              "{\"a\": 18446744073709551615}");
     gnomon_profile_event(p, 8, &event);
     CHECK(event.value == -4096);
     gnomon_profile_free(p);
@@ -115,8 +117,11 @@ static struct lie {
     .stage = {.run = 1, .end_ns = 9},
     .step = {.stage = 1, .begin_ns = 3, .end_ns = 4},
     .region = {.name = "r"},
-    .memory = {.pool = 2, .allocated_bytes = 8, .live_bytes = 8},
-    .device = {1, 5, 5, 5, 5, NULL, 1},
+    .memory = {.struct_size = sizeof(gnomon_memory_stats),
+               .pool = 2,
+               .allocated_bytes = 8,
+               .live_bytes = 8},
+    .device = {sizeof(gnomon_stats), 0, 1, 5, 5, 5, 5, NULL, 1},
     .cell = {5, 0, 1},
     .node = {.track = 1, .stage = 1, .region = 1, .open = 1},
     .open = {.track = 1, .node = 1},
@@ -206,8 +211,9 @@ TEST(each_lie_is_named)
 TEST(pools_ascend)
 {
     for (uint32_t first = 2; first <= 3; first++) {
-        const gnomon_memory_stats memory[] = {{.pool = first},
-                                              {.pool = 5 - first}};
+        const gnomon_memory_stats memory[] = {
+            {.struct_size = sizeof *memory, .pool = first},
+            {.struct_size = sizeof *memory, .pool = 5 - first}};
         gnomon_builder *b;
         gnomon_profile *p = NULL;
         gnomon_builder_create(&b);
@@ -290,7 +296,8 @@ TEST(nothing_leads_to_another_run)
 
 TEST(what_an_op_points_to_is_there)
 {
-    const gnomon_tensor shape = {.dtype = "f32", .rank = 2};
+    const gnomon_tensor shape = {
+        .struct_size = sizeof shape, .dtype = "f32", .rank = 2};
     const gnomon_op_info op = {
         .operation = "mm", .inputs = &shape, .input_count = 1};
     gnomon_builder *b;

@@ -50,7 +50,7 @@ static void put_large(void)
     gnomon_builder *b;
     gnomon_profile *p;
     char name[80];
-    gnomon_stats once = {.count = 1};
+    gnomon_stats once = {.struct_size = sizeof once, .count = 1};
     gnomon_cell cell = {0, 0, 1};
     once.cells = &cell;
     once.cell_count = 1;

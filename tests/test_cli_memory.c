@@ -40,7 +40,7 @@ static void put_rank(const char *path, int32_t rank, int32_t world,
     char name[400] = "";
     memset(name, 'n', sizeof name - 1);
     gnomon_cell cell = {gnomon_cell_of(1500), 0, 2};
-    gnomon_stats twice = {2, 3000, 3000, 1500, 1500, &cell, 1};
+    gnomon_stats twice = {sizeof twice, 0, 2, 3000, 3000, 1500, 1500, &cell, 1};
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
     uint32_t run = gnomon_add_run(
         b, &(gnomon_run_info){.rank = rank, .world_size = world, .uuid = path});

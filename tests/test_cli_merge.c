@@ -108,7 +108,7 @@ static void add_run(gnomon_builder *b, const gnomon_run_info *about,
                     const char *stage)
 {
     const gnomon_cell cell = {gnomon_cell_of(5), 0, 1};
-    const gnomon_stats once = {1, 5, 5, 5, 5, &cell, 1};
+    const gnomon_stats once = {sizeof once, 0, 1, 5, 5, 5, 5, &cell, 1};
     gnomon_node_info node = {.host = &once};
     uint32_t run = gnomon_add_run(b, about);
     if (stage)

@@ -449,7 +449,7 @@ TEST(large_files_take_little_memory)
     gnomon_builder *b;
     gnomon_profile *p = NULL;
     gnomon_cell cell = {gnomon_cell_of(1500), 0, 2};
-    gnomon_stats twice = {2, 3000, 3000, 1500, 1500, &cell, 1};
+    gnomon_stats twice = {sizeof twice, 0, 2, 3000, 3000, 1500, 1500, &cell, 1};
     NEEDS_PROGRAM;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
     uint32_t run = gnomon_add_run(b, &(gnomon_run_info){.rank = 0});

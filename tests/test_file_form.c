@@ -45,8 +45,9 @@ TEST(absence_is_kept)
     gnomon_profile_node(q, 4, &node);
     CHECK(!node.host && node.device && !node.memory && !node.work);
     gnomon_profile_op(q, 1, &op);
-    CHECK(op.inputs[0].strides && !op.inputs[1].strides && !op.inputs[2].dims);
-    CHECK_EQ(op.inputs[0].strides[0], -1);
+    CHECK(gnomon_input_at(&op, 0)->strides &&
+          !gnomon_input_at(&op, 1)->strides && !gnomon_input_at(&op, 2)->dims);
+    CHECK_EQ(gnomon_input_at(&op, 0)->strides[0], -1);
     gnomon_profile_free(p);
     gnomon_profile_free(q);
     free(b.at);
@@ -60,7 +61,7 @@ TEST(many_nodes)
     gnomon_profile *p;
     gnomon_node_info n = {.track = 1, .first = 1};
     gnomon_cell cell = {5, 0, 1};
-    const gnomon_stats s = {1, 5, 5, 5, 5, &cell, 1};
+    const gnomon_stats s = {sizeof s, 0, 1, 5, 5, 5, 5, &cell, 1};
     const gnomon_run_info run = {.rank = 3};
     const gnomon_track_info track = {.run = 1, .device = -1};
     gnomon_builder_create(&b);

@@ -115,7 +115,7 @@ static void show_stages(const gnomon_profile *p)
         i("ended", x.ended);
         u("begin_ns", x.begin_ns);
         u("end_ns", x.end_ns);
-        stats("steps", &x.steps);
+        stats("steps", x.steps);
     }
 }
 
@@ -178,7 +178,7 @@ static void show_nodes(const gnomon_profile *p)
         begin("memory");
         fprintf(out, "[");
         for (size_t k = 0; k < x.memory_count; k++) {
-            const gnomon_memory_stats *m = &x.memory[k];
+            const gnomon_memory_stats *m = gnomon_memory_at(&x, k);
             fprintf(out, "%s[%u %llu %llu %llu %llu %lld %llu]", k ? " " : "",
                     (unsigned)m->pool, (unsigned long long)m->allocations,
                     (unsigned long long)m->frees,
@@ -253,13 +253,14 @@ static void show_ops(const gnomon_profile *p)
         begin("inputs");
         fprintf(out, "[");
         for (size_t k = 0; k < x.input_count; k++) {
+            const gnomon_tensor *t = gnomon_input_at(&x, k);
             fprintf(out, "%s[", k ? " " : "");
-            show_text(x.inputs[k].dtype);
+            show_text(t->dtype);
             fprintf(out, " ");
-            list(x.inputs[k].dims, x.inputs[k].rank);
+            list(t->dims, t->rank);
             fprintf(out, " ");
-            if (x.inputs[k].strides)
-                list(x.inputs[k].strides, x.inputs[k].rank);
+            if (t->strides)
+                list(t->strides, t->rank);
             else
                 fprintf(out, "-");
             fprintf(out, "]");
@@ -268,10 +269,11 @@ static void show_ops(const gnomon_profile *p)
         begin("attributes");
         fprintf(out, "[");
         for (size_t k = 0; k < x.attribute_count; k++) {
+            const gnomon_attribute *a = gnomon_attribute_at(&x, k);
             fprintf(out, "%s[", k ? " " : "");
-            show_text(x.attributes[k].key);
+            show_text(a->key);
             fprintf(out, " ");
-            show_text(x.attributes[k].json);
+            show_text(a->json);
             fprintf(out, "]");
         }
         fprintf(out, "]\n");

@@ -133,9 +133,9 @@ TEST(an_op_has_no_more_inputs_than_there_are)
     gnomon_op_info op;
     gnomon_profile_op(p, 1, &op);
     CHECK_EQ(op.input_count, 4);
-    CHECK_EQ(op.inputs[0].dims[2], INT64_MAX);
-    CHECK_STR(op.inputs[2].dtype, "i64");
-    CHECK_EQ(op.inputs[3].rank, 0);
+    CHECK_EQ(gnomon_input_at(&op, 0)->dims[2], INT64_MAX);
+    CHECK_STR(gnomon_input_at(&op, 2)->dtype, "i64");
+    CHECK_EQ(gnomon_input_at(&op, 3)->rank, 0);
     CHECK_EQ(op.attribute_count, 2);
     gnomon_profile_free(p);
     free(b.at);
@@ -218,7 +218,7 @@ TEST(writing_without_memory)
 {
     static gnomon_attribute attributes[600];
     for (int i = 0; i < 600; i++)
-        attributes[i] = (gnomon_attribute){"key", "1"};
+        attributes[i] = (gnomon_attribute){sizeof *attributes, 0, "key", "1"};
     for (size_t count = 0; count <= 600; count += 600) {
         gnomon_builder *b;
         CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);

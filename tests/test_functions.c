@@ -291,7 +291,7 @@ TEST(ranges_and_marks_have_no_row)
 /* As other programs may record it. */
 TEST(what_stands_below_a_mark_has_no_row)
 {
-    const gnomon_stats once = {1, 5, 5, 5, 5, NULL, 0};
+    const gnomon_stats once = {sizeof once, 0, 1, 5, 5, 5, 5, NULL, 0};
     const gnomon_region_info regions[] = {
         {.kind = GNOMON_KIND_ACTION, .name = "run"},
         {.kind = GNOMON_KIND_MARK, .name = "mark"},

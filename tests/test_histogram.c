@@ -142,7 +142,7 @@ TEST(quantiles_of_known_distributions)
 
 TEST(quantiles_of_nothing)
 {
-    gnomon_stats none = {0, 0, 0, 0, 0, NULL, 0};
+    gnomon_stats none = {sizeof none, 0, 0, 0, 0, 0, 0, NULL, 0};
     CHECK_EQ(gnomon_quantile_ns(&none, 0.5), 0);
 }
 

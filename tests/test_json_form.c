@@ -23,10 +23,9 @@ static const struct {
     const char *form;
     size_t offset;
 } reserved[] = {
-    {"memory", offsetof(gnomon_memory_stats, reserved)},
-    {"inputs", offsetof(gnomon_tensor, reserved)},
-    {"stages", offsetof(gnomon_stage_info, reserved)},
-    {"stages", offsetof(gnomon_stage_info, reserved2)},
+    {"statistics", offsetof(gnomon_stats, reserved)},
+    {"work", offsetof(gnomon_work_stats, reserved)},
+    {"attributes", offsetof(gnomon_attribute, reserved)},
     {"steps", offsetof(gnomon_step_info, reserved)},
     {"views", offsetof(gnomon_view_info, reserved)},
     {"regions", offsetof(gnomon_region_info, reserved)},
@@ -38,13 +37,12 @@ static const struct {
 
 static void check_form(const gnomon__json_struct *form)
 {
-    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 4, 8,
-                                   8, 8, 8, 0, 8, 8, 8, 8};
+    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 4,
+                                   8, 8, 8, 8, 8, 8, 8, 8};
     char covered[256] = {0};
     for (size_t i = 0; i < form->field_count; i++) {
         const gnomon__json_field *f = &form->fields[i];
-        memset(covered + f->offset, 1,
-               f->of && !sizes[f->type] ? f->of->size : sizes[f->type]);
+        memset(covered + f->offset, 1, sizes[f->type]);
         if (f->type == GNOMON__JSON_OBJECTS || f->type == GNOMON__JSON_CELLS)
             memset(covered + f->count_offset, 1, 8);
         if (f->type == GNOMON__JSON_DIMS)
@@ -52,8 +50,7 @@ static void check_form(const gnomon__json_struct *form)
         if (f->of)
             check_form(f->of);
     }
-    if (form->entity >= 0)
-        memset(covered, 1, 4); /* struct_size */
+    memset(covered, 1, 4); /* struct_size */
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcmp(reserved[i].form, form->name) == 0)
             memset(covered + reserved[i].offset, 1, 4);
@@ -176,11 +173,14 @@ TEST(odd_values_survive)
                                              .inexact = -3,
                                              .device = INT32_MAX});
     gnomon_add_region(b, &(gnomon_region_info){.kind = UINT32_MAX, .name = ""});
-    gnomon_add_node(b, &(gnomon_node_info){.track = 1,
-                                           .region = 1,
-                                           .flags = UINT32_MAX,
-                                           .host = &(gnomon_stats){0},
-                                           .work = &(gnomon_work_stats){0}});
+    gnomon_add_node(
+        b, &(gnomon_node_info){
+               .track = 1,
+               .region = 1,
+               .flags = UINT32_MAX,
+               .host = &(gnomon_stats){.struct_size = sizeof(gnomon_stats)},
+               .work = &(gnomon_work_stats){.struct_size =
+                                                sizeof(gnomon_work_stats)}});
     gnomon_add_stage(b, &(gnomon_stage_info){.run = 1});
     gnomon_add_step(b, &(gnomon_step_info){.stage = 1, .phase = -5});
     gnomon_add_op(b, &(gnomon_op_info){.flags = 1u << 31 | 4});

@@ -74,9 +74,9 @@ TEST(texts_words_and_numbers_may_stand_for_one_another)
     CHECK(track.kind == GNOMON_TRACK_LANE && track.alive == 0);
     gnomon_profile_op(p, 1, &op);
     CHECK_EQ(op.flags, GNOMON_OP_BACKWARD | GNOMON_OP_BYTES_GIVEN);
-    CHECK_STR(op.attributes[0].json, "[128, 1.5]");
-    CHECK_STR(op.attributes[1].json, "null");
-    CHECK_STR(op.attributes[2].json, " [ ] ");
+    CHECK_STR(gnomon_attribute_at(&op, 0)->json, "[128, 1.5]");
+    CHECK_STR(gnomon_attribute_at(&op, 1)->json, "null");
+    CHECK_STR(gnomon_attribute_at(&op, 2)->json, " [ ] ");
     gnomon_profile_counter(p, 1, &counter);
     CHECK(counter.last == 1.5 && isinf(counter.min) && isnan(counter.max) &&
           counter.sum == 3);

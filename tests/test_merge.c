@@ -157,7 +157,7 @@ TEST(nothing_is_lost)
             sum[1] += n.host ? n.host->self_ns : 0;
             sum[2] += n.device ? n.device->total_ns : 0;
             sum[3] += n.work ? n.work->flops : 0;
-            sum[4] += n.memory_count ? n.memory[0].peak_bytes : 0;
+            sum[4] += n.memory_count ? n.memory->peak_bytes : 0;
             sum[5] += n.open;
         }
         for (size_t k = 1; !gnomon_profile_event(both[i], k, &e); k++)

@@ -116,7 +116,7 @@ TEST(the_later_reading_holds)
 static bytes histogram(uint32_t low, uint64_t first)
 {
     const gnomon_cell cells[] = {{low, 0, first}, {99, 0, 3 - first}};
-    const gnomon_stats s = {3, 300, 300, 50, 150, cells, 2};
+    const gnomon_stats s = {sizeof s, 0, 3, 300, 300, 50, 150, cells, 2};
     return file_of(begin_life(&s).b);
 }
 

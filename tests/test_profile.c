@@ -278,7 +278,7 @@ TEST(a_stage_keeps_what_its_ticks_were_worth)
     CHECK_EQ(total_of(p, "below"), 3 * 2000);
     gnomon_profile_stage(p, 1, &s);
     CHECK_EQ(s.end_ns - s.begin_ns, 2000);
-    CHECK_EQ(s.steps.total_ns, 2000);
+    CHECK_EQ(s.steps->total_ns, 2000);
     gnomon_profile_free(p);
 }
 

@@ -43,15 +43,13 @@ static const gnomon_profile_api lying_api = {
     .get = lying_get,
 };
 
-/* A node's statistics may be changed only as a copy. */
-static gnomon_stats *stats_of(void *info)
+/* Statistics may be changed only as a copy. */
+static gnomon_stats *false_copy(const gnomon_stats **of)
 {
-    gnomon_node_info *n = info;
-    false_stats = *n->host;
-    memcpy(false_cells, n->host->cells,
-           n->host->cell_count * sizeof *false_cells);
+    false_stats = **of;
+    memcpy(false_cells, (*of)->cells, (*of)->cell_count * sizeof *false_cells);
     false_stats.cells = false_cells;
-    n->host = &false_stats;
+    *of = &false_stats;
     return &false_stats;
 }
 
@@ -66,7 +64,7 @@ static gnomon_stats *stats_of(void *info)
 #define STATS_LIE(name, change) \
     static void lie_##name(void *info) \
     { \
-        gnomon_stats *s = stats_of(info); \
+        gnomon_stats *s = false_copy(&((gnomon_node_info *)info)->host); \
         (void)s; \
         change; \
     }
@@ -137,12 +135,12 @@ static void lie_stage_end(void *info)
 }
 static void lie_stage_steps(void *info)
 {
-    ((gnomon_stage_info *)info)->steps.count++;
+    false_copy(&((gnomon_stage_info *)info)->steps)->count++;
 }
 static void lie_stage_step_max(void *info)
 {
-    gnomon_stage_info *s = info;
-    s->steps.max_ns = s->steps.total_ns + 1;
+    gnomon_stats *s = false_copy(&((gnomon_stage_info *)info)->steps);
+    s->max_ns = s->total_ns + 1;
 }
 
 #define LIE(entity, number, name, told) \

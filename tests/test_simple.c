@@ -460,7 +460,7 @@ TEST(many_rows)
     enum { N = 100000 };
     gnomon_region_info *regions = calloc(N, sizeof *regions);
     gnomon_node_info *nodes = calloc(N, sizeof *nodes);
-    gnomon_stats one = {2, 10, 10, 5, 5, NULL, 0};
+    gnomon_stats one = {sizeof one, 0, 2, 10, 10, 5, 5, NULL, 0};
     gnomon_stage_info stage = {.name = "fit", .end_ns = 1000};
     fake_profile p = {{&fake_api}, &stage, regions, nodes, 1, N, N, 0};
     char(*names)[16] = calloc(N, sizeof *names);

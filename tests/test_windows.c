@@ -302,6 +302,6 @@ TEST(soak_steps_from_many_threads_are_all_counted)
     gnomon_profile *p = live_snapshot("keeper");
     gnomon_stage_info stage;
     gnomon_profile_stage(p, 1, &stage);
-    CHECK_EQ(stage.steps.count, THREADS * n);
+    CHECK_EQ(stage.steps->count, THREADS * n);
     gnomon_profile_free(p);
 }

@@ -13,7 +13,14 @@
 static gnomon_stats whole_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
                                 uint64_t self)
 {
-    gnomon_stats s = {count, count * ns, self, ns, ns, cell, 1};
+    gnomon_stats s = {.struct_size = sizeof s,
+                      .count = count,
+                      .total_ns = count * ns,
+                      .self_ns = self,
+                      .min_ns = ns,
+                      .max_ns = ns,
+                      .cells = cell,
+                      .cell_count = 1};
     *cell = (gnomon_cell){gnomon_cell_of(ns), 0, count};
     return s;
 }
@@ -32,11 +39,14 @@ static uint32_t whole_region(gnomon_builder *b, uint32_t kind, const char *name)
 static uint32_t whole_op(gnomon_builder *b)
 {
     static const int64_t dims[] = {8, 0, INT64_MAX}, strides[] = {-1, 1, 3};
-    const gnomon_tensor inputs[] = {{"bf16", dims, strides, 3, 0},
-                                    {"f32", dims, NULL, 1, 0},
-                                    {"i64", NULL, NULL, 0, 0}};
+    const uint32_t input = sizeof(gnomon_tensor);
+    const uint32_t attribute = sizeof(gnomon_attribute);
+    const gnomon_tensor inputs[] = {{input, 3, "bf16", dims, strides},
+                                    {input, 1, "f32", dims, NULL},
+                                    {input, 0, "i64", NULL, NULL}};
     const gnomon_attribute attributes[] = {
-        {"grid", "[128, 1, 1]"}, {"na\nme", "{\"a\": 18446744073709551615}"}};
+        {attribute, 0, "grid", "[128, 1, 1]"},
+        {attribute, 0, "na\nme", "{\"a\": 18446744073709551615}"}};
     const gnomon_op_info op = {.flags =
                                    GNOMON_OP_BACKWARD | GNOMON_OP_FLOPS_GIVEN,
                                .operation = "matmul",
@@ -82,7 +92,8 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                .end_ns = 90000,
                                .ended = 1,
                                .run = run};
-    stage.steps = whole_stats(&cells[0], 3, 20000, 60000);
+    const gnomon_stats steps = whole_stats(&cells[0], 3, 20000, 60000);
+    stage.steps = &steps;
     const uint32_t fit = gnomon_add_stage(b, &stage);
     const gnomon_step_info step = {.stage = fit,
                                    .number = UINT64_MAX,
@@ -113,14 +124,15 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
     const gnomon_stats inner = whole_stats(&cells[2], 10, 3000, 30000);
     const gnomon_stats on_device = whole_stats(&cells[3], 7, 40, 280);
     const gnomon_stats ranges = whole_stats(&cells[4], 1, 31, 0);
-    const gnomon_memory_stats memory = {.pool = pool,
+    const gnomon_memory_stats memory = {.struct_size = sizeof memory,
+                                        .pool = pool,
                                         .allocations = 3,
                                         .frees = 4,
                                         .allocated_bytes = 1000,
                                         .freed_bytes = 3000,
                                         .live_bytes = -2000,
                                         .peak_bytes = 600};
-    const gnomon_work_stats work = {UINT64_MAX - 1, 12345};
+    const gnomon_work_stats work = {sizeof work, 0, UINT64_MAX - 1, 12345};
     gnomon_node_info node = {.track = thread,
                              .stage = fit,
                              .region = n->step,

@@ -41,7 +41,7 @@ static void add_nodes(gnomon_builder *b, uint32_t track, uint32_t stage)
     gnomon_cell cells[CELLS];
     for (uint32_t c = 0; c < CELLS; c++)
         cells[c] = (gnomon_cell){160 + c, 0, 9 + c};
-    gnomon_stats s = {.count = 0,
+    gnomon_stats s = {.struct_size = sizeof s,
                       .min_ns = gnomon_cell_low(160),
                       .max_ns = gnomon_cell_low(160 + CELLS - 1),
                       .cells = cells,

@@ -3,8 +3,16 @@
  * What a profile is made of. gnomon/profile.h reads and builds them.
  *
  * Every entity is numbered from 1 in each kind, 0 is "none"; every text is
- * UTF-8. Times are ns since the run's zero, or durations in ns. Structs only
- * grow at their ends.
+ * UTF-8. Times are ns since the run's zero, or durations in ns.
+ *
+ * Structs grow at their ends, from release to release, and each begins with its
+ * struct_size, also behind a pointer and in a list: who makes one sets it to
+ * sizeof. A struct may therefore be of another size than the reader's:
+ *   - Items of a list lie as far apart as the first one's struct_size says:
+ *     gnomon_memory_at(&node, i) and its like find them. Never index a list.
+ *   - A struct behind a pointer has at least what the first release had. A field
+ *     that a later one added is there if GNOMON_HAS(pointer, field) says so.
+ * gnomon_cell alone never grows: the format fixes it.
  */
 #ifndef GNOMON_ENTITIES_H
 #define GNOMON_ENTITIES_H
@@ -12,6 +20,23 @@
 #include "base.h"
 
 GNOMON_BEGIN_DECLS
+
+/* Whether the struct that `pointer` leads to is large enough to have `field`. */
+#define GNOMON_HAS(pointer, field) \
+    (GNOMON_CAST(const char *, \
+                 GNOMON_CAST(const void *, &(pointer)->field + 1)) <= \
+     GNOMON_CAST(const char *, GNOMON_CAST(const void *, (pointer))) + \
+         (pointer)->struct_size)
+
+/* Item `i` of a list, from 0 to its count - 1; it lives as long as the list. */
+#define GNOMON__LIST(name, type, owner, list) \
+    GNOMON_INLINE const type *gnomon_##name##_at(const owner *of, size_t i) \
+    { \
+        const void *first = of->list; \
+        const void *item = \
+            GNOMON_CAST(const char *, first) + i * of->list->struct_size; \
+        return GNOMON_CAST(const type *, item); \
+    }
 
 /* Kinds of entities, for gnomon_profile_count. */
 enum gnomon_entity {
@@ -56,9 +81,10 @@ enum gnomon_phase {
     GNOMON_PHASE_RECORD_AND_SAVE = 3
 };
 
-/* How many durations fell into cell `cell`. The cells are part of the format:
- * those below 32 ns hold one value each, then 16 to the octave. With
- * e = max(0, floor(log2(ns)) - 4), the cell of ns is 16 e + (ns >> e). */
+/* How many durations fell into cell `cell`. The format fixes the cells for ever,
+ * and this struct with them: those below 32 ns hold one value each, then 16 to
+ * the octave. With e = max(0, floor(log2(ns)) - 4), the cell of ns is
+ * 16 e + (ns >> e). */
 typedef struct gnomon_cell {
     uint32_t cell;
     uint32_t reserved;
@@ -70,6 +96,8 @@ typedef struct gnomon_cell {
  * open scope of its track, that of open ones up to now included. min and max are
  * 0 where count is. */
 typedef struct gnomon_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
     uint64_t count;
     uint64_t total_ns;
     uint64_t self_ns;
@@ -81,8 +109,8 @@ typedef struct gnomon_stats {
 
 /* Memory of one pool, on one path. */
 typedef struct gnomon_memory_stats {
+    uint32_t struct_size;
     uint32_t pool; /* a track of kind GNOMON_TRACK_POOL */
-    uint32_t reserved;
     uint64_t allocations;
     uint64_t frees;
     uint64_t allocated_bytes;
@@ -92,6 +120,8 @@ typedef struct gnomon_memory_stats {
 } gnomon_memory_stats;
 
 typedef struct gnomon_work_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
     uint64_t flops;
     uint64_t bytes;
 } gnomon_work_stats;
@@ -123,10 +153,8 @@ typedef struct gnomon_stage_info {
     uint64_t begin_ns; /* of its first mark or of its opening */
     uint64_t end_ns;   /* of its end, else of the profile */
     int32_t ended;
-    int32_t reserved;
-    gnomon_stats steps; /* of the finished steps' durations */
     uint32_t run;
-    uint32_t reserved2;
+    const gnomon_stats *steps; /* GNOMON_NULL: no step finished */
 } gnomon_stage_info;
 
 typedef struct gnomon_step_info {
@@ -172,14 +200,16 @@ typedef struct gnomon_region_info {
 
 /* The shape of one of an operation's inputs. */
 typedef struct gnomon_tensor {
+    uint32_t struct_size;
+    uint32_t rank; /* how many dims there are */
     const char *dtype;
     const int64_t *dims;
     const int64_t *strides; /* GNOMON_NULL: contiguous */
-    uint32_t rank;
-    uint32_t reserved;
 } gnomon_tensor;
 
 typedef struct gnomon_attribute {
+    uint32_t struct_size;
+    uint32_t reserved;
     const char *key;
     const char *json;
 } gnomon_attribute;
@@ -202,6 +232,9 @@ typedef struct gnomon_op_info {
     uint64_t flops;
     uint64_t bytes;
 } gnomon_op_info;
+
+GNOMON__LIST(input, gnomon_tensor, gnomon_op_info, inputs)
+GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
 
 enum gnomon_node_flags {
     GNOMON_NODE_CROSSED = 1, /* a child outlived it, or it its parent: self and
@@ -230,6 +263,8 @@ typedef struct gnomon_node_info {
     uint32_t view;                 /* 0: the only one */
     uint32_t reserved;
 } gnomon_node_info;
+
+GNOMON__LIST(memory, gnomon_memory_stats, gnomon_node_info, memory)
 
 enum gnomon_event_kind {
     GNOMON_EVENT_EXECUTION = 0,
@@ -301,6 +336,8 @@ typedef struct gnomon_loss_info {
     uint32_t run;
     uint32_t reserved;
 } gnomon_loss_info;
+
+#undef GNOMON__LIST
 
 GNOMON_END_DECLS
 

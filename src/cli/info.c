@@ -88,11 +88,11 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
         gnomon__cli_put(out, *s.name ? s.name : "(no name)", 10);
         out->print(out, " %10s",
                    gnomon__cli_duration(text, s.end_ns - s.begin_ns));
-        if (s.steps.count)
+        if (s.steps && s.steps->count)
             out->print(
-                out, ", %" PRIu64 " step%s of %s", s.steps.count,
-                s.steps.count == 1 ? "" : "s",
-                gnomon__cli_duration(text, s.steps.total_ns / s.steps.count));
+                out, ", %" PRIu64 " step%s of %s", s.steps->count,
+                s.steps->count == 1 ? "" : "s",
+                gnomon__cli_duration(text, s.steps->total_ns / s.steps->count));
         out->print(out, "%s\n", s.ended ? "" : ", open");
     }
 }

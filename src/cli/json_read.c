@@ -32,7 +32,6 @@ static int read_kind(reading *r, gnomon_builder *b,
         gnomon__json_any any;
         gnomon__json_enter(r, NULL, i + 1);
         memset(&any, 0, sizeof any);
-        any.struct_size = form->size;
         int good = gnomon__json_to_struct(r, form, item, (char *)&any);
         /* Where it cannot be added, finish says why. */
         int added = good && gnomon_builder_add(b, form->entity, &any);

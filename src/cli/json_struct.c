@@ -170,8 +170,6 @@ static int read_value(reading *r, const form_field *f, json_t *value, char *to)
             return 0;
         memcpy(to + f->offset, &object, sizeof object);
         return gnomon__json_to_struct(r, f->of, value, object);
-    case GNOMON__JSON_INSIDE:
-        return gnomon__json_to_struct(r, f->of, value, to + f->offset);
     default:
         return read_list(r, f, value, to);
     }
@@ -236,8 +234,10 @@ int gnomon__json_to_struct(reading *r, const gnomon__json_struct *form,
 {
     const char *key;
     json_t *value;
+    const uint32_t struct_size = form->size;
     if (!json_is_object(object))
         return gnomon__json_wrong(r, "not an object");
+    memcpy(to, &struct_size, sizeof struct_size);
     for (size_t i = 0; i < form->field_count; i++) {
         const form_field *f = &form->fields[i];
         gnomon__json_enter(r, f->name, 0);

@@ -205,7 +205,7 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
     if (r->kind == REPORT_STEPS)
         return gnomon_profile_count(p, GNOMON_STEPS) > 0 ||
                (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK &&
-                stage.steps.count > 0);
+                stage.steps && stage.steps->count > 0);
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
         if (gnomon_profile_node(p, i, &n) == GNOMON_OK && n.host &&
             n.host->count)

@@ -161,8 +161,9 @@ int gnomon__table_steps(const gnomon_profile *p,
     for (size_t i = 0; i < count; i++)
         gnomon_profile_step(p, i + 1, &steps[i]);
     put_title(p, "Steps", out);
-    if (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK && stage.steps.count)
-        put_step_stats(&stage.steps, out);
+    if (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK && stage.steps &&
+        stage.steps->count)
+        put_step_stats(stage.steps, out);
     if (count)
         put_step_rows(steps, count, request, out);
     gnomon__free(steps);
@@ -231,7 +232,7 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
                    ", \"ordinal\": %" PRIu32 ", \"wall_ns\": %" PRIu64
                    ", \"steps\": %" PRIu64,
                    stage.ordinal, stage.end_ns - stage.begin_ns,
-                   stage.steps.count);
+                   stage.steps ? stage.steps->count : 0);
     }
     out->print(out, ", \"rows\": [");
     for (size_t i = 0; i < count && i < request->limit; i++) {

@@ -53,10 +53,13 @@ int gnomon__compare_ops(const gnomon_op_info *a, const gnomon_op_info *b)
     GNOMON__TRY_NUMBER(flops);
     GNOMON__TRY_NUMBER(bytes);
     for (size_t i = 0; i < a->input_count; i++)
-        GNOMON__TRY(compare_tensors(&a->inputs[i], &b->inputs[i]));
+        GNOMON__TRY(
+            compare_tensors(gnomon_input_at(a, i), gnomon_input_at(b, i)));
     for (size_t i = 0; i < a->attribute_count; i++) {
-        TRY_TEXT(attributes[i].key);
-        TRY_TEXT(attributes[i].json);
+        const gnomon_attribute *x = gnomon_attribute_at(a, i);
+        const gnomon_attribute *y = gnomon_attribute_at(b, i);
+        GNOMON__TRY(gnomon__compare_texts(x->key, y->key));
+        GNOMON__TRY(gnomon__compare_texts(x->json, y->json));
     }
     return 0;
 }
@@ -129,9 +132,9 @@ uint64_t gnomon__hash_op(const gnomon_op_info *o)
 {
     uint64_t h = gnomon__mix(gnomon__hash_text(o->operation), o->flags);
     for (size_t i = 0; i < o->input_count; i++)
-        for (uint32_t d = 0; d < o->inputs[i].rank; d++)
-            h = gnomon__mix(h, (uint64_t)o->inputs[i].dims[d]);
+        for (uint32_t d = 0; d < gnomon_input_at(o, i)->rank; d++)
+            h = gnomon__mix(h, (uint64_t)gnomon_input_at(o, i)->dims[d]);
     for (size_t i = 0; i < o->attribute_count; i++)
-        h = gnomon__mix(h, gnomon__hash_text(o->attributes[i].json));
+        h = gnomon__mix(h, gnomon__hash_text(gnomon_attribute_at(o, i)->json));
     return gnomon__mix(gnomon__mix(h, o->flops), o->bytes);
 }

@@ -83,11 +83,8 @@ static int order_stages(const gnomon__unite *u, gnomon__model *out,
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_stage_info *s =
             gnomon__model_at(out, GNOMON_STAGES, n->stage[i]);
-        const gnomon_stats *steps = gnomon__sum_keep(&u->steps[i], out);
-        if (!steps)
+        if (!gnomon__sum_keep(&u->steps[i], out, &s->steps))
             code = gnomon__no_memory_to_merge();
-        else
-            s->steps = *steps;
     }
     return code;
 }
@@ -191,9 +188,8 @@ static int keep_node(gnomon__model *out, const united_numbers *n,
     to->parent = n->node[to->parent];
     to->track = n->track[to->track];
     to->stage = n->stage[to->stage];
-    if ((from->has_host && !(to->host = gnomon__sum_keep(&from->host, out))) ||
-        (from->has_device &&
-         !(to->device = gnomon__sum_keep(&from->device, out))) ||
+    if (!gnomon__sum_keep(&from->host, out, &to->host) ||
+        !gnomon__sum_keep(&from->device, out, &to->device) ||
         !keep_memory(out, n, from, to))
         return gnomon__no_memory_to_merge();
     if (from->has_work) {
@@ -201,6 +197,7 @@ static int keep_node(gnomon__model *out, const united_numbers *n,
         if (!work)
             return gnomon__no_memory_to_merge();
         *work = from->work;
+        work->struct_size = sizeof *work;
         to->work = work;
     }
     return GNOMON_OK;

@@ -56,6 +56,8 @@ static void add_cells(gnomon_cell *to, size_t have, const gnomon_cell *more,
 
 int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
 {
+    if (!more)
+        return GNOMON_OK;
     size_t both = cells_of_both(&to->s, more);
     int code = sum_room(to, both);
     if (code)
@@ -70,6 +72,7 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
     to->s.count += more->count;
     to->s.total_ns += more->total_ns;
     to->s.self_ns += more->self_ns;
+    to->s.struct_size = sizeof to->s;
     return GNOMON_OK;
 }
 
@@ -91,34 +94,44 @@ int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b)
     return 0;
 }
 
-int gnomon__sum_raise(gnomon__sum *to, const gnomon_stats *other)
+int gnomon__sum_compare(const gnomon__sum *sum, const gnomon_stats *other)
 {
-    if (gnomon__stats_compare(&to->s, other) >= 0)
-        return 0;
-    int code = sum_room(to, other->cell_count);
+    int has = sum->s.struct_size != 0;
+    return has && other ? gnomon__stats_compare(&sum->s, other)
+                        : has - (other != NULL);
+}
+
+int gnomon__sum_become(gnomon__sum *to, const gnomon_stats *other)
+{
+    int code = other ? sum_room(to, other->cell_count) : GNOMON_OK;
     if (code)
         return code;
     const gnomon_cell *cells = to->s.cells;
-    if (other->cell_count)
+    if (other && other->cell_count)
         memcpy((void *)(size_t)cells, other->cells,
                other->cell_count * sizeof *cells);
-    to->s = *other;
+    to->s = other ? *other : (gnomon_stats){0};
     to->s.cells = cells;
-    return 1;
+    return GNOMON_OK;
 }
 
-gnomon_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m)
+int gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m,
+                     const gnomon_stats **out)
 {
+    *out = NULL;
+    if (!s->s.struct_size)
+        return 1;
     gnomon_stats *copy = gnomon__model_room(m, sizeof *copy);
     gnomon_cell *cells =
         copy ? gnomon__model_room(m, s->s.cell_count * sizeof *cells) : NULL;
     if (!cells)
-        return NULL;
+        return 0;
     if (s->s.cell_count)
         memcpy(cells, s->s.cells, s->s.cell_count * sizeof *cells);
     *copy = s->s;
     copy->cells = s->s.cell_count ? cells : NULL;
-    return copy;
+    *out = copy;
+    return 1;
 }
 
 void gnomon__sum_free(gnomon__sum *s)

@@ -7,26 +7,31 @@
 #include "offline/compare.h"
 #include "profile/model.h"
 
-/* Zeroes are those of nothing. `s.cells` is its own, on the heap. */
+/* Zeroes are those of nothing, its struct_size too; that is set once anything was
+ * added, even if it counts none. `s.cells` is its own, on the heap. */
 typedef struct gnomon__sum {
     gnomon_stats s;
     size_t room;
 } gnomon__sum;
 
-/* Adds all of `more`: counts, times, and cell by cell. GNOMON_ENOMEM: the sum is
- * as it was. */
+/* Adds all of `more`: counts, times, and cell by cell; NULL is nothing.
+ * GNOMON_ENOMEM: the sum is as it was. */
 int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more);
 
-/* Becomes `other` if that is larger in the order of gnomon__stats_compare: 1 if
- * it did, 0, or GNOMON_ENOMEM. */
-int gnomon__sum_raise(gnomon__sum *to, const gnomon_stats *other);
+/* Becomes `other`, which may be NULL. Likewise. */
+int gnomon__sum_become(gnomon__sum *to, const gnomon_stats *other);
 
 /* Below 0, 0 or above: by count, total, self, min, max, cells. Of two readings of
  * one path the later one is never smaller. */
 int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b);
 
-/* A copy that lives as long as the model; NULL: no memory. */
-gnomon_stats *gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m);
+/* The same of a sum and statistics, or NULL, which is the least. */
+int gnomon__sum_compare(const gnomon__sum *sum, const gnomon_stats *other);
+
+/* Makes *out a copy that lives as long as the model, NULL of nothing. 0: no
+ * memory. */
+int gnomon__sum_keep(const gnomon__sum *s, gnomon__model *m,
+                     const gnomon_stats **out);
 void gnomon__sum_free(gnomon__sum *s);
 
 #endif

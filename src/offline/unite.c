@@ -119,23 +119,19 @@ static int unite_stage(gnomon__unite *u, uint32_t number,
             to->begin_ns = s->begin_ns;
         to->end_ns = to->begin_ns + lasted;
         to->ended = to->ended && s->ended;
-        return gnomon__sum_add(steps, &s->steps);
+        return gnomon__sum_add(steps, s->steps);
     }
     int later = s->ended != to->ended ? s->ended > to->ended
                 : s->end_ns != to->end_ns
                     ? s->end_ns > to->end_ns
-                    : gnomon__stats_compare(&s->steps, &steps->s) > 0;
+                    : gnomon__sum_compare(steps, s->steps) < 0;
     if (s->begin_ns < to->begin_ns)
         to->begin_ns = s->begin_ns;
     if (!later)
         return GNOMON_OK;
     to->ended = s->ended;
     to->end_ns = s->end_ns;
-    steps->s.count = steps->s.cell_count = 0; /* so that any is larger */
-    steps->s.total_ns = steps->s.self_ns = 0;
-    steps->s.min_ns = steps->s.max_ns = 0;
-    int code = gnomon__sum_raise(steps, &s->steps);
-    return code < 0 ? code : GNOMON_OK;
+    return gnomon__sum_become(steps, s->steps);
 }
 
 static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
@@ -156,14 +152,14 @@ static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
     memset(&u->steps[number], 0, sizeof *u->steps);
     *to = *s;
     to->run = united_run(u);
-    memset(&to->steps, 0, sizeof to->steps);
+    to->steps = NULL;
     if (u->rules & GNOMON__UNITE_RANKS) {
         to->begin_ns = 0;
         to->end_ns = s->end_ns - s->begin_ns;
     }
     if (!gnomon__unite_text(u, &to->name))
         return gnomon__no_memory_to_merge();
-    int code = gnomon__sum_add(&u->steps[number], &s->steps);
+    int code = gnomon__sum_add(&u->steps[number], s->steps);
     return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
 }
 

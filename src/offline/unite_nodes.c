@@ -28,15 +28,15 @@ static void choose_nodes(gnomon__united_part *part)
 
 /* ---- Blocks ------------------------------------------------------------------------ */
 
-static int unite_sum(const gnomon__unite *u, gnomon__sum *to, uint8_t *has,
+static int unite_sum(const gnomon__unite *u, gnomon__sum *to,
                      const gnomon_stats *s)
 {
-    if (!s)
+    if (!to->s.struct_size || !(u->rules & GNOMON__UNITE_READINGS))
+        return gnomon__sum_add(to, s);
+    if (!s || gnomon__sum_compare(to, s) >= 0)
         return 0;
-    if (*has && (u->rules & GNOMON__UNITE_READINGS))
-        return gnomon__sum_raise(to, s);
-    *has = 1;
-    return gnomon__sum_add(to, s);
+    int code = gnomon__sum_become(to, s);
+    return code ? code : 1;
 }
 
 static int compare_memory(const gnomon_memory_stats *a,
@@ -76,7 +76,7 @@ static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
                         const gnomon_node_info *n)
 {
     for (size_t i = 0; i < n->memory_count; i++) {
-        gnomon_memory_stats m = n->memory[i];
+        gnomon_memory_stats m = *gnomon_memory_at(n, i);
         size_t k = 0;
         m.pool = part->track[m.pool];
         while (k < to->memory_count && to->memory[k].pool != m.pool)
@@ -116,10 +116,10 @@ static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
                         const gnomon_node_info *n, int is_new)
 {
     gnomon__unite *u = part->u;
-    int had = to->has_host;
+    int had = to->host.s.struct_size != 0;
     int same = had && n->host && !gnomon__stats_compare(&to->host.s, n->host);
-    int host = unite_sum(u, &to->host, &to->has_host, n->host);
-    int device = unite_sum(u, &to->device, &to->has_device, n->device);
+    int host = unite_sum(u, &to->host, n->host);
+    int device = unite_sum(u, &to->device, n->device);
     if (host < 0 || device < 0)
         return GNOMON_ENOMEM;
     to->info.flags |= n->flags;

@@ -12,7 +12,7 @@ typedef struct gnomon__united_node {
     gnomon_memory_stats *memory; /* on the heap; pools in no order */
     size_t memory_count;
     gnomon_work_stats work;
-    uint8_t has_host, has_device, has_work;
+    uint8_t has_work;
 } gnomon__united_node;
 
 struct gnomon__unite {

@@ -143,32 +143,55 @@ static int take_items(gnomon_builder *b, const void **from, size_t count,
 #define TAKE_ITEMS(b, pointer, count) \
     take_items(b, (const void **)(void *)&(pointer), count, sizeof *(pointer))
 
-static int take_cells(gnomon_builder *b, gnomon_stats *s)
+/* The same of structs that say their size, which is that of the first release at
+ * least: each copy has ours. */
+static int take_sized(gnomon_builder *b, const void **from, size_t count,
+                      size_t size, int entity)
 {
-    if (!s->cells)
-        s->cell_count = 0;
-    return TAKE_ITEMS(b, s->cells, s->cell_count);
-}
-
-static int take_stats(gnomon_builder *b, const gnomon_stats **from)
-{
-    if (!*from)
+    const char *at = *from;
+    uint32_t given;
+    *from = NULL;
+    if (!count || !at)
         return 1;
-    gnomon_stats *copy = gnomon__model_room(b->m, sizeof *copy);
+    memcpy(&given, at, sizeof given);
+    if (given < size)
+        return fails(b, GNOMON_EINVAL, "a part's struct_size is not set",
+                     entity);
+    char *copy =
+        count > SIZE_MAX / size ? NULL : gnomon__model_room(b->m, count * size);
     if (!copy)
         return no_memory(b);
-    *copy = **from;
     *from = copy;
-    return take_cells(b, copy);
+    for (; count; count--, at += given, copy += size) {
+        uint32_t ours = (uint32_t)size;
+        memcpy(copy, at, given < ours ? given : ours);
+        memcpy(copy, &ours, sizeof ours);
+    }
+    return 1;
+}
+
+#define TAKE_SIZED(b, pointer, count, entity) \
+    take_sized(b, (const void **)(void *)&(pointer), count, sizeof *(pointer), \
+               entity)
+
+static int take_stats(gnomon_builder *b, const gnomon_stats **from, int entity)
+{
+    if (!TAKE_SIZED(b, *from, 1, entity))
+        return 0;
+    gnomon_stats *s = (gnomon_stats *)(size_t)*from; /* ours by now */
+    if (s && !s->cells)
+        s->cell_count = 0;
+    return !s || TAKE_ITEMS(b, s->cells, s->cell_count);
 }
 
 static int take_node(gnomon_builder *b, gnomon_node_info *n)
 {
     if (!n->memory)
         n->memory_count = 0;
-    return take_stats(b, &n->host) && take_stats(b, &n->device) &&
-           TAKE_ITEMS(b, n->memory, n->memory_count) &&
-           TAKE_ITEMS(b, n->work, 1);
+    return take_stats(b, &n->host, GNOMON_NODES) &&
+           take_stats(b, &n->device, GNOMON_NODES) &&
+           TAKE_SIZED(b, n->memory, n->memory_count, GNOMON_NODES) &&
+           TAKE_SIZED(b, n->work, 1, GNOMON_NODES);
 }
 
 static int take_op(gnomon_builder *b, gnomon_op_info *o)
@@ -178,8 +201,8 @@ static int take_op(gnomon_builder *b, gnomon_op_info *o)
     if (!o->attributes)
         o->attribute_count = 0;
     if (!TAKE_TEXTS(b, 0, &o->operation) ||
-        !TAKE_ITEMS(b, o->inputs, o->input_count) ||
-        !TAKE_ITEMS(b, o->attributes, o->attribute_count))
+        !TAKE_SIZED(b, o->inputs, o->input_count, GNOMON_OPS) ||
+        !TAKE_SIZED(b, o->attributes, o->attribute_count, GNOMON_OPS))
         return 0;
     /* Ours by now, so they may be changed. */
     gnomon_tensor *inputs = (gnomon_tensor *)(size_t)o->inputs;
@@ -211,7 +234,8 @@ static int take_contents(gnomon_builder *b, int entity, void *item)
                TAKE_TEXTS(b, 1, &run->dir, &run->attempt, &run->job,
                           &run->uuid);
     case GNOMON_STAGES:
-        return TAKE_TEXTS(b, 0, &stage->name) && take_cells(b, &stage->steps);
+        return TAKE_TEXTS(b, 0, &stage->name) &&
+               take_stats(b, &stage->steps, entity);
     case GNOMON_TRACKS:
         return TAKE_TEXTS(b, 0, &((gnomon_track_info *)item)->name);
     case GNOMON_REGIONS:

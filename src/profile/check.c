@@ -75,11 +75,11 @@ static int check_memory(const gnomon_profile *p, unsigned long long id,
 {
     uint32_t run = run_of(p, n->track);
     for (size_t i = 0; i < n->memory_count; i++) {
-        const gnomon_memory_stats *m = &n->memory[i];
+        const gnomon_memory_stats *m = gnomon_memory_at(n, i);
         gnomon_track_info pool;
         if (gnomon_profile_track(p, m->pool, &pool) ||
             pool.kind != GNOMON_TRACK_POOL || pool.run != run ||
-            (i && m->pool <= n->memory[i - 1].pool))
+            (i && m->pool <= gnomon_memory_at(n, i - 1)->pool))
             return VIOLATED("node %llu: its memory is of no pool of its run, "
                             "or pools do not ascend",
                             id);
@@ -177,7 +177,8 @@ static int check_stages(const gnomon_profile *p)
             return VIOLATED("stage %zu: names no run", i);
         if (s.begin_ns > s.end_ns)
             return VIOLATED("stage %zu: ends before it begins", i);
-        int code = check_stats(&s.steps, "the steps of stage", i);
+        int code =
+            s.steps ? check_stats(s.steps, "the steps of stage", i) : GNOMON_OK;
         if (code)
             return code;
     }

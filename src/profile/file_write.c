@@ -141,7 +141,7 @@ static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
         return 0;
     char *at = file_room(w, &w->tail, 56 * n->memory_count);
     for (size_t i = 0; at && i < n->memory_count; i++, at += 56) {
-        const gnomon_memory_stats *m = &n->memory[i];
+        const gnomon_memory_stats *m = gnomon_memory_at(n, i);
         gnomon__put_64(at, file_number(w, GNOMON_TRACKS, m->pool));
         gnomon__put_64(at + 8, m->allocations);
         gnomon__put_64(at + 16, m->frees);
@@ -168,7 +168,7 @@ static uint32_t file_inputs(file_writer *w, const gnomon_op_info *op)
 {
     uint32_t where = tail_at(w);
     for (size_t i = 0; op->inputs && i < op->input_count; i++) {
-        const gnomon_tensor *t = &op->inputs[i];
+        const gnomon_tensor *t = gnomon_input_at(op, i);
         uint32_t dtype = file_text_at(w, t->dtype);
         size_t lists = t->strides ? 2 : 1;
         char *at = file_room(w, &w->tail, 16 + 8 * lists * t->rank);
@@ -191,8 +191,9 @@ static uint32_t file_attributes(file_writer *w, const gnomon_op_info *op)
 {
     uint32_t where = tail_at(w);
     for (size_t i = 0; i < op->attribute_count; i++) {
-        uint32_t key = file_text_at(w, op->attributes[i].key);
-        uint32_t json = file_text_at(w, op->attributes[i].json);
+        const gnomon_attribute *a = gnomon_attribute_at(op, i);
+        uint32_t key = file_text_at(w, a->key);
+        uint32_t json = file_text_at(w, a->json);
         char *at = file_room(w, &w->tail, 8);
         if (!at)
             return 0;
@@ -223,10 +224,6 @@ static void file_field(file_writer *w, char *at, unsigned type,
     case GNOMON__FIELD_STATS:
         memcpy(&pointer, field, sizeof pointer);
         gnomon__put_32(at, file_stats(w, pointer));
-        return;
-    case GNOMON__FIELD_STEPS:
-        gnomon__put_32(
-            at, file_stats(w, (const gnomon_stats *)(const void *)field));
         return;
     case GNOMON__FIELD_MEMORY:
         gnomon__put_32(at, file_memory(w, info));

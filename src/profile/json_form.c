@@ -115,7 +115,7 @@ static const gnomon__json_field stage_keys[] = {
     OWN(U64, gnomon_stage_info, begin_ns),
     OWN(U64, gnomon_stage_info, end_ns),
     OWN(TRUTH, gnomon_stage_info, ended),
-    PART(INSIDE, gnomon_stage_info, steps, &gnomon__json_stats),
+    PART(OBJECT, gnomon_stage_info, steps, &gnomon__json_stats),
 };
 static const gnomon__json_field step_keys[] = {
     NEEDED(U32, gnomon_step_info, stage),

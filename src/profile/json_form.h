@@ -24,7 +24,6 @@ typedef enum gnomon__json_type {
     GNOMON__JSON_ANY_TEXT, /* absent: NULL */
     GNOMON__JSON_VALUE,    /* a text that is JSON */
     GNOMON__JSON_OBJECT,   /* a pointer to one of `of`; absent: NULL */
-    GNOMON__JSON_INSIDE,   /* one of `of`, inside */
     GNOMON__JSON_OBJECTS,  /* a pointer to some of `of`; their count, size_t */
     GNOMON__JSON_CELLS,    /* gnomon_cell; their count, size_t */
     GNOMON__JSON_DIMS,     /* int64_t; their count, uint32_t */

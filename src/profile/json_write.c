@@ -171,7 +171,6 @@ typedef struct form_value {
     double real;
     const void *pointer;
     size_t count; /* 0 where the pointer is NULL */
-    const char *inside;
 } form_value;
 
 static form_value field_value(const gnomon__json_field *f, const char *of)
@@ -193,9 +192,6 @@ static form_value field_value(const gnomon__json_field *f, const char *of)
     case GNOMON__JSON_DOUBLE:
         memcpy(&v.u64, at, sizeof v.u64);
         memcpy(&v.real, at, sizeof v.real);
-        break;
-    case GNOMON__JSON_INSIDE:
-        v.inside = at;
         break;
     case GNOMON__JSON_OBJECTS:
     case GNOMON__JSON_CELLS:
@@ -239,11 +235,6 @@ static int is_left_out(const gnomon__json_field *f, const char *of)
     case GNOMON__JSON_ANY_TEXT:
     case GNOMON__JSON_OBJECT:
         return !v.pointer;
-    case GNOMON__JSON_INSIDE:
-        for (size_t i = 0; i < f->of->field_count; i++)
-            if (!is_left_out(&f->of->fields[i], v.inside))
-                return 0;
-        return 1;
     default:
         return v.count == 0;
     }
@@ -255,10 +246,12 @@ static void stream_fields(json_stream *s, const gnomon__json_struct *form,
 static void stream_objects(json_stream *s, const gnomon__json_struct *form,
                            const char *objects, size_t n)
 {
+    uint32_t size;
+    memcpy(&size, objects, sizeof size); /* the first one's is all items' */
     stream_words(s, "[");
     for (size_t i = 0; i < n; i++) {
         stream_words(s, i ? ", " : "");
-        stream_fields(s, form, objects + i * form->size);
+        stream_fields(s, form, objects + i * size);
     }
     stream_words(s, "]");
 }
@@ -300,9 +293,6 @@ static void stream_value(json_stream *s, const gnomon__json_field *f,
         break;
     case GNOMON__JSON_OBJECT:
         stream_fields(s, f->of, v->pointer);
-        break;
-    case GNOMON__JSON_INSIDE:
-        stream_fields(s, f->of, v->inside);
         break;
     case GNOMON__JSON_OBJECTS:
         stream_objects(s, f->of, v->pointer, v->count);

@@ -50,7 +50,7 @@ static const gnomon__field stage_fields[] = {
     OF(RUNS, gnomon_stage_info, run),      F32(gnomon_stage_info, ordinal),
     TEXT(gnomon_stage_info, name),         F32(gnomon_stage_info, ended),
     F64(gnomon_stage_info, begin_ns),      F64(gnomon_stage_info, end_ns),
-    PART(STEPS, gnomon_stage_info, steps),
+    PART(STATS, gnomon_stage_info, steps),
 };
 
 static const gnomon__field step_fields[] = {

@@ -26,7 +26,6 @@ enum gnomon__field_type {
     GNOMON__FIELD_TEXT,  /* 32: 1 + its offset among all texts */
     GNOMON__FIELD_MAYBE, /* likewise; 0: NULL */
     GNOMON__FIELD_STATS, /* 32: 1 + where its statistics lie behind the records */
-    GNOMON__FIELD_STEPS,  /* likewise, of statistics within the struct */
     GNOMON__FIELD_MEMORY, /* 32: where the first of its pools lies, 32: count */
     GNOMON__FIELD_WORK,   /* 32: where its work lies */
     GNOMON__FIELD_INPUTS, /* 32: where the first tensor lies, 32: count */

@@ -140,6 +140,14 @@ void *gnomon__model_room(gnomon__model *m, size_t bytes)
     return at;
 }
 
+void *gnomon__model_sized(gnomon__model *m, size_t size)
+{
+    uint32_t *sized = gnomon__model_room(m, size);
+    if (sized)
+        *sized = (uint32_t)size;
+    return sized;
+}
+
 const char *gnomon__model_text(gnomon__model *m, const char *text)
 {
     size_t n = strlen(text) + 1;

@@ -37,6 +37,9 @@ void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);
  * NULL: none. */
 void *gnomon__model_room(gnomon__model *m, size_t bytes);
 
+/* The same for a struct that begins with its struct_size, which is set. */
+void *gnomon__model_sized(gnomon__model *m, size_t size);
+
 /* A copy that lives as long as the profile; NULL: no memory. */
 const char *gnomon__model_text(gnomon__model *m, const char *text);
 

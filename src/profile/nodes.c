@@ -128,7 +128,7 @@ static int put_stats(gnomon__take *b, gnomon_node_info *n,
                      const gnomon__rows *r, const gnomon__row *row,
                      uint64_t self)
 {
-    gnomon_stats *s = gnomon__model_room(b->m, sizeof *s);
+    gnomon_stats *s = gnomon__model_sized(b->m, sizeof *s);
     if (!s)
         return 0;
     n->host = s;

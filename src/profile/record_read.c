@@ -63,6 +63,13 @@ static const char *read_text(const gnomon__record_reader *r, uint32_t at)
 
 /* ---- What records point to ------------------------------------------------------ */
 
+static void *record_sized(gnomon__record_reader *r, size_t size)
+{
+    void *room = gnomon__model_sized(r->m, size);
+    r->no_memory |= !room;
+    return room;
+}
+
 static void *record_room(gnomon__record_reader *r, size_t bytes)
 {
     void *room = gnomon__model_room(r->m, bytes);
@@ -112,13 +119,15 @@ static const void *read_pointer(gnomon__record_reader *r, unsigned type,
                                 uint32_t where)
 {
     if (type == GNOMON__FIELD_STATS) {
-        gnomon_stats *s = record_room(r, sizeof *s);
+        gnomon_stats *s = record_sized(r, sizeof *s);
         return s && read_stats(r, where, s) ? s : NULL;
     }
     const char *at = behind(r, where, 1, 16);
-    gnomon_work_stats *w = at ? record_room(r, sizeof *w) : NULL;
-    if (w)
-        *w = (gnomon_work_stats){gnomon__get_64(at), gnomon__get_64(at + 8)};
+    gnomon_work_stats *w = at ? record_sized(r, sizeof *w) : NULL;
+    if (w) {
+        w->flops = gnomon__get_64(at);
+        w->bytes = gnomon__get_64(at + 8);
+    }
     return w;
 }
 
@@ -142,6 +151,7 @@ static void read_memory(gnomon__record_reader *r, gnomon_node_info *n,
     n->memory = m;
     n->memory_count = count;
     for (; count; count--, at += 56, m++) {
+        m->struct_size = sizeof *m;
         m->pool = read_number(r, GNOMON_TRACKS, gnomon__get_32(at));
         m->allocations = gnomon__get_64(at + 8);
         m->frees = gnomon__get_64(at + 16);
@@ -176,6 +186,7 @@ static void read_inputs(gnomon__record_reader *r, gnomon_op_info *op,
             return;
         uint32_t rank = gnomon__get_32(at + 4);
         uint32_t has_strides = gnomon__get_32(at + 8);
+        t->struct_size = sizeof *t;
         t->dtype = read_text(r, gnomon__get_32(at));
         t->dims = read_list(r, where + 16, rank);
         t->rank = t->dims ? rank : 0;
@@ -201,6 +212,7 @@ static void read_attributes(gnomon__record_reader *r, gnomon_op_info *op,
         at && count ? record_room(r, count * sizeof *a) : NULL;
     op->attributes = a;
     for (; a && count; count--, a++, at += 8) {
+        a->struct_size = sizeof *a;
         a->key = read_text(r, gnomon__get_32(at));
         a->json = read_text(r, gnomon__get_32(at + 4));
         a->json = gnomon__valid_json(a->json);
@@ -232,9 +244,6 @@ static void read_field(gnomon__record_reader *r, unsigned type, const char *at,
     case GNOMON__FIELD_WORK:
         pointer = small ? read_pointer(r, type, small) : NULL;
         memcpy(field, &pointer, sizeof pointer);
-        return;
-    case GNOMON__FIELD_STEPS:
-        (void)read_stats(r, small, (gnomon_stats *)(void *)field);
         return;
     case GNOMON__FIELD_MEMORY:
         read_memory(r, info, small, next);

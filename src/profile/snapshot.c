@@ -80,7 +80,7 @@ static int put_run(gnomon__take *b, const gnomon__run_facts *facts)
     return 1;
 }
 
-static int put_step_cells(gnomon__take *b, gnomon_stage_info *s,
+static int put_step_cells(gnomon__take *b, gnomon_stats *s,
                           const uint64_t *count)
 {
     gnomon__row_cell *cells = b->step_cells;
@@ -88,7 +88,21 @@ static int put_step_cells(gnomon__take *b, gnomon_stage_info *s,
     for (uint32_t i = 0; i < GNOMON__STEP_CELLS; i++)
         if (count[i])
             cells[n++] = (gnomon__row_cell){i, 0, count[i]};
-    return gnomon__take_cells(b, &s->steps, cells, n);
+    return gnomon__take_cells(b, s, cells, n);
+}
+
+static int put_step_stats(gnomon__take *b, gnomon_stage_info *s,
+                          const gnomon__stage_fact *f)
+{
+    gnomon_stats *steps = gnomon__model_sized(b->m, sizeof *steps);
+    if (!steps)
+        return 0;
+    s->steps = steps;
+    steps->count = f->step_count;
+    steps->total_ns = steps->self_ns = gnomon__take_ns(b, f->step_total);
+    steps->min_ns = gnomon__take_ns(b, f->step_min);
+    steps->max_ns = gnomon__take_ns(b, f->step_max);
+    return put_step_cells(b, steps, f->step_cells);
 }
 
 static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
@@ -107,11 +121,7 @@ static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
     gnomon__take_use(b, f->ordinal);
     s->begin_ns = gnomon__take_when(b, begin);
     s->end_ns = gnomon__take_when(b, end);
-    s->steps.count = f->step_count;
-    s->steps.total_ns = s->steps.self_ns = gnomon__take_ns(b, f->step_total);
-    s->steps.min_ns = gnomon__take_ns(b, f->step_min);
-    s->steps.max_ns = gnomon__take_ns(b, f->step_max);
-    return s->name && (!f->step_count || put_step_cells(b, s, f->step_cells));
+    return s->name && (!f->step_count || put_step_stats(b, s, f));
 }
 
 static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)

@@ -108,8 +108,14 @@ int gnomon__device_stats_get(uint32_t node, uint32_t generation,
     pthread_mutex_lock(&stats_lock);
     const device_stats *s = stats_find(node, generation);
     if (s && s->count) {
-        *out = (gnomon_stats){s->count,  s->total_ns, s->self_ns,   s->min_ns,
-                              s->max_ns, cells,       s->cell_count};
+        *out = (gnomon_stats){.struct_size = sizeof *out,
+                              .count = s->count,
+                              .total_ns = s->total_ns,
+                              .self_ns = s->self_ns,
+                              .min_ns = s->min_ns,
+                              .max_ns = s->max_ns,
+                              .cells = cells,
+                              .cell_count = s->cell_count};
         memcpy(cells, s->cells, s->cell_count * sizeof *cells);
     } else {
         s = NULL;

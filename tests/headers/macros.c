@@ -36,6 +36,26 @@ int headers_print(const char *format, ...)
     return length;
 }
 
+/* ---- Structs of any size -------------------------------------------------- */
+
+/* Of a list whose items are as large as two of ours: the second, and whether a
+ * struct of the first release has all of it. */
+static int sizes_are_told(void)
+{
+    static gnomon_work_stats work;
+    static gnomon_attribute list[4];
+    static gnomon_op_info op;
+    int had, has;
+    work.struct_size = offsetof(gnomon_work_stats, bytes);
+    had = GNOMON_HAS(&work, flops) && !GNOMON_HAS(&work, bytes);
+    work.struct_size = sizeof work;
+    has = GNOMON_HAS(&work, bytes);
+    list[0].struct_size = 2 * sizeof *list;
+    op.attributes = list;
+    op.attribute_count = 2;
+    return had && has && gnomon_attribute_at(&op, 1) == &list[2];
+}
+
 /* ---- A plugin: the entry is all that it exports --------------------------- */
 
 static int silent(void *self, const gnomon_profile *profile,
@@ -165,5 +185,7 @@ int main(void)
     if (sizeof errors / sizeof *errors < 2 || errors[0].code >= 0 ||
         *health[0] == '\0')
         return headers_print("an empty table\n") ? 1 : 2;
+    if (!sizes_are_told())
+        return headers_print("a struct of another size\n") ? 1 : 2;
     return headers_exported(0);
 }

@@ -149,7 +149,9 @@ GNOMON__CALL int gnomon_builder_create(gnomon_builder **out);
 
 /* Adds an entity: copies `info` and all that it points to, a NULL text as "".
  * Returns its number; 0: something is wrong. What `info` names by number must be
- * there already, but for links, which may be told of nodes to come. */
+ * there already, but for links, which may be told of nodes to come. It and each
+ * struct that it leads to have their struct_size set; one below the first
+ * release's is wrong, a larger one's extra is left out. */
 GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
                                          const void *info);
 
@@ -161,8 +163,8 @@ GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
 /* Gives it up; NULL is nothing. */
 GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder);
 
-/* gnomon_add_node(b, &info) and its like: gnomon_builder_add with struct_size
- * set. */
+/* gnomon_add_node(b, &info) and its like: gnomon_builder_add with the struct_size
+ * of `info` set, not those of what it leads to. */
 #define GNOMON__ADDER(name, entity, type) \
     static inline uint32_t gnomon_add_##name(gnomon_builder *b, \
                                              const type *info) \
