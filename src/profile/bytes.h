@@ -4,30 +4,40 @@
 #define GNOMON_PROFILE_BYTES_H
 
 #include <stdint.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GNOMON__LITTLE_32(value) __builtin_bswap32(value)
+#define GNOMON__LITTLE_64(value) __builtin_bswap64(value)
+#else
+#define GNOMON__LITTLE_32(value) (value)
+#define GNOMON__LITTLE_64(value) (value)
+#endif
 
 static inline void gnomon__put_32(char *at, uint32_t value)
 {
-    for (int i = 0; i < 4; i++)
-        at[i] = (char)(value >> 8 * i);
+    value = GNOMON__LITTLE_32(value);
+    memcpy(at, &value, sizeof value);
 }
 
 static inline void gnomon__put_64(char *at, uint64_t value)
 {
-    gnomon__put_32(at, (uint32_t)value);
-    gnomon__put_32(at + 4, (uint32_t)(value >> 32));
+    value = GNOMON__LITTLE_64(value);
+    memcpy(at, &value, sizeof value);
 }
 
 static inline uint32_t gnomon__get_32(const char *at)
 {
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++)
-        value |= (uint32_t)(unsigned char)at[i] << 8 * i;
-    return value;
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return GNOMON__LITTLE_32(value);
 }
 
 static inline uint64_t gnomon__get_64(const char *at)
 {
-    return gnomon__get_32(at) | (uint64_t)gnomon__get_32(at + 4) << 32;
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return GNOMON__LITTLE_64(value);
 }
 
 #endif
