@@ -153,7 +153,7 @@ TEST(a_damaged_section_costs_itself)
     gnomon_profile *p = whole_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     for (int k = 0; k < GNOMON__ENTITIES; k++) {
-        size_t at = find_section(&b, gnomon__layouts[k].kind);
+        size_t at = find_section(&b, gnomon__structs[k].kind);
         bytes other = exact_copy(&b, b.size);
         other.at[at + GNOMON__SECTION_HEADER] ^= 1;
         gnomon_profile *q = read_back(&other);
@@ -250,7 +250,7 @@ TEST(sizes_are_not_believed)
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         for (int k = 0; k < GNOMON__ENTITIES; k++) {
             bytes b = bytes_of(p, GNOMON_FORM_FILE);
-            forge(&b, find_section(&b, gnomon__layouts[k].kind), lies[i].field,
+            forge(&b, find_section(&b, gnomon__structs[k].kind), lies[i].field,
                   lies[i].value);
             survives(&b);
             free(b.at);

@@ -61,7 +61,7 @@ static void stats(const char *name, const gnomon_stats *s)
         fprintf(out, "-\n");
         return;
     }
-    fprintf(out, "[[%llu %llu %llu %llu %llu] [", (unsigned long long)s->count,
+    fprintf(out, "[%llu %llu %llu %llu %llu [", (unsigned long long)s->count,
             (unsigned long long)s->total_ns, (unsigned long long)s->self_ns,
             (unsigned long long)s->min_ns, (unsigned long long)s->max_ns);
     for (size_t c = 0; c < s->cell_count; c++)

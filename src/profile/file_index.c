@@ -35,8 +35,7 @@ static int begin_part(file_walk *w, uint64_t at)
     memset(w->part, 0, sizeof *w->part);
     w->part->begin = at;
     for (int i = 0; i < GNOMON__ENTITIES; i++) {
-        int is_shared =
-            i == GNOMON_REGIONS || i == GNOMON_OPS || i == GNOMON_VIEWS;
+        int is_shared = gnomon__is_shared(i);
         w->part->before[i] = is_shared ? 0 : w->seen[i];
         w->part->count[i] = is_shared ? w->seen[i] : 0;
     }
@@ -58,8 +57,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
         w->has_end = 1;
     if (s->entity >= GNOMON__ENTITIES)
         return GNOMON_OK;
-    if (s->entity == GNOMON_REGIONS || s->entity == GNOMON_OPS ||
-        s->entity == GNOMON_VIEWS)
+    if (gnomon__is_shared(s->entity))
         w->is_odd |= w->part != NULL;
     else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))
         code = begin_part(w, at);

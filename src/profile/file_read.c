@@ -31,45 +31,43 @@ typedef struct file_reader {
 
 /* An entity as its record says; NULL: what stands for one that is lost, mended
  * later. */
-static int add_entity(file_reader *r, const gnomon__layout *l, const char *at)
+static int add_entity(file_reader *r, int entity, const char *at)
 {
-    char *item = gnomon__model_add(r->records.m, l->entity);
+    char *item = gnomon__model_add(r->records.m, entity);
     if (!item)
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     if (at) {
-        gnomon__record_read(&r->records, l, at, item);
+        gnomon__record_read(&r->records, entity, at, item);
         if (r->records.no_memory)
             return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     } else {
-        r->lost[l->entity]++;
+        r->lost[entity]++;
         if (r->credible-- == 0)
             return gnomon__fail(GNOMON_EINVAL, "more is lost than the file "
                                                "can have had");
     }
-    gnomon_metadata_info *d = (void *)item;
-    if (l->entity == GNOMON_METADATA)
-        d->json = d->json ? gnomon__valid_json(d->json) : "null";
     return GNOMON_OK;
 }
 
-static int add_lost(file_reader *r, const gnomon__layout *l, uint64_t up_to)
+static int add_lost(file_reader *r, int entity, uint64_t up_to)
 {
     int code = GNOMON_OK;
-    while (!code && r->kinds >> l->entity & 1 &&
-           gnomon__model_count(r->records.m, l->entity) < up_to)
-        code = add_entity(r, l, NULL);
+    while (!code && r->kinds >> entity & 1 &&
+           gnomon__model_count(r->records.m, entity) < up_to)
+        code = add_entity(r, entity, NULL);
     return code;
 }
 
-static int read_entities(file_reader *r, const gnomon__layout *l)
+static int read_entities(file_reader *r, int entity)
 {
     const gnomon__section *s = r->records.s;
-    uint64_t before = r->records.before[l->entity];
-    if (s->first <= before + gnomon__model_count(r->records.m, l->entity))
+    uint64_t before = r->records.before[entity];
+    if (s->first <= before + gnomon__model_count(r->records.m, entity))
         return GNOMON_OK; /* again: what came first stays */
-    int code = add_lost(r, l, s->first - before - 1);
+    int code = add_lost(r, entity, s->first - before - 1);
+    r->records.tail_left = s->bytes - (uint64_t)s->count * s->item_size;
     for (uint32_t i = 0; !code && i < s->count; i++)
-        code = add_entity(r, l, s->payload + (size_t)i * s->item_size);
+        code = add_entity(r, entity, s->payload + (size_t)i * s->item_size);
     return code;
 }
 
@@ -84,8 +82,8 @@ static int read_end(file_reader *r)
         const char *at =
             r->records.s->payload + (size_t)i * r->records.s->item_size;
         for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-            if (memcmp(gnomon__layouts[k].kind, at, 4) == 0)
-                code = add_lost(r, &gnomon__layouts[k], gnomon__get_64(at + 8));
+            if (memcmp(gnomon__structs[k].kind, at, 4) == 0)
+                code = add_lost(r, k, gnomon__get_64(at + 8));
     }
     return code;
 }
@@ -97,7 +95,7 @@ static int read_section(file_reader *r)
     if (!s->payload)
         return GNOMON_OK;
     if (s->entity < GNOMON__ENTITIES)
-        return read_entities(r, &gnomon__layouts[s->entity]);
+        return read_entities(r, s->entity);
     if (s->entity == GNOMON__SECTION_TEXT)
         return gnomon__texts_keep(&r->records);
     if (s->entity == GNOMON__SECTION_END)
@@ -132,13 +130,10 @@ static int tell_loss(file_reader *r, uint64_t count, const char *sort,
 /* What was lost is told as losses of nobody: beside those of the runs. */
 static int tell_losses(file_reader *r)
 {
-    static const char *const names[GNOMON__ENTITIES] = {
-        "runs",   "stages", "steps", "tracks",   "regions",
-        "nodes",  "opens",  "links", "counters", "metadata",
-        "losses", "views",  "ops",   "events"};
     int code = GNOMON_OK;
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        code = tell_loss(r, r->lost[k], "unreadable: ", names[k]);
+        code =
+            tell_loss(r, r->lost[k], "unreadable: ", gnomon__structs[k].many);
     for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
         for (int c = 0; c < 4; c++) /* it may be anything */
             if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
@@ -186,7 +181,7 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
     if (!code)
         code = read_up_to(r, part->end);
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        code = add_lost(r, &gnomon__layouts[k], part->count[k]);
+        code = add_lost(r, k, part->count[k]);
     return code;
 }
 

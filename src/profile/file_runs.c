@@ -3,78 +3,34 @@
  * those of merged ones do; else all as if of one. */
 #include "profile/file_write.h"
 #include "profile/forms.h"
-#include "profile/layout.h"
+#include "profile/entity.h"
 
-static uint32_t track_run(const gnomon_profile *p, uint32_t track)
+/* Which run an entity is of; 0: of none. What is shared is of none. */
+static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
 {
-    gnomon_track_info t;
-    gnomon_profile_track(p, track, &t);
-    return t.run;
-}
-
-/* Which run an entity is of; 0: of none. */
-static uint32_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
-{
-    union {
-        gnomon_metadata_info metadata;
-        gnomon_stage_info stage;
-        gnomon_step_info step;
-        gnomon_track_info track;
-        gnomon_node_info node;
-        gnomon_open_info open;
-        gnomon_link_info link;
-        gnomon_counter_info counter;
-        gnomon_loss_info loss;
-        gnomon_event_info event;
-    } a;
-    switch (entity) {
-    case GNOMON_RUNS:
-        return (uint32_t)i;
-    case GNOMON_METADATA:
-        gnomon_profile_metadata(p, i, &a.metadata);
-        return a.metadata.run;
-    case GNOMON_STEPS:
-        gnomon_profile_step(p, i, &a.step);
-        i = a.step.stage;
-        /* fall through */
-    case GNOMON_STAGES:
-        gnomon_profile_stage(p, i, &a.stage);
-        return a.stage.run;
-    case GNOMON_LOSSES:
-        gnomon_profile_loss(p, i, &a.loss);
-        return a.loss.run;
-    case GNOMON_TRACKS:
-        return track_run(p, (uint32_t)i);
-    case GNOMON_OPENS:
-        gnomon_profile_open(p, i, &a.open);
-        return track_run(p, a.open.track);
-    case GNOMON_COUNTERS:
-        gnomon_profile_counter(p, i, &a.counter);
-        return track_run(p, a.counter.track);
-    case GNOMON_EVENTS:
-        gnomon_profile_event(p, i, &a.event);
-        return track_run(p, a.event.track);
-    case GNOMON_LINKS:
-        gnomon_profile_link(p, i, &a.link);
-        i = a.link.from;
-        /* fall through */
-    default:
-        gnomon_profile_node(p, i, &a.node);
-        return track_run(p, a.node.track);
+    while (entity != GNOMON_RUNS && i) {
+        const gnomon__field *first =
+            gnomon__first_number(&gnomon__structs[entity]);
+        gnomon__any any;
+        any.struct_size = sizeof any;
+        p->api->get(p, entity, i, &any);
+        i = gnomon__field_32(first, &any);
+        entity = first->of;
     }
+    return i;
 }
 
 /* What is of no run stands last. */
 static size_t place_of(const gnomon_profile *p, int entity, size_t i)
 {
-    uint32_t run = run_of_entity(p, entity, i);
+    size_t run = run_of_entity(p, entity, i);
     return run ? run : gnomon_profile_count(p, GNOMON_RUNS) + 1;
 }
 
 static int stands_run_after_run(const gnomon_profile *p)
 {
-    for (int i = GNOMON__SHARED_LAYOUTS; i < GNOMON__ENTITIES; i++) {
-        int entity = gnomon__layout_order[i];
+    for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
+        int entity = gnomon__file_order[i];
         size_t last = 0;
         for (size_t k = 1; k <= gnomon_profile_count(p, entity); k++) {
             size_t place = place_of(p, entity, k);
@@ -100,8 +56,8 @@ int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
     for (int k = 0; k < GNOMON__ENTITIES; k++)
         ranges[k] = (gnomon__file_range){1, 0};
     for (size_t run = 1; run <= runs + 1; run++) {
-        for (int i = GNOMON__SHARED_LAYOUTS; i < GNOMON__ENTITIES; i++) {
-            int entity = gnomon__layout_order[i];
+        for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
+            int entity = gnomon__file_order[i];
             gnomon__file_range *r = &ranges[entity];
             size_t end = r->first += r->count;
             while (end <= gnomon_profile_count(p, entity) &&

@@ -13,7 +13,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/bytes.h"
-#include "profile/forms.h"
+#include "profile/fields.h"
 #include "profile/layout.h"
 
 #define FULL_SECTION (1u << 20) /* bytes at which the next one begins */
@@ -23,7 +23,7 @@ typedef gnomon__file_buffer file_buffer;
 
 /* ---- Bytes ------------------------------------------------------------------ */
 
-/* Room for `size` more zeroes; NULL: none, and w->code says so. */
+/* Room for `size` more bytes; NULL: none, and w->code says so. */
 static char *file_room(file_writer *w, file_buffer *b, size_t size)
 {
     if (!b->bytes || size > b->room - b->used) {
@@ -39,7 +39,6 @@ static char *file_room(file_writer *w, file_buffer *b, size_t size)
         b->room = room;
     }
     char *at = b->bytes + b->used;
-    memset(at, 0, size);
     b->used += size;
     return at;
 }
@@ -105,165 +104,115 @@ static uint32_t file_number(const file_writer *w, int entity, uint32_t number)
     return number ? number + w->shift[entity] : 0;
 }
 
-/* ---- What records point to ------------------------------------------------------ */
+/* ---- Records ---------------------------------------------------------------- */
 
-/* 1 + where the next bytes will lie behind the records; 0 is nowhere. */
+static void file_fields(file_writer *w, file_buffer *to, size_t at,
+                        const gnomon__struct *s, const void *of);
+
+/* 1 + where the next bytes will lie behind the records. */
 static uint32_t tail_at(const file_writer *w)
 {
     return (uint32_t)w->tail.used + 1;
 }
 
-static uint32_t file_stats(file_writer *w, const gnomon_stats *s)
+/* Structs that lie one behind the other, each after its size; what they point to
+ * comes behind all of them. */
+static void file_structs(file_writer *w, const gnomon__struct *s,
+                         const void *list, size_t count)
 {
-    if (!s)
+    const uint32_t size =
+        GNOMON__PART_HEADER + gnomon__record_bytes(s, s->field_count);
+    size_t at = w->tail.used;
+    gnomon__any room;
+    if (!file_room(w, &w->tail, count * size))
+        return;
+    for (size_t i = 0; !w->code && i < count; i++, at += size) {
+        gnomon__put_32(w->tail.bytes + at, size);
+        file_fields(w, &w->tail, at + GNOMON__PART_HEADER, s,
+                    gnomon__struct_whole(s, gnomon__struct_at(list, i), &room));
+    }
+}
+
+static void file_cells(file_writer *w, const gnomon_cell *cells, size_t count)
+{
+    char *at = file_room(w, &w->tail, 8 * count);
+    for (size_t i = 0; at && i < count; i++)
+        gnomon__put_64(at + 8 * i, (uint64_t)cells[i].cell << 54 |
+                                       (cells[i].count & ((1ull << 54) - 1)));
+}
+
+static void file_sizes(file_writer *w, const int64_t *sizes, size_t count)
+{
+    char *at = file_room(w, &w->tail, 8 * count);
+    for (size_t i = 0; at && i < count; i++)
+        gnomon__put_64(at + 8 * i, (uint64_t)sizes[i]);
+}
+
+/* Where a list of `count` begins in the tail; 0: it is empty. */
+static uint32_t file_list(file_writer *w, const gnomon__field *f,
+                          const void *list, size_t count)
+{
+    const uint32_t where = tail_at(w);
+    if (!count)
         return 0;
-    uint32_t where = tail_at(w);
-    char *at = file_room(w, &w->tail, 48 + 8 * s->cell_count);
-    if (!at)
-        return 0;
-    gnomon__put_64(at, s->count);
-    gnomon__put_64(at + 8, s->total_ns);
-    gnomon__put_64(at + 16, s->self_ns);
-    gnomon__put_64(at + 24, s->min_ns);
-    gnomon__put_64(at + 32, s->max_ns);
-    gnomon__put_64(at + 40, s->cell_count);
-    for (size_t i = 0; i < s->cell_count; i++)
-        gnomon__put_64(at + 48 + 8 * i,
-                       (uint64_t)s->cells[i].cell << 54 |
-                           (s->cells[i].count & ((1ull << 54) - 1)));
+    if (f->type == GNOMON__TYPE_CELLS)
+        file_cells(w, list, count);
+    else if (f->type >= GNOMON__TYPE_DIMS)
+        file_sizes(w, list, count);
+    else
+        file_structs(w, &gnomon__structs[f->of], list, count);
     return where;
 }
 
-static uint32_t file_memory(file_writer *w, const gnomon_node_info *n)
+/* Puts a field at `at` of a buffer, which may move meanwhile; its bytes there. */
+static uint32_t file_field(file_writer *w, file_buffer *to, size_t at,
+                           const gnomon__field *f, const void *of)
 {
-    uint32_t where = tail_at(w);
-    if (!n->memory_count)
-        return 0;
-    char *at = file_room(w, &w->tail, 56 * n->memory_count);
-    for (size_t i = 0; at && i < n->memory_count; i++, at += 56) {
-        const gnomon_memory_stats *m = gnomon_memory_at(n, i);
-        gnomon__put_64(at, file_number(w, GNOMON_TRACKS, m->pool));
-        gnomon__put_64(at + 8, m->allocations);
-        gnomon__put_64(at + 16, m->frees);
-        gnomon__put_64(at + 24, m->allocated_bytes);
-        gnomon__put_64(at + 32, m->freed_bytes);
-        gnomon__put_64(at + 40, (uint64_t)m->live_bytes);
-        gnomon__put_64(at + 48, m->peak_bytes);
-    }
-    return where;
-}
-
-static uint32_t file_work(file_writer *w, const gnomon_work_stats *work)
-{
-    uint32_t where = tail_at(w);
-    char *at = work ? file_room(w, &w->tail, 16) : NULL;
-    if (!at)
-        return 0;
-    gnomon__put_64(at, work->flops);
-    gnomon__put_64(at + 8, work->bytes);
-    return where;
-}
-
-static uint32_t file_inputs(file_writer *w, const gnomon_op_info *op)
-{
-    uint32_t where = tail_at(w);
-    for (size_t i = 0; op->inputs && i < op->input_count; i++) {
-        const gnomon_tensor *t = gnomon_input_at(op, i);
-        uint32_t dtype = file_text_at(w, t->dtype);
-        size_t lists = t->strides ? 2 : 1;
-        char *at = file_room(w, &w->tail, 16 + 8 * lists * t->rank);
-        if (!at)
-            return 0;
-        gnomon__put_32(at, dtype);
-        gnomon__put_32(at + 4, t->rank);
-        gnomon__put_32(at + 8, t->strides != NULL);
-        for (uint32_t d = 0; d < t->rank; d++) {
-            gnomon__put_64(at + 16 + 8 * (size_t)d, (uint64_t)t->dims[d]);
-            if (t->strides)
-                gnomon__put_64(at + 16 + 8 * ((size_t)t->rank + d),
-                               (uint64_t)t->strides[d]);
-        }
-    }
-    return op->input_count ? where : 0;
-}
-
-static uint32_t file_attributes(file_writer *w, const gnomon_op_info *op)
-{
-    uint32_t where = tail_at(w);
-    for (size_t i = 0; i < op->attribute_count; i++) {
-        const gnomon_attribute *a = gnomon_attribute_at(op, i);
-        uint32_t key = file_text_at(w, a->key);
-        uint32_t json = file_text_at(w, a->json);
-        char *at = file_room(w, &w->tail, 8);
-        if (!at)
-            return 0;
-        gnomon__put_32(at, key);
-        gnomon__put_32(at + 4, json);
-    }
-    return op->attribute_count ? where : 0;
-}
-
-/* ---- Records --------------------------------------------------------------------- */
-
-static void file_field(file_writer *w, char *at, unsigned type,
-                       const void *info, const char *field)
-{
+    size_t count;
     uint32_t small;
-    uint64_t large;
-    const void *pointer;
-    switch (type) {
-    case GNOMON__FIELD_64:
-        memcpy(&large, field, sizeof large);
-        gnomon__put_64(at, large);
-        return;
-    case GNOMON__FIELD_TEXT:
-    case GNOMON__FIELD_MAYBE:
-        memcpy(&pointer, field, sizeof pointer);
-        gnomon__put_32(at, file_text_at(w, pointer));
-        return;
-    case GNOMON__FIELD_STATS:
-        memcpy(&pointer, field, sizeof pointer);
-        gnomon__put_32(at, file_stats(w, pointer));
-        return;
-    case GNOMON__FIELD_MEMORY:
-        gnomon__put_32(at, file_memory(w, info));
-        gnomon__put_32(
-            at + 4, (uint32_t)((const gnomon_node_info *)info)->memory_count);
-        return;
-    case GNOMON__FIELD_WORK:
-        memcpy(&pointer, field, sizeof pointer);
-        gnomon__put_32(at, file_work(w, pointer));
-        return;
-    case GNOMON__FIELD_INPUTS:
-        gnomon__put_32(at, file_inputs(w, info));
-        gnomon__put_32(at + 4,
-                       (uint32_t)((const gnomon_op_info *)info)->input_count);
-        return;
-    case GNOMON__FIELD_ATTRIBUTES:
-        gnomon__put_32(at, file_attributes(w, info));
-        gnomon__put_32(
-            at + 4, (uint32_t)((const gnomon_op_info *)info)->attribute_count);
-        return;
-    case GNOMON__FIELD_32:
-        memcpy(&small, field, sizeof small);
-        gnomon__put_32(at, small);
-        return;
-    default: /* a number */
-        memcpy(&small, field, sizeof small);
-        gnomon__put_32(
-            at, file_number(w, (int)(type - GNOMON__FIELD_NUMBER), small));
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_U32:
+    case GNOMON__TYPE_I32:
+    case GNOMON__TYPE_TRUTH:
+    case GNOMON__TYPE_WORD:
+    case GNOMON__TYPE_FLAGS:
+        gnomon__put_32(to->bytes + at, gnomon__field_32(f, of));
+        return 4;
+    case GNOMON__TYPE_NUMBER:
+        small =
+            file_number(w, gnomon__number_of(f, of), gnomon__field_32(f, of));
+        gnomon__put_32(to->bytes + at, small);
+        return 4;
+    case GNOMON__TYPE_U64:
+    case GNOMON__TYPE_I64:
+    case GNOMON__TYPE_DOUBLE:
+        gnomon__put_64(to->bytes + at, gnomon__field_64(f, of));
+        return 8;
+    case GNOMON__TYPE_TEXT:
+    case GNOMON__TYPE_MAYBE:
+    case GNOMON__TYPE_JSON:
+        small = file_text_at(w, gnomon__field_pointer(f, of));
+        gnomon__put_32(to->bytes + at, small);
+        return 4;
+    default:
+        count = gnomon__field_count(f, of);
+        small = file_list(w, f, gnomon__field_pointer(f, of), count);
+        gnomon__put_32(to->bytes + at, small);
+        if (gnomon__field_bytes(f) == 4)
+            return 4;
+        gnomon__put_32(to->bytes + at + 4, (uint32_t)count);
+        return 8;
     }
 }
 
-/* Which is a track's number in facts of memory, else a region's. */
-static void shift_event_region(const file_writer *w, void *info)
+static void file_fields(file_writer *w, file_buffer *to, size_t at,
+                        const gnomon__struct *s, const void *of)
 {
-    gnomon_event_info *e = info;
-    if (e->kind == GNOMON_EVENT_MEMORY)
-        e->region = file_number(w, GNOMON_TRACKS, e->region);
+    for (unsigned i = 0; !w->code && i < s->field_count; i++)
+        at += file_field(w, to, at, &s->fields[i], of);
 }
 
-static void end_section(file_writer *w, const gnomon__layout *l)
+static void end_section(file_writer *w, const gnomon__struct *s)
 {
     file_buffer none = {0};
     if (w->texts.used) {
@@ -273,39 +222,33 @@ static void end_section(file_writer *w, const gnomon__layout *l)
         w->texts_written += bytes;
     }
     if (w->count)
-        file_section(w, l->kind, gnomon__record_size(l), w->first, w->count,
-                     &w->records, &w->tail);
+        file_section(w, s->kind, gnomon__record_bytes(s, s->field_count),
+                     w->first, w->count, &w->records, &w->tail);
     w->first += w->count;
     w->count = 0;
 }
 
-static void file_entities(file_writer *w, const gnomon__layout *l,
-                          gnomon__file_range some)
+static void file_entities(file_writer *w, int entity, gnomon__file_range some)
 {
-    uint64_t info[16]; /* of any entity */
-    unsigned size = gnomon__record_size(l);
-    w->first = w->written[l->entity] + 1;
-    if (w->written[l->entity] + some.count > UINT32_MAX)
+    const gnomon__struct *s = &gnomon__structs[entity];
+    const uint32_t size = gnomon__record_bytes(s, s->field_count);
+    gnomon__any any;
+    w->first = w->written[entity] + 1;
+    if (w->written[entity] + some.count > UINT32_MAX)
         w->code = gnomon__fail(GNOMON_EFULL,
                                "more than 4294967295 of a kind in one file");
     for (size_t i = 0; !w->code && i < some.count; i++) {
-        uint32_t given = sizeof info;
-        memcpy(info, &given, sizeof given);
-        w->p->api->get(w->p, l->entity, some.first + i, info);
-        if (l->entity == GNOMON_EVENTS)
-            shift_event_region(w, info);
-        char *at = file_room(w, &w->records, size);
-        for (unsigned k = 0; at && !w->code && k < l->field_count; k++) {
-            const gnomon__field *f = &l->fields[k];
-            file_field(w, at, f->type, info, (const char *)info + f->at);
-            at += gnomon__field_size(f->type);
-        }
+        size_t at = w->records.used;
+        any.struct_size = s->size;
+        w->p->api->get(w->p, entity, some.first + i, &any);
+        if (file_room(w, &w->records, size))
+            file_fields(w, &w->records, at, s, &any);
         w->count++;
         if (w->records.used + w->tail.used >= FULL_SECTION)
-            end_section(w, l);
+            end_section(w, s);
     }
-    end_section(w, l);
-    w->written[l->entity] += some.count;
+    end_section(w, s);
+    w->written[entity] += some.count;
 }
 
 /* How many there are of each kind: what a reader misses when it finds less. */
@@ -313,12 +256,13 @@ static void file_end(file_writer *w)
 {
     file_buffer none = {0};
     for (int i = 0; i < GNOMON__ENTITIES; i++) {
-        const gnomon__layout *l = &gnomon__layouts[gnomon__layout_order[i]];
+        int entity = gnomon__file_order[i];
         char *at = file_room(w, &w->records, 16);
         if (!at)
             return;
-        memcpy(at, l->kind, 4);
-        gnomon__put_64(at + 8, w->written[l->entity]);
+        memcpy(at, gnomon__structs[entity].kind, 4);
+        gnomon__put_32(at + 4, 0);
+        gnomon__put_64(at + 8, w->written[entity]);
     }
     file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
 }
@@ -340,10 +284,10 @@ void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
 void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p)
 {
     w->p = p;
-    for (int i = 0; !w->code && i < GNOMON__SHARED_LAYOUTS; i++) {
-        const gnomon__layout *l = &gnomon__layouts[gnomon__layout_order[i]];
-        gnomon__file_range all = {1, gnomon_profile_count(p, l->entity)};
-        file_entities(w, l, all);
+    for (int i = 0; !w->code && i < GNOMON__SHARED; i++) {
+        int entity = gnomon__file_order[i];
+        gnomon__file_range all = {1, gnomon_profile_count(p, entity)};
+        file_entities(w, entity, all);
     }
 }
 
@@ -357,13 +301,12 @@ void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
     for (int k = 0; !ranges && k < GNOMON__ENTITIES; k++)
         all[k] = (gnomon__file_range){1, gnomon_profile_count(p, k)};
     ranges = ranges ? ranges : all;
-    for (int i = GNOMON__SHARED_LAYOUTS; i < GNOMON__ENTITIES; i++) {
-        int k = gnomon__layout_order[i];
+    for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
+        int k = gnomon__file_order[i];
         w->shift[k] = (uint32_t)(w->written[k] - (ranges[k].first - 1));
     }
-    for (int i = GNOMON__SHARED_LAYOUTS; !w->code && i < GNOMON__ENTITIES; i++)
-        file_entities(w, &gnomon__layouts[gnomon__layout_order[i]],
-                      ranges[gnomon__layout_order[i]]);
+    for (int i = GNOMON__SHARED; !w->code && i < GNOMON__ENTITIES; i++)
+        file_entities(w, gnomon__file_order[i], ranges[gnomon__file_order[i]]);
 }
 
 int gnomon__file_finish(gnomon__file_writer *w)

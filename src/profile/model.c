@@ -15,23 +15,6 @@ struct gnomon__model_block {
     uint64_t room[];
 };
 
-static const size_t entity_sizes[GNOMON__ENTITIES] = {
-    [GNOMON_RUNS] = sizeof(gnomon_run_info),
-    [GNOMON_STAGES] = sizeof(gnomon_stage_info),
-    [GNOMON_STEPS] = sizeof(gnomon_step_info),
-    [GNOMON_TRACKS] = sizeof(gnomon_track_info),
-    [GNOMON_REGIONS] = sizeof(gnomon_region_info),
-    [GNOMON_NODES] = sizeof(gnomon_node_info),
-    [GNOMON_OPENS] = sizeof(gnomon_open_info),
-    [GNOMON_LINKS] = sizeof(gnomon_link_info),
-    [GNOMON_COUNTERS] = sizeof(gnomon_counter_info),
-    [GNOMON_METADATA] = sizeof(gnomon_metadata_info),
-    [GNOMON_LOSSES] = sizeof(gnomon_loss_info),
-    [GNOMON_VIEWS] = sizeof(gnomon_view_info),
-    [GNOMON_OPS] = sizeof(gnomon_op_info),
-    [GNOMON_EVENTS] = sizeof(gnomon_event_info),
-};
-
 static size_t read_count(const gnomon_profile *profile, int entity)
 {
     const gnomon__model *m = (const gnomon__model *)(const void *)profile;
@@ -44,19 +27,17 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
                     void *info)
 {
     const gnomon__model *m = (const gnomon__model *)(const void *)profile;
-    uint32_t size;
+    uint32_t size, have = 0;
     memcpy(&size, info, sizeof size);
-    memset(info, 0, size);
-    if (entity < 0 || entity >= GNOMON__ENTITIES || !number ||
-        number > m->tables[entity].count) {
-        memcpy(info, &size, sizeof size);
-        return GNOMON_EINVAL;
+    if (entity >= 0 && entity < GNOMON__ENTITIES && number &&
+        number <= m->tables[entity].count) {
+        have = (uint32_t)m->tables[entity].size;
+        have = size < have ? size : have;
+        memcpy(info, gnomon__model_at(m, entity, number), have);
     }
-    size_t have = entity_sizes[entity];
-    memcpy(info, gnomon__model_at(m, entity, number),
-           size < have ? size : have);
+    memset((char *)info + have, 0, size - have);
     memcpy(info, &size, sizeof size);
-    return GNOMON_OK;
+    return have ? GNOMON_OK : GNOMON_EINVAL;
 }
 
 static void release(gnomon_profile *profile)
@@ -83,7 +64,7 @@ gnomon__model *gnomon__model_create(void)
         return NULL;
     m->base.api = &readers;
     for (int i = 0; i < GNOMON__ENTITIES; i++)
-        m->tables[i].size = entity_sizes[i];
+        m->tables[i].size = gnomon__structs[i].size;
     return m;
 }
 

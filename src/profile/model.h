@@ -4,9 +4,7 @@
 #ifndef GNOMON_PROFILE_MODEL_H
 #define GNOMON_PROFILE_MODEL_H
 
-#include "gnomon/profile.h"
-
-#define GNOMON__ENTITIES 14
+#include "profile/entity.h"
 
 typedef struct gnomon__table {
     char *items;

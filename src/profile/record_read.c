@@ -10,6 +10,8 @@
 #include "platform/memory.h"
 #include "platform/utf8.h"
 #include "profile/bytes.h"
+#include "profile/fields.h"
+#include "profile/layout.h"
 
 #define LOST "(lost)"
 
@@ -61,75 +63,97 @@ static const char *read_text(const gnomon__record_reader *r, uint32_t at)
     return LOST;
 }
 
-/* ---- What records point to ------------------------------------------------------ */
+/* ---- What records point to -------------------------------------------------- */
 
-static void *record_sized(gnomon__record_reader *r, size_t size)
+/* Room for `count` items of `size`, which have `bytes` each in the tail. Of bytes
+ * that a file leads to again and again it is made once: memory is in proportion
+ * to the file. */
+static void *record_room(gnomon__record_reader *r, size_t count, size_t size,
+                         uint32_t bytes)
 {
-    void *room = gnomon__model_sized(r->m, size);
-    r->no_memory |= !room;
-    return room;
-}
-
-static void *record_room(gnomon__record_reader *r, size_t bytes)
-{
-    void *room = gnomon__model_room(r->m, bytes);
+    if (count > r->tail_left / bytes)
+        return NULL;
+    void *room = gnomon__model_room(r->m, count * size);
+    r->tail_left -= count * bytes;
     r->no_memory |= !room;
     return room;
 }
 
 /* `count` items of `size` behind the records; NULL: they are not there. */
-static const char *behind(const gnomon__record_reader *r, uint32_t where,
+static const char *behind(const gnomon__record_reader *r, uint64_t where,
                           uint64_t count, uint64_t size)
 {
     uint64_t records = (uint64_t)r->s->count * r->s->item_size;
     uint64_t left = r->s->bytes - records;
-    if (!where || where - 1u > left || count > (left - (where - 1u)) / size)
+    if (!where || where - 1 > left || count > (left - (where - 1)) / size)
         return NULL;
-    return r->s->payload + records + (where - 1u);
+    return r->s->payload + records + (where - 1);
 }
 
-static int read_stats(gnomon__record_reader *r, uint32_t where,
-                      gnomon_stats *out)
+static void *read_cells(gnomon__record_reader *r, uint32_t where,
+                        uint32_t count)
 {
-    const char *at = behind(r, where, 1, 48);
-    if (!at)
-        return 0;
-    uint64_t cells = gnomon__get_64(at + 40);
-    if (!behind(r, where + 48, cells, 8) && cells)
-        return 0;
-    gnomon_cell *cell = NULL;
-    if (cells && !(cell = record_room(r, (size_t)cells * sizeof *cell)))
-        return 0;
-    out->count = gnomon__get_64(at);
-    out->total_ns = gnomon__get_64(at + 8);
-    out->self_ns = gnomon__get_64(at + 16);
-    out->min_ns = gnomon__get_64(at + 24);
-    out->max_ns = gnomon__get_64(at + 32);
-    out->cells = cell;
-    out->cell_count = (size_t)cells;
-    for (size_t i = 0; i < cells; i++) {
-        uint64_t packed = gnomon__get_64(at + 48 + 8 * i);
-        cell[i].cell = (uint32_t)(packed >> 54);
-        cell[i].count = packed & ((1ull << 54) - 1);
+    const char *at = behind(r, where, count, 8);
+    gnomon_cell *cells = at ? record_room(r, count, sizeof *cells, 8) : NULL;
+    for (uint32_t i = 0; cells && i < count; i++) {
+        uint64_t packed = gnomon__get_64(at + 8 * (size_t)i);
+        cells[i] = (gnomon_cell){(uint32_t)(packed >> 54), 0,
+                                 packed & ((1ull << 54) - 1)};
     }
-    return 1;
+    return cells;
 }
 
-static const void *read_pointer(gnomon__record_reader *r, unsigned type,
-                                uint32_t where)
+static void *read_sizes(gnomon__record_reader *r, uint32_t where,
+                        uint32_t count)
 {
-    if (type == GNOMON__FIELD_STATS) {
-        gnomon_stats *s = record_sized(r, sizeof *s);
-        return s && read_stats(r, where, s) ? s : NULL;
-    }
-    const char *at = behind(r, where, 1, 16);
-    gnomon_work_stats *w = at ? record_sized(r, sizeof *w) : NULL;
-    if (w) {
-        w->flops = gnomon__get_64(at);
-        w->bytes = gnomon__get_64(at + 8);
-    }
-    return w;
+    const char *at = behind(r, where, count, 8);
+    int64_t *sizes = at ? record_room(r, count, sizeof *sizes, 8) : NULL;
+    for (uint32_t i = 0; sizes && i < count; i++)
+        sizes[i] = (int64_t)gnomon__get_64(at + 8 * (size_t)i);
+    return sizes;
 }
+
+static void read_fields(gnomon__record_reader *r, const gnomon__struct *s,
+                        const char *at, uint32_t left, void *to);
+
+/* The bytes of the struct that lies there; 0: none that has at least `least`. */
+static uint32_t struct_bytes(const gnomon__record_reader *r, uint64_t where,
+                             uint32_t least)
+{
+    const char *at = behind(r, where, 1, GNOMON__PART_HEADER);
+    uint32_t size = at ? gnomon__get_32(at) : 0;
+    return size >= least && behind(r, where, 1, size) ? size : 0;
+}
+
+/* As many structs of a list as are there, one behind the other; each has at least
+ * the fields of the first release. */
+static void *read_structs(gnomon__record_reader *r, const gnomon__struct *s,
+                          uint64_t where, uint32_t *count)
+{
+    const uint32_t least =
+        GNOMON__PART_HEADER + gnomon__record_bytes(s, s->first_count);
+    const uint64_t most = r->tail_left / least;
+    uint32_t n = 0, size;
+    for (uint64_t at = where;
+         n < *count && n < most && (size = struct_bytes(r, at, least)) != 0;
+         n++)
+        at += size;
+    char *list = n ? record_room(r, n, s->size, least) : NULL;
+    *count = n;
+    for (uint32_t i = 0; list && i < n; i++) {
+        char *to = list + (size_t)i * s->size;
+        const uint32_t struct_size = s->size;
+        const char *at = behind(r, where, 1, GNOMON__PART_HEADER);
+        size = gnomon__get_32(at);
+        memcpy(to, &struct_size, sizeof struct_size);
+        read_fields(r, s, at + GNOMON__PART_HEADER, size - GNOMON__PART_HEADER,
+                    to);
+        where += size;
+    }
+    return list;
+}
+
+/* ---- Records --------------------------------------------------------------------- */
 
 /* A number of the file as one of the part; what is not in it is nowhere. */
 static uint32_t read_number(const gnomon__record_reader *r, int entity,
@@ -140,150 +164,101 @@ static uint32_t read_number(const gnomon__record_reader *r, int entity,
     return number > r->before[entity] ? number - r->before[entity] : UINT32_MAX;
 }
 
-static void read_memory(gnomon__record_reader *r, gnomon_node_info *n,
-                        uint32_t where, uint32_t count)
+static const char *read_text_of(const gnomon__record_reader *r,
+                                const gnomon__field *f, uint32_t at)
 {
-    const char *at = behind(r, where, count, 56);
-    gnomon_memory_stats *m =
-        at && count ? record_room(r, count * sizeof *m) : NULL;
-    if (!m)
-        return;
-    n->memory = m;
-    n->memory_count = count;
-    for (; count; count--, at += 56, m++) {
-        m->struct_size = sizeof *m;
-        m->pool = read_number(r, GNOMON_TRACKS, gnomon__get_32(at));
-        m->allocations = gnomon__get_64(at + 8);
-        m->frees = gnomon__get_64(at + 16);
-        m->allocated_bytes = gnomon__get_64(at + 24);
-        m->freed_bytes = gnomon__get_64(at + 32);
-        m->live_bytes = (int64_t)gnomon__get_64(at + 40);
-        m->peak_bytes = gnomon__get_64(at + 48);
-    }
+    if (!at && f->type == GNOMON__TYPE_MAYBE)
+        return NULL;
+    const char *text = read_text(r, at);
+    return f->type == GNOMON__TYPE_JSON &&
+                   !gnomon__json_valid(text, strlen(text))
+               ? "null"
+               : text;
 }
 
-static const int64_t *read_list(gnomon__record_reader *r, uint32_t where,
-                                uint32_t count)
+/* One struct, a list, or what is none of them where they should be. */
+static void read_list(gnomon__record_reader *r, const gnomon__field *f,
+                      const char *at, void *of)
 {
-    const char *at = behind(r, where, count, 8);
-    int64_t *list = at && count ? record_room(r, count * sizeof *list) : NULL;
-    for (uint32_t i = 0; list && i < count; i++)
-        list[i] = (int64_t)gnomon__get_64(at + 8 * (size_t)i);
-    return list;
+    uint32_t where = gnomon__get_32(at), count = 1;
+    const void *list = NULL;
+    if (gnomon__field_bytes(f) == 8)
+        count = gnomon__get_32(at + 4);
+    else if (f->type == GNOMON__TYPE_STRIDES)
+        memcpy(&count, (const char *)of + f->count_at, sizeof count);
+    if (!where || !count)
+        return;
+    if (f->type == GNOMON__TYPE_CELLS)
+        list = read_cells(r, where, count);
+    else if (f->type >= GNOMON__TYPE_DIMS)
+        list = read_sizes(r, where, count);
+    else
+        list = read_structs(r, &gnomon__structs[f->of], where, &count);
+    gnomon__field_set(f, of, &list, sizeof list);
+    if (list && gnomon__field_bytes(f) == 8)
+        gnomon__field_count_set(f, of, count);
 }
 
-static void read_inputs(gnomon__record_reader *r, gnomon_op_info *op,
-                        uint32_t where, uint32_t count)
+static void read_field(gnomon__record_reader *r, const gnomon__field *f,
+                       const char *at, void *of)
 {
-    /* At least 16 bytes each: so many that are not there are not allocated. */
-    gnomon_tensor *t = count && behind(r, where, count, 16)
-                           ? record_room(r, count * sizeof *t)
-                           : NULL;
-    op->inputs = t;
-    for (; t && count; count--, t++) {
-        const char *at = behind(r, where, 1, 16);
-        if (!at)
-            return;
-        uint32_t rank = gnomon__get_32(at + 4);
-        uint32_t has_strides = gnomon__get_32(at + 8);
-        t->struct_size = sizeof *t;
-        t->dtype = read_text(r, gnomon__get_32(at));
-        t->dims = read_list(r, where + 16, rank);
-        t->rank = t->dims ? rank : 0;
-        where += 16 + 8 * t->rank;
-        if (has_strides && t->rank) {
-            t->strides = read_list(r, where, rank);
-            where += 8 * t->rank;
-        }
-        op->input_count++;
-    }
-}
-
-const char *gnomon__valid_json(const char *json)
-{
-    return gnomon__json_valid(json, strlen(json)) ? json : "null";
-}
-
-static void read_attributes(gnomon__record_reader *r, gnomon_op_info *op,
-                            uint32_t where, uint32_t count)
-{
-    const char *at = behind(r, where, count, 8);
-    gnomon_attribute *a =
-        at && count ? record_room(r, count * sizeof *a) : NULL;
-    op->attributes = a;
-    for (; a && count; count--, a++, at += 8) {
-        a->struct_size = sizeof *a;
-        a->key = read_text(r, gnomon__get_32(at));
-        a->json = read_text(r, gnomon__get_32(at + 4));
-        a->json = gnomon__valid_json(a->json);
-        op->attribute_count++;
-    }
-}
-
-/* ---- Records --------------------------------------------------------------------- */
-
-static void read_field(gnomon__record_reader *r, unsigned type, const char *at,
-                       void *info, char *field)
-{
-    uint32_t small = gnomon__get_32(at);
-    uint32_t next = gnomon__field_size(type) == 8 ? gnomon__get_32(at + 4) : 0;
-    uint64_t large = small | (uint64_t)next << 32;
-    const void *pointer;
-    switch (type) {
-    case GNOMON__FIELD_64:
-        memcpy(field, &large, sizeof large);
+    uint32_t small;
+    uint64_t large;
+    const char *text;
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_U32:
+    case GNOMON__TYPE_I32:
+    case GNOMON__TYPE_TRUTH:
+    case GNOMON__TYPE_WORD:
+    case GNOMON__TYPE_FLAGS:
+        small = gnomon__get_32(at);
+        gnomon__field_set(f, of, &small, sizeof small);
         return;
-    case GNOMON__FIELD_TEXT:
-    case GNOMON__FIELD_MAYBE:
-        pointer = read_text(r, small);
-        if (!small && type == GNOMON__FIELD_MAYBE)
-            pointer = NULL;
-        memcpy(field, &pointer, sizeof pointer);
+    case GNOMON__TYPE_NUMBER:
+        small = read_number(r, gnomon__number_of(f, of), gnomon__get_32(at));
+        gnomon__field_set(f, of, &small, sizeof small);
         return;
-    case GNOMON__FIELD_STATS:
-    case GNOMON__FIELD_WORK:
-        pointer = small ? read_pointer(r, type, small) : NULL;
-        memcpy(field, &pointer, sizeof pointer);
+    case GNOMON__TYPE_U64:
+    case GNOMON__TYPE_I64:
+    case GNOMON__TYPE_DOUBLE:
+        large = gnomon__get_64(at);
+        gnomon__field_set(f, of, &large, sizeof large);
         return;
-    case GNOMON__FIELD_MEMORY:
-        read_memory(r, info, small, next);
-        return;
-    case GNOMON__FIELD_INPUTS:
-        read_inputs(r, info, small, next);
-        return;
-    case GNOMON__FIELD_ATTRIBUTES:
-        read_attributes(r, info, small, next);
-        return;
-    case GNOMON__FIELD_32:
-        memcpy(field, &small, sizeof small);
+    case GNOMON__TYPE_TEXT:
+    case GNOMON__TYPE_MAYBE:
+    case GNOMON__TYPE_JSON:
+        text = read_text_of(r, f, gnomon__get_32(at));
+        gnomon__field_set(f, of, &text, sizeof text);
         return;
     default:
-        small = read_number(r, (int)type - GNOMON__FIELD_NUMBER, small);
-        memcpy(field, &small, sizeof small);
+        read_list(r, f, at, of);
     }
 }
 
-void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
-                         const char *at, void *info)
+/* From `left` bytes at `at`; of an older gnomon what is missing is zero. */
+static void read_fields(gnomon__record_reader *r, const gnomon__struct *s,
+                        const char *at, uint32_t left, void *to)
 {
-    static const char *const none = "";
-    uint32_t left = r->s->item_size;
-    for (unsigned i = 0; i < l->field_count; i++) {
-        const gnomon__field *f = &l->fields[i];
-        unsigned size = gnomon__field_size(f->type);
-        if (left < size) { /* of an older gnomon: what is missing is zero */
-            left = 0;
-            if (f->type == GNOMON__FIELD_TEXT)
-                memcpy((char *)info + f->at, &none, sizeof none);
+    for (const gnomon__field *f = s->fields, *end = f + s->field_count; f < end;
+         f++) {
+        uint32_t bytes = gnomon__field_bytes(f);
+        const char *none = f->type == GNOMON__TYPE_JSON ? "null" : "";
+        if (left >= bytes) {
+            read_field(r, f, at, to);
+            at += bytes;
+            left -= bytes;
             continue;
         }
-        read_field(r, f->type, at, info, (char *)info + f->at);
-        at += size;
-        left -= size;
+        left = 0;
+        if (f->type == GNOMON__TYPE_TEXT || f->type == GNOMON__TYPE_JSON)
+            gnomon__field_set(f, to, &none, sizeof none);
     }
-    gnomon_event_info *e = info;
-    if (l->entity == GNOMON_EVENTS && e->kind == GNOMON_EVENT_MEMORY)
-        e->region = read_number(r, GNOMON_TRACKS, e->region);
+}
+
+void gnomon__record_read(gnomon__record_reader *r, int entity, const char *at,
+                         void *to)
+{
+    read_fields(r, &gnomon__structs[entity], at, r->s->item_size, to);
 }
 
 void gnomon__texts_free(gnomon__record_reader *r)

@@ -3,6 +3,7 @@
 #define GNOMON_PROFILE_RECORD_READ_H
 
 #include "profile/file_read.h"
+#include "profile/model.h"
 
 typedef struct gnomon__read_texts {
     uint64_t first, bytes;
@@ -15,19 +16,17 @@ typedef struct gnomon__record_reader {
     size_t text_count, text_room;
     const gnomon__section *s;          /* the one at hand */
     uint32_t before[GNOMON__ENTITIES]; /* numbers of a kind begin above it */
-    int no_memory;                     /* for what a record pointed to */
+    uint64_t tail_left; /* bytes of its tail that nothing led to yet */
+    int no_memory;      /* for what a record pointed to */
 } gnomon__record_reader;
 
 /* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__texts_keep(gnomon__record_reader *r);
 void gnomon__texts_free(gnomon__record_reader *r);
 
-/* Fills `info`, all zero, from the record at `at` of the section at hand. What
+/* Fills `to`, zeroes but for its struct_size, from the record at `at` of the section at hand. What
  * is not there is left out: a text is then "(lost)", a block absent. */
-void gnomon__record_read(gnomon__record_reader *r, const gnomon__layout *l,
-                         const char *at, void *info);
-
-/* `json`, or "null" where it is none. */
-const char *gnomon__valid_json(const char *json);
+void gnomon__record_read(gnomon__record_reader *r, int entity, const char *at,
+                         void *to);
 
 #endif

@@ -100,7 +100,7 @@ static int resynchronize(gnomon__sections *s)
 static int section_sort(const char *kind)
 {
     for (int k = 0; k < GNOMON__ENTITIES; k++)
-        if (strcmp(gnomon__layouts[k].kind, kind) == 0)
+        if (strcmp(gnomon__structs[k].kind, kind) == 0)
             return k;
     return strcmp(kind, "TEXT") == 0   ? GNOMON__SECTION_TEXT
            : strcmp(kind, "END ") == 0 ? GNOMON__SECTION_END

@@ -10,18 +10,17 @@ import zlib
 
 NUMBERS = {"u32": "<I", "u64": "<Q", "i32": "<i", "i64": "<q", "f64": "<d"}
 KINDS = {  # in the order of gnomon/entities.h
-    "RUN ": "i32 rank, i32 local_rank, i32 world_size, text host, i64 pid, "
-            "text? dir, text spec, text clock, text? attempt, "
-            "u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns, text? job, "
-            "text? uuid",
-    "STAG": "u32 run, u32 ordinal, text name, i32 ended, u64 begin_ns, "
-            "u64 end_ns, stats steps",
-    "STEP": "u32 stage, i32 phase, u64 number, u64 begin_ns, u64 end_ns",
-    "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, u32 lives, "
-            "i64 os_id, i32 alive, i32 inexact",
-    "REGN": "u32 kind, text name, text category, text file, text function, "
-            "u32 line",
-    "NODE": "u32 track, u32 stage, u32 parent, u32 region, u32 op, u32 view, "
+    "RUN ": "text job, i32 rank, text attempt, text uuid, i32 local_rank, "
+            "i32 world_size, text host, i64 pid, text dir, text spec, "
+            "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns",
+    "STAG": "u32 run, u32 ordinal, text name, u64 begin_ns, u64 end_ns, "
+            "i32 ended, stats steps",
+    "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, i32 phase",
+    "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
+            "u32 lives, i32 alive, i32 inexact",
+    "REGN": "u32 kind, text name, text category, text file, u32 line, "
+            "text function",
+    "NODE": "u32 track, u32 stage, u32 view, u32 parent, u32 region, u32 op, "
             "u32 open, u32 flags, u64 first, stats host, stats device, "
             "memory memory, work work",
     "OPEN": "u32 track, u32 node, u64 begin_ns",
@@ -33,11 +32,21 @@ KINDS = {  # in the order of gnomon/entities.h
     "LOSS": "u32 run, u32 track, text kind, u64 count, u64 begin_ns, "
             "u64 end_ns",
     "VIEW": "text words",
-    "OP  ": "u32 flags, text operation, inputs inputs, attributes attributes, "
+    "OP  ": "text operation, u32 flags, inputs inputs, attributes attributes, "
             "u64 flops, u64 bytes",
     "EVNT": "u32 kind, u32 track, u32 node, u32 region, u64 begin_ns, "
             "u64 duration_ns, u64 instance, f64 value",
 }
+STRUCTS = {
+    "stats": "u64 count, u64 total_ns, u64 self_ns, u64 min_ns, u64 max_ns, "
+             "cells cells",
+    "memory": "u32 pool, u64 allocations, u64 frees, u64 allocated_bytes, "
+              "u64 freed_bytes, i64 live_bytes, u64 peak_bytes",
+    "work": "u64 flops, u64 bytes",
+    "inputs": "text dtype, dims dims, strides strides",
+    "attributes": "text key, text json",
+}
+ONE = ("stats", "work")
 
 
 class Reader:
@@ -81,31 +90,23 @@ class Reader:
     def numbers(self, at, form):
         return struct.unpack_from("<" + form, self.tail, at - 1)
 
-    def stats(self, at):
-        if at == 0:
-            return None
-        *sums, cells = self.numbers(at, "6Q")
-        packed = self.numbers(at + 48, f"{cells}Q")
-        return sums, [(c >> 54, c & ((1 << 54) - 1)) for c in packed]
+    def struct(self, what, at):
+        """A struct of the tail, and where the next one lies."""
+        size, = self.numbers(at, "I")
+        start = at - 1 + 4
+        fields = self.record(STRUCTS[what], self.tail[start:at - 1 + size])
+        return tuple(fields.values()), at + size
 
     def many(self, what, at, count):
+        if what == "cells":
+            packed = self.numbers(at, f"{count}Q") if count else ()
+            return [(c >> 54, c & ((1 << 54) - 1)) for c in packed]
+        if what == "dims":
+            return self.numbers(at, f"{count}q") if count else ()
         out = []
         for _ in range(count):
-            if what == "memory":
-                out.append(self.numbers(at, "5QqQ"))
-                at += 56
-            elif what == "attributes":
-                out.append(tuple(map(self.text, self.numbers(at, "2I"))))
-                at += 8
-            else:
-                dtype, rank, strided, _ = self.numbers(at, "4I")
-                dims = self.numbers(at + 16, f"{rank}q")
-                at += 16 + 8 * rank
-                strides = None
-                if strided:
-                    strides = self.numbers(at, f"{rank}q")
-                    at += 8 * rank
-                out.append((self.text(dtype), dims, strides))
+            item, at = self.struct(what, at)
+            out.append(item)
         return out
 
     def record(self, fields, data):
@@ -118,12 +119,14 @@ class Reader:
                 continue
             where, = struct.unpack_from("<I", data, at)
             at += 4
-            if what in ("text", "text?"):
+            if what == "text":
                 out[name] = self.text(where)
-            elif what == "stats":
-                out[name] = self.stats(where)
-            elif what == "work":
-                out[name] = self.numbers(where, "2Q") if where else None
+            elif what in ONE:
+                out[name] = self.struct(what, where)[0] if where else None
+            elif what == "strides":
+                rank = len(out["dims"])
+                out[name] = (self.numbers(where, f"{rank}q")
+                             if where else None)
             else:
                 count, = struct.unpack_from("<I", data, at)
                 at += 4

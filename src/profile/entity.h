@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The one description of a profile's structs (gnomon/entities.h): a row for each
+ * of their fields. By it entities are copied, checked, mended, written, read,
+ * compared and merged. A field that has a row is in all of that; one that has
+ * none is in nothing of it, and test_entity.c finds it. docs/file-format.md is
+ * the same in words. */
+#ifndef GNOMON_PROFILE_ENTITY_H
+#define GNOMON_PROFILE_ENTITY_H
+
+#include <string.h>
+
+#include "gnomon/profile.h"
+
+#define GNOMON__ENTITIES 14
+
+/* The structs: entities by their gnomon_entity, then what they lead to. */
+enum gnomon__struct_number {
+    GNOMON__STATS = GNOMON__ENTITIES,
+    GNOMON__MEMORY,
+    GNOMON__WORK,
+    GNOMON__INPUT,
+    GNOMON__ATTRIBUTE,
+    GNOMON__STRUCTS
+};
+
+typedef enum gnomon__type {
+    GNOMON__TYPE_U32,
+    GNOMON__TYPE_I32,
+    GNOMON__TYPE_TRUTH,  /* int32_t: 0, 1, or another number */
+    GNOMON__TYPE_WORD,   /* uint32_t or int32_t: one of some words */
+    GNOMON__TYPE_FLAGS,  /* uint32_t: words by bit */
+    GNOMON__TYPE_NUMBER, /* uint32_t: of an entity; 0: none */
+    GNOMON__TYPE_U64,
+    GNOMON__TYPE_I64,
+    GNOMON__TYPE_DOUBLE,
+    /* From here on what is behind a pointer. */
+    GNOMON__TYPE_TEXT,
+    GNOMON__TYPE_MAYBE, /* a text; NULL is not "" */
+    GNOMON__TYPE_JSON,  /* a text that is JSON */
+    GNOMON__TYPE_STRUCT,
+    GNOMON__TYPE_STRUCTS, /* a list; its count is a size_t */
+    GNOMON__TYPE_CELLS,   /* of gnomon_cell; likewise */
+    GNOMON__TYPE_DIMS,    /* of int64_t; its count is a uint32_t */
+    GNOMON__TYPE_STRIDES  /* as many as dims; NULL: none */
+} gnomon__type;
+
+enum gnomon__field_rules {
+    GNOMON__NEEDED = 1, /* JSON must have it; a number is not 0 */
+    GNOMON__OWNED = 2, /* the number of a run: 0 only where there are no runs */
+    GNOMON__KEY = 4,   /* two of equal keys are the same, when merged */
+    /* How the fields of two that are the same become one. Where there is no
+     * rule, either they are equal or code knows. */
+    GNOMON__ADD = 8,
+    GNOMON__LEAST = 16,
+    GNOMON__MOST = 32,
+    GNOMON__MERGED = GNOMON__ADD | GNOMON__LEAST | GNOMON__MOST
+};
+
+typedef struct gnomon__field {
+    const char *name;  /* in C and in JSON */
+    uint16_t at;       /* in its struct */
+    uint16_t count_at; /* of a list's count */
+    uint8_t type;      /* gnomon__type */
+    uint8_t of;        /* by type: a gnomon_entity, a struct, some words */
+    uint8_t rules;     /* bits: gnomon__field_rules */
+    int8_t standard;   /* what a number is that JSON leaves out */
+} gnomon__field;
+
+/* The first number of an entity that is not shared tells whose it is: its run, or
+ * what is of one. */
+typedef struct gnomon__struct {
+    const char *one, *many; /* in messages; `many` in JSON too */
+    char kind[5];           /* in a file; "": no entity */
+    uint8_t field_count;
+    uint8_t first_count; /* how many of them the first release had: they lead */
+    uint16_t size;       /* of the struct */
+    uint16_t first_size; /* likewise */
+    const gnomon__field *fields; /* in the order in which they are written */
+} gnomon__struct;
+
+extern const gnomon__struct gnomon__structs[GNOMON__STRUCTS];
+
+/* The words of a field, up to a NULL. */
+const char *const *gnomon__words(const gnomon__field *f);
+
+/* Entities in the order of a file: what others name comes first, and first of all
+ * what runs share. And in that of JSON. */
+#define GNOMON__SHARED 3
+extern const uint8_t gnomon__file_order[GNOMON__ENTITIES];
+extern const uint8_t gnomon__json_order[GNOMON__ENTITIES];
+
+static inline int gnomon__is_shared(int entity)
+{
+    return entity == GNOMON_REGIONS || entity == GNOMON_OPS ||
+           entity == GNOMON_VIEWS;
+}
+
+/* Room for any of the structs. */
+typedef union gnomon__any {
+    uint32_t struct_size;
+    gnomon_run_info run;
+    gnomon_stage_info stage;
+    gnomon_step_info step;
+    gnomon_track_info track;
+    gnomon_region_info region;
+    gnomon_node_info node;
+    gnomon_open_info open;
+    gnomon_link_info link;
+    gnomon_counter_info counter;
+    gnomon_metadata_info metadata;
+    gnomon_loss_info loss;
+    gnomon_view_info view;
+    gnomon_op_info op;
+    gnomon_event_info event;
+    gnomon_stats stats;
+    gnomon_memory_stats memory;
+    gnomon_work_stats work;
+    gnomon_tensor input;
+    gnomon_attribute attribute;
+} gnomon__any;
+
+/* ---- Fields ----------------------------------------------------------------- */
+
+/* Of the struct `of`. Each is only for types that are so large. */
+static inline uint32_t gnomon__field_32(const gnomon__field *f, const void *of)
+{
+    uint32_t value;
+    memcpy(&value, (const char *)of + f->at, sizeof value);
+    return value;
+}
+
+static inline uint64_t gnomon__field_64(const gnomon__field *f, const void *of)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)of + f->at, sizeof value);
+    return value;
+}
+
+static inline const void *gnomon__field_pointer(const gnomon__field *f,
+                                                const void *of)
+{
+    const void *value;
+    memcpy(&value, (const char *)of + f->at, sizeof value);
+    return value;
+}
+
+static inline void gnomon__field_set(const gnomon__field *f, void *of,
+                                     const void *value, size_t size)
+{
+    memcpy((char *)of + f->at, value, size);
+}
+
+/* What kind of entity a number is of. */
+static inline int gnomon__number_of(const gnomon__field *f, const void *of)
+{
+    const gnomon_event_info *e = of;
+    if (f->of < GNOMON__ENTITIES)
+        return f->of;
+    return e->kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS : GNOMON_REGIONS;
+}
+
+/* Of an entity that has one: the number of what it is of. */
+static inline const gnomon__field *gnomon__first_number(const gnomon__struct *s)
+{
+    const gnomon__field *f = s->fields;
+    while (f->type != GNOMON__TYPE_NUMBER)
+        f++;
+    return f;
+}
+
+/* Item i of a list of structs, from 0. */
+static inline const char *gnomon__struct_at(const void *list, size_t i)
+{
+    uint32_t size;
+    memcpy(&size, list, sizeof size);
+    return (const char *)list + i * size;
+}
+
+#endif
