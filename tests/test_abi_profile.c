@@ -245,23 +245,29 @@ VALUE(GNOMON_OP_BYTES_GIVEN, 4);
 
 #endif
 
-/* What is added to one is what is read from it, whoever is older. */
+/* What is added to one is what is read from it, whoever is older; test_next.c has
+ * the whole of it. */
 TEST(entities_of_any_size)
 {
     gnomon_builder *b;
     gnomon_profile *p;
-    gnomon_region_info r = {.name = "r", .line = 7};
+    struct {
+        gnomon_region_info r;
+        uint64_t later;
+    } l = {.r = {.name = "r", .line = 7}, .later = 5};
+    gnomon_region_info *r = &l.r;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    r.struct_size = offsetof(gnomon_region_info, category);
-    CHECK_EQ(gnomon_builder_add(b, GNOMON_REGIONS, &r), 1);
-    r.struct_size = sizeof r;
-    CHECK_EQ(gnomon_builder_add(b, GNOMON_REGIONS, &r), 2);
+    r->struct_size = sizeof l;
+    CHECK_EQ(gnomon_builder_add(b, GNOMON_REGIONS, r), 1);
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    gnomon_profile_region(p, 1, &r);
-    CHECK_STR(r.name, "r");
-    CHECK_STR(r.category, "");
-    CHECK_EQ(r.line, 0);
-    gnomon_profile_region(p, 2, &r);
-    CHECK_EQ(r.line, 7);
+    r->struct_size = sizeof l;
+    CHECK_EQ(p->api->get(p, GNOMON_REGIONS, 1, r), GNOMON_OK);
+    CHECK_EQ(r->line, 7);
+    CHECK_EQ(l.later, 0);
+    r->line = 9;
+    r->struct_size = offsetof(gnomon_region_info, line);
+    CHECK_EQ(p->api->get(p, GNOMON_REGIONS, 1, r), GNOMON_OK);
+    CHECK_STR(r->name, "r");
+    CHECK_EQ(r->line, 9);
     gnomon_profile_free(p);
 }

@@ -19,4 +19,21 @@ void gnomon__struct_take(const gnomon__struct *s, void *to, const void *from,
 const void *gnomon__struct_whole(const gnomon__struct *s, const void *part,
                                  gnomon__any *room);
 
+/* Who copies what structs point to, into a model. */
+typedef struct gnomon__copier {
+    gnomon__model *m;
+    /* A copy of a text that lives as long as the model, by the field's type;
+     * NULL: `why`, else no memory. */
+    const char *(*text)(struct gnomon__copier *c, const char *text, int type);
+    void *context;   /* the text's */
+    const char *why; /* what is wrong with the struct; NULL: nothing */
+} gnomon__copier;
+
+/* A `text` that keeps each text by itself. */
+const char *gnomon__copy_text(gnomon__copier *c, const char *text, int type);
+
+/* Replaces all that a struct of ours points to by copies, each of ours too. A
+ * missing text becomes "". 0: `why`, else no memory. */
+int gnomon__copy_inside(gnomon__copier *c, const gnomon__struct *s, void *of);
+
 #endif
