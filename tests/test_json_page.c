@@ -3,7 +3,7 @@
  * links: testing
  * needs: cli */
 #include "json_form.h"
-#include "profile/json_form.h"
+#include "profile/entity.h"
 
 static char page[1 << 18];
 
@@ -22,21 +22,25 @@ TEST(the_page_speaks_of_every_field_and_word)
     char quoted[64];
     if (!read_page())
         return;
-    for (size_t k = 0; k < GNOMON__JSON_KINDS; k++) {
-        const gnomon__json_struct *form = &gnomon__json_kinds[k];
-        snprintf(quoted, sizeof quoted, "| `%s` | type", form->name);
+    for (size_t k = 0; k < GNOMON__ENTITIES; k++) {
+        const gnomon__struct *s = &gnomon__structs[k];
+        snprintf(quoted, sizeof quoted, "| `%s` | type", s->many);
         char *from = strstr(page, quoted), *to;
         if (!CHECK(from != NULL) || !CHECK((to = strstr(from, "\n\n")) != NULL))
             return;
         *to = 0;
-        for (size_t i = 0; i < form->field_count; i++) {
-            const gnomon__json_field *f = &form->fields[i];
+        for (size_t i = 0; i < s->field_count; i++) {
+            const gnomon__field *f = &s->fields[i];
+            int is_flags = f->type == GNOMON__TYPE_FLAGS;
+            const char *const *words = is_flags || f->type == GNOMON__TYPE_WORD
+                                           ? gnomon__words(f)
+                                           : NULL;
             snprintf(quoted, sizeof quoted, "`%s`", f->name);
             if (!CHECK(strstr(from, quoted) != NULL))
-                fprintf(stderr, "    %s.%s\n", form->name, f->name);
-            for (uint32_t w = 0; f->words && f->words[w]; w++) {
-                snprintf(quoted, sizeof quoted, "`%s` %d", f->words[w],
-                         f->type == GNOMON__JSON_FLAGS ? 1 << w : (int)w);
+                fprintf(stderr, "    %s.%s\n", s->many, f->name);
+            for (uint32_t w = 0; words && words[w]; w++) {
+                snprintf(quoted, sizeof quoted, "`%s` %d", words[w],
+                         is_flags ? 1 << w : (int)w);
                 if (!CHECK(strstr(from, quoted) != NULL))
                     fprintf(stderr, "    %s\n", quoted);
             }

@@ -14,27 +14,28 @@
 #if GNOMON_WITH_JANSSON
 #include "cli/json_value.h"
 #include "platform/json.h"
+#include "profile/forms.h"
 
 typedef gnomon__json_reading reading;
 
 /* ---- The whole ------------------------------------------------------------------- */
 
-static int read_kind(reading *r, gnomon_builder *b,
-                     const gnomon__json_struct *form, json_t *list)
+static int read_kind(reading *r, gnomon_builder *b, int entity, json_t *list)
 {
+    const gnomon__struct *s = &gnomon__structs[entity];
     size_t i;
     json_t *item;
-    gnomon__json_enter(r, form->name, 0);
+    gnomon__json_enter(r, s->many, 0);
     if (!json_is_array(list))
         return gnomon__json_wrong(r, "not a list");
     json_array_foreach(list, i, item)
     {
-        gnomon__json_any any;
+        gnomon__any any;
         gnomon__json_enter(r, NULL, i + 1);
         memset(&any, 0, sizeof any);
-        int good = gnomon__json_to_struct(r, form, item, (char *)&any);
+        int good = gnomon__json_to_struct(r, s, item, (char *)&any);
         /* Where it cannot be added, finish says why. */
-        int added = good && gnomon_builder_add(b, form->entity, &any);
+        int added = good && gnomon_builder_add(b, entity, &any);
         gnomon__json_drop(r);
         if (!added)
             return 0;
@@ -76,21 +77,21 @@ static void read_root(reading *r, gnomon_builder *b, json_t *root)
     json_t *list;
     if (!read_version(r, root))
         return;
-    for (size_t i = 0; i < GNOMON__JSON_KINDS; i++) {
-        const gnomon__json_struct *form = &gnomon__json_kinds[i];
-        list = json_object_get(root, form->name);
+    for (int i = 0; i < GNOMON__ENTITIES; i++) {
+        int entity = gnomon__json_order[i];
+        list = json_object_get(root, gnomon__structs[entity].many);
         if (list && !json_is_null(list)) {
-            if (!read_kind(r, b, form, list))
+            if (!read_kind(r, b, entity, list))
                 return;
-        } else if (form->entity == GNOMON_RUNS) {
+        } else if (entity == GNOMON_RUNS) {
             (void)gnomon_add_run(b, &nobody);
         }
     }
     json_object_foreach(root, key, list)
     {
         int known = strcmp(key, "gnomon") == 0;
-        for (size_t i = 0; !known && i < GNOMON__JSON_KINDS; i++)
-            known = strcmp(key, gnomon__json_kinds[i].name) == 0;
+        for (int i = 0; !known && i < GNOMON__ENTITIES; i++)
+            known = strcmp(key, gnomon__structs[i].many) == 0;
         if (!known)
             gnomon__json_ignore(r, key);
     }

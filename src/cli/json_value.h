@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "profile/json_form.h"
+#include "profile/entity.h"
 
 /* The deepest place is that of a cell's half. */
 #define GNOMON__JSON_STEPS 8
@@ -64,10 +64,9 @@ int gnomon__json_to_flags(gnomon__json_reading *r, json_t *value,
 int gnomon__json_to_json(gnomon__json_reading *r, json_t *value,
                          const char **out);
 
-/* An object as the struct of that form, into zeroes; what it points to lives
+/* An object as the struct, into zeroes; what it points to lives
  * until gnomon__json_drop, or as long as the object. */
-int gnomon__json_to_struct(gnomon__json_reading *r,
-                           const gnomon__json_struct *form, json_t *object,
-                           char *to);
+int gnomon__json_to_struct(gnomon__json_reading *r, const gnomon__struct *s,
+                           json_t *object, char *to);
 
 #endif

@@ -6,6 +6,10 @@
 
 #include "gnomon/profile.h"
 
+/* The version of the JSON form. It changes when an older reader would get a file
+ * wrong; a key that it may ignore is no change. */
+#define GNOMON__JSON_FORM 1
+
 int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out);
 int gnomon__write_json(const gnomon_profile *p, const gnomon_writer *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile as JSON: an entity a line, by json_form.c's description, through the
+/* A profile as JSON: an entity a line, by the description of entity.h, through the
  * public readers, so of any profile. Nothing is allocated but one buffer.
  *
  * Invariant: a field is left out only if the reader puts the same value back. */
@@ -10,8 +10,8 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
+#include "profile/fields.h"
 #include "profile/forms.h"
-#include "profile/json_form.h"
 
 #define JSON_BUFFER ((size_t)64 << 10)
 
@@ -138,188 +138,128 @@ static void stream_flags(json_stream *s, uint32_t flags,
     stream_words(s, "]");
 }
 
-static void stream_cells(json_stream *s, const gnomon_cell *cells, size_t n)
+static void stream_cell(json_stream *s, const gnomon_cell *cell)
 {
     stream_words(s, "[");
-    for (size_t i = 0; i < n; i++) {
-        stream_words(s, i ? ", [" : "[");
-        stream_digits(s, cells[i].cell);
-        stream_words(s, ", ");
-        stream_u64(s, cells[i].count);
-        stream_words(s, "]");
-    }
-    stream_words(s, "]");
-}
-
-static void stream_sizes(json_stream *s, const int64_t *sizes, size_t n)
-{
-    stream_words(s, "[");
-    for (size_t i = 0; i < n; i++) {
-        stream_words(s, i ? ", " : "");
-        stream_i64(s, sizes[i]);
-    }
+    stream_digits(s, cell->cell);
+    stream_words(s, ", ");
+    stream_u64(s, cell->count);
     stream_words(s, "]");
 }
 
 /* ---- Fields ---------------------------------------------------------------------- */
 
-/* A field as it lies in its struct. What `type` does not speak of is not set. */
-typedef struct form_value {
-    uint32_t u32;
-    int32_t i32;
-    uint64_t u64;
-    double real;
-    const void *pointer;
-    size_t count; /* 0 where the pointer is NULL */
-} form_value;
-
-static form_value field_value(const gnomon__json_field *f, const char *of)
+static int is_left_out(const gnomon__field *f, const void *of)
 {
-    form_value v = {0};
-    uint32_t rank;
-    const char *at = of + f->offset;
-    switch ((gnomon__json_type)f->type) {
-    case GNOMON__JSON_U32:
-    case GNOMON__JSON_I32:
-    case GNOMON__JSON_TRUTH:
-    case GNOMON__JSON_WORD:
-    case GNOMON__JSON_FLAGS:
-        memcpy(&v.u32, at, sizeof v.u32);
-        memcpy(&v.i32, at, sizeof v.i32);
-        break;
-    case GNOMON__JSON_U64:
-    case GNOMON__JSON_I64:
-    case GNOMON__JSON_DOUBLE:
-        memcpy(&v.u64, at, sizeof v.u64);
-        memcpy(&v.real, at, sizeof v.real);
-        break;
-    case GNOMON__JSON_OBJECTS:
-    case GNOMON__JSON_CELLS:
-        memcpy(&v.count, of + f->count_offset, sizeof v.count);
-        memcpy(&v.pointer, at, sizeof v.pointer);
-        break;
-    case GNOMON__JSON_DIMS:
-    case GNOMON__JSON_STRIDES:
-        memcpy(&rank, of + f->count_offset, sizeof rank);
-        v.count = rank;
-        memcpy(&v.pointer, at, sizeof v.pointer);
-        break;
-    default:
-        memcpy(&v.pointer, at, sizeof v.pointer);
-    }
-    if (!v.pointer)
-        v.count = 0;
-    return v;
-}
-
-static int is_left_out(const gnomon__json_field *f, const char *of)
-{
-    form_value v = field_value(f, of);
-    const char *text = v.pointer;
-    if (f->needed)
+    const char *text;
+    if (f->rules & GNOMON__NEEDED)
         return 0;
-    switch ((gnomon__json_type)f->type) {
-    case GNOMON__JSON_U32:
-    case GNOMON__JSON_I32:
-    case GNOMON__JSON_TRUTH:
-    case GNOMON__JSON_WORD:
-    case GNOMON__JSON_FLAGS:
-        return v.i32 == f->standard;
-    case GNOMON__JSON_U64:
-    case GNOMON__JSON_I64:
-    case GNOMON__JSON_DOUBLE: /* by its bits: -0 is not left out */
-        return v.u64 == (uint64_t)f->standard;
-    case GNOMON__JSON_TEXT:
-    case GNOMON__JSON_VALUE:
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_U64:
+    case GNOMON__TYPE_I64:
+    case GNOMON__TYPE_DOUBLE: /* by its bits: -0 is not left out */
+        return gnomon__field_64(f, of) == (uint64_t)f->standard;
+    case GNOMON__TYPE_TEXT:
+    case GNOMON__TYPE_JSON:
+        text = gnomon__field_pointer(f, of);
         return !text || !*text;
-    case GNOMON__JSON_ANY_TEXT:
-    case GNOMON__JSON_OBJECT:
-        return !v.pointer;
+    case GNOMON__TYPE_MAYBE:
+        return !gnomon__field_pointer(f, of);
+    case GNOMON__TYPE_STRUCT:
+    case GNOMON__TYPE_STRUCTS:
+    case GNOMON__TYPE_CELLS:
+    case GNOMON__TYPE_DIMS:
+    case GNOMON__TYPE_STRIDES:
+        return gnomon__field_count(f, of) == 0;
     default:
-        return v.count == 0;
+        return gnomon__field_32(f, of) == (uint32_t)f->standard;
     }
 }
 
-static void stream_fields(json_stream *s, const gnomon__json_struct *form,
-                          const char *of);
+static void stream_struct(json_stream *s, const gnomon__struct *what,
+                          const void *of);
 
-static void stream_objects(json_stream *s, const gnomon__json_struct *form,
-                           const char *objects, size_t n)
+static void stream_list(json_stream *s, const gnomon__field *f, const void *of)
 {
-    uint32_t size;
-    memcpy(&size, objects, sizeof size); /* the first one's is all items' */
+    const void *list = gnomon__field_pointer(f, of);
+    size_t n = gnomon__field_count(f, of);
     stream_words(s, "[");
     for (size_t i = 0; i < n; i++) {
         stream_words(s, i ? ", " : "");
-        stream_fields(s, form, objects + i * size);
+        if (f->type == GNOMON__TYPE_CELLS)
+            stream_cell(s, (const gnomon_cell *)list + i);
+        else if (f->type == GNOMON__TYPE_STRUCTS)
+            stream_struct(s, &gnomon__structs[f->of],
+                          gnomon__struct_at(list, i));
+        else
+            stream_i64(s, ((const int64_t *)list)[i]);
     }
     stream_words(s, "]");
 }
 
-static void stream_value(json_stream *s, const gnomon__json_field *f,
-                         const form_value *v)
+static void stream_value(json_stream *s, const gnomon__field *f, const void *of)
 {
-    switch ((gnomon__json_type)f->type) {
-    case GNOMON__JSON_U32:
-        stream_digits(s, v->u32);
+    const char *text;
+    uint64_t bits;
+    double real;
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_U32:
+    case GNOMON__TYPE_NUMBER:
+        stream_digits(s, gnomon__field_32(f, of));
         break;
-    case GNOMON__JSON_TRUTH:
-        if (v->i32 == 1) {
+    case GNOMON__TYPE_TRUTH:
+        if (gnomon__field_32(f, of) == 1) {
             stream_words(s, "true");
             break;
         } /* fall through */
-    case GNOMON__JSON_I32:
-        stream_i64(s, v->i32);
+    case GNOMON__TYPE_I32:
+        stream_i64(s, (int32_t)gnomon__field_32(f, of));
         break;
-    case GNOMON__JSON_U64:
-        stream_u64(s, v->u64);
+    case GNOMON__TYPE_WORD:
+        stream_word(s, gnomon__field_32(f, of), gnomon__words(f));
         break;
-    case GNOMON__JSON_I64:
-        stream_i64(s, (int64_t)v->u64);
+    case GNOMON__TYPE_FLAGS:
+        stream_flags(s, gnomon__field_32(f, of), gnomon__words(f));
         break;
-    case GNOMON__JSON_DOUBLE:
-        stream_double(s, v->real);
+    case GNOMON__TYPE_U64:
+        stream_u64(s, gnomon__field_64(f, of));
         break;
-    case GNOMON__JSON_WORD:
-        stream_word(s, v->u32, f->words);
+    case GNOMON__TYPE_I64:
+        stream_i64(s, (int64_t)gnomon__field_64(f, of));
         break;
-    case GNOMON__JSON_FLAGS:
-        stream_flags(s, v->u32, f->words);
+    case GNOMON__TYPE_DOUBLE:
+        bits = gnomon__field_64(f, of);
+        memcpy(&real, &bits, sizeof real);
+        stream_double(s, real);
         break;
-    case GNOMON__JSON_TEXT:
-    case GNOMON__JSON_ANY_TEXT:
-    case GNOMON__JSON_VALUE:
-        stream_text(s, v->pointer ? v->pointer : "");
+    case GNOMON__TYPE_TEXT:
+    case GNOMON__TYPE_MAYBE:
+    case GNOMON__TYPE_JSON:
+        text = gnomon__field_pointer(f, of);
+        stream_text(s, text ? text : "");
         break;
-    case GNOMON__JSON_OBJECT:
-        stream_fields(s, f->of, v->pointer);
+    case GNOMON__TYPE_STRUCT:
+        stream_struct(s, &gnomon__structs[f->of], gnomon__field_pointer(f, of));
         break;
-    case GNOMON__JSON_OBJECTS:
-        stream_objects(s, f->of, v->pointer, v->count);
-        break;
-    case GNOMON__JSON_CELLS:
-        stream_cells(s, v->pointer, v->count);
-        break;
-    case GNOMON__JSON_DIMS:
-    case GNOMON__JSON_STRIDES:
-        stream_sizes(s, v->pointer, v->count);
-        break;
+    default:
+        stream_list(s, f, of);
     }
 }
 
-static void stream_fields(json_stream *s, const gnomon__json_struct *form,
-                          const char *of)
+static void stream_struct(json_stream *s, const gnomon__struct *what,
+                          const void *of)
 {
     const char *comma = "{\"";
-    for (size_t i = 0; i < form->field_count && !s->code; i++) {
-        const gnomon__json_field *f = &form->fields[i];
+    gnomon__any room;
+    of = gnomon__struct_whole(what, of, &room);
+    for (unsigned i = 0; i < what->field_count && !s->code; i++) {
+        const gnomon__field *f = &what->fields[i];
         if (is_left_out(f, of))
             continue;
-        form_value v = field_value(f, of);
         stream_words(s, comma);
         stream_words(s, f->name);
         stream_words(s, "\": ");
-        stream_value(s, f, &v);
+        stream_value(s, f, of);
         comma = ", \"";
     }
     stream_words(s, *comma == '{' ? "{}" : "}");
@@ -328,21 +268,21 @@ static void stream_fields(json_stream *s, const gnomon__json_struct *form,
 /* ---- The whole ------------------------------------------------------------------- */
 
 /* No runs is said, as a reader makes one where none is named. */
-static void stream_kind(json_stream *s, const gnomon_profile *p,
-                        const gnomon__json_struct *form)
+static void stream_kind(json_stream *s, const gnomon_profile *p, int entity)
 {
-    size_t n = gnomon_profile_count(p, form->entity);
-    if (!n && form->entity != GNOMON_RUNS)
+    const gnomon__struct *what = &gnomon__structs[entity];
+    size_t n = gnomon_profile_count(p, entity);
+    if (!n && entity != GNOMON_RUNS)
         return;
     stream_words(s, ",\n\"");
-    stream_words(s, form->name);
+    stream_words(s, what->many);
     stream_words(s, "\": [");
     for (size_t i = 1; i <= n && !s->code; i++) {
-        gnomon__json_any any;
-        any.struct_size = form->size;
-        s->code = p->api->get(p, form->entity, i, &any);
+        gnomon__any any;
+        any.struct_size = what->size;
+        s->code = p->api->get(p, entity, i, &any);
         stream_words(s, i > 1 ? ",\n" : "\n");
-        stream_fields(s, form, (const char *)&any);
+        stream_struct(s, what, &any);
     }
     stream_words(s, "]");
 }
@@ -354,8 +294,8 @@ int gnomon__write_json(const gnomon_profile *p, const gnomon_writer *out)
         return gnomon__fail(GNOMON_ENOMEM, "no memory to write a profile");
     stream_words(&s, "{\"gnomon\": ");
     stream_digits(&s, GNOMON__JSON_FORM);
-    for (size_t i = 0; i < GNOMON__JSON_KINDS; i++)
-        stream_kind(&s, p, &gnomon__json_kinds[i]);
+    for (int i = 0; i < GNOMON__ENTITIES; i++)
+        stream_kind(&s, p, gnomon__json_order[i]);
     stream_words(&s, "}\n");
     stream_flush(&s);
     gnomon__free(s.buffer);
