@@ -173,37 +173,38 @@ static void check_lie(struct lie l, const char *where)
 TEST(each_lie_is_named)
 {
     check_lie(truth, NULL);
-    LIE(pool.run, 0, "node 1: its memory is of no pool of its run");
+    LIE(pool.run, 0, "track 2: run 0 is not there");
     LIE(cell.cell, gnomon_cell_of(UINT64_MAX), NULL);
     LIE(cell.cell, gnomon_cell_of(UINT64_MAX) + 1,
         "the device's part of node 1: histogram cells");
-    LIE(track.run, 2, "node 1: its stage is of another run");
-    LIE(stage.run, 0, "node 1: its stage is of another run");
+    LIE(track.run, 2, "track 1: run 2 is not there");
+    LIE(stage.run, 0, "stage 1: run 0 is not there");
     LIE(stage.end_ns, 0, NULL);
     LIE(stage.begin_ns, 10, "stage 1: ends");
-    LIE(step.stage, 2, "step 1:");
+    LIE(step.stage, 2, "step 1: stage 2 is not there");
     LIE(step.begin_ns, 5, "step 1:");
-    LIE(node.track, 3, "node 1: names");
-    LIE(node.region, 2, "node 1: names");
-    LIE(node.stage, 2, "node 1: names");
-    LIE(node.op, 1, "node 1: names");
-    LIE(node.view, 1, "node 1: names");
+    LIE(node.track, 3, "node 1: track 3 is not there");
+    LIE(node.region, 2, "node 1: region 2 is not there");
+    LIE(node.stage, 2, "node 1: stage 2 is not there");
+    LIE(node.op, 1, "node 1: op 1 is not there");
+    LIE(node.view, 1, "node 1: view 1 is not there");
     LIE(node.parent, 1, "node 1: parent");
     LIE(device.count, 2, "the device's part of node 1:");
     LIE(memory.pool, 1, "node 1: its memory");
     LIE(memory.live_bytes, 7, "node 1: live");
     LIE(memory.peak_bytes, 9, "node 1: live");
-    LIE(open.node, 2, "open scope 1:");
-    LIE(open.track, 2, "open scope 1:");
-    LIE(counter.track, 0, "counter 1: names");
-    LIE(counter.region, 2, "counter 1: names");
+    LIE(open.node, 2, "open scope 1: node 2 is not there");
+    LIE(open.track, 2, "open scope 1: its node is not open");
+    LIE(counter.track, 0, "counter 1: track 0 is not there");
+    LIE(counter.region, 2, "counter 1: region 2 is not there");
     LIE(counter.max, -1, "counter 1: min");
-    LIE(loss.track, 3, "loss 1:");
-    LIE(loss.run, 2, "loss 1:");
-    LIE(metadata.run, 0, "metadata 1:");
-    LIE(event[0].node, 0, "event 1: names");
+    LIE(loss.track, 3, "loss 1: track 3 is not there");
+    LIE(loss.run, 2, "loss 1: run 2 is not there");
+    LIE(metadata.run, 0, "metadata 1: run 0 is not there");
+    LIE(event[0].node, 0, "event 1: names no node");
     LIE(event[0].track, 2, "event 1: its node");
-    LIE(event[1].region, 0, "event 2: names");
+    LIE(event[1].region, 0, "event 2: names no region or pool");
+    LIE(event[1].region, 2, "event 2: region 2 is not there");
     LIE(event[1].begin_ns, 4, "event 2: begins");
 }
 
@@ -287,11 +288,11 @@ static void check_across(enum across what, const char *where)
 TEST(nothing_leads_to_another_run)
 {
     check_across(NOWHERE, NULL);
-    check_across(LINK, "link 1: leads to another run");
-    check_across(COUNTER, "counter 1: its stage");
-    check_across(LOSS, "loss 1: its track");
-    check_across(EVENT, "event 1: its node");
-    check_across(MEMORY_EVENT, "event 2: its node or pool");
+    check_across(LINK, "link 1: to 2 is of another run");
+    check_across(COUNTER, "counter 1: stage 2 is of another run");
+    check_across(LOSS, "loss 1: track 1 is of another run");
+    check_across(EVENT, "event 1: node 2 is of another run");
+    check_across(MEMORY_EVENT, "event 2: region 4 is of another run");
 }
 
 TEST(what_an_op_points_to_is_there)
@@ -306,6 +307,31 @@ TEST(what_an_op_points_to_is_there)
     CHECK_EQ(gnomon_add_op(b, &op), 0);
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_EINVAL);
     CHECK_STR(gnomon_error_text(), "entity 1 of kind 12: a shape without dims");
+}
+
+/* Behind a pointer, too, a struct says its size: that of the first release at
+ * least. */
+TEST(what_is_led_to_says_its_size)
+{
+    gnomon_work_stats work = {.flops = 3};
+    gnomon_builder *b;
+    gnomon_profile *p;
+    for (uint32_t size = 0; size <= sizeof work; size++) {
+        work.struct_size = size;
+        gnomon_builder_create(&b);
+        gnomon_add_run(b, &truth.run);
+        gnomon_add_track(b, &truth.track);
+        gnomon_add_region(b, &truth.region);
+        gnomon_add_node(
+            b, &(gnomon_node_info){.track = 1, .region = 1, .work = &work});
+        CHECK_EQ(gnomon_builder_finish(b, &p),
+                 size < sizeof work ? GNOMON_EINVAL : GNOMON_OK);
+        CHECK_STR(gnomon_error_text(), size < sizeof work
+                                           ? "entity 1 of kind 5: a part's "
+                                             "struct_size is not set"
+                                           : "");
+        gnomon_profile_free(p);
+    }
 }
 
 /* ---- Without memory ------------------------------------------------------------ */

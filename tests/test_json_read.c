@@ -240,8 +240,9 @@ TEST(rules_of_profiles_are_checked_too)
     WRONG_NODE("\"parent\": 2", "node 2: parent 2 is not before it");
     WRONG_NODE("\"host\": {\"count\": 2, \"cells\": [[1, 1]]}",
                "node 2: histogram counts 1, count is 2");
-    WRONG("\"runs\": [], \"tracks\": [{}]", "track 1: names no run");
-    WRONG("\"links\": [{\"from\": 1, \"to\": 1}]", "link 1: leads nowhere");
+    WRONG("\"runs\": [], \"tracks\": [{}]", "track 1: run 1 is not there");
+    WRONG("\"links\": [{\"from\": 1, \"to\": 1}]",
+          "link 1: from 1 is not there");
 }
 
 TEST(what_is_no_profile_says_so)

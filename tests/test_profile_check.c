@@ -78,6 +78,7 @@ NODE_LIE(own_parent, n->parent = 2)
 NODE_LIE(later_parent, n->parent = 3)
 NODE_LIE(parent_elsewhere, n->parent = 1)
 NODE_LIE(closed, n->open = 0)
+STATS_LIE(no_size, s->struct_size = 0)
 STATS_LIE(more_calls, s->count++)
 STATS_LIE(fewer_calls, s->count--)
 STATS_LIE(more_total, s->total_ns++)
@@ -164,6 +165,7 @@ static const struct {
     LIE(NODES, 2, own_parent, "node 2"),
     LIE(NODES, 2, later_parent, "node 2"),
     LIE(NODES, 4, parent_elsewhere, "node 4"),
+    LIE(NODES, 2, no_size, "node 2: the struct_size of its host is not set"),
     LIE(NODES, 2, more_calls, "node 2"),
     LIE(NODES, 2, fewer_calls, "node 2"),
     LIE(NODES, 1, more_total, "node 1 (outer)"),

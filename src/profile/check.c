@@ -1,22 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The invariants of a profile, checked through its public readers, so that any
- * profile can be checked, whoever made it. docs/profile.md lists them. */
+ * profile can be checked, whoever made it. docs/profile.md lists them. Whatever
+ * is named is looked for first, by the rows of entity.h: all that comes after may
+ * follow it. */
 #include <string.h>
 
-#include "gnomon/profile.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-
-typedef struct sums {
-    uint64_t children; /* of a node: its children's totals */
-} sums;
+#include "profile/fields.h"
 
 typedef struct track_sums {
     uint64_t self, roots;
+    uint64_t last; /* when its last event began */
     int loose; /* something open, crossed, partial or inexact: no equality */
 } track_sums;
 
+typedef struct checker {
+    const gnomon_profile *p;
+    size_t count[GNOMON__ENTITIES];
+    uint32_t
+        *run[GNOMON__ENTITIES]; /* of each that others name; NULL: of none */
+    uint64_t *children;         /* of nodes: their children's totals */
+    track_sums *tracks;
+} checker;
+
 #define VIOLATED(...) gnomon__fail(GNOMON_EINVAL, __VA_ARGS__)
+
+/* ---- What is named ---------------------------------------------------------- */
+
+static int may_be_none(const checker *c, const gnomon__field *f)
+{
+    return f->rules & GNOMON__OWNED ? c->count[GNOMON_RUNS] == 0
+                                    : !(f->rules & GNOMON__NEEDED);
+}
+
+/* Whether structs behind a pointer can be read at all. */
+static int has_size(const gnomon__field *f, const void *of)
+{
+    uint32_t size;
+    if (!gnomon__field_count(f, of))
+        return 1;
+    memcpy(&size, gnomon__field_pointer(f, of), sizeof size);
+    return size >= gnomon__structs[f->of].first_size;
+}
+
+/* Whether all that an entity leads to is there, and of the run that the first of
+ * it tells. */
+static int check_fields(checker *c, int entity, size_t i, const void *of)
+{
+    const gnomon__struct *s = &gnomon__structs[entity];
+    uint32_t run = 0;
+    int is_first = 1;
+    for (unsigned k = 0; k < s->field_count; k++) {
+        const gnomon__field *f = &s->fields[k];
+        if ((f->type == GNOMON__TYPE_STRUCT ||
+             f->type == GNOMON__TYPE_STRUCTS) &&
+            !has_size(f, of))
+            return VIOLATED("%s %zu: the struct_size of its %s is not set",
+                            s->one, i, f->name);
+        if (f->type != GNOMON__TYPE_NUMBER)
+            continue;
+        uint32_t number = gnomon__field_32(f, of);
+        int kind = gnomon__number_of(f, of);
+        if (number ? number > c->count[kind] : !may_be_none(c, f))
+            return VIOLATED("%s %zu: %s %u is not there", s->one, i, f->name,
+                            (unsigned)number);
+        if (!is_first && number && c->run[kind] && c->run[kind][number] != run)
+            return VIOLATED("%s %zu: %s %u is of another run", s->one, i,
+                            f->name, (unsigned)number);
+        if (is_first && c->run[kind])
+            run = c->run[kind][number];
+        is_first = 0;
+    }
+    if (c->run[entity])
+        c->run[entity][i] = entity == GNOMON_RUNS ? (uint32_t)i : run;
+    return GNOMON_OK;
+}
+
+/* ---- Statistics and memory -------------------------------------------------- */
 
 static int check_stats(const gnomon_stats *s, const char *what,
                        unsigned long long number)
@@ -35,13 +96,10 @@ static int check_stats(const gnomon_stats *s, const char *what,
         return VIOLATED("%s %llu: histogram counts %llu, count is %llu", what,
                         number, (unsigned long long)n,
                         (unsigned long long)s->count);
-    uint64_t at[5] = {s->min_ns, gnomon_quantile_ns(s, 0.5),
-                      gnomon_quantile_ns(s, 0.9), gnomon_quantile_ns(s, 0.99),
-                      s->max_ns};
-    for (int i = 0; s->count && i < 4; i++)
-        if (at[i] > at[i + 1])
-            return VIOLATED("%s %llu: min, p50, p90, p99, max do not ascend",
-                            what, number);
+    /* Quantiles of cells that ascend do so too, and are kept within both. */
+    if (s->count && s->min_ns > s->max_ns)
+        return VIOLATED("%s %llu: min, p50, p90, p99, max do not ascend", what,
+                        number);
     if (!s->count && (s->total_ns || s->min_ns || s->max_ns))
         return VIOLATED("%s %llu: no executions, but times", what, number);
     if (s->count && s->total_ns < s->max_ns)
@@ -49,99 +107,132 @@ static int check_stats(const gnomon_stats *s, const char *what,
     return GNOMON_OK;
 }
 
-/* Whether `number` is one of the entities; 0, none, where `may_be_none`. */
-static int is_there(const gnomon_profile *p, int entity, size_t number,
-                    int may_be_none)
+static int check_memory(const checker *c, size_t id, const gnomon_node_info *n)
 {
-    return number ? number <= gnomon_profile_count(p, entity) : may_be_none;
-}
-
-/* Of a profile of no run nothing names one. */
-static int names_a_run(const gnomon_profile *p, uint32_t run)
-{
-    return is_there(p, GNOMON_RUNS, run,
-                    gnomon_profile_count(p, GNOMON_RUNS) == 0);
-}
-
-static uint32_t run_of(const gnomon_profile *p, uint32_t track)
-{
-    gnomon_track_info t;
-    gnomon_profile_track(p, track, &t);
-    return t.run;
-}
-
-static int check_memory(const gnomon_profile *p, unsigned long long id,
-                        const gnomon_node_info *n)
-{
-    uint32_t run = run_of(p, n->track);
+    uint32_t last = 0;
     for (size_t i = 0; i < n->memory_count; i++) {
         const gnomon_memory_stats *m = gnomon_memory_at(n, i);
         gnomon_track_info pool;
-        if (gnomon_profile_track(p, m->pool, &pool) ||
-            pool.kind != GNOMON_TRACK_POOL || pool.run != run ||
-            (i && m->pool <= gnomon_memory_at(n, i - 1)->pool))
-            return VIOLATED("node %llu: its memory is of no pool of its run, "
-                            "or pools do not ascend",
+        if (gnomon_profile_track(c->p, m->pool, &pool) ||
+            pool.kind != GNOMON_TRACK_POOL ||
+            pool.run != c->run[GNOMON_NODES][id] || m->pool <= last)
+            return VIOLATED("node %zu: its memory is of no pool of its run, or "
+                            "pools do not ascend",
                             id);
+        last = m->pool;
         if ((uint64_t)m->live_bytes != m->allocated_bytes - m->freed_bytes ||
             m->peak_bytes > m->allocated_bytes)
-            return VIOLATED("node %llu: live is not allocated less freed, or "
+            return VIOLATED("node %zu: live is not allocated less freed, or "
                             "peak is above allocated",
                             id);
     }
     return GNOMON_OK;
 }
 
-static int check_node(const gnomon_profile *p, size_t number,
-                      const gnomon_node_info *n, sums *nodes)
+/* ---- Entities --------------------------------------------------------------- */
+
+static int check_node(checker *c, size_t i, const gnomon_node_info *n)
 {
-    unsigned long long id = number;
-    gnomon_track_info track;
-    gnomon_stage_info stage;
-    if (gnomon_profile_track(p, n->track, &track) ||
-        !is_there(p, GNOMON_REGIONS, n->region, 0) ||
-        !is_there(p, GNOMON_STAGES, n->stage, 1) ||
-        !is_there(p, GNOMON_OPS, n->op, 1) ||
-        !is_there(p, GNOMON_VIEWS, n->view, 1))
-        return VIOLATED("node %llu: names a track, region, stage, op or view "
-                        "that is not there",
-                        id);
-    if (n->stage &&
-        (gnomon_profile_stage(p, n->stage, &stage) || stage.run != track.run))
-        return VIOLATED("node %llu: its stage is of another run", id);
-    if (n->parent >= number)
-        return VIOLATED("node %llu: parent %u is not before it", id,
-                        (unsigned)n->parent);
-    if (!n->parent)
-        return GNOMON_OK;
     gnomon_node_info parent;
-    if (gnomon_profile_node(p, n->parent, &parent) || parent.track != n->track)
-        return VIOLATED("node %llu: parent is on another track", id);
-    if (n->host && !(n->flags & GNOMON_NODE_RANGE))
-        nodes[n->parent].children += n->host->total_ns;
+    if (n->parent && (gnomon_profile_node(c->p, n->parent, &parent) ||
+                      parent.track != n->track))
+        return VIOLATED("node %zu: parent is on another track", i);
+    if (n->parent && n->host && !(n->flags & GNOMON_NODE_RANGE))
+        c->children[n->parent] += n->host->total_ns;
+    int code = n->host ? check_stats(n->host, "node", i) : GNOMON_OK;
+    if (!code && n->device)
+        code = check_stats(n->device, "the device's part of node", i);
+    return code ? code : check_memory(c, i, n);
+}
+
+static int check_open(const checker *c, size_t i, const gnomon_open_info *o)
+{
+    gnomon_node_info n;
+    if (gnomon_profile_node(c->p, o->node, &n) || !n.open ||
+        n.track != o->track)
+        return VIOLATED("open scope %zu: its node is not open", i);
     return GNOMON_OK;
 }
 
-static int check_nodes(const gnomon_profile *p, sums *nodes, track_sums *tracks)
+static int check_event(checker *c, size_t i, const gnomon_event_info *e)
 {
-    size_t count = gnomon_profile_count(p, GNOMON_NODES);
+    int is_execution = e->kind == GNOMON_EVENT_EXECUTION;
     gnomon_node_info n;
-    int code = GNOMON_OK;
-    for (size_t i = 1; !code && i <= count; i++) {
-        code = gnomon_profile_node(p, i, &n);
-        if (!code)
-            code = check_node(p, i, &n, nodes);
-        if (!code && n.host)
-            code = check_stats(n.host, "node", i);
-        if (!code && n.device)
-            code = check_stats(n.device, "the device's part of node", i);
-        if (!code)
-            code = check_memory(p, i, &n);
+    if (is_execution ? !e->node : !e->region)
+        return VIOLATED("event %zu: names no %s", i,
+                        is_execution ? "node" : "region or pool");
+    if (is_execution &&
+        (gnomon_profile_node(c->p, e->node, &n) || n.track != e->track))
+        return VIOLATED("event %zu: its node is on another track", i);
+    if (e->begin_ns < c->tracks[e->track].last)
+        return VIOLATED("event %zu: begins before the one before it", i);
+    c->tracks[e->track].last = e->begin_ns;
+    return GNOMON_OK;
+}
+
+/* What is particular to a kind; all that it names is there. */
+static int check_entity(checker *c, int entity, size_t i, const gnomon__any *a)
+{
+    switch (entity) {
+    case GNOMON_STAGES:
+        if (a->stage.begin_ns > a->stage.end_ns)
+            return VIOLATED("stage %zu: ends before it begins", i);
+        return a->stage.steps
+                   ? check_stats(a->stage.steps, "the steps of stage", i)
+                   : GNOMON_OK;
+    case GNOMON_STEPS:
+        return a->step.end_ns && a->step.end_ns < a->step.begin_ns
+                   ? VIOLATED("step %zu: ends before it begins", i)
+                   : GNOMON_OK;
+    case GNOMON_NODES:
+        return check_node(c, i, &a->node);
+    case GNOMON_OPENS:
+        return check_open(c, i, &a->open);
+    case GNOMON_LINKS:
+        return a->link.count ? GNOMON_OK
+                             : VIOLATED("link %zu: counts nothing", i);
+    case GNOMON_COUNTERS:
+        return !a->counter.count || a->counter.min > a->counter.max
+                   ? VIOLATED("counter %zu: min is above max", i)
+                   : GNOMON_OK;
+    case GNOMON_LOSSES:
+        return a->loss.count ? GNOMON_OK
+                             : VIOLATED("loss %zu: counts nothing", i);
+    case GNOMON_EVENTS:
+        return check_event(c, i, &a->event);
+    default:
+        return GNOMON_OK;
     }
-    /* Below an execution that is open, its children are ahead of it. */
-    for (size_t i = count; !code && i >= 1; i--) {
-        gnomon_profile_node(p, i, &n);
-        track_sums *t = &tracks[n.track];
+}
+
+static int check_kind(checker *c, int entity)
+{
+    int code = GNOMON_OK;
+    gnomon__any a;
+    for (size_t i = 1; !code && i <= c->count[entity]; i++) {
+        a.struct_size = gnomon__structs[entity].size;
+        code = c->p->api->get(c->p, entity, i, &a);
+        if (!code && entity == GNOMON_NODES && a.node.parent >= i)
+            code = VIOLATED("node %zu: parent %u is not before it", i,
+                            (unsigned)a.node.parent);
+        if (!code)
+            code = check_fields(c, entity, i, &a);
+        if (!code)
+            code = check_entity(c, entity, i, &a);
+    }
+    return code;
+}
+
+/* ---- Sums ------------------------------------------------------------------- */
+
+/* Below an execution that is open, its children are ahead of it. */
+static int check_sums(checker *c)
+{
+    for (size_t i = c->count[GNOMON_NODES]; i >= 1; i--) {
+        gnomon_node_info n;
+        gnomon_track_info track;
+        gnomon_profile_node(c->p, i, &n);
+        track_sums *t = &c->tracks[n.track];
         int loose = n.open || !n.host ||
                     (n.flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL));
         t->loose |= loose;
@@ -150,179 +241,67 @@ static int check_nodes(const gnomon_profile *p, sums *nodes, track_sums *tracks)
         t->self += n.host->self_ns;
         if (!n.parent)
             t->roots += n.host->total_ns;
-        gnomon_track_info track;
-        gnomon_profile_track(p, n.track, &track);
+        gnomon_profile_track(c->p, n.track, &track);
         t->loose |= track.inexact;
         if (!loose && !track.inexact &&
-            n.host->total_ns != n.host->self_ns + nodes[i].children) {
+            n.host->total_ns != n.host->self_ns + c->children[i]) {
             gnomon_region_info r;
-            gnomon_profile_region(p, n.region, &r);
+            gnomon_profile_region(c->p, n.region, &r);
             return VIOLATED(
                 "node %zu (%s): total %llu is not self %llu + children %llu", i,
                 r.name, (unsigned long long)n.host->total_ns,
                 (unsigned long long)n.host->self_ns,
-                (unsigned long long)nodes[i].children);
+                (unsigned long long)c->children[i]);
         }
     }
-    return code;
-}
-
-static int check_stages(const gnomon_profile *p)
-{
-    gnomon_stage_info s;
-    gnomon_step_info step;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
-        gnomon_profile_stage(p, i, &s);
-        if (!names_a_run(p, s.run))
-            return VIOLATED("stage %zu: names no run", i);
-        if (s.begin_ns > s.end_ns)
-            return VIOLATED("stage %zu: ends before it begins", i);
-        int code =
-            s.steps ? check_stats(s.steps, "the steps of stage", i) : GNOMON_OK;
-        if (code)
-            return code;
-    }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STEPS); i++) {
-        gnomon_profile_step(p, i, &step);
-        if (!is_there(p, GNOMON_STAGES, step.stage, 0) ||
-            (step.end_ns && step.end_ns < step.begin_ns))
-            return VIOLATED("step %zu: is of no stage, or ends before it "
-                            "begins",
-                            i);
-    }
+    for (size_t i = 1; i <= c->count[GNOMON_TRACKS]; i++)
+        if (!c->tracks[i].loose && c->tracks[i].self != c->tracks[i].roots)
+            return VIOLATED("track %zu: selfs add up to %llu, a scope was "
+                            "open for %llu",
+                            i, (unsigned long long)c->tracks[i].self,
+                            (unsigned long long)c->tracks[i].roots);
     return GNOMON_OK;
 }
 
-static int check_links(const gnomon_profile *p)
-{
-    size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
-    gnomon_open_info o;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_OPENS); i++) {
-        gnomon_node_info n;
-        gnomon_profile_open(p, i, &o);
-        if (o.node < 1 || o.node > nodes ||
-            gnomon_profile_node(p, o.node, &n) || !n.open || n.track != o.track)
-            return VIOLATED("open scope %zu: its node is not open", i);
-    }
-    gnomon_link_info l;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LINKS); i++) {
-        gnomon_profile_link(p, i, &l);
-        gnomon_node_info from, to;
-        if (gnomon_profile_node(p, l.from, &from) ||
-            gnomon_profile_node(p, l.to, &to) || !l.count)
-            return VIOLATED("link %zu: leads nowhere", i);
-        if (run_of(p, from.track) != run_of(p, to.track))
-            return VIOLATED("link %zu: leads to another run", i);
-    }
-    return GNOMON_OK;
-}
+/* ---- The whole -------------------------------------------------------------- */
 
-static int check_facts(const gnomon_profile *p)
-{
-    gnomon_counter_info c;
-    gnomon_track_info t;
-    gnomon_loss_info l;
-    gnomon_metadata_info d;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
-        gnomon_profile_track(p, i, &t);
-        if (!names_a_run(p, t.run))
-            return VIOLATED("track %zu: names no run", i);
-    }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_COUNTERS); i++) {
-        gnomon_profile_counter(p, i, &c);
-        if (!is_there(p, GNOMON_TRACKS, c.track, 0) ||
-            !is_there(p, GNOMON_REGIONS, c.region, 0) ||
-            !is_there(p, GNOMON_STAGES, c.stage, 1))
-            return VIOLATED("counter %zu: names a track, region or stage that "
-                            "is not there",
-                            i);
-        if (!c.count || c.min > c.max)
-            return VIOLATED("counter %zu: min is above max", i);
-        gnomon_stage_info s;
-        if (c.stage && (gnomon_profile_stage(p, c.stage, &s) ||
-                        s.run != run_of(p, c.track)))
-            return VIOLATED("counter %zu: its stage is of another run", i);
-    }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
-        gnomon_profile_loss(p, i, &l);
-        if (!is_there(p, GNOMON_TRACKS, l.track, 1) ||
-            !is_there(p, GNOMON_RUNS, l.run, 1) || !l.count)
-            return VIOLATED("loss %zu: is nobody's, or nothing", i);
-        if (l.track && run_of(p, l.track) != l.run)
-            return VIOLATED("loss %zu: its track is of another run", i);
-    }
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
-        gnomon_profile_metadata(p, i, &d);
-        if (!names_a_run(p, d.run))
-            return VIOLATED("metadata %zu: names no run", i);
-    }
-    return GNOMON_OK;
-}
+static const int named_kinds[] = {GNOMON_RUNS, GNOMON_STAGES, GNOMON_TRACKS,
+                                  GNOMON_NODES};
 
-/* `last`: for each track, room for the begin of its last event. */
-static int check_events(const gnomon_profile *p, uint64_t *last)
+static int check_begin(checker *c)
 {
-    gnomon_event_info e;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
-        gnomon_node_info n;
-        gnomon_profile_event(p, i, &e);
-        if (!is_there(p, GNOMON_TRACKS, e.track, 0) ||
-            !is_there(p, GNOMON_NODES, e.node,
-                      e.kind != GNOMON_EVENT_EXECUTION) ||
-            !is_there(p,
-                      e.kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS
-                                                    : GNOMON_REGIONS,
-                      e.region, e.kind == GNOMON_EVENT_EXECUTION))
-            return VIOLATED("event %zu: names a track, node or region that is "
-                            "not there",
-                            i);
-        if (e.node &&
-            (gnomon_profile_node(p, e.node, &n) ||
-             (e.kind == GNOMON_EVENT_EXECUTION && n.track != e.track)))
-            return VIOLATED("event %zu: its node is on another track", i);
-        uint32_t run = run_of(p, e.track);
-        if ((e.node && run_of(p, n.track) != run) ||
-            (e.kind == GNOMON_EVENT_MEMORY && run_of(p, e.region) != run))
-            return VIOLATED("event %zu: its node or pool is of another run", i);
-        if (e.begin_ns < last[e.track])
-            return VIOLATED("event %zu: begins before the one before it", i);
-        last[e.track] = e.begin_ns;
+    int ok = 1;
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        c->count[k] = gnomon_profile_count(c->p, k);
+    for (size_t k = 0; k < sizeof named_kinds / sizeof *named_kinds; k++) {
+        int kind = named_kinds[k];
+        c->run[kind] =
+            gnomon__alloc((c->count[kind] + 1) * sizeof *c->run[kind]);
+        ok &= c->run[kind] != NULL;
     }
-    return GNOMON_OK;
+    c->children =
+        gnomon__alloc((c->count[GNOMON_NODES] + 1) * sizeof *c->children);
+    c->tracks =
+        gnomon__alloc((c->count[GNOMON_TRACKS] + 1) * sizeof *c->tracks);
+    if (ok && c->children && c->tracks)
+        return GNOMON_OK;
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to check a profile");
 }
 
 int gnomon_profile_check(const gnomon_profile *p)
 {
+    checker c = {.p = p};
     gnomon__fail_clear();
     if (!p)
         return VIOLATED("no profile");
-    size_t n = gnomon_profile_count(p, GNOMON_NODES);
-    size_t t = gnomon_profile_count(p, GNOMON_TRACKS);
-    sums *nodes = gnomon__alloc((n + 1) * sizeof *nodes);
-    track_sums *tracks = gnomon__alloc((t + 1) * sizeof *tracks);
-    if (!nodes || !tracks) {
-        gnomon__free(nodes);
-        gnomon__free(tracks);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to check a profile");
-    }
-    int code = check_nodes(p, nodes, tracks);
-    for (size_t i = 1; !code && i <= t; i++)
-        if (!tracks[i].loose && tracks[i].self != tracks[i].roots)
-            code = VIOLATED("track %zu: selfs add up to %llu, a scope was "
-                            "open for %llu",
-                            i, (unsigned long long)tracks[i].self,
-                            (unsigned long long)tracks[i].roots);
+    int code = check_begin(&c);
+    for (int i = 0; !code && i < GNOMON__ENTITIES; i++)
+        code = check_kind(&c, gnomon__file_order[i]);
     if (!code)
-        code = check_stages(p);
-    if (!code)
-        code = check_links(p);
-    if (!code)
-        code = check_facts(p);
-    /* The sums are used: now their room holds moments. */
-    memset(tracks, 0, (t + 1) * sizeof *tracks);
-    if (!code)
-        code = check_events(p, (uint64_t *)(void *)tracks);
-    gnomon__free(nodes);
-    gnomon__free(tracks);
+        code = check_sums(&c);
+    for (size_t k = 0; k < sizeof named_kinds / sizeof *named_kinds; k++)
+        gnomon__free(c.run[named_kinds[k]]);
+    gnomon__free(c.children);
+    gnomon__free(c.tracks);
     return code;
 }
