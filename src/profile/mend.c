@@ -15,217 +15,179 @@ static int is_missing(const gnomon__model *m, int entity, uint32_t number)
     return !number || number > gnomon__model_count(m, entity);
 }
 
-/* The number of a first one; 0: no memory. */
-static uint32_t any_of(gnomon__model *m, int entity)
+/* Those that others name stay where they are: their numbers would change. */
+static int is_named(int entity)
 {
-    if (gnomon__model_count(m, entity))
-        return 1;
-    return gnomon__model_add(m, entity) != NULL;
+    return gnomon__is_shared(entity) || entity == GNOMON_RUNS ||
+           entity == GNOMON_STAGES || entity == GNOMON_TRACKS ||
+           entity == GNOMON_NODES;
 }
 
-static int mend_runs(gnomon__model *m)
+/* The run of an entity that is mended. */
+static uint32_t run_of(const gnomon__model *m, int entity, uint32_t number)
 {
-    size_t users = gnomon__model_count(m, GNOMON_STAGES) +
-                   gnomon__model_count(m, GNOMON_TRACKS) +
-                   gnomon__model_count(m, GNOMON_METADATA);
-    if (users && !any_of(m, GNOMON_RUNS))
-        return 0;
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_RUNS); i++) {
-        gnomon_run_info *r = gnomon__model_at(m, GNOMON_RUNS, i);
-        if (r->host)
+    while (entity != GNOMON_RUNS) {
+        const gnomon__field *first =
+            gnomon__first_number(&gnomon__structs[entity]);
+        number = gnomon__field_32(first, gnomon__model_at(m, entity, number));
+        entity = first->of;
+    }
+    return number;
+}
+
+/* ---- What is of all kinds --------------------------------------------------- */
+
+/* Of one that is lost all texts are missing. Its first says so then; and its
+ * numbers are what nobody knows. */
+static void mend_texts(const gnomon__struct *s, void *item)
+{
+    const char *text = LOST_NAME;
+    int is_lost = 0;
+    for (unsigned i = 0; i < s->field_count; i++) {
+        const gnomon__field *f = &s->fields[i];
+        if (f->type != GNOMON__TYPE_TEXT || gnomon__field_pointer(f, item))
             continue;
-        r->rank = r->local_rank = r->world_size = -1;
-        r->host = r->spec = r->clock = LOST_NAME;
+        gnomon__field_set(f, item, &text, sizeof text);
+        text = "";
+        is_lost = 1;
     }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_STAGES); i++) {
-        gnomon_stage_info *s = gnomon__model_at(m, GNOMON_STAGES, i);
-        if (is_missing(m, GNOMON_RUNS, s->run))
-            s->run = 1;
-        if (!s->name)
-            s->name = LOST_NAME;
+    for (unsigned i = 0; is_lost && i < s->field_count; i++) {
+        int32_t unknown = s->fields[i].standard;
+        if (s->fields[i].type == GNOMON__TYPE_I32)
+            gnomon__field_set(&s->fields[i], item, &unknown, sizeof unknown);
     }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_TRACKS); i++) {
-        gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, i);
-        if (is_missing(m, GNOMON_RUNS, t->run))
-            t->run = 1;
-        if (!t->name)
-            t->name = LOST_NAME;
+}
+
+/* What a number may be instead; 0 where it must be one: it goes with its entity. */
+static uint32_t mend_number(const gnomon__model *m, const gnomon__field *f,
+                            const void *item, int entity, int is_first,
+                            uint32_t run)
+{
+    const int kind = gnomon__number_of(f, item);
+    const uint32_t number = gnomon__field_32(f, item);
+    const int needed = f->rules & (GNOMON__NEEDED | GNOMON__OWNED);
+    if (is_missing(m, kind, number))
+        return needed && is_named(entity) ? 1 : 0;
+    if (is_first || gnomon__is_shared(kind) || run_of(m, kind, number) == run)
+        return number;
+    return 0;
+}
+
+/* Whether it stays. */
+static int mend_fields(const gnomon__model *m, int entity, void *item)
+{
+    const gnomon__struct *s = &gnomon__structs[entity];
+    uint32_t run = 0;
+    int is_first = 1;
+    for (unsigned i = 0; i < s->field_count; i++) {
+        const gnomon__field *f = &s->fields[i];
+        const int needed = f->rules & (GNOMON__NEEDED | GNOMON__OWNED);
+        if (f->type == GNOMON__TYPE_TEXT && needed &&
+            !gnomon__field_pointer(f, item))
+            return 0;
+        if (f->type != GNOMON__TYPE_NUMBER)
+            continue;
+        uint32_t number = mend_number(m, f, item, entity, is_first, run);
+        if (needed && !number)
+            return 0;
+        gnomon__field_set(f, item, &number, sizeof number);
+        if (is_first && number)
+            run = run_of(m, gnomon__number_of(f, item), number);
+        is_first = 0;
     }
     return 1;
 }
 
-static void mend_names(gnomon__model *m)
-{
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_REGIONS); i++) {
-        gnomon_region_info *r = gnomon__model_at(m, GNOMON_REGIONS, i);
-        if (!r->name) {
-            r->name = LOST_NAME;
-            r->category = r->file = r->function = "";
-        }
-    }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_VIEWS); i++) {
-        gnomon_view_info *v = gnomon__model_at(m, GNOMON_VIEWS, i);
-        if (!v->words)
-            v->words = LOST_NAME;
-    }
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_OPS); i++) {
-        gnomon_op_info *o = gnomon__model_at(m, GNOMON_OPS, i);
-        if (!o->operation)
-            o->operation = LOST_NAME;
-    }
-}
-
-static uint32_t run_of_track(const gnomon__model *m, uint32_t track)
-{
-    return ((gnomon_track_info *)gnomon__model_at(m, GNOMON_TRACKS, track))
-        ->run;
-}
+/* ---- What is particular to a kind ------------------------------------------- */
 
 static int has_its_pools(const gnomon__model *m, const gnomon_node_info *n)
 {
     for (size_t i = 0; i < n->memory_count; i++) {
-        const gnomon_track_info *pool;
-        if (is_missing(m, GNOMON_TRACKS, n->memory[i].pool))
+        const uint32_t number = gnomon_memory_at(n, i)->pool;
+        const gnomon_track_info *pool, *track;
+        if (is_missing(m, GNOMON_TRACKS, number))
             return 0;
-        pool = gnomon__model_at(m, GNOMON_TRACKS, n->memory[i].pool);
-        if (pool->kind != GNOMON_TRACK_POOL ||
-            pool->run != run_of_track(m, n->track))
+        pool = gnomon__model_at(m, GNOMON_TRACKS, number);
+        track = gnomon__model_at(m, GNOMON_TRACKS, n->track);
+        if (pool->kind != GNOMON_TRACK_POOL || pool->run != track->run)
             return 0;
     }
     return 1;
 }
 
-static void mend_nodes(gnomon__model *m)
+static void mend_node(const gnomon__model *m, gnomon_node_info *n)
 {
-    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_NODES); i++) {
-        gnomon_node_info *n = gnomon__model_at(m, GNOMON_NODES, i);
-        const gnomon_node_info *parent;
-        const gnomon_stage_info *stage;
-        n->flags |= GNOMON_NODE_PARTIAL;
-        if (is_missing(m, GNOMON_TRACKS, n->track))
-            n->track = 1;
-        if (is_missing(m, GNOMON_REGIONS, n->region))
-            n->region = 1;
-        if (is_missing(m, GNOMON_OPS, n->op))
-            n->op = 0;
-        if (is_missing(m, GNOMON_VIEWS, n->view))
-            n->view = 0;
-        if (is_missing(m, GNOMON_STAGES, n->stage))
-            n->stage = 0;
-        if (n->stage) {
-            stage = gnomon__model_at(m, GNOMON_STAGES, n->stage);
-            if (stage->run != run_of_track(m, n->track))
-                n->stage = 0;
-        }
-        if (n->parent && n->parent < i) {
-            parent = gnomon__model_at(m, GNOMON_NODES, n->parent);
-            if (parent->track != n->track)
-                n->parent = 0;
-        }
-        if (!has_its_pools(m, n))
-            n->memory_count = 0;
-    }
+    const gnomon_node_info *parent =
+        n->parent ? gnomon__model_at(m, GNOMON_NODES, n->parent) : NULL;
+    n->flags |= GNOMON_NODE_PARTIAL;
+    if (parent && parent->track != n->track)
+        n->parent = 0;
+    if (!has_its_pools(m, n))
+        n->memory_count = 0;
 }
 
-static uint32_t run_of_node(const gnomon__model *m, uint32_t node)
+static int is_on(const gnomon__model *m, uint32_t node, uint32_t track)
 {
     const gnomon_node_info *n = gnomon__model_at(m, GNOMON_NODES, node);
-    return run_of_track(m, n->track);
+    return n->track == track;
 }
 
-static int is_whole_counter(const gnomon__model *m,
-                            const gnomon_counter_info *c)
-{
-    const gnomon_stage_info *stage;
-    if (is_missing(m, GNOMON_TRACKS, c->track) ||
-        is_missing(m, GNOMON_REGIONS, c->region) ||
-        c->stage > gnomon__model_count(m, GNOMON_STAGES))
-        return 0;
-    stage = c->stage ? gnomon__model_at(m, GNOMON_STAGES, c->stage) : NULL;
-    return !stage || stage->run == run_of_track(m, c->track);
-}
-
-static int is_whole_event(const gnomon__model *m, const gnomon_event_info *e)
-{
-    int is_memory = e->kind == GNOMON_EVENT_MEMORY;
-    if (is_missing(m, GNOMON_TRACKS, e->track) ||
-        e->node > gnomon__model_count(m, GNOMON_NODES))
-        return 0;
-    uint32_t run = run_of_track(m, e->track);
-    if (e->node && run_of_node(m, e->node) != run)
-        return 0;
-    if (e->kind == GNOMON_EVENT_EXECUTION)
-        return e->node &&
-               ((gnomon_node_info *)gnomon__model_at(m, GNOMON_NODES, e->node))
-                       ->track == e->track;
-    if (is_missing(m, is_memory ? GNOMON_TRACKS : GNOMON_REGIONS, e->region))
-        return 0;
-    return !is_memory || run_of_track(m, e->region) == run;
-}
-
-/* Whether an entity that nothing names says something of what is there. */
+/* Whether an entity, all of whose numbers are mended, still says something. */
 static int is_whole(const gnomon__model *m, int entity, const void *item)
 {
-    const gnomon_step_info *step = item;
-    const gnomon_open_info *open = item;
-    const gnomon_link_info *link = item;
-    const gnomon_metadata_info *data = item;
-    const gnomon_loss_info *loss = item;
+    const gnomon_open_info *o = item;
+    const gnomon_event_info *e = item;
+    const gnomon_node_info *n;
     switch (entity) {
-    case GNOMON_STEPS:
-        return !is_missing(m, GNOMON_STAGES, step->stage);
     case GNOMON_OPENS:
-        if (is_missing(m, GNOMON_NODES, open->node))
-            return 0;
-        {
-            const gnomon_node_info *n =
-                gnomon__model_at(m, GNOMON_NODES, open->node);
-            return n->open && n->track == open->track;
-        }
-    case GNOMON_LINKS:
-        return !is_missing(m, GNOMON_NODES, link->from) &&
-               !is_missing(m, GNOMON_NODES, link->to) && link->count &&
-               run_of_node(m, link->from) == run_of_node(m, link->to);
-    case GNOMON_COUNTERS:
-        return is_whole_counter(m, item);
-    case GNOMON_METADATA:
-        return !is_missing(m, GNOMON_RUNS, data->run) && data->key;
-    case GNOMON_LOSSES:
-        return loss->run <= gnomon__model_count(m, GNOMON_RUNS) &&
-               loss->track <= gnomon__model_count(m, GNOMON_TRACKS) &&
-               loss->kind &&
-               (!loss->track || run_of_track(m, loss->track) == loss->run);
-    default: /* an event */
-        return is_whole_event(m, item);
+        n = gnomon__model_at(m, GNOMON_NODES, o->node);
+        return n->open && n->track == o->track;
+    case GNOMON_EVENTS:
+        return e->kind == GNOMON_EVENT_EXECUTION
+                   ? e->node && is_on(m, e->node, e->track)
+                   : e->region != 0;
+    default:
+        return 1;
     }
 }
 
-static void drop_others(gnomon__model *m, int entity)
+static void mend_kind(gnomon__model *m, int entity)
 {
     gnomon__table *t = &m->tables[entity];
     size_t kept = 0;
     for (size_t i = 1; i <= t->count; i++) {
-        const void *item = gnomon__model_at(m, entity, i);
-        if (is_whole(m, entity, item))
-            memmove(t->items + kept++ * t->size, item, t->size);
+        void *item = gnomon__model_at(m, entity, i);
+        if (is_named(entity))
+            mend_texts(&gnomon__structs[entity], item);
+        if (entity == GNOMON_NODES && ((gnomon_node_info *)item)->parent >= i)
+            ((gnomon_node_info *)item)->parent = 0;
+        if (!mend_fields(m, entity, item) || !is_whole(m, entity, item))
+            continue;
+        if (entity == GNOMON_NODES)
+            mend_node(m, item);
+        memmove(t->items + kept++ * t->size, item, t->size);
     }
     t->count = kept;
 }
 
+/* ---- The whole -------------------------------------------------------------- */
+
+/* A first one; 0: no memory. */
+static int any_of(gnomon__model *m, int entity)
+{
+    return gnomon__model_count(m, entity) || gnomon__model_add(m, entity);
+}
+
 int gnomon__mend(gnomon__model *m)
 {
-    static const int unnamed[] = {
-        GNOMON_STEPS,    GNOMON_OPENS,  GNOMON_LINKS, GNOMON_COUNTERS,
-        GNOMON_METADATA, GNOMON_LOSSES, GNOMON_EVENTS};
-    /* What nodes name first: a stand-in is mended as what was lost is. */
-    if (gnomon__model_count(m, GNOMON_NODES) &&
-        (!any_of(m, GNOMON_TRACKS) || !any_of(m, GNOMON_REGIONS)))
+    int ok = !gnomon__model_count(m, GNOMON_NODES) ||
+             (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
+    size_t owned = gnomon__model_count(m, GNOMON_STAGES) +
+                   gnomon__model_count(m, GNOMON_TRACKS) +
+                   gnomon__model_count(m, GNOMON_METADATA);
+    if (!ok || (owned && !any_of(m, GNOMON_RUNS)))
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    if (!mend_runs(m))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    mend_names(m);
-    mend_nodes(m);
-    for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++)
-        drop_others(m, unnamed[i]);
+    for (int i = 0; i < GNOMON__ENTITIES; i++)
+        mend_kind(m, gnomon__file_order[i]);
     return GNOMON_OK;
 }
