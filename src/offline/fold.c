@@ -4,167 +4,55 @@
 #include <string.h>
 
 #include "offline/compare.h"
-#include "offline/keys.h"
 #include "offline/united.h"
-
-/* Any order of doubles that is one, by their bits. */
-static uint64_t real_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
 
 /* ---- Keys ------------------------------------------------------------------------ */
 
-static int compare_steps(const void *left, const void *right)
-{
-    const gnomon_step_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(stage);
-    GNOMON__TRY_NUMBER(number);
-    return 0;
-}
-
-static int same_open(const void *left, const void *right)
-{
-    const gnomon_open_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(node);
-    GNOMON__TRY_NUMBER(begin_ns);
-    return 0;
-}
+#define BY_KEY(name, entity) \
+    static int compare_##name(const void *a, const void *b) \
+    { \
+        return gnomon__compare_keys(entity, a, b); \
+    }
+BY_KEY(steps, GNOMON_STEPS)
+BY_KEY(links, GNOMON_LINKS)
+BY_KEY(counters, GNOMON_COUNTERS)
+BY_KEY(losses, GNOMON_LOSSES)
+BY_KEY(metadata, GNOMON_METADATA)
+BY_KEY(same_opens, GNOMON_OPENS)
+#undef BY_KEY
 
 static int compare_opens(const void *left, const void *right)
 {
     const gnomon_open_info *a = left, *b = right;
-    GNOMON__TRY(same_open(a, b));
+    GNOMON__TRY(compare_same_opens(a, b));
     GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
 
-static int compare_links(const void *left, const void *right)
-{
-    const gnomon_link_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(from);
-    GNOMON__TRY_NUMBER(to);
-    GNOMON__TRY_NUMBER(kind);
-    GNOMON__TRY_NUMBER(from_instance);
-    GNOMON__TRY_NUMBER(to_instance);
-    return 0;
-}
-
-static int compare_counters(const void *left, const void *right)
-{
-    const gnomon_counter_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(track);
-    GNOMON__TRY_NUMBER(region);
-    GNOMON__TRY_NUMBER(stage);
-    return 0;
-}
-
-static int compare_losses(const void *left, const void *right)
-{
-    const gnomon_loss_info *a = left, *b = right;
-    GNOMON__TRY_NUMBER(track);
-    return gnomon__compare_texts(a->kind, b->kind);
-}
-
-static int compare_metadata(const void *left, const void *right)
-{
-    const gnomon_metadata_info *a = left, *b = right;
-    return gnomon__compare_texts(a->key, b->key);
-}
-
 /* What begins at one moment: the longer one is around the shorter. */
-static int same_event(const void *left, const void *right)
+static int compare_same_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
     GNOMON__TRY_NUMBER(track);
     GNOMON__TRY_NUMBER(begin_ns);
     GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
     GNOMON__TRY_NUMBER(node);
-    GNOMON__TRY_NUMBER(kind);
-    GNOMON__TRY_NUMBER(region);
-    GNOMON__TRY_NUMBER(instance);
-    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->value), real_bits(b->value)));
-    return 0;
+    return gnomon__compare_keys(GNOMON_EVENTS, a, b);
 }
 
 static int compare_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
-    GNOMON__TRY(same_event(a, b));
+    GNOMON__TRY(compare_same_events(a, b));
     GNOMON__TRY_NUMBER(reserved);
     return 0;
 }
 
 /* ---- Two of one key -------------------------------------------------------------- */
 
-/* The first of them becomes both. */
-typedef void (*fold_two)(void *to, const void *from, int readings);
-
-static void fold_steps(void *left, const void *right, int readings)
+/* Of one that has no end it is not known when. */
+static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
 {
-    gnomon_step_info *a = left;
-    const gnomon_step_info *b = right;
-    if (b->begin_ns < a->begin_ns)
-        a->begin_ns = b->begin_ns;
-    if (b->end_ns > a->end_ns)
-        a->end_ns = b->end_ns;
-    if (b->phase > a->phase)
-        a->phase = b->phase;
-    (void)readings;
-}
-
-static void fold_links(void *left, const void *right, int readings)
-{
-    gnomon_link_info *a = left;
-    const gnomon_link_info *b = right;
-    if (!readings)
-        a->count += b->count;
-    else if (b->count > a->count)
-        a->count = b->count;
-}
-
-/* Of two readings the later has more samples; the rest is for liars. */
-static int compare_samples(const gnomon_counter_info *a,
-                           const gnomon_counter_info *b)
-{
-    GNOMON__TRY_NUMBER(count);
-    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->last), real_bits(b->last)));
-    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->min), real_bits(b->min)));
-    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->max), real_bits(b->max)));
-    GNOMON__TRY(GNOMON__COMPARE(real_bits(a->sum), real_bits(b->sum)));
-    return 0;
-}
-
-static void fold_counters(void *left, const void *right, int readings)
-{
-    gnomon_counter_info *a = left;
-    const gnomon_counter_info *b = right;
-    if (readings) {
-        if (compare_samples(b, a) > 0)
-            *a = *b;
-        return;
-    }
-    a->count += b->count;
-    a->sum += b->sum;
-    if (real_bits(b->last) > real_bits(a->last))
-        a->last = b->last;
-    if (real_bits(b->min) < real_bits(a->min))
-        a->min = b->min;
-    if (real_bits(b->max) > real_bits(a->max))
-        a->max = b->max;
-}
-
-static void fold_losses(void *left, const void *right, int readings)
-{
-    gnomon_loss_info *a = left;
-    const gnomon_loss_info *b = right;
-    if (!readings)
-        a->count += b->count;
-    else if (b->count > a->count)
-        a->count = b->count;
-    /* Of one that has no end it is not known when. */
     int order = !a->end_ns - !b->end_ns;
     if (order > 0 || (!order && b->begin_ns < a->begin_ns))
         a->begin_ns = b->begin_ns;
@@ -172,27 +60,27 @@ static void fold_losses(void *left, const void *right, int readings)
         a->end_ns = b->end_ns;
 }
 
-static void fold_metadata(void *left, const void *right, int readings)
+/* The first of them becomes both. */
+static void merge_two(int entity, void *to, const void *from, int readings)
 {
-    gnomon_metadata_info *a = left;
-    const gnomon_metadata_info *b = right;
-    if (strcmp(b->json, a->json) > 0)
-        a->json = b->json;
-    (void)readings;
+    gnomon__merge_fields(&gnomon__structs[entity], to, from, readings);
+    if (entity == GNOMON_LOSSES)
+        merge_loss_times(to, from);
 }
 
+/* `same`: of what happened at a moment, whichever reading it is of: all of them
+ * stay, but for readings of the same. NULL: those of one key become one. */
 static const struct fact_rule {
     int (*compare)(const void *a, const void *b);
-    fold_two fold; /* NULL: all stay, but for readings of the same */
-    int (*same)(const void *a, const void *b); /* whichever reading it is of */
+    int (*same)(const void *a, const void *b);
 } fact_rules[GNOMON__ENTITIES] = {
-    [GNOMON_STEPS] = {compare_steps, fold_steps, NULL},
-    [GNOMON_OPENS] = {compare_opens, NULL, same_open},
-    [GNOMON_LINKS] = {compare_links, fold_links, NULL},
-    [GNOMON_COUNTERS] = {compare_counters, fold_counters, NULL},
-    [GNOMON_LOSSES] = {compare_losses, fold_losses, NULL},
-    [GNOMON_METADATA] = {compare_metadata, fold_metadata, NULL},
-    [GNOMON_EVENTS] = {compare_events, NULL, same_event},
+    [GNOMON_STEPS] = {compare_steps, NULL},
+    [GNOMON_OPENS] = {compare_opens, compare_same_opens},
+    [GNOMON_LINKS] = {compare_links, NULL},
+    [GNOMON_COUNTERS] = {compare_counters, NULL},
+    [GNOMON_LOSSES] = {compare_losses, NULL},
+    [GNOMON_METADATA] = {compare_metadata, NULL},
+    [GNOMON_EVENTS] = {compare_events, compare_same_events},
 };
 
 /* ---- Readings of what happened at a moment --------------------------------------- */
@@ -250,15 +138,15 @@ void gnomon__fold_facts(gnomon__unite *u, int entity)
     int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
     size_t kept = 0;
     gnomon__sort_facts(u, entity);
-    for (size_t i = 0; rule->fold && i < t->count; i++) {
+    for (size_t i = 0; !rule->same && i < t->count; i++) {
         char *last = kept ? t->items + (kept - 1) * t->size : NULL;
         char *item = t->items + i * t->size;
         if (last && rule->compare(last, item) == 0)
-            rule->fold(last, item, readings);
+            merge_two(entity, last, item, readings);
         else
             memmove(t->items + kept++ * t->size, item, t->size);
     }
-    if (rule->fold)
+    if (!rule->same)
         t->count = kept;
     else if (readings)
         fold_moments(t, rule);

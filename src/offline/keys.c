@@ -1,73 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Field after field, until two differ. */
+/* Field after field, by their types. */
 #include "offline/keys.h"
-
-#include <string.h>
 
 #include "offline/compare.h"
 #include "offline/slots.h"
 #include "platform/hash.h"
-
-#define TRY_TEXT(field) GNOMON__TRY(gnomon__compare_texts(a->field, b->field))
+#include "platform/memory.h"
+#include "profile/fields.h"
 
 int gnomon__compare_texts(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) : !b - !a;
 }
 
-int gnomon__compare_regions(const gnomon_region_info *a,
-                            const gnomon_region_info *b)
+uint64_t gnomon__real_bits(double value)
 {
-    GNOMON__TRY_NUMBER(kind);
-    TRY_TEXT(name);
-    TRY_TEXT(category);
-    TRY_TEXT(file);
-    GNOMON__TRY_NUMBER(line);
-    TRY_TEXT(function);
-    return 0;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-static int compare_sizes(const int64_t *a, const int64_t *b, uint32_t rank)
+/* A field of numbers, so that they compare as these do. */
+static uint64_t ordered_bits(const gnomon__field *f, const void *of)
 {
-    GNOMON__TRY(GNOMON__COMPARE(a != NULL, b != NULL));
-    for (uint32_t i = 0; a && i < rank; i++)
-        GNOMON__TRY(GNOMON__COMPARE(a[i], b[i]));
-    return 0;
+    const uint64_t sign = 1ull << 63;
+    uint64_t bits;
+    double real;
+    switch ((gnomon__type)f->type) {
+    case GNOMON__TYPE_U64:
+        return gnomon__field_64(f, of);
+    case GNOMON__TYPE_I64:
+        return gnomon__field_64(f, of) ^ sign;
+    case GNOMON__TYPE_DOUBLE:
+        bits = gnomon__field_64(f, of);
+        memcpy(&real, &bits, sizeof real);
+        return gnomon__real_bits(real);
+    case GNOMON__TYPE_I32:
+    case GNOMON__TYPE_TRUTH:
+        return (uint64_t)(int32_t)gnomon__field_32(f, of) ^ sign;
+    default:
+        return gnomon__field_32(f, of);
+    }
 }
 
-static int compare_tensors(const gnomon_tensor *a, const gnomon_tensor *b)
-{
-    TRY_TEXT(dtype);
-    GNOMON__TRY_NUMBER(rank);
-    GNOMON__TRY(compare_sizes(a->dims, b->dims, a->rank));
-    GNOMON__TRY(compare_sizes(a->strides, b->strides, a->rank));
-    return 0;
-}
+/* ---- Comparing -------------------------------------------------------------- */
 
-int gnomon__compare_ops(const gnomon_op_info *a, const gnomon_op_info *b)
+static int compare_cells(const gnomon_cell *a, const gnomon_cell *b, size_t n)
 {
-    TRY_TEXT(operation);
-    GNOMON__TRY_NUMBER(flags);
-    GNOMON__TRY_NUMBER(input_count);
-    GNOMON__TRY_NUMBER(attribute_count);
-    GNOMON__TRY_NUMBER(flops);
-    GNOMON__TRY_NUMBER(bytes);
-    for (size_t i = 0; i < a->input_count; i++)
-        GNOMON__TRY(
-            compare_tensors(gnomon_input_at(a, i), gnomon_input_at(b, i)));
-    for (size_t i = 0; i < a->attribute_count; i++) {
-        const gnomon_attribute *x = gnomon_attribute_at(a, i);
-        const gnomon_attribute *y = gnomon_attribute_at(b, i);
-        GNOMON__TRY(gnomon__compare_texts(x->key, y->key));
-        GNOMON__TRY(gnomon__compare_texts(x->json, y->json));
+    for (size_t i = 0; i < n; i++) {
+        GNOMON__TRY(GNOMON__COMPARE(a[i].cell, b[i].cell));
+        GNOMON__TRY(GNOMON__COMPARE(a[i].count, b[i].count));
     }
     return 0;
 }
 
-int gnomon__compare_views(const gnomon_view_info *a, const gnomon_view_info *b)
+static int compare_sizes(const int64_t *a, const int64_t *b, size_t n)
 {
-    return strcmp(a->words, b->words);
+    for (size_t i = 0; i < n; i++)
+        GNOMON__TRY(GNOMON__COMPARE(a[i], b[i]));
+    return 0;
 }
+
+/* One struct or a list: by how many there are first. */
+static int compare_lists(const gnomon__field *f, const void *a, const void *b)
+{
+    const void *x = gnomon__field_pointer(f, a);
+    const void *y = gnomon__field_pointer(f, b);
+    size_t n = gnomon__field_count(f, a), m = gnomon__field_count(f, b);
+    GNOMON__TRY(GNOMON__COMPARE(n, m));
+    if (f->type == GNOMON__TYPE_CELLS)
+        return compare_cells(x, y, n);
+    if (f->type >= GNOMON__TYPE_DIMS)
+        return compare_sizes(x, y, n);
+    for (size_t i = 0; i < n; i++)
+        GNOMON__TRY(gnomon__compare_fields(&gnomon__structs[f->of],
+                                           gnomon__struct_at(x, i),
+                                           gnomon__struct_at(y, i), 0));
+    return 0;
+}
+
+int gnomon__compare_fields(const gnomon__struct *s, const void *a,
+                           const void *b, unsigned rules)
+{
+    for (const gnomon__field *f = s->fields, *end = f + s->field_count; f < end;
+         f++) {
+        if (rules && !(f->rules & rules))
+            continue;
+        if (f->type < GNOMON__TYPE_TEXT)
+            GNOMON__TRY(
+                GNOMON__COMPARE(ordered_bits(f, a), ordered_bits(f, b)));
+        else if (f->type < GNOMON__TYPE_STRUCT)
+            GNOMON__TRY(gnomon__compare_texts(gnomon__field_pointer(f, a),
+                                              gnomon__field_pointer(f, b)));
+        else
+            GNOMON__TRY(compare_lists(f, a, b));
+    }
+    return 0;
+}
+
+int gnomon__compare_keys(int entity, const void *a, const void *b)
+{
+    return gnomon__compare_fields(&gnomon__structs[entity], a, b, GNOMON__KEY);
+}
+
+static uint64_t hash_fields(const gnomon__struct *s, const void *of,
+                            unsigned rules, uint64_t hash);
+
+/* Cells are left out: what has them is no key, and a hash may leave out anything. */
+static uint64_t hash_list(const gnomon__field *f, const void *of, uint64_t hash)
+{
+    const char *list = gnomon__field_pointer(f, of);
+    size_t n = f->type == GNOMON__TYPE_CELLS ? 0 : gnomon__field_count(f, of);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *sizes = (const void *)list;
+        if (f->type >= GNOMON__TYPE_DIMS)
+            hash = gnomon__mix(hash, (uint64_t)sizes[i]);
+        else
+            hash = hash_fields(&gnomon__structs[f->of],
+                               gnomon__struct_at(list, i), 0, hash);
+    }
+    return hash;
+}
+
+static uint64_t hash_fields(const gnomon__struct *s, const void *of,
+                            unsigned rules, uint64_t hash)
+{
+    for (const gnomon__field *f = s->fields, *end = f + s->field_count; f < end;
+         f++) {
+        if (rules && !(f->rules & rules))
+            continue;
+        if (f->type < GNOMON__TYPE_TEXT) {
+            hash = gnomon__mix(hash, ordered_bits(f, of));
+        } else if (f->type < GNOMON__TYPE_STRUCT) {
+            const char *text = gnomon__field_pointer(f, of);
+            hash = gnomon__mix(hash, text ? gnomon__hash_text(text) : 0);
+        } else {
+            hash = hash_list(f, of, hash);
+        }
+    }
+    return hash;
+}
+
+uint64_t gnomon__hash_key(int entity, const void *item)
+{
+    return hash_fields(&gnomon__structs[entity], item, GNOMON__KEY, 0);
+}
+
+/* ---- Merging ---------------------------------------------------------------- */
+
+static void add_field(const gnomon__field *f, void *to, const void *from)
+{
+    double a, b;
+    if (f->type == GNOMON__TYPE_DOUBLE) {
+        memcpy(&a, (const char *)to + f->at, sizeof a);
+        memcpy(&b, (const char *)from + f->at, sizeof b);
+        a += b;
+        gnomon__field_set(f, to, &a, sizeof a);
+    } else if (f->type < GNOMON__TYPE_U64) {
+        uint32_t sum = gnomon__field_32(f, to) + gnomon__field_32(f, from);
+        gnomon__field_set(f, to, &sum, sizeof sum);
+    } else {
+        uint64_t sum = gnomon__field_64(f, to) + gnomon__field_64(f, from);
+        gnomon__field_set(f, to, &sum, sizeof sum);
+    }
+}
+
+/* Whether `from` is the one that the field's rule keeps. */
+static int holds_field(const gnomon__field *f, const void *to, const void *from)
+{
+    int order =
+        f->type < GNOMON__TYPE_TEXT
+            ? GNOMON__COMPARE(ordered_bits(f, from), ordered_bits(f, to))
+            : gnomon__compare_texts(gnomon__field_pointer(f, from),
+                                    gnomon__field_pointer(f, to));
+    return f->rules & GNOMON__LEAST ? order < 0 : order > 0;
+}
+
+void gnomon__merge_fields(const gnomon__struct *s, void *to, const void *from,
+                          int readings)
+{
+    unsigned rules = 0;
+    for (unsigned i = 0; i < s->field_count; i++)
+        rules |= s->fields[i].rules;
+    int whole = readings && rules & GNOMON__ADD;
+    if (whole && gnomon__compare_fields(s, from, to, GNOMON__MERGED) <= 0)
+        return;
+    for (unsigned i = 0; i < s->field_count; i++) {
+        const gnomon__field *f = &s->fields[i];
+        if (!(f->rules & GNOMON__MERGED))
+            continue;
+        if (!whole && f->rules & GNOMON__ADD)
+            add_field(f, to, from);
+        else if (whole || holds_field(f, to, from))
+            gnomon__field_set(f, to, (const char *)from + f->at,
+                              gnomon__field_size(f));
+    }
+}
+
+/* ---- Numbers ---------------------------------------------------------------- */
+
+void gnomon__renumber(const gnomon__numbers *maps, int entity, void *item)
+{
+    const gnomon__struct *s = &gnomon__structs[entity];
+    for (const gnomon__field *f = s->fields, *end = f + s->field_count; f < end;
+         f++) {
+        if (f->type != GNOMON__TYPE_NUMBER)
+            continue;
+        const uint32_t *map = maps->of[gnomon__number_of(f, item)];
+        if (map)
+            gnomon__field_set(f, item, &map[gnomon__field_32(f, item)],
+                              sizeof *map);
+    }
+}
+
+void gnomon__numbers_free(gnomon__numbers *maps)
+{
+    for (int i = 0; i < GNOMON__ENTITIES; i++)
+        gnomon__free(maps->of[i]);
+    memset(maps, 0, sizeof *maps);
+}
+
+/* ---- Runs ------------------------------------------------------------------- */
 
 const gnomon_run_info gnomon__no_run = {.struct_size = sizeof gnomon__no_run,
                                         .rank = -1,
@@ -77,64 +230,8 @@ const gnomon_run_info gnomon__no_run = {.struct_size = sizeof gnomon__no_run,
                                         .spec = "",
                                         .clock = ""};
 
-int gnomon__compare_run_keys(const gnomon_run_info *a, const gnomon_run_info *b)
-{
-    TRY_TEXT(job);
-    GNOMON__TRY_NUMBER(rank);
-    TRY_TEXT(attempt);
-    TRY_TEXT(uuid);
-    return 0;
-}
-
 int gnomon__compare_runs(const gnomon_run_info *a, const gnomon_run_info *b)
 {
     GNOMON__TRY_NUMBER(now_ns);
-    GNOMON__TRY_NUMBER(local_rank);
-    GNOMON__TRY_NUMBER(world_size);
-    GNOMON__TRY_NUMBER(pid);
-    TRY_TEXT(host);
-    TRY_TEXT(dir);
-    TRY_TEXT(spec);
-    TRY_TEXT(clock);
-    GNOMON__TRY_NUMBER(zero_unix_ns);
-    GNOMON__TRY_NUMBER(clock_error_ns);
-    return 0;
-}
-
-int gnomon__compare_stage_keys(const gnomon_stage_info *a,
-                               const gnomon_stage_info *b)
-{
-    GNOMON__TRY_NUMBER(ordinal);
-    TRY_TEXT(name);
-    return 0;
-}
-
-int gnomon__compare_track_keys(const gnomon_track_info *a,
-                               const gnomon_track_info *b, int has_index)
-{
-    GNOMON__TRY_NUMBER(kind);
-    GNOMON__TRY_NUMBER(device);
-    if (has_index)
-        GNOMON__TRY_NUMBER(index);
-    TRY_TEXT(name);
-    return 0;
-}
-
-/* What is left out of a hash makes it no less right. */
-uint64_t gnomon__hash_region(const gnomon_region_info *r)
-{
-    uint64_t h = gnomon__mix(gnomon__hash_text(r->name), r->kind);
-    h = gnomon__mix(h, gnomon__hash_text(r->category));
-    return gnomon__mix(gnomon__mix(h, gnomon__hash_text(r->file)), r->line);
-}
-
-uint64_t gnomon__hash_op(const gnomon_op_info *o)
-{
-    uint64_t h = gnomon__mix(gnomon__hash_text(o->operation), o->flags);
-    for (size_t i = 0; i < o->input_count; i++)
-        for (uint32_t d = 0; d < gnomon_input_at(o, i)->rank; d++)
-            h = gnomon__mix(h, (uint64_t)gnomon_input_at(o, i)->dims[d]);
-    for (size_t i = 0; i < o->attribute_count; i++)
-        h = gnomon__mix(h, gnomon__hash_text(gnomon_attribute_at(o, i)->json));
-    return gnomon__mix(gnomon__mix(h, o->flops), o->bytes);
+    return gnomon__compare_fields(&gnomon__structs[GNOMON_RUNS], a, b, 0);
 }

@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What makes entities of two profiles the same, and their order in a merged one:
- * by content alone, so that it does not matter what was merged first. Each
- * returns below 0, 0 or above. */
+/* What makes entities of two profiles the same, their order in a merged one, and
+ * how two of them become one: by the rows of profile/entity.h, so by content
+ * alone. It does not matter what was merged first. */
 #ifndef GNOMON_OFFLINE_KEYS_H
 #define GNOMON_OFFLINE_KEYS_H
 
-#include "gnomon/profile.h"
+#include "profile/entity.h"
 
-/* NULL comes before "". */
+/* The bytes that a field itself has. */
+static inline size_t gnomon__field_size(const gnomon__field *f)
+{
+    return f->type < GNOMON__TYPE_U64 ? 4 : 8;
+}
+
+/* NULL comes before "". Each compares to below 0, 0 or above. */
 int gnomon__compare_texts(const char *a, const char *b);
-int gnomon__compare_regions(const gnomon_region_info *a,
-                            const gnomon_region_info *b);
-int gnomon__compare_ops(const gnomon_op_info *a, const gnomon_op_info *b);
-int gnomon__compare_views(const gnomon_view_info *a, const gnomon_view_info *b);
+
+/* Any order of doubles that is one, by their bits. */
+uint64_t gnomon__real_bits(double value);
+
+/* Fields that have one of these rules, and all that they lead to; 0: all fields. */
+int gnomon__compare_fields(const gnomon__struct *s, const void *a,
+                           const void *b, unsigned rules);
+
+/* Those that are the key. */
+int gnomon__compare_keys(int entity, const void *a, const void *b);
+uint64_t gnomon__hash_key(int entity, const void *item);
+
+/* Adds `from` to `to`, by the rules of their fields. Of two readings of one thing
+ * the later has more: of those the larger holds, with all that may be added. */
+void gnomon__merge_fields(const gnomon__struct *s, void *to, const void *from,
+                          int readings);
+
+/* The numbers that an entity names, by other ones: maps[kind][number], where there
+ * is a map for the kind. */
+typedef struct gnomon__numbers {
+    uint32_t *of[GNOMON__ENTITIES];
+} gnomon__numbers;
+
+void gnomon__renumber(const gnomon__numbers *maps, int entity, void *item);
+void gnomon__numbers_free(gnomon__numbers *maps);
 
 /* What is known of a run of which nothing is known. */
 extern const gnomon_run_info gnomon__no_run;
 
-/* By job, rank, attempt and uuid: lives of one rank follow one another. */
-int gnomon__compare_run_keys(const gnomon_run_info *a,
-                             const gnomon_run_info *b);
 /* Which of two records of one run says more: by when it was taken, then by all
  * that it says. */
 int gnomon__compare_runs(const gnomon_run_info *a, const gnomon_run_info *b);
-
-/* By ordinal and name; by kind, device, index and name, without an index where
- * runs are forgotten. */
-int gnomon__compare_stage_keys(const gnomon_stage_info *a,
-                               const gnomon_stage_info *b);
-int gnomon__compare_track_keys(const gnomon_track_info *a,
-                               const gnomon_track_info *b, int has_index);
-
-uint64_t gnomon__hash_region(const gnomon_region_info *r);
-uint64_t gnomon__hash_op(const gnomon_op_info *o);
 
 #endif

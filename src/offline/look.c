@@ -3,10 +3,10 @@
  * share. Of each only its index stays. */
 #include <string.h>
 
-#include "offline/keys.h"
 #include "offline/merging.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/fields.h"
 
 void gnomon__merge_close(gnomon__merge *m)
 {
@@ -45,12 +45,9 @@ static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
     r->part = (uint32_t)part;
     r->run = (uint32_t)run;
     r->is_apart = m->inputs.apart && info->rank < 0 && !info->uuid;
-    const char **texts[] = {&r->info.host, &r->info.dir,     &r->info.spec,
-                            &r->info.job,  &r->info.attempt, &r->info.uuid,
-                            &r->info.clock};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && !(*texts[i] = gnomon__model_text(m->texts, *texts[i])))
-            return gnomon__no_memory_to_merge();
+    gnomon__copier copier = {.m = m->texts, .text = gnomon__copy_text};
+    if (!gnomon__copy_inside(&copier, &gnomon__structs[GNOMON_RUNS], &r->info))
+        return gnomon__no_memory_to_merge();
     m->reading_count++;
     return GNOMON_OK;
 }
@@ -67,7 +64,7 @@ static int look_at_no_run(gnomon__merge *m, size_t input, size_t part)
     if (code)
         return code;
     for (int k = 0; k < GNOMON__ENTITIES; k++)
-        if (!(GNOMON__SHARED_KINDS >> k & 1))
+        if (!gnomon__is_shared(k))
             count += gnomon_profile_count(p, k);
     gnomon_profile_free(p);
     return count ? add_reading(m, &gnomon__no_run, input, part, 0) : GNOMON_OK;

@@ -19,7 +19,7 @@
 /* Of which run they are. */
 static int compare_lives(const gnomon__reading *a, const gnomon__reading *b)
 {
-    int order = gnomon__compare_run_keys(&a->info, &b->info);
+    int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
     if (!order && a->is_apart)
         order = GNOMON__COMPARE(a->input, b->input);
     return order;

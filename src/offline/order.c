@@ -25,64 +25,55 @@ typedef struct united_place {
 
 typedef struct item_place {
     const void *item;
+    int entity;
     uint32_t number; /* before */
 } item_place;
 
-typedef struct united_numbers {
-    uint32_t *stage, *track, *node; /* ordered numbers by those before */
-} united_numbers;
-
 /* ---- Stages and tracks ------------------------------------------------------------ */
 
-static int stage_order(const void *left, const void *right)
+static int item_order(const void *left, const void *right)
 {
     const item_place *a = left, *b = right;
-    return gnomon__compare_stage_keys(a->item, b->item);
-}
-
-static int track_order(const void *left, const void *right)
-{
-    const gnomon_track_info *a = ((const item_place *)left)->item;
-    const gnomon_track_info *b = ((const item_place *)right)->item;
-    return gnomon__compare_track_keys(a, b, 1);
+    return gnomon__compare_keys(a->entity, a->item, b->item);
 }
 
 /* Puts a table's items into the model in order. */
 static int order_items(const gnomon__unite *u, gnomon__model *out, int entity,
-                       int (*order)(const void *a, const void *b),
-                       uint32_t **numbers)
+                       gnomon__numbers *ordered)
 {
     size_t n = gnomon__model_count(u->m, entity);
     item_place *places = gnomon__alloc((n + 1) * sizeof *places);
-    *numbers = gnomon__alloc((n + 1) * sizeof **numbers);
+    uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
     int code = GNOMON_OK;
-    if (!places || !*numbers) {
+    ordered->of[entity] = numbers;
+    if (!places || !numbers) {
         gnomon__free(places);
         return gnomon__no_memory_to_merge();
     }
     for (uint32_t i = 0; i < n; i++)
-        places[i] = (item_place){gnomon__model_at(u->m, entity, i + 1), i + 1};
-    qsort(places, n, sizeof *places, order);
+        places[i] =
+            (item_place){gnomon__model_at(u->m, entity, i + 1), entity, i + 1};
+    qsort(places, n, sizeof *places, item_order);
     for (uint32_t i = 0; !code && i < n; i++) {
         void *to = gnomon__model_add(out, entity);
         if (to)
             memcpy(to, places[i].item, out->tables[entity].size);
         else
             code = gnomon__no_memory_to_merge();
-        (*numbers)[places[i].number] = i + 1;
+        numbers[places[i].number] = i + 1;
     }
     gnomon__free(places);
     return code;
 }
 
 static int order_stages(const gnomon__unite *u, gnomon__model *out,
-                        united_numbers *n)
+                        gnomon__numbers *n)
 {
-    int code = order_items(u, out, GNOMON_STAGES, stage_order, &n->stage);
+    int code = order_items(u, out, GNOMON_STAGES, n);
     size_t count = gnomon__model_count(u->m, GNOMON_STAGES);
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_stage_info *s =
-            gnomon__model_at(out, GNOMON_STAGES, n->stage[i]);
+            gnomon__model_at(out, GNOMON_STAGES, n->of[GNOMON_STAGES][i]);
         if (!gnomon__sum_keep(&u->steps[i], out, &s->steps))
             code = gnomon__no_memory_to_merge();
     }
@@ -116,7 +107,7 @@ static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
             } else {
                 s = gnomon__model_at(u->m, GNOMON_STAGES, a->stage);
                 t = gnomon__model_at(u->m, GNOMON_STAGES, b->stage);
-                here = gnomon__compare_stage_keys(s, t);
+                here = gnomon__compare_keys(GNOMON_STAGES, s, t);
             }
         }
         order = here ? here : order; /* the outermost difference */
@@ -139,13 +130,14 @@ static int united_order(const void *left, const void *right)
                                   : compare_paths(a->u, a->number, b->number);
 }
 
-static void place_nodes(const gnomon__unite *u, const united_numbers *n,
+static void place_nodes(const gnomon__unite *u, const gnomon__numbers *n,
                         united_place *places)
 {
     for (uint32_t i = 1; i <= u->node_count; i++) {
         const gnomon_node_info *node = &u->node[i].info;
         places[i - 1] = (united_place){
-            u, node->first ? node->first : UINT64_MAX, n->track[node->track],
+            u, node->first ? node->first : UINT64_MAX,
+            n->of[GNOMON_TRACKS][node->track],
             node->parent ? places[node->parent - 1].depth + 1 : 0, i};
     }
     for (size_t i = u->node_count; i >= 1; i--) {
@@ -161,7 +153,7 @@ static int pool_order(const void *left, const void *right)
     return GNOMON__COMPARE(a->pool, b->pool);
 }
 
-static int keep_memory(gnomon__model *out, const united_numbers *n,
+static int keep_memory(gnomon__model *out, const gnomon__numbers *n,
                        const gnomon__united_node *from, gnomon_node_info *to)
 {
     size_t size = from->memory_count * sizeof *from->memory;
@@ -172,32 +164,28 @@ static int keep_memory(gnomon__model *out, const united_numbers *n,
         return !size;
     memcpy(pools, from->memory, size);
     for (size_t i = 0; i < from->memory_count; i++)
-        pools[i].pool = n->track[pools[i].pool];
+        pools[i].pool = n->of[GNOMON_TRACKS][pools[i].pool];
     qsort(pools, from->memory_count, sizeof *pools, pool_order);
     return 1;
 }
 
-static int keep_node(gnomon__model *out, const united_numbers *n,
+static int keep_node(gnomon__model *out, const gnomon__numbers *n,
                      const gnomon__united_node *from)
 {
     gnomon_node_info *to = gnomon__model_add(out, GNOMON_NODES);
     if (!to)
         return gnomon__no_memory_to_merge();
     *to = from->info;
-    to->struct_size = sizeof *to;
-    to->parent = n->node[to->parent];
-    to->track = n->track[to->track];
-    to->stage = n->stage[to->stage];
+    gnomon__renumber(n, GNOMON_NODES, to);
     if (!gnomon__sum_keep(&from->host, out, &to->host) ||
         !gnomon__sum_keep(&from->device, out, &to->device) ||
         !keep_memory(out, n, from, to))
         return gnomon__no_memory_to_merge();
-    if (from->has_work) {
+    if (from->work.struct_size) {
         gnomon_work_stats *work = gnomon__model_room(out, sizeof *work);
         if (!work)
             return gnomon__no_memory_to_merge();
         *work = from->work;
-        work->struct_size = sizeof *work;
         to->work = work;
     }
     return GNOMON_OK;
@@ -226,19 +214,20 @@ static int tell_contradictions(gnomon__model *out)
 }
 
 static int order_nodes(const gnomon__unite *u, gnomon__model *out,
-                       united_numbers *n)
+                       gnomon__numbers *n)
 {
     int code = GNOMON_OK;
     united_place *places = gnomon__alloc((u->node_count + 1) * sizeof *places);
-    n->node = gnomon__alloc((u->node_count + 1) * sizeof *n->node);
-    if (!places || !n->node) {
+    uint32_t *numbers = gnomon__alloc((u->node_count + 1) * sizeof *numbers);
+    n->of[GNOMON_NODES] = numbers;
+    if (!places || !numbers) {
         gnomon__free(places);
         return gnomon__no_memory_to_merge();
     }
     place_nodes(u, n, places);
     qsort(places, u->node_count, sizeof *places, united_order);
     for (uint32_t i = 0; i < u->node_count; i++)
-        n->node[places[i].number] = i + 1;
+        numbers[places[i].number] = i + 1;
     for (size_t i = 0; !code && i < u->node_count; i++)
         code = keep_node(out, n, &u->node[places[i].number]);
     if (!code && (u->rules & GNOMON__UNITE_READINGS))
@@ -248,47 +237,6 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
 }
 
 /* ---- Facts ---------------------------------------------------------------------------- */
-
-/* The numbers of what a fact names, as ordered. */
-static void renumber(const united_numbers *n, int entity, void *fact)
-{
-    gnomon_step_info *step = fact;
-    gnomon_open_info *open = fact;
-    gnomon_link_info *link = fact;
-    gnomon_counter_info *counter = fact;
-    gnomon_loss_info *loss = fact;
-    gnomon_event_info *event = fact;
-    switch (entity) {
-    case GNOMON_STEPS:
-        step->stage = n->stage[step->stage];
-        return;
-    case GNOMON_OPENS:
-        open->node = n->node[open->node];
-        open->track = n->track[open->track];
-        open->reserved = 0;
-        return;
-    case GNOMON_LINKS:
-        link->from = n->node[link->from];
-        link->to = n->node[link->to];
-        return;
-    case GNOMON_COUNTERS:
-        counter->track = n->track[counter->track];
-        counter->stage = n->stage[counter->stage];
-        return;
-    case GNOMON_LOSSES:
-        loss->track = n->track[loss->track];
-        return;
-    case GNOMON_EVENTS:
-        event->track = n->track[event->track];
-        event->node = n->node[event->node];
-        if (event->kind == GNOMON_EVENT_MEMORY)
-            event->region = n->track[event->region];
-        event->reserved = 0;
-        return;
-    default:
-        return;
-    }
-}
 
 /* Moves a table as it is. */
 static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
@@ -301,11 +249,17 @@ static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
 }
 
 static void order_facts(gnomon__unite *u, gnomon__model *out,
-                        const united_numbers *n, int entity)
+                        const gnomon__numbers *n, int entity)
 {
     gnomon__fold_facts(u, entity); /* by the numbers of before */
-    for (size_t i = 1; i <= gnomon__model_count(u->m, entity); i++)
-        renumber(n, entity, gnomon__model_at(u->m, entity, i));
+    for (size_t i = 1; i <= gnomon__model_count(u->m, entity); i++) {
+        gnomon__any *fact = gnomon__model_at(u->m, entity, i);
+        gnomon__renumber(n, entity, fact);
+        if (entity == GNOMON_OPENS)
+            fact->open.reserved = 0; /* which reading it was of */
+        if (entity == GNOMON_EVENTS)
+            fact->event.reserved = 0;
+    }
     gnomon__sort_facts(u, entity);
     move_items(u, out, entity);
 }
@@ -315,18 +269,16 @@ int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
     static const int facts[] = {GNOMON_STEPS,    GNOMON_OPENS,    GNOMON_LINKS,
                                 GNOMON_COUNTERS, GNOMON_METADATA, GNOMON_LOSSES,
                                 GNOMON_EVENTS};
-    united_numbers n = {0};
+    gnomon__numbers n = {{0}};
     int code = order_stages(u, out, &n);
     if (!code)
-        code = order_items(u, out, GNOMON_TRACKS, track_order, &n.track);
+        code = order_items(u, out, GNOMON_TRACKS, &n);
     if (!code)
         code = order_nodes(u, out, &n);
     for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
         order_facts(u, out, &n, facts[i]);
     if (!code)
         move_items(u, out, GNOMON_RUNS);
-    gnomon__free(n.stage);
-    gnomon__free(n.track);
-    gnomon__free(n.node);
+    gnomon__numbers_free(&n);
     return code;
 }

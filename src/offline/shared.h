@@ -5,19 +5,15 @@
 #ifndef GNOMON_OFFLINE_SHARED_H
 #define GNOMON_OFFLINE_SHARED_H
 
+#include "offline/keys.h"
 #include "offline/slots.h"
 #include "profile/model.h"
 
 /* Zeroes are an empty one. */
 typedef struct gnomon__shared {
-    gnomon__model *m;       /* of no runs */
-    gnomon__slots slots[3]; /* of regions, ops, views */
+    gnomon__model *m;                    /* of no runs */
+    gnomon__slots slots[GNOMON__SHARED]; /* in the order of files */
 } gnomon__shared;
-
-/* A part's numbers in the whole, by its own; 0 stays 0. */
-typedef struct gnomon__shared_map {
-    uint32_t *region, *op, *view;
-} gnomon__shared_map;
 
 /* Takes in those of `p`; copies what they point to. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p);
@@ -28,10 +24,11 @@ int gnomon__shared_order(gnomon__shared *s);
 /* Says that an input is no longer what was taken in: GNOMON_EINVAL. */
 int gnomon__shared_changed(void);
 
-/* GNOMON_OK, GNOMON_ENOMEM, or GNOMON_EINVAL: `p` was not taken in. Free it. */
+/* Adds the numbers of a part's regions, ops and views in the whole, by its own, to
+ * `out`, which is to be freed in any case. GNOMON_OK, GNOMON_ENOMEM, or
+ * GNOMON_EINVAL: `p` was not taken in. */
 int gnomon__shared_find(const gnomon__shared *s, const gnomon_profile *p,
-                        gnomon__shared_map *out);
-void gnomon__shared_map_free(gnomon__shared_map *map);
+                        gnomon__numbers *out);
 
 /* Makes them the model's, which must not outlive them. Likewise. */
 int gnomon__shared_lend(const gnomon__shared *s, gnomon__model *to);

@@ -78,20 +78,7 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
 
 int gnomon__stats_compare(const gnomon_stats *a, const gnomon_stats *b)
 {
-    const uint64_t x[] = {a->count,  a->total_ns, a->self_ns,
-                          a->min_ns, a->max_ns,   a->cell_count};
-    const uint64_t y[] = {b->count,  b->total_ns, b->self_ns,
-                          b->min_ns, b->max_ns,   b->cell_count};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        if (x[i] != y[i])
-            return GNOMON__COMPARE(x[i], y[i]);
-    for (size_t i = 0; i < a->cell_count; i++) {
-        if (a->cells[i].cell != b->cells[i].cell)
-            return GNOMON__COMPARE(a->cells[i].cell, b->cells[i].cell);
-        if (a->cells[i].count != b->cells[i].count)
-            return GNOMON__COMPARE(a->cells[i].count, b->cells[i].count);
-    }
-    return 0;
+    return gnomon__compare_fields(&gnomon__structs[GNOMON__STATS], a, b, 0);
 }
 
 int gnomon__sum_compare(const gnomon__sum *sum, const gnomon_stats *other)

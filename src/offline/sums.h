@@ -5,6 +5,7 @@
 
 #include "gnomon/profile.h"
 #include "offline/compare.h"
+#include "offline/keys.h"
 #include "profile/model.h"
 
 /* Zeroes are those of nothing, its struct_size too; that is set once anything was

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/keys.h"
 #include "offline/unite_nodes.h"
 #include "offline/united.h"
 #include "platform/error.h"
 #include "platform/hash.h"
 #include "platform/memory.h"
+#include "profile/fields.h"
 
 int gnomon__no_memory_to_merge(void)
 {
@@ -28,44 +28,42 @@ static int same_text(const void *context, uint32_t item, const void *wanted)
     return strcmp(u->text[item - 1], wanted) == 0;
 }
 
-int gnomon__unite_text(gnomon__unite *u, const char **text)
+static const char *unite_text(gnomon__copier *c, const char *text, int type)
 {
-    if (!*text)
-        return 1;
-    uint64_t hash = gnomon__hash_text(*text);
-    uint32_t known = gnomon__slots_find(&u->texts, hash, same_text, u, *text);
-    if (known) {
-        *text = u->text[known - 1];
-        return 1;
-    }
+    gnomon__unite *u = c->context;
+    uint64_t hash = gnomon__hash_text(text);
+    uint32_t known = gnomon__slots_find(&u->texts, hash, same_text, u, text);
+    (void)type;
+    if (known)
+        return u->text[known - 1];
     if (u->text_count == u->text_room) {
         size_t room = u->text_room ? 2 * u->text_room : 64;
         const char **more =
             gnomon__realloc((void *)u->text, room * sizeof *more);
         if (!more)
-            return 0;
+            return NULL;
         u->text = more;
         u->text_room = room;
     }
-    const char *copy = gnomon__model_text(u->m, *text);
+    const char *copy = gnomon__model_text(u->m, text);
     if (!copy)
-        return 0;
-    u->text[u->text_count++] = *text = copy;
-    return !gnomon__slots_add(&u->texts, hash, (uint32_t)u->text_count);
+        return NULL;
+    u->text[u->text_count++] = copy;
+    return gnomon__slots_add(&u->texts, hash, (uint32_t)u->text_count) ? NULL
+                                                                       : copy;
+}
+
+int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
+{
+    gnomon__copier copier = {u->m, unite_text, u, NULL};
+    return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
 }
 
 /* ---- The run --------------------------------------------------------------------- */
 
-static int keep_run(gnomon__unite *u, gnomon_run_info *to,
-                    const gnomon_run_info *from)
+static uint32_t united_run(const gnomon__unite *u)
 {
-    *to = *from;
-    const char **texts[] = {&to->host,    &to->dir, &to->spec, &to->clock,
-                            &to->attempt, &to->job, &to->uuid};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!gnomon__unite_text(u, texts[i]))
-            return gnomon__no_memory_to_merge();
-    return GNOMON_OK;
+    return !(u->rules & GNOMON__UNITE_NO_RUN);
 }
 
 /* Of several records the one that says most holds, with its metadata. */
@@ -74,6 +72,7 @@ static int unite_run(gnomon__united_part *part)
     gnomon__unite *u = part->u;
     gnomon__table *metadata = &u->m->tables[GNOMON_METADATA];
     gnomon_run_info run = gnomon__no_run;
+    part->map.of[GNOMON_RUNS][part->run] = united_run(u);
     if (u->rules & GNOMON__UNITE_NO_RUN)
         return GNOMON_OK;
     if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
@@ -89,12 +88,10 @@ static int unite_run(gnomon__united_part *part)
     if (order <= 0)
         return GNOMON_OK;
     metadata->count = u->folded[GNOMON_METADATA] = 0;
-    return keep_run(u, to, &run);
-}
-
-static uint32_t united_run(const gnomon__unite *u)
-{
-    return !(u->rules & GNOMON__UNITE_NO_RUN);
+    *to = run;
+    return gnomon__unite_keep(u, GNOMON_RUNS, to)
+               ? GNOMON_OK
+               : gnomon__no_memory_to_merge();
 }
 
 /* ---- Stages ---------------------------------------------------------------------- */
@@ -102,8 +99,9 @@ static uint32_t united_run(const gnomon__unite *u)
 static int same_stage(const void *context, uint32_t item, const void *wanted)
 {
     const gnomon__unite *u = context;
-    return gnomon__compare_stage_keys(
-               gnomon__model_at(u->m, GNOMON_STAGES, item), wanted) == 0;
+    return gnomon__compare_keys(GNOMON_STAGES,
+                                gnomon__model_at(u->m, GNOMON_STAGES, item),
+                                wanted) == 0;
 }
 
 /* The later reading holds; else, as zeros of runs differ, it lasts as long as all
@@ -113,7 +111,9 @@ static int unite_stage(gnomon__unite *u, uint32_t number,
 {
     gnomon_stage_info *to = gnomon__model_at(u->m, GNOMON_STAGES, number);
     gnomon__sum *steps = &u->steps[number];
-    if (!(u->rules & GNOMON__UNITE_READINGS)) {
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_STAGES], to, s, readings);
+    if (!readings) {
         uint64_t lasted = to->end_ns - to->begin_ns + s->end_ns - s->begin_ns;
         if (s->begin_ns < to->begin_ns && !(u->rules & GNOMON__UNITE_RANKS))
             to->begin_ns = s->begin_ns;
@@ -151,13 +151,12 @@ static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
         return gnomon__no_memory_to_merge();
     memset(&u->steps[number], 0, sizeof *u->steps);
     *to = *s;
-    to->run = united_run(u);
-    to->steps = NULL;
+    to->steps = NULL; /* until the end */
     if (u->rules & GNOMON__UNITE_RANKS) {
         to->begin_ns = 0;
         to->end_ns = s->end_ns - s->begin_ns;
     }
-    if (!gnomon__unite_text(u, &to->name))
+    if (!gnomon__unite_keep(u, GNOMON_STAGES, to))
         return gnomon__no_memory_to_merge();
     int code = gnomon__sum_add(&u->steps[number], s->steps);
     return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
@@ -168,17 +167,18 @@ static int unite_stages(gnomon__united_part *part)
     gnomon__unite *u = part->u;
     gnomon_stage_info s;
     int code = GNOMON_OK;
-    for (size_t i = 1; !code && i <= part->stages; i++) {
+    for (size_t i = 1; !code && i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_profile_stage(part->p, i, &s);
         if (s.run != part->run ||
             (part->only && (s.ordinal != part->only->ordinal ||
                             strcmp(s.name, part->only->name) != 0)))
             continue;
-        uint64_t hash = gnomon__mix(gnomon__hash_text(s.name), s.ordinal);
+        gnomon__renumber(&part->map, GNOMON_STAGES, &s);
+        uint64_t hash = gnomon__hash_key(GNOMON_STAGES, &s);
         uint32_t number =
             gnomon__slots_find(&u->stages, hash, same_stage, u, &s);
         code = number ? unite_stage(u, number, &s) : first_stage(u, &s, hash);
-        part->stage[i] =
+        part->map.of[GNOMON_STAGES][i] =
             number ? number
                    : (uint32_t)gnomon__model_count(u->m, GNOMON_STAGES);
     }
@@ -190,27 +190,23 @@ static int unite_stages(gnomon__united_part *part)
 static int same_track(const void *context, uint32_t item, const void *wanted)
 {
     const gnomon__unite *u = context;
-    return gnomon__compare_track_keys(
-               gnomon__model_at(u->m, GNOMON_TRACKS, item), wanted,
-               !(u->rules & GNOMON__UNITE_RANKS)) == 0;
+    return gnomon__compare_keys(GNOMON_TRACKS,
+                                gnomon__model_at(u->m, GNOMON_TRACKS, item),
+                                wanted) == 0;
 }
 
 static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
                         const gnomon_track_info *t)
 {
-    int later = t->lives != to->lives   ? t->lives > to->lives
-                : t->alive != to->alive ? t->alive < to->alive
-                                        : t->os_id > to->os_id;
-    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
-    to->inexact |= t->inexact;
-    if (readings ? later : t->os_id > to->os_id)
-        to->os_id = t->os_id;
-    if (!readings) {
-        to->lives += t->lives;
-        to->alive |= t->alive;
-    } else if (later) {
-        to->lives = t->lives;
-        to->alive = t->alive;
+    const gnomon_track_info had = *to;
+    int later = t->lives != had.lives   ? t->lives > had.lives
+                : t->alive != had.alive ? t->alive < had.alive
+                                        : t->os_id > had.os_id;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_TRACKS], to, t, 0);
+    if (u->rules & GNOMON__UNITE_READINGS) {
+        to->lives = later ? t->lives : had.lives;
+        to->alive = later ? t->alive : had.alive;
+        to->os_id = later ? t->os_id : had.os_id;
     }
 }
 
@@ -218,31 +214,28 @@ static int unite_tracks(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
     gnomon_track_info t;
-    for (size_t i = 1; i <= part->tracks; i++) {
+    for (size_t i = 1; i <= part->count[GNOMON_TRACKS]; i++) {
         gnomon_profile_track(part->p, i, &t);
         if (t.run != part->run)
             continue;
-        uint64_t hash = gnomon__mix(gnomon__hash_text(t.name), t.kind);
-        hash = gnomon__mix(hash, (uint32_t)t.device);
-        if (!(u->rules & GNOMON__UNITE_RANKS))
-            hash = gnomon__mix(hash, t.index);
+        gnomon__renumber(&part->map, GNOMON_TRACKS, &t);
+        if (u->rules & GNOMON__UNITE_RANKS)
+            t.index = 0;
+        uint64_t hash = gnomon__hash_key(GNOMON_TRACKS, &t);
         uint32_t number =
             gnomon__slots_find(&u->tracks, hash, same_track, u, &t);
         if (number) {
             unite_track(u, gnomon__model_at(u->m, GNOMON_TRACKS, number), &t);
         } else {
             gnomon_track_info *to = gnomon__model_add(u->m, GNOMON_TRACKS);
-            if (!to || !gnomon__unite_text(u, &t.name))
+            if (!to || !gnomon__unite_keep(u, GNOMON_TRACKS, &t))
                 return gnomon__no_memory_to_merge();
             *to = t;
-            to->run = united_run(u);
-            if (u->rules & GNOMON__UNITE_RANKS)
-                to->index = 0;
             number = (uint32_t)gnomon__model_count(u->m, GNOMON_TRACKS);
             if (gnomon__slots_add(&u->tracks, hash, number))
                 return GNOMON_ENOMEM;
         }
-        part->track[i] = number;
+        part->map.of[GNOMON_TRACKS][i] = number;
     }
     return GNOMON_OK;
 }
@@ -251,14 +244,16 @@ static int unite_tracks(gnomon__united_part *part)
 
 static int begin_united_part(gnomon__united_part *part)
 {
-    part->stages = gnomon_profile_count(part->p, GNOMON_STAGES);
-    part->tracks = gnomon_profile_count(part->p, GNOMON_TRACKS);
-    part->nodes = gnomon_profile_count(part->p, GNOMON_NODES);
-    part->stage = gnomon__alloc((part->stages + 1) * sizeof *part->stage);
-    part->track = gnomon__alloc((part->tracks + 1) * sizeof *part->track);
-    part->node = gnomon__alloc((part->nodes + 1) * sizeof *part->node);
-    if (!part->stage || !part->track || !part->node)
-        return gnomon__no_memory_to_merge();
+    static const int own[] = {GNOMON_RUNS, GNOMON_STAGES, GNOMON_TRACKS,
+                              GNOMON_NODES};
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        part->count[k] = gnomon_profile_count(part->p, k);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t n = part->count[own[i]] + 1 + part->run; /* of any run */
+        part->map.of[own[i]] = gnomon__alloc(n * sizeof(uint32_t));
+        if (!part->map.of[own[i]])
+            return gnomon__no_memory_to_merge();
+    }
     return gnomon__shared_find(part->u->shared, part->p, &part->map);
 }
 
@@ -278,10 +273,7 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
         code = gnomon__unite_nodes(&part);
     if (!code)
         code = gnomon__unite_facts(&part);
-    gnomon__free(part.stage);
-    gnomon__free(part.track);
-    gnomon__free(part.node);
-    gnomon__shared_map_free(&part.map);
+    gnomon__numbers_free(&part.map);
     return code;
 }
 

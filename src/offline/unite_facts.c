@@ -5,17 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/keys.h"
 #include "offline/united.h"
 
 #define FOLD_FROM 4096u /* of a kind: fewer are not worth it */
 
 /* ---- Taking in ---------------------------------------------------------------- */
-
-static uint32_t united_node(const gnomon__united_part *part, uint32_t node)
-{
-    return node ? part->node[node] : 0;
-}
 
 /* Moments have no meaning among ranks. */
 static int has_moments(const gnomon__united_part *part)
@@ -23,116 +17,67 @@ static int has_moments(const gnomon__united_part *part)
     return !(part->u->rules & GNOMON__UNITE_RANKS);
 }
 
-static int take_step(gnomon__united_part *part, gnomon_step_info *s)
-{
-    s->stage = part->stage[s->stage];
-    return s->stage && has_moments(part);
-}
-
-static int take_open(gnomon__united_part *part, gnomon_open_info *o)
-{
-    o->node = united_node(part, o->node);
-    o->track = part->track[o->track];
-    o->reserved = part->u->parts;
-    return o->node && has_moments(part);
-}
-
-static int take_link(gnomon__united_part *part, gnomon_link_info *l)
-{
-    l->from = united_node(part, l->from);
-    l->to = united_node(part, l->to);
-    if (!has_moments(part)) /* nor do instances */
-        l->from_instance = l->to_instance = 0;
-    return l->from && l->to;
-}
-
-static int take_counter(gnomon__united_part *part, gnomon_counter_info *c)
-{
-    int is_left_out = part->only && (!c->stage || !part->stage[c->stage]);
-    c->track = part->track[c->track];
-    c->stage = c->stage ? part->stage[c->stage] : 0;
-    c->region = part->map.region[c->region];
-    return c->track && !is_left_out;
-}
-
 /* Those of no run are the file's: whoever reads it tells them. */
-static int take_loss(gnomon__united_part *part, gnomon_loss_info *l)
+static int is_of_part(const gnomon__united_part *part, uint32_t run)
 {
-    int is_ours = l->run == part->run &&
-                  (l->run || !gnomon_profile_count(part->p, GNOMON_RUNS));
-    l->run = !(part->u->rules & GNOMON__UNITE_NO_RUN);
-    l->track = l->track ? part->track[l->track] : 0;
-    if (!has_moments(part))
-        l->begin_ns = l->end_ns = 0;
-    return is_ours;
-}
-
-static int take_metadata(gnomon__united_part *part, gnomon_metadata_info *d)
-{
-    int is_ours = d->run == part->run && part->is_latest && has_moments(part);
-    d->run = !(part->u->rules & GNOMON__UNITE_NO_RUN);
-    return is_ours;
+    return run == part->run && (run || !part->count[GNOMON_RUNS]);
 }
 
 /* Of one stage what belongs to a path that is in, and what has no path but a
  * moment in it. */
-static int take_event(gnomon__united_part *part, gnomon_event_info *e)
+static int is_event_in(const gnomon__united_part *part,
+                       const gnomon_event_info *e)
 {
-    int is_in = !part->only;
-    for (size_t i = 1; !is_in && !e->node && i <= part->stages; i++) {
+    if (!part->only || e->node)
+        return !part->only || part->map.of[GNOMON_NODES][e->node];
+    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_stage_info s;
         gnomon_profile_stage(part->p, i, &s);
-        is_in = part->stage[i] && e->begin_ns >= s.begin_ns &&
-                e->begin_ns <= s.end_ns;
+        if (part->map.of[GNOMON_STAGES][i] && e->begin_ns >= s.begin_ns &&
+            e->begin_ns <= s.end_ns)
+            return 1;
     }
-    is_in = is_in || (e->node && part->node[e->node]);
-    e->track = part->track[e->track];
-    e->node = united_node(part, e->node);
-    if (e->kind == GNOMON_EVENT_MEMORY)
-        e->region = part->track[e->region];
-    else
-        e->region = part->map.region[e->region];
-    e->reserved = part->u->parts;
-    return e->track && is_in && has_moments(part);
+    return 0;
 }
 
-typedef union united_fact {
-    gnomon_step_info step;
-    gnomon_open_info open;
-    gnomon_link_info link;
-    gnomon_counter_info counter;
-    gnomon_loss_info loss;
-    gnomon_metadata_info metadata;
-    gnomon_event_info event;
-} united_fact;
-
-static int take_fact(gnomon__united_part *part, int entity, united_fact *f)
+/* Whether the part's fact is wanted, by the part's numbers; what is not, is taken
+ * out of it. */
+static int is_wanted(const gnomon__united_part *part, int entity,
+                     gnomon__any *f)
 {
+    int moments = has_moments(part);
     switch (entity) {
-    case GNOMON_STEPS:
-        return take_step(part, &f->step);
-    case GNOMON_OPENS:
-        return take_open(part, &f->open);
     case GNOMON_LINKS:
-        return take_link(part, &f->link);
+        if (!moments) /* nor have instances */
+            f->link.from_instance = f->link.to_instance = 0;
+        return 1;
     case GNOMON_COUNTERS:
-        return take_counter(part, &f->counter);
+        return !part->only || part->map.of[GNOMON_STAGES][f->counter.stage];
     case GNOMON_LOSSES:
-        return take_loss(part, &f->loss);
+        if (!moments)
+            f->loss.begin_ns = f->loss.end_ns = 0;
+        return is_of_part(part, f->loss.run);
     case GNOMON_METADATA:
-        return take_metadata(part, &f->metadata);
-    default:
-        return take_event(part, &f->event);
+        return moments && part->is_latest && f->metadata.run == part->run;
+    case GNOMON_EVENTS:
+        f->event.reserved = part->u->parts;
+        return moments && is_event_in(part, &f->event);
+    case GNOMON_OPENS:
+        f->open.reserved = part->u->parts;
+        return moments;
+    default: /* steps */
+        return moments;
     }
 }
 
-static int keep_fact_texts(gnomon__unite *u, int entity, united_fact *f)
+/* Whether all that it must name is in. */
+static int is_whole(const gnomon__struct *s, const void *of)
 {
-    if (entity == GNOMON_LOSSES)
-        return gnomon__unite_text(u, &f->loss.kind);
-    if (entity == GNOMON_METADATA)
-        return gnomon__unite_text(u, &f->metadata.key) &&
-               gnomon__unite_text(u, &f->metadata.json);
+    for (unsigned i = 0; i < s->field_count; i++)
+        if (s->fields[i].type == GNOMON__TYPE_NUMBER &&
+            s->fields[i].rules & GNOMON__NEEDED &&
+            !gnomon__field_32(&s->fields[i], of))
+            return 0;
     return 1;
 }
 
@@ -145,20 +90,22 @@ int gnomon__unite_facts(gnomon__united_part *part)
     gnomon__model *m = part->u->m;
     for (size_t k = 0; k < sizeof fact_kinds / sizeof *fact_kinds; k++) {
         int entity = fact_kinds[k];
-        size_t count = gnomon_profile_count(part->p, entity);
-        for (size_t i = 1; i <= count; i++) {
-            united_fact f;
-            uint32_t size = (uint32_t)m->tables[entity].size;
-            memcpy(&f, &size, sizeof size);
+        const gnomon__struct *s = &gnomon__structs[entity];
+        for (size_t i = 1; i <= part->count[entity]; i++) {
+            gnomon__any f;
+            f.struct_size = s->size;
             part->p->api->get(part->p, entity, i, &f);
-            if (!take_fact(part, entity, &f))
+            if (!is_wanted(part, entity, &f))
                 continue;
-            void *to = keep_fact_texts(part->u, entity, &f)
+            gnomon__renumber(&part->map, entity, &f);
+            if (!is_whole(s, &f))
+                continue;
+            void *to = gnomon__unite_keep(part->u, entity, &f)
                            ? gnomon__model_add(m, entity)
                            : NULL;
             if (!to)
                 return gnomon__no_memory_to_merge();
-            memcpy(to, &f, size);
+            memcpy(to, &f, s->size);
         }
         size_t now = gnomon__model_count(m, entity);
         if (now > FOLD_FROM && now > 2 * part->u->folded[entity])

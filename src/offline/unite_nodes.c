@@ -15,61 +15,34 @@
 static void choose_nodes(gnomon__united_part *part)
 {
     gnomon_node_info n;
-    for (size_t i = part->nodes; i >= 1; i--) {
+    uint32_t *node = part->map.of[GNOMON_NODES];
+    for (size_t i = part->count[GNOMON_NODES]; i >= 1; i--) {
         gnomon_profile_node(part->p, i, &n);
-        if (!part->track[n.track]) /* of another run */
+        if (!part->map.of[GNOMON_TRACKS][n.track]) /* of another run */
             continue;
-        if (!part->only || (n.stage && part->stage[n.stage]))
-            part->node[i] = 1;
-        if (part->node[i] && n.parent)
-            part->node[n.parent] = 1;
+        if (!part->only || part->map.of[GNOMON_STAGES][n.stage])
+            node[i] = 1;
+        if (node[i] && n.parent)
+            node[n.parent] = 1;
     }
 }
 
 /* ---- Blocks ------------------------------------------------------------------------ */
 
+static int readings_of(const gnomon__unite *u)
+{
+    return (u->rules & GNOMON__UNITE_READINGS) != 0;
+}
+
 static int unite_sum(const gnomon__unite *u, gnomon__sum *to,
                      const gnomon_stats *s)
 {
-    if (!to->s.struct_size || !(u->rules & GNOMON__UNITE_READINGS))
+    if (!to->s.struct_size || !readings_of(u))
         return gnomon__sum_add(to, s);
     if (!s || gnomon__sum_compare(to, s) >= 0)
         return 0;
     int code = gnomon__sum_become(to, s);
     return code ? code : 1;
-}
-
-static int compare_memory(const gnomon_memory_stats *a,
-                          const gnomon_memory_stats *b)
-{
-    const uint64_t x[] = {a->allocations, a->frees, a->allocated_bytes,
-                          a->freed_bytes, a->peak_bytes};
-    const uint64_t y[] = {b->allocations, b->frees, b->allocated_bytes,
-                          b->freed_bytes, b->peak_bytes};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        if (x[i] != y[i])
-            return GNOMON__COMPARE(x[i], y[i]);
-    return 0;
-}
-
-static void unite_pool(const gnomon__unite *u, gnomon_memory_stats *to,
-                       const gnomon_memory_stats *m)
-{
-    uint32_t pool = to->pool;
-    if (u->rules & GNOMON__UNITE_READINGS) {
-        if (compare_memory(m, to) > 0)
-            *to = *m;
-        to->pool = pool;
-        return;
-    }
-    to->allocations += m->allocations;
-    to->frees += m->frees;
-    to->allocated_bytes += m->allocated_bytes;
-    to->freed_bytes += m->freed_bytes;
-    to->live_bytes =
-        (int64_t)((uint64_t)to->live_bytes + (uint64_t)m->live_bytes);
-    if (m->peak_bytes > to->peak_bytes)
-        to->peak_bytes = m->peak_bytes;
 }
 
 static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
@@ -78,11 +51,12 @@ static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
     for (size_t i = 0; i < n->memory_count; i++) {
         gnomon_memory_stats m = *gnomon_memory_at(n, i);
         size_t k = 0;
-        m.pool = part->track[m.pool];
+        m.pool = part->map.of[GNOMON_TRACKS][m.pool];
         while (k < to->memory_count && to->memory[k].pool != m.pool)
             k++;
         if (k < to->memory_count) {
-            unite_pool(part->u, &to->memory[k], &m);
+            gnomon__merge_fields(&gnomon__structs[GNOMON__MEMORY],
+                                 &to->memory[k], &m, readings_of(part->u));
             continue;
         }
         gnomon_memory_stats *more =
@@ -99,16 +73,11 @@ static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
 static void unite_work(const gnomon__unite *u, gnomon__united_node *to,
                        const gnomon_work_stats *w)
 {
-    if (!w)
-        return;
-    if (!(u->rules & GNOMON__UNITE_READINGS)) {
-        to->work.flops += w->flops;
-        to->work.bytes += w->bytes;
-    } else if (!to->has_work || w->flops > to->work.flops ||
-               (w->flops == to->work.flops && w->bytes > to->work.bytes)) {
+    if (w && to->work.struct_size)
+        gnomon__merge_fields(&gnomon__structs[GNOMON__WORK], &to->work, w,
+                             readings_of(u));
+    else if (w)
         to->work = *w;
-    }
-    to->has_work = 1;
 }
 
 /* Numbers of executions that are open belong to the reading that holds. */
@@ -127,7 +96,7 @@ static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
         to->info.flags |= GNOMON_NODE_PARTIAL;
     if (n->first && (!to->info.first || n->first < to->info.first))
         to->info.first = n->first;
-    if (!(u->rules & GNOMON__UNITE_READINGS))
+    if (!readings_of(u))
         to->info.open += is_new ? 0 : n->open;
     else if (!is_new && (host > 0 || (!had && n->host) ||
                          ((same || !had) && n->open > to->info.open)))
@@ -141,23 +110,14 @@ static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
 static int same_path(const void *context, uint32_t item, const void *wanted)
 {
     const gnomon__unite *u = context;
-    const gnomon_node_info *a = &u->node[item].info, *b = wanted;
-    return a->parent == b->parent && a->track == b->track &&
-           a->stage == b->stage && a->view == b->view &&
-           a->region == b->region && a->op == b->op;
-}
-
-static uint64_t hash_path(const gnomon_node_info *n)
-{
-    uint64_t h = gnomon__mix(gnomon__mix(n->parent, n->region), n->track);
-    return gnomon__mix(gnomon__mix(gnomon__mix(h, n->stage), n->view), n->op);
+    return gnomon__compare_keys(GNOMON_NODES, &u->node[item].info, wanted) == 0;
 }
 
 /* The number of the path, which is there then; 0: no memory. */
 static uint32_t path_of(gnomon__unite *u, const gnomon_node_info *n,
                         int *is_new)
 {
-    uint64_t hash = hash_path(n);
+    uint64_t hash = gnomon__hash_key(GNOMON_NODES, n);
     uint32_t number = gnomon__slots_find(&u->nodes, hash, same_path, u, n);
     *is_new = !number;
     if (number)
@@ -183,31 +143,24 @@ static uint32_t path_of(gnomon__unite *u, const gnomon_node_info *n,
     return (uint32_t)++u->node_count;
 }
 
-static int unite_node(gnomon__united_part *part, size_t i)
+static int unite_node(gnomon__united_part *part, size_t i, gnomon_node_info *n)
 {
-    gnomon_node_info n;
+    uint32_t *node = part->map.of[GNOMON_NODES];
     int is_new;
-    gnomon_profile_node(part->p, i, &n);
-    uint32_t parent = n.parent ? part->node[n.parent] : 0;
-    int is_of_another = part->only && !(n.stage && part->stage[n.stage]);
-    if (is_of_another && parent)
-        part->u->node[parent].info.flags |= GNOMON_NODE_PARTIAL;
-    if (!part->node[i])
+    int is_of_another = part->only && !part->map.of[GNOMON_STAGES][n->stage];
+    gnomon__renumber(&part->map, GNOMON_NODES, n);
+    if (is_of_another && n->parent)
+        part->u->node[n->parent].info.flags |= GNOMON_NODE_PARTIAL;
+    if (!node[i])
         return GNOMON_OK;
-    n.track = part->track[n.track];
-    n.stage = n.stage ? part->stage[n.stage] : 0;
-    n.parent = parent;
-    n.region = part->map.region[n.region];
-    n.op = part->map.op[n.op];
-    n.view = part->map.view[n.view];
     if (is_of_another) {
-        n.host = n.device = NULL;
-        n.memory_count = 0;
-        n.work = NULL;
+        n->host = n->device = NULL;
+        n->memory_count = 0;
+        n->work = NULL;
     }
-    uint32_t number = path_of(part->u, &n, &is_new);
-    part->node[i] = number;
-    return number ? unite_blocks(part, &part->u->node[number], &n, is_new)
+    uint32_t number = path_of(part->u, n, &is_new);
+    node[i] = number;
+    return number ? unite_blocks(part, &part->u->node[number], n, is_new)
                   : GNOMON_ENOMEM;
 }
 
@@ -215,11 +168,11 @@ int gnomon__unite_nodes(gnomon__united_part *part)
 {
     int code = GNOMON_OK;
     choose_nodes(part);
-    for (size_t i = 1; !code && i <= part->nodes; i++) {
+    for (size_t i = 1; !code && i <= part->count[GNOMON_NODES]; i++) {
         gnomon_node_info n;
         gnomon_profile_node(part->p, i, &n);
-        if (part->track[n.track])
-            code = unite_node(part, i);
+        if (part->map.of[GNOMON_TRACKS][n.track])
+            code = unite_node(part, i, &n);
     }
     return code;
 }

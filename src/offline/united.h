@@ -11,8 +11,7 @@ typedef struct gnomon__united_node {
     gnomon__sum host, device;
     gnomon_memory_stats *memory; /* on the heap; pools in no order */
     size_t memory_count;
-    gnomon_work_stats work;
-    uint8_t has_work;
+    gnomon_work_stats work; /* its struct_size is 0: none */
 } gnomon__united_node;
 
 struct gnomon__unite {
@@ -38,15 +37,15 @@ typedef struct gnomon__united_part {
     const gnomon_profile *p;
     uint32_t run;
     const gnomon__stage_key *only;
-    gnomon__shared_map map;
-    uint32_t *track, *stage,
-        *node; /* united numbers by the part's; 0: left out */
-    size_t tracks, stages, nodes; /* how many the part has */
-    int is_latest;                /* its run's record is the one that holds */
+    /* United numbers by the part's, 0: left out; and how many it has of each. */
+    gnomon__numbers map;
+    size_t count[GNOMON__ENTITIES];
+    int is_latest; /* its run's record is the one that holds */
 } gnomon__united_part;
 
-/* The text, as long as the unit lives; NULL stays NULL. 0: no memory. */
-int gnomon__unite_text(gnomon__unite *u, const char **text);
+/* Makes what `of` points to live as long as the unit, each text once. 0: no
+ * memory. */
+int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
 
 /* unite_facts.c: adds steps, opens, links, counters, losses, metadata, events. */
 int gnomon__unite_facts(gnomon__united_part *part);
