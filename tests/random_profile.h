@@ -216,7 +216,10 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .begin_ns = begin,
                                     .end_ns = begin + random_below(100),
                                     .ended = (int32_t)random_below(2),
-                                    .steps = &steps.s});
+                                    .steps = &steps.s,
+                                    .count = random_below(3),
+                                    .recorded_ns = random_below(100),
+                                    .late = random_below(5)});
     }
     for (uint32_t i = 0; i < 3; i++)
         r.track[i] = gnomon_add_track(

@@ -56,6 +56,9 @@ static inline void same_stage(gnomon_stage_info a, gnomon_stage_info b)
     SAME_FIELD(end_ns);
     SAME_FIELD(ended);
     same_stats(a.steps, b.steps);
+    SAME_FIELD(count);
+    SAME_FIELD(recorded_ns);
+    SAME_FIELD(late);
     SAME_FIELD(run);
 }
 

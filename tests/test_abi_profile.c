@@ -67,7 +67,11 @@ AT(gnomon_stage_info, end_ns, 24);
 AT(gnomon_stage_info, ended, 32);
 AT(gnomon_stage_info, run, 36);
 AT(gnomon_stage_info, steps, 40);
-SIZE(gnomon_stage_info, 48);
+AT(gnomon_stage_info, count, 48);
+AT(gnomon_stage_info, reserved, 52);
+AT(gnomon_stage_info, recorded_ns, 56);
+AT(gnomon_stage_info, late, 64);
+SIZE(gnomon_stage_info, 72);
 
 AT(gnomon_step_info, struct_size, 0);
 AT(gnomon_step_info, stage, 4);

@@ -116,6 +116,9 @@ static void show_stages(const gnomon_profile *p)
         u("begin_ns", x.begin_ns);
         u("end_ns", x.end_ns);
         stats("steps", x.steps);
+        u("count", x.count);
+        u("recorded_ns", x.recorded_ns);
+        u("late", x.late);
     }
 }
 

@@ -94,6 +94,9 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                .run = run};
     const gnomon_stats steps = whole_stats(&cells[0], 3, 20000, 60000);
     stage.steps = &steps;
+    stage.count = 3;
+    stage.recorded_ns = 80000;
+    stage.late = UINT64_MAX;
     const uint32_t fit = gnomon_add_stage(b, &stage);
     const gnomon_step_info step = {.stage = fit,
                                    .number = UINT64_MAX,

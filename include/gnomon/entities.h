@@ -155,6 +155,11 @@ typedef struct gnomon_stage_info {
     int32_t ended;
     uint32_t run;
     const gnomon_stats *steps; /* GNOMON_NULL: no step finished */
+    uint32_t count; /* stages of this name that are added up in it; 0 is 1 */
+    uint32_t reserved;
+    uint64_t recorded_ns; /* how long its view recorded, which a share in per
+                             cent is of; 0: not known, then end - begin */
+    uint64_t late;        /* executions in its sums that ended after it */
 } gnomon_stage_info;
 
 typedef struct gnomon_step_info {

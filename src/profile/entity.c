@@ -130,6 +130,9 @@ static const gnomon__field stage_fields[] = {
     FIELD(U64, end_ns, 0),
     FIELD(TRUTH, ended, 0),
     PART(steps, GNOMON__STATS),
+    FIELD(U32, count, MOST),
+    FIELD(U64, recorded_ns, MOST),
+    FIELD(U64, late, ADD),
 };
 #undef S
 #define S gnomon_step_info
@@ -278,7 +281,7 @@ static const gnomon__field loss_fields[] = {
 
 const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(RUNS, run, "run", "runs", "RUN ", 14, uuid),
-    ENTITY(STAGES, stage, "stage", "stages", "STAG", 7, steps),
+    ENTITY(STAGES, stage, "stage", "stages", "STAG", 10, late),
     ENTITY(STEPS, step, "step", "steps", "STEP", 5, reserved),
     ENTITY(TRACKS, track, "track", "tracks", "TRCK", 9, device),
     ENTITY(REGIONS, region, "region", "regions", "REGN", 6, reserved),

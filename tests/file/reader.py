@@ -14,7 +14,7 @@ KINDS = {  # in the order of gnomon/entities.h
             "i32 world_size, text host, i64 pid, text dir, text spec, "
             "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns",
     "STAG": "u32 run, u32 ordinal, text name, u64 begin_ns, u64 end_ns, "
-            "i32 ended, stats steps",
+            "i32 ended, stats steps, u32 count, u64 recorded_ns, u64 late",
     "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, i32 phase",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
             "u32 lives, i32 alive, i32 inexact",
