@@ -158,15 +158,19 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
     static const char *const kinds[] = {"lost_scopes", "too_deep", "crossed"};
     for (uint32_t i = 0; i < random_below(4); i++) {
         double last = random_below(100) / 4.0;
-        gnomon_add_counter(b, &(gnomon_counter_info){
-                                  .track = r->track[random_below(3)],
-                                  .region = 1 + random_below(RANDOM_REGIONS),
-                                  .stage = r->stage[random_below(2)],
-                                  .count = 1 + random_below(9),
-                                  .last = last,
-                                  .min = last - random_below(9),
-                                  .max = last + random_below(9),
-                                  .sum = random_below(1000) / 8.0});
+        gnomon_counter_info c = {.track = r->track[random_below(3)],
+                                 .region = 1 + random_below(RANDOM_REGIONS),
+                                 .stage = r->stage[random_below(2)],
+                                 .nans = 1 + random_below(3)};
+        if (random_below(4)) {
+            c.count = 1 + random_below(9);
+            c.last = last;
+            c.min = last - random_below(9);
+            c.max = last + random_below(9);
+            c.sum = random_below(1000) / 8.0;
+            c.nans--;
+        }
+        gnomon_add_counter(b, &c);
     }
     for (uint32_t i = 0; i < random_below(4); i++)
         gnomon_add_loss(b,

@@ -180,6 +180,7 @@ static inline void same_counter(gnomon_counter_info a, gnomon_counter_info b)
     SAME_BITS(min);
     SAME_BITS(max);
     SAME_BITS(sum);
+    SAME_FIELD(nans);
 }
 
 static inline void same_event(gnomon_event_info a, gnomon_event_info b)

@@ -188,7 +188,8 @@ AT(gnomon_counter_info, last, 24);
 AT(gnomon_counter_info, min, 32);
 AT(gnomon_counter_info, max, 40);
 AT(gnomon_counter_info, sum, 48);
-SIZE(gnomon_counter_info, 56);
+AT(gnomon_counter_info, nans, 56);
+SIZE(gnomon_counter_info, 64);
 
 AT(gnomon_metadata_info, struct_size, 0);
 AT(gnomon_metadata_info, run, 4);

@@ -198,6 +198,8 @@ TEST(each_lie_is_named)
     LIE(counter.track, 0, "counter 1: track 0 is not there");
     LIE(counter.region, 2, "counter 1: region 2 is not there");
     LIE(counter.max, -1, "counter 1: min");
+    LIE(counter.count, 0, "counter 1: counts nothing");
+    LIE(counter.nans, 1, NULL);
     LIE(loss.track, 3, "loss 1: track 3 is not there");
     LIE(loss.run, 2, "loss 1: run 2 is not there");
     LIE(metadata.run, 0, "metadata 1: run 0 is not there");
@@ -206,6 +208,20 @@ TEST(each_lie_is_named)
     LIE(event[1].region, 0, "event 2: names no region or pool");
     LIE(event[1].region, 2, "event 2: region 2 is not there");
     LIE(event[1].begin_ns, 4, "event 2: begins");
+}
+
+/* Samples that are no numbers are samples, but have no values. */
+TEST(a_counter_of_no_numbers)
+{
+    struct lie l = truth;
+    l.counter.count = 0;
+    l.counter.nans = 3;
+    check_lie(l, NULL);
+    l.counter.sum = 1;
+    check_lie(l, "counter 1: no samples, but values");
+    l.counter.sum = 0;
+    l.counter.max = 1;
+    check_lie(l, "counter 1: no samples, but values");
 }
 
 /* Several pools of a path stand in the order of their numbers. */

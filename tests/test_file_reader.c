@@ -224,6 +224,7 @@ f("last", x.last);
 f("min", x.min);
 f("max", x.max);
 f("sum", x.sum);
+u("nans", x.nans);
 }
 }
 {EACH(GNOMON_METADATA, metadata, gnomon_metadata_info, "META"){u("run", x.run);

@@ -139,6 +139,52 @@ TEST(readings_that_differ_in_a_cell_alone)
     free(above.at);
 }
 
+/* A counter of `count` numbers, each `value`, and `nans` others, without a life. */
+static bytes counted(uint64_t count, double value, uint64_t nans)
+{
+    gnomon_builder *b = new_builder();
+    double sum = (double)count * value;
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 1});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "main"});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "loss"});
+    gnomon_add_counter(b, &(gnomon_counter_info){.track = 1,
+                                                 .region = 1,
+                                                 .count = count,
+                                                 .last = value,
+                                                 .min = value,
+                                                 .max = value,
+                                                 .sum = sum,
+                                                 .nans = nans});
+    return file_of(b);
+}
+
+/* Zeroes of a counter that has no numbers are none. */
+TEST(counters_without_numbers)
+{
+    bytes none = counted(0, 0, 2), below = counted(3, -5, 1),
+          above = counted(2, 7, 0);
+    gnomon_counter_info c;
+    gnomon_profile *p = merged_both_ways(none, below);
+    CHECK_EQ(gnomon_profile_counter(p, 1, &c), GNOMON_OK);
+    CHECK(c.count == 3 && c.max < 0 && c.last < 0 && c.nans == 3);
+    gnomon_profile_free(p);
+    p = merged_both_ways(none, above);
+    CHECK_EQ(gnomon_profile_counter(p, 1, &c), GNOMON_OK);
+    CHECK(c.count == 2 && c.min > 0 && c.sum > 13 && c.nans == 2);
+    gnomon_profile_free(p);
+    p = merged_both_ways(none, none);
+    CHECK_EQ(gnomon_profile_counter(p, 1, &c), GNOMON_OK);
+    CHECK(c.count == 0 && c.nans == 4);
+    gnomon_profile_free(p);
+    p = merged_both_ways(below, above);
+    CHECK_EQ(gnomon_profile_counter(p, 1, &c), GNOMON_OK);
+    CHECK(c.count == 5 && c.min < 0 && c.max > 0 && c.nans == 1);
+    gnomon_profile_free(p);
+    free(none.at);
+    free(below.at);
+    free(above.at);
+}
+
 /* What is open twice since one moment is twice, whoever tells it how often. */
 TEST(open_since_one_moment)
 {

@@ -189,7 +189,8 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                          .last = 0.1,
                                          .min = -1e-310,
                                          .max = 1.7976931348623157e308,
-                                         .sum = 1.7976931348623157e308};
+                                         .sum = 1.7976931348623157e308,
+                                         .nans = 5};
     gnomon_add_counter(b, &counter);
     gnomon_loss_info loss = {.run = run,
                              .track = thread,

@@ -311,6 +311,7 @@ typedef struct gnomon_link_info {
     uint64_t to_instance;
 } gnomon_link_info;
 
+/* Samples that are numbers; all four values are 0 where count is. */
 typedef struct gnomon_counter_info {
     uint32_t struct_size;
     uint32_t track;
@@ -321,6 +322,7 @@ typedef struct gnomon_counter_info {
     double min;
     double max;
     double sum;
+    uint64_t nans; /* samples that were not a number, in none of the others */
 } gnomon_counter_info;
 
 typedef struct gnomon_metadata_info {

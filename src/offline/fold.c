@@ -60,9 +60,27 @@ static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
         a->end_ns = b->end_ns;
 }
 
+/* Zeroes of one that has no numbers are no values. */
+static void merge_counters(gnomon_counter_info *a, const gnomon_counter_info *b,
+                           int readings)
+{
+    const gnomon_counter_info has = a->count ? *a : *b;
+    const int has_one = !readings && !a->count != !b->count;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_COUNTERS], a, b, readings);
+    if (has_one) {
+        a->last = has.last;
+        a->min = has.min;
+        a->max = has.max;
+    }
+}
+
 /* The first of them becomes both. */
 static void merge_two(int entity, void *to, const void *from, int readings)
 {
+    if (entity == GNOMON_COUNTERS) {
+        merge_counters(to, from, readings);
+        return;
+    }
     gnomon__merge_fields(&gnomon__structs[entity], to, from, readings);
     if (entity == GNOMON_LOSSES)
         merge_loss_times(to, from);

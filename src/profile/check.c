@@ -154,6 +154,18 @@ static int check_open(const checker *c, size_t i, const gnomon_open_info *o)
     return GNOMON_OK;
 }
 
+static int check_counter(size_t i, const gnomon_counter_info *c)
+{
+    if (!c->count && !c->nans)
+        return VIOLATED("counter %zu: counts nothing", i);
+    if (c->min > c->max)
+        return VIOLATED("counter %zu: min is above max", i);
+    if (!c->count && (c->min < 0 || c->max > 0 || c->last < 0 || c->last > 0 ||
+                      c->sum < 0 || c->sum > 0))
+        return VIOLATED("counter %zu: no samples, but values", i);
+    return GNOMON_OK;
+}
+
 static int check_event(checker *c, size_t i, const gnomon_event_info *e)
 {
     int is_execution = e->kind == GNOMON_EVENT_EXECUTION;
@@ -192,9 +204,7 @@ static int check_entity(checker *c, int entity, size_t i, const gnomon__any *a)
         return a->link.count ? GNOMON_OK
                              : VIOLATED("link %zu: counts nothing", i);
     case GNOMON_COUNTERS:
-        return !a->counter.count || a->counter.min > a->counter.max
-                   ? VIOLATED("counter %zu: min is above max", i)
-                   : GNOMON_OK;
+        return check_counter(i, &a->counter);
     case GNOMON_LOSSES:
         return a->loss.count ? GNOMON_OK
                              : VIOLATED("loss %zu: counts nothing", i);

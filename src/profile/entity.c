@@ -226,6 +226,7 @@ static const gnomon__field counter_fields[] = {
     FIELD(DOUBLE, min, LEAST),
     FIELD(DOUBLE, max, MOST),
     FIELD(DOUBLE, sum, ADD),
+    FIELD(U64, nans, ADD),
 };
 #undef S
 #define S gnomon_event_info
@@ -288,7 +289,7 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(NODES, node, "node", "nodes", "NODE", 13, reserved),
     ENTITY(OPENS, open, "open scope", "opens", "OPEN", 3, begin_ns),
     ENTITY(LINKS, link, "link", "links", "LINK", 6, to_instance),
-    ENTITY(COUNTERS, counter, "counter", "counters", "CNTR", 8, sum),
+    ENTITY(COUNTERS, counter, "counter", "counters", "CNTR", 9, nans),
     ENTITY(METADATA, metadata, "metadata", "metadata", "META", 3, json),
     ENTITY(LOSSES, loss, "loss", "losses", "LOSS", 6, reserved),
     ENTITY(VIEWS, view, "view", "views", "VIEW", 1, words),
