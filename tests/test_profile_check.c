@@ -262,6 +262,23 @@ TEST(each_lie_is_found_and_named)
     gnomon_profile_free(clean);
 }
 
+/* Where the clock stepped back, a time is not that of its parts. */
+static void lie_clock(void *info)
+{
+    gnomon_node_info *n = info;
+    false_copy(&n->host)->total_ns += 5;
+    n->flags |= GNOMON_NODE_CLOCK;
+}
+
+TEST(a_clock_that_stepped_back_is_no_lie)
+{
+    record_the_truth();
+    gnomon_profile *p = profile_of("probe", 1);
+    liar l = {{&lying_api}, p, GNOMON_NODES, 1, lie_clock};
+    CHECK_EQ(gnomon_profile_check(&l.base), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
 /* A track's selfs are the time in which a scope of it was open: two lies that
  * cancel in each node still show. */
 static void lie_hide_a_root(void *info)

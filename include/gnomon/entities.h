@@ -246,7 +246,9 @@ enum gnomon_node_flags {
                                 the children's totals do not add up to total */
     GNOMON_NODE_RANGE = 2,   /* ranges: no self, no part in other nodes' */
     GNOMON_NODE_OTHER = 4,   /* stands for paths past a limit */
-    GNOMON_NODE_PARTIAL = 8  /* has children in stages that are left out */
+    GNOMON_NODE_PARTIAL = 8, /* has children in stages that are left out */
+    GNOMON_NODE_CLOCK = 16   /* the clock stepped back in an execution: as for
+                                GNOMON_NODE_CROSSED */
 };
 
 /* One path: `region` executed inside `parent`. A parent's number is smaller. */

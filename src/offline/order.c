@@ -206,7 +206,7 @@ static int tell_contradictions(gnomon__model *out)
             continue;
         children[node->parent] += s->total_ns;
         if (s->total_ns != s->self_ns + children[i] && !node->open &&
-            !(node->flags & GNOMON_NODE_CROSSED))
+            !(node->flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_CLOCK)))
             node->flags |= GNOMON_NODE_PARTIAL;
     }
     gnomon__free(children);

@@ -12,7 +12,7 @@
 typedef struct track_sums {
     uint64_t self, roots;
     uint64_t last; /* when its last event began */
-    int loose; /* something open, crossed, partial or inexact: no equality */
+    int loose;     /* something open, flagged or inexact: no equality */
 } track_sums;
 
 typedef struct checker {
@@ -244,7 +244,8 @@ static int check_sums(checker *c)
         gnomon_profile_node(c->p, i, &n);
         track_sums *t = &c->tracks[n.track];
         int loose = n.open || !n.host ||
-                    (n.flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL));
+                    (n.flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL |
+                                GNOMON_NODE_CLOCK));
         t->loose |= loose;
         if (!n.host || (n.flags & GNOMON_NODE_RANGE))
             continue;
