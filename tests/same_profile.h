@@ -30,6 +30,13 @@ static inline void same_stats(const gnomon_stats *one,
     }
 }
 
+static inline void same_anchor(gnomon_clock_anchor a, gnomon_clock_anchor b)
+{
+    SAME_FIELD(ns);
+    SAME_FIELD(unix_ns);
+    SAME_FIELD(error_ns);
+}
+
 static inline void same_run(gnomon_run_info a, gnomon_run_info b)
 {
     SAME_FIELD(rank);
@@ -46,6 +53,9 @@ static inline void same_run(gnomon_run_info a, gnomon_run_info b)
     SAME_TEXT(attempt);
     SAME_TEXT(job);
     SAME_TEXT(uuid);
+    if (SAME_FIELD(anchor_count))
+        for (size_t i = 0; i < a.anchor_count; i++)
+            same_anchor(*gnomon_anchor_at(&a, i), *gnomon_anchor_at(&b, i));
 }
 
 static inline void same_stage(gnomon_stage_info a, gnomon_stage_info b)

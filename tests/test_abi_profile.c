@@ -42,6 +42,13 @@ AT(gnomon_work_stats, flops, 8);
 AT(gnomon_work_stats, bytes, 16);
 SIZE(gnomon_work_stats, 24);
 
+AT(gnomon_clock_anchor, struct_size, 0);
+AT(gnomon_clock_anchor, reserved, 4);
+AT(gnomon_clock_anchor, ns, 8);
+AT(gnomon_clock_anchor, unix_ns, 16);
+AT(gnomon_clock_anchor, error_ns, 24);
+SIZE(gnomon_clock_anchor, 32);
+
 AT(gnomon_run_info, struct_size, 0);
 AT(gnomon_run_info, rank, 4);
 AT(gnomon_run_info, local_rank, 8);
@@ -57,7 +64,9 @@ AT(gnomon_run_info, now_ns, 72);
 AT(gnomon_run_info, attempt, 80);
 AT(gnomon_run_info, job, 88);
 AT(gnomon_run_info, uuid, 96);
-SIZE(gnomon_run_info, 104);
+AT(gnomon_run_info, anchors, 104);
+AT(gnomon_run_info, anchor_count, 112);
+SIZE(gnomon_run_info, 120);
 
 AT(gnomon_stage_info, struct_size, 0);
 AT(gnomon_stage_info, ordinal, 4);

@@ -20,6 +20,7 @@ static const struct {
     {GNOMON__STATS, offsetof(gnomon_stats, reserved)},
     {GNOMON__WORK, offsetof(gnomon_work_stats, reserved)},
     {GNOMON__ATTRIBUTE, offsetof(gnomon_attribute, reserved)},
+    {GNOMON__ANCHOR, offsetof(gnomon_clock_anchor, reserved)},
     {GNOMON_STAGES, offsetof(gnomon_stage_info, reserved)},
     {GNOMON_STEPS, offsetof(gnomon_step_info, reserved)},
     {GNOMON_VIEWS, offsetof(gnomon_view_info, reserved)},

@@ -102,6 +102,15 @@ static void show_runs(const gnomon_profile *p)
         u("now_ns", x.now_ns);
         text("job", x.job);
         text("uuid", x.uuid);
+        begin("anchors");
+        fprintf(out, "[");
+        for (size_t k = 0; k < x.anchor_count; k++) {
+            const gnomon_clock_anchor *a = gnomon_anchor_at(&x, k);
+            fprintf(out, "%s[%llu %llu %llu]", k ? " " : "",
+                    (unsigned long long)a->ns, (unsigned long long)a->unix_ns,
+                    (unsigned long long)a->error_ns);
+        }
+        fprintf(out, "]\n");
     }
 }
 

@@ -68,6 +68,10 @@ typedef struct whole_names {
 static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
 {
     gnomon_cell cells[8];
+    const uint32_t size = sizeof(gnomon_clock_anchor);
+    const gnomon_clock_anchor anchors[] = {
+        {size, 0, 0, 1700000000000000001u, 35},
+        {size, 0, UINT64_MAX, UINT64_MAX - (uint64_t)rank, UINT64_MAX}};
     const gnomon_run_info run_info = {.rank = rank,
                                       .local_rank = rank ? -1 : 0,
                                       .world_size = 2,
@@ -81,7 +85,9 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                       .now_ns = (uint64_t)INT64_MAX + 7,
                                       .attempt = rank ? "1" : NULL,
                                       .job = "job-7",
-                                      .uuid = rank ? "b" : "a"};
+                                      .uuid = rank ? "b" : "a",
+                                      .anchors = anchors,
+                                      .anchor_count = 2};
     const uint32_t run = gnomon_add_run(b, &run_info);
     gnomon_metadata_info data = {
         .run = run, .key = "config", .json = "[1.5, \"\\u00e9\", null]"};

@@ -96,6 +96,13 @@ static const gnomon__field attribute_fields[] = {
     FIELD(JSON, json, NEEDED | KEY),
 };
 #undef S
+#define S gnomon_clock_anchor
+static const gnomon__field anchor_fields[] = {
+    FIELD(U64, ns, 0),
+    FIELD(U64, unix_ns, 0),
+    FIELD(U64, error_ns, 0),
+};
+#undef S
 #define S gnomon_run_info
 static const gnomon__field run_fields[] = {
     FIELD(MAYBE, job, KEY),
@@ -112,6 +119,7 @@ static const gnomon__field run_fields[] = {
     FIELD(U64, zero_unix_ns, 0),
     FIELD(U64, clock_error_ns, 0),
     FIELD(U64, now_ns, 0),
+    PARTS(anchors, GNOMON__ANCHOR, anchor_count, 0),
 };
 #undef S
 #define S gnomon_metadata_info
@@ -281,7 +289,7 @@ static const gnomon__field loss_fields[] = {
     STRUCT(GNOMON__##number, name, type, #name, many, "", count, last)
 
 const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
-    ENTITY(RUNS, run, "run", "runs", "RUN ", 14, uuid),
+    ENTITY(RUNS, run, "run", "runs", "RUN ", 15, anchor_count),
     ENTITY(STAGES, stage, "stage", "stages", "STAG", 10, late),
     ENTITY(STEPS, step, "step", "steps", "STEP", 5, reserved),
     ENTITY(TRACKS, track, "track", "tracks", "TRCK", 9, device),
@@ -300,6 +308,7 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     PART(WORK, work, gnomon_work_stats, "work", 2, bytes),
     PART(INPUT, input, gnomon_tensor, "inputs", 3, strides),
     PART(ATTRIBUTE, attribute, gnomon_attribute, "attributes", 2, json),
+    PART(ANCHOR, anchor, gnomon_clock_anchor, "anchors", 3, error_ns),
 };
 #undef FIRST_SIZE
 #undef STRUCT

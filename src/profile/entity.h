@@ -20,6 +20,7 @@ enum gnomon__struct_number {
     GNOMON__WORK,
     GNOMON__INPUT,
     GNOMON__ATTRIBUTE,
+    GNOMON__ANCHOR,
     GNOMON__STRUCTS
 };
 
@@ -117,6 +118,7 @@ typedef union gnomon__any {
     gnomon_work_stats work;
     gnomon_tensor input;
     gnomon_attribute attribute;
+    gnomon_clock_anchor anchor;
 } gnomon__any;
 
 /* ---- Fields ----------------------------------------------------------------- */

@@ -12,7 +12,8 @@ NUMBERS = {"u32": "<I", "u64": "<Q", "i32": "<i", "i64": "<q", "f64": "<d"}
 KINDS = {  # in the order of gnomon/entities.h
     "RUN ": "text job, i32 rank, text attempt, text uuid, i32 local_rank, "
             "i32 world_size, text host, i64 pid, text dir, text spec, "
-            "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns",
+            "text clock, u64 zero_unix_ns, u64 clock_error_ns, u64 now_ns, "
+            "anchors anchors",
     "STAG": "u32 run, u32 ordinal, text name, u64 begin_ns, u64 end_ns, "
             "i32 ended, stats steps, u32 count, u64 recorded_ns, u64 late",
     "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, i32 phase",
@@ -45,6 +46,7 @@ STRUCTS = {
     "work": "u64 flops, u64 bytes",
     "inputs": "text dtype, dims dims, strides strides",
     "attributes": "text key, text json",
+    "anchors": "u64 ns, u64 unix_ns, u64 error_ns",
 }
 ONE = ("stats", "work")
 

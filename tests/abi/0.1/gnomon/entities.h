@@ -126,6 +126,15 @@ typedef struct gnomon_work_stats {
     uint64_t bytes;
 } gnomon_work_stats;
 
+/* A moment at which the run's clock was held against the system's. */
+typedef struct gnomon_clock_anchor {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t ns;       /* of the run */
+    uint64_t unix_ns;  /* the same in Unix time */
+    uint64_t error_ns; /* how far the two may be apart */
+} gnomon_clock_anchor;
+
 /* One process's life under gnomon, known by job, rank and attempt. A rank or
  * size that is not known is -1. */
 typedef struct gnomon_run_info {
@@ -144,7 +153,11 @@ typedef struct gnomon_run_info {
     const char *attempt;     /* GNOMON_NULL, or the launcher's restart count */
     const char *job;         /* GNOMON_NULL, or what the launcher calls it */
     const char *uuid;        /* of this life alone; GNOMON_NULL: not known */
+    const gnomon_clock_anchor *anchors; /* in the order they were taken */
+    size_t anchor_count;
 } gnomon_run_info;
+
+GNOMON__LIST(anchor, gnomon_clock_anchor, gnomon_run_info, anchors)
 
 typedef struct gnomon_stage_info {
     uint32_t struct_size;
