@@ -58,6 +58,8 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
 {
     if (!more)
         return GNOMON_OK;
+    if (!to->s.struct_size)
+        return gnomon__sum_become(to, more);
     size_t both = cells_of_both(&to->s, more);
     int code = sum_room(to, both);
     if (code)
@@ -67,12 +69,7 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
     to->s.cell_count = both;
     if (more->count && (!to->s.count || more->min_ns < to->s.min_ns))
         to->s.min_ns = more->min_ns;
-    if (more->max_ns > to->s.max_ns)
-        to->s.max_ns = more->max_ns;
-    to->s.count += more->count;
-    to->s.total_ns += more->total_ns;
-    to->s.self_ns += more->self_ns;
-    to->s.struct_size = sizeof to->s;
+    gnomon__merge_fields(&gnomon__structs[GNOMON__STATS], &to->s, more, 0);
     return GNOMON_OK;
 }
 

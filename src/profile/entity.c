@@ -58,11 +58,11 @@ const char *const *gnomon__words(const gnomon__field *f)
 
 #define S gnomon_stats
 static const gnomon__field stats_fields[] = {
-    FIELD(U64, count, 0),
-    FIELD(U64, total_ns, 0),
-    FIELD(U64, self_ns, 0),
-    FIELD(U64, min_ns, 0),
-    FIELD(U64, max_ns, 0),
+    FIELD(U64, count, ADD),
+    FIELD(U64, total_ns, ADD),
+    FIELD(U64, self_ns, ADD),
+    FIELD(U64, min_ns, 0), /* 0 of none is no least */
+    FIELD(U64, max_ns, MOST),
     LIST(CELLS, cells, cell_count, 0),
 };
 #undef S
