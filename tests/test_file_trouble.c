@@ -74,6 +74,56 @@ TEST(no_parent_is_on_another_track)
     free(b.at);
 }
 
+/* Two threads of one run; the second's outer path is lost, and damage makes its
+ * inner one name what stands for it, on the first thread. */
+static bytes two_threads(void)
+{
+    gnomon_builder *b;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "main"});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .name = "other"});
+    gnomon_add_node(b, &(gnomon_node_info){.track = 2, .region = 1});
+    gnomon_add_node(b,
+                    &(gnomon_node_info){.track = 2, .region = 1, .parent = 1});
+    gnomon_profile *p = whole_finish(b);
+    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    return file;
+}
+
+TEST(no_parent_is_on_another_thread)
+{
+    bytes b = two_threads();
+    forge(&b, find_section(&b, "NODE"), 16, 2);
+    gnomon_profile *p = read_back(&b);
+    gnomon_node_info n;
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 3);
+    gnomon_profile_node(p, 3, &n);
+    CHECK(n.parent == 0 && n.track == 2);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* Nor is one behind its child: in a whole file that is an error. */
+TEST(no_parent_is_behind_its_child)
+{
+    enum { PARENT = 12 };
+    bytes b = two_threads();
+    gnomon_node_info n;
+    gnomon_profile *p = NULL;
+    forge_inside(&b, find_section(&b, "NODE"), PARENT, 2);
+    CHECK_EQ(gnomon_profile_read(&p, b.at, b.size), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "node 1: parent 2 is not before it");
+    b.size = find_section(&b, "END ");
+    p = read_back(&b);
+    gnomon_profile_node(p, 1, &n);
+    CHECK_EQ(n.parent, 0);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
 /* A header is looked for through more than is read at a time. */
 static bytes without_a_long_section(void)
 {
@@ -137,6 +187,97 @@ TEST(an_op_has_no_more_inputs_than_there_are)
     CHECK_STR(gnomon_input_at(&op, 2)->dtype, "i64");
     CHECK_EQ(gnomon_input_at(&op, 2)->rank, 0);
     CHECK_EQ(op.attribute_count, 2);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* What lies beyond the tail is not there; what was led to once is not there again,
+ * so that a small file makes no large profile. */
+TEST(nothing_is_behind_the_tail_or_there_twice)
+{
+    enum { HOST = 40, DEVICE = 44 };
+    gnomon_profile *p = whole_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    size_t section = find_section(&b, "NODE");
+    uint32_t size = gnomon__get_32(b.at + section + 4), host;
+    gnomon_node_info n;
+    memcpy(&host, b.at + section + GNOMON__SECTION_HEADER + HOST, sizeof host);
+    forge_inside(&b, section, HOST, UINT32_MAX);
+    p = read_back(&b);
+    gnomon_profile_node(p, 1, &n);
+    CHECK(n.host == NULL);
+    gnomon_profile_free(p);
+    for (uint32_t i = 0; i < 5; i++) { /* ten times the same */
+        forge_inside(&b, section, i * size + HOST, host);
+        forge_inside(&b, section, i * size + DEVICE, host);
+    }
+    for (uint32_t i = 0; i < 5; i++) /* so that sums need not be right */
+        forge_inside(&b, section, i * size + 28, GNOMON_NODE_CROSSED);
+    p = read_back(&b);
+    size_t there = 0;
+    for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++)
+        there += (n.host && n.host->cells ? 1u : 0) +
+                 (n.device && n.device->cells ? 1u : 0);
+    CHECK(there > 0 && there < 10);
+    gnomon_profile_free(p);
+    free(b.at);
+}
+
+/* Of statistics that are led to twice there may be all but their cells. */
+TEST(cells_are_not_there_twice)
+{
+    enum { CELLS = 30, HOST = 40, DEVICE = 44 };
+    gnomon_cell cells[CELLS];
+    gnomon_stats s = {.struct_size = sizeof s,
+                      .count = CELLS,
+                      .max_ns = CELLS - 1,
+                      .cells = cells,
+                      .cell_count = CELLS};
+    const gnomon_memory_stats memory = {.struct_size = sizeof memory,
+                                        .pool = 2};
+    gnomon_builder *b;
+    uint32_t host;
+    for (uint32_t i = 0; i < CELLS; i++) {
+        cells[i] = (gnomon_cell){i, 0, 1};
+        s.total_ns += i;
+    }
+    s.self_ns = s.total_ns;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1});
+    gnomon_add_track(b,
+                     &(gnomon_track_info){.run = 1, .kind = GNOMON_TRACK_POOL});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
+    gnomon_add_node(b, &(gnomon_node_info){.track = 1,
+                                           .region = 1,
+                                           .host = &s,
+                                           .memory = &memory,
+                                           .memory_count = 1});
+    gnomon_profile *p = whole_finish(b);
+    bytes file = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    size_t section = find_section(&file, "NODE");
+    memcpy(&host, file.at + section + GNOMON__SECTION_HEADER + HOST,
+           sizeof host);
+    forge_inside(&file, section, DEVICE, host);
+    CHECK_EQ(gnomon_profile_read(&p, file.at, file.size), GNOMON_EINVAL);
+    CHECK_STR(gnomon_error_text(), "the device's part of node 1: histogram "
+                                   "counts 0, count is 30");
+    free(file.at);
+}
+
+/* A text that no gnomon leaves out is "". */
+TEST(a_text_that_is_none)
+{
+    gnomon_profile *p = whole_of("0");
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    gnomon_region_info r;
+    forge_inside(&b, find_section(&b, "REGN"), 4, 0);
+    p = read_back(&b);
+    gnomon_profile_region(p, 1, &r);
+    CHECK_STR(r.name, "");
     gnomon_profile_free(p);
     free(b.at);
 }

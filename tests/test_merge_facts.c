@@ -226,12 +226,53 @@ TEST(many_events_of_one_life)
     free(again.at);
 }
 
+/* ---- One stage ------------------------------------------------------------------- */
+
+/* A mark belongs to the stage of its path; one without to that of its moment. */
+TEST(events_of_one_stage)
+{
+    static const gnomon__stage_key fit = {1, "fit"};
+    life l = begin_life(NULL);
+    gnomon_event_info e = {.kind = GNOMON_EVENT_MARK,
+                           .track = l.track,
+                           .region = l.region,
+                           .begin_ns = 50};
+    gnomon_add_stage(l.b, &(gnomon_stage_info){.run = l.run,
+                                               .ordinal = 2,
+                                               .name = "test",
+                                               .begin_ns = 101,
+                                               .end_ns = 200});
+    gnomon_add_event(l.b, &e);
+    e.begin_ns = 150;
+    gnomon_add_event(l.b, &e);
+    e.begin_ns = 160;
+    e.node = l.node; /* of "fit", though late */
+    gnomon_add_event(l.b, &e);
+    gnomon_profile *p = whole_finish(l.b), *out = NULL;
+    gnomon__shared shared = {.m = NULL};
+    gnomon__unite *u = NULL;
+    CHECK_EQ(gnomon__shared_add(&shared, p), GNOMON_OK);
+    CHECK_EQ(gnomon__shared_order(&shared), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_create(&u, &shared, 0), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_add(u, p, 1, &fit), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_finish(u, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(out, GNOMON_EVENTS), 2);
+    gnomon_profile_event(out, 1, &e);
+    CHECK_EQ(e.begin_ns, 50);
+    gnomon_profile_event(out, 2, &e);
+    CHECK_EQ(e.begin_ns, 160);
+    gnomon_profile_free(p);
+    gnomon_profile_free(out);
+    gnomon__shared_free(&shared);
+}
+
 /* ---- Of no run, and of files themselves ------------------------------------------ */
 
-static bytes of_no_run(void)
+/* Of two executions of so many ns each. */
+static bytes of_no_run(uint64_t ns)
 {
     gnomon_cell cell;
-    const gnomon_stats s = whole_stats(&cell, 2, 50, 100);
+    const gnomon_stats s = whole_stats(&cell, 2, ns, 2 * ns);
     gnomon_builder *b = new_builder();
     gnomon_add_track(b, &(gnomon_track_info){.name = "main"});
     gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
@@ -244,7 +285,7 @@ static bytes of_no_run(void)
 /* They add up, and stay of none unless others have one. */
 TEST(profiles_of_no_run)
 {
-    bytes none = of_no_run(), some = file_of(begin_life(NULL).b);
+    bytes none = of_no_run(50), some = file_of(begin_life(NULL).b);
     gnomon_profile *p = merged_both_ways(none, none);
     gnomon_node_info n;
     gnomon_loss_info l;
@@ -300,7 +341,7 @@ TEST(losses_of_a_file_count_once)
 
 TEST(an_input_written_anew_is_told)
 {
-    bytes old = file_of(begin_life(NULL).b), other = of_no_run();
+    bytes old = file_of(begin_life(NULL).b), other = of_no_run(50);
     bytes inputs[] = {old, other}; /* the first is closed for the second */
     gnomon__merge *m = merge_of(inputs, 2);
     gnomon_profile *p = whole_of("0");
@@ -378,8 +419,8 @@ static void merge_each(bytes *inputs, size_t count)
     } while (is_fair(code, n) && CHECK(n < 1000));
 }
 
-/* Of readings whose cells become more, of stages that become more, of no run, and
- * of damage. */
+/* Of readings whose cells become more, of stages that become more, of sums of no
+ * run whose cells become more, and of damage. */
 TEST(each_allocation_may_fail)
 {
     uint64_t before = gnomon__heap_bytes();
@@ -392,11 +433,15 @@ TEST(each_allocation_may_fail)
         gnomon_add_stage(l.b, &(gnomon_stage_info){
                                   .run = l.run, .ordinal = i, .name = name});
     }
-    bytes all[] = {file_of(begin_life(&s).b), histogram(80, 1), file_of(l.b),
-                   of_no_run(), ranks_cut(0, 2)};
+    bytes all[] = {file_of(begin_life(&s).b),
+                   histogram(80, 1),
+                   file_of(l.b),
+                   of_no_run(50),
+                   of_no_run(900),
+                   ranks_cut(0, 2)};
     merge_each(NULL, 0);
     merge_each(all, sizeof all / sizeof *all);
-    merge_each(&all[3], 1);
+    merge_each(&all[3], 2);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i].at);
     CHECK_EQ(gnomon__heap_bytes(), before);
