@@ -76,11 +76,16 @@ static inline uint64_t gnomon__ticks_counter(void)
 #endif
 
 /* Ticks by whichever clock was chosen; for all but the hot path, which knows
- * that it is the counter. */
+ * that it is the counter. Before the start 0, a moment before the zero. */
 static inline uint64_t gnomon__ticks(void)
 {
-    if (gnomon__clock_kind() == GNOMON__CLOCK_SYSTEM)
+    int kind = gnomon__clock_kind();
+    if (kind == GNOMON__CLOCK_SYSTEM)
         return gnomon__os_monotonic_ns();
+#ifndef GNOMON_TESTING
+    if (kind == GNOMON__CLOCK_UNKNOWN)
+        return 0;
+#endif
     return gnomon__ticks_counter();
 }
 

@@ -8,7 +8,6 @@
 #include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
-#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/tls.h"
@@ -54,7 +53,6 @@ void gnomon__control_start(void)
 {
     if (load_relaxed(&has_started))
         return;
-    gnomon__clock_start();
     gnomon__sink_start();
     store_release(&has_started, 1);
 }
@@ -75,7 +73,6 @@ int gnomon__upcall_start(void)
     }
     pthread_mutex_lock(&control_lock);
     if (!has_started) {
-        gnomon__clock_start();
         gnomon__sink_start();
         gnomon__run_from_environment(NULL);
         store_release(&has_started, 1);
