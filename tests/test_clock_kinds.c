@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * Which clock is chosen on other processors and hosts than this: clock.c once
- * more, with a cpuid and a counter that tests set. */
+/* links: static Which clock is chosen on other processors, kernels and hosts
+ * than this: the clock once more, with a cpuid, a counter and a kernel's clock
+ * that tests set. */
 #include "test.h"
 
 #if defined(__x86_64__)
@@ -9,34 +9,42 @@
 #include <cpuid.h>
 #include <stdint.h>
 
+#include "platform/os.h"
+
 /* A few leaves; all others are 0. */
 typedef struct answer {
     uint32_t number, a, b, c, d;
 } answer;
 static const answer *processor;
+static const char *kernels_clock = ""; /* a sandbox */
+static int asked;                      /* the processor, so often */
 
 static void ask(uint32_t number, uint32_t *a, uint32_t *b, uint32_t *c,
                 uint32_t *d)
 {
+    asked++;
     *a = *b = *c = *d = 0;
     for (const answer *l = processor; l && l->number; l++)
         if (l->number == number)
             *a = l->a, *b = l->b, *c = l->c, *d = l->d;
 }
 
-static int backwards, is_still;
+static int backwards, stands;
 static uint64_t reads;
 
 static uint64_t count(void)
 {
-    reads += !is_still;
+    reads += !stands;
     return backwards ? UINT64_MAX - reads : 1000 * reads;
 }
 
 #undef __cpuid
 #define __cpuid(leaf, a, b, c, d) ask(leaf, &(a), &(b), &(c), &(d))
 #define __builtin_ia32_rdtsc() count()
+#define gnomon__os_clock_source(buffer, size) \
+    (void)snprintf(buffer, size, "%s", kernels_clock)
 #include "platform/clock.c"
+#include "platform/clock_counter.c"
 
 #define KVM 0x4b4d564b, 0x564b4d56, 0x4d /* "KVMKVMKVM" */
 #define HYPER_V 0x7263694d, 0x666f736f, 0x76482074
@@ -61,7 +69,7 @@ TEST(a_counter_of_one_rate)
     CHECK(clock.mult > 0);
     /* Nor does one that stopped keep anybody waiting. */
     reads = 0;
-    is_still = 1;
+    stands = 1;
     clock = gnomon__clock_read();
     CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 0);
 }
@@ -119,6 +127,52 @@ TEST(a_counter_that_runs_backwards_is_given_up)
     gnomon__clock clock = gnomon__clock_read();
     CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 12345);
     CHECK(clock.error_ns < 100000000);
+}
+
+/* ---- What the kernel says ------------------------------------------------ */
+
+static const answer unable[] = {{0x80000007, 0, 0, 0, ~(1u << 8)}, {0}};
+static const answer able[] = {{0x80000007, 0, 0, 0, 1u << 8}, {0}};
+
+/* It has looked better than the processor's own words could. */
+TEST(a_kernel_that_uses_the_counter)
+{
+    kernels_clock = "tsc";
+    expect(unable, GNOMON__CLOCK_COUNTER);
+    CHECK_EQ(asked, 0);
+}
+
+TEST(a_kernel_that_uses_the_counter_of_hyper_v)
+{
+    kernels_clock = "hyperv_clocksource_tsc_page";
+    expect(unable, GNOMON__CLOCK_COUNTER);
+}
+
+/* It can use KVM's clock beside a counter that differs from core to core. */
+TEST(a_kernel_that_uses_kvms_clock)
+{
+    kernels_clock = "kvm-clock";
+    expect(unable, GNOMON__CLOCK_SYSTEM);
+}
+
+TEST(a_kernel_that_uses_kvms_clock_beside_a_good_counter)
+{
+    kernels_clock = "kvm-clock";
+    expect(able, GNOMON__CLOCK_COUNTER);
+}
+
+TEST(a_kernel_that_found_the_counter_unstable)
+{
+    kernels_clock = "hpet";
+    expect(able, GNOMON__CLOCK_SYSTEM);
+    CHECK_EQ(asked, 0);
+    CHECK_EQ(reads, 0);
+}
+
+TEST(a_kernel_of_later_years)
+{
+    kernels_clock = "tsc-with-something-odd-of-a-name-that-is-far-too-long";
+    expect(able, GNOMON__CLOCK_SYSTEM);
 }
 
 #else

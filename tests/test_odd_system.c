@@ -206,6 +206,24 @@ static int publish(const char *path, const char *text)
 }
 
 /* Where only root may write: else it says so. */
+TEST(a_kernel_that_does_not_say_its_clock)
+{
+    static const char *const calls[] = {"open", "read"};
+    char name[48], part[3];
+    errno = 77;
+    for (size_t i = 0; i < 2; i++) {
+        gnomon__test_fail_calls(calls[i], 1, 1, EACCES);
+        gnomon__os_clock_source(name, sizeof name);
+        gnomon__test_fail_calls(NULL, 0, 0, 0);
+        CHECK_STR(name, "");
+    }
+    gnomon__os_clock_source(name, sizeof name);
+    gnomon__os_clock_source(part, sizeof part);
+    CHECK_EQ(errno, 77);
+    CHECK(strchr(name, '\n') == NULL && strncmp(name, part, 2) == 0);
+    CHECK(strlen(part) <= 2);
+}
+
 TEST(a_file_in_the_root)
 {
     char path[64], *text = NULL;

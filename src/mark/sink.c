@@ -124,7 +124,7 @@ void gnomon__sinks_forget(int starts)
 int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
                         uint32_t *bit)
 {
-    gnomon__clock_start(); /* not before anybody records */
+    gnomon__clock_start(); /* opens a file: not before anybody records */
     if (kind == GNOMON__SINK_HOOK && !barrier_prepared) {
         barrier_prepared = 1;
         if (!gnomon__os_barrier_prepare())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Which counter to read, and what its ticks are worth.
+/* What ticks are worth.
  *
  * The first anchor (ticks, monotonic ns) is the run's zero and never changes;
  * gnomon__clock_read takes a second one and draws the line between the two. No
@@ -42,6 +42,8 @@ uint64_t gnomon__test_mult = 1ull << GNOMON__CLOCK_SHIFT;
 
 static void clock_begin(void)
 {
+    uint64_t step; /* asked, so that tests make it fail */
+    (void)gnomon__counter_is_usable(&step);
     store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
 }
 
@@ -84,68 +86,6 @@ static clock_anchor unix_anchor;  /* right after it, by CLOCK_REALTIME */
 /* The ticks by which the counter moves: a read may be that much behind. */
 static uint64_t counter_step;
 
-#if defined(__x86_64__)
-
-#include <cpuid.h>
-
-#define COUNTER_NAME "tsc"
-
-/* The TSC counts at one rate, in all sleep states and alike on all cores, where
- * the processor says so. Most KVM guests are not told; there the host's promise
- * that their clock is stable stands on the same. A cpuid traps in a guest and
- * takes 1 to 10 us: one, or up to four. */
-static int counter_usable(void)
-{
-    uint32_t a, b, c, d, leaf;
-    __cpuid(0x80000007u, a, b, c, d); /* all 64-bit processors have it */
-    if (d & 1u << 8)
-        return 1;
-    /* KVM's leaves; behind Hyper-V's where it plays that as well. */
-    for (leaf = 0x40000000u; leaf <= 0x40000100u; leaf += 0x100) {
-        __cpuid(leaf, a, b, c, d);
-        if (b != 0x4b4d564bu || c != 0x564b4d56u || d != 0x4du)
-            continue;
-        __cpuid(leaf + 1, a, b, c, d);
-        return (a >> 24 & 1) != 0; /* KVM_FEATURE_CLOCKSOURCE_STABLE_BIT */
-    }
-    return 0;
-}
-
-#elif defined(__aarch64__)
-
-#define COUNTER_NAME "cntvct"
-#define STEP_READS 200 /* 1 to 4 us */
-
-/* All cores share it. But what it claims to count is not what it shows: one of
- * 1 GHz may stand still for 32 ns or 1 us and then move by as much. One that
- * stands still for all of the reads is none. */
-static int counter_usable(void)
-{
-    uint64_t last = gnomon__ticks_counter(), step = UINT64_MAX;
-    int i;
-    for (i = 0; i < STEP_READS; i++) {
-        uint64_t now = gnomon__ticks_counter();
-        if (now != last && now - last < step)
-            step = now - last;
-        last = now;
-    }
-    if (step == UINT64_MAX)
-        return 0;
-    counter_step = step;
-    return 1;
-}
-
-#else
-
-#define COUNTER_NAME "monotonic"
-
-static int counter_usable(void)
-{
-    return 0;
-}
-
-#endif
-
 /* Reads `system` between two reads of the ticks, some times, and keeps the
  * closest: an interrupt widens one try, not all. */
 static clock_anchor take_anchor(uint64_t (*system)(void))
@@ -167,7 +107,8 @@ static clock_anchor take_anchor(uint64_t (*system)(void))
 
 static void clock_begin(void)
 {
-    int kind = counter_usable() ? GNOMON__CLOCK_COUNTER : GNOMON__CLOCK_SYSTEM;
+    int kind = gnomon__counter_is_usable(&counter_step) ? GNOMON__CLOCK_COUNTER
+                                                        : GNOMON__CLOCK_SYSTEM;
     store_relaxed(&clock_kind_chosen, kind);
     first_anchor = take_anchor(gnomon__os_monotonic_ns);
     if (first_anchor.error == UINT64_MAX) {
@@ -187,7 +128,13 @@ const char *gnomon__clock_name(void)
 {
     if (gnomon__clock_kind() == GNOMON__CLOCK_SYSTEM)
         return "monotonic";
-    return COUNTER_NAME;
+#if defined(__x86_64__)
+    return "tsc";
+#elif defined(__aarch64__)
+    return "cntvct";
+#else
+    return "monotonic";
+#endif
 }
 
 /* ns per tick since the first anchor; 0: not to be known yet. */

@@ -30,7 +30,7 @@ typedef struct gnomon__clock {
 } gnomon__clock;
 
 /* Chooses the clock and takes the first anchor: the run's zero. Idempotent, any
- * thread; some microseconds, once. */
+ * thread; some microseconds, once. Opens a file. */
 void gnomon__clock_start(void);
 int gnomon__clock_kind(void);
 const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
@@ -88,5 +88,9 @@ static inline uint64_t gnomon__ticks(void)
 #endif
     return gnomon__ticks_counter();
 }
+
+/* Whether the counter can be used, and by how many ticks it moves at least (0:
+ * not to be noticed). clock_counter.c. */
+int gnomon__counter_is_usable(uint64_t *step);
 
 #endif

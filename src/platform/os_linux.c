@@ -81,6 +81,29 @@ void gnomon__os_host_name(char *buffer, size_t size)
     copy_text(buffer, size, name);
 }
 
+/* The beginning of a file that the kernel makes, always terminated. Returns its
+ * length; 0 where it cannot be read. */
+static size_t read_small_file(const char *path, char *text, size_t size)
+{
+    int kept_errno = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 0;
+    if (fd >= 0) {
+        n = read(fd, text, size - 1);
+        (void)close(fd);
+    }
+    errno = kept_errno;
+    text[n > 0 ? n : 0] = 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+void gnomon__os_clock_source(char *buffer, size_t size)
+{
+    (void)read_small_file("/sys/devices/system/clocksource/clocksource0/"
+                          "current_clocksource",
+                          buffer, size);
+    buffer[strcspn(buffer, "\n")] = 0;
+}
+
 int gnomon__os_is_secure(void)
 {
     return getauxval(AT_SECURE) != 0;
@@ -124,23 +147,18 @@ void gnomon__os_unmap(void *pages, size_t bytes)
  * limit is taken to be free. */
 uint64_t gnomon__os_room(void)
 {
-    int kept_errno = errno, fd, field = 0;
+    int kept_errno = errno, field = 0;
     uint64_t used[7] = {0}, page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct rlimit all, data;
     char text[128];
-    ssize_t n = 0, i;
     if (getrlimit(RLIMIT_AS, &all) != 0)
         all.rlim_cur = RLIM_INFINITY;
     if (getrlimit(RLIMIT_DATA, &data) != 0)
         data.rlim_cur = RLIM_INFINITY;
+    errno = kept_errno;
     if (all.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
-    fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = read(fd, text, sizeof text);
-        (void)close(fd);
-    }
-    errno = kept_errno;
+    size_t n = read_small_file("/proc/self/statm", text, sizeof text), i;
     for (i = 0; i < n && field < 7; i++) {
         if (text[i] >= '0' && text[i] <= '9')
             used[field] = used[field] * 10 + (uint64_t)(text[i] - '0');
@@ -152,7 +170,7 @@ uint64_t gnomon__os_room(void)
         uint64_t taken = page * used[i == 0 ? 0 : 5];
         if (room[i] == RLIM_INFINITY)
             room[i] = UINT64_MAX;
-        else if (n <= 0)
+        else if (n == 0)
             room[i] /= 4;
         else
             room[i] = room[i] > taken ? room[i] - taken : 0;
