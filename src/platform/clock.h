@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "platform/clock_line.h"
 #include "platform/os.h"
 
 enum gnomon__clock_kind {
@@ -21,7 +22,6 @@ enum gnomon__clock_kind {
 
 /* What converts ticks: ns = (ticks - zero_ticks) * mult / 2^48, in 128 bits, so
  * that it is exact: double would not round sums down. Plain value. */
-#define GNOMON__CLOCK_SHIFT 48
 typedef struct gnomon__clock {
     uint64_t zero_ticks;
     uint64_t zero_unix_ns;

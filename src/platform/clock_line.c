@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Drawing the line on: what an anchor says of the rate, and where the line goes
+ * from its limit. clock_line.h says what holds. Reading is in
+ * clock_line_read.c.
+ *
+ * This is a phase-locked loop. Where nobody was promised anything beyond the
+ * last anchor the line is drawn to the new one exactly. Where somebody was, the
+ * line already goes on, and its next piece leads it back. */
+#include "platform/clock_line.h"
+
+__extension__ typedef unsigned __int128 line_wide;
+
+/* Errors of rates and slopes, as 1 part in so many. */
+#define LINE_FIRST_PART 5000u    /* 200 ppm: the first rate is believed */
+#define LINE_GOOD_PART 10000000u /* 0.1 ppm: it replaces one that is known */
+#define LINE_KEPT_PART 4000000u  /* 0.25 ppm: a slope is as good as the rate */
+#define LINE_BEND_PART 2000u     /* 500 ppm: to lead the line back */
+/* CLOCK_MONOTONIC is slewed by up to 500 ppm. An anchor that is off by twice
+ * that, and a millisecond, is a strange one: something else happened. */
+#define LINE_STRANGE_PART 1000u
+#define LINE_STRANGE_NS 1000000u
+/* So many strange ones in a row that agree tell the new rate: the guest was
+ * moved to a host with another counter. */
+#define LINE_STRANGE_MOST 3
+
+static uint64_t line_ticks_of(uint64_t ns, uint64_t mult)
+{
+    line_wide ticks = ((line_wide)ns << GNOMON__CLOCK_SHIFT) / mult;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+static uint64_t sum_or_most(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t less_or_0(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static uint64_t line_apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static uint64_t line_ns_on(const gnomon__line_piece *p, uint64_t ticks)
+{
+    return p->ns + gnomon__line_scale(less_or_0(ticks, p->ticks), p->mult);
+}
+
+/* ---- Pieces -------------------------------------------------------------- */
+
+static gnomon__line_piece *line_last(gnomon__line *l)
+{
+    return &l->pieces[l->count - 1];
+}
+
+static uint64_t line_ns_at_limit(gnomon__line *l)
+{
+    return line_ns_on(line_last(l), l->limit);
+}
+
+static uint64_t line_ns_at_last_anchor(gnomon__line *l)
+{
+    uint64_t i = l->count - 1;
+    while (i > l->epoch && l->pieces[i].ticks > l->last.ticks)
+        i--;
+    return line_ns_on(&l->pieces[i], l->last.ticks);
+}
+
+/* On from the limit. */
+static void line_draw(gnomon__line *l, uint64_t ns, uint64_t mult)
+{
+    gnomon__line_append(l, l->limit, ns, mult);
+}
+
+/* The same by the known rate, up to `ticks`. */
+static void line_draw_to(gnomon__line *l, uint64_t ticks)
+{
+    line_draw(l, line_ns_at_limit(l), l->rate);
+    l->limit = ticks;
+}
+
+/* ---- The rate ------------------------------------------------------------ */
+
+/* Whether x in y is no more than a in b. */
+static int is_smaller_part(uint64_t x, uint64_t y, uint64_t a, uint64_t b)
+{
+    return (line_wide)x * b <= (line_wide)a * y;
+}
+
+/* Takes the rate from the base to the anchor: as the first one, or where it is
+ * known better than before, or well, or is surely another. The base moves on
+ * where it is known well. Returns 0 while there is no rate. */
+static int line_learn(gnomon__line *l, const gnomon__anchor *a)
+{
+    uint64_t ticks = less_or_0(a->ticks, l->base.ticks);
+    uint64_t ns = less_or_0(a->ns, l->base.ns);
+    uint64_t error = sum_or_most(l->base.error, a->error) | 1; /* not 0 */
+    if (!ticks || !ns || ns >> 15 >= ticks) /* it stood still */
+        return l->rate != 0;
+    int is_good = is_smaller_part(error, ticks, 1, LINE_GOOD_PART);
+    if (!l->rate) {
+        if (!is_smaller_part(error, ticks, 1, LINE_FIRST_PART) &&
+            ns < GNOMON__LINE_FAR_NS)
+            return 0;
+    } else {
+        uint64_t off = line_apart(ns, gnomon__line_scale(ticks, l->rate));
+        uint64_t noise = gnomon__line_scale(error, l->rate);
+        uint64_t may_be =
+            (uint64_t)((line_wide)ns * l->rate_error / l->rate_span);
+        int is_new = off > 2 * noise + may_be;
+        if (!is_good && !is_new &&
+            !is_smaller_part(error, ticks, l->rate_error, l->rate_span))
+            return 1;
+        is_good |= is_new;
+    }
+    l->rate = (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+    l->rate_error = error;
+    l->rate_span = ticks;
+    if (is_good)
+        l->base = *a;
+    return 1;
+}
+
+/* After a strange anchor: whether the last ones agree on a rate. */
+static int line_has_new_rate(gnomon__line *l, const gnomon__anchor *a)
+{
+    uint64_t ticks = less_or_0(a->ticks, l->base.ticks);
+    uint64_t ns = less_or_0(a->ns, l->base.ns), rate;
+    if (!ticks || !ns || ns >> 15 >= ticks)
+        return 0;
+    rate = (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+    if (line_apart(rate, l->strange_rate) > rate >> 8)
+        l->strange = 0;
+    l->strange_rate = rate;
+    return ++l->strange >= LINE_STRANGE_MOST;
+}
+
+/* ---- What is not usual --------------------------------------------------- */
+
+/* Takes back promises of which nobody can have made use: the line now ends
+ * where it has `most` ns, and no moment before the machine slept had more. */
+static void line_cut(gnomon__line *l, uint64_t most)
+{
+    while (l->count > 1 && line_last(l)->ns > most &&
+           line_last(l)->ticks > l->last.ticks)
+        l->count--;
+    gnomon__line_piece *p = line_last(l);
+    if (p->mult && p->ns <= most) {
+        uint64_t ticks =
+            sum_or_most(p->ticks, line_ticks_of(most - p->ns, p->mult));
+        if (ticks < l->limit)
+            l->limit = ticks;
+    }
+}
+
+/* The machine slept between the last anchor and this one, nobody knows when.
+ * The line rises at its rate to the anchor's ns, and is flat from there to the
+ * anchor, or, if the counter began again, to the end of its epoch. `surplus`:
+ * ns that the counter shows too many. */
+static void line_sleep_to(gnomon__line *l, const gnomon__anchor *a,
+                          int is_again, uint64_t surplus)
+{
+    uint64_t at_last = line_ns_at_last_anchor(l);
+    uint64_t promised = less_or_0(line_ns_at_limit(l), at_last);
+    /* Before the sleep the line was ahead of CLOCK_MONOTONIC by no more than at
+     * the last anchor, and than a slew can have brought it since. */
+    uint64_t most = a->ns + less_or_0(at_last, l->last.ns) +
+                    promised / LINE_STRANGE_PART + 4 * GNOMON__LINE_NEAR_NS;
+    if (is_again || surplus > promised) /* the limit was passed asleep */
+        line_cut(l, most);
+    uint64_t ns = line_ns_at_limit(l);
+    if (ns < a->ns) {
+        uint64_t up = sum_or_most(l->limit, line_ticks_of(a->ns - ns, l->rate));
+        uint64_t most_ticks = a->ticks > l->limit ? a->ticks : l->limit;
+        line_draw_to(l, up < most_ticks || is_again ? up : most_ticks);
+    }
+    line_draw(l, line_ns_at_limit(l), 0);
+    if (!is_again) {
+        if (a->ticks > l->limit)
+            l->limit = a->ticks;
+        return;
+    }
+    /* The new epoch begins at tick 0: flat, and then rises to the anchor. */
+    gnomon__line_append(l, 0, ns, 0);
+    l->epoch = l->count - 1;
+    uint64_t from =
+        less_or_0(a->ticks, line_ticks_of(less_or_0(a->ns, ns), l->rate));
+    uint64_t rise = gnomon__line_scale(a->ticks - from, l->rate);
+    l->limit = from;
+    line_draw(l, a->ns > ns ? a->ns - rise : ns, a->ns > ns ? l->rate : 0);
+    l->limit = a->ticks;
+}
+
+/* The counter stood still, or the whole guest did: the line rises at its rate,
+ * and jumps right before the ticks that are asked for, or at the anchor. */
+static void line_jump_to(gnomon__line *l, const gnomon__anchor *a,
+                         uint64_t until)
+{
+    uint64_t at = until && until < a->ticks ? until : a->ticks;
+    if (at > l->limit)
+        line_draw_to(l, at);
+    uint64_t ns =
+        a->ns + gnomon__line_scale(less_or_0(l->limit, a->ticks), l->rate);
+    ns = less_or_0(ns,
+                   gnomon__line_scale(less_or_0(a->ticks, l->limit), l->rate));
+    if (ns > line_ns_at_limit(l))
+        line_draw(l, ns, l->rate);
+}
+
+/* Draws the line past what happened between the last anchor and this one, if
+ * that was anything but time passing: 1. */
+static int line_pass_strange(gnomon__line *l, const gnomon__anchor *a,
+                             uint64_t until)
+{
+    uint64_t ns = less_or_0(a->ns, l->last.ns);
+    uint64_t shown =
+        gnomon__line_scale(less_or_0(a->ticks, l->last.ticks), l->rate);
+    uint64_t usual =
+        LINE_STRANGE_NS + ns / LINE_STRANGE_PART +
+        gnomon__line_scale(sum_or_most(a->error, l->last.error), l->rate);
+    int is_again = gnomon__line_began_again(l, a->ticks);
+    if (!is_again && line_apart(shown, ns) <= usual) {
+        l->strange = 0;
+        return 0;
+    }
+    if (!is_again && line_has_new_rate(l, a)) {
+        l->rate_error = l->rate_span; /* any other rate is known better */
+        l->strange = 0;
+        return 0;
+    }
+    if (is_again || shown > ns)
+        line_sleep_to(l, a, is_again, shown - ns);
+    else
+        line_jump_to(l, a, until);
+    l->base = *a;
+    return 1;
+}
+
+/* ---- Drawing on ---------------------------------------------------------- */
+
+/* How far ahead the line may be promised: until the rate's error could move it
+ * by NEAR_NS and a quarter of the anchors' error. */
+static uint64_t line_ticks_ahead(const gnomon__line *l)
+{
+    uint64_t most = line_ticks_of(GNOMON__LINE_AHEAD_NS, l->rate);
+    line_wide near =
+        (line_wide)4 * line_ticks_of(GNOMON__LINE_NEAR_NS, l->rate) +
+        l->rate_error;
+    line_wide ahead = near * l->rate_span / l->rate_error / 4 + 1;
+    return ahead < most ? (uint64_t)ahead : most;
+}
+
+/* Draws from the limit so that the line comes within `error` ns of `ns` at
+ * `ticks`, as far as its bend allows. */
+static void line_aim(gnomon__line *l, uint64_t ticks, uint64_t ns,
+                     uint64_t error)
+{
+    uint64_t from = line_ns_at_limit(l), span = ticks - l->limit;
+    uint64_t want = from + gnomon__line_scale(span, l->rate);
+    uint64_t least = l->rate - l->rate / LINE_BEND_PART;
+    uint64_t most = l->rate + l->rate / LINE_BEND_PART;
+    if (want > ns + error)
+        want = ns + error;
+    if (want < less_or_0(ns, error))
+        want = less_or_0(ns, error);
+    line_wide mult =
+        ((line_wide)less_or_0(want, from) << GNOMON__CLOCK_SHIFT) / span;
+    line_draw(l, from,
+              mult < least  ? least
+              : mult > most ? most
+                            : (uint64_t)mult);
+    l->limit = ticks;
+}
+
+/* Whether the last piece comes close to an anchor, or to where it leads. */
+static int line_is_near(gnomon__line *l, uint64_t ticks, uint64_t ns,
+                        uint64_t error)
+{
+    return line_apart(line_ns_on(line_last(l), ticks), ns) <=
+           error + GNOMON__LINE_NEAR_NS;
+}
+
+/* Whether the last slope is the rate, as far as that is known, and not one that
+ * leads the line back. */
+static int line_has_rate(gnomon__line *l)
+{
+    uint64_t off = line_apart(line_last(l)->mult, l->rate);
+    return is_smaller_part(off, l->rate, 1, LINE_KEPT_PART) ||
+           is_smaller_part(off, l->rate, l->rate_error, l->rate_span);
+}
+
+static void line_draw_on(gnomon__line *l, const gnomon__anchor *a, uint64_t to)
+{
+    uint64_t error = gnomon__line_scale(a->error, l->rate);
+    uint64_t ns = a->ns + gnomon__line_scale(to - a->ticks, l->rate);
+    int is_kept =
+        line_has_rate(l) && line_is_near(l, to, ns, error) &&
+        (a->ticks < l->limit || line_is_near(l, a->ticks, a->ns, error));
+    if (!is_kept) {
+        /* Of what lies between the limit and the anchor nobody was told: where
+         * it is long, it gets its true slope. */
+        if (a->ticks > l->limit && a->ticks - l->limit > (to - a->ticks) / 8)
+            line_aim(l, a->ticks, a->ns, error);
+        if (to > l->limit)
+            line_aim(l, to, ns, error);
+    }
+    l->limit = to;
+}
+
+int gnomon__line_add(gnomon__line *l, const gnomon__anchor *a, uint64_t until)
+{
+    int is_again = gnomon__line_began_again(l, a->ticks);
+    int is_usable = a->error != UINT64_MAX && a->ns >= l->last.ns &&
+                    (a->ticks >= l->last.ticks || is_again);
+    uint64_t to = is_usable ? a->ticks : 0;
+    if (l->limit == UINT64_MAX ||
+        (!is_again && to < l->limit && until < l->limit))
+        return 0;
+    if (!is_usable) {
+        if (!l->rate || until < l->limit)
+            return 0;
+        if (!line_last(l)->mult)
+            line_draw(l, line_ns_at_limit(l), l->rate);
+        l->limit = sum_or_most(until, line_ticks_ahead(l));
+    } else {
+        if (!l->rate ? !line_learn(l, a)
+                     : !line_pass_strange(l, a, until) && !line_learn(l, a))
+            return 0;
+        if (until)
+            to = sum_or_most(until > to ? until : to, line_ticks_ahead(l));
+        if (to > l->limit)
+            line_draw_on(l, a, to);
+        l->last = *a;
+    }
+    l->end = *line_last(l);
+    return 1;
+}
+
+/* ---- Beginning ----------------------------------------------------------- */
+
+void gnomon__line_begin(gnomon__line *l, const gnomon__anchor *first)
+{
+    l->limit = first->ticks;
+    l->end = (gnomon__line_piece){first->ticks, 0, 0, 0, 0};
+    l->pieces[0] = l->end;
+    l->count = 1;
+    l->epoch = l->rate = l->rate_error = l->rate_span = 0;
+    l->strange_rate = l->strange = 0;
+    l->last = l->base = *first;
+    l->last.ns = l->base.ns = 0;
+}
+
+void gnomon__line_begin_exact(gnomon__line *l, uint64_t zero_ticks)
+{
+    gnomon__anchor first = {zero_ticks, 0, 0};
+    gnomon__line_begin(l, &first);
+    l->limit = UINT64_MAX;
+    l->rate = l->end.mult = l->pieces[0].mult = 1ull << GNOMON__CLOCK_SHIFT;
+}

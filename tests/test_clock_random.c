@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static Random lives of a clock: whatever happens to the machine, what
+ * was told stays, later is never earlier, memory is bounded, and in quiet times
+ * the line is back at CLOCK_MONOTONIC. A failure prints its seed. */
+#include "clock_world.h"
+
+#define LIVES 1500
+
+static uint64_t up_to(world *w, uint64_t n)
+{
+    return world_random(w) % n;
+}
+
+/* Ticks that somebody else told of: they must have the same ns. */
+static void ask_again(world *w)
+{
+    const told *t = &w->log[up_to(w, w->logged)];
+    if (t->run != w->run)
+        return;
+    uint64_t ns = gnomon__line_ns(&w->line, t->ticks);
+    uint64_t by = ns > t->ns ? ns - t->ns : t->ns - ns;
+    CHECK(by <= world_stated(w));
+}
+
+/* Read on a core that is ahead or behind by some us. */
+static void ask_elsewhere(world *w)
+{
+    uint64_t ticks = world_ticks(w) + up_to(w, 10000);
+    ticks -= ticks < 5000 ? ticks : 5000;
+    if (ticks < w->line.limit)
+        CHECK(gnomon__line_ns(&w->line, ticks) <= world_ns(w) + HOUR);
+}
+
+/* A counter that began again and is as far as it was cannot be told from one
+ * that went on. */
+static int may_reset(const world *w)
+{
+    return (double)w->line.last.ticks > 3e9 * w->ghz;
+}
+
+static void sleep_somehow(world *w)
+{
+    uint64_t ns = 300 * MS + up_to(w, 1ull << (30 + up_to(w, 15)));
+    switch (up_to(w, 4)) {
+    case 0:
+        if (may_reset(w)) {
+            world_sleep_and_reset(w);
+            world_pass(w, up_to(w, SECOND));
+            world_ask(w);
+        }
+        break;
+    case 1: /* and the guest with it */
+        w->monotonic += (fine)ns << 40;
+        break;
+    default:
+        world_sleep(w, ns);
+    }
+    world_pass(w, up_to(w, SECOND));
+}
+
+static void change_something(world *w)
+{
+    static const double errors[] = {25, 25, 1000, 50000};
+    switch (up_to(w, 4)) {
+    case 0:
+        w->slew = ((double)up_to(w, 1001) - 500) * 1e-6;
+        break;
+    case 1:
+        w->drift += ((double)up_to(w, 2001) - 1000) * 1e-10;
+        break;
+    case 2:
+        w->error_ns = errors[up_to(w, 4)];
+        break;
+    default:
+        w->spike_ns = up_to(w, 2) ? 50000 : 0;
+    }
+}
+
+static void live_once(uint64_t seed)
+{
+    static const double clocks[] = {2.6, 3.9, 1, 0.025};
+    world *w = world_create(seed * 7919);
+    w->ghz = clocks[seed % 4];
+    w->step = seed % 4 == 2 ? 32 : 0;
+    world_begin(w);
+    world_pass(w, 1 + up_to(w, 100000));
+    world_ask(w);
+    for (int i = 0; i < 2000; i++) {
+        switch (up_to(w, 64)) {
+        case 0:
+            sleep_somehow(w);
+            break;
+        case 1:
+        case 2:
+        case 3:
+            change_something(w);
+            break;
+        case 4:
+        case 5:
+        case 6:
+        case 7:
+            world_draw(w);
+            break;
+        case 8:
+            ask_elsewhere(w);
+            break;
+        default:
+            ask_again(w);
+            world_pass(w, up_to(w, 1ull << up_to(w, 31)));
+            world_ask(w);
+        }
+        CHECK(w->line.count <= GNOMON__LINE_PIECES);
+        CHECK(w->line.epoch < w->line.count);
+    }
+    check_told(w);
+    w->slew = w->spike_ns = 0;
+    w->error_ns = 25;
+    world_live(w, 600 * SECOND, 100 * MS);
+    double own = w->error_ns + 2 * (double)w->step + 40;
+    CHECK(world_live(w, 10 * SECOND, 10 * MS) <= NEAR + own);
+    free(w);
+}
+
+TEST(random_lives)
+{
+    for (uint64_t seed = 1; seed <= LIVES; seed++) {
+        int before = test_failures;
+        live_once(seed);
+        if (test_failures > before)
+            fprintf(stderr, "    seed %d\n", (int)seed);
+    }
+}
