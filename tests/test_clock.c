@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * The real clock: it starts fast, its scale is right from the first moment on,
- * and sums of what it converts never exceed the whole. */
+/* links: static The real clock: it starts fast, its scale is right from the
+ * first moment on, it follows CLOCK_MONOTONIC, and sums of what it converts
+ * never exceed the whole. */
 #include "platform/clock.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ TEST(starts_once_and_says_what_it_is)
     }
 }
 
-/* Generous, because machines stall: on its own it takes 3 to 20 us. */
+/* Generous, because machines stall: on its own it takes 10 to 50 us. */
 TEST(starts_in_microseconds)
 {
     uint64_t before = gnomon__os_monotonic_ns();
@@ -116,12 +116,126 @@ TEST(a_century_of_ticks_converts)
 TEST(errno_is_left_alone)
 {
     gnomon__clock clock;
+    gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
     errno = 77;
     gnomon__clock_start();
     (void)gnomon__ticks();
     clock = gnomon__clock_read();
     (void)gnomon__clock_duration_ns(&clock, 5);
+    (void)gnomon__clock_ns(gnomon__ticks());
+    gnomon__clock_anchor();
+    (void)gnomon__clock_moments(moments);
     CHECK_EQ(errno, 77);
+}
+
+/* ---- The line ------------------------------------------------------------ */
+
+/* A moment, and the system's clock before and after it. */
+typedef struct between {
+    uint64_t before, ticks, ns, after;
+} between;
+
+static between look(void)
+{
+    between b;
+    b.before = gnomon__os_monotonic_ns();
+    b.ticks = gnomon__ticks();
+    b.after = gnomon__os_monotonic_ns();
+    b.ns = gnomon__clock_ns(b.ticks);
+    return b;
+}
+
+/* Asked all the time, or not for half a second; with anchors or without. */
+TEST(moments_follow_the_systems_clock)
+{
+    gnomon__clock_start();
+    between first = look(), seen[60];
+    for (int i = 0; i < 60; i++) {
+        gnomon__os_sleep_ns(i % 20 == 19 ? 500000000 : 5000000);
+        if (i % 3 == 0)
+            gnomon__clock_anchor();
+        seen[i] = look();
+        int64_t passed = (int64_t)(seen[i].ns - first.ns);
+        CHECK(passed <= (int64_t)(seen[i].after - first.before) + 2000);
+        CHECK(passed >= (int64_t)(seen[i].before - first.after) - 2000);
+    }
+    for (int i = 0; i < 60; i++) /* asked again */
+        CHECK_EQ(gnomon__clock_ns(seen[i].ticks), seen[i].ns);
+    CHECK(gnomon__clock_ns(seen[0].ticks + 1) >= seen[0].ns);
+}
+
+TEST(before_the_run_is_0)
+{
+    uint64_t before = gnomon__ticks();
+    gnomon__os_sleep_ns(1000);
+    uint64_t ns = gnomon__clock_ns(gnomon__ticks());
+    CHECK(ns < 1000000000);
+    CHECK_EQ(gnomon__clock_ns(before), 0);
+    CHECK_EQ(gnomon__clock_ns(0), 0);
+    /* Nonsense is not far from now. */
+    CHECK(gnomon__clock_ns(UINT64_MAX) <
+          gnomon__clock_ns(gnomon__ticks()) + 1000000000);
+}
+
+TEST(durations_of_steps_back_are_0)
+{
+    gnomon__clock_start();
+    uint64_t a = gnomon__ticks(), b;
+    gnomon__os_sleep_ns(2000000);
+    b = gnomon__ticks();
+    CHECK(gnomon__clock_between(a, b) >= 1900000);
+    CHECK_EQ(gnomon__clock_between(b, a), 0);
+    CHECK_EQ(gnomon__clock_between(b, b), 0);
+}
+
+TEST(sums_are_worth_what_the_span_is)
+{
+    gnomon__clock_start();
+    uint64_t from = gnomon__ticks();
+    gnomon__os_sleep_ns(30000000);
+    uint64_t to = gnomon__ticks(), rate = gnomon__clock_rate(from, to);
+    uint64_t whole = gnomon__clock_between(from, to);
+    uint64_t parts = gnomon__line_scale(to - from, rate);
+    CHECK(parts <= whole && parts + 10 >= whole);
+    CHECK(gnomon__clock_rate(to, from) > 0);
+}
+
+TEST(moments_beside_unix_time)
+{
+    gnomon__clock_moment m[GNOMON__CLOCK_MOMENTS];
+    gnomon__clock_start();
+    for (int i = 0; i < 25; i++) {
+        gnomon__os_sleep_ns(100000000);
+        gnomon__clock_anchor();
+        (void)gnomon__clock_ns(gnomon__ticks());
+    }
+    uint64_t before = gnomon__os_unix_ns();
+    size_t n = gnomon__clock_moments(m);
+    CHECK(n >= 3 && n <= GNOMON__CLOCK_MOMENTS);
+    CHECK_EQ(m[0].ns, 0);
+    CHECK(m[n - 1].unix_ns >= before);
+    for (size_t i = 1; i < n; i++) {
+        CHECK(m[i].ns > m[i - 1].ns);
+        CHECK(m[i].error_ns > 0);
+        int64_t off = (int64_t)(m[i].unix_ns - m[0].unix_ns - m[i].ns);
+        CHECK(off > -100000000 && off < 100000000); /* unless it is set now */
+    }
+}
+
+TEST(a_forked_child_has_the_same_line)
+{
+    uint64_t ticks = gnomon__ticks(), ns = gnomon__clock_ns(ticks);
+    pid_t child = fork();
+    if (child == 0) {
+        gnomon__clock_moment m[GNOMON__CLOCK_MOMENTS];
+        gnomon__os_sleep_ns(300000000);
+        int same = gnomon__clock_ns(ticks) == ns &&
+                   gnomon__clock_ns(gnomon__ticks()) >= ns + 300000000 &&
+                   gnomon__clock_moments(m) >= 2;
+        _exit(same ? 0 : 1);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void *start_and_read(void *out)

@@ -45,6 +45,7 @@ static uint64_t count(void)
     (void)snprintf(buffer, size, "%s", kernels_clock)
 #include "platform/clock.c"
 #include "platform/clock_counter.c"
+#include "platform/clock_moments.c"
 
 #define KVM 0x4b4d564b, 0x564b4d56, 0x4d /* "KVMKVMKVM" */
 #define HYPER_V 0x7263694d, 0x666f736f, 0x76482074
@@ -67,10 +68,21 @@ TEST(a_counter_of_one_rate)
     /* A read is a large step: the rate is known only after many, or 10 ms. */
     gnomon__clock clock = gnomon__clock_read();
     CHECK(clock.mult > 0);
-    /* Nor does one that stopped keep anybody waiting. */
+    /* Nor does one that began again and stopped keep anybody waiting. */
     reads = 0;
     stands = 1;
-    clock = gnomon__clock_read();
+    uint64_t ns = gnomon__clock_ns(gnomon__ticks());
+    CHECK(gnomon__clock_ns(gnomon__ticks()) >= ns);
+    CHECK(gnomon__clock_read().mult > 0);
+}
+
+TEST(a_counter_that_stands_still)
+{
+    static const answer leaves[] = {{0x80000007, 0, 0, 0, 1u << 8}, {0}};
+    stands = 1;
+    expect(leaves, GNOMON__CLOCK_COUNTER);
+    CHECK_EQ(gnomon__clock_ns(gnomon__ticks()), 0);
+    gnomon__clock clock = gnomon__clock_read();
     CHECK_EQ(gnomon__clock_duration_ns(&clock, 12345), 0);
 }
 

@@ -1,38 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What ticks are worth.
+/* The one line of the process (clock_line.h): who draws it on, and how readers
+ * see it.
  *
- * The first anchor (ticks, monotonic ns) is the run's zero and never changes;
- * gnomon__clock_read takes a second one and draws the line between the two. No
- * state is kept but the first, so reading needs no lock, and what a processor
- * claims of its frequency is not needed. Anchors know their own error: half the
- * ticks that passed around the system's clock, and the counter's own step. errno
- * is left alone. */
+ * Whoever draws copies the line, changes the copy, writes it into a buffer that
+ * nobody uses, and makes that the line by a compare-and-swap of `clock_head`.
+ * Who loses that begins anew with the winner's line. So nobody waits for a
+ * thread that was stopped halfway, and a signal handler may do all of it. A
+ * reader looks at the buffer that the head names, and then at the head again: a
+ * buffer is written to only after another one became the head.
+ *
+ * Values never change: ticks are converted only below the line's limit, and no
+ * change touches what is below it. errno is left alone. */
 #include "platform/clock.h"
 
 #include <pthread.h>
 
 #include "platform/atomic.h"
 
-__extension__ typedef unsigned __int128 wide;
-
 static int clock_kind_chosen;
 static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
+
+static void clock_begin(void);
 
 int gnomon__clock_kind(void)
 {
     return load_relaxed(&clock_kind_chosen);
 }
 
-uint64_t gnomon__clock_duration_ns(const gnomon__clock *clock, uint64_t ticks)
+void gnomon__clock_start(void)
 {
-    return (uint64_t)((wide)ticks * clock->mult >> GNOMON__CLOCK_SHIFT);
+    pthread_once(&clock_once, clock_begin);
 }
 
-uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
+uint64_t gnomon__clock_between(uint64_t from, uint64_t to)
 {
-    if (ticks <= clock->zero_ticks)
-        return 0;
-    return gnomon__clock_duration_ns(clock, ticks - clock->zero_ticks);
+    uint64_t begin = gnomon__clock_ns(from), end = gnomon__clock_ns(to);
+    return end > begin ? end - begin : 0;
+}
+
+uint64_t gnomon__clock_duration_ns(const gnomon__clock *clock, uint64_t ticks)
+{
+    return gnomon__line_scale(ticks, clock->mult);
 }
 
 #ifdef GNOMON_TESTING
@@ -47,14 +55,33 @@ static void clock_begin(void)
     store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
 }
 
-void gnomon__clock_start(void)
-{
-    pthread_once(&clock_once, clock_begin);
-}
-
 const char *gnomon__clock_name(void)
 {
     return "test";
+}
+
+uint64_t gnomon__clock_ns(uint64_t ticks)
+{
+    return gnomon__line_scale(ticks, gnomon__test_mult);
+}
+
+uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
+{
+    (void)from, (void)to;
+    return gnomon__test_mult;
+}
+
+void gnomon__clock_anchor(void)
+{
+}
+
+size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
+{
+    uint64_t now = gnomon__clock_ns(gnomon__ticks());
+    gnomon__clock_start();
+    out[0] = (gnomon__clock_moment){0, GNOMON__TEST_UNIX_NS, 0};
+    out[1] = (gnomon__clock_moment){now, GNOMON__TEST_UNIX_NS + now, 0};
+    return 2;
 }
 
 gnomon__clock gnomon__clock_read(void)
@@ -64,38 +91,79 @@ gnomon__clock gnomon__clock_read(void)
     return clock;
 }
 
+uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
+{
+    return gnomon__clock_duration_ns(clock, ticks);
+}
+
 #else
 
-static const uint64_t one_ns_a_tick = 1ull << GNOMON__CLOCK_SHIFT;
+/* Anchors that nobody asks for by converting are at least so far apart. */
+#define ANCHOR_DISTANCE_NS 100000000u
+#define ANCHOR_TRIES 5
+/* One is the line, and each of the others may be with a stopped thread. */
+#define LINE_BUFFERS 8u
+/* More than the 10 ms after which a rate is known. */
+#define FIND_TRIES 100000
 
-/* From this distance on an anchor is as good as any; below it, the errors of
- * both must be small against the distance. */
-#define FAR_NS 10000000u
-#define ONE_PART_IN 5000u
-#define TRIES 5
+typedef uint64_t __attribute__((__may_alias__)) line_word;
+#define LINE_HEAD_WORDS (offsetof(gnomon__line, pieces) / sizeof(line_word))
+#define LINE_PIECE_WORDS (sizeof(gnomon__line_piece) / sizeof(line_word))
 
-typedef struct clock_anchor {
-    uint64_t ticks;
-    uint64_t ns;
-    uint64_t error; /* ticks; UINT64_MAX: the counter runs backwards */
-} clock_anchor;
+static gnomon__line clock_lines[LINE_BUFFERS];
+static uint64_t clock_head; /* changes * LINE_BUFFERS + the line's buffer */
+static uint32_t clock_claims = 1; /* buffers in use; the first is empty */
+static uint64_t clock_step; /* a read of the counter may be so far behind */
+static uint64_t clock_zero_ticks, clock_zero_ns;
 
-static clock_anchor first_anchor; /* by CLOCK_MONOTONIC */
-static clock_anchor unix_anchor;  /* right after it, by CLOCK_REALTIME */
-
-/* The ticks by which the counter moves: a read may be that much behind. */
-static uint64_t counter_step;
-
-/* Reads `system` between two reads of the ticks, some times, and keeps the
- * closest: an interrupt widens one try, not all. */
-static clock_anchor take_anchor(uint64_t (*system)(void))
+static const gnomon__line *line_at_head(uint64_t head)
 {
-    clock_anchor best = {0, 0, UINT64_MAX};
-    int i;
-    for (i = 0; i < TRIES; i++) {
+    return &clock_lines[head % LINE_BUFFERS];
+}
+
+/* Pairs with the release fence of publish_line. */
+static int is_still_head(uint64_t head)
+{
+    fence_acquire();
+    return load_relaxed(&clock_head) == head;
+}
+
+/* Word by word, as somebody may write or read the other one meanwhile. */
+static void copy_line(gnomon__line *to, const gnomon__line *from)
+{
+    uint64_t n =
+        LINE_HEAD_WORDS + LINE_PIECE_WORDS * load_relaxed(&from->count);
+    for (uint64_t i = 0; i < n; i++)
+        store_relaxed((line_word *)to + i,
+                      load_relaxed((const line_word *)from + i));
+}
+
+static void publish_line(uint64_t head, const gnomon__line *line)
+{
+    uint32_t claims = load_relaxed(&clock_claims), mine;
+    do {
+        mine = ~claims & (claims + 1);
+        if (mine >> LINE_BUFFERS)
+            return;
+    } while (!cas_acq_rel(&clock_claims, &claims, claims | mine));
+    /* Who sees a word of the line below sees that the buffer is no more what an
+     * old head named. */
+    fence_release();
+    uint64_t index = (uint64_t)__builtin_ctz(mine), was = head;
+    copy_line(&clock_lines[index], line);
+    uint64_t next = (head / LINE_BUFFERS + 1) * LINE_BUFFERS + index;
+    if (cas_acq_rel(&clock_head, &was, next))
+        mine = 1u << head % LINE_BUFFERS;
+    sub_release(&clock_claims, mine);
+}
+
+gnomon__anchor gnomon__clock_take(uint64_t (*system)(void))
+{
+    gnomon__anchor best = {gnomon__ticks(), system(), UINT64_MAX};
+    for (int i = 0; i < ANCHOR_TRIES; i++) { /* an interrupt widens one */
         uint64_t before = gnomon__ticks(), ns = system();
         uint64_t after = gnomon__ticks();
-        uint64_t error = (after - before + 1) / 2 + counter_step;
+        uint64_t error = (after - before + 1) / 2 + clock_step;
         if (after >= before && error < best.error) {
             best.ticks = before + (after - before) / 2;
             best.ns = ns;
@@ -107,21 +175,25 @@ static clock_anchor take_anchor(uint64_t (*system)(void))
 
 static void clock_begin(void)
 {
-    int kind = gnomon__counter_is_usable(&counter_step) ? GNOMON__CLOCK_COUNTER
-                                                        : GNOMON__CLOCK_SYSTEM;
-    store_relaxed(&clock_kind_chosen, kind);
-    first_anchor = take_anchor(gnomon__os_monotonic_ns);
-    if (first_anchor.error == UINT64_MAX) {
-        store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_SYSTEM);
-        counter_step = 0;
-        first_anchor = take_anchor(gnomon__os_monotonic_ns);
+    gnomon__line line;
+    int is_counter = gnomon__counter_is_usable(&clock_step);
+    gnomon__anchor first = {0, 0, UINT64_MAX};
+    if (is_counter) {
+        store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
+        first = gnomon__clock_take(gnomon__os_monotonic_ns);
     }
-    unix_anchor = take_anchor(gnomon__os_unix_ns);
-}
-
-void gnomon__clock_start(void)
-{
-    pthread_once(&clock_once, clock_begin);
+    if (first.error == UINT64_MAX) {
+        store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_SYSTEM);
+        clock_step = 0;
+        first.ticks = first.ns = gnomon__os_monotonic_ns();
+        gnomon__line_begin_exact(&line, first.ticks);
+    } else {
+        gnomon__line_begin(&line, &first);
+    }
+    clock_zero_ticks = first.ticks;
+    clock_zero_ns = first.ns;
+    gnomon__moments_begin();
+    publish_line(load_relaxed(&clock_head), &line);
 }
 
 const char *gnomon__clock_name(void)
@@ -137,37 +209,106 @@ const char *gnomon__clock_name(void)
 #endif
 }
 
-/* ns per tick since the first anchor; 0: not to be known yet. */
-static uint64_t mult_now(void)
+/* ---- Ticks to ns --------------------------------------------------------- */
+
+/* Draws the line on by an anchor of now. 0: there is no rate, nor will be
+ * one. */
+static int draw_line_now(uint64_t until)
 {
-    clock_anchor now = take_anchor(gnomon__os_monotonic_ns);
-    uint64_t ticks = now.ticks - first_anchor.ticks;
-    uint64_t ns = now.ns - first_anchor.ns;
-    int is_far = ns >= FAR_NS;
-    if (now.error == UINT64_MAX || now.ticks <= first_anchor.ticks)
-        return 0;
-    if (!is_far && ticks / ONE_PART_IN < now.error + first_anchor.error)
-        return 0;
-    return (uint64_t)(((wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
+    gnomon__line line;
+    uint64_t head = load_acquire(&clock_head);
+    copy_line(&line, line_at_head(head));
+    if (!is_still_head(head))
+        return 1;
+    gnomon__anchor now = gnomon__clock_take(gnomon__os_monotonic_ns);
+    now.ns = now.ns > clock_zero_ns ? now.ns - clock_zero_ns : 0;
+    if (gnomon__line_add(&line, &now, until))
+        publish_line(head, &line);
+    return line.rate || now.ns < GNOMON__LINE_FAR_NS;
 }
+
+/* For ticks that are not on the last piece, or not promised yet. Here it shows
+ * that the counter began again: ticks below the last piece may be new ones. */
+static __attribute__((__noinline__)) uint64_t find_ns(uint64_t ticks)
+{
+    gnomon__clock_start();
+    for (int tries = 0;; tries++) {
+        uint64_t head = load_acquire(&clock_head), now = gnomon__ticks();
+        const gnomon__line *l = line_at_head(head);
+        uint64_t rate = load_relaxed(&l->rate), until = ticks;
+        /* Of an epoch that is over, or nonsense: no reason to promise it. */
+        if (ticks > now && (!rate || gnomon__line_scale(ticks - now, rate) >
+                                         GNOMON__LINE_BACK_NS))
+            until = now;
+        int is_ready = until < load_relaxed(&l->limit) &&
+                       !gnomon__line_began_again(l, now);
+        if (!is_ready && tries < FIND_TRIES && draw_line_now(until))
+            continue;
+        uint64_t ns = gnomon__line_ns(l, ticks);
+        if (is_still_head(head))
+            return ns;
+    }
+}
+
+uint64_t gnomon__clock_ns(uint64_t ticks)
+{
+    uint64_t head = load_acquire(&clock_head);
+    const gnomon__line *l = line_at_head(head);
+    uint64_t limit = load_relaxed(&l->limit);
+    uint64_t from = load_relaxed(&l->end.ticks), ns = load_relaxed(&l->end.ns);
+    uint64_t mult = load_relaxed(&l->end.mult);
+    if (likely(ticks >= from && ticks < limit && is_still_head(head)))
+        return ns + gnomon__line_scale(ticks - from, mult);
+    return find_ns(ticks);
+}
+
+uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
+{
+    uint64_t head, rate;
+    (void)gnomon__clock_ns(to); /* promised from here on */
+    do {
+        head = load_acquire(&clock_head);
+        rate = gnomon__line_rate(line_at_head(head), from, to);
+    } while (!is_still_head(head));
+    return rate;
+}
+
+/* ---- Anchors ------------------------------------------------------------- */
+
+void gnomon__clock_anchor(void)
+{
+    const gnomon__line *l = line_at_head(load_acquire(&clock_head));
+    uint64_t now = gnomon__ticks(), rate = load_relaxed(&l->rate);
+    if (!load_relaxed(&l->count)) /* not started */
+        return;
+    if (gnomon__line_began_again(l, now) ||
+        (now >= load_relaxed(&l->limit) &&
+         (!rate || gnomon__line_scale(now - load_relaxed(&l->last.ticks),
+                                      rate) >= ANCHOR_DISTANCE_NS)))
+        (void)draw_line_now(0);
+    l = line_at_head(load_acquire(&clock_head));
+    if (rate && now < load_relaxed(&l->limit))
+        gnomon__moments_keep(now, gnomon__line_ns(l, now), rate);
+}
+
+/* ---- As it was ----------------------------------------------------------- */
 
 gnomon__clock gnomon__clock_read(void)
 {
-    gnomon__clock clock = {0, 0, 0, one_ns_a_tick};
-    gnomon__clock_start();
-    if (gnomon__clock_kind() == GNOMON__CLOCK_COUNTER) {
-        int last;
-        do {
-            last = gnomon__os_monotonic_ns() >= first_anchor.ns + FAR_NS;
-            clock.mult = mult_now();
-        } while (clock.mult == 0 && !last);
-    }
-    clock.zero_ticks = first_anchor.ticks;
-    clock.zero_unix_ns =
-        unix_anchor.ns - gnomon__clock_duration_ns(
-                             &clock, unix_anchor.ticks - first_anchor.ticks);
-    clock.error_ns = gnomon__clock_duration_ns(&clock, unix_anchor.error) + 1;
+    gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
+    gnomon__clock clock = {0, 0, 0, 0};
+    (void)gnomon__clock_moments(moments);
+    clock.zero_ticks = clock_zero_ticks;
+    clock.zero_unix_ns = moments[0].unix_ns;
+    clock.error_ns = moments[0].error_ns;
+    clock.mult = gnomon__clock_rate(clock_zero_ticks, gnomon__ticks());
     return clock;
+}
+
+uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
+{
+    (void)clock;
+    return gnomon__clock_ns(ticks);
 }
 
 #endif

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Ticks: the cheapest clock that all threads share. On x86-64 the time stamp
- * counter where it is invariant, on aarch64 the virtual counter, else
- * CLOCK_MONOTONIC. Ticks become ns only when a profile is built: the frequency
- * comes from anchors (ticks, monotonic ns) taken at the start, at steps and at
- * reading, so calibration costs no start-up.
+/* Time. Ticks are the cheapest clock that all threads share: on x86-64 the time
+ * stamp counter and on aarch64 the virtual counter, where they are fit, else
+ * CLOCK_MONOTONIC. Recorders keep ticks. They become ns where somebody is told.
+ *
+ * One line leads from ticks to ns since the run's zero, the same for everybody
+ * in the process; clock_line.h says what holds of it. It stays within 1 us of
+ * CLOCK_MONOTONIC, plus the error of reading both, if an anchor is taken each
+ * second (gnomon__clock_anchor). When CLOCK_MONOTONIC itself changes its rate,
+ * the line follows within a second of the next anchor.
  *
  * With GNOMON_TESTING the clock is one word that tests move. */
 #ifndef GNOMON_PLATFORM_CLOCK_H
 #define GNOMON_PLATFORM_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "platform/clock_line.h"
@@ -20,8 +25,58 @@ enum gnomon__clock_kind {
     GNOMON__CLOCK_SYSTEM = 2   /* a read is a call; ticks are ns */
 };
 
-/* What converts ticks: ns = (ticks - zero_ticks) * mult / 2^48, in 128 bits, so
- * that it is exact: double would not round sums down. Plain value. */
+/* Chooses the clock and takes the first anchor: the run's zero. Idempotent, any
+ * thread; some microseconds, once. Opens a file. */
+void gnomon__clock_start(void);
+int gnomon__clock_kind(void);
+const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
+
+/* ---- Ticks to ns --------------------------------------------------------- */
+
+/* The moment of `ticks` in ns since the zero; before it, 0. What was told of a
+ * moment stays: the same ticks give the same ns for ever (but for what is long
+ * ago: `error` in clock_line.h), and later ticks never give smaller ns. After
+ * the machine slept and its counter began again, ticks that are ahead of the
+ * counter are from before.
+ *
+ * Any thread, signal handlers too; never waits for another thread. Some ns;
+ * each 250 ms one caller takes an anchor for all, half a microsecond. In the
+ * first 250 us of a run the rate is not known yet: the caller then takes
+ * anchors until it is known to 1 part in 5000, for 10 ms at most. Starts the
+ * clock. */
+uint64_t gnomon__clock_ns(uint64_t ticks);
+
+/* From one moment to another, in ns; 0 where the counter went back. */
+uint64_t gnomon__clock_between(uint64_t from, uint64_t to);
+
+/* What ticks are worth between two moments: ns per tick, times 2^48, to convert
+ * sums of durations with gnomon__line_scale, which rounds down, so that parts
+ * never exceed the whole. Without what the machine slept. As gnomon__clock_ns,
+ * but up to a microsecond. */
+uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
+
+/* Takes an anchor if the last one is older than 100 ms. Call it at least each
+ * second, from where that is easy: steps, stages, a thread of ours. Any thread,
+ * signal handlers too; never waits; 15 ns, or half a microsecond. */
+void gnomon__clock_anchor(void);
+
+/* A moment of the run, and the system's clock at that moment. */
+#define GNOMON__CLOCK_MOMENTS 64
+typedef struct gnomon__clock_moment {
+    uint64_t ns; /* since the zero */
+    uint64_t unix_ns;
+    uint64_t error_ns; /* between the two */
+} gnomon__clock_moment;
+
+/* Fills in the zero, some moments at about equal distances, and now, in this
+ * order, and returns how many: 2 at least. Whether somebody set the system's
+ * clock shows between two of them. Starts the clock; any thread. */
+size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS]);
+
+/* ---- As it was ----------------------------------------------------------- */
+
+/* For callers that do not use the above yet. `mult` is the rate from the zero
+ * to the moment of the call. */
 typedef struct gnomon__clock {
     uint64_t zero_ticks;
     uint64_t zero_unix_ns;
@@ -29,23 +84,13 @@ typedef struct gnomon__clock {
     uint64_t mult;     /* ns per tick, times 2^48 */
 } gnomon__clock;
 
-/* Chooses the clock and takes the first anchor: the run's zero. Idempotent, any
- * thread; some microseconds, once. Opens a file. */
-void gnomon__clock_start(void);
-int gnomon__clock_kind(void);
-const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
-
-/* The conversion as it is best known now, by an anchor taken now. Where less
- * than 10 ms have passed since the first anchor it is still good to 1 part in
- * 5000, if need be by waiting (some 200 us, never past those 10 ms). Starts the
- * clock if nobody has. Any thread, not a marking one. */
 gnomon__clock gnomon__clock_read(void);
-
-/* Both round down, so with one clock a sum of parts never exceeds the whole. A
- * moment before the zero is 0. */
 uint64_t gnomon__clock_duration_ns(const gnomon__clock *clock, uint64_t ticks);
+/* The moment of `ticks`, whatever `clock` is. */
 uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock,
                                      uint64_t ticks);
+
+/* ---- Ticks --------------------------------------------------------------- */
 
 #ifdef GNOMON_TESTING
 /* In ns from 0, or worth `mult`, 2^48 where nothing is said; tests write them
@@ -89,8 +134,20 @@ static inline uint64_t gnomon__ticks(void)
     return gnomon__ticks_counter();
 }
 
+/* ---- Inside the clock ---------------------------------------------------- */
+
 /* Whether the counter can be used, and by how many ticks it moves at least (0:
  * not to be noticed). clock_counter.c. */
 int gnomon__counter_is_usable(uint64_t *step);
+
+/* Reads `system` between two reads of the ticks, some times, and returns the
+ * closest, or one of no use where the ticks ran backwards. */
+gnomon__anchor gnomon__clock_take(uint64_t (*system)(void));
+
+/* The first moment beside Unix time, at the start. */
+void gnomon__moments_begin(void);
+/* Keeps the moment of `ticks`, which is now, if the last is long ago; never
+ * waits. `ns` is its ns, `rate` what ticks are worth. */
+void gnomon__moments_keep(uint64_t ticks, uint64_t ns, uint64_t rate);
 
 #endif
