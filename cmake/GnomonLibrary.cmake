@@ -35,7 +35,7 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 # small; not so what a step goes through.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 set(GNOMON_COLD_SOURCES
-  "/src/(report|run)/|/src/platform/clock_[a-z_]*\\.c$")
+  "/src/(report|run)/|/src/platform/(clock_[a-z_]*|error|os_[a-z]*)\\.c$")
 set(GNOMON_STEP_SOURCES "/src/run/(stage|window|schedule)\\.c$")
 
 # Profilers, and what they print with, see public headers only, and so libc's
