@@ -33,6 +33,11 @@ enum gnomon_region_kind {
     GNOMON_KIND_COUNTER = 5
 };
 
+/* A bit beside the kind in a region that gnomon never saw: its name is what the
+ * compiler calls a C++ function, __PRETTY_FUNCTION__. When gnomon first sees the
+ * region it sets the short name of GNOMON_FUNCTION in its place. */
+#define GNOMON_KIND_PRETTY 0x80u
+
 #define GNOMON_MASK_UNSEEN 0x80000000u
 
 /* A named place. Bit i of `mask` set: recorder or hook i wants it; 0: nobody;
@@ -160,9 +165,17 @@ GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)
 #define GNOMON_SCOPE_IN(category, name) \
     GNOMON__SCOPE(GNOMON_KIND_SCOPE, name, category, __COUNTER__)
 
-/* A scope for the function it stands in, named after it. */
+/* A scope for the function it stands in, named after it. In C++ that is its
+ * qualified name with template arguments, "layer<4>::forward", and a lambda is
+ * named by its line, "layer<4>::forward::lambda at 42". */
+#ifdef __cplusplus
+#define GNOMON_FUNCTION() \
+    GNOMON__SCOPE(GNOMON_KIND_FUNCTION | GNOMON_KIND_PRETTY, \
+                  __PRETTY_FUNCTION__, GNOMON_NULL, __COUNTER__)
+#else
 #define GNOMON_FUNCTION() \
     GNOMON__SCOPE(GNOMON_KIND_FUNCTION, __func__, GNOMON_NULL, __COUNTER__)
+#endif
 
 /* ---- Actions: by name, as Lightning's profilers -------------------------- */
 

@@ -232,17 +232,17 @@ TEST(the_variable_knows_registered_profilers)
 TEST(exceptions_of_a_cpp_host_end_scopes)
 {
     static const char step[] =
-        "(step(deep(inner(deep(inner(deep(last))))))(caught)(template)"
-        "(template))";
-    char want[256];
+        "(step((anonymous)::deep(inner((anonymous)::deep(inner("
+        "(anonymous)::deep(last))))))(caught)(template)(template))";
+    char want[512];
     snprintf(want, sizeof want,
              "%s%s\n0 open, 0 crossed, 0 unmatched, code 0\n", step, step);
     child_result r =
         child_run(CHILD_PROGRAM("host_cpp"), "GNOMON=simple", WORDS("x"));
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.out, want);
-    CHECK_TABLE(r.err, "Profiler Report", "step", "deep", "inner", "last",
-                "caught", "template");
+    CHECK_TABLE(r.err, "Profiler Report", "step", "(anonymous)::deep", "inner",
+                "last", "caught", "template");
     r = child_run(CHILD_PROGRAM("host_cpp"), NULL, WORDS("x"));
     CHECK_STR(r.out, want);
     CHECK_STR(r.err, "");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mark/pretty.h"
 #include "mark/sink.h"
 #include "mark/thread.h"
 #include "mark/upcall.h"
@@ -101,6 +102,19 @@ static const char *presentable(const char *text, size_t length)
     return clean;
 }
 
+/* The short name of a C++ function, which stays the region's own from here on.
+ * Under the lock, before anybody reads the region. */
+static void shorten_name(gnomon_region *region)
+{
+    size_t n = gnomon__pretty_name(region->name, region->line, NULL, 0);
+    char *name = keep(n + 1);
+    if (name) {
+        gnomon__pretty_name(region->name, region->line, name, n + 1);
+        region->name = name;
+    }
+    region->kind = (uint8_t)(region->kind & ~GNOMON_KIND_PRETTY);
+}
+
 /* Under the lock. 0: the table is full or there is no memory. */
 static uint32_t append(gnomon_region *region, size_t name_length)
 {
@@ -191,6 +205,8 @@ uint32_t gnomon__region_enter(gnomon_region *region)
         unpinned[unpinned_count] = region;
         store_relaxed(&unpinned_count, unpinned_count + 1);
     }
+    if (!region->link && region->name && (region->kind & GNOMON_KIND_PRETTY))
+        shorten_name(region);
     if (!region->link &&
         !append(region, region->name ? strlen(region->name) : 0)) {
         store_relaxed(&region->mask, 0);

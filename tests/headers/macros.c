@@ -125,6 +125,9 @@ static uint64_t marks(void)
 {
     static gnomon_region made =
         GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "made", "headers", "marks");
+    static gnomon_region pretty =
+        GNOMON_REGION_INIT(GNOMON_KIND_FUNCTION | GNOMON_KIND_PRETTY,
+                           "void f(int)", GNOMON_NULL, GNOMON_NULL);
     GNOMON_REGION(first, "first", "headers");
     GNOMON_REGION(second, "second", GNOMON_NULL);
     GNOMON_SCOPE("outer");
@@ -157,7 +160,7 @@ static uint64_t marks(void)
     gnomon_end_alone(0);
     gnomon_step();
     gnomon_step_at(17);
-    return token | range | (made.mask & ~GNOMON_MASK_UNSEEN);
+    return token | range | ((made.mask | pretty.mask) & ~GNOMON_MASK_UNSEEN);
 }
 
 int main(void)
