@@ -31,12 +31,13 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
-# What runs at control calls and at the end alone, or some times a second, is made
-# small; not so what a step goes through.
+# What runs at control calls and at the end alone, on a thread of ours, or some
+# times a second is made small; not so what a step goes through.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
   "/src/(report|run)/|/src/mark/pretty\\.c$"
-  "|/src/platform/(clock_[a-z_]*|error|os_[a-z]*)\\.c$")
+  "|/src/platform/(clock_[a-z_]*|error|os_[a-z]*)\\.c$"
+  "|/src/device/(clocks|cuda|cuda_driver|describe|name|reader|watch)\\.c$")
 set(GNOMON_STEP_SOURCES "/src/run/(stage|window|schedule)\\.c$")
 
 # Profilers, and what they print with, see public headers only, and so libc's
