@@ -39,11 +39,11 @@ const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
  * the machine slept and its counter began again, ticks that are ahead of the
  * counter are from before.
  *
- * Any thread, signal handlers too; never waits for another thread. Some ns;
- * each 250 ms one caller takes an anchor for all, half a microsecond. In the
- * first 250 us of a run the rate is not known yet: the caller then takes
- * anchors until it is known to 1 part in 5000, for 10 ms at most. Starts the
- * clock. */
+ * Any thread, signal handlers too; never waits for another thread. 3 ns, or 20
+ * for ticks of long ago; each 250 ms one caller takes an anchor for all: 0.4 us,
+ * or 3 where none of this is in a cache. In the first 250 us of a run the rate
+ * is not known yet: the caller then takes anchors until it is known to 1 part in
+ * 5000, for 10 ms at most. Starts the clock. */
 uint64_t gnomon__clock_ns(uint64_t ticks);
 
 /* From one moment to another, in ns; 0 where the counter went back. */
@@ -52,12 +52,12 @@ uint64_t gnomon__clock_between(uint64_t from, uint64_t to);
 /* What ticks are worth between two moments: ns per tick, times 2^48, to convert
  * sums of durations with gnomon__line_scale, which rounds down, so that parts
  * never exceed the whole. Without what the machine slept. As gnomon__clock_ns,
- * but up to a microsecond. */
+ * but up to 0.5 us. */
 uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
 
 /* Takes an anchor if the last one is older than 100 ms. Call it at least each
  * second, from where that is easy: steps, stages, a thread of ours. Any thread,
- * signal handlers too; never waits; 15 ns, or half a microsecond. */
+ * signal handlers too; never waits; 20 ns, or what an anchor takes. */
 void gnomon__clock_anchor(void);
 
 /* A moment of the run, and the system's clock at that moment. */
