@@ -140,6 +140,7 @@ void bench_register_many(void)
     char name[32];
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "region %u", i);
-        gnomon_end(gnomon_begin(gnomon_region_get(name, "many")));
+        gnomon_end(
+            gnomon_begin(gnomon_region_get(name, "many", GNOMON_KIND_SCOPE)));
     }
 }

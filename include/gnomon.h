@@ -73,12 +73,16 @@ typedef struct gnomon_region {
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__)
 #endif
 
-/* The region of this name and category, made at the first call; never NULL,
- * never freed. Both texts are copied. Takes a lock and hashes the name: keep
- * the result. Past the cap of names, or out of memory, it is the region
- * "(other)". NULL is the name "(null)". */
+/* The region of this name, category and kind (gnomon_region_kind), made at the
+ * first call; never NULL, never freed. Both texts are copied. Takes a lock and
+ * hashes the name: keep the result. Past the cap of names, or out of memory, it is
+ * the region "(other)". NULL is the name "(null)", a kind that is none a scope. */
 GNOMON__CALL gnomon_region *gnomon_region_get(const char *name,
-                                              const char *category);
+                                              const char *category, int kind);
+GNOMON__CALL gnomon_region *gnomon_region_get_n(const char *name, size_t length,
+                                                const char *category,
+                                                size_t category_length,
+                                                int kind);
 
 /* ---- Scopes: one execution of a region on a thread ----------------------- */
 
@@ -93,6 +97,8 @@ GNOMON__SLOW_API void gnomon_end_slow(gnomon_token token);
 GNOMON__SLOW_API void gnomon_end_alone_slow(gnomon_token token);
 GNOMON__SLOW_API void gnomon_start_slow(const char *name);
 GNOMON__SLOW_API void gnomon_stop_slow(const char *name);
+GNOMON__SLOW_API void gnomon_start_n_slow(const char *name, size_t length);
+GNOMON__SLOW_API void gnomon_stop_n_slow(const char *name, size_t length);
 GNOMON__SLOW_API uint64_t gnomon_range_begin_slow(gnomon_region *region,
                                                   uint32_t mask);
 GNOMON__SLOW_API void gnomon_range_end_slow(uint64_t range);
@@ -193,6 +199,18 @@ GNOMON_INLINE void gnomon_stop(const char *name)
 {
     if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
         gnomon_stop_slow(name);
+}
+
+GNOMON_INLINE void gnomon_start_n(const char *name, size_t length)
+{
+    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+        gnomon_start_n_slow(name, length);
+}
+
+GNOMON_INLINE void gnomon_stop_n(const char *name, size_t length)
+{
+    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+        gnomon_stop_n_slow(name, length);
 }
 #endif
 
@@ -298,6 +316,7 @@ GNOMON_INLINE void gnomon_mark(gnomon_region *region)
 
 /* Names the calling thread in reports. Copied. */
 GNOMON_API void gnomon_thread_name(const char *name);
+GNOMON_API void gnomon_thread_name_n(const char *name, size_t length);
 
 /* ---- Steps --------------------------------------------------------------- */
 
@@ -344,6 +363,7 @@ GNOMON__CALL int gnomon_teardown(void);
  * docs/environment.md), after their last reports. "" or NULL: nothing. Of a
  * spec that is partly wrong the rest is attached, and the code tells. */
 GNOMON__CALL int gnomon_configure(const char *spec);
+GNOMON__CALL int gnomon_configure_n(const char *spec, size_t length);
 
 /* The resolved spec, all defaults written out, as gnomon_configure takes it.
  * Writes at most `size` bytes with the final NUL; returns the length that all
@@ -353,6 +373,7 @@ GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size);
 /* Opens a stage ("fit", "validate", "test", "predict", or any name), ending one
  * that is open. A stage owns all that was marked since the one before ended. */
 GNOMON__CALL int gnomon_stage_begin(const char *name);
+GNOMON__CALL int gnomon_stage_begin_n(const char *name, size_t length);
 
 /* Ends the open stage and writes the reports that are due. */
 GNOMON__CALL int gnomon_stage_end(void);
@@ -360,10 +381,14 @@ GNOMON__CALL int gnomon_stage_end(void);
 /* Adds to the run's metadata: `json` is one JSON value. Both are copied; the
  * last value of a key holds. */
 GNOMON__CALL int gnomon_metadata(const char *key, const char *json);
+GNOMON__CALL int gnomon_metadata_n(const char *key, size_t length,
+                                   const char *json, size_t json_length);
 
 /* ---- Open scopes of any thread ------------------------------------------- */
 
 typedef struct gnomon_open_scope {
+    uint32_t struct_size;
+    uint32_t reserved;
     const char *name;  /* lives as long as the process */
     uint64_t begin_ns; /* since the run's zero */
     gnomon_token token;
@@ -373,9 +398,11 @@ typedef struct gnomon_open_scope {
 GNOMON__CALL size_t gnomon_thread_count(void);
 
 /* The open scopes of thread `thread`, outermost first: fills up to `capacity`
- * and returns how many are open, or an error code. GNOMON_EBUSY: the thread
- * marked so fast that no exact copy came in 100 tries; `scopes` holds an inexact
- * one. Takes no lock, may be called from anywhere. */
+ * elements of the size that scopes[0].struct_size says, and returns how many are
+ * open, or an error code. GNOMON_EBUSY: the thread marked so fast that no exact
+ * copy came in 100 tries; `scopes` holds an inexact one. Takes no lock, may be
+ * called from anywhere. Where no profiler wants a call tree, only callbacks, no
+ * scope is known here: 0. */
 GNOMON__CALL int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
                                      size_t capacity);
 

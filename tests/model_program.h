@@ -315,7 +315,8 @@ static void close_all(int thread)
 static int world_start(void)
 {
     for (int i = 0; i < MODEL_REGIONS; i++)
-        regions[i] = gnomon_region_get(names[i].name, names[i].category);
+        regions[i] = gnomon_region_get(names[i].name, names[i].category,
+                                       GNOMON_KIND_SCOPE);
     attach_probe();
     for (int i = 0; i < MODEL_THREADS; i++) {
         workers[i].number = i;

@@ -84,23 +84,21 @@ static void on_stop(void *self, const gnomon_frame *f, uint64_t *slot)
         o->bad_times += o->wants_times && gnomon__test_ticks;
 }
 
-static void on_mark(void *self, const gnomon_region *region)
+static void on_mark(void *self, const gnomon_mark_event *event)
 {
-    (void)region;
+    (void)event;
     ((observer *)self)->marks++;
 }
 
-static void on_counter(void *self, const gnomon_region *region, double value)
+static void on_counter(void *self, const gnomon_counter_event *event)
 {
-    (void)region;
-    (void)value;
+    (void)event;
     ((observer *)self)->samples++;
 }
 
-static void on_step(void *self, uint64_t number, uint64_t ns)
+static void on_step(void *self, const gnomon_step_event *event)
 {
-    (void)number;
-    (void)ns;
+    (void)event;
     ((observer *)self)->steps++;
 }
 

@@ -71,13 +71,18 @@ static inline const char *round_trip(const gnomon__spec *spec)
 }
 
 static const gnomon_option_info own_options[] = {
-    {"extended", GNOMON_OPTION_BOOL, "true", "all columns"},
-    {"rows", GNOMON_OPTION_INTEGER, "-1", "most rows"},
-    {"every", GNOMON_OPTION_DURATION, NULL, "how often"},
-    {"room", GNOMON_OPTION_BYTES, "64KiB", "buffer"},
-    {"title", GNOMON_OPTION_TEXT, NULL, "title"},
-    {"file", GNOMON_OPTION_INTEGER, "7", "never reached: the core has it"},
-    {NULL, 0, NULL, NULL},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_BOOL, "extended", "true",
+     "all columns"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "rows", "-1",
+     "most rows"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_DURATION, "every", NULL,
+     "how often"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_BYTES, "room", "64KiB",
+     "buffer"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_TEXT, "title", NULL, "title"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "file", "7",
+     "never reached: the core has it"},
+    {.key = NULL},
 };
 static const gnomon_profiler simple = {
     .struct_size = sizeof simple, .name = "simple", .options = own_options};

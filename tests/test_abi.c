@@ -72,10 +72,11 @@ AT(gnomon_health, timers_late, 192);
 AT(gnomon_health, timers_unended, 200);
 SIZE(gnomon_health, 208);
 
-AT(gnomon_open_scope, name, 0);
-AT(gnomon_open_scope, begin_ns, 8);
-AT(gnomon_open_scope, token, 16);
-SIZE(gnomon_open_scope, 24);
+AT(gnomon_open_scope, struct_size, 0);
+AT(gnomon_open_scope, name, 8);
+AT(gnomon_open_scope, begin_ns, 16);
+AT(gnomon_open_scope, token, 24);
+SIZE(gnomon_open_scope, 32);
 
 /* ---- gnomon/profiler.h --------------------------------------------------- */
 
@@ -97,8 +98,61 @@ AT(gnomon_options, number, 16);
 AT(gnomon_options, log, 24);
 SIZE(gnomon_options, 32);
 
-AT(gnomon_option_info, key, 0);
-AT(gnomon_option_info, type, 8);
+AT(gnomon_counter_event, struct_size, 0);
+AT(gnomon_counter_event, thread, 4);
+AT(gnomon_counter_event, region, 8);
+AT(gnomon_counter_event, name, 16);
+AT(gnomon_counter_event, value, 24);
+AT(gnomon_counter_event, ns, 32);
+AT(gnomon_counter_event, step, 40);
+SIZE(gnomon_counter_event, 48);
+
+AT(gnomon_mark_event, struct_size, 0);
+AT(gnomon_mark_event, thread, 4);
+AT(gnomon_mark_event, region, 8);
+AT(gnomon_mark_event, name, 16);
+AT(gnomon_mark_event, ns, 24);
+AT(gnomon_mark_event, step, 32);
+SIZE(gnomon_mark_event, 40);
+
+AT(gnomon_step_event, struct_size, 0);
+AT(gnomon_step_event, thread, 4);
+AT(gnomon_step_event, step, 8);
+AT(gnomon_step_event, begin_ns, 16);
+AT(gnomon_step_event, end_ns, 24);
+SIZE(gnomon_step_event, 32);
+
+AT(gnomon_thread_event, struct_size, 0);
+AT(gnomon_thread_event, thread, 4);
+AT(gnomon_thread_event, name, 8);
+AT(gnomon_thread_event, os_id, 16);
+SIZE(gnomon_thread_event, 24);
+
+AT(gnomon_link_event, struct_size, 0);
+AT(gnomon_link_event, thread, 4);
+AT(gnomon_link_event, kind, 8);
+AT(gnomon_link_event, from_thread, 12);
+AT(gnomon_link_event, from, 16);
+AT(gnomon_link_event, to, 24);
+AT(gnomon_link_event, ns, 32);
+AT(gnomon_link_event, step, 40);
+SIZE(gnomon_link_event, 48);
+
+AT(gnomon_window_event, struct_size, 0);
+AT(gnomon_window_event, phase, 4);
+AT(gnomon_window_event, step, 8);
+SIZE(gnomon_window_event, 16);
+
+AT(gnomon_stream_event, struct_size, 0);
+AT(gnomon_stream_event, thread, 4);
+AT(gnomon_stream_event, device, 8);
+AT(gnomon_stream_event, stream, 16);
+AT(gnomon_stream_event, name, 24);
+SIZE(gnomon_stream_event, 32);
+
+AT(gnomon_option_info, struct_size, 0);
+AT(gnomon_option_info, type, 4);
+AT(gnomon_option_info, key, 8);
 AT(gnomon_option_info, preset, 16);
 AT(gnomon_option_info, help, 24);
 SIZE(gnomon_option_info, 32);
@@ -132,7 +186,8 @@ AT(gnomon_profiler, teardown, 112);
 AT(gnomon_profiler, destroy, 120);
 AT(gnomon_profiler, window, 128);
 AT(gnomon_profiler, stream, 136);
-SIZE(gnomon_profiler, 144);
+AT(gnomon_profiler, link, 144);
+SIZE(gnomon_profiler, 152);
 
 /* What plugins and other copies of the library call. */
 AT(gnomon_host, struct_size, 0);
@@ -183,12 +238,14 @@ SIZE(gnomon_host, 344);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 
-AT(gnomon_device_place, context, 0);
-AT(gnomon_device_place, life, 8);
-SIZE(gnomon_device_place, 16);
+AT(gnomon_device_place, struct_size, 0);
+AT(gnomon_device_place, context, 8);
+AT(gnomon_device_place, life, 16);
+SIZE(gnomon_device_place, 24);
 
-AT(gnomon_device_scope, token, 0);
-AT(gnomon_device_scope, timer, 8);
+AT(gnomon_device_scope, struct_size, 0);
+AT(gnomon_device_scope, timer, 4);
+AT(gnomon_device_scope, token, 8);
 SIZE(gnomon_device_scope, 16);
 
 AT(gnomon_device, struct_size, 0);
@@ -239,6 +296,7 @@ VALUE(GNOMON_LINK_LAUNCH, 2);
 
 VALUE(GNOMON_FRAME_ACTION, 1);
 VALUE(GNOMON_FRAME_RANGE, 2);
+VALUE(GNOMON_FRAME_UNFINISHED, 4);
 
 VALUE(GNOMON_OPTION_BOOL, 0);
 VALUE(GNOMON_OPTION_INTEGER, 1);
@@ -249,6 +307,7 @@ VALUE(GNOMON_OPTION_TEXT, 4);
 VALUE(GNOMON_WANT_TREE, 1);
 VALUE(GNOMON_WANT_TIMES, 2);
 VALUE(GNOMON_WANT_DEVICE, 4);
+VALUE(GNOMON_WANT_RUN, 8);
 
 /* What a module holds for a region before anybody saw it, byte by byte. */
 TEST(static_region)

@@ -106,7 +106,7 @@ static void begin(const char *spec)
 {
     gnomon__test_ticks = 1000;
     for (size_t i = 0; i < 6; i++)
-        regions[i] = gnomon_region_get(words[i], NULL);
+        regions[i] = gnomon_region_get(words[i], NULL, GNOMON_KIND_SCOPE);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
 }
 

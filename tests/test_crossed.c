@@ -129,7 +129,7 @@ static const gnomon_profiler hook = {.struct_size = sizeof hook,
 
 static gnomon_token begin(const char *name)
 {
-    return gnomon_begin(gnomon_region_get(name, NULL));
+    return gnomon_begin(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE));
 }
 
 /* The end of `outer` ends `inner`, though nobody sees both. */
@@ -284,7 +284,7 @@ TEST(no_token_has_the_bits_of_a_node)
     gnomon_start("d");
     for (int bit = 61; bit < 64; bit++)
         gnomon_end(c ^ 1ull << bit);
-    gnomon_open_scope open[4];
+    gnomon_open_scope open[4] = {{.struct_size = sizeof *open}};
     CHECK_EQ(gnomon_thread_stack(0, open, 4), 3);
     gnomon_end(open[2].token ^ 1ull << 62);
     CHECK_HEALTH(before, .unmatched = 4);

@@ -49,8 +49,9 @@ static void *current(void)
 /* One scope named `name` that launches `ns` of work and takes 10 us itself. */
 static void scope_on(const char *name, void *on, uint64_t ns)
 {
-    gnomon_device_scope s = gnomon_begin_on(gnomon_region_get(name, NULL),
-                                            gnomon_cuda_device(), on);
+    gnomon_device_scope s =
+        gnomon_begin_on(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE),
+                        gnomon_cuda_device(), on);
     cuda->launch(on, ns);
     pass(10 * US);
     gnomon_end_on(s);
@@ -83,8 +84,8 @@ TEST(the_device_has_its_own_times)
 TEST(events_out_of_order)
 {
     begin();
-    gnomon_region *wrong = gnomon_region_get("wrong", NULL);
-    gnomon_region *outer = gnomon_region_get("outer", NULL);
+    gnomon_region *wrong = gnomon_region_get("wrong", NULL, GNOMON_KIND_SCOPE);
+    gnomon_region *outer = gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE);
     const gnomon_device *d = gnomon_cuda_device();
     cuda->launch(stream, 5 * MS);
     gnomon_device_scope s = gnomon_begin_on(wrong, d, stream);
@@ -317,7 +318,7 @@ static void *many(void *name)
 {
     cuda->current(context);
     void *own = cuda->stream(context);
-    gnomon_region *region = gnomon_region_get(name, NULL);
+    gnomon_region *region = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
     for (int i = 0; i < 100; i++) {
         gnomon_device_scope s =
             gnomon_begin_on(region, gnomon_cuda_device(), own);
@@ -481,8 +482,8 @@ TEST(late_and_then_reset)
 TEST(crossed_scopes)
 {
     begin();
-    gnomon_region *a = gnomon_region_get("a", NULL);
-    gnomon_region *b = gnomon_region_get("b", NULL);
+    gnomon_region *a = gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE);
+    gnomon_region *b = gnomon_region_get("b", NULL, GNOMON_KIND_SCOPE);
     const gnomon_device *d = gnomon_cuda_device();
     gnomon_device_scope outer = gnomon_begin_on(a, d, stream);
     gnomon_device_scope inner = gnomon_begin_on(b, d, stream);
@@ -869,7 +870,7 @@ TEST(an_end_comes_after_cudas)
     stream = cuda->stream(context);
     atexit(end_late);
     atexit(unload);
-    left_open = gnomon_begin_on(gnomon_region_get("a", NULL),
+    left_open = gnomon_begin_on(gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE),
                                 gnomon_cuda_device(), stream);
 }
 

@@ -73,8 +73,9 @@ static void end(void)
 
 static void scope_on(const char *name, void *on, uint64_t ns)
 {
-    gnomon_device_scope s = gnomon_begin_on(gnomon_region_get(name, NULL),
-                                            gnomon_cuda_device(), on);
+    gnomon_device_scope s =
+        gnomon_begin_on(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE),
+                        gnomon_cuda_device(), on);
     cuda->launch(on, ns);
     pass(10 * US);
     gnomon_end_on(s);
@@ -87,13 +88,14 @@ TEST(devices_of_two_vendors)
     begin("cuda(file=/dev/null)");
     gnomon_stage_begin("fit");
     for (unsigned i = 1; i <= 3; i++) {
-        gnomon_region *r = gnomon_region_get("forward", NULL);
+        gnomon_region *r =
+            gnomon_region_get("forward", NULL, GNOMON_KIND_SCOPE);
         gnomon_device_scope s =
             gnomon_begin_on(r, gnomon_cuda_device(), stream);
         cuda->launch(stream, i * MS);
         scope_on("attention", stream, 500 * US);
         gnomon_end_on(s);
-        r = gnomon_region_get("copy", NULL);
+        r = gnomon_region_get("copy", NULL, GNOMON_KIND_SCOPE);
         s = gnomon_begin_on(r, &toy, apart);
         toy_launch(apart, 20 * MS);
         gnomon_end_on(s);

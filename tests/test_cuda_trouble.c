@@ -33,7 +33,7 @@ static void *mark_some(void *unused)
     for (int i = 0; i < 5; i++) {
         char name[16];
         snprintf(name, sizeof name, "inner %d", i % 2);
-        gnomon_region *inner = gnomon_region_get(name, NULL);
+        gnomon_region *inner = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
         GNOMON_SCOPE_ON("outer", stream);
         gnomon_device_scope s =
             gnomon_begin_on(inner, gnomon_cuda_device(), stream);
@@ -204,7 +204,7 @@ static void *mark_until_stop(void *number)
     cuda->current(context);
     void *own = cuda->stream(context);
     snprintf(name, sizeof name, "t%d", *(int *)number);
-    gnomon_region *region = gnomon_region_get(name, NULL);
+    gnomon_region *region = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
     uint64_t *marks = calloc(1, sizeof *marks);
     for (; !__atomic_load_n(&stop, __ATOMIC_RELAXED); ++*marks) {
         GNOMON_SCOPE_ON("outer", own);

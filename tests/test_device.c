@@ -49,7 +49,8 @@ static void end(gnomon_profile *p)
 
 static gnomon_device_scope toy_begin(const char *name, toy_stream *on)
 {
-    return gnomon_begin_on(gnomon_region_get(name, NULL), &toy, on);
+    return gnomon_begin_on(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE),
+                           &toy, on);
 }
 
 static void scope_on(const char *name, toy_stream *on, uint64_t ns)
@@ -311,8 +312,8 @@ static void check_refusing(const gnomon_device *device, const char *key)
 {
     begin();
     for (int i = 0; i < 3; i++) {
-        gnomon_device_scope s =
-            gnomon_begin_on(gnomon_region_get("a", NULL), device, stream);
+        gnomon_device_scope s = gnomon_begin_on(
+            gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), device, stream);
         toy_launch(stream, 1 * MS);
         gnomon_end_on(s);
         pass(10 * MS);
@@ -390,8 +391,8 @@ TEST(a_device_that_does_not_say_what_an_event_costs)
     unmeasured.event_elapsed = unmeasured_elapsed;
     toy_event_ns = 500;
     begin();
-    gnomon_device_scope s =
-        gnomon_begin_on(gnomon_region_get("a", NULL), &unmeasured, stream);
+    gnomon_device_scope s = gnomon_begin_on(
+        gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &unmeasured, stream);
     toy_launch(stream, 1 * MS);
     gnomon_end_on(s);
     pass(10 * MS);
@@ -426,8 +427,8 @@ TEST(a_reader_that_is_held_up)
     toy_event_ns = 500;
     begin();
     for (int i = 0; i < 3; i++) {
-        gnomon_end_on(
-            gnomon_begin_on(gnomon_region_get("a", NULL), &held_up, stream));
+        gnomon_end_on(gnomon_begin_on(
+            gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &held_up, stream));
         pass(1 * MS);
         gnomon_profile_free(look());
     }
@@ -462,7 +463,8 @@ TEST(a_look_behind_a_slow_one)
     slow.event_done = slow_event_done;
     begin();
     toy_launch(stream, TOY_NEVER);
-    gnomon_end_on(gnomon_begin_on(gnomon_region_get("a", NULL), &slow, stream));
+    gnomon_end_on(gnomon_begin_on(
+        gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &slow, stream));
     store_relaxed(&slow_questions, 2);
     while (load_relaxed(&slow_questions) != 1)
         usleep(1000);
@@ -491,8 +493,8 @@ TEST(a_clock_that_is_slow_to_set)
     slow.event_record = slow_event_record;
     begin();
     for (uint64_t i = 1; i <= 2; i++) {
-        gnomon_end_on(
-            gnomon_begin_on(gnomon_region_get("a", NULL), &slow, stream));
+        gnomon_end_on(gnomon_begin_on(
+            gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &slow, stream));
         pass(1 * MS);
         gnomon_profile *p = look();
         CHECK_EQ(device_of(p, "a").count, i);
@@ -626,8 +628,8 @@ TEST(copies_share_streams)
     gnomon_device another = toy;
     gnomon_device_scope outer = toy_begin("outer", stream);
     toy_launch(stream, 1 * MS);
-    gnomon_device_scope inner =
-        gnomon_begin_on(gnomon_region_get("inner", NULL), &another, stream);
+    gnomon_device_scope inner = gnomon_begin_on(
+        gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE), &another, stream);
     toy_launch(stream, 2 * MS);
     gnomon_end_on(inner);
     gnomon_end_on(outer);
@@ -687,7 +689,7 @@ TEST(what_is_no_device)
                                         .abi = GNOMON_ABI + 1};
     static const gnomon_device small = {.struct_size = 16, .abi = GNOMON_ABI};
     begin();
-    gnomon_region *a = gnomon_region_get("a", NULL);
+    gnomon_region *a = gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE);
     gnomon_end_on(gnomon_begin_on(a, &other, stream));
     gnomon_end_on(gnomon_begin_on(a, &small, stream));
     gnomon_end_on(gnomon_begin_on(a, NULL, stream));
@@ -813,7 +815,7 @@ TEST(too_deep_inside)
     gnomon_device_scope around = toy_begin("around", stream);
     gnomon_profile_free(look()); /* both are seen to have begun */
     static gnomon_token open[1023];
-    gnomon_region *deep = gnomon_region_get("deep", NULL);
+    gnomon_region *deep = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     for (int i = 0; i < 1023; i++)
         open[i] = gnomon_begin(deep);
     scope_on("deeper", stream, 1 * MS);

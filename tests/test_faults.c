@@ -52,9 +52,10 @@ static void mark_some(const char *tag)
     for (int i = 0; i < 3; i++) {
         gnomon_start(tag);
         pass_ns(1000000);
-        gnomon_token t = gnomon_begin(gnomon_region_get("inner", NULL));
+        gnomon_token t =
+            gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE));
         pass_ns(3000000);
-        gnomon_mark(gnomon_region_get("mark", NULL));
+        gnomon_mark(gnomon_region_get("mark", NULL, GNOMON_KIND_MARK));
         gnomon_end(t);
         gnomon_stop(tag);
         gnomon_step();

@@ -172,7 +172,7 @@ TEST(crossed_actions)
 TEST(an_action_and_a_scope_of_one_name)
 {
     attach_probe();
-    gnomon_region *x = gnomon_region_get("x", NULL);
+    gnomon_region *x = gnomon_region_get("x", NULL, GNOMON_KIND_SCOPE);
     gnomon_start("x");
     gnomon_token t1 = gnomon_begin(x);
     pass(3);
@@ -259,7 +259,8 @@ TEST(what_is_open_counts_so_far)
     attach_probe();
     gnomon_start("run");
     pass(10);
-    gnomon_token t1 = gnomon_begin(gnomon_region_get("inner", NULL));
+    gnomon_token t1 =
+        gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE));
     pass(4);
     if (!tables_ready(0))
         return;
@@ -275,7 +276,8 @@ TEST(ranges_and_marks_have_no_row)
     attach_probe();
     gnomon_start("run");
     GNOMON_MARK("moment");
-    gnomon_range r = gnomon_range_begin(gnomon_region_get("range", NULL));
+    gnomon_range r =
+        gnomon_range_begin(gnomon_region_get("range", NULL, GNOMON_KIND_RANGE));
     pass(5);
     GNOMON_COUNTER("counter", 1);
     gnomon_range_end(r);

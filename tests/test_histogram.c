@@ -9,7 +9,7 @@
 
 static gnomon_region *region(const char *name)
 {
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 static uint64_t random_bits(void)

@@ -50,7 +50,8 @@ TEST(live_profiles_survive)
 {
     NEEDS_JANSSON();
     pthread_t thread;
-    gnomon_region *region = gnomon_region_get("a \"b\"\n", "c");
+    gnomon_region *region =
+        gnomon_region_get("a \"b\"\n", "c", GNOMON_KIND_SCOPE);
     attach_probe();
     gnomon_stage_begin("fit");
     gnomon_metadata("key", "{\"lr\": 1e-3}");
@@ -61,7 +62,8 @@ TEST(live_profiles_survive)
         GNOMON_SCOPE("inner");
         gnomon_link_in(&link, GNOMON_LINK_LAUNCH);
         pass(20);
-        gnomon_counter(gnomon_region_get("loss", NULL), 1.0 / (1 + i));
+        gnomon_counter(gnomon_region_get("loss", NULL, GNOMON_KIND_COUNTER),
+                       1.0 / (1 + i));
         if (i % 7)
             gnomon_end(t);
         gnomon_step();

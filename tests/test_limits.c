@@ -55,7 +55,7 @@ static void go_deep(gnomon_region *region, int depth)
 
 static void check_deep(int depth)
 {
-    gnomon_region *r = gnomon_region_get("deep", NULL);
+    gnomon_region *r = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     gnomon_health before = health_now();
     go_deep(r, depth);
     CHECK_HEALTH(before, .too_deep = (uint64_t)depth - 1024);
@@ -84,7 +84,7 @@ TEST(two_views_and_a_million_deep)
 {
     attach_probe();
     CHECK_EQ(gnomon_attach(&other_probe, NULL, NULL), GNOMON_OK);
-    gnomon_region *r = gnomon_region_get("deep", NULL);
+    gnomon_region *r = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     go_deep(r, DEEP);
     gnomon_profile *p = profile_of("probe", 1);
     gnomon_profile *q = profile_of("other_probe", 1);
@@ -104,7 +104,7 @@ TEST(two_views_and_a_million_deep)
 TEST(too_deep_in_two_stages)
 {
     static gnomon_token open[1024];
-    gnomon_region *r = gnomon_region_get("deep", NULL);
+    gnomon_region *r = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     attach_probe();
     for (int i = 0; i < 1024; i++)
         open[i] = gnomon_begin(r);
@@ -154,13 +154,16 @@ static uint64_t sum_of_calls(const gnomon_profile *p)
 static void fill(void)
 {
     char name[32];
-    gnomon_token all = gnomon_begin(gnomon_region_get("all", NULL));
+    gnomon_token all =
+        gnomon_begin(gnomon_region_get("all", NULL, GNOMON_KIND_SCOPE));
     for (int i = 0; i < 200; i++) {
         snprintf(name, sizeof name, "outer %d", i);
-        gnomon_token outer = gnomon_begin(gnomon_region_get(name, NULL));
+        gnomon_token outer =
+            gnomon_begin(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE));
         for (int k = 0; k < 200; k++) {
             snprintf(name, sizeof name, "inner %d", k);
-            gnomon_token inner = gnomon_begin(gnomon_region_get(name, NULL));
+            gnomon_token inner =
+                gnomon_begin(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE));
             pass(1);
             gnomon_end(inner);
         }

@@ -10,7 +10,7 @@ static gnomon_region *region_of(const char *what, int i)
 {
     char name[32];
     snprintf(name, sizeof name, "%s %d", what, i);
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 /* ---- Paths --------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 static gnomon_region *region(const char *name)
 {
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 /* One good scope after the bad use, and nothing but good ones in the profile. */
@@ -220,7 +220,7 @@ TEST(tokens_of_actions_end_nothing)
 {
     attach_probe();
     gnomon_start("action");
-    gnomon_open_scope open = {0};
+    gnomon_open_scope open = {.struct_size = sizeof open};
     CHECK_EQ(gnomon_thread_stack(0, &open, 1), 1);
     gnomon_health before = health_now();
     gnomon_end(open.token);
@@ -324,7 +324,7 @@ TEST(null_everywhere)
     gnomon_start(NULL);
     gnomon_stop(NULL);
     gnomon_thread_name(NULL);
-    gnomon_region *null = gnomon_region_get(NULL, NULL);
+    gnomon_region *null = gnomon_region_get(NULL, NULL, GNOMON_KIND_SCOPE);
     CHECK(null != NULL);
     CHECK_STR(null->name, "(null)");
     CHECK_HEALTH(before, .bad_regions = 4, .bad_names = 4);
@@ -387,7 +387,7 @@ TEST(marks_need_no_setup)
     gnomon_token t = gnomon_begin(region("a"));
     CHECK(t != 0);
     gnomon_end(t);
-    gnomon_open_scope open;
+    gnomon_open_scope open = {.struct_size = sizeof open};
     CHECK_EQ(gnomon_thread_count(), 1);
     CHECK_EQ(gnomon_thread_stack(0, &open, 1), 0);
     CHECK_EQ(gnomon_thread_stack(1, &open, 1), GNOMON_EINVAL);

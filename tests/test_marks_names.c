@@ -42,9 +42,9 @@ TEST(names_of_a_megabyte)
     memcpy(b, a, size + 1);
     b[size - 1] = 'y'; /* differs in the last byte only */
     gnomon_health before = health_now();
-    gnomon_region *first = gnomon_region_get(a, a);
-    CHECK(first == gnomon_region_get(a, a));
-    CHECK(first != gnomon_region_get(b, a));
+    gnomon_region *first = gnomon_region_get(a, a, GNOMON_KIND_SCOPE);
+    CHECK(first == gnomon_region_get(a, a, GNOMON_KIND_SCOPE));
+    CHECK(first != gnomon_region_get(b, a, GNOMON_KIND_SCOPE));
     CHECK(strlen(first->name) <= 1024 && strlen(first->category) <= 1024);
     CHECK_HEALTH(before, .bad_names = 6);
     gnomon_start(a);
@@ -76,7 +76,7 @@ TEST(long_names_are_cut_between_characters)
         for (int i = first; i < 4900; i += 3)
             memcpy(name + i, "\xe2\x82\xac", 4);
         gnomon_health before = health_now();
-        gnomon_region *r = gnomon_region_get(name, NULL);
+        gnomon_region *r = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
         CHECK_HEALTH(before, .bad_names = 1);
         CHECK(gnomon__utf8_valid(r->name, strlen(r->name)));
         CHECK(strlen(r->name) > 900 && strlen(r->name) <= 1024);
@@ -179,11 +179,11 @@ TEST(what_tells_regions_apart)
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, NULL, NULL, NULL);
     attach_probe();
     scope(&nameless, 1);
-    gnomon_region *n = gnomon_region_get("n", NULL);
-    CHECK(n == gnomon_region_get("n", ""));
-    CHECK(n != gnomon_region_get("n", "c"));
+    gnomon_region *n = gnomon_region_get("n", NULL, GNOMON_KIND_SCOPE);
+    CHECK(n == gnomon_region_get("n", "", GNOMON_KIND_SCOPE));
+    CHECK(n != gnomon_region_get("n", "c", GNOMON_KIND_SCOPE));
     scope(n, 1);
-    scope(gnomon_region_get("n", "c"), 1);
+    scope(gnomon_region_get("n", "c", GNOMON_KIND_SCOPE), 1);
     scope(&here, 1);
     gnomon_start("n");
     gnomon_stop("n");
@@ -236,7 +236,7 @@ TEST(a_million_names_by_region)
     gnomon_region *other = NULL;
     for (int i = 0; i < 1000000; i++) {
         name_of(name, sizeof name, i);
-        gnomon_region *r = gnomon_region_get(name, NULL);
+        gnomon_region *r = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
         if (i == CAP)
             other = r;
         if (i > CAP)
@@ -294,7 +294,7 @@ TEST(overlapping_names_past_the_cap)
     attach_probe();
     for (int i = 0; i <= CAP; i++) {
         name_of(name, sizeof name, i);
-        gnomon_region_get(name, NULL);
+        gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
     }
     gnomon_health before = health_now();
     gnomon_start("new 1");

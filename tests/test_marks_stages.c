@@ -11,7 +11,8 @@
 
 static void scope(const char *name, uint64_t ns)
 {
-    gnomon_token t = gnomon_begin(gnomon_region_get(name, NULL));
+    gnomon_token t =
+        gnomon_begin(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE));
     pass(ns);
     gnomon_end(t);
 }
@@ -68,7 +69,8 @@ TEST(scopes_across_stages)
 {
     attach_probe();
     gnomon_stage_begin("fit");
-    gnomon_token outer = gnomon_begin(gnomon_region_get("outer", NULL));
+    gnomon_token outer =
+        gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
     pass(10);
     gnomon_stage_begin("validate"); /* ends fit */
     scope("inner", 4);
@@ -122,7 +124,8 @@ TEST(any_mark_begins_a_stage)
     gnomon_stage_begin("fit");
     gnomon_stage_end();
     pass(100);
-    gnomon_range r = gnomon_range_begin(gnomon_region_get("r", NULL));
+    gnomon_range r =
+        gnomon_range_begin(gnomon_region_get("r", NULL, GNOMON_KIND_RANGE));
     pass(10);
     gnomon_range_end(r);
     gnomon_profile *p = profile_of("probe", 0);
@@ -133,7 +136,7 @@ TEST(any_mark_begins_a_stage)
     gnomon_stage_begin("test");
     gnomon_stage_end();
     pass(100);
-    gnomon_counter(gnomon_region_get("c", NULL), 1);
+    gnomon_counter(gnomon_region_get("c", NULL, GNOMON_KIND_COUNTER), 1);
     pass(10);
     p = profile_of("probe", 0);
     CHECK_EQ(stage_at(p, 1).begin_ns, 210);
@@ -333,7 +336,8 @@ TEST(setup_and_teardown_nest_and_repeat)
         CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 1);
         gnomon_profile_free(p);
         CHECK_EQ(gnomon_teardown(), GNOMON_OK);
-        CHECK_EQ(gnomon_begin(gnomon_region_get("a", NULL)), 0);
+        CHECK_EQ(gnomon_begin(gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE)),
+                 0);
         CHECK_EQ(gnomon_teardown(), GNOMON_ESTATE);
         if (i == 2) {
             heap = health_now().heap_bytes;

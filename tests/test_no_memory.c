@@ -30,7 +30,7 @@ static int fair(int code)
 
 static gnomon_region *region(const char *name)
 {
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 /* Marks of every kind. What they lose must be counted, so here they are only

@@ -35,7 +35,8 @@ static void mark_some(void)
             GNOMON_COUNTER("counter", i);
         }
         gnomon_stop("action");
-        gnomon_range_end(gnomon_range_begin(gnomon_region_get("r", "net")));
+        gnomon_range_end(gnomon_range_begin(
+            gnomon_region_get("r", "net", GNOMON_KIND_RANGE)));
     }
     gnomon_thread_name("worker");
 }

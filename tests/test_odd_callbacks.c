@@ -32,14 +32,14 @@ static void mark_all(void)
     gnomon_thread_name("forbidden");
     gnomon_link link = gnomon_link_out();
     gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
-    CHECK(gnomon_region_get("forbidden", NULL) != NULL);
+    CHECK(gnomon_region_get("forbidden", NULL, GNOMON_KIND_SCOPE) != NULL);
 }
 
 static uint64_t control_all(meddler *m)
 {
     static const gnomon_writer nowhere = {.struct_size = sizeof nowhere};
     gnomon_setup_options options = {.struct_size = sizeof options};
-    gnomon_open_scope open[4];
+    gnomon_open_scope open[4] = {{.struct_size = sizeof *open}};
     gnomon_profile *p = NULL;
     char text[16];
     int codes[] = {
@@ -100,23 +100,22 @@ static void on_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     meddle(self);
 }
 
-static void on_step(void *self, uint64_t number, uint64_t ns)
+static void on_step(void *self, const gnomon_step_event *event)
 {
-    (void)number;
-    (void)ns;
+    (void)event;
     meddle(self);
 }
 
-static void on_fact(void *self, const gnomon_region *region)
+static void on_mark(void *self, const gnomon_mark_event *event)
 {
-    (void)region;
+    (void)event;
     meddle(self);
 }
 
-static void on_counter(void *self, const gnomon_region *region, double value)
+static void on_counter(void *self, const gnomon_counter_event *event)
 {
-    (void)value;
-    on_fact(self, region);
+    (void)event;
+    meddle(self);
 }
 
 static const gnomon_profiler meddling = {
@@ -127,7 +126,7 @@ static const gnomon_profiler meddling = {
     .stop = on_stop,
     .step = on_step,
     .counter = on_counter,
-    .mark = on_fact,
+    .mark = on_mark,
 };
 
 static void *work(void *rounds)

@@ -9,7 +9,7 @@
 
 static gnomon_region *region(const char *name)
 {
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 static void scope(const char *name, uint64_t ns)
@@ -33,7 +33,8 @@ static gnomon_profile *rich_profile(void)
         gnomon_token a = gnomon_begin(region("a"));
         gnomon_link link = gnomon_link_out();
         pass(10);
-        gnomon_token b = gnomon_begin(gnomon_region_get("b", "c"));
+        gnomon_token b =
+            gnomon_begin(gnomon_region_get("b", "c", GNOMON_KIND_SCOPE));
         gnomon_link_in(&link, GNOMON_LINK_LAUNCH);
         pass(20);
         gnomon_end(b);
@@ -296,7 +297,8 @@ TEST(a_view_shows_nothing_that_its_filter_left_out)
     pass(1);
     gnomon_token b = gnomon_begin(region("inner"));
     pass(2);
-    gnomon_token c = gnomon_begin(gnomon_region_get("send", "net"));
+    gnomon_token c =
+        gnomon_begin(gnomon_region_get("send", "net", GNOMON_KIND_SCOPE));
     pass(4);
     scope("[x]", 8);
     scope("input", 16);
@@ -304,7 +306,7 @@ TEST(a_view_shows_nothing_that_its_filter_left_out)
     gnomon_end(b);
     gnomon_end(a);
     gnomon_counter(region("in"), 1);
-    gnomon_counter(gnomon_region_get("out", "net"), 2);
+    gnomon_counter(gnomon_region_get("out", "net", GNOMON_KIND_COUNTER), 2);
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_NODE(p, "a>inner>send>input", 1, 16, 16);
     CHECK_NODE(p, "a>inner>send>[x]", 1, 8, 8);

@@ -200,7 +200,7 @@ static const struct {
 
 static gnomon_region *region(const char *name)
 {
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 static void *other_thread(void *link)

@@ -16,13 +16,16 @@
 
 static void work(const char *tag)
 {
-    gnomon_token outer = gnomon_begin(gnomon_region_get("outer", NULL));
+    gnomon_token outer =
+        gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
     for (int i = 0; i < 3; i++) {
         gnomon_start(tag);
         pass(700);
-        gnomon_token inner = gnomon_begin(gnomon_region_get("inner", "c"));
+        gnomon_token inner =
+            gnomon_begin(gnomon_region_get("inner", "c", GNOMON_KIND_SCOPE));
         pass(30);
-        gnomon_counter(gnomon_region_get("loss", NULL), 0.5 * i);
+        gnomon_counter(gnomon_region_get("loss", NULL, GNOMON_KIND_COUNTER),
+                       0.5 * i);
         gnomon_end(inner);
         gnomon_stop(tag);
         gnomon_step();
@@ -65,7 +68,8 @@ static gnomon_profile *run_with(const char *spec)
     CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
     gnomon_start("open");
     pass(5);
-    gnomon_token t = gnomon_begin(gnomon_region_get("inner", "c"));
+    gnomon_token t =
+        gnomon_begin(gnomon_region_get("inner", "c", GNOMON_KIND_SCOPE));
     pass(5);
     gnomon_end(t);
     gnomon_profile *live = profile_of("profile", 1);
@@ -360,7 +364,8 @@ static int stopping;
 static void *mark_on(void *unused)
 {
     while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
-        gnomon_token t = gnomon_begin(gnomon_region_get("outer", NULL));
+        gnomon_token t =
+            gnomon_begin(gnomon_region_get("outer", NULL, GNOMON_KIND_SCOPE));
         gnomon_start("action");
         gnomon_stop("action");
         gnomon_end(t);

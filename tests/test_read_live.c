@@ -57,7 +57,7 @@ static void stop_marking(pthread_t t)
 /* An exact stack is one that was: r0 .. rk, each begun after the one around. */
 static int check_stack(size_t thread)
 {
-    gnomon_open_scope open[8];
+    gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
     int n = gnomon_thread_stack(thread, open, 8);
     if (n == GNOMON_EBUSY)
         return 0;
@@ -117,7 +117,7 @@ TEST(soak_stacks_of_a_thread_with_hooks)
 
 static void stack_in_hook(void *self, const gnomon_frame *f, uint64_t *slot)
 {
-    gnomon_open_scope open[8];
+    gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
     (void)slot;
     CHECK_EQ(gnomon_thread_stack(f->thread, open, 8), *(int *)self);
     if (*(int *)self)
@@ -139,7 +139,7 @@ TEST(a_callback_reads_its_own_thread)
     gnomon_token t[4];
     for (; depth < 4; depth++)
         t[depth] = gnomon_begin(&regions[depth]);
-    gnomon_open_scope open[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
+    gnomon_open_scope open[2] = {{.struct_size = sizeof *open}};
     CHECK_EQ(gnomon_thread_stack(0, open, 2), 4); /* all, of which two fit */
     CHECK_STR(open[1].name, "r1");
     CHECK(open[1].token == t[1]);

@@ -122,9 +122,9 @@ static void destroy_one(void *self)
     destroyed++;
 }
 
-static void ignore_step(void *self, uint64_t number, uint64_t ns)
+static void ignore_step(void *self, const gnomon_step_event *event)
 {
-    (void)self, (void)number, (void)ns;
+    (void)self, (void)event;
 }
 
 static const gnomon_profiler maker = {.struct_size = sizeof maker,
@@ -155,11 +155,14 @@ TEST(what_was_made_and_does_not_fit_is_destroyed)
 TEST(a_wrong_preset_is_the_profiler_s)
 {
     static const gnomon_option_info own[] = {
-        {"size", GNOMON_OPTION_INTEGER, "large", "how many"},
-        {"", GNOMON_OPTION_INTEGER, NULL, "has no name"},
-        {"an_option_with_a_name_of_more_than_forty_letters",
-         GNOMON_OPTION_INTEGER, NULL, "too long to be meant"},
-        {NULL, 0, NULL, NULL},
+        {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "size", "large",
+         "how many"},
+        {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "", NULL,
+         "has no name"},
+        {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER,
+         "an_option_with_a_name_of_more_than_forty_letters", NULL,
+         "too long to be meant"},
+        {.key = NULL},
     };
     gnomon_profiler wrong = maker;
     wrong.options = own;
@@ -211,9 +214,9 @@ TEST(a_setup_that_fails_is_told_each_time)
 
 static int is_inside, may_leave;
 
-static void stay(void *self, const gnomon_region *region)
+static void stay(void *self, const gnomon_mark_event *event)
 {
-    (void)self, (void)region;
+    (void)self, (void)event;
     store_release(&is_inside, 1);
     while (!load_acquire(&may_leave))
         usleep(1000);
@@ -359,9 +362,9 @@ TEST(a_child_nests_its_own_setups)
 
 static pid_t child_of_callback;
 
-static void fork_here(void *self, const gnomon_region *region)
+static void fork_here(void *self, const gnomon_mark_event *event)
 {
-    (void)self, (void)region;
+    (void)self, (void)event;
     child_of_callback = fork();
 }
 

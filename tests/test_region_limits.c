@@ -17,7 +17,7 @@ static gnomon_region *region_of(const char *what, int i)
 {
     char name[32];
     snprintf(name, sizeof name, "%s %d", what, i);
-    return gnomon_region_get(name, NULL);
+    return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
 /* ---- Regions ------------------------------------------------------------- */
@@ -155,17 +155,17 @@ TEST(a_step_as_the_first_mark_of_a_process_that_is_off)
 
 static char named[256];
 
-static void on_name(void *self, uint32_t thread, const char *name)
+static void on_name(void *self, const gnomon_thread_event *event)
 {
     size_t used = strlen(named);
     CHECK(self == named);
-    snprintf(named + used, sizeof named - used, "%u %s, ", (unsigned)thread,
-             name);
+    snprintf(named + used, sizeof named - used, "%u %s, ",
+             (unsigned)event->thread, event->name);
 }
 
-static void on_step(void *self, uint64_t number, uint64_t ns)
+static void on_step(void *self, const gnomon_step_event *event)
 {
-    (void)self, (void)number, (void)ns;
+    (void)self, (void)event;
 }
 
 static void *name_it(void *name)

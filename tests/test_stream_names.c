@@ -11,15 +11,14 @@
 static char heard[256];
 static int is_nested;
 
-static void hear(void *self, const gnomon_device *device, void *stream,
-                 const char *name)
+static void hear(void *self, const gnomon_stream_event *event)
 {
     size_t n = strlen(heard);
     (void)self;
-    snprintf(heard + n, sizeof heard - n, "%s %p %s\n", device->name, stream,
-             name);
+    snprintf(heard + n, sizeof heard - n, "%s %p %s\n", event->device->name,
+             event->stream, event->name);
     if (is_nested)
-        gnomon_stream_name(device, stream, "inside");
+        gnomon_stream_name(event->device, event->stream, "inside");
 }
 
 static const gnomon_profiler listener = {.struct_size = sizeof listener,

@@ -207,7 +207,7 @@ TEST(threads_that_end_with_open_scopes)
     one_after_another(50, live_once); /* nothing of it is in the way */
     CHECK_EQ(live_health().left_open, 150);
     check_counts(100);
-    gnomon_open_scope open[4];
+    gnomon_open_scope open[4] = {{.struct_size = sizeof *open}};
     CHECK_EQ(gnomon_thread_stack(0, open, 4), 0);
     gnomon_health h = live_health();
     CHECK_EQ(h.unmatched + h.crossed + h.twice + h.never_started, 0);

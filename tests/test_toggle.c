@@ -135,23 +135,22 @@ static void hook_stop(void *self, const gnomon_frame *f, uint64_t *slot)
     add_relaxed(&h->stops, 1);
 }
 
-static void hook_mark(void *self, const gnomon_region *region)
+static void hook_mark(void *self, const gnomon_mark_event *event)
 {
-    CHECK_STR(region->name, "mark");
+    CHECK_STR(event->name, "mark");
     add_relaxed(&((hook *)self)->others, 1);
 }
 
-static void hook_counter(void *self, const gnomon_region *region, double value)
+static void hook_counter(void *self, const gnomon_counter_event *event)
 {
-    CHECK_STR(region->name, "counter");
-    CHECK(value >= 0);
+    CHECK_STR(event->name, "counter");
+    CHECK(event->value >= 0);
     add_relaxed(&((hook *)self)->others, 1);
 }
 
-static void hook_step(void *self, uint64_t number, uint64_t ns)
+static void hook_step(void *self, const gnomon_step_event *event)
 {
-    (void)number;
-    (void)ns;
+    CHECK(event->end_ns >= event->begin_ns);
     add_relaxed(&((hook *)self)->others, 1);
 }
 
@@ -213,7 +212,7 @@ static void check_live(void)
 
 static void check_stacks(void)
 {
-    gnomon_open_scope open[64];
+    gnomon_open_scope open[64] = {{.struct_size = sizeof *open}};
     for (size_t i = 0; i < gnomon_thread_count(); i++) {
         int n = gnomon_thread_stack(i, open, 64);
         CHECK(n == GNOMON_EBUSY || (n >= 0 && n <= 4));

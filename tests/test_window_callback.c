@@ -14,9 +14,10 @@ typedef struct watcher {
     pthread_t on;
 } watcher;
 
-static void watch_window(void *self, int32_t phase)
+static void watch_window(void *self, const gnomon_window_event *event)
 {
     watcher *w = self;
+    int32_t phase = event->phase;
     if (__atomic_add_fetch(&w->inside, 1, __ATOMIC_SEQ_CST) != 1 ||
         __atomic_load_n(&w->gone, __ATOMIC_SEQ_CST))
         __atomic_add_fetch(&w->faults, 1, __ATOMIC_SEQ_CST);
@@ -30,10 +31,10 @@ static void watch_window(void *self, int32_t phase)
     __atomic_sub_fetch(&w->inside, 1, __ATOMIC_SEQ_CST);
 }
 
-static void watch_step(void *self, uint64_t number, uint64_t ns)
+static void watch_step(void *self, const gnomon_step_event *event)
 {
     watcher *w = self;
-    (void)number, (void)ns;
+    (void)event;
     size_t n = strlen(w->text);
     if (n + 1 < sizeof w->text)
         w->text[n] = 's';
@@ -181,9 +182,9 @@ TEST(threads_that_step_at_once)
 
 static int held, released;
 
-static void hold_window(void *self, int32_t phase)
+static void hold_window(void *self, const gnomon_window_event *event)
 {
-    watch_window(self, phase);
+    watch_window(self, event);
     __atomic_store_n(&held, 1, __ATOMIC_SEQ_CST);
     while (!__atomic_load_n(&released, __ATOMIC_SEQ_CST))
         sched_yield();

@@ -103,7 +103,7 @@ TEST(soak_short_steps_with_a_hundred_thousand_regions)
     char name[32];
     for (long i = 0; i < n; i++) {
         snprintf(name, sizeof name, "region %ld", i);
-        regions[i] = gnomon_region_get(name, NULL);
+        regions[i] = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
     }
     const char *text = "wait:9/warmup:1/active:1";
     gnomon__schedule s = parsed(text);

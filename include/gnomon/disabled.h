@@ -46,11 +46,22 @@ GNOMON_INLINE gnomon_region *gnomon__no_region(gnomon_region *region)
 }
 
 GNOMON__CALL gnomon_region *gnomon_region_get(const char *name,
-                                              const char *category)
+                                              const char *category, int kind)
 {
     (void)name;
     (void)category;
+    (void)kind;
     return GNOMON_NULL;
+}
+
+GNOMON__CALL gnomon_region *gnomon_region_get_n(const char *name, size_t length,
+                                                const char *category,
+                                                size_t category_length,
+                                                int kind)
+{
+    (void)length;
+    (void)category_length;
+    return gnomon_region_get(name, category, kind);
 }
 
 GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
@@ -77,6 +88,18 @@ GNOMON_INLINE void gnomon_start(const char *name)
 GNOMON_INLINE void gnomon_stop(const char *name)
 {
     (void)name;
+}
+
+GNOMON_INLINE void gnomon_start_n(const char *name, size_t length)
+{
+    (void)name;
+    (void)length;
+}
+
+GNOMON_INLINE void gnomon_stop_n(const char *name, size_t length)
+{
+    (void)name;
+    (void)length;
 }
 
 GNOMON_INLINE gnomon_range gnomon_range_begin(gnomon_region *region)
@@ -118,6 +141,12 @@ GNOMON__CALL void gnomon_thread_name(const char *name)
     (void)name;
 }
 
+GNOMON__CALL void gnomon_thread_name_n(const char *name, size_t length)
+{
+    (void)name;
+    (void)length;
+}
+
 GNOMON_INLINE void gnomon_step(void)
 {
 }
@@ -127,13 +156,19 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
     (void)number;
 }
 
-#define gnomon_region_get(name, category) \
-    gnomon__no_region(1 ? GNOMON_NULL : gnomon_region_get(name, category))
+#define gnomon_region_get(name, category, kind) \
+    gnomon__no_region(1 ? GNOMON_NULL : gnomon_region_get(name, category, kind))
+#define gnomon_region_get_n(name, length, category, category_length, kind) \
+    gnomon__no_region(1 ? GNOMON_NULL \
+                        : gnomon_region_get_n(name, length, category, \
+                                              category_length, kind))
 #define gnomon_begin(region) gnomon__no_token(1 ? 0 : gnomon_begin(region))
 #define gnomon_end(token) GNOMON__NOT(gnomon_end(token))
 #define gnomon_end_alone(token) GNOMON__NOT(gnomon_end_alone(token))
 #define gnomon_start(name) GNOMON__NOT(gnomon_start(name))
 #define gnomon_stop(name) GNOMON__NOT(gnomon_stop(name))
+#define gnomon_start_n(name, length) GNOMON__NOT(gnomon_start_n(name, length))
+#define gnomon_stop_n(name, length) GNOMON__NOT(gnomon_stop_n(name, length))
 #define gnomon_range_begin(region) \
     gnomon__no_token(1 ? 0 : gnomon_range_begin(region))
 #define gnomon_range_end(range) GNOMON__NOT(gnomon_range_end(range))
@@ -141,6 +176,8 @@ GNOMON_INLINE void gnomon_step_at(uint64_t number)
 #define gnomon_counter(region, value) GNOMON__NOT(gnomon_counter(region, value))
 #define gnomon_mark(region) GNOMON__NOT(gnomon_mark(region))
 #define gnomon_thread_name(name) GNOMON__NOT(gnomon_thread_name(name))
+#define gnomon_thread_name_n(name, length) \
+    GNOMON__NOT(gnomon_thread_name_n(name, length))
 #define gnomon_step_at(number) GNOMON__NOT(gnomon_step_at(number))
 
 /* Not looked at. Its texts are compiled, but are not in it. */
@@ -189,6 +226,11 @@ GNOMON__CALL int gnomon_configure(const char *spec)
     return spec == GNOMON_NULL || *spec == 0 ? GNOMON_OK : GNOMON_ESTATE;
 }
 
+GNOMON__CALL int gnomon_configure_n(const char *spec, size_t length)
+{
+    return length == 0 ? GNOMON_OK : gnomon_configure(spec);
+}
+
 GNOMON__CALL size_t gnomon_spec(char *buffer, size_t size)
 {
     if (size > 0)
@@ -202,6 +244,12 @@ GNOMON__CALL int gnomon_stage_begin(const char *name)
     return GNOMON_OK;
 }
 
+GNOMON__CALL int gnomon_stage_begin_n(const char *name, size_t length)
+{
+    (void)length;
+    return gnomon_stage_begin(name);
+}
+
 GNOMON__CALL int gnomon_stage_end(void)
 {
     return GNOMON_OK;
@@ -212,6 +260,14 @@ GNOMON__CALL int gnomon_metadata(const char *key, const char *json)
     (void)key;
     (void)json;
     return GNOMON_OK;
+}
+
+GNOMON__CALL int gnomon_metadata_n(const char *key, size_t length,
+                                   const char *json, size_t json_length)
+{
+    (void)length;
+    (void)json_length;
+    return gnomon_metadata(key, json);
 }
 
 GNOMON__CALL void gnomon_health_get(gnomon_health *health)

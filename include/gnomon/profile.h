@@ -110,6 +110,8 @@ static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
  * Recording goes on; may be called from any thread but inside a callback. */
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages);
+GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
+                                   size_t length, int all_stages);
 
 /* Frees a profile, whoever made it; NULL is nothing. */
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
@@ -221,6 +223,13 @@ GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
     (void)all_stages;
     *out = GNOMON_NULL;
     return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
+                                   size_t length, int all_stages)
+{
+    (void)length;
+    return gnomon_snapshot(out, profiler, all_stages);
 }
 
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)

@@ -92,7 +92,7 @@ static int has_events(const gnomon_cuda_timer *timer)
 static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place now = {NULL, 0};
+    gnomon_device_place now = {.struct_size = sizeof now};
     int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
     if (has_events(timer)) {
@@ -131,7 +131,7 @@ static int timer_make_events(gnomon_cuda_timer *timer,
 int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place place = {NULL, 0};
+    gnomon_device_place place = {.struct_size = sizeof place};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
     timer->state = TIMER_NEW;
@@ -151,7 +151,7 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place place = {NULL, 0};
+    gnomon_device_place place = {.struct_size = sizeof place};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
     if (timer->state == TIMER_NEW)

@@ -5,9 +5,9 @@
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
-/* As gnomon_thread_name: the text is interned, so that it stays. */
-void gnomon_stream_name(const gnomon_device *device, void *stream,
-                        const char *name)
+/* As gnomon_thread_name_n: the text is interned, so that it stays. */
+void gnomon_stream_name_n(const gnomon_device *device, void *stream,
+                          const char *name, size_t length)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
@@ -20,7 +20,7 @@ void gnomon_stream_name(const gnomon_device *device, void *stream,
     const gnomon_host *to = load_acquire(&gnomon__owner);
     if (to) {
         if (to->struct_size > offsetof(gnomon_host, stream_name))
-            to->stream_name(device, stream, name);
+            to->stream_name(device, stream, name, length);
         return;
     }
     if (!load_relaxed(&gnomon_gate) || !device)
@@ -28,17 +28,18 @@ void gnomon_stream_name(const gnomon_device *device, void *stream,
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
-    if (!name)
-        gnomon__trouble(t, bad_names);
     const char *clean = gnomon__region_name(gnomon__region_intern(
-        name ? name : "(null)", "stream name", GNOMON_KIND_MARK));
+        gnomon__text_of(name, length),
+        gnomon__text_of("stream name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
     uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
-    uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
-    for (; live; live &= live - 1) {
-        const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
-        if (s->hook->stream)
-            s->hook->stream(s->self, device, stream, clean);
-    }
-    gnomon__hooks_leave(t);
+    gnomon_stream_event event = {sizeof event, t->number, device, stream,
+                                 clean};
+    GNOMON__HOOKS_TELL(t, &t->attached, hooks, stream, &event);
     gnomon__leave(t);
+}
+
+void gnomon_stream_name(const gnomon_device *device, void *stream,
+                        const char *name)
+{
+    gnomon_stream_name_n(device, stream, name, GNOMON_TO_NUL);
 }

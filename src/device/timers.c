@@ -174,15 +174,18 @@ static int make_events(gnomon__timer *timer)
     return code;
 }
 
+/* What devices of the first release have: older ones stay good. */
+#define FIRST_DEVICE (offsetof(gnomon_device, describe) + sizeof(void *))
+
 static int is_device(const gnomon_device *device)
 {
     return device && device->abi == GNOMON_ABI &&
-           device->struct_size >= sizeof *device;
+           device->struct_size >= FIRST_DEVICE;
 }
 
 static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
-    gnomon_device_place place = {NULL, 0};
+    gnomon_device_place place = {.struct_size = sizeof place};
     int code =
         is_device(device) ? device->place(stream, &place) : GNOMON_EINVAL;
     if (code) {
@@ -209,16 +212,26 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     return 0;
 }
 
-gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
-                                         const gnomon_device *device,
-                                         void *stream)
+/* What the caller has of a scope: one of an older module may be shorter. */
+static void fill_scope(gnomon_device_scope *out, gnomon_device_scope scope)
 {
-    gnomon_device_scope scope = {0, 0};
+    uint32_t size = out->struct_size;
+    scope.struct_size = size;
+    memcpy(out, &scope, size < sizeof scope ? size : sizeof scope);
+}
+
+void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
+                          const gnomon_device *device, void *stream,
+                          gnomon_device_scope *out)
+{
+    gnomon_device_scope scope = {sizeof scope, 0, 0};
     if (!region || !(mask = gnomon_touch_slow(region, mask)))
-        return scope;
+        return;
     const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to && to->struct_size > offsetof(gnomon_host, begin_on))
-        return to->begin_on(region, mask, device, stream);
+    if (to && to->struct_size > offsetof(gnomon_host, begin_on)) {
+        to->begin_on(region, mask, device, stream, out);
+        return;
+    }
     if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy() &&
         is_wanted_now(mask)) {
         int kept = errno;
@@ -227,16 +240,15 @@ gnomon_device_scope gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     }
     scope.token = gnomon_begin_slow(region, mask);
     gnomon__thread *t = scope.timer ? gnomon__enter() : NULL;
-    if (!t)
-        return scope;
-    if (!t->lane) /* forked meanwhile: the timer is the parent's */
+    if (t && !t->lane) /* forked meanwhile: the timer is the parent's */
         scope.timer = 0;
-    else if (scope.token)
-        open_timer(t, t->lane, (uint32_t)scope.timer, scope.token);
-    else
-        gnomon__lane_put_back(t->lane, (uint32_t)scope.timer);
-    gnomon__leave(t);
-    return scope;
+    else if (t && scope.token)
+        open_timer(t, t->lane, scope.timer, scope.token);
+    else if (t)
+        gnomon__lane_put_back(t->lane, scope.timer);
+    if (t)
+        gnomon__leave(t);
+    fill_scope(out, scope);
 }
 
 /* ---- End ----------------------------------------------------------------- */
@@ -251,7 +263,7 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
     if (!t)
         return 0;
     gnomon__lane *lane = t->lane;
-    uint32_t number = (uint32_t)scope->timer;
+    uint32_t number = scope->timer;
     gnomon__timer *timer = gnomon__lane_at(lane, number);
     if (timer->token != scope->token || timer->state != GNOMON__TIMER_OPEN) {
         number = 0;

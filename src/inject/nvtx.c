@@ -39,7 +39,7 @@ static void attach(const NvtxExportTableCallbacks *callbacks,
 /* $GNOMON is read now: where it is not set no mark leaves anything. */
 static void read_environment(void)
 {
-    (void)gnomon_region_get("(other)", NULL);
+    (void)gnomon_region_get("(other)", NULL, GNOMON_KIND_SCOPE);
 }
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)

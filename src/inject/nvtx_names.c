@@ -237,8 +237,9 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
     snprintf(text, room, "%s%s%s", domain->text, slash, last);
     int is_room = find_place(load_acquire(&name->places), category, text) ||
                   !is_full(&places_made);
-    made->scope =
-        is_room ? gnomon_region_get(name->text, text) : &in_other_scope;
+    made->scope = is_room
+                      ? gnomon_region_get(name->text, text, GNOMON_KIND_SCOPE)
+                      : &in_other_scope;
     made->mark = in_region_of(GNOMON_KIND_MARK, name->text, text);
     made->counter = in_region_of(GNOMON_KIND_COUNTER, name->text, text);
     made->category = category;

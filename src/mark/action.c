@@ -42,14 +42,23 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
     return gnomon__at(t, *at);
 }
 
+/* The action of a text, through the table of regions. */
+static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
+                                      gnomon_region **out)
+{
+    gnomon_region *region =
+        gnomon__region_intern(name, gnomon__text_of("", 0), GNOMON_KIND_ACTION);
+    gnomon__action *a = action_by_id(t, region);
+    if (!a)
+        gnomon__trouble(t, lost_scopes);
+    *out = region;
+    return a;
+}
+
 /* Two slots may serve a pointer, so that two names which meet in one do not
  * drive each other out at every call. */
-static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
+static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
 {
-    if (!name) {
-        gnomon__trouble(t, bad_names);
-        name = "(null)";
-    }
     uint32_t home = gnomon__slot_of(name);
     gnomon__slot *first = &t->slots[home];
     gnomon__slot *second = &t->slots[home ^ 1];
@@ -57,15 +66,11 @@ static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
         return gnomon__at(t, first->action);
     if (second->pointer == name && strcmp(second->text, name) == 0)
         return gnomon__at(t, second->action);
-    gnomon_region *region =
-        gnomon__region_intern(name, NULL, GNOMON_KIND_ACTION);
-    gnomon__action *a = action_by_id(t, region);
-    if (!a) {
-        gnomon__trouble(t, lost_scopes);
-        return NULL;
-    }
+    gnomon_region *region;
+    gnomon__action *a =
+        action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
     /* Cut names and "(other)" do not answer for the text: no slot. */
-    if (strcmp(region->name, name) == 0 &&
+    if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
         gnomon__slot *s =
             first->action && first->pointer != name ? second : first;
@@ -78,6 +83,15 @@ static gnomon__action *action_by_name(gnomon__thread *t, const char *name)
     return a;
 }
 
+static gnomon__action *action_named(gnomon__thread *t, const char *name,
+                                    size_t length)
+{
+    gnomon_region *region;
+    if (name && length == GNOMON_TO_NUL)
+        return action_by_pointer(t, name);
+    return action_by_text(t, gnomon__text_of(name, length), &region);
+}
+
 /* Of an earlier configuration, and nobody is left who saw it begin: it may have
  * been stopped while all was off. */
 static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
@@ -88,9 +102,8 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
            !gnomon__tree_find_any(t, &bit, token);
 }
 
-static void start_entered(gnomon__thread *t, const char *name)
+static void start_entered(gnomon__thread *t, gnomon__action *a)
 {
-    gnomon__action *a = action_by_name(t, name);
     if (!a)
         return;
     if (a->token && !is_forgotten(t, a)) {
@@ -121,9 +134,8 @@ static void start_entered(gnomon__thread *t, const char *name)
     store_relaxed(&gnomon__node_at(t, node)->begin, gnomon__ticks());
 }
 
-static void stop_entered(gnomon__thread *t, const char *name)
+static void stop_entered(gnomon__thread *t, gnomon__action *a)
 {
-    gnomon__action *a = action_by_name(t, name);
     if (!a)
         return;
     if (!a->token) {
@@ -150,7 +162,7 @@ void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    start_entered(t, name);
+    start_entered(t, action_named(t, name, GNOMON_TO_NUL));
     gnomon__leave(t);
 }
 
@@ -158,12 +170,13 @@ void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    stop_entered(t, name);
+    stop_entered(t, action_named(t, name, GNOMON_TO_NUL));
     gnomon__leave(t);
 }
 
-/* The thread's first mark, or one made inside gnomon. */
-static gnomon__thread *first_entry(void)
+/* A mark that does not come the short way: by length, a thread's first, or one
+ * made inside gnomon. NULL: refused, off, or another copy's. */
+static gnomon__thread *enter_action(void)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
@@ -178,22 +191,32 @@ static gnomon__thread *first_entry(void)
     return gnomon__enter();
 }
 
-void gnomon__odd_start(const char *name)
+void gnomon_start_n_slow(const char *name, size_t length)
 {
-    gnomon__thread *t = first_entry();
-    GNOMON__FORWARD_VOID(start(name));
+    gnomon__thread *t = enter_action();
+    GNOMON__FORWARD_VOID(start(name, length));
     if (t) {
-        start_entered(t, name);
+        start_entered(t, action_named(t, name, length));
         gnomon__leave(t);
     }
 }
 
-void gnomon__odd_stop(const char *name)
+void gnomon_stop_n_slow(const char *name, size_t length)
 {
-    gnomon__thread *t = first_entry();
-    GNOMON__FORWARD_VOID(stop(name));
+    gnomon__thread *t = enter_action();
+    GNOMON__FORWARD_VOID(stop(name, length));
     if (t) {
-        stop_entered(t, name);
+        stop_entered(t, action_named(t, name, length));
         gnomon__leave(t);
     }
+}
+
+void gnomon__odd_start(const char *name)
+{
+    gnomon_start_n_slow(name, GNOMON_TO_NUL);
+}
+
+void gnomon__odd_stop(const char *name)
+{
+    gnomon_stop_n_slow(name, GNOMON_TO_NUL);
 }

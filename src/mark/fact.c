@@ -13,7 +13,7 @@
 #define MAX_COUNTERS 256u
 #define FIRST_LINKS 32u /* edges in the first table: 1 KiB */
 #define MAX_LINKS 65536u
-#define LINK_NODES 5u /* trees whose place a link can name */
+#define LINK_NODES 4u /* trees whose place a link can name */
 
 /* Enters for a fact; NULL: refused, or nobody wants it now. */
 static gnomon__thread *enter_fact(uint32_t mask, uint32_t *m)
@@ -30,6 +30,13 @@ static gnomon__thread *enter_fact(uint32_t mask, uint32_t *m)
         return t;
     gnomon__leave(t);
     return NULL;
+}
+
+/* Ns of this moment, where a hook of `m` wants times; else 0. */
+static uint64_t now_for(const gnomon__thread *t, uint32_t m)
+{
+    return m & t->time_bits & ~t->tree_bits ? gnomon__frame_ns(gnomon__ticks())
+                                            : 0;
 }
 
 /* ---- Counters ---------------------------------------------------------------- */
@@ -95,13 +102,14 @@ void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
             gnomon__trouble(t, lost_counters);
     }
     if (m & ~trees) {
-        uint32_t live = gnomon__hooks_enter(t, &t->gate, m & ~trees);
-        for (; live; live &= live - 1) {
-            const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
-            if (s->hook->counter)
-                s->hook->counter(s->self, region, value);
-        }
-        gnomon__hooks_leave(t);
+        gnomon_counter_event event = {sizeof event,
+                                      t->number,
+                                      region,
+                                      gnomon__region_name(region),
+                                      value,
+                                      now_for(t, m),
+                                      load_relaxed(&gnomon__step_under_way)};
+        GNOMON__HOOKS_TELL(t, &t->gate, m & ~trees, counter, &event);
     }
     gnomon__leave(t);
 }
@@ -125,21 +133,37 @@ void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
             gnomon__tree_count(t, bit, gnomon__node_at(t, node), 0);
     }
     if (m & ~trees) {
-        uint32_t live = gnomon__hooks_enter(t, &t->gate, m & ~trees);
-        for (; live; live &= live - 1) {
-            const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
-            if (s->hook->mark)
-                s->hook->mark(s->self, region);
-        }
-        gnomon__hooks_leave(t);
+        gnomon_mark_event event = {
+            sizeof event,  t->number,
+            region,        gnomon__region_name(region),
+            now_for(t, m), load_relaxed(&gnomon__step_under_way)};
+        GNOMON__HOOKS_TELL(t, &t->gate, m & ~trees, mark, &event);
     }
     gnomon__leave(t);
 }
 
 /* ---- Links --------------------------------------------------------------------- */
 
-/* word 0: the configuration, plus one; then the innermost nodes of the first
- * trees, in the order of their bits. */
+/* What a link's words hold: the configuration, plus one; the innermost nodes of
+ * the first trees, in the order of their bits; the thread; the innermost scope's
+ * token. */
+enum { LINK_EPOCH = 0, LINK_NODE = 1, LINK_THREAD = 5, LINK_TOKEN = 6 };
+
+/* The innermost open scope, whoever saw it: tokens of a thread only grow. */
+static uint64_t innermost_token(gnomon__thread *t)
+{
+    uint64_t token =
+        t->frame_last ? gnomon__frame_at(t, t->frame_last)->seen.token : 0;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
+         rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        uint32_t node = gnomon__cursor_of(t, bit)->current;
+        uint64_t its = gnomon__node_at(t, node)->token & ~GNOMON__TOKEN_FLAGS;
+        token = its > token ? its : token;
+    }
+    return token;
+}
+
 gnomon_link gnomon_link_out_slow(void)
 {
     GNOMON__FORWARD(link_out());
@@ -149,15 +173,18 @@ gnomon_link gnomon_link_out_slow(void)
     gnomon__thread *t = gnomon__enter(); /* refuses where it is busy */
     if (!t)
         return link;
-    uint32_t i = 1;
+    uint32_t i = LINK_NODE;
     for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-         rest && i <= LINK_NODES; rest &= rest - 1, i++) {
+         rest && i < LINK_NODE + LINK_NODES; rest &= rest - 1, i++) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         uint32_t node = gnomon__cursor_of(t, bit)->current;
         if (node != t->trees[bit].root)
             link.word[i] = node;
     }
-    link.word[0] = t->epoch + 1;
+    link.word[LINK_EPOCH] = t->epoch + 1;
+    link.word[LINK_THREAD] = t->number;
+    uint64_t token = innermost_token(t);
+    memcpy(&link.word[LINK_TOKEN], &token, sizeof token);
     gnomon__leave(t);
     return link;
 }
@@ -223,22 +250,38 @@ static void count_link(gnomon__thread *t, uint32_t bit, uint32_t from,
     bump_relaxed(&e->count, 1);
 }
 
+static void tell_link(gnomon__thread *t, const gnomon_link *from, int kind)
+{
+    uint32_t hooks = load_relaxed(&t->gate) & ~t->tree_bits;
+    gnomon_link_event event = {.struct_size = sizeof event};
+    if (!hooks)
+        return;
+    event.thread = t->number;
+    event.kind = kind;
+    event.from_thread = from->word[LINK_THREAD];
+    memcpy(&event.from, &from->word[LINK_TOKEN], sizeof event.from);
+    event.to = innermost_token(t);
+    event.ns = now_for(t, hooks);
+    event.step = load_relaxed(&gnomon__step_under_way);
+    GNOMON__HOOKS_TELL(t, &t->gate, hooks, link, &event);
+}
+
 void gnomon_link_in_slow(const gnomon_link *from, int kind)
 {
     GNOMON__FORWARD_VOID(link_in(from, kind));
-    if (!from || !from->word[0])
+    if (!from || !from->word[LINK_EPOCH])
         return;
     if (gnomon__here.thread == &gnomon__nobody)
         return; /* no scope is open here */
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
-    uint32_t i = 1;
+    uint32_t i = LINK_NODE;
     for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-         rest && i <= LINK_NODES; rest &= rest - 1, i++) {
+         rest && i < LINK_NODE + LINK_NODES; rest &= rest - 1, i++) {
         uint32_t node = from->word[i];
         /* A copy of an earlier configuration, or no copy of ours at all. */
-        if (from->word[0] != t->epoch + 1 || node & 127 ||
+        if (from->word[LINK_EPOCH] != t->epoch + 1 || node & 127 ||
             node >= load_relaxed(&gnomon__marks_arena.used)) {
             gnomon__trouble(t, lost_links);
             break;
@@ -246,12 +289,13 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
         if (node)
             count_link(t, (uint32_t)__builtin_ctz(rest), node, (uint32_t)kind);
     }
+    tell_link(t, from, kind);
     gnomon__leave(t);
 }
 
 /* ---- Names and health -------------------------------------------------------------- */
 
-void gnomon_thread_name(const char *name)
+void gnomon_thread_name_n(const char *name, size_t length)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
@@ -261,33 +305,29 @@ void gnomon_thread_name(const char *name)
         gnomon__trouble(&gnomon__nobody, reentered);
         return;
     }
-    GNOMON__FORWARD_VOID(thread_name(name));
+    GNOMON__FORWARD_VOID(thread_name(name, length));
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */
-    if (!name) {
-        gnomon__trouble(gnomon__here.thread, bad_names);
-        name = "(null)";
-    }
+    const char *clean = gnomon__region_name(gnomon__region_intern(
+        gnomon__text_of(name, length),
+        gnomon__text_of("thread name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
     int known = gnomon__here.thread != &gnomon__nobody;
-    gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(name);
+    gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(clean);
     if (!t)
         return;
-    gnomon_region *kept =
-        gnomon__region_intern(name, "thread name", GNOMON_KIND_MARK);
-    const char *clean = gnomon__region_name(kept);
     store_release(&t->name, clean);
     t->named = 1;
     uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
     if (hooks) {
-        uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
-        for (; live; live &= live - 1) {
-            const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
-            if (s->hook->thread)
-                s->hook->thread(s->self, t->number, clean);
-        }
-        gnomon__hooks_leave(t);
+        gnomon_thread_event event = {sizeof event, t->number, clean, t->os_id};
+        GNOMON__HOOKS_TELL(t, &t->attached, hooks, thread, &event);
     }
     gnomon__leave(t);
+}
+
+void gnomon_thread_name(const char *name)
+{
+    gnomon_thread_name_n(name, GNOMON_TO_NUL);
 }
 
 void gnomon_health_get(gnomon_health *health)

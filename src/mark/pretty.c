@@ -173,7 +173,7 @@ static void put_nameless(pretty_sink *s, int is_lambda)
 static int put_bound(pretty_sink *s, const char *word, size_t n);
 
 /* With what its words are bound to, if that is to be used. */
-static void put_text(pretty_sink *s, const char *t, size_t length, int is_bound)
+static void put_part(pretty_sink *s, const char *t, size_t length, int is_bound)
 {
     const char *end = t + length, *past;
     for (; t < end; t = past) {
@@ -193,7 +193,7 @@ static void put_text(pretty_sink *s, const char *t, size_t length, int is_bound)
 static void put_value(pretty_sink *s, const char *value, size_t n)
 {
     int is_pack = n > 1 && strchr("{<", *value) && !is_nameless(value);
-    put_text(s, value + is_pack, n - 2 * (size_t)is_pack, 0);
+    put_part(s, value + is_pack, n - 2 * (size_t)is_pack, 0);
 }
 
 /* The value of a parameter. 0: the word is none. */
@@ -245,7 +245,7 @@ static int put_name(pretty_sink *s, const char *t, uint32_t line)
             int is_operator = is_word(t, n, "operator");
             is_decltype = is_word(t, n, "decltype");
             past = is_operator ? skip_operator(t + n) : t + n;
-            put_text(s, t, (size_t)(past - t), is_operator);
+            put_part(s, t, (size_t)(past - t), is_operator);
             is_lambda = 0;
         } else if (is_nameless(t) && (t == part || *t == '<')) {
             if (t != part) /* "void<unnamed struct>::f()" */
@@ -258,7 +258,7 @@ static int put_name(pretty_sink *s, const char *t, uint32_t line)
                 break; /* gcc's has no list of its own */
         } else if (*t == '<' && t != part) {
             past = skip(t);
-            put_text(s, t, (size_t)(past - t), 1);
+            put_part(s, t, (size_t)(past - t), 1);
             s->bindings = s->is_gcc ? s->bindings : NULL;
         } else if (*t == '(' && (t != part || is_decltype)) {
             past = skip(t);

@@ -7,9 +7,9 @@
 
 #include "gnomon.h"
 #include "mark/node.h"
+#include "platform/utf8.h"
 
 #define GNOMON__MAX_NAMES (1u << 17) /* interned ones; static ones always fit */
-#define GNOMON__MAX_NAME 1024 /* bytes; longer ones are cut, with a hash */
 
 /* What the table knows of a region beyond the region itself. */
 typedef struct gnomon__entry {
@@ -27,8 +27,16 @@ uint32_t gnomon__region_enter(gnomon_region *region);
  * registration outside of one, and by control calls. Under no lock but theirs. */
 void gnomon__region_pin_rest(void);
 
-/* As gnomon_region_get, for any kind. */
-gnomon_region *gnomon__region_intern(const char *name, const char *category,
+/* Adds it: its id, or 0 where the table is full or there is no memory. Under the
+ * lock. */
+uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);
+
+/* "(other)", and its place in the table, if it is not there yet: under the lock. */
+extern gnomon_region gnomon__other_region;
+void gnomon__region_enter_other(void);
+
+/* intern.c: as gnomon_region_get_n. Takes the lock. */
+gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
                                      int kind);
 
 /* Entry `id`, 1 .. gnomon__region_count(); without the lock, ids that a node

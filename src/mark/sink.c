@@ -23,6 +23,7 @@ uint32_t gnomon__time_bits;
 uint32_t gnomon__sink_epoch;
 uint32_t gnomon__needs_fence;
 uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
+uint64_t gnomon__step_under_way;
 
 static uint32_t attached_bits, armed_bits, open_bits, stage_key;
 static uint32_t leaving_bits; /* detached, but a callback may still run */

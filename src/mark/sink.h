@@ -97,4 +97,21 @@ static inline void gnomon__hooks_leave(gnomon__thread *t)
     store_release(&t->in_hook, 0);
 }
 
+/* Calls `callback` of those hooks in `bits` that have one. `live` as above. */
+#define GNOMON__HOOKS_TELL(t, live, bits, callback, event) \
+    do { \
+        uint32_t gnomon__told = gnomon__hooks_enter(t, live, bits); \
+        for (; gnomon__told; gnomon__told &= gnomon__told - 1) { \
+            const gnomon__sink *gnomon__to = \
+                &gnomon__sinks[__builtin_ctz(gnomon__told)]; \
+            if (gnomon__to->hook->callback) \
+                gnomon__to->hook->callback(gnomon__to->self, event); \
+        } \
+        gnomon__hooks_leave(t); \
+    } while (0)
+
+/* The number of the step under way, for callbacks. Written under the lock of
+ * steps. */
+extern uint64_t gnomon__step_under_way;
+
 #endif

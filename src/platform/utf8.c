@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "gnomon/base.h"
+
 size_t gnomon__utf8_next(const char *text, size_t n, uint32_t *code)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -48,6 +50,13 @@ size_t gnomon__utf8_next(const char *text, size_t n, uint32_t *code)
     return i;
 }
 
+gnomon__text gnomon__text_of(const char *at, size_t length)
+{
+    gnomon__text text = {at,
+                         at && length == GNOMON_TO_NUL ? strlen(at) : length};
+    return text;
+}
+
 int gnomon__utf8_valid(const char *text, size_t n)
 {
     uint32_t code;
@@ -80,7 +89,7 @@ size_t gnomon__utf8_clean(const char *in, size_t n, char *out, size_t capacity,
         size_t took = gnomon__utf8_next(in + at, n - at, &code);
         const char *from = in + at;
         size_t size = took;
-        if (code == GNOMON__UTF8_BAD) {
+        if (code == GNOMON__UTF8_BAD || !code) {
             from = "\xEF\xBF\xBD";
             size = 3;
             differs = 1;

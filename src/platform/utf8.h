@@ -10,6 +10,15 @@
 /* What gnomon__utf8_next says of bytes that are no code point. */
 #define GNOMON__UTF8_BAD 0xFFFFFFFFu
 
+/* Bytes that need not end with NUL. */
+typedef struct gnomon__text {
+    const char *at;
+    size_t length;
+} gnomon__text;
+
+/* What a call was given, GNOMON_TO_NUL as a length included. */
+gnomon__text gnomon__text_of(const char *at, size_t length);
+
 /* Decodes the start of the n >= 1 bytes at `text`. Returns how many it took:
  * those of one code point, or of one maximal ill-formed subpart, which is what
  * one U+FFFD stands for (as in Python's errors="replace"). */
@@ -20,8 +29,8 @@ int gnomon__utf8_valid(const char *text, size_t n);
 /* Code points; each ill-formed subpart counts as one. */
 size_t gnomon__utf8_count(const char *text, size_t n);
 
-/* Copies to `out`, ill-formed subparts as U+FFFD, as many whole code points as
- * fit, and a final NUL. Returns the length without it. *changed (may be NULL):
+/* Copies to `out`, ill-formed subparts and NUL as U+FFFD, as many whole code
+ * points as fit, and a final NUL. Returns the length without it. *changed (may be NULL):
  * whether `out` differs from the input, because replaced or cut. */
 size_t gnomon__utf8_clean(const char *in, size_t n, char *out, size_t capacity,
                           int *changed);

@@ -232,15 +232,18 @@ static int advanced_summary(void *self, const gnomon_profile *profile,
 }
 
 static const gnomon_option_info advanced_options[] = {
-    {.key = "line_count_restriction",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "line_count_restriction",
      .type = GNOMON_OPTION_TEXT,
      .preset = "1.0",
      .help = "rows of a table: a count (10) or, with a point, a fraction"},
-    {.key = "dump_stats",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "dump_stats",
      .type = GNOMON_OPTION_TEXT,
      .preset = "false",
      .help = "true: a .prof file for each action; run: one of all"},
-    {.key = "sort",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "sort",
      .type = GNOMON_OPTION_TEXT,
      .help = "what rows are ordered by, a word of pstats: time, calls, ..."},
     {.key = NULL}};

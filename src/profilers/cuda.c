@@ -261,7 +261,8 @@ static int device_summary(void *self, const gnomon_profile *profile,
 
 /* `wait` is read by whoever calls summary: run/summary.c. */
 static const gnomon_option_info device_options[] = {
-    {.key = "wait",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "wait",
      .type = GNOMON_OPTION_DURATION,
      .preset = "1s",
      .help = "at a stage's end, the longest wait for the device"},

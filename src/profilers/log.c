@@ -56,41 +56,48 @@ static void log_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 static void log_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     log_depth -= log_depth > 0 && !(frame->flags & GNOMON_FRAME_RANGE);
-    LOG("%u %*s< %s %" PRIu64 " ns", (unsigned)frame->thread, 2 * (int)*slot,
-        "", frame->name, frame->end_ns - frame->begin_ns);
+    LOG("%u %*s< %s %" PRIu64 " ns%s", (unsigned)frame->thread, 2 * (int)*slot,
+        "", frame->name, frame->end_ns - frame->begin_ns,
+        frame->flags & GNOMON_FRAME_UNFINISHED ? ", unfinished" : "");
 }
 
-static void log_step(void *self, uint64_t number, uint64_t ns)
+static void log_step(void *self, const gnomon_step_event *event)
 {
-    LOG("step %" PRIu64 " over at %" PRIu64 " ns", number, ns);
+    LOG("step %" PRIu64 " over at %" PRIu64 " ns", event->step, event->end_ns);
 }
 
-static void log_counter(void *self, const gnomon_region *region, double value)
+static void log_counter(void *self, const gnomon_counter_event *event)
 {
-    LOG("counter %s = %g", region->name, value);
+    LOG("counter %s = %g", event->name, event->value);
 }
 
-static void log_mark(void *self, const gnomon_region *region)
+static void log_mark(void *self, const gnomon_mark_event *event)
 {
-    LOG("mark %s", region->name);
+    LOG("mark %s", event->name);
 }
 
-static void log_thread(void *self, uint32_t thread, const char *name)
+static void log_thread(void *self, const gnomon_thread_event *event)
 {
-    LOG("%u is thread %s", (unsigned)thread, name);
+    LOG("%u is thread %s", (unsigned)event->thread, event->name);
 }
 
-static void log_stream(void *self, const gnomon_device *device, void *stream,
-                       const char *name)
+static void log_stream(void *self, const gnomon_stream_event *event)
 {
-    LOG("stream: %s %p is %s", device->name, stream, name);
+    LOG("stream: %s %p is %s", event->device->name, event->stream, event->name);
+}
+
+/* What is open now was caused by another scope, perhaps of another thread. */
+static void log_link(void *self, const gnomon_link_event *event)
+{
+    LOG("link of kind %d from thread %u", (int)event->kind,
+        (unsigned)event->from_thread);
 }
 
 /* The window of schedule= opens or closes; without one it opens at once. */
-static void log_window(void *self, int32_t phase)
+static void log_window(void *self, const gnomon_window_event *event)
 {
     static const char *const phases[] = {"none", "warmup", "record", "last"};
-    LOG("window: %s", phases[phase & 3]);
+    LOG("window: %s", phases[event->phase & 3]);
 }
 
 /* The report, which goes to `out` and nowhere else. There is a profile only
@@ -125,6 +132,7 @@ static const gnomon_profiler logger = {
     .teardown = log_teardown,
     .window = log_window,
     .stream = log_stream,
+    .link = log_link,
 };
 
 GNOMON_PLUGIN(logger);

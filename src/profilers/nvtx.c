@@ -100,9 +100,9 @@ static void nvtx_open_due(nvtx_self *s)
     errno = kept;
 }
 
-static void nvtx_step(void *self, uint64_t number, uint64_t ns)
+static void nvtx_step(void *self, const gnomon_step_event *event)
 {
-    (void)number, (void)ns;
+    (void)event;
     nvtx_open_due(self);
 }
 
@@ -125,10 +125,10 @@ static void nvtx_close_capture(nvtx_self *s)
 }
 
 /* Without a schedule a tool that stops after its first range gets all stages. */
-static void nvtx_window(void *self, int32_t phase)
+static void nvtx_window(void *self, const gnomon_window_event *event)
 {
     nvtx_self *s = self;
-    int kept = errno, opens = phase >= GNOMON_PHASE_RECORD;
+    int kept = errno, opens = event->phase >= GNOMON_PHASE_RECORD;
     if (s->captures && opens && !s->is_open)
         nvtx_open_capture(s);
     else if (!opens && s->is_open && s->is_scheduled)
@@ -235,11 +235,13 @@ static int nvtx_create(const gnomon_options *options, void **self)
 #endif
 
 static const gnomon_option_info nvtx_options[] = {
-    {.key = "domain",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "domain",
      .type = GNOMON_OPTION_TEXT,
      .preset = "gnomon",
      .help = "the domain of all ranges"},
-    {.key = "capture",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "capture",
      .type = GNOMON_OPTION_TEXT,
      .preset = "none",
      .help = "steps: the schedule's windows are capture ranges; or cuda, nvtx: "

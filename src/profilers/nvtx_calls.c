@@ -321,59 +321,68 @@ void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    if (__builtin_expect(frame->flags, 0))
-        nvtxDomainRangeEnd(d->handle, *slot);
-    else
+    if (__builtin_expect(!frame->flags, 1))
         nvtxDomainRangePop(d->handle);
+    else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
+        nvtxDomainRangeEnd(d->handle, *slot);
+    /* Else a push whose thread is over, or is not the one that calls. */
 }
 
-void gnomon__nvtx_mark(void *self, const gnomon_region *region)
+/* Holds an event that cannot be kept. */
+typedef struct nvtx_spare {
+    nvtxEventAttributes_t event;
+    char text[NVTX_TEXT_SIZE];
+} nvtx_spare;
+
+/* What the tool is told of a region. */
+static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
+                                               const gnomon_region *region,
+                                               nvtx_spare *spare)
+{
+    const nvtxEventAttributes_t *event = nvtx_known(d, region);
+    const char *text = event ? "" : nvtx_text(spare->text, region->name);
+    return event ? event : nvtx_meet(d, region, text, &spare->event);
+}
+
+void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    nvtxEventAttributes_t spare;
-    char fit[NVTX_TEXT_SIZE];
-    const nvtxEventAttributes_t *event = nvtx_known(d, region);
-    if (!event)
-        event = nvtx_meet(d, region, nvtx_text(fit, region->name), &spare);
-    nvtxDomainMarkEx(d->handle, event);
+    nvtx_spare spare;
+    nvtxDomainMarkEx(d->handle, nvtx_event(d, mark->region, &spare));
 }
 
-void gnomon__nvtx_counter(void *self, const gnomon_region *region, double value)
+void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
     nvtxEventAttributes_t event;
-    char fit[NVTX_TEXT_SIZE];
+    nvtx_spare spare;
     int kept = errno;
-    if (!nvtx_sample(d, region, value)) {
+    if (!nvtx_sample(d, sample->region, sample->value)) {
         /* A mark that has the value with it. */
-        const nvtxEventAttributes_t *known = nvtx_known(d, region);
-        event = *(
-            known ? known
-                  : nvtx_meet(d, region, nvtx_text(fit, region->name), &event));
+        event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
-        event.payload.dValue = value;
+        event.payload.dValue = sample->value;
         nvtxDomainMarkEx(d->handle, &event);
     }
     errno = kept;
 }
 
-void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name)
+void gnomon__nvtx_thread(void *self, const gnomon_thread_event *event)
 {
-    (void)self, (void)thread;
-    nvtxNameOsThreadA((uint32_t)gettid(), name);
+    (void)self;
+    nvtxNameOsThreadA((uint32_t)gettid(), event->name);
 }
 
 /* nvtxNameCuStreamA, by the pointer that it calls: its own header wants cuda.h,
  * which comes with no headers of NVTX from elsewhere than a toolkit. Once there
  * is a domain, the pointer is the tool's, or NULL. */
-void gnomon__nvtx_stream(void *self, const gnomon_device *device, void *stream,
-                         const char *name)
+void gnomon__nvtx_stream(void *self, const gnomon_stream_event *event)
 {
     nvtxNameCuStreamA_fakeimpl_fntype tell =
         NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
     (void)self;
-    if (tell && strcmp(device->name, "cuda") == 0)
-        tell(stream, name);
+    if (tell && strcmp(event->device->name, "cuda") == 0)
+        tell(event->stream, event->name);
 }
 
 /* ---- Capture ranges ----------------------------------------------------------- */

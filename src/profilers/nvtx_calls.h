@@ -26,12 +26,10 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name);
  * domain. Any thread, at any time. */
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot);
 void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot);
-void gnomon__nvtx_mark(void *self, const gnomon_region *region);
-void gnomon__nvtx_counter(void *self, const gnomon_region *region,
-                          double value);
-void gnomon__nvtx_thread(void *self, uint32_t thread, const char *name);
-void gnomon__nvtx_stream(void *self, const gnomon_device *device, void *stream,
-                         const char *name);
+void gnomon__nvtx_mark(void *self, const gnomon_mark_event *event);
+void gnomon__nvtx_counter(void *self, const gnomon_counter_event *event);
+void gnomon__nvtx_thread(void *self, const gnomon_thread_event *event);
+void gnomon__nvtx_stream(void *self, const gnomon_stream_event *event);
 
 /* A range of the name that tools look for, and its end. */
 uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d);

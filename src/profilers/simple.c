@@ -359,14 +359,17 @@ static int simple_summary(void *self, const gnomon_profile *profile,
 }
 
 static const gnomon_option_info simple_options[] = {
-    {.key = "extended",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "extended",
      .type = GNOMON_OPTION_BOOL,
      .preset = "true",
      .help = "calls, total and percentage too, ordered by total"},
-    {.key = "sort",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "sort",
      .type = GNOMON_OPTION_TEXT,
      .help = "what rows are ordered by: total, mean, calls or name"},
-    {.key = "limit",
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "limit",
      .type = GNOMON_OPTION_INTEGER,
      .help = "the most rows; else all"},
     {.key = NULL}};

@@ -9,6 +9,7 @@
  * past it. */
 #include "gnomon.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "mark/region.h"
@@ -19,6 +20,10 @@
 #define LOOKS 100
 #define GLANCES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
+
+/* Elements of the first release's size: older modules' arrays stay good. */
+#define FIRST_OPEN_SCOPE \
+    (offsetof(gnomon_open_scope, token) + sizeof(gnomon_token))
 
 typedef struct open_copy {
     uint64_t token, begin;
@@ -96,8 +101,10 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
                         size_t capacity)
 {
     GNOMON__FORWARD(thread_stack(thread, scopes, capacity));
-    if (thread >= gnomon_thread_count() || (capacity && !scopes))
+    if (thread >= gnomon_thread_count() ||
+        (capacity && (!scopes || scopes->struct_size < FIRST_OPEN_SCOPE)))
         return GNOMON_EINVAL;
+    uint32_t apart = capacity ? scopes->struct_size : 0;
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
     open_copy chain[MAX_OPEN];
     size_t n = 0;
@@ -109,9 +116,12 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
         const open_copy *c = &chain[n - 1 - i];
         uint32_t id = GNOMON__KEY_REGION(c->key);
         int known = id && id <= gnomon__region_count();
-        scopes[i].name = known ? gnomon__region_entry(id)->name : "";
-        scopes[i].begin_ns = gnomon__clock_since_zero_ns(&clock, c->begin);
-        scopes[i].token = c->token;
+        gnomon_open_scope scope = {
+            apart, 0, known ? gnomon__region_entry(id)->name : "",
+            gnomon__clock_since_zero_ns(&clock, c->begin), c->token};
+        char *to = (char *)scopes + i * apart;
+        memset(to, 0, apart);
+        memcpy(to, &scope, apart < sizeof scope ? apart : sizeof scope);
     }
     return exact ? (int)n : GNOMON_EBUSY;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Attachments: a profiler, its options, and the view it records under. Inside
- * control calls, but for the filter's upcall, which comes under the lock of
- * marks; so views change under that lock too. */
+/* Attachments: a profiler, its options, and the view it records under (view.c).
+ * Inside control calls. */
 #include <string.h>
 
 #include "device/timers.h"
@@ -14,134 +13,12 @@
 #include "run/run.h"
 
 gnomon__attachment *gnomon__attachments;
-gnomon__view *gnomon__views;
 
-static uint32_t batches, view_count;
+static uint32_t batches;
 
 uint32_t gnomon__batch(void)
 {
     return ++batches;
-}
-
-/* A bit that was just attached may not be in its view yet. */
-int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
-{
-    const gnomon__view *v = gnomon__views;
-    while (v && !(v->bits >> bit & 1))
-        v = v->next;
-    return v && v->rank_on && gnomon__filter_takes(v->filter, name, category);
-}
-
-/* ---- Views --------------------------------------------------------------------- */
-
-static int same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* The options were checked when they were set. */
-static int find_view(gnomon__view **out, const gnomon__options *o,
-                     uint32_t batch)
-{
-    char why[128];
-    gnomon__view made = {.batch = batch, .tree_bit = GNOMON__BITS};
-    const char *schedule = gnomon__options_text(o, "schedule");
-    const char *ranks = gnomon__options_text(o, "ranks");
-    made.scheduled = schedule && !gnomon__schedule_parse(
-                                     &made.schedule, schedule, why, sizeof why);
-    made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
-    if (ranks && !(made.ranks = gnomon__strdup(ranks)))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
-    if (gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
-                              gnomon__options_text(o, "exclude"))) {
-        gnomon__free(made.ranks);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a filter");
-    }
-    for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        if (v->batch == batch && v->scheduled == made.scheduled &&
-            same_text(v->ranks, made.ranks) &&
-            memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
-            gnomon__filter_equal(v->filter, made.filter)) {
-            gnomon__filter_destroy(made.filter);
-            gnomon__free(made.ranks);
-            *out = v;
-            return GNOMON_OK;
-        }
-    }
-    gnomon__view *v = gnomon__alloc(sizeof *v);
-    if (!v) {
-        gnomon__filter_destroy(made.filter);
-        gnomon__free(made.ranks);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
-    }
-    *v = made;
-    v->number = ++view_count;
-    gnomon__step_lock();
-    gnomon__lock();
-    v->next = gnomon__views;
-    gnomon__views = v;
-    gnomon__unlock();
-    gnomon__step_unlock();
-    *out = v;
-    return GNOMON_OK;
-}
-
-static void drop_view(gnomon__view *v)
-{
-    if (v->refs)
-        return;
-    if (v->tree_bit < GNOMON__BITS)
-        gnomon__sink_detach(v->tree_bit);
-    gnomon__step_lock();
-    gnomon__lock();
-    gnomon__view **at = &gnomon__views;
-    while (*at != v)
-        at = &(*at)->next;
-    *at = v->next;
-    gnomon__unlock();
-    gnomon__step_unlock();
-    gnomon__files_drop(v->number);
-    gnomon__filter_destroy(v->filter);
-    gnomon__free(v->ranks);
-    gnomon__free(v);
-}
-
-static void add_bit(gnomon__view *v, uint32_t bit)
-{
-    gnomon__step_lock();
-    gnomon__lock();
-    v->bits |= 1u << bit;
-    gnomon__unlock();
-    gnomon__step_unlock();
-    gnomon__sink_filter(bit);
-}
-
-void gnomon__views_rank(int32_t rank)
-{
-    for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        gnomon__step_lock();
-        gnomon__lock();
-        v->rank_on = gnomon__ranks_hold(v->ranks, rank);
-        gnomon__unlock();
-        gnomon__step_unlock();
-        for (uint32_t rest = v->bits; rest; rest &= rest - 1)
-            gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
-    }
-    gnomon__windows_refresh(0);
-}
-
-static int need_tree(gnomon__view *v)
-{
-    uint32_t bit;
-    if (v->tree_bit < GNOMON__BITS)
-        return GNOMON_OK;
-    int code = gnomon__sink_attach(GNOMON__SINK_TREE, NULL, NULL, &bit);
-    if (code)
-        return code;
-    v->tree_bit = bit;
-    v->generation = gnomon__sinks[bit].generation;
-    add_bit(v, bit);
-    return GNOMON_OK;
 }
 
 /* ---- Attachments ---------------------------------------------------------------- */
@@ -149,7 +26,7 @@ static int need_tree(gnomon__view *v)
 static int wants_hook(const gnomon_profiler *p)
 {
     return p->start || p->stop || p->step || p->counter || p->mark ||
-           p->thread || p->window || p->stream;
+           p->thread || p->window || p->stream || p->link;
 }
 
 static void free_attachment(gnomon__attachment *a)
@@ -215,7 +92,7 @@ static int take_bits(gnomon__attachment *a)
 {
     int code = GNOMON_OK;
     if (a->profiler.wants & GNOMON_WANT_TREE)
-        code = need_tree(a->view);
+        code = gnomon__view_need_tree(a->view);
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
@@ -223,7 +100,7 @@ static int take_bits(gnomon__attachment *a)
     code = gnomon__sink_attach(GNOMON__SINK_HOOK, &a->profiler, a->self,
                                &a->hook_bit);
     if (!code) {
-        add_bit(a->view, a->hook_bit);
+        gnomon__view_add_bit(a->view, a->hook_bit);
         if (a->profiler.window)
             watch(a, 1);
         return code;
@@ -251,7 +128,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     a->self = self;
     a->options = options;
     a->hook_bit = GNOMON__BITS;
-    int code = find_view(&a->view, options, batch);
+    int code = gnomon__view_find(&a->view, options, batch);
     if (!code) {
         a->view->refs++;
         code = make_self(a);
@@ -264,7 +141,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
             if (made && word && a->profiler.destroy)
                 a->profiler.destroy(a->self);
             a->view->refs--;
-            drop_view(a->view);
+            gnomon__view_drop(a->view);
         }
     }
     if (code) {
@@ -304,7 +181,7 @@ int gnomon__detach(gnomon__attachment *a)
     if (wants_device(&a->profiler))
         drop_device(a->view);
     a->view->refs--;
-    drop_view(a->view);
+    gnomon__view_drop(a->view);
     gnomon__windows_refresh(0);
     free_attachment(a);
     gnomon__end_watch();
@@ -314,16 +191,14 @@ int gnomon__detach(gnomon__attachment *a)
 void gnomon__attachments_forget(void)
 {
     gnomon__inherited(gnomon__attachments);
-    gnomon__inherited(gnomon__views);
     gnomon__attachments = NULL;
-    gnomon__views = NULL;
-    view_count = 0;
+    gnomon__views_forget();
 }
 
-gnomon__attachment *gnomon__attachment_named(const char *name)
+gnomon__attachment *gnomon__attachment_named(gnomon__text name)
 {
-    for (gnomon__attachment *a = gnomon__attachments; name && a; a = a->next)
-        if (gnomon__same_word(a->profiler.name, name))
+    for (gnomon__attachment *a = gnomon__attachments; name.at && a; a = a->next)
+        if (gnomon__is_word(name, a->profiler.name))
             return a;
     return NULL;
 }
@@ -365,17 +240,28 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
     return code;
 }
 
-int gnomon_attach(const gnomon_profiler *profiler, void *self,
-                  const char *options)
+int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
+                    const char *options, size_t length)
 {
-    GNOMON__FORWARD_CONTROL(attach(profiler, self, options));
+    GNOMON__FORWARD_CONTROL(attach(profiler, self, options, length));
     int code = gnomon__control_enter();
     if (code)
         return code;
     gnomon__run_ready();
-    code = attach_given(profiler, self, options);
+    gnomon__text text =
+        gnomon__text_of(options ? options : "", options ? length : 0);
+    char *copy = gnomon__strndup(text.at, text.length);
+    code = copy ? attach_given(profiler, self, copy)
+                : gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
+    gnomon__free(copy);
     gnomon__control_leave();
     return code;
+}
+
+int gnomon_attach(const gnomon_profiler *profiler, void *self,
+                  const char *options)
+{
+    return gnomon_attach_n(profiler, self, options, GNOMON_TO_NUL);
 }
 
 int gnomon_detach(const gnomon_profiler *profiler, void *self)

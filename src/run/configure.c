@@ -49,15 +49,16 @@ static void tell(gnomon__complaints *c, const char *origin)
 
 /* ---- Help --------------------------------------------------------------------- */
 
-static void print_options(gnomon__buffer *b, const gnomon_option_info *o)
+static void print_options(gnomon__buffer *b, const gnomon_option_info *table)
 {
     static const char *const types[] = {"yes/no", "number", "bytes", "duration",
                                         "text"};
-    for (; o && o->key; o++)
+    const gnomon_option_info *o;
+    for (size_t i = 0; (o = gnomon__option_at(table, i)) != NULL; i++)
         b->writer.print(&b->writer, "      %-10s %-9s %s%s%s%s\n", o->key,
-                        o->type < 5 ? types[o->type] : "", o->help,
-                        o->preset ? " [" : "", o->preset ? o->preset : "",
-                        o->preset ? "]" : "");
+                        o->type >= 0 && o->type < 5 ? types[o->type] : "",
+                        o->help, o->preset ? " [" : "",
+                        o->preset ? o->preset : "", o->preset ? "]" : "");
 }
 
 static void print_help(void)

@@ -36,28 +36,28 @@ void gnomon__metadata_forget(void)
     metadata_count = metadata_room = 0;
 }
 
-char *gnomon__clean_copy(const char *text)
+char *gnomon__clean_copy(gnomon__text text)
 {
-    size_t n = strlen(text);
-    if (n > MAX_KEY)
-        n = MAX_KEY;
+    size_t n = text.length < MAX_KEY ? text.length : MAX_KEY;
     int changed;
     char *copy = gnomon__alloc(3 * n + 1);
     if (copy)
-        copy[gnomon__utf8_clean(text, n, copy, 3 * n + 1, &changed)] = 0;
+        gnomon__utf8_clean(text.at, n, copy, 3 * n + 1, &changed);
     return copy;
 }
 
-int gnomon__metadata_put(const char *key, const char *json)
+int gnomon__metadata_put(gnomon__text key, gnomon__text json)
 {
-    if (!key || !json)
+    if (!key.at || !json.at)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_metadata: key or json NULL");
-    if (!gnomon__json_valid(json, strlen(json)))
+    if (!gnomon__json_valid(json.at, json.length))
         return gnomon__fail(GNOMON_EINVAL,
-                            "gnomon_metadata: the value of %s is not JSON; a "
+                            "gnomon_metadata: the value of %.*s is not JSON; a "
                             "text needs its quotes",
-                            key);
-    char *key_copy = gnomon__clean_copy(key), *copy = gnomon__strdup(json);
+                            (int)(key.length < MAX_KEY ? key.length : MAX_KEY),
+                            key.at);
+    char *key_copy = gnomon__clean_copy(key);
+    char *copy = gnomon__strndup(json.at, json.length);
     size_t i = 0;
     while (key_copy && i < metadata_count &&
            strcmp(metadata[i].key, key_copy) != 0)
@@ -86,14 +86,21 @@ int gnomon__metadata_put(const char *key, const char *json)
     return GNOMON_OK;
 }
 
-int gnomon_metadata(const char *key, const char *json)
+int gnomon_metadata_n(const char *key, size_t length, const char *json,
+                      size_t json_length)
 {
-    GNOMON__FORWARD_CONTROL(metadata(key, json));
+    GNOMON__FORWARD_CONTROL(metadata(key, length, json, json_length));
     int code = gnomon__control_enter();
     if (code)
         return code;
     gnomon__run_ready();
-    code = gnomon__metadata_put(key, json);
+    code = gnomon__metadata_put(gnomon__text_of(key, length),
+                                gnomon__text_of(json, json_length));
     gnomon__control_leave();
     return code;
+}
+
+int gnomon_metadata(const char *key, const char *json)
+{
+    return gnomon_metadata_n(key, GNOMON_TO_NUL, json, GNOMON_TO_NUL);
 }

@@ -5,6 +5,7 @@
  * layer holds (item over free over preset). */
 #include "run/options.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,38 +13,57 @@
 #include "run/rank.h"
 #include "run/schedule.h"
 
+#define OPTION(type, key, preset, help) \
+    { \
+        sizeof(gnomon_option_info), GNOMON_OPTION_##type, key, preset, help \
+    }
+
 const gnomon_option_info gnomon__core_options[] = {
-    {"filter", GNOMON_OPTION_TEXT, NULL,
-     "marks to take: opt*|[Callback]*|@category"},
-    {"exclude", GNOMON_OPTION_TEXT, NULL, "marks to leave out, as in filter"},
-    {"schedule", GNOMON_OPTION_TEXT, NULL,
-     "steps to record: wait:1/warmup:1/active:3, also repeat, skip_first, "
-     "skip_first_wait"},
-    {"ranks", GNOMON_OPTION_TEXT, "all", "ranks to record on: all or 0|3|8-15"},
-    {"file", GNOMON_OPTION_TEXT, NULL,
-     "where the report goes, or the profile, as NAME.gnomon; %r rank, %l local "
-     "rank, %h host, %p pid, %s stage, %t start"},
-    {"dir", GNOMON_OPTION_TEXT, NULL,
-     "directory for reports under names of their own"},
-    {NULL, 0, NULL, NULL},
+    OPTION(TEXT, "filter", NULL, "marks to take: opt*|[Callback]*|@category"),
+    OPTION(TEXT, "exclude", NULL, "marks to leave out, as in filter"),
+    OPTION(TEXT, "schedule", NULL,
+           "steps to record: wait:1/warmup:1/active:3, also repeat, "
+           "skip_first, skip_first_wait"),
+    OPTION(TEXT, "ranks", "all", "ranks to record on: all or 0|3|8-15"),
+    OPTION(TEXT, "file", NULL,
+           "where the report goes, or the profile, as NAME.gnomon; %r rank, "
+           "%l local rank, %h host, %p pid, %s stage, %t start"),
+    OPTION(TEXT, "dir", NULL, "directory for reports under names of their own"),
+    {.key = NULL},
 };
 
 const gnomon_option_info gnomon__run_options[] = {
-    {"mem", GNOMON_OPTION_BYTES, GNOMON__DEFAULT_MEM,
-     "most memory that recording may take"},
-    {"fork", GNOMON_OPTION_TEXT, NULL,
-     "follow: children that this process forks record and report too"},
-    {NULL, 0, NULL, NULL},
+    OPTION(BYTES, "mem", GNOMON__DEFAULT_MEM,
+           "most memory that recording may take"),
+    OPTION(TEXT, "fork", NULL,
+           "follow: children that this process forks record and report too"),
+    {.key = NULL},
 };
+
+/* ---- Tables ------------------------------------------------------------- */
+
+/* Where struct_size was left out, rows are as in the first release. */
+#define FIRST_OPTION (offsetof(gnomon_option_info, help) + sizeof(char *))
+
+const gnomon_option_info *gnomon__option_at(const gnomon_option_info *table,
+                                            size_t i)
+{
+    if (!table)
+        return NULL;
+    size_t apart = table->struct_size ? table->struct_size : FIRST_OPTION;
+    table = (const void *)((const char *)table + i * apart);
+    return table->key ? table : NULL;
+}
 
 /* ---- Words -------------------------------------------------------------- */
 
 const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
                                               const char *key)
 {
-    for (; table && table->key; table++)
-        if (gnomon__same_word(table->key, key))
-            return table;
+    const gnomon_option_info *o;
+    for (size_t i = 0; (o = gnomon__option_at(table, i)) != NULL; i++)
+        if (gnomon__same_word(o->key, key))
+            return o;
     return NULL;
 }
 
@@ -202,7 +222,7 @@ static int option_preset(gnomon__option *option, const char *who,
 static size_t option_count(const gnomon_option_info *table)
 {
     size_t count = 0;
-    while (table && table[count].key)
+    while (gnomon__option_at(table, count))
         count++;
     return count;
 }
@@ -215,6 +235,7 @@ static gnomon__options *option_make(const char *who,
                                     gnomon__complaints *complaints)
 {
     size_t count = option_count(own) + option_count(core), i;
+    const gnomon_option_info *o;
     gnomon__options *options =
         gnomon__alloc(sizeof *options + count * sizeof options->at[0]);
 
@@ -223,11 +244,11 @@ static gnomon__options *option_make(const char *who,
     options->api.struct_size = sizeof options->api;
     options->api.text = option_api_text;
     options->api.number = option_api_number;
-    for (; own && own->key; own++)
-        if (!gnomon__option_find(core, own->key))
-            options->at[options->count++].info = own;
-    for (; core && core->key; core++)
-        options->at[options->count++].info = core;
+    for (i = 0; (o = gnomon__option_at(own, i)) != NULL; i++)
+        if (!gnomon__option_find(core, o->key))
+            options->at[options->count++].info = o;
+    for (i = 0; (o = gnomon__option_at(core, i)) != NULL; i++)
+        options->at[options->count++].info = o;
     for (i = 0; i < options->count; i++)
         if (option_preset(&options->at[i], who, complaints) != GNOMON_OK) {
             gnomon__options_destroy(options);

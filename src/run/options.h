@@ -19,7 +19,11 @@ extern const gnomon_option_info gnomon__core_options[];
 /* What belongs to the run and stands free, outside of brackets: mem. */
 extern const gnomon_option_info gnomon__run_options[];
 
-/* The entry of a table (NULL: empty) with this key, or NULL. */
+/* Row `i` of a table (NULL: empty), or NULL past its end. */
+const gnomon_option_info *gnomon__option_at(const gnomon_option_info *table,
+                                            size_t i);
+
+/* The row of a table with this key, or NULL. */
 const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
                                               const char *key);
 

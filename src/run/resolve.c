@@ -41,8 +41,9 @@ static const gnomon_option_info *resolve_option(const resolve_words *w,
 static void resolve_offer(gnomon__suggestion *s,
                           const gnomon_option_info *table)
 {
-    for (; table && table->key; table++)
-        gnomon__suggest_offer(s, table->key);
+    const gnomon_option_info *o;
+    for (size_t i = 0; (o = gnomon__option_at(table, i)) != NULL; i++)
+        gnomon__suggest_offer(s, o->key);
 }
 
 static void resolve_unknown_option(resolve_words *w, const char *origin,

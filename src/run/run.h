@@ -9,7 +9,8 @@
  *     setup.c      setup, teardown, rank
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
- *     attach.c     attachments and their views
+ *     attach.c     attachments
+ *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages, steps, and what a profile says of the run
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
@@ -26,6 +27,7 @@
 #include "gnomon/profiler.h"
 #include "mark/thread.h"
 #include "platform/os.h"
+#include "platform/utf8.h"
 #include "profile/snapshot.h"
 #include "run/filter.h"
 #include "run/options.h"
@@ -143,7 +145,6 @@ int gnomon__profiler_check(const gnomon_profiler *profiler);
 /* ---- attach.c ------------------------------------------------------------------- */
 
 extern gnomon__attachment *gnomon__attachments;
-extern gnomon__view *gnomon__views;
 
 /* Attaches with options that are settled; takes them over, also on failure.
  * `word`: how a spec named it, or NULL. `batch`: profilers of one number share
@@ -152,10 +153,27 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch);
 int gnomon__detach(gnomon__attachment *a);
 uint32_t gnomon__batch(void);
+/* By the profiler's name, first attached first; NULL: none. */
+gnomon__attachment *gnomon__attachment_named(gnomon__text name);
+
+/* ---- view.c ---------------------------------------------------------------------- */
+
+extern gnomon__view *gnomon__views;
+
+/* The view of these options, made where profilers of `batch` have none yet. The
+ * options were checked when they were set. */
+int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
+                      uint32_t batch);
+/* Gives it up where nobody holds it. */
+void gnomon__view_drop(gnomon__view *v);
+/* A bit whose marks are those that the view's filter takes. */
+void gnomon__view_add_bit(gnomon__view *v, uint32_t bit);
+/* The view has a call tree from now on. */
+int gnomon__view_need_tree(gnomon__view *v);
 /* The rank is another one than was known: ranks= is looked at again. */
 void gnomon__views_rank(int32_t rank);
-/* By the profiler's name, first attached first; NULL: none. */
-gnomon__attachment *gnomon__attachment_named(const char *name);
+/* In a forked child. */
+void gnomon__views_forget(void);
 
 /* ---- stage.c ---------------------------------------------------------------------- */
 
@@ -280,11 +298,11 @@ extern const gnomon_host gnomon__host;
 /* Metadata as it is; cleared between runs; forgotten in a forked child. */
 const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
 /* As gnomon_metadata, inside a control call. */
-int gnomon__metadata_put(const char *key, const char *json);
+int gnomon__metadata_put(gnomon__text key, gnomon__text json);
 void gnomon__metadata_clear(void);
 void gnomon__metadata_forget(void);
 /* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */
-char *gnomon__clean_copy(const char *text);
+char *gnomon__clean_copy(gnomon__text text);
 
 /* Whether this copy owns the process, by its first asking; else another does, or
  * it stays off. Under no lock. */

@@ -201,18 +201,32 @@ void gnomon__setup_forget(void)
     rank_found = given;
 }
 
-int gnomon_configure(const char *spec)
+int gnomon_configure_n(const char *spec, size_t length)
 {
-    GNOMON__FORWARD_CONTROL(configure(spec));
+    GNOMON__FORWARD_CONTROL(configure(spec, length));
     int code = gnomon__control_enter();
     if (code)
         return code;
+    gnomon__text text = gnomon__text_of(spec, length);
+    char *copy = NULL; /* nothing needs no memory */
+    int is_nothing = !spec || !text.length;
+    if (!is_nothing)
+        copy = gnomon__strndup(spec, text.length);
     gnomon__control_start();
     gnomon__run_find_rank();
     is_configured = 1;
     gnomon__report_stage(1);
     gnomon__configure_clear();
-    code = gnomon__configure(spec ? spec : "", "gnomon_configure");
+    if (copy || is_nothing)
+        code = gnomon__configure(copy ? copy : "", "gnomon_configure");
+    else
+        code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");
+    gnomon__free(copy);
     gnomon__control_leave();
     return code;
+}
+
+int gnomon_configure(const char *spec)
+{
+    return gnomon_configure_n(spec, GNOMON_TO_NUL);
 }

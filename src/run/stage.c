@@ -31,6 +31,13 @@ static uint64_t step_number; /* of the open step */
 static uint64_t step_begin;
 static uint64_t step_cells[GNOMON__STEP_CELLS]; /* of the open stage */
 
+static void begin_step(uint64_t number, uint64_t ticks)
+{
+    step_number = number;
+    step_begin = ticks;
+    store_relaxed(&gnomon__step_under_way, number);
+}
+
 static gnomon__stage_fact *open_stage(void)
 {
     return &stages[stage_count - 1];
@@ -118,7 +125,7 @@ void gnomon__stage_over(void)
         open_stage()->is_over = open_stage()->was_opened = 0;
     }
     store_relaxed(&stage_steps, 0);
-    step_number = step_begin = 0;
+    begin_step(0, 0);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         store_relaxed(&v->was_active, 0);
     untold = gnomon__windows_move(0, 1);
@@ -142,7 +149,8 @@ void gnomon__stages_restart(void)
     stage_count = 1;
     stages[0] = (gnomon__stage_fact){.ordinal = 1, .name = ""};
     store_relaxed(&stage_steps, 0);
-    steps_made = step_number = step_begin = 0;
+    steps_made = 0;
+    begin_step(0, 0);
     memset(step_cells, 0, sizeof step_cells);
     gnomon__stage_forget();
     gnomon__sink_stage(1);
@@ -156,7 +164,8 @@ void gnomon__stages_forget(void)
     first_stage = (gnomon__stage_fact){.ordinal = 1, .name = ""};
     stages = &first_stage;
     stage_count = stage_room = ordinals = 1;
-    steps_made = stage_steps = step_number = step_begin = 0;
+    steps_made = stage_steps = 0;
+    begin_step(0, 0);
     memset(step_cells, 0, sizeof step_cells);
     gnomon__metadata_forget();
 }
@@ -184,9 +193,9 @@ static void setup_all(void)
     }
 }
 
-static int begin_stage(const char *name)
+static int begin_stage(gnomon__text name)
 {
-    if (!name)
+    if (!name.at)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_stage_begin: no name");
     char *copy = gnomon__clean_copy(name);
     if (!copy)
@@ -207,16 +216,21 @@ static int begin_stage(const char *name)
     return GNOMON_OK;
 }
 
-int gnomon_stage_begin(const char *name)
+int gnomon_stage_begin_n(const char *name, size_t length)
 {
-    GNOMON__FORWARD_CONTROL(stage_begin(name));
+    GNOMON__FORWARD_CONTROL(stage_begin(name, length));
     int code = gnomon__control_enter();
     if (code)
         return code;
     gnomon__run_ready();
-    code = begin_stage(name);
+    code = begin_stage(gnomon__text_of(name, length));
     gnomon__control_leave();
     return code;
+}
+
+int gnomon_stage_begin(const char *name)
+{
+    return gnomon_stage_begin_n(name, GNOMON_TO_NUL);
 }
 
 int gnomon_stage_end(void)
@@ -236,11 +250,12 @@ int gnomon_stage_end(void)
 
 /* ---- Steps --------------------------------------------------------------------- */
 
-/* Under the lock. Statistics of the finished one, the ring, the next one. */
-static uint64_t count_step(uint64_t now, uint64_t number, int given)
+/* Under the lock. Statistics of the finished one, the ring, the next one. Returns
+ * the finished one. */
+static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
 {
     gnomon__stage_fact *s = open_stage();
-    uint64_t first, ended = step_number;
+    uint64_t first;
     if (!s->step_count && gnomon__stage_first(s->ordinal, &first) &&
         (!s->was_opened || first < step_begin))
         step_begin = first;
@@ -258,12 +273,12 @@ static uint64_t count_step(uint64_t now, uint64_t number, int given)
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
             phase = v->phase;
-    last_steps[steps_made++ % LAST_STEPS] =
-        (gnomon__step_fact){s->ordinal, phase, ended, step_begin, now, 1};
+    gnomon__step_fact done = {s->ordinal, phase, step_number,
+                              step_begin, now,   1};
+    last_steps[steps_made++ % LAST_STEPS] = done;
     store_relaxed(&stage_steps, stage_steps + 1);
-    step_number = given ? number : step_number + 1;
-    step_begin = now;
-    return ended;
+    begin_step(given ? number : step_number + 1, now);
+    return done;
 }
 
 void gnomon_step_slow(uint64_t number, int given)
@@ -286,18 +301,17 @@ void gnomon_step_slow(uint64_t number, int given)
     gnomon__repair(t, (uintptr_t)__builtin_frame_address(0));
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
-    uint64_t ended = count_step(now, number, given);
+    gnomon__step_fact done = count_step(now, number, given);
     uint32_t untold = gnomon__windows_move(stage_steps, 0);
     gnomon__step_unlock();
     gnomon__timers_step();
     uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
     if (hooks) {
-        uint32_t live = gnomon__hooks_enter(t, &t->attached, hooks);
-        for (; live; live &= live - 1) {
-            const gnomon__sink *s = &gnomon__sinks[__builtin_ctz(live)];
-            if (s->hook->step)
-                s->hook->step(s->self, ended, gnomon__frame_ns(now));
-        }
+        gnomon_step_event event = {sizeof event, t->number, done.number,
+                                   gnomon__frame_ns(done.begin),
+                                   gnomon__frame_ns(done.end)};
+        GNOMON__HOOKS_TELL(t, &t->attached, hooks, step, &event);
+        gnomon__hooks_enter(t, &t->attached, hooks);
         gnomon__windows_tell(untold, &t->attached);
         gnomon__hooks_leave(t);
     }

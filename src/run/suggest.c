@@ -28,6 +28,15 @@ int gnomon__same_word(const char *a, const char *b)
     return *a == *b;
 }
 
+int gnomon__is_word(gnomon__text text, const char *word)
+{
+    size_t i = 0;
+    while (i < text.length && word[i] &&
+           suggest_lower(text.at[i]) == suggest_lower(word[i]))
+        i++;
+    return i == text.length && !word[i];
+}
+
 static size_t suggest_least(size_t a, size_t b)
 {
     return a < b ? a : b;

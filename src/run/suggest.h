@@ -7,9 +7,12 @@
 #include <stddef.h>
 
 #include "gnomon/base.h"
+#include "platform/utf8.h"
 
 /* Whether two words are equal but for the case of ASCII letters. */
 int gnomon__same_word(const char *a, const char *b);
+/* The same of a text that need not end with NUL. */
+int gnomon__is_word(gnomon__text text, const char *word);
 
 /* The known word that is nearest to a wrong one. Offer all that are known, then
  * read `best`: of equally near ones the first offered. No allocation; O(length

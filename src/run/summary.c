@@ -46,6 +46,12 @@ int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
     return code;
 }
 
+static int put_metadata(const char *key, const char *json)
+{
+    return gnomon__metadata_put(gnomon__text_of(key, GNOMON_TO_NUL),
+                                gnomon__text_of(json, GNOMON_TO_NUL));
+}
+
 /* Device times that are over are read. Where a stage ends it is waited for those
  * that are not, as long as its profilers' `wait` allows. */
 static void read_devices(int is_end)
@@ -60,7 +66,7 @@ static void read_devices(int is_end)
             wait = its;
     }
     gnomon__timers_read((uint64_t)wait, is_end);
-    gnomon__describe_tell(gnomon__metadata_put);
+    gnomon__describe_tell(put_metadata);
 }
 
 static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
@@ -165,15 +171,19 @@ void gnomon__reports_forget(void)
 
 /* ---- When somebody asks -------------------------------------------------------------- */
 
-static int not_attached(const char *name)
+static int not_attached(gnomon__text name)
 {
-    return gnomon__fail(GNOMON_ENOENT, "no profiler '%s' is attached",
-                        name ? name : "(null)");
+    if (!name.at)
+        name = gnomon__text_of("(null)", GNOMON_TO_NUL);
+    return gnomon__fail(GNOMON_ENOENT, "no profiler '%.*s' is attached",
+                        (int)(name.length < 256 ? name.length : 256), name.at);
 }
 
-int gnomon_summary(const char *profiler, const gnomon_writer *out)
+int gnomon_summary_n(const char *profiler, size_t length,
+                     const gnomon_writer *out)
 {
-    GNOMON__FORWARD_CONTROL(summary(profiler, out));
+    GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
+    gnomon__text name = gnomon__text_of(profiler, length);
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -181,10 +191,10 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     read_devices(0);
     gnomon__model *m = NULL;
     gnomon__buffer b;
-    gnomon__attachment *a = gnomon__attachment_named(profiler);
+    gnomon__attachment *a = gnomon__attachment_named(name);
     gnomon__buffer_init(&b, a);
     if (!a)
-        code = not_attached(profiler);
+        code = not_attached(name);
     else if (!out || !out->write)
         code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
     else
@@ -201,24 +211,37 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     return code;
 }
 
-int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
+int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
-    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, all_stages));
+    return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
+}
+
+int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
+                      int all_stages)
+{
+    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
     if (!out)
         return GNOMON_EINVAL;
     *out = NULL;
+    gnomon__text name = gnomon__text_of(profiler, length);
     int code = gnomon__control_enter();
     if (code)
         return code;
     gnomon__run_ready();
     read_devices(0);
     gnomon__model *m = NULL;
-    gnomon__attachment *a = gnomon__attachment_named(profiler);
-    code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(profiler);
+    gnomon__attachment *a = gnomon__attachment_named(name);
+    code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(name);
     if (!code && !m)
-        code = gnomon__fail(GNOMON_ESTATE, "%s records no profile", profiler);
+        code = gnomon__fail(GNOMON_ESTATE, "%s records no profile",
+                            a->profiler.name);
     if (m)
         *out = &m->base;
     gnomon__control_leave();
     return code;
+}
+
+int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
+{
+    return gnomon_snapshot_n(out, profiler, GNOMON_TO_NUL, all_stages);
 }

@@ -135,10 +135,12 @@ void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
         int mine = !watched[bit].is_told;
         while (mine && watched[bit].phase != watched[bit].told &&
                (!live || load_relaxed(live) & one)) {
-            int32_t phase = watched[bit].told = watched[bit].phase;
+            gnomon_window_event event = {sizeof event, watched[bit].phase,
+                                         gnomon__stage_steps()};
+            watched[bit].told = event.phase;
             watched[bit].is_told = 1;
             gnomon__step_unlock();
-            s->hook->window(s->self, phase);
+            s->hook->window(s->self, &event);
             gnomon__step_lock();
         }
         if (mine)

@@ -118,10 +118,10 @@ static void try_text(const char *text, size_t n)
 
 static void try_region(const char *name, const char *category)
 {
-    gnomon_region *r = gnomon_region_get(name, category);
-    CHECK(r && r == gnomon_region_get(name, category));
+    gnomon_region *r = gnomon_region_get(name, category, GNOMON_KIND_SCOPE);
+    CHECK(r && r == gnomon_region_get(name, category, GNOMON_KIND_SCOPE));
     gnomon_token token = gnomon_begin(r);
-    gnomon_open_scope open = {0};
+    gnomon_open_scope open = {.struct_size = sizeof open};
     CHECK_EQ(gnomon_thread_stack(0, &open, 1), 1);
     if (CHECK(open.name && open.token == token)) {
         CHECK(gnomon__utf8_valid(open.name, strlen(open.name)));

@@ -35,7 +35,7 @@ static int find(const gnomon_token *tokens, int count, gnomon_token token)
 /* What is open, as the library sees it. */
 static void check_open(void)
 {
-    gnomon_open_scope open[MOST_OPEN];
+    gnomon_open_scope open[MOST_OPEN] = {{.struct_size = sizeof *open}};
     CHECK_EQ(gnomon_thread_stack(0, open, MOST_OPEN), scope_count);
     for (int i = 0; i < scope_count; i++)
         CHECK(open[i].token == scopes[i]);
@@ -133,8 +133,8 @@ static void start(void)
     static int is_started;
     if (is_started++)
         return;
-    region = gnomon_region_get("scope", NULL);
-    range = gnomon_region_get("range", NULL);
+    region = gnomon_region_get("scope", NULL, GNOMON_KIND_SCOPE);
+    range = gnomon_region_get("range", NULL, GNOMON_KIND_SCOPE);
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     attach_probe();
     gnomon_end(gnomon_begin(region)); /* now the thread is known */

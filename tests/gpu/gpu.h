@@ -182,8 +182,9 @@ static inline void gpu_is_well(void)
 /* A scope of a name that is not known before, with a spin of `ns` in it. */
 static inline void scope_on(const char *name, cudaStream_t stream, double ns)
 {
-    gnomon_device_scope s = gnomon_begin_on(gnomon_region_get(name, NULL),
-                                            gnomon_cuda_device(), stream);
+    gnomon_device_scope s =
+        gnomon_begin_on(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE),
+                        gnomon_cuda_device(), stream);
     put_spin((uint64_t)ns, stream);
     gnomon_end_on(s);
 }

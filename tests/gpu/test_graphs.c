@@ -36,8 +36,9 @@ static void launch(const char *name, cudaGraphExec_t graph, double ns)
 {
     gate_close(stream);
     for (int i = 0; i < 3; i++) {
-        gnomon_device_scope s = gnomon_begin_on(gnomon_region_get(name, NULL),
-                                                gnomon_cuda_device(), stream);
+        gnomon_device_scope s =
+            gnomon_begin_on(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE),
+                            gnomon_cuda_device(), stream);
         CUDA(cudaGraphLaunch(graph, stream));
         gnomon_end_on(s);
     }
@@ -83,8 +84,9 @@ TEST(a_capture_inside_a_scope)
 {
     if (!begin())
         SKIP(NO_GPU);
-    gnomon_device_scope s = gnomon_begin_on(gnomon_region_get("around", NULL),
-                                            gnomon_cuda_device(), stream);
+    gnomon_device_scope s =
+        gnomon_begin_on(gnomon_region_get("around", NULL, GNOMON_KIND_SCOPE),
+                        gnomon_cuda_device(), stream);
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     put_spin(1000000, stream);
     gnomon_end_on(s);
@@ -140,8 +142,9 @@ TEST(the_legacy_stream_beside_a_capture)
     CUDA(cudaStreamCreate(&stream));
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     put_spin(1000000, stream);
-    gnomon_end_on(gnomon_begin_on(gnomon_region_get("legacy", NULL),
-                                  gnomon_cuda_device(), NULL));
+    gnomon_end_on(
+        gnomon_begin_on(gnomon_region_get("legacy", NULL, GNOMON_KIND_SCOPE),
+                        gnomon_cuda_device(), NULL));
     cudaGraphExec_t graph = end_capture(1);
     CHECK(graph != NULL);
     CHECK_EQ(health().timers_captured, 1);

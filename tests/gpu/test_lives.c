@@ -37,7 +37,7 @@ TEST(streams_are_destroyed)
 
 static gnomon_device_place place_of(cudaStream_t on)
 {
-    gnomon_device_place place = {NULL, 0};
+    gnomon_device_place place = {.struct_size = sizeof place};
     CHECK_EQ(gnomon_cuda_device()->place(on, &place), GNOMON_OK);
     return place;
 }

@@ -163,8 +163,9 @@ TEST(other_device_than_the_current)
     CUDA(cudaSetDevice(0));
     for (int i = 0; i < 10; i++) {
         /* The work goes where the stream is; a launch wants it current. */
-        gnomon_device_scope s = gnomon_begin_on(
-            gnomon_region_get("other", NULL), gnomon_cuda_device(), other);
+        gnomon_device_scope s =
+            gnomon_begin_on(gnomon_region_get("other", NULL, GNOMON_KIND_SCOPE),
+                            gnomon_cuda_device(), other);
         int current = -1;
         CUDA(cudaGetDevice(&current));
         CHECK_EQ(current, 0);
@@ -216,7 +217,7 @@ static double ms_now(void)
  * there is to say of it: the gate opens by itself after GATE_NS. */
 static void behind_a_gate(const char *name, int n)
 {
-    gnomon_region *region = gnomon_region_get(name, NULL);
+    gnomon_region *region = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
     double slowest = 0, begin, last;
     int which = 0;
     gate_close(stream);

@@ -45,14 +45,19 @@ void disabled_marks(int argument, const gnomon_link *from)
     gnomon_token token = gnomon_begin((once(), &region));
     gnomon_range range = gnomon_range_begin((once(), &region));
     int only_counted = argument + 1;
-    (void)gnomon_region_get(a_name(), a_name());
+    (void)gnomon_region_get(a_name(), a_name(), GNOMON_KIND_SCOPE);
+    (void)gnomon_region_get_n(a_name(), 1, a_name(), GNOMON_TO_NUL,
+                              GNOMON_KIND_MARK);
     gnomon_start(a_name());
+    gnomon_start_n(a_name(), 1);
+    gnomon_stop_n("marked name 15", 13);
     gnomon_stop("marked name 7");
     gnomon_stop(only_marked);
     gnomon_link_in((once(), from), only_in_marks());
     gnomon_counter((once(), &region), evaluated++);
     gnomon_mark((once(), &region));
     gnomon_thread_name(a_name());
+    gnomon_thread_name_n(a_name(), 1);
     gnomon_step();
     gnomon_step_at(GNOMON_CAST(uint64_t, once()));
     gnomon_range_end((once(), range));
@@ -107,7 +112,7 @@ static int calls(void)
             return __LINE__;
     if (gnomon_begin(GNOMON_NULL) != 0 || gnomon_range_begin(GNOMON_NULL) != 0)
         return __LINE__;
-    if (gnomon_region_get("x", "y") != GNOMON_NULL)
+    if (gnomon_region_get("x", "y", GNOMON_KIND_SCOPE) != GNOMON_NULL)
         return __LINE__;
     if (gnomon_setup(GNOMON_NULL) != GNOMON_OK ||
         gnomon_stage_begin("fit") != GNOMON_OK ||
@@ -118,6 +123,11 @@ static int calls(void)
         gnomon_configure(GNOMON_NULL) != GNOMON_OK ||
         gnomon_configure("simple") != GNOMON_ESTATE ||
         gnomon_error_text()[0] != 't')
+        return __LINE__;
+    if (gnomon_stage_begin_n("fit", 2) != GNOMON_OK ||
+        gnomon_metadata_n("key", 1, "1", 1) != GNOMON_OK ||
+        gnomon_configure_n("simple", 0) != GNOMON_OK ||
+        gnomon_configure_n("simple", 6) != GNOMON_ESTATE)
         return __LINE__;
     if (gnomon_spec(GNOMON_NULL, 0) != 0 || gnomon_spec(text, 8) != 0 ||
         text[0] != 0)
@@ -135,7 +145,10 @@ static int calls(void)
     if (gnomon_attach(GNOMON_NULL, GNOMON_NULL, "") != GNOMON_ESTATE ||
         gnomon_detach(GNOMON_NULL, GNOMON_NULL) != GNOMON_ENOENT ||
         gnomon_register(GNOMON_NULL) != GNOMON_OK ||
-        gnomon_summary("simple", GNOMON_NULL) != GNOMON_ESTATE)
+        gnomon_summary("simple", GNOMON_NULL) != GNOMON_ESTATE ||
+        gnomon_attach_n(GNOMON_NULL, GNOMON_NULL, "", 0) != GNOMON_ESTATE ||
+        gnomon_summary_n("simple", 6, GNOMON_NULL) != GNOMON_ESTATE ||
+        gnomon_snapshot_n(&profile, "simple", 6, 0) != GNOMON_ESTATE)
         return __LINE__;
     if (gnomon_snapshot(&profile, "simple", 0) != GNOMON_ESTATE ||
         profile != GNOMON_NULL ||

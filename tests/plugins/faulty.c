@@ -12,10 +12,13 @@ typedef struct faulty {
 } faulty;
 
 static const gnomon_option_info faulty_options[] = {
-    {"create", GNOMON_OPTION_INTEGER, "0", "what create returns"},
-    {"setup", GNOMON_OPTION_INTEGER, "0", "what setup returns"},
-    {"summary", GNOMON_OPTION_INTEGER, "0", "what summary returns"},
-    {NULL, 0, NULL, NULL},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "create", "0",
+     "what create returns"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "setup", "0",
+     "what setup returns"},
+    {sizeof(gnomon_option_info), GNOMON_OPTION_INTEGER, "summary", "0",
+     "what summary returns"},
+    {.key = NULL},
 };
 
 static int faulty_create(const gnomon_options *options, void **self)

@@ -12,7 +12,8 @@ static int user_create(const gnomon_options *options, void **self)
 {
     (void)options;
     *self = the_host->allocate(64);
-    own = the_host->region_get("of the plugin", "own");
+    own = the_host->region_get("of the plugin and more", 13, "own",
+                               GNOMON_TO_NUL, GNOMON_KIND_SCOPE);
     return *self ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
@@ -32,7 +33,7 @@ static int user_summary(void *self, const gnomon_profile *profile,
     gnomon_profile *p = NULL;
     the_host->health(&health);
     the_host->log("a line of the plugin");
-    int code = the_host->snapshot(&p, "host_user", 0);
+    int code = the_host->snapshot(&p, "host_user", GNOMON_TO_NUL, 0);
     out->print(out, "%d starts, %d marks refused, %s, %s, clock %s\n",
                (int)*(uint64_t *)self, (int)health.reentered, own->name,
                code == GNOMON_EBUSY ? "busy" : "not busy",

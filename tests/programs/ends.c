@@ -185,7 +185,7 @@ static int exits(const char *word)
         if (word[12] == 0)
             work(5);
         else
-            gnomon_region_get("nothing", NULL);
+            gnomon_region_get("nothing", NULL, GNOMON_KIND_SCOPE);
         pthread_create(&thread, NULL, work_and_end, NULL);
         pthread_exit(NULL);
     }

@@ -79,7 +79,7 @@ static void be_a_child(void)
         gnomon_step();
         gnomon_thread_name("child");
     }
-    if (gnomon_region_get("also only there", NULL)->mask ||
+    if (gnomon_region_get("also only there", NULL, GNOMON_KIND_SCOPE)->mask ||
         gnomon_configure("log") != GNOMON_ESTATE ||
         gnomon_stage_end() != GNOMON_ESTATE ||
         gnomon_thread_stack(0, NULL, 0) > 1000)

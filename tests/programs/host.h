@@ -108,7 +108,8 @@ static void host_rank(const char *text)
 
 static void host_scope(const char *name)
 {
-    gnomon_token token = gnomon_begin(gnomon_region_get(name, NULL));
+    gnomon_token token =
+        gnomon_begin(gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE));
     gnomon_end(token);
 }
 

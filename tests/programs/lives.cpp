@@ -37,7 +37,8 @@ struct marking {
     ~marking()
     {
         mark(name);
-        gnomon_token t = gnomon_begin(gnomon_region_get("open for ever", 0));
+        gnomon_token t = gnomon_begin(
+            gnomon_region_get("open for ever", 0, GNOMON_KIND_SCOPE));
         (void)t;
     }
 };

@@ -32,9 +32,10 @@ static void nest(void)
 /* The end of a scope ends what is open in it; actions outlive it. */
 static void cross(void)
 {
-    gnomon_token a = gnomon_begin(gnomon_region_get("a", NULL));
+    gnomon_token a =
+        gnomon_begin(gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE));
     gnomon_start("first");
-    (void)gnomon_begin(gnomon_region_get("b", NULL));
+    (void)gnomon_begin(gnomon_region_get("b", NULL, GNOMON_KIND_SCOPE));
     gnomon_start("second");
     gnomon_end(a);
     gnomon_stop("first");
@@ -56,8 +57,10 @@ static void on_thread(void *(*run)(void *), void *argument)
 
 static void wander(void)
 {
-    gnomon_range here = gnomon_range_begin(gnomon_region_get("here", "net"));
-    gnomon_range there = gnomon_range_begin(gnomon_region_get("there", "net"));
+    gnomon_range here =
+        gnomon_range_begin(gnomon_region_get("here", "net", GNOMON_KIND_RANGE));
+    gnomon_range there = gnomon_range_begin(
+        gnomon_region_get("there", "net", GNOMON_KIND_RANGE));
     on_thread(end_range, &there);
     gnomon_range_end(here);
 }
@@ -68,7 +71,7 @@ static void facts(void)
     for (int i = 0; i < 2; i++)
         GNOMON_COUNTER("loss", 2.5 - i);
     GNOMON_COUNTER("loss", 0.25); /* another place, the same counter */
-    gnomon_mark(gnomon_region_get("saved", "io"));
+    gnomon_mark(gnomon_region_get("saved", "io", GNOMON_KIND_MARK));
 }
 
 /* Regions live as long as the process, and so do their names. */
@@ -99,7 +102,7 @@ static void names(void)
     gnomon_stop(name);
     gnomon_start("not \xfe utf-8");
     gnomon_stop("not \xfe utf-8");
-    gnomon_mark(gnomon_region_get(name, name));
+    gnomon_mark(gnomon_region_get(name, name, GNOMON_KIND_MARK));
 }
 
 static void *named_thread(void *name)
@@ -129,7 +132,8 @@ static void *crowd_thread(void *number)
     for (int i = 0; i < 100; i++) {
         GNOMON_SCOPE("shared");
         snprintf(name, sizeof name, "name %d", i); /* all meet it at once */
-        gnomon_token t = gnomon_begin(gnomon_region_get(name, "crowd"));
+        gnomon_token t =
+            gnomon_begin(gnomon_region_get(name, "crowd", GNOMON_KIND_SCOPE));
         GNOMON_COUNTER("crowd", i);
         gnomon_end(t);
         gnomon_start("action");

@@ -6,7 +6,7 @@
 #            headers; src/report and src/profilers, which plugins are made of,
 #            themselves, src/report and public headers only; src/inject, beside
 #            the library, itself, platform and public headers only
-#   length   no file of src/ and include/ exceeds 400 lines
+#   length   no file of src/ and include/ exceeds 420 lines: about 400
 #   licence  each source file says its licence in its first two lines
 #
 # ROOT may be the word "broken": then a house is made that breaks every rule,
@@ -48,7 +48,7 @@ check_rooms() {
 check_length() {
     for file in $(find src include -name '*.[ch]'); do
         lines=$(wc -l < "$file")
-        [ "$lines" -le 400 ] || echo "$file: $lines lines"
+        [ "$lines" -le 420 ] || echo "$file: $lines lines"
     done
 }
 
@@ -83,7 +83,7 @@ echo '#include "mark/tree.h"' > src/inject/private.c
 echo '  #  include "nowhere.h"' > src/run/lost.c
 echo '#include <gnomon.h>' > src/run/brackets.c
 echo '#include "gnomon/base.h"' > src/attic/room.c
-seq 401 > include/long.h
+seq 421 > include/long.h
 check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;

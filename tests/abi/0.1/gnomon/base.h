@@ -100,7 +100,13 @@ GNOMON__CALL const char *gnomon_version(void);
 
 /* Public structs that may grow begin with `struct_size`; who fills or passes
  * one sets it to sizeof and zeroes the rest. A smaller one is completed with
- * zeroes, a larger one's extra is ignored. */
+ * zeroes, a larger one's extra is ignored. Elements of an array lie as far apart
+ * as the first one's struct_size says: a newer module's may be larger. */
+
+/* As the length of a text: up to its final NUL. Every call that takes a name has
+ * a form that ends in _n and takes its length in bytes too, for languages whose
+ * strings have no NUL. A NUL inside such a length is one byte that is not UTF-8. */
+#define GNOMON_TO_NUL (~GNOMON_CAST(size_t, 0))
 
 #ifdef GNOMON_DISABLE
 GNOMON__CALL const char *gnomon_error_name(int code)

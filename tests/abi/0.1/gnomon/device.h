@@ -21,6 +21,8 @@ GNOMON_BEGIN_DECLS
 
 /* Where a stream runs. Events made in one context are of use in it alone. */
 typedef struct gnomon_device_place {
+    uint32_t struct_size;
+    uint32_t reserved;
     void *context;
     uint64_t life; /* another one after the device was reset; 0: not known */
 } gnomon_device_place;
@@ -68,16 +70,19 @@ typedef struct gnomon_device {
 
 /* ---- Scopes on a stream -------------------------------------------------- */
 
-/* An open scope on a stream; all 0: not recorded. */
+/* An open scope on a stream. */
 typedef struct gnomon_device_scope {
-    gnomon_token token;
-    uint64_t timer;
+    uint32_t struct_size;
+    uint32_t timer;     /* gnomon's */
+    gnomon_token token; /* 0: not recorded */
 } gnomon_device_scope;
 
 #ifndef GNOMON_DISABLE
-GNOMON__SLOW_API gnomon_device_scope
-gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
-                     const gnomon_device *device, void *stream);
+/* Fills `scope`, of which only struct_size is set. */
+GNOMON__SLOW_API void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
+                                           const gnomon_device *device,
+                                           void *stream,
+                                           gnomon_device_scope *scope);
 GNOMON__SLOW_API void gnomon_end_on_slow(const gnomon_device_scope *scope);
 
 /* Begins a scope of `region` whose work goes into `stream`. End it on the same
@@ -86,11 +91,11 @@ GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
                                                   const gnomon_device *device,
                                                   void *stream)
 {
-    gnomon_device_scope none = {0, 0};
+    gnomon_device_scope scope = {sizeof(gnomon_device_scope), 0, 0};
     uint32_t mask = gnomon__mask(region);
-    if (__builtin_expect(mask == 0, 1))
-        return none;
-    return gnomon_begin_on_slow(region, mask, device, stream);
+    if (__builtin_expect(mask != 0, 0))
+        gnomon_begin_on_slow(region, mask, device, stream, &scope);
+    return scope;
 }
 
 /* Ends it; as gnomon_end for all that is wrong with `scope`. */
@@ -107,7 +112,7 @@ GNOMON_INLINE void gnomon__end_scope_on(gnomon_device_scope *scope)
 
 GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
 {
-    gnomon_device_scope none = {0, 0};
+    gnomon_device_scope none = {sizeof(gnomon_device_scope), 0, 0};
     return none;
 }
 
@@ -126,6 +131,8 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
 /* Names a stream for tools that show it. Copied. */
 GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
                                    const char *name);
+GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
+                                     const char *name, size_t length);
 
 /* A scope from here to the end of the block, on the host and in `stream`. As
  * GNOMON_SCOPE: a line of its own in a block. */
@@ -137,7 +144,7 @@ GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
                                                   const gnomon_device *device,
                                                   void *stream)
 {
-    gnomon_device_scope none = {0, 0};
+    gnomon_device_scope none = {0, 0, 0};
     (void)region;
     (void)device;
     (void)stream;
@@ -151,7 +158,7 @@ GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
 
 GNOMON_INLINE gnomon_device_scope gnomon__none_or(int nothing)
 {
-    gnomon_device_scope none = {0, 0};
+    gnomon_device_scope none = {0, 0, 0};
     (void)nothing;
     return none;
 }
@@ -164,8 +171,20 @@ GNOMON_INLINE void gnomon_stream_name(const gnomon_device *device, void *stream,
     (void)name;
 }
 
+GNOMON_INLINE void gnomon_stream_name_n(const gnomon_device *device,
+                                        void *stream, const char *name,
+                                        size_t length)
+{
+    (void)device;
+    (void)stream;
+    (void)name;
+    (void)length;
+}
+
 #define gnomon_stream_name(device, stream, name) \
     GNOMON__NOT(gnomon_stream_name(device, stream, name))
+#define gnomon_stream_name_n(device, stream, name, length) \
+    GNOMON__NOT(gnomon_stream_name_n(device, stream, name, length))
 #define gnomon_begin_on(region, device, stream) \
     gnomon__none_or(1 ? 0 : (gnomon_begin_on(region, device, stream), 0))
 #define gnomon_end_on(scope) GNOMON__NOT(gnomon_end_on(scope))

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Views: the equal filter, schedule and ranks under which profilers share a call
+ * tree. Inside control calls, but for the filter's upcall, which comes under the
+ * lock of marks; so views change under that lock too. */
+#include <string.h>
+
+#include "mark/sink.h"
+#include "mark/upcall.h"
+#include "platform/error.h"
+#include "run/run.h"
+
+gnomon__view *gnomon__views;
+
+static uint32_t view_count;
+
+/* A bit that was just attached may not be in its view yet. */
+int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
+{
+    const gnomon__view *v = gnomon__views;
+    while (v && !(v->bits >> bit & 1))
+        v = v->next;
+    return v && v->rank_on && gnomon__filter_takes(v->filter, name, category);
+}
+
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
+                      uint32_t batch)
+{
+    char why[128];
+    gnomon__view made = {.batch = batch, .tree_bit = GNOMON__BITS};
+    const char *schedule = gnomon__options_text(o, "schedule");
+    const char *ranks = gnomon__options_text(o, "ranks");
+    made.scheduled = schedule && !gnomon__schedule_parse(
+                                     &made.schedule, schedule, why, sizeof why);
+    made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
+    if (ranks && !(made.ranks = gnomon__strdup(ranks)))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
+    if (gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
+                              gnomon__options_text(o, "exclude"))) {
+        gnomon__free(made.ranks);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a filter");
+    }
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        if (v->batch == batch && v->scheduled == made.scheduled &&
+            same_text(v->ranks, made.ranks) &&
+            memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
+            gnomon__filter_equal(v->filter, made.filter)) {
+            gnomon__filter_destroy(made.filter);
+            gnomon__free(made.ranks);
+            *out = v;
+            return GNOMON_OK;
+        }
+    }
+    gnomon__view *v = gnomon__alloc(sizeof *v);
+    if (!v) {
+        gnomon__filter_destroy(made.filter);
+        gnomon__free(made.ranks);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
+    }
+    *v = made;
+    v->number = ++view_count;
+    gnomon__step_lock();
+    gnomon__lock();
+    v->next = gnomon__views;
+    gnomon__views = v;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    *out = v;
+    return GNOMON_OK;
+}
+
+void gnomon__view_drop(gnomon__view *v)
+{
+    if (v->refs)
+        return;
+    if (v->tree_bit < GNOMON__BITS)
+        gnomon__sink_detach(v->tree_bit);
+    gnomon__step_lock();
+    gnomon__lock();
+    gnomon__view **at = &gnomon__views;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__files_drop(v->number);
+    gnomon__filter_destroy(v->filter);
+    gnomon__free(v->ranks);
+    gnomon__free(v);
+}
+
+void gnomon__view_add_bit(gnomon__view *v, uint32_t bit)
+{
+    gnomon__step_lock();
+    gnomon__lock();
+    v->bits |= 1u << bit;
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__sink_filter(bit);
+}
+
+void gnomon__views_rank(int32_t rank)
+{
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        gnomon__step_lock();
+        gnomon__lock();
+        v->rank_on = gnomon__ranks_hold(v->ranks, rank);
+        gnomon__unlock();
+        gnomon__step_unlock();
+        for (uint32_t rest = v->bits; rest; rest &= rest - 1)
+            gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
+    }
+    gnomon__windows_refresh(0);
+}
+
+int gnomon__view_need_tree(gnomon__view *v)
+{
+    uint32_t bit;
+    if (v->tree_bit < GNOMON__BITS)
+        return GNOMON_OK;
+    int code = gnomon__sink_attach(GNOMON__SINK_TREE, NULL, NULL, &bit);
+    if (code)
+        return code;
+    v->tree_bit = bit;
+    v->generation = gnomon__sinks[bit].generation;
+    gnomon__view_add_bit(v, bit);
+    return GNOMON_OK;
+}
+
+void gnomon__views_forget(void)
+{
+    gnomon__inherited(gnomon__views);
+    gnomon__views = NULL;
+    view_count = 0;
+}
