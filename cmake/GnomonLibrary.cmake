@@ -32,13 +32,26 @@ endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
 # What runs at control calls and at the end alone, on a thread of ours, or some
-# times a second is made small; not so what a step goes through.
+# times a second is made small; not so what marks and steps go through, and what
+# builds each node of a profile.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
-  "/src/(report|run)/|/src/mark/pretty\\.c$"
-  "|/src/platform/(clock_[a-z_]*|error|os_[a-z]*)\\.c$"
-  "|/src/device/(clocks|cuda|cuda_driver|describe|name|reader|watch)\\.c$")
-set(GNOMON_STEP_SOURCES "/src/run/(stage|window|schedule)\\.c$")
+  "/src/(record|profile|report|profilers|run)/"
+  "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
+  "|utf8)\\.c$"
+  "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
+  "|repair|segment|sink|thread|thread_name|tree)\\.c$"
+  "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")
+string(CONCAT GNOMON_FAST_SOURCES
+  "/src/(profile/(build|fields|model|nodes|slots)|profilers/nvtx_calls"
+  "|run/(schedule|step|window))\\.c$")
+
+# What no profiler calls, of NVTX's headers above all, the linker leaves out.
+set(GNOMON_SECTION_OPTIONS)
+check_c_compiler_flag(-ffunction-sections GNOMON_HAS_SECTIONS)
+if(GNOMON_HAS_SECTIONS)
+  list(APPEND GNOMON_SECTION_OPTIONS -ffunction-sections -fdata-sections)
+endif()
 
 # Profilers, and what they print with, see public headers only, and so libc's
 # heap, and its loader: tests make those fail.
@@ -70,7 +83,8 @@ function(gnomon_compile target)
     GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>
     ${GNOMON_TLS_DEFINITIONS})
   target_compile_options(${target} PRIVATE
-    $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
+    $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>
+    ${GNOMON_SECTION_OPTIONS})
   # A project that disables marks for all it builds would disable us, too.
   target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
   gnomon_use_nvtx(${target})
@@ -83,12 +97,12 @@ function(gnomon_compile target)
         set_source_files_properties("${source}" PROPERTIES
           COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
       endif()
-    elseif(source MATCHES "/src/mark/(scope|hook)\\.c$")
+    elseif(source MATCHES "/src/mark/(scope|hook|paths|trees)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
     endif()
     if(source MATCHES "${GNOMON_COLD_SOURCES}" AND
-       NOT source MATCHES "${GNOMON_STEP_SOURCES}")
+       NOT source MATCHES "${GNOMON_FAST_SOURCES}")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_COLD_OPTIONS}")
     endif()
@@ -122,6 +136,9 @@ function(gnomon_export_symbols target)
     "LINKER:--version-script=${map}" LINKER:-z,nodelete)
   if(NOT GNOMON_SANITIZE)
     target_link_options(${target} PRIVATE LINKER:-z,defs)
+  endif()
+  if(GNOMON_HAS_SECTIONS)
+    target_link_options(${target} PRIVATE LINKER:--gc-sections)
   endif()
   set_target_properties(${target} PROPERTIES LINK_DEPENDS "${map}")
 endfunction()

@@ -11,6 +11,7 @@
 
 #include "gnomon/profiler.h"
 
+/* What is open is in the first node, on the one track, since 1.5 s. */
 typedef struct fake_profile {
     gnomon_profile base; /* first */
     const gnomon_stage_info *stages;
@@ -26,6 +27,8 @@ static inline size_t fake_count(const gnomon_profile *profile, int entity)
            : entity == GNOMON_REGIONS ? p->region_count
            : entity == GNOMON_NODES   ? p->node_count
            : entity == GNOMON_OPENS   ? p->open_count
+           : entity == GNOMON_RUNS    ? p->open_count > 0
+           : entity == GNOMON_TRACKS  ? p->open_count > 0
                                       : 0;
 }
 
@@ -42,6 +45,13 @@ static inline int fake_get(const gnomon_profile *profile, int entity,
         *(gnomon_region_info *)info = p->regions[number];
     else if (entity == GNOMON_NODES)
         *(gnomon_node_info *)info = p->nodes[number];
+    else if (entity == GNOMON_OPENS)
+        *(gnomon_open_info *)info =
+            (gnomon_open_info){.track = 1, .node = 1, .begin_ns = 1000000000};
+    else if (entity == GNOMON_RUNS)
+        *(gnomon_run_info *)info = (gnomon_run_info){.now_ns = 2500000000};
+    else if (entity == GNOMON_TRACKS)
+        *(gnomon_track_info *)info = (gnomon_track_info){.name = "main"};
     else
         return GNOMON_EINVAL;
     return GNOMON_OK;

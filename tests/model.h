@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A model of what marks mean: slow, plain, and written from the documents, not
- * from the recorder. It keeps every execution, and every duration by path.
+ * from the recorder. It keeps every execution, and every duration by path and by
+ * the stage in which it began.
  *
  * Time is the test clock: model_pass gives each ns to the innermost open scope
  * of each thread, as each view sees it. model_compare.h holds it against a
@@ -22,13 +23,18 @@
 enum model_kind { MODEL_SCOPE, MODEL_ACTION, MODEL_RANGE };
 
 /* A path on one thread as one view sees it. */
-typedef struct model_node {
+typedef struct model_path {
     int view, thread, parent, region, is_range;
-    uint32_t stage;
-    uint64_t self;
-    int crossed; /* a child outlived it, or it its parent */
-    int first;   /* its first end, as the number of an operation; 0: none */
     int exec;    /* open: which; else NOWHERE */
+    int crossed; /* a child outlived it, or it its parent */
+} model_path;
+
+/* What a path came to in the stage in which executions began. */
+typedef struct model_node {
+    int path;
+    uint32_t stage;
+    uint64_t self, count, late; /* late: of these, ended when it was over */
+    int first; /* its first end, as the number of an operation; 0: none */
 } model_node;
 
 /* Something finished: `ns` at a node. */
@@ -40,30 +46,41 @@ typedef struct model_event {
 typedef struct model_exec {
     uint64_t token; /* what the library called it; actions: 0 */
     enum model_kind kind;
-    int thread, region, is_open, config;
+    int thread, region, is_open, config, offs;
     uint32_t stage;
     uint64_t begin;
     int view[MODEL_VIEWS]; /* the serial of the view that saw it; 0: none */
     int node[MODEL_VIEWS];
+    int path[MODEL_VIEWS];
 } model_exec;
 
 typedef struct model_view {
     int serial; /* 0: the place is free */
-    int filter, has_tree;
+    int filter, schedule, has_tree, has_report, has_file;
+    uint32_t since;                                /* stage */
     uint64_t starts, stops, marks, steps, samples; /* that a hook must get */
+    uint64_t reports;
 } model_view;
 
 typedef struct model_counter {
     int view, thread, region;
     uint32_t stage;
-    uint64_t count;
+    uint64_t count, nans;
     double last, min, max, sum;
 } model_counter;
 
 typedef struct model_link {
-    int view, from, to, kind;
+    int view, from, to, kind; /* from path to path */
+    uint32_t stage;
     uint64_t count;
 } model_link;
+
+/* How long a view recorded in a stage. */
+typedef struct model_recorded {
+    int view;
+    uint32_t stage;
+    uint64_t ns;
+} model_recorded;
 
 typedef struct model_stage {
     char name[8];
@@ -75,7 +92,10 @@ typedef struct model_stage {
 typedef struct model {
     uint64_t now;
     int operation, serials, config;
+    int offs; /* how often nobody was left attached */
     model_view views[MODEL_VIEWS];
+    model_path paths[MODEL_NODES];
+    int path_count;
     model_node nodes[MODEL_NODES];
     int node_count;
     model_event events[MODEL_EVENTS];
@@ -86,14 +106,18 @@ typedef struct model {
     int counter_count;
     model_link links[2048];
     int link_count;
+    model_recorded recorded[2048];
+    int recorded_count;
     model_stage stages[MODEL_STAGES];
     int stage_count;                          /* the last one is open */
     int action[MODEL_THREADS][MODEL_REGIONS]; /* exec, or NOWHERE */
     gnomon_health health; /* what the program's mistakes must have counted */
 } model;
 
-/* Which regions a filter takes: the generator's table, by name. */
+/* Which regions a filter takes, and whether a schedule records after so many steps
+ * of a stage: the generator's tables. */
 static int model_takes(int filter, int region);
+static int model_is_window(int schedule, uint64_t steps);
 
 /* Clears what was used: all of it is more than a megabyte. */
 #define MODEL_CLEAR(rows, count) \
@@ -101,16 +125,19 @@ static int model_takes(int filter, int region);
 
 static void model_start(model *m)
 {
+    MODEL_CLEAR(m->paths, m->path_count);
     MODEL_CLEAR(m->nodes, m->node_count);
     MODEL_CLEAR(m->events, m->event_count);
     MODEL_CLEAR(m->execs, m->exec_count);
     MODEL_CLEAR(m->counters, m->counter_count);
     MODEL_CLEAR(m->links, m->link_count);
+    MODEL_CLEAR(m->recorded, m->recorded_count);
     MODEL_CLEAR(m->stages, m->stage_count);
     memset(m->views, 0, sizeof m->views);
     memset(&m->health, 0, sizeof m->health);
-    m->operation = m->serials = m->config = m->node_count = m->event_count =
-        m->exec_count = m->counter_count = m->link_count = 0;
+    m->operation = m->serials = m->config = m->offs = m->path_count =
+        m->node_count = m->event_count = m->exec_count = m->counter_count =
+            m->link_count = m->recorded_count = 0;
     m->now = gnomon__test_ticks;
     m->stage_count = 1;
     for (int t = 0; t < MODEL_THREADS; t++)
@@ -153,50 +180,97 @@ static int model_seen(const model *m, const model_exec *e)
     return 0;
 }
 
+/* Whether view `v` records what begins now. */
+static int model_records(model *m, int v, int region)
+{
+    const model_view *view = &m->views[v];
+    return view->serial && model_takes(view->filter, region) &&
+           model_is_window(view->schedule, model_stage_now(m)->steps);
+}
+
 /* The innermost open scope of the thread that the view saw begin: the one that
- * began last. Its node; NOWHERE: none. */
-static int model_innermost(const model *m, int v, int thread)
+ * began last. NULL: none. */
+static const model_exec *model_inside(const model *m, int v, int thread)
 {
     for (int i = m->exec_count; i-- > 0;) {
         const model_exec *e = &m->execs[i];
         if (e->is_open && e->thread == thread && e->kind != MODEL_RANGE &&
             model_saw(m, e, v))
-            return e->node[v];
+            return e;
     }
-    return NOWHERE;
+    return NULL;
+}
+
+/* Its path; NOWHERE: none. */
+static int model_innermost(const model *m, int v, int thread)
+{
+    const model_exec *e =
+        m->views[v].serial ? model_inside(m, v, thread) : NULL;
+    return e ? e->path[v] : NOWHERE;
+}
+
+static void model_record(model *m, int view, uint64_t ns)
+{
+    uint32_t stage = (uint32_t)m->stage_count;
+    int i = 0;
+    while (i < m->recorded_count &&
+           (m->recorded[i].view != view || m->recorded[i].stage != stage))
+        i++;
+    if (i == m->recorded_count)
+        m->recorded[m->recorded_count++] = (model_recorded){view, stage, 0};
+    m->recorded[i].ns += ns;
 }
 
 static void model_pass(model *m, uint64_t ns)
 {
+    const model_stage *s = model_stage_now(m);
     m->now += ns;
-    for (int v = 0; v < MODEL_VIEWS; v++)
-        for (int t = 0; m->views[v].serial && t < MODEL_THREADS; t++) {
-            int node = model_innermost(m, v, t);
-            if (node != NOWHERE)
-                m->nodes[node].self += ns;
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        if (!m->views[v].serial)
+            continue;
+        if ((s->was_opened || s->was_marked) &&
+            model_is_window(m->views[v].schedule, s->steps))
+            model_record(m, m->views[v].serial, ns);
+        for (int t = 0; t < MODEL_THREADS; t++) {
+            const model_exec *e = model_inside(m, v, t);
+            if (e)
+                m->nodes[e->node[v]].self += ns;
         }
+    }
 }
 
-static int model_node_of(model *m, int v, int thread, int parent, int region,
-                         uint32_t stage, int is_range)
+static int model_path_of(model *m, int v, int thread, int parent, int region,
+                         int is_range)
 {
     int view = m->views[v].serial;
-    for (int i = 0; i < m->node_count; i++) {
-        const model_node *n = &m->nodes[i];
-        if (n->view == view && n->thread == thread && n->parent == parent &&
-            n->region == region && n->stage == stage && n->is_range == is_range)
+    for (int i = 0; i < m->path_count; i++) {
+        const model_path *p = &m->paths[i];
+        if (p->view == view && p->thread == thread && p->parent == parent &&
+            p->region == region && p->is_range == is_range)
             return i;
     }
-    m->nodes[m->node_count] = (model_node){
-        view, thread, parent, region, is_range, stage, 0, 0, 0, NOWHERE};
+    m->paths[m->path_count] =
+        (model_path){view, thread, parent, region, is_range, NOWHERE, 0};
+    return m->path_count++;
+}
+
+static int model_node_of(model *m, int path, uint32_t stage)
+{
+    for (int i = 0; i < m->node_count; i++)
+        if (m->nodes[i].path == path && m->nodes[i].stage == stage)
+            return i;
+    m->nodes[m->node_count] = (model_node){.path = path, .stage = stage};
     return m->node_count++;
 }
 
 static void model_log(model *m, int node, uint64_t ns)
 {
+    model_node *n = &m->nodes[node];
     m->events[m->event_count++] = (model_event){node, ns};
-    if (!m->nodes[node].first)
-        m->nodes[node].first = m->operation;
+    n->count++;
+    n->late += n->stage != (uint32_t)m->stage_count;
+    if (!n->first)
+        n->first = m->operation;
 }
 
 /* A stage begins with its first mark, if that comes before its opening. */
@@ -218,10 +292,11 @@ static int model_begin(model *m, int thread, int region, enum model_kind kind)
                       .region = region,
                       .is_open = 1,
                       .config = m->config,
+                      .offs = m->offs,
                       .stage = (uint32_t)m->stage_count,
                       .begin = m->now};
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!m->views[v].serial || !model_takes(m->views[v].filter, region))
+        if (!model_records(m, v, region))
             continue;
         m->views[v].starts++;
         e->view[v] = m->views[v].serial;
@@ -230,12 +305,10 @@ static int model_begin(model *m, int thread, int region, enum model_kind kind)
         if (kind == MODEL_RANGE)
             continue;
         int parent = model_innermost(m, v, thread);
-        e->node[v] = model_node_of(m, v, thread, parent, region, e->stage, 0);
+        e->path[v] = model_path_of(m, v, thread, parent, region, 0);
+        e->node[v] = model_node_of(m, e->path[v], e->stage);
+        m->paths[e->path[v]].exec = m->exec_count;
     }
-    /* Only now: it is no parent of its own. */
-    for (int v = 0; v < MODEL_VIEWS; v++)
-        if (model_saw(m, e, v) && kind != MODEL_RANGE)
-            m->nodes[e->node[v]].exec = m->exec_count;
     return m->exec_count++;
 }
 
@@ -249,8 +322,8 @@ static void model_cross(model *m, const model_exec *e, int v)
         if (!inner->is_open || inner->thread != e->thread ||
             inner->kind == MODEL_RANGE || !model_saw(m, inner, v))
             continue;
-        for (int n = inner->node[v]; n != NOWHERE; n = m->nodes[n].parent)
-            m->nodes[n].crossed = 1;
+        for (int p = inner->path[v]; p != NOWHERE; p = m->paths[p].parent)
+            m->paths[p].crossed = 1;
     }
 }
 
@@ -263,10 +336,11 @@ static void model_close(model *m, int exec, int thread)
         m->views[v].stops++;
         int node = e->node[v];
         if (e->kind == MODEL_RANGE) {
-            node = model_node_of(m, v, thread, NOWHERE, e->region, e->stage, 1);
+            int path = model_path_of(m, v, thread, NOWHERE, e->region, 1);
+            node = model_node_of(m, path, e->stage);
         } else {
             model_cross(m, e, v);
-            m->nodes[node].exec = NOWHERE;
+            m->paths[e->path[v]].exec = NOWHERE;
         }
         model_log(m, node, m->now - e->begin);
     }
@@ -323,7 +397,7 @@ static void model_start_action(model *m, int thread, int region)
         return;
     if (*action != NOWHERE) {
         const model_exec *e = &m->execs[*action];
-        if (e->config == m->config || model_seen(m, e)) {
+        if (e->offs == m->offs || model_seen(m, e)) {
             m->health.twice++;
             return;
         }

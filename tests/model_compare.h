@@ -10,14 +10,28 @@
 /* The generator's regions. */
 static const char *model_region_name(int region);
 
+/* What the stages of a profile are: one, the open or the one whose report it is; each
+ * by itself, as a file has those that are over; or all of a name as one. */
+enum model_scope { MODEL_ONE, MODEL_FILE, MODEL_NAMES };
+
 typedef struct model_match {
     const model *m;
     const gnomon_profile *p;
+    enum model_scope scope;
     int view;              /* serial */
-    uint32_t only;         /* the stage, or 0: all */
-    int node[MODEL_NODES]; /* of the model, by number in the profile */
-    uint64_t first[MODEL_NODES];
+    int path[MODEL_NODES]; /* of the model, by number in the profile */
+    gnomon_node_info node[MODEL_NODES];
+    gnomon_stage_info stages[MODEL_STAGES];
+    size_t node_count, stage_count;
 } model_match;
+
+static model_match model_x;
+
+/* What the stages of one number in the profile came to on a path. */
+typedef struct model_sum {
+    uint64_t count, late, total, self, min, max;
+    int first, is_open;
+} model_sum;
 
 /* The cell of a duration, by trying: 32 of one ns, then 16 an octave. */
 static uint32_t model_cell(uint64_t ns)
@@ -32,32 +46,148 @@ static uint32_t model_cell(uint64_t ns)
     return cell;
 }
 
-static int model_counted(const model *m, int node)
+/* ---- Stages ---------------------------------------------------------------------- */
+
+/* Whether the profile's stage `number` has the model's `stage` in it. */
+static int model_is_in(const model_match *x, size_t number, uint32_t stage)
 {
-    for (int i = 0; i < m->event_count; i++)
-        if (m->events[i].node == node)
-            return 1;
+    const gnomon_stage_info *s = &x->stages[number];
+    if (x->scope != MODEL_NAMES)
+        return s->ordinal == stage;
+    return strcmp(x->m->stages[stage - 1].name, s->name) == 0 &&
+           model_stage_is_due(x->m, stage);
+}
+
+/* 0: it is left out. */
+static size_t model_stage_number(const model_match *x, uint32_t stage)
+{
+    size_t i = 1;
+    while (i <= x->stage_count && !model_is_in(x, i, stage))
+        i++;
+    return i <= x->stage_count ? i : 0;
+}
+
+static uint64_t model_begin_of(const model *m, const model_stage *s)
+{
+    uint64_t begin = s->was_opened ? s->opened : s->is_over ? s->ended : m->now;
+    return s->was_marked && s->marked < begin ? s->marked : begin;
+}
+
+static uint64_t model_late_in(const model_match *x, uint32_t stage)
+{
+    uint64_t late = 0;
+    for (int i = 0; i < x->m->node_count; i++) {
+        const model_node *n = &x->m->nodes[i];
+        if (n->stage == stage && x->m->paths[n->path].view == x->view)
+            late += n->late;
+    }
+    return late;
+}
+
+static uint64_t model_recorded_in(const model_match *x, uint32_t stage)
+{
+    for (int i = 0; i < x->m->recorded_count; i++)
+        if (x->m->recorded[i].view == x->view &&
+            x->m->recorded[i].stage == stage)
+            return x->m->recorded[i].ns;
     return 0;
 }
 
-static int model_stage_taken(const model_match *x, uint32_t stage)
+static int model_same_stage(const model_match *x, size_t number)
 {
-    return !x->only || stage == x->only;
+    const gnomon_stage_info *s = &x->stages[number];
+    uint64_t begin = UINT64_MAX, end = 0, late = 0, recorded = 0;
+    model_stage all = {.step_min = UINT64_MAX};
+    uint32_t count = 0, last = 0;
+    int ok = 1, is_over = 1;
+    for (uint32_t i = 1; i <= (uint32_t)x->m->stage_count; i++) {
+        const model_stage *o = &x->m->stages[i - 1];
+        if (!model_is_in(x, number, i))
+            continue;
+        uint64_t its = model_begin_of(x->m, o);
+        begin = its < begin ? its : begin;
+        end = o->is_over ? o->ended : x->m->now;
+        is_over = o->is_over;
+        last = i;
+        count++;
+        late += model_late_in(x, i);
+        recorded += model_recorded_in(x, i);
+        all.steps += o->steps;
+        all.step_total += o->step_total;
+        if (o->steps && o->step_min < all.step_min)
+            all.step_min = o->step_min;
+        if (o->steps && o->step_max > all.step_max)
+            all.step_max = o->step_max;
+    }
+    if (!CHECK(count > 0))
+        return 0;
+    ok &= CHECK_STR(s->name, x->m->stages[last - 1].name);
+    ok &= CHECK_EQ(s->ordinal, last) & CHECK_EQ(s->count, count);
+    ok &= CHECK_EQ(s->ended, is_over) & CHECK_EQ(s->late, late);
+    ok &= CHECK_EQ(s->begin_ns, begin) & CHECK_EQ(s->end_ns, end);
+    ok &= CHECK_EQ(s->recorded_ns, recorded);
+    ok &= CHECK_EQ(s->steps == NULL, all.steps == 0);
+    if (!s->steps || !ok)
+        return ok;
+    ok &= CHECK_EQ(s->steps->count, all.steps);
+    ok &= CHECK_EQ(s->steps->total_ns, all.step_total);
+    ok &= CHECK_EQ(s->steps->min_ns, all.step_min);
+    ok &= CHECK_EQ(s->steps->max_ns, all.step_max);
+    return ok;
 }
 
-/* A path is in the profile if something ended or is open in it in the stage, or
- * in a path below. */
-static int model_taken(const model_match *x, int node)
+/* All that are to be there are there once; `since`: those of a file. */
+static int model_same_stages(const model_match *x, uint32_t since)
+{
+    int ok = 1;
+    size_t numbers = 0;
+    for (size_t i = 1; i <= x->stage_count; i++)
+        ok = ok && model_same_stage(x, i);
+    if (x->scope == MODEL_ONE)
+        return ok & CHECK_EQ(x->stage_count, 1);
+    for (uint32_t i = 1; ok && i <= (uint32_t)x->m->stage_count; i++) {
+        if (x->scope == MODEL_FILE ? i < since || !x->m->stages[i - 1].is_over
+                                   : !model_stage_is_due(x->m, i))
+            continue;
+        size_t number = model_stage_number(x, i);
+        ok &= CHECK(number != 0);
+        numbers += x->stages[number].ordinal == i;
+    }
+    return ok & CHECK_EQ(numbers, x->stage_count);
+}
+
+/* ---- Nodes ----------------------------------------------------------------------- */
+
+static model_sum model_sum_of(const model_match *x, int path, size_t number,
+                              uint64_t *cells)
 {
     const model *m = x->m;
-    const model_node *n = &m->nodes[node];
-    if (model_stage_taken(x, n->stage) &&
-        (n->exec != NOWHERE || model_counted(m, node)))
-        return 1;
-    for (int i = 0; i < m->node_count; i++)
-        if (m->nodes[i].parent == node && model_taken(x, i))
-            return 1;
-    return 0;
+    model_sum sum = {.min = UINT64_MAX};
+    for (int n = 0; n < m->node_count; n++) {
+        const model_node *node = &m->nodes[n];
+        if (node->path != path || !model_is_in(x, number, node->stage))
+            continue;
+        sum.count += node->count;
+        sum.late += node->late;
+        sum.self += node->self;
+        if (node->first && (!sum.first || node->first < sum.first))
+            sum.first = node->first;
+        for (int i = 0; node->count && i < m->event_count; i++) {
+            const model_event *e = &m->events[i];
+            if (e->node != n)
+                continue;
+            sum.total += e->ns;
+            sum.min = e->ns < sum.min ? e->ns : sum.min;
+            sum.max = e->ns > sum.max ? e->ns : sum.max;
+            if (cells)
+                cells[model_cell(e->ns)]++;
+        }
+    }
+    int exec = m->paths[path].exec;
+    sum.is_open =
+        exec != NOWHERE && model_is_in(x, number, m->execs[exec].stage);
+    sum.min = sum.count ? sum.min : 0;
+    return sum;
 }
 
 static int model_thread_of(const gnomon_profile *p, uint32_t track)
@@ -71,43 +201,32 @@ static int model_thread_of(const gnomon_profile *p, uint32_t track)
 
 static int model_find(const model_match *x, const gnomon_node_info *n)
 {
-    const model *m = x->m;
-    gnomon_stage_info s = {0};
-    if (n->stage)
-        gnomon_profile_stage(x->p, n->stage, &s);
     int thread = model_thread_of(x->p, n->track);
-    int parent = n->parent ? x->node[n->parent] : NOWHERE;
-    for (int i = 0; i < m->node_count; i++) {
-        const model_node *o = &m->nodes[i];
+    int parent = n->parent ? x->path[n->parent] : NOWHERE;
+    for (int i = 0; i < x->m->path_count; i++) {
+        const model_path *o = &x->m->paths[i];
         if (o->view == x->view && o->thread == thread && o->parent == parent &&
             o->is_range == !!(n->flags & GNOMON_NODE_RANGE) &&
-            (n->stage ? o->stage == s.ordinal
-                      : !model_stage_taken(x, o->stage) && model_taken(x, i)) &&
             strcmp(model_region_name(o->region), node_name(x->p, n)) == 0)
             return i;
     }
     return NOWHERE;
 }
 
-static int model_same_stats(const model *m, int node, const gnomon_stats *s)
+/* The node of a path in a stage of the profile; 0: there is none. */
+static size_t model_node_at(const model_match *x, int path, size_t stage)
 {
-    static uint64_t cells[1024];
-    uint64_t count = 0, total = 0, min = UINT64_MAX, max = 0;
+    size_t i = 1;
+    while (i <= x->node_count &&
+           (x->path[i] != path || x->node[i].stage != stage))
+        i++;
+    return i <= x->node_count ? i : 0;
+}
+
+static int model_same_cells(const gnomon_stats *s, uint64_t *cells,
+                            uint64_t count)
+{
     int ok = 1;
-    memset(cells, 0, sizeof cells);
-    for (int i = 0; i < m->event_count; i++) {
-        const model_event *e = &m->events[i];
-        if (e->node != node)
-            continue;
-        count++;
-        total += e->ns;
-        min = e->ns < min ? e->ns : min;
-        max = e->ns > max ? e->ns : max;
-        cells[model_cell(e->ns)]++;
-    }
-    ok &= CHECK_EQ(s->count, count) & CHECK_EQ(s->total_ns, total);
-    ok &= CHECK_EQ(s->self_ns, m->nodes[node].self);
-    ok &= CHECK_EQ(s->min_ns, count ? min : 0) & CHECK_EQ(s->max_ns, max);
     for (size_t i = 0; i < s->cell_count; i++) {
         uint64_t *cell = &cells[s->cells[i].cell & 1023];
         ok &= CHECK_EQ(s->cells[i].count, *cell);
@@ -117,31 +236,67 @@ static int model_same_stats(const model *m, int node, const gnomon_stats *s)
     return ok & CHECK_EQ(count, 0); /* so no cell is missing */
 }
 
-static int model_same_node(model_match *x, size_t number)
+static int model_same_node(const model_match *x, size_t number)
 {
-    gnomon_node_info n;
-    gnomon_profile_node(x->p, number, &n);
-    int node = x->node[number] = model_find(x, &n);
-    x->first[number] = n.first;
-    if (!CHECK(node != NOWHERE))
+    static uint64_t cells[1024];
+    const gnomon_node_info *n = &x->node[number];
+    int path = x->path[number], exec = x->m->paths[path].exec;
+    int ok = CHECK(model_node_at(x, path, n->stage) == number); /* but one */
+    if (n->parent && n->stage && x->node[n->parent].stage != n->stage)
+        ok &= CHECK(!x->node[n->parent].stage &&
+                    !model_node_at(x, x->path[n->parent], n->stage));
+    if (!n->stage) { /* leads to others, or is open since a stage left out */
+        int is_open =
+            exec != NOWHERE && !model_stage_number(x, x->m->execs[exec].stage);
+        ok &= CHECK(!n->host);
+        return ok & (x->scope == MODEL_FILE || CHECK_EQ(n->open, is_open));
+    }
+    memset(cells, 0, sizeof cells);
+    model_sum sum = model_sum_of(x, path, n->stage, cells);
+    if (!CHECK(n->host != NULL))
         return 0;
-    const model_node *o = &x->m->nodes[node];
-    int ok = CHECK(model_taken(x, node));
-    ok &= CHECK_EQ(n.open, o->exec != NOWHERE);
-    ok &= CHECK_EQ(n.first != 0, o->first != 0);
-    if (n.flags & GNOMON_NODE_CROSSED)
-        ok &= CHECK(o->crossed || x->m->health.crossed);
-    ok &= CHECK_EQ(n.host != NULL, model_stage_taken(x, o->stage));
-    if (n.host)
-        ok &= model_same_stats(x->m, node, n.host);
-    for (size_t i = 1; i < number; i++) {
-        const model_node *b = &x->m->nodes[x->node[i]];
-        ok &= CHECK(x->node[i] != node);
-        if (o->first && b->first && o->first != b->first)
-            ok &= CHECK_EQ(x->first[i] < n.first, b->first < o->first);
+    ok &= CHECK_EQ(n->host->count, sum.count);
+    ok &= CHECK_EQ(n->host->total_ns, sum.total);
+    ok &= CHECK_EQ(n->host->self_ns, sum.self);
+    ok &= CHECK_EQ(n->host->min_ns, sum.min);
+    ok &= CHECK_EQ(n->host->max_ns, sum.max);
+    ok &= model_same_cells(n->host, cells, sum.count);
+    ok &= CHECK_EQ(n->first != 0, sum.first != 0);
+    if (x->scope != MODEL_FILE)
+        ok &= CHECK_EQ(n->open, sum.is_open);
+    if (n->flags & GNOMON_NODE_CROSSED)
+        ok &= CHECK(x->m->paths[path].crossed || x->m->health.crossed);
+    for (size_t i = 1; x->scope == MODEL_ONE && i < number; i++) {
+        int first =
+            x->node[i].stage ? model_sum_of(x, x->path[i], 1, NULL).first : 0;
+        if (sum.first && first && sum.first != first)
+            ok &= CHECK_EQ(x->node[i].first < n->first, first < sum.first);
+    }
+    if (!ok)
+        fprintf(stderr, "    node %zu: %s, stage %u, path %d\n", number,
+                node_name(x->p, n), (unsigned)n->stage, path);
+    return ok;
+}
+
+/* All that came to something, or is open, is there. */
+static int model_has_all(const model_match *x)
+{
+    int ok = 1;
+    for (int i = 0; i < x->m->path_count; i++) {
+        if (x->m->paths[i].view != x->view)
+            continue;
+        for (size_t s = 1; s <= x->stage_count; s++) {
+            model_sum sum = model_sum_of(x, i, s, NULL);
+            if ((sum.count || sum.self || sum.is_open) &&
+                !CHECK(model_node_at(x, i, s)))
+                ok = !fprintf(stderr, "    no node of %s, stage %zu, path %d\n",
+                              model_region_name(x->m->paths[i].region), s, i);
+        }
     }
     return ok;
 }
+
+/* ---- Opens, links, counters -------------------------------------------------------- */
 
 static int model_same_opens(const model_match *x)
 {
@@ -150,119 +305,133 @@ static int model_same_opens(const model_match *x)
     for (size_t i = 1; i <= count; i++) {
         gnomon_open_info o;
         gnomon_profile_open(x->p, i, &o);
-        int exec = x->m->nodes[x->node[o.node]].exec;
+        int exec = x->m->paths[x->path[o.node]].exec;
         if (CHECK(exec != NOWHERE))
             ok &= CHECK_EQ(o.begin_ns, x->m->execs[exec].begin);
     }
-    for (int i = 0; i < x->m->node_count; i++)
-        opens += x->m->nodes[i].view == x->view &&
-                 x->m->nodes[i].exec != NOWHERE && model_taken(x, i);
+    for (int i = 0; i < x->m->path_count; i++)
+        opens +=
+            x->m->paths[i].view == x->view && x->m->paths[i].exec != NOWHERE;
     return ok & CHECK_EQ(count, opens);
 }
 
+/* From path to path, in whichever of the profile's stages. */
 static int model_same_links(const model_match *x)
 {
     int ok = 1;
-    size_t links = 0, count = gnomon_profile_count(x->p, GNOMON_LINKS);
+    uint64_t expected = 0, all = 0;
+    size_t count = gnomon_profile_count(x->p, GNOMON_LINKS);
+    for (size_t k = 1; k <= count; k++) {
+        gnomon_link_info info;
+        gnomon_profile_link(x->p, k, &info);
+        all += info.count;
+    }
     for (int i = 0; i < x->m->link_count; i++) {
         const model_link *l = &x->m->links[i];
-        if (l->view != x->view || !model_taken(x, l->from) ||
-            !model_taken(x, l->to))
+        if (l->view != x->view || !model_stage_number(x, l->stage))
             continue;
-        links++;
-        uint64_t found = 0;
+        expected += l->count;
+        uint64_t found = 0, its = 0;
+        for (int k = 0; k < x->m->link_count; k++) {
+            const model_link *o = &x->m->links[k];
+            if (o->from == l->from && o->to == l->to && o->kind == l->kind &&
+                model_stage_number(x, o->stage))
+                its += o->count;
+        }
         for (size_t k = 1; k <= count; k++) {
             gnomon_link_info info;
             gnomon_profile_link(x->p, k, &info);
-            if (x->node[info.from] == l->from && x->node[info.to] == l->to &&
+            if (x->path[info.from] == l->from && x->path[info.to] == l->to &&
                 (int)info.kind == l->kind)
-                found = info.count;
+                found += info.count;
         }
-        ok &= CHECK_EQ(found, l->count);
+        ok &= CHECK_EQ(found, its);
     }
-    return ok & CHECK_EQ(count, links);
+    return ok & CHECK_EQ(all, expected);
+}
+
+static model_counter model_counter_in(const model_match *x,
+                                      const model_counter *of, size_t stage)
+{
+    model_counter sum = {.view = 0};
+    for (int i = 0; i < x->m->counter_count; i++) {
+        const model_counter *c = &x->m->counters[i];
+        if (c->view != x->view || c->thread != of->thread ||
+            c->region != of->region || !model_is_in(x, stage, c->stage))
+            continue;
+        sum.nans += c->nans;
+        if (!c->count)
+            continue;
+        sum.min = !sum.count || c->min < sum.min ? c->min : sum.min;
+        sum.max = !sum.count || c->max > sum.max ? c->max : sum.max;
+        sum.last = c->last; /* they lie in the order of their stages */
+        sum.sum += c->sum;
+        sum.count += c->count;
+    }
+    return sum;
 }
 
 static int model_same_counters(const model_match *x)
 {
     int ok = 1;
-    size_t counters = 0, count = gnomon_profile_count(x->p, GNOMON_COUNTERS);
     for (int i = 0; i < x->m->counter_count; i++) {
         const model_counter *c = &x->m->counters[i];
-        if (c->view != x->view || !model_stage_taken(x, c->stage))
+        size_t number = model_stage_number(x, c->stage), found = 0;
+        if (c->view != x->view || !number)
             continue;
-        counters++;
-        int found = 0;
-        for (size_t k = 1; k <= count; k++) {
+        model_counter sum = model_counter_in(x, c, number);
+        for (size_t k = 1; k <= gnomon_profile_count(x->p, GNOMON_COUNTERS);
+             k++) {
             gnomon_counter_info info;
             gnomon_region_info region;
-            gnomon_stage_info stage;
             gnomon_profile_counter(x->p, k, &info);
             gnomon_profile_region(x->p, info.region, &region);
-            gnomon_profile_stage(x->p, info.stage, &stage);
             if (model_thread_of(x->p, info.track) != c->thread ||
-                stage.ordinal != c->stage ||
+                info.stage != number ||
                 strcmp(region.name, model_region_name(c->region)) != 0)
                 continue;
             found++;
-            ok &= CHECK_EQ(info.count, c->count);
-            ok &= CHECK(info.last == c->last && info.min == c->min &&
-                        info.max == c->max && info.sum == c->sum);
+            ok &= CHECK_EQ(info.count, sum.count);
+            ok &= CHECK_EQ(info.nans, sum.nans);
+            ok &= CHECK(info.last == sum.last && info.min == sum.min &&
+                        info.max == sum.max && info.sum == sum.sum);
         }
         ok &= CHECK_EQ(found, 1);
     }
-    return ok & CHECK_EQ(count, counters);
+    return ok;
 }
 
-static int model_same_stages(const model_match *x)
-{
-    int ok = 1;
-    for (size_t i = 1; i <= gnomon_profile_count(x->p, GNOMON_STAGES); i++) {
-        gnomon_stage_info s;
-        gnomon_profile_stage(x->p, i, &s);
-        if (!CHECK(s.ordinal >= 1 && (int)s.ordinal <= x->m->stage_count))
-            return 0;
-        const model_stage *o = &x->m->stages[s.ordinal - 1];
-        uint64_t end = o->is_over ? o->ended : x->m->now;
-        uint64_t begin = o->was_opened ? o->opened : end;
-        if (o->was_marked && o->marked < begin)
-            begin = o->marked;
-        ok &= CHECK_STR(s.name, o->name) & CHECK_EQ(s.ended, o->is_over);
-        ok &= CHECK_EQ(s.begin_ns, begin) & CHECK_EQ(s.end_ns, end);
-        ok &= CHECK_EQ(s.steps == NULL, o->steps == 0);
-        if (!s.steps)
-            continue;
-        ok &= CHECK_EQ(s.steps->count, o->steps);
-        ok &= CHECK_EQ(s.steps->total_ns, o->step_total);
-        ok &= CHECK_EQ(s.steps->min_ns, o->step_min);
-        ok &= CHECK_EQ(s.steps->max_ns, o->step_max);
-    }
-    return ok & CHECK_EQ(gnomon_profile_count(x->p, GNOMON_STAGES),
-                         x->only ? 1 : x->m->stage_count);
-}
+/* ---- The whole ----------------------------------------------------------------------- */
 
-/* Whether view `place` of the model is what `profiler` has to show. */
-static int model_compare(const model *m, int place, const char *profiler,
-                         int all_stages)
+/* Whether `p` is what view `place` of the model has to show. */
+static int model_compare(const model *m, int place, const gnomon_profile *p,
+                         enum model_scope scope)
 {
-    static model_match x;
-    gnomon_profile *p = profile_of(profiler, all_stages);
-    if (!p)
+    model_match *x = &model_x;
+    const model_view *v = &m->views[place];
+    x->m = m;
+    x->p = p;
+    x->view = v->serial;
+    x->scope = scope;
+    x->node_count = gnomon_profile_count(p, GNOMON_NODES);
+    x->stage_count = gnomon_profile_count(p, GNOMON_STAGES);
+    if (!CHECK(x->node_count < MODEL_NODES && x->stage_count < MODEL_STAGES))
         return 0;
-    x.m = m;
-    x.p = p;
-    x.view = m->views[place].serial;
-    x.only = all_stages ? 0 : (uint32_t)m->stage_count;
-    size_t count = gnomon_profile_count(p, GNOMON_NODES), taken = 0;
-    int ok = CHECK(count < MODEL_NODES);
-    for (size_t i = 1; ok && i <= count; i++)
-        ok = model_same_node(&x, i);
-    for (int i = 0; ok && i < m->node_count; i++)
-        taken += m->nodes[i].view == x.view && model_taken(&x, i);
-    ok = ok && CHECK_EQ(count, taken);
-    ok = ok && model_same_opens(&x) && model_same_links(&x) &&
-         model_same_counters(&x) && model_same_stages(&x);
-    gnomon_profile_free(p);
+    for (size_t i = 1; i <= x->stage_count; i++)
+        gnomon_profile_stage(p, i, &x->stages[i]);
+    for (size_t i = 1; i <= x->node_count; i++) {
+        gnomon_profile_node(p, i, &x->node[i]);
+        x->path[i] = model_find(x, &x->node[i]);
+        if (!CHECK(x->path[i] != NOWHERE))
+            return 0;
+    }
+    int ok = model_same_stages(x, v->since);
+    for (size_t i = 1; ok && i <= x->node_count; i++)
+        ok = model_same_node(x, i);
+    ok =
+        ok && model_has_all(x) && model_same_links(x) && model_same_counters(x);
+    if (scope != MODEL_FILE)
+        ok = ok && model_same_opens(x);
     return ok;
 }
 

@@ -3,6 +3,8 @@
 #ifndef GNOMON_TESTS_MODEL_FACTS_H
 #define GNOMON_TESTS_MODEL_FACTS_H
 
+#include <math.h>
+
 #include "model.h"
 
 /* ---- Marks, counters, links --------------------------------------------------- */
@@ -10,13 +12,13 @@
 static void model_mark(model *m, int thread, int region)
 {
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!m->views[v].serial || !model_takes(m->views[v].filter, region))
+        if (!model_records(m, v, region))
             continue;
         if (m->views[v].has_tree)
             model_touch_stage(m);
         int parent = model_innermost(m, v, thread);
-        int node = model_node_of(m, v, thread, parent, region,
-                                 (uint32_t)m->stage_count, 0);
+        int path = model_path_of(m, v, thread, parent, region, 0);
+        int node = model_node_of(m, path, (uint32_t)m->stage_count);
         m->views[v].marks++;
         model_log(m, node, 0);
     }
@@ -25,20 +27,15 @@ static void model_mark(model *m, int thread, int region)
 static void model_sample(model *m, int thread, int region, double value)
 {
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        if (!m->views[v].serial || !model_takes(m->views[v].filter, region))
+        if (!model_records(m, v, region))
             continue;
         m->views[v].samples++;
         if (m->views[v].has_tree)
             model_touch_stage(m);
-        model_counter key = {m->views[v].serial,
-                             thread,
-                             region,
-                             (uint32_t)m->stage_count,
-                             0,
-                             0,
-                             value,
-                             value,
-                             0};
+        model_counter key = {.view = m->views[v].serial,
+                             .thread = thread,
+                             .region = region,
+                             .stage = (uint32_t)m->stage_count};
         int i = 0;
         while (i < m->counter_count && (m->counters[i].view != key.view ||
                                         m->counters[i].thread != thread ||
@@ -48,25 +45,28 @@ static void model_sample(model *m, int thread, int region, double value)
         if (i == m->counter_count)
             m->counters[m->counter_count++] = key;
         model_counter *c = &m->counters[i];
+        if (isnan(value)) {
+            c->nans++;
+            continue;
+        }
+        c->min = !c->count || value < c->min ? value : c->min;
+        c->max = !c->count || value > c->max ? value : c->max;
         c->count++;
         c->last = value;
         c->sum += value;
-        c->min = value < c->min ? value : c->min;
-        c->max = value > c->max ? value : c->max;
     }
 }
 
-/* Where a thread was: a node for each view, of one configuration. */
+/* Where a thread was: a path for each view, of one configuration. */
 typedef struct model_place {
-    int is_set, config, node[MODEL_VIEWS];
+    int is_set, config, path[MODEL_VIEWS];
 } model_place;
 
 static model_place model_link_out(const model *m, int thread)
 {
     model_place p = {model_attached(m) != 0, m->config, {0}};
     for (int v = 0; v < MODEL_VIEWS; v++)
-        p.node[v] =
-            m->views[v].serial ? model_innermost(m, v, thread) : NOWHERE;
+        p.path[v] = model_innermost(m, v, thread);
     return p;
 }
 
@@ -79,17 +79,18 @@ static void model_link_in(model *m, const model_place *p, int thread, int kind)
         return;
     }
     for (int v = 0; v < MODEL_VIEWS; v++) {
-        int to = m->views[v].serial ? model_innermost(m, v, thread) : NOWHERE;
-        if (to == NOWHERE || p->node[v] == NOWHERE)
+        uint32_t stage = (uint32_t)m->stage_count;
+        int to = model_innermost(m, v, thread);
+        if (to == NOWHERE || p->path[v] == NOWHERE)
             continue;
         int i = 0;
         while (i < m->link_count &&
-               (m->links[i].from != p->node[v] || m->links[i].to != to ||
-                m->links[i].kind != kind))
+               (m->links[i].from != p->path[v] || m->links[i].to != to ||
+                m->links[i].kind != kind || m->links[i].stage != stage))
             i++;
         if (i == m->link_count)
-            m->links[m->link_count++] =
-                (model_link){m->views[v].serial, p->node[v], to, kind, 0};
+            m->links[m->link_count++] = (model_link){
+                m->views[v].serial, p->path[v], to, kind, stage, 0};
         m->links[i].count++;
     }
 }
@@ -102,6 +103,15 @@ static void model_stage_over(model *m)
     s->is_over = 1;
     s->ended = m->now;
     m->stage_count++;
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        m->views[v].reports += m->views[v].serial && m->views[v].has_report;
+}
+
+/* Whether there is anything to tell of the open stage. */
+static int model_stage_is_due(const model *m, uint32_t stage)
+{
+    const model_stage *s = &m->stages[stage - 1];
+    return s->is_over || s->was_opened || s->was_marked || stage == 1;
 }
 
 static void model_stage_begin(model *m, const char *name)
@@ -143,6 +153,41 @@ static void model_step(model *m)
     s->step_begin = m->now;
     for (int v = 0; v < MODEL_VIEWS; v++)
         m->views[v].steps += m->views[v].serial != 0;
+}
+
+/* ---- Threads -------------------------------------------------------------------- */
+
+/* The thread ends, and with it all that is open on it: none of it finishes, but what
+ * was its self time stays. What
+ * `left_open` may be: at least what one view saw open, at most all. */
+static void model_thread_over(model *m, int thread, uint64_t *least,
+                              uint64_t *most)
+{
+    uint64_t by_view[MODEL_VIEWS] = {0};
+    *least = *most = 0;
+    for (int i = m->exec_count; i-- > 0;) {
+        model_exec *e = &m->execs[i];
+        if (e->thread != thread || e->kind == MODEL_RANGE)
+            continue;
+        e->config = -1; /* nobody minds its end any more */
+        if (!e->is_open)
+            continue;
+        *most += (uint64_t)model_seen(m, e);
+        for (int v = 0; v < MODEL_VIEWS; v++) {
+            if (!model_saw(m, e, v))
+                continue;
+            by_view[v]++;
+            m->views[v].stops++; /* GNOMON_FRAME_UNFINISHED */
+            m->paths[e->path[v]].exec = NOWHERE;
+            for (int p = e->path[v]; p != NOWHERE; p = m->paths[p].parent)
+                m->paths[p].crossed = 1;
+        }
+        e->is_open = 0;
+    }
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        *least = by_view[v] > *least ? by_view[v] : *least;
+    for (int r = 0; r < MODEL_REGIONS; r++)
+        m->action[thread][r] = NOWHERE;
 }
 
 #endif

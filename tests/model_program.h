@@ -5,12 +5,18 @@
 #ifndef GNOMON_TESTS_MODEL_PROGRAM_H
 #define GNOMON_TESTS_MODEL_PROGRAM_H
 
+#include <sys/wait.h>
+
+#include "gnomon/profile.h"
 #include "model_world.h"
+#include "sanitizer.h"
 
 #define MOST_OPERATIONS 120
 
-static uint32_t roll(uint32_t below); /* 0 to below - 1 */
-static int rolled_out(void);          /* there are no more numbers */
+static uint32_t roll(uint32_t below);       /* 0 to below - 1 */
+static int rolled_out(void);                /* there are no more numbers */
+static void roll_for(uint32_t operation);   /* numbers of its own */
+static int is_left_out(uint32_t operation); /* of a shorter program */
 
 /* ---- One operation ---------------------------------------------------------------- */
 
@@ -26,6 +32,14 @@ static void tell(int thread, const char *what, int region, int exec)
     if (is_told)
         fprintf(stderr, "%llu w%d: %s %s #%d\n", (unsigned long long)m.now,
                 thread, what, region < 0 ? "" : names[region].name, exec);
+}
+
+static void tell_failure(int v, enum model_scope scope)
+{
+    static const char *const scopes_of[] = {"one stage", "a file",
+                                            "all stages"};
+    fprintf(stderr, "    %s of v%d at %llu, after operation %d\n",
+            scopes_of[scope], v, (unsigned long long)m.now, m.operation);
 }
 
 static int random_exec(int kind, int want_open)
@@ -120,7 +134,7 @@ static void mark_some(int thread)
         model_mark(&m, thread, region);
         gnomon_mark(regions[region]);
     } else {
-        double value = roll(100) - 50.0;
+        double value = roll(8) ? roll(100) - 50.0 : (double)NAN;
         model_sample(&m, thread, region, value);
         gnomon_counter(regions[region], value);
     }
@@ -184,15 +198,90 @@ static void operate(int thread)
 
 /* ---- Control ------------------------------------------------------------------- */
 
+static uint32_t reported; /* the stage whose reports are due */
+
+static int write_stderr(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    (void)w;
+    return fwrite(bytes, 1, size, stderr) == size ? GNOMON_OK : GNOMON_EIO;
+}
+
+static void compare_with(int v, const gnomon_profile *p, enum model_scope scope)
+{
+    gnomon_writer out = {.struct_size = sizeof out, .write = write_stderr};
+    int failures = test_failures;
+    if (CHECK(p != NULL) && !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    else if (p)
+        model_compare(&m, v, p, scope);
+    if (test_failures == failures)
+        return;
+    tell_failure(v, scope);
+    if (p && is_told)
+        gnomon_profile_write(p, GNOMON_FORM_JSON, &out);
+}
+
+static int on_summary(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    gnomon_stage_info stage;
+    observer *o = self;
+    (void)out;
+    o->reports++;
+    if (!CHECK_EQ(p != NULL, m.views[o->place].has_tree) || !p)
+        return GNOMON_OK;
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    CHECK_EQ(stage.ordinal, reported);
+    compare_with(o->place, p, MODEL_ONE);
+    return GNOMON_OK;
+}
+
+static int write_nothing(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    (void)w, (void)bytes, (void)size;
+    return GNOMON_OK;
+}
+
+static int
+    files[MODEL_VIEWS]; /* numbers in names: none is another view's again */
+
+static const char *file_of(int v)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "/tmp/gnomon-model-%d-%d-1.gnomon",
+             (int)getpid(), files[v]);
+    return name;
+}
+
+/* What was drawn for the profiler; the caller's until the next call. */
+static const char *options_of(int v, int filter, int schedule)
+{
+    static char words[256];
+    const char *parts[3] = {filters[filter], schedules[schedule].words, NULL};
+    char file[96]; /* which gets the rank's number */
+    snprintf(file, sizeof file, "file=/tmp/gnomon-model-%d-%d.gnomon",
+             (int)getpid(), files[v]);
+    if (m.views[v].has_file)
+        parts[2] = file;
+    *words = 0;
+    for (int i = 0; i < 3; i++)
+        if (parts[i])
+            strcat(strcat(words, *words ? "," : ""), parts[i]);
+    return words;
+}
+
 static void attach(int v, uint32_t hooks)
 {
     int filter = (int)roll(sizeof filters / sizeof *filters);
+    int schedule = (int)roll(sizeof schedules / sizeof *schedules);
     gnomon_profiler *p = &profilers[v];
     *p = probe;
     p->name = view_names[v];
     has_hooks[v] = roll(100) < hooks;
     p->wants = has_hooks[v] ? roll(4) : GNOMON_WANT_TREE;
-    observers[v] = (observer){.wants_times = p->wants & GNOMON_WANT_TIMES};
+    p->summary = roll(2) ? on_summary : NULL;
+    observers[v] =
+        (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .place = v};
     if (has_hooks[v]) {
         p->start = on_start;
         p->stop = on_stop;
@@ -200,22 +289,57 @@ static void attach(int v, uint32_t hooks)
         p->counter = on_counter;
         p->step = on_step;
     }
-    tell(v, has_hooks[v] ? "attach hook" : "attach", -1, filter);
-    CHECK_EQ(gnomon_attach(p, &observers[v], filters[filter]), GNOMON_OK);
-    m.views[v] = (model_view){
-        ++m.serials, filter, p->wants & GNOMON_WANT_TREE, 0, 0, 0, 0, 0};
+    m.views[v] = (model_view){.serial = ++m.serials,
+                              .filter = filter,
+                              .schedule = schedule,
+                              .since = (uint32_t)m.stage_count,
+                              .has_tree = p->wants & GNOMON_WANT_TREE,
+                              .has_report = p->summary != NULL};
+    m.views[v].has_file = m.views[v].has_tree && roll(4) == 0;
+    static int made;
+    files[v] = ++made;
+    const char *words = options_of(v, filter, schedule);
+    tell(v, has_hooks[v] ? "attach hook" : "attach", -1, v);
+    if (is_told)
+        fprintf(stderr, "    %s, wants %u\n", words, (unsigned)p->wants);
+    CHECK_EQ(gnomon_attach(p, &observers[v], words), GNOMON_OK);
     m.config++;
+}
+
+static void compare_file(int v)
+{
+    gnomon_profile *p = NULL;
+    if (!m.views[v].serial || !m.views[v].has_file ||
+        m.views[v].since == (uint32_t)m.stage_count)
+        return;
+    if (!CHECK_EQ(gnomon_profile_load(&p, file_of(v)), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    else
+        compare_with(v, p, MODEL_FILE);
+    gnomon_profile_free(p);
 }
 
 static void compare(int v, int all_stages)
 {
+    gnomon_writer nowhere = {.struct_size = sizeof nowhere,
+                             .write = write_nothing};
     if (!m.views[v].serial)
         return;
-    if (m.views[v].has_tree)
-        model_compare(&m, v, view_names[v], all_stages);
+    if (m.views[v].has_report && roll(4) == 0) { /* the same, asked for */
+        m.views[v].reports++;
+        reported = (uint32_t)m.stage_count;
+        CHECK_EQ(gnomon_summary(view_names[v], &nowhere), GNOMON_OK);
+    }
+    if (m.views[v].has_tree) {
+        gnomon_profile *p = NULL;
+        CHECK_EQ(gnomon_snapshot(&p, view_names[v], all_stages), GNOMON_OK);
+        compare_with(v, p, all_stages ? MODEL_NAMES : MODEL_ONE);
+        gnomon_profile_free(p);
+    }
+    const observer *o = &observers[v];
+    CHECK_EQ(o->reports, m.views[v].reports);
     if (!has_hooks[v])
         return;
-    const observer *o = &observers[v];
     CHECK_EQ(o->starts, m.views[v].starts);
     CHECK_EQ(o->stops, m.views[v].stops);
     CHECK_EQ(o->marks, m.views[v].marks);
@@ -225,81 +349,179 @@ static void compare(int v, int all_stages)
     CHECK_EQ(o->bad_times, 0);
 }
 
+/* Hooks are told of what is open that it will not be followed any more. */
 static void detach(int v)
 {
     if (!m.views[v].serial)
         return;
     compare(v, (int)roll(2));
-    tell(v, "detach", -1, 0);
+    tell(v, "detach", -1, v);
     CHECK_EQ(gnomon_detach(&profilers[v], &observers[v]), GNOMON_OK);
+    if (m.views[v].has_file && !is_told)
+        unlink(file_of(v));
     m.views[v].serial = 0;
     m.config++;
+    m.offs += !model_attached(&m);
 }
 
-static void control(uint32_t hooks)
+static void begin_stage(void)
 {
-    int v = (int)roll(MODEL_VIEWS);
-    uint32_t what = roll(10);
-    if (what < 6) {
-        if (m.views[v].serial)
-            detach(v);
-        else
-            attach(v, hooks);
-    } else if (what < 8) {
-        static const char *const stages[] = {"fit", "test", ""};
-        const char *name = stages[roll(3)];
-        tell(0, "stage begin", -1, m.stage_count);
-        model_stage_begin(&m, name);
-        CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
-    } else if (what < 9) {
-        CHECK_EQ(gnomon_stage_end(), model_stage_end(&m));
-    } else {
-        compare(v, (int)roll(2));
+    static const char *const stages[] = {"fit", "test", ""};
+    const char *name = stages[roll(3)];
+    tell(0, "stage begin", -1, m.stage_count);
+    reported = (uint32_t)m.stage_count;
+    model_stage_begin(&m, name);
+    CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+}
+
+static void end_stage(void)
+{
+    tell(0, "stage end", -1, m.stage_count);
+    reported = (uint32_t)m.stage_count;
+    int code = model_stage_end(&m);
+    CHECK_EQ(gnomon_stage_end(), code);
+    for (int v = 0; !code && v < MODEL_VIEWS; v++)
+        compare_file(v);
+}
+
+/* Another thread of its name comes after it. */
+static void replace_thread(int thread)
+{
+    uint64_t least, most, before = health_now().left_open;
+    if (!thread || !model_attached(&m))
+        return;
+    tell(thread, "ends", -1, 0);
+    model_thread_over(&m, thread, &least, &most);
+    end_worker(thread);
+    uint64_t left = health_now().left_open - before;
+    m.health.left_open += left;
+    if (!CHECK(left >= least && left <= most))
+        fprintf(stderr, "    %d left open, not %d to %d\n", (int)left,
+                (int)least, (int)most);
+    if (start_worker(thread))
+        run_on(thread, say_name);
+}
+
+/* A child is off, and nothing that it does is the parent's. */
+static int child_of_fork(void)
+{
+    int failures = test_failures;
+    CHECK_EQ(gnomon_begin(regions[0]), 0);
+    for (int e = 0; e < m.exec_count; e++)
+        if (m.execs[e].kind == MODEL_SCOPE && m.execs[e].thread == 0)
+            gnomon_end(m.execs[e].token);
+        else if (m.execs[e].kind == MODEL_RANGE)
+            gnomon_range_end(m.execs[e].token);
+    gnomon_step();
+    gnomon_start("a0");
+    gnomon_stop("a1");
+    return test_failures - failures;
+}
+
+static void fork_some(void)
+{
+    int status = -1;
+    if (!IS_TSAN) {
+        tell(0, "fork", -1, 0);
+        pid_t child = fork();
+        if (!child)
+            _exit(child_of_fork());
+        CHECK_EQ(waitpid(child, &status, 0), child);
+        CHECK_EQ(status, 0);
     }
 }
 
+static void control(int thread, uint32_t hooks)
+{
+    int v = (int)roll(MODEL_VIEWS);
+    uint32_t what = roll(100);
+    if (what < 40 && m.views[v].serial)
+        detach(v);
+    else if (what < 40)
+        attach(v, hooks);
+    else if (what < 65)
+        begin_stage();
+    else if (what < 80)
+        end_stage();
+    else if (what < 85)
+        replace_thread(thread);
+    else if (what < 86)
+        fork_some();
+    else
+        compare(v, (int)roll(2));
+}
+
 /* ---- One program ------------------------------------------------------------------ */
+
+/* The run is over: what is open is reported, and files have it all. */
+static void end_run(void)
+{
+    reported = (uint32_t)m.stage_count;
+    if (model_stage_is_due(&m, reported))
+        model_stage_over(&m);
+    tell(0, "teardown", -1, 0);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        compare_file(v);
+}
 
 static void finish(gnomon_health before)
 {
     for (int v = 0; v < MODEL_VIEWS; v++)
         compare(v, (int)roll(2));
     check_health(&before, &m.health, __FILE__, __LINE__);
-    for (int v = 0; v < MODEL_VIEWS; v++)
-        detach(v);
+    int is_first = (int)roll(2);
+    if (is_first)
+        end_run();
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        if (!is_first)
+            detach(v);
+        else if (m.views[v].serial) {
+            CHECK_EQ(gnomon_detach(&profilers[v], &observers[v]), GNOMON_OK);
+            if (m.views[v].has_file && !is_told)
+                unlink(file_of(v));
+            CHECK_EQ(observers[v].reports, m.views[v].reports);
+        }
+    }
     for (int e = 0; e < m.exec_count; e++) /* there is room for 8192 */
         if (m.execs[e].kind == MODEL_RANGE && m.execs[e].is_open)
             gnomon_range_end(m.execs[e].token);
+    if (is_first) /* stages begin anew where nobody is left attached */
+        CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
 
 static int run_program(void)
 {
-    static const uint32_t toggles[] = {0, 2, 2, 5, 15, 40};
+    static const uint32_t toggles[] = {0, 2, 5, 10, 20, 40};
     gnomon_health before = health_now();
+    gnomon_setup_options quiet = {
+        .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
     model_start(&m);
     link_values_used = 0;
-    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
     uint32_t toggle = toggles[roll(6)], threads = 1 + roll(MODEL_THREADS);
     uint32_t hooks = roll(3) * 50, count = 5 + roll(MOST_OPERATIONS);
     int thread = 0;
     attach(0, hooks);
     for (uint32_t i = 0; i < count && !test_failures && !rolled_out(); i++) {
         m.operation++;
-        if (roll(3)) {
-            uint64_t ns = roll(4) ? roll(50) : 1ull << roll(36);
-            pass(ns);
-            model_pass(&m, ns);
-        }
+        roll_for(i);
+        uint64_t ns = roll(3) == 0 ? 0 : roll(4) ? roll(50) : 1ull << roll(36);
         if (roll(6) == 0)
             thread = (int)roll(threads);
+        if (is_left_out(i))
+            continue;
+        pass(ns);
+        model_pass(&m, ns);
         if (roll(100) < toggle)
-            control(hooks);
+            control(thread, hooks);
         else
             run_on(thread, operate);
         for (int v = 0; is_told && v < MODEL_VIEWS; v++)
             compare(v, 1);
     }
+    roll_for(UINT32_MAX);
     finish(before);
     return !test_failures;
 }
@@ -317,13 +539,13 @@ static int world_start(void)
     for (int i = 0; i < MODEL_REGIONS; i++)
         regions[i] = gnomon_region_get(names[i].name, names[i].category,
                                        GNOMON_KIND_SCOPE);
+    pass(1000);
     attach_probe();
     for (int i = 0; i < MODEL_THREADS; i++) {
         workers[i].number = i;
         sem_init(&workers[i].go, 0, 0);
         sem_init(&workers[i].done, 0, 0);
-        if (i && !CHECK(!pthread_create(&workers[i].thread, NULL, work,
-                                        &workers[i])))
+        if (i && !start_worker(i))
             return 0;
         run_on(i, say_name);
     }

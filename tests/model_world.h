@@ -56,11 +56,45 @@ static int model_takes(int filter, int region)
     }
 }
 
+/* Steps left out at first, then cycles of steps that are waited for, thrown away and
+ * recorded, and how many cycles there are; 0 recorded: all are, always. */
+static const struct {
+    const char *words;
+    uint64_t skipped, waited, warmed, recorded, cycles;
+} schedules[] = {
+    {NULL, 0, 0, 0, 0, 0},
+    {NULL, 0, 0, 0, 0, 0},
+    {NULL, 0, 0, 0, 0, 0},
+    {"schedule=wait:1/active:1", 0, 1, 0, 1, 0},
+    {"schedule=active:1/wait:1", 0, 1, 0, 1, 0},
+    {"schedule=wait:1/warmup:1/active:2/repeat:2", 0, 1, 1, 2, 2},
+    {"schedule=skip_first:2/active:3", 2, 0, 0, 3, 0},
+    {"schedule=active:2/repeat:1", 0, 0, 0, 2, 1},
+};
+
+static int model_is_window(int schedule, uint64_t steps)
+{
+    uint64_t length = schedules[schedule].waited + schedules[schedule].warmed +
+                      schedules[schedule].recorded;
+    uint64_t cycle = 0;
+    if (!schedules[schedule].recorded)
+        return 1;
+    if (steps < schedules[schedule].skipped)
+        return 0;
+    steps -= schedules[schedule].skipped;
+    for (; steps >= length; steps -= length)
+        cycle++;
+    return (!schedules[schedule].cycles ||
+            cycle < schedules[schedule].cycles) &&
+           steps >= length - schedules[schedule].recorded;
+}
+
 /* ---- Profilers ----------------------------------------------------------------- */
 
 typedef struct observer {
     uint64_t starts, stops, marks, steps, samples, bad_slots, bad_times;
-    int wants_times;
+    uint64_t reports;
+    int wants_times, place;
 } observer;
 
 static void on_start(void *self, const gnomon_frame *f, uint64_t *slot)
@@ -112,7 +146,7 @@ static int has_hooks[MODEL_VIEWS];
 typedef struct worker {
     pthread_t thread;
     sem_t go, done;
-    void (*job)(int thread);
+    void (*job)(int thread); /* NULL: it ends */
     int number;
 } worker;
 static worker workers[MODEL_THREADS];
@@ -141,6 +175,18 @@ static void run_on(int thread, void (*job)(int thread))
     sem_post(&w->go);
     if (job)
         sem_wait(&w->done);
+}
+
+static int start_worker(int thread)
+{
+    worker *w = &workers[thread];
+    return CHECK(!pthread_create(&w->thread, NULL, work, w));
+}
+
+static void end_worker(int thread)
+{
+    run_on(thread, NULL);
+    pthread_join(workers[thread].thread, NULL);
 }
 
 static void say_name(int thread)

@@ -234,8 +234,6 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .index = i,
                                     .name = names[random_below(2)],
                                     .lives = 1 + random_below(3),
-                                    .alive = (int32_t)random_below(2),
-                                    .inexact = (int32_t)random_below(2),
                                     .os_id = random_below(100)});
     for (uint32_t i = 0; i < 2; i++)
         r.pool[i] =

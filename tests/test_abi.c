@@ -70,7 +70,9 @@ AT(gnomon_health, timers_captured, 176);
 AT(gnomon_health, timers_failed, 184);
 AT(gnomon_health, timers_late, 192);
 AT(gnomon_health, timers_unended, 200);
-SIZE(gnomon_health, 208);
+AT(gnomon_health, clock_back, 208);
+AT(gnomon_health, late_lost, 216);
+SIZE(gnomon_health, 224);
 
 AT(gnomon_open_scope, struct_size, 0);
 AT(gnomon_open_scope, name, 8);

@@ -64,11 +64,11 @@ TEST(one_table_with_two_selfs)
     once("x");
     gnomon_start("y");
     CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_OK);
-    gnomon_stop("y"); /* b saw its start, a is gone */
+    gnomon_stop("y"); /* b saw its start, a was told as it left */
     once("y");
     CHECK_EQ(gnomon_detach(&seer, &b), GNOMON_OK);
     once("y");
-    CHECK_STR(a.text, ">x <x >x <x >y ");
+    CHECK_STR(a.text, ">x <x >x <x >y <y ");
     CHECK_STR(b.text, ">y <y >y <y ");
 }
 
@@ -103,7 +103,7 @@ TEST(wrong_tables_and_options_are_refused)
         const char *options, *text;
     } cases[] = {
         {"fliter=a", "seer: unknown option 'fliter': did you mean 'filter'? It "
-                     "knows: filter, exclude, schedule, ranks, file, dir"},
+                     "knows: filter, exclude, schedule, ranks, at, file, dir"},
         {"ranks=x", "seer: ranks=x: say all, or ranks and spans as 0|3|8-15"},
         {"mem=1MiB",
          "seer: 'mem' is for the whole run: write it outside of the brackets"},

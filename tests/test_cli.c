@@ -407,6 +407,9 @@ TEST(info_says_what_a_file_holds)
     CHECK(strncmp(r.out, head, sizeof head - 1) == 0);
     CHECK(strstr(r.out, "  attempt   1\n"));
     CHECK(strstr(r.out, "holds\n  track      6\n"));
+    r = shell("$G info w.gnomon | tail -n +2 > 1; $G cat w.gnomon > w.json; "
+              "$G info w.json | tail -n +2 | cmp - 1");
+    CHECK_EQ(r.status, 0);
     r = shell("cp w.gnomon v.gnomon; $G info w.gnomon v.gnomon");
     CHECK_EQ(times_in(r.out, "\n"), 3); /* the runs are the same */
     CHECK_EQ(times_in(r.out, " w.gnomon\n"), 2);

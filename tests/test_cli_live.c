@@ -91,8 +91,11 @@ static void stage(const char *name)
 TEST(a_real_run_reports_as_its_file)
 {
     gnomon_profile *p = NULL;
+    int at_end;
     NEEDS_PROGRAM;
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&both, NULL, "file=/dev/null"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&both, &at_end, "file=/dev/null,at=end"), GNOMON_OK);
     stage("fit");
     stage("validate");
     stage("fit");
@@ -112,26 +115,36 @@ TEST(a_real_run_reports_as_its_file)
         CHECK_EQ(r.status, 0);
         CHECK_STR(r.out, "");
     }
-    child_result all = shell("$G merge -o all.gnomon 3.gnomon 1.gnomon "
-                             "2.gnomon && $G report all.gnomon > all.txt; "
-                             "cat 1-simple.txt 2-simple.txt 3-simple.txt | "
-                             "diff all.txt -");
-    CHECK_STR(all.out, "");
-    CHECK_STR(all.err, "");
     CHECK_EQ(gnomon_snapshot(&p, "both", 1), GNOMON_OK);
     program_save(p, GNOMON_FORM_FILE, "run.gnomon");
+    program_save(p, GNOMON_FORM_JSON, "run.gnomon.json");
     gnomon_profile_free(p);
-    child_result r = shell("$G report run.gnomon");
-    CHECK_EQ(times_in(r.out, "FIT Profiler Report\n"), 2);
-    CHECK_EQ(times_in(r.out, "VALIDATE Profiler Report\n"), 1);
-    /* To the last digit, though the clock is known better by now. */
-    r = shell("for as in simple advanced; do cat ?-$as.txt > all.txt; "
-              "$G report --as $as run.gnomon | diff all.txt - || exit; done");
-    CHECK_STR(r.out, "");
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(stages_seen, 5); /* fit and validate, at the end */
+    child_result r =
+        shell("$G merge -o all.gnomon 3.gnomon 1.gnomon 2.gnomon; "
+              "for as in simple advanced; do "
+              "$G report --each --as $as all.gnomon > all.txt; "
+              "cat [123]-$as.txt | diff all.txt - || exit; "
+              "for f in all.gnomon run.gnomon run.gnomon.json; do "
+              "$G report --as $as $f 2>err > all.txt; cat [45]-$as.txt | "
+              "diff all.txt - || exit; cat err; done; done");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.out, "gnomon: all.gnomon: fit is 2 stages added up\n"),
+             2);
+    CHECK_EQ(times_in(r.out, ": fit is 2 stages added up\n"), 6);
+    CHECK_EQ(times_in(r.out, "\n"), 6); /* no difference, to the last digit */
     r = shell("$G report --as threads --stage validate run.gnomon");
     CHECK(times_in(r.out, "\nThread ") >= 2);
     CHECK_EQ(times_in(r.out, "  training_step "), 1);
     r = shell("$G report --as steps run.gnomon");
+    CHECK_EQ(times_in(r.out, "\n         5  "), 1);
+    CHECK_EQ(times_in(r.out, "FIT Steps, 2 stages added up\n"), 1);
+    CHECK_EQ(times_in(r.out, "\n        10 "), 1);
+    r = shell("$G report --each --as steps all.gnomon");
     CHECK_EQ(times_in(r.out, "\n         5  "), 3);
+    CHECK_EQ(times_in(r.out, "FIT Steps\n"), 2);
     CHECK_EQ(gnomon_detach(&both, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_detach(&both, &at_end), GNOMON_OK);
 }

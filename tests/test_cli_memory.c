@@ -108,6 +108,8 @@ static void starve(const char *const *words, int always)
 }
 
 #define STARVE(...) starve((const char *const[]){__VA_ARGS__, NULL}, 0)
+/* One line says that it adds up two stages. */
+#define STARVE_SUM(...) starve((const char *const[]){__VA_ARGS__, NULL}, 1)
 
 TEST(each_allocation_that_fails_is_told)
 {
@@ -116,12 +118,13 @@ TEST(each_allocation_that_fails_is_told)
     put_profile("d/a.gnomon");
     gnomon__test_log = hear;
     CHECK(freopen("/dev/null", "w", stdout) != NULL);
-    STARVE("report", "d/a.gnomon");
-    STARVE("report", "--as=advanced", "d/a.gnomon");
+    STARVE_SUM("report", "d/a.gnomon");
+    STARVE_SUM("report", "--as=advanced", "d/a.gnomon");
     STARVE("report", "--as=threads", "d");
     STARVE("report", "--as=steps", "d/*.gnomon");
     STARVE("report", "--as=json", "--limit=1", "d/a.gnomon");
-    STARVE("report", "--as=advanced", "--sort=time", "--limit=9", "d");
+    STARVE_SUM("report", "--as=advanced", "--sort=time", "--limit=9", "d");
+    STARVE("report", "--each", "d");
     STARVE("info", "d");
     STARVE("cat", "d/a.gnomon");
     STARVE("cat", "-o", "d/a.json", "d/a.gnomon");
@@ -129,15 +132,15 @@ TEST(each_allocation_that_fails_is_told)
     CHECK_EQ(mkdir("ranks", 0755), 0);
     put_rank("ranks/0.gnomon", 0, 2, NULL);
     put_rank("ranks/1.gnomon", 1, 2, NULL);
-    STARVE("report", "ranks");
+    STARVE_SUM("report", "ranks");
     STARVE("info", "ranks");
     STARVE("merge", "-o", "all.gnomon", "ranks");
     STARVE("merge", "-o", "all.json", "ranks");
-    STARVE("report", "all.json");
+    STARVE_SUM("report", "all.json");
     STARVE("diff", "ranks", "all.gnomon");
     STARVE("diff", "ranks", "all.gnomon", "--gate", "nn* mean +5%");
     put_rank("lost.gnomon", 0, 1, "dinner");
-    starve((const char *const[]){"report", "lost.gnomon", NULL}, 1);
+    starve((const char *const[]){"report", "lost.gnomon", NULL}, 2);
     CHECK_EQ(shell("ls -A d").status, 0);
     CHECK_STR(shell("ls -A d").out, "a.gnomon\na.json\n");
 }

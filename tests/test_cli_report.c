@@ -352,6 +352,110 @@ TEST(steps_have_a_table)
     check_report("--as steps --limit 3 --sort phase p.json", text);
 }
 
+/* Fit twice, with a gap and validate between, by a program that knows of ordinals
+ * and by one that does not say how long was recorded. */
+static const char rounds[] =
+    "{\"gnomon\": 1, \"stages\": ["
+    "{\"name\": \"fit\", \"ordinal\": 1, \"end_ns\": 10000},"
+    "{\"name\": \"validate\", \"ordinal\": 2, \"begin_ns\": 10000,"
+    " \"end_ns\": 15000},"
+    "{\"name\": \"fit\", \"ordinal\": 3, \"begin_ns\": 20000,"
+    " \"end_ns\": 50000, \"recorded_ns\": 10000}],"
+    "\"steps\": [{\"stage\": 1, \"number\": 0, \"end_ns\": 100},"
+    "{\"stage\": 3, \"number\": 0, \"begin_ns\": 20000,"
+    " \"end_ns\": 20700}],"
+    "\"tracks\": [{\"name\": \"main\"}],"
+    "\"regions\": [{\"name\": \"step\", \"kind\": \"action\"},"
+    " {\"name\": \"eval\"}],"
+    "\"nodes\": ["
+    "{\"track\": 1, \"stage\": 1, \"region\": 1, \"first\": 1, \"host\":"
+    "{\"count\": 2, \"total_ns\": 4000, \"self_ns\": 4000, \"min_ns\": 2000,"
+    " \"max_ns\": 2000}},"
+    "{\"track\": 1, \"stage\": 2, \"region\": 2, \"first\": 2, \"host\":"
+    "{\"count\": 1, \"total_ns\": 5000, \"self_ns\": 5000, \"min_ns\": 5000,"
+    " \"max_ns\": 5000}},"
+    "{\"track\": 1, \"stage\": 3, \"region\": 1, \"first\": 3, \"host\":"
+    "{\"count\": 3, \"total_ns\": 6000, \"self_ns\": 6000, \"min_ns\": 2000,"
+    " \"max_ns\": 2000}}]}";
+
+/* Times of stages add up, so percentages are of what was recorded in them. */
+TEST(stages_of_a_name_are_one)
+{
+    NEEDS_PROGRAM;
+    program_put("r.json", rounds);
+    child_result r = shell("$G report r.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "Profiler Report"), 2);
+    CHECK(strncmp(r.out, "FIT Profiler Report\n", 20) == 0);
+    CHECK(strstr(
+        r.out,
+        "|  Total	|  -              	|  5              	"
+        "|  2e-05          	|  100 %          	|\n"));
+    CHECK(strstr(
+        r.out, "|  step	|  2e-06          	|  5              	"
+               "|  1e-05          	|  50.0           	|\n"));
+    CHECK_STR(r.err, "gnomon: r.json: fit is 2 stages added up\n");
+    child_result form =
+        shell("$G cat -o r.gnomon r.json && $G report r.gnomon; "
+              "$G report --stage fit r.gnomon 2>&1 | grep -c Report");
+    CHECK(strncmp(form.out, r.out, strlen(r.out)) == 0);
+    CHECK_STR(form.out + strlen(r.out), "1\n");
+
+    r = shell("$G report --as json r.json | grep -o '\"stage\".*\"steps\"'");
+    CHECK_STR(r.out, "\"stage\": \"fit\", \"ordinal\": 1, \"stages\": 2, "
+                     "\"wall_ns\": 20000, \"steps\"\n"
+                     "\"stage\": \"validate\", \"ordinal\": 2, \"stages\": 1, "
+                     "\"wall_ns\": 5000, \"steps\"\n");
+    r = shell("$G report --as threads r.json");
+    CHECK_EQ(times_in(r.out, "FIT Threads, 2 stages added up\n"), 1);
+    CHECK_EQ(times_in(r.out, "VALIDATE Threads\n"), 1);
+    CHECK_EQ(times_in(r.out, "  step             5    10.00 us"), 1);
+    CHECK_STR(r.err, "");
+    /* Numbers of steps begin anew in each: those of the last stage are listed. */
+    r = shell("$G report --as steps --stage fit r.json");
+    CHECK_EQ(times_in(r.out, "         0      700 ns  record\n"), 1);
+    CHECK_EQ(times_in(r.out, " record\n"), 1);
+}
+
+TEST(each_stage_by_itself)
+{
+    NEEDS_PROGRAM;
+    program_put("r.json", rounds);
+    child_result r = shell("$G report --each r.json");
+    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.out, "FIT Profiler Report\n"), 2);
+    CHECK_EQ(times_in(r.out, "VALIDATE Profiler Report\n"), 1);
+    CHECK_EQ(times_in(r.out, "|  2              	|  4e-06 "), 1);
+    CHECK_EQ(times_in(r.out, "|  3              	|  6e-06 "), 1);
+    r = shell("$G report --each --stage fit --as json r.json");
+    CHECK_EQ(times_in(r.out, "\"stages\": 1"), 2);
+    /* What adds up to one is told also of a file that has it so already. */
+    r = shell("sed 's/\"ordinal\": 3,/\"ordinal\": 3, \"count\": 4,/' r.json > "
+              "s.json; $G report --each s.json; $G report s.json");
+    CHECK_STR(r.err, "gnomon: s.json: fit is 4 stages added up\n"
+                     "gnomon: s.json: fit is 5 stages added up\n");
+    r = shell("$G report --each=yes r.json");
+    CHECK_EQ(r.status, 1);
+}
+
+/* Ranks have stages of a name in any number. */
+TEST(ranks_add_up_their_rounds)
+{
+    NEEDS_PROGRAM;
+    program_put("r.json", rounds);
+    child_result r = shell(
+        "for n in 0 1; do sed \"s/^{/{\\\"runs\\\": [{\\\"job\\\": \\\"j\\\", "
+        "\\\"uuid\\\": \\\"$n\\\", \\\"rank\\\": $n, "
+        "\\\"world_size\\\": 2}],/\" r.json > r$n.json; done; "
+        "$G report r0.json r1.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "Profiler Report\n"), 2);
+    CHECK(strstr(
+        r.out, "|  step	|  2e-06          	|  10             	"
+               "|  2e-05          	|  50.0           	|\n"));
+    CHECK_EQ(times_in(r.out, "step         2    10.00 us    10.00 us"), 1);
+}
+
 /* A report that does not end its line has the next one on a line of its own. */
 TEST(reports_without_rows_are_lines)
 {
@@ -389,7 +493,8 @@ TEST(json_is_for_scripts)
     check_report(
         "--as json --sort calls p.json",
         "[{\"file\": \"p.json\", \"rank\": null, \"stage\": \"fit\", "
-        "\"ordinal\": 0, \"wall_ns\": 90000, \"steps\": 3, \"rows\": [\n"
+        "\"ordinal\": 0, \"stages\": 1, \"wall_ns\": 90000, \"steps\": 3, "
+        "\"rows\": [\n"
         "{\"name\": \"load\", \"calls\": 4, \"total_ns\": 4000, "
         "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
         "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "

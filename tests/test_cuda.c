@@ -494,7 +494,8 @@ TEST(crossed_scopes)
     gnomon_end_on(outer);
     gnomon_device_scope lost = gnomon_begin_on(b, d, stream);
     gnomon_end(lost.token); /* its device's part is never ended */
-    gnomon_device_scope odd = {lost.token, 12345678};
+    gnomon_device_scope odd = {
+        .struct_size = sizeof odd, .timer = 12345678, .token = lost.token};
     gnomon_end_on(odd);
     scope_on("a", stream, 2 * MS);
     pass(10 * MS);

@@ -584,7 +584,7 @@ TEST(a_captured_stream)
     begin();
     stream->is_captured = 1;
     scope_on("a", stream, 1 * MS);
-    gnomon_device_scope half = {0, 0};
+    gnomon_device_scope half = {.token = 0};
     stream->is_captured = 0;
     half = toy_begin("half", stream);
     stream->is_captured = 1;
@@ -810,7 +810,7 @@ TEST(too_deep_inside)
     gnomon_profiler hook = probe; /* which sees the scope all the same */
     hook.start = ignore_start;
     hook.wants = 0;
-    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, "filter=deeper"), GNOMON_OK);
     gnomon_device_scope outer = toy_begin("outer", stream);
     gnomon_device_scope around = toy_begin("around", stream);
     gnomon_profile_free(look()); /* both are seen to have begun */

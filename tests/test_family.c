@@ -236,6 +236,7 @@ TEST(fork_has_two_words)
              1);
     CHECK_EQ(times_in(r.err, ": work "), 1);
     r = host("GNOMON=log,fork=follow", "spec", "respec");
-    CHECK_EQ(times_in(r.out, "log(ranks=all),mem=64MiB,fork=follow\n"), 2);
+    CHECK_EQ(times_in(r.out, "log(ranks=all,at=stage),mem=64MiB,fork=follow\n"),
+             2);
     CHECK_EQ(times_in(r.out, "same\n"), 1);
 }

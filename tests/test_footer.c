@@ -29,6 +29,19 @@ static void expect(const gnomon__footer_facts *facts, uint64_t count,
     free(got);
 }
 
+TEST(open_scopes)
+{
+    gnomon__footer_facts facts = {.regions_seen = 1};
+    expect(&facts, 4, 1, "gnomon: 1 scope is open: step (main, 1.500 s)\n");
+    expect(&facts, 4, 7,
+           "gnomon: 7 scopes are open: step (main, 1.500 s), step (main, "
+           "1.500 s), step (main, 1.500 s), step (main, 1.500 s), step (main, "
+           "1.500 s) and 2 more\n");
+    facts.own_opens = 1; /* its node is of no stage, so of another one */
+    expect(&facts, 4, 1, "");
+    expect(&facts, 0, 1, "gnomon: no rows: no scope ended in this stage\n");
+}
+
 TEST(cost)
 {
     gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29.4};
@@ -70,7 +83,9 @@ TEST(no_marks)
     expect(&facts, 0, 0, "gnomon: no rows: no marks were made\n");
     facts.regions_seen = 3;
     expect(&facts, 0, 0, "gnomon: no rows: no scope ended in this stage\n");
-    expect(&facts, 0, 2, "gnomon: no rows: of 2 open scopes none ended\n");
+    expect(&facts, 0, 2,
+           "gnomon: no rows: 2 scopes are open: step (main, 1.500 s), step "
+           "(main, 1.500 s)\n");
 }
 
 TEST(filter)
@@ -98,7 +113,8 @@ TEST(schedule)
            "gnomon: no rows: the schedule was never active: 1 step was made, "
            "the first active one would be step 5\n");
     facts.steps_made = 5;
-    expect(&facts, 0, 1, "gnomon: no rows: of 1 open scope none ended\n");
+    expect(&facts, 0, 1,
+           "gnomon: no rows: 1 scope is open: step (main, 1.500 s)\n");
     facts.first_active_step = UINT64_MAX;
     expect(&facts, 0, 0, "gnomon: no rows: the schedule is never active\n");
     facts.regions_excluded = 1;

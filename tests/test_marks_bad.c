@@ -166,6 +166,37 @@ TEST(scopes_that_are_open_when_their_thread_ends)
     gnomon_profile_free(p);
 }
 
+static void *leave_in_a_child(void *unused)
+{
+    gnomon_token t = gnomon_begin(region("outer"));
+    pass(10);
+    gnomon_end(t);
+    gnomon_begin(region("outer"));
+    pass(2);
+    gnomon_token inner = gnomon_begin(region("inner"));
+    pass(7);
+    gnomon_end(inner);
+    gnomon_begin(region("left"));
+    pass(4);
+    return unused;
+}
+
+/* What was never ended counts for nothing, and takes nothing from what was. */
+TEST(an_end_of_a_thread_takes_no_time_from_earlier_executions)
+{
+    attach_probe();
+    on_thread(leave_in_a_child, NULL);
+    for (int stage = 0; stage < 2; stage++) {
+        gnomon_profile *p = profile_of("probe", 1);
+        CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+        CHECK_NODE(p, "outer", 1, 10, 10 + 2);
+        CHECK_NODE(p, "outer>inner", 1, 7, 7);
+        CHECK_NODE(p, "outer>left", 0, 0, 4);
+        gnomon_profile_free(p);
+        gnomon_stage_begin("next");
+    }
+}
+
 /* ---- Tokens that nobody gave out -------------------------------------------------- */
 
 static uint64_t random_bits(void)

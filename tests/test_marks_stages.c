@@ -7,7 +7,7 @@
 
 #include "marks.h"
 
-#define MOST_STAGES 4095
+#define MOST_NAMES 1023 /* and those without one */
 
 static void scope(const char *name, uint64_t ns)
 {
@@ -89,10 +89,14 @@ TEST(scopes_across_stages)
     gnomon_stage_begin("fit");
     scope("outer", 1);
     p = profile_of("probe", 1);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 2);
+    CHECK_EQ(stage_at(p, 1).count, 2); /* one that is over, one that is open */
     CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 3);
     gnomon_profile_node(p, node_at(p, 0, 1, "outer"), &n);
-    CHECK_EQ(n.host->total_ns, 14);
-    CHECK_EQ(n.host->self_ns, 10);
+    CHECK_EQ(n.host->count, 2);
+    CHECK_EQ(n.host->total_ns, 14 + 1);
+    CHECK_EQ(n.host->self_ns, 10 + 1);
+    CHECK_EQ(n.host->max_ns, 14);
     gnomon_profile_free(p);
 }
 
@@ -108,11 +112,12 @@ TEST(stages_used_badly)
     CHECK_EQ(gnomon_stage_end(), GNOMON_ESTATE);
     scope("after", 1);
     gnomon_profile *p = profile_of("probe", 1);
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 4);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 3);
     CHECK_STR(stage_at(p, 1).name, "");
+    CHECK_EQ(stage_at(p, 1).count, 2);
+    CHECK_EQ(stage_at(p, 1).ordinal, 4);
     CHECK_STR(stage_at(p, 2).name, "one");
     CHECK_STR(stage_at(p, 3).name, "two");
-    CHECK_STR(stage_at(p, 4).name, "");
     CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 1);
     gnomon_profile_free(p);
 }
@@ -157,6 +162,7 @@ static void mark_stages(int count)
     }
 }
 
+/* Past the limit of names stages are added up under "(other)". */
 TEST(five_thousand_stages)
 {
     uint64_t heap[2];
@@ -165,15 +171,16 @@ TEST(five_thousand_stages)
         attach_probe();
         gnomon_health before = health_now();
         mark_stages(5000);
-        CHECK_HEALTH(before, .bad_stages = 5000 - MOST_STAGES + 1);
+        CHECK_HEALTH(before, .bad_stages = 5000 - MOST_NAMES);
         gnomon_profile *p = profile_of("probe", 1);
-        CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), MOST_STAGES);
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), MOST_NAMES + 1);
         CHECK_EQ(calls_of(p, "a"), 5000);
         CHECK_STR(stage_at(p, 17).name, "stage 17");
         CHECK_EQ(stage_at(p, 17).steps->count, 2);
-        gnomon_stage_info last = stage_at(p, MOST_STAGES);
-        CHECK_STR(last.name, "stage 5000");
-        CHECK_EQ(last.steps->count, 2 * (5000 - MOST_STAGES + 1));
+        gnomon_stage_info last = stage_at(p, MOST_NAMES + 1);
+        CHECK_STR(last.name, "(other)");
+        CHECK_EQ(last.count, 5000 - MOST_NAMES);
+        CHECK_EQ(last.steps->count, 2 * (5000 - MOST_NAMES));
         CHECK_EQ(last.steps->max_ns, 2);
         gnomon_profile_free(p);
         CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);

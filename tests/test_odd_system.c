@@ -259,19 +259,36 @@ static int make_one(int fd, const void *unused)
     return gnomon__os_write(fd, "one", 3);
 }
 
-TEST(a_file_that_another_has_replaced_is_not_read_as_ours)
+static int make_half(int fd, const void *context)
+{
+    (void)context;
+    CHECK_EQ(gnomon__os_write(fd, "half", 4), 0);
+    return ENOSPC;
+}
+
+/* What another process put there is not touched, nor is anything left of what could
+ * not be written whole. */
+TEST(a_file_is_appended_to_as_long_as_it_is_ours)
 {
     gnomon__os_file mine = {0, 0, 0};
     char *text;
     child_folder();
+    CHECK_EQ(gnomon__os_append_made("a", make_one, NULL, &mine), ENOENT);
     CHECK_EQ(gnomon__os_publish_made("a", make_one, NULL, &mine, 0), 0);
-    CHECK_EQ(gnomon__os_read_mine("a", &mine, 100, &text), 0);
-    CHECK_STR(text, "one");
+    CHECK_EQ(gnomon__os_append_made("a", make_one, NULL, &mine), 0);
+    CHECK_EQ(gnomon__os_append_made("a", make_half, NULL, &mine), ENOSPC);
+    CHECK_EQ(gnomon__os_append_made("a", make_one, NULL, &mine), 0);
+    CHECK_EQ(gnomon__os_read_file("a", 100, &text), 0);
+    CHECK_STR(text, "oneoneone");
     gnomon__free(text);
     CHECK_EQ(publish("b", "two"), 0);
     CHECK_EQ(rename("b", "a"), 0);
-    CHECK_EQ(gnomon__os_read_mine("a", &mine, 100, &text), ENOENT);
-    CHECK(text == NULL);
+    CHECK_EQ(gnomon__os_append_made("a", make_one, NULL, &mine), ENOENT);
+    CHECK_EQ(symlink("c", "d"), 0);
+    CHECK_EQ(gnomon__os_append_made("d", make_one, NULL, &mine), ENOENT);
+    CHECK_EQ(gnomon__os_read_file("a", 100, &text), 0);
+    CHECK_STR(text, "two");
+    gnomon__free(text);
 }
 
 /* Unused and without a size, so that nothing could be harmed. */

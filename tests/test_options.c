@@ -147,7 +147,7 @@ TEST(options_in_three_layers)
     options_spec.items[0].settings = all;
     CHECK_STR(round_trip(&options_spec),
               "simple(extended=no,rows=5,every=2ms,room=2MiB,title=\"a, b\","
-              "ranks=all)");
+              "ranks=all,at=stage)");
     gnomon__options_destroy(o);
 }
 
@@ -174,10 +174,10 @@ TEST(wrong_options_are_said_and_ignored)
         {"simple(extnded=no)",
          "simple: unknown option 'extnded': did you mean 'extended'? It knows: "
          "extended, rows, every, room, title, filter, exclude, schedule, "
-         "ranks, file, dir"},
+         "ranks, at, file, dir"},
         {"simple(colour=red)",
          "simple: unknown option 'colour'. It knows: extended, rows, every, "
-         "room, title, filter, exclude, schedule, ranks, file, dir"},
+         "room, title, filter, exclude, schedule, ranks, at, file, dir"},
         {"simple(mem=1MiB)", "simple: 'mem' is for the whole run: write it "
                              "outside of the brackets"},
         {"simple(extended=maybe)",

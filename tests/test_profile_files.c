@@ -78,13 +78,58 @@ static gnomon_profile *run_with(const char *spec)
     return live;
 }
 
+/* Over all stages of a name, and all paths of a region. */
+static gnomon_stats sum_of(const gnomon_profile *p, const char *stage,
+                           const char *region)
+{
+    gnomon_stats sum = {.struct_size = sizeof sum};
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_stage_info s = {.name = ""};
+        gnomon_region_info r;
+        gnomon_profile_node(p, i, &n);
+        gnomon_profile_stage(p, n.stage, &s);
+        gnomon_profile_region(p, n.region, &r);
+        if (!n.host || strcmp(s.name, stage) != 0 ||
+            strcmp(r.name, region) != 0)
+            continue;
+        sum.count += n.host->count;
+        sum.total_ns += n.host->total_ns;
+        sum.self_ns += n.host->self_ns;
+        sum.cell_count += n.open;
+    }
+    return sum;
+}
+
+/* Each stage in the file; in memory those of one name are one. */
 TEST(a_file_holds_the_whole_run)
 {
+    static const char *const stages[] = {"fit", "validate", "test"};
     gnomon_profile *live = run_with("profile,file=run.gnomon");
     gnomon_profile *file = kept("run.gnomon");
     CHECK_STR(stages_in(file), "fit 1, validate 2, fit 3, test 4");
     CHECK_EQ(calls_of(file, "train_step"), 18);
-    same_profiles(live, file);
+    CHECK_EQ(gnomon_profile_check(file), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(file, GNOMON_RUNS), 1);
+    CHECK_EQ(gnomon_profile_count(file, GNOMON_TRACKS),
+             gnomon_profile_count(live, GNOMON_TRACKS));
+    CHECK_EQ(gnomon_profile_count(file, GNOMON_REGIONS),
+             gnomon_profile_count(live, GNOMON_REGIONS));
+    CHECK_EQ(gnomon_profile_count(file, GNOMON_METADATA), 1);
+    CHECK_EQ(gnomon_profile_count(file, GNOMON_OPENS), 1);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 1; k <= gnomon_profile_count(live, GNOMON_REGIONS);
+             k++) {
+            gnomon_region_info r;
+            gnomon_profile_region(live, k, &r);
+            gnomon_stats a = sum_of(live, stages[i], r.name);
+            gnomon_stats b = sum_of(file, stages[i], r.name);
+            CHECK_EQ(a.count, b.count);
+            CHECK_EQ(a.total_ns, b.total_ns);
+            CHECK_EQ(a.self_ns, b.self_ns);
+            CHECK_EQ(a.cell_count, b.cell_count);
+        }
+    }
     gnomon_profile_free(live);
     gnomon_profile_free(file);
 }

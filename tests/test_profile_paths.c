@@ -174,7 +174,7 @@ TEST(profile_says_nothing_else)
 {
     child_result r = host("GNOMON=profile,file=x.gnomon", TWO_STAGES, "spec");
     CHECK_STR(r.err, "");
-    CHECK_STR(r.out, "profile(ranks=all,file=x.gnomon),mem=64MiB\n");
+    CHECK_STR(r.out, "profile(ranks=all,at=stage,file=x.gnomon),mem=64MiB\n");
     CHECK_EQ(marks_in("x.gnomon"), 3);
     r = host("GNOMON=log,profile,file=x.gnomon", ONE);
     CHECK_EQ(times_in(r.err, "it records no profile"), 0);

@@ -64,7 +64,7 @@ TEST(a_million_static_regions_fill_the_table)
     }
     uint32_t fit = GNOMON__MAX_REGIONS - 1 - first;
     CHECK_EQ(gnomon__region_count(), GNOMON__MAX_REGIONS - 1);
-    CHECK_EQ(all[fit].mask, 0);
+    CHECK_EQ(all[fit].mask, GNOMON_MASK_UNSEEN);
     gnomon_health after = health_now();
     CHECK_EQ(after.other_names - before.other_names, n - fit);
     gnomon_end(gnomon_begin(&all[fit - 1]));

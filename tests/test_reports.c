@@ -138,7 +138,7 @@ TEST(a_resolved_spec_comes_to_itself)
             fprintf(stderr, "    %s\n    %s    %s\n", specs[i], r.out, r.err);
     }
     child_result r = host("GNOMON=simple,mem=3MiB", "spec");
-    CHECK_STR(r.out, "simple(extended=true,ranks=all),mem=3MiB\n");
+    CHECK_STR(r.out, "simple(extended=true,ranks=all,at=stage),mem=3MiB\n");
     r = host(NULL, "spec", "do=a", "spec");
     CHECK_STR(r.out, "\n\n");
 }

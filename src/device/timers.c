@@ -28,6 +28,12 @@ static gnomon__timer_view view_at(uint32_t i)
     return view;
 }
 
+static int has_tree(const gnomon__thread *t, const gnomon__timer_view *view)
+{
+    return view->generation && t->states[view->bit] &&
+           t->generations[view->bit] == view->generation;
+}
+
 /* Whether a view still has the scope open: crossed ones were ended by the end of
  * one around them. */
 static int is_open(gnomon__thread *t, const gnomon__timer *timer)
@@ -35,11 +41,10 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
         if (!timer->node[i])
             continue;
-        const gnomon__node *n = gnomon__node_at(t, timer->node[i]);
+        const gnomon__front *n = gnomon__front_at(t, timer->node[i]);
         gnomon__timer_view view = view_at(i);
-        uint32_t bit = view.bit;
-        if (view.generation == timer->generation[i] &&
-            t->trees[bit].generation == timer->generation[i] &&
+        if (view.generation == timer->path[i].generation &&
+            has_tree(t, &view) &&
             !((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS))
             return 1;
     }
@@ -50,7 +55,8 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
 static int is_missed(const gnomon__timer *timer)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
-        if (timer->node[i] && view_at(i).generation == timer->generation[i])
+        if (timer->node[i] &&
+            view_at(i).generation == timer->path[i].generation)
             return 1;
     return 0;
 }
@@ -88,9 +94,12 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
         gnomon__timer_view view = view_at(i);
         timer->node[i] = timer->outer[i] = 0;
         timer->inner_ns[i] = 0;
-        timer->generation[i] = view.generation;
-        if (view.generation && t->trees[view.bit].generation == view.generation)
+        if (has_tree(t, &view))
             timer->node[i] = gnomon__tree_find(t, view.bit, token);
+        timer->path[i] =
+            (gnomon__device_path){view.generation, t->number,
+                                  gnomon__node_at(t, timer->node[i])->number,
+                                  gnomon__tree_segment(t, timer->node[i])};
         any |= timer->node[i];
         for (uint32_t o = lane->top; o && timer->node[i] && !timer->outer[i];
              o = gnomon__lane_at(lane, o)->next) {

@@ -16,6 +16,7 @@
 
 #include "gnomon/device.h"
 #include "mark/thread.h"
+#include "record/device_stats.h"
 
 #define GNOMON__TIMERS 1024u /* of a lane: this far a device may lag */
 #define GNOMON__TIMER_WORDS ((size_t)4 * GNOMON__TIMERS)
@@ -38,7 +39,7 @@ typedef struct gnomon__timer {
     void *stream;
     uint64_t token;                     /* of the scope; 0: free */
     uint32_t node[GNOMON__TIMER_VIEWS]; /* which the views saw; 0: not */
-    uint32_t generation[GNOMON__TIMER_VIEWS];
+    gnomon__device_path path[GNOMON__TIMER_VIEWS]; /* and what it is of */
     uint32_t outer[GNOMON__TIMER_VIEWS]; /* number of the innermost timer around
                                             it, in that stream, of that view */
     uint32_t next; /* number: in the free list, or of the timer around it */

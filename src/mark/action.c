@@ -9,6 +9,7 @@
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"
+#include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
@@ -21,13 +22,14 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
     uint32_t id = load_relaxed(&region->id);
     uint32_t *page = &t->action_pages[id / PAGE_IDS];
     if (!*page)
-        *page = gnomon__chunk_take(4 * PAGE_IDS, 0);
+        *page = gnomon__chunk_take(4 * PAGE_IDS, GNOMON__FOR_PATHS);
     if (!*page)
         return NULL;
     uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
     if (!*at) {
         if (t->action_free == t->action_end) {
-            uint32_t chunk = gnomon__chunk_take(ACTIONS_CHUNK, 0);
+            uint32_t chunk =
+                gnomon__chunk_take(ACTIONS_CHUNK, GNOMON__FOR_PATHS);
             if (!chunk)
                 return NULL;
             t->action_free = chunk;
@@ -78,7 +80,7 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
             s = first;
         s->pointer = name;
         s->text = region->name;
-        s->action = (uint32_t)((char *)a - t->base);
+        s->action = (uint32_t)((char *)a - t->ground);
     }
     return a;
 }
@@ -92,14 +94,15 @@ static gnomon__action *action_named(gnomon__thread *t, const char *name,
     return action_by_text(t, gnomon__text_of(name, length), &region);
 }
 
-/* Of an earlier configuration, and nobody is left who saw it begin: it may have
- * been stopped while all was off. */
+/* Started before all was off for a while, where its stop is not seen; and nobody is
+ * left who saw it begin. */
 static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
 {
-    uint32_t bit;
+    uint32_t bits;
     uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
-    return token < t->stale && !gnomon__frame_is_seen(t, token) &&
-           !gnomon__tree_find_any(t, &bit, token);
+    return a->offs != load_relaxed(&gnomon__sink_offs) &&
+           !gnomon__frame_is_seen(t, token) &&
+           !gnomon__trees_find(t, &bits, token);
 }
 
 static void start_entered(gnomon__thread *t, gnomon__action *a)
@@ -114,24 +117,27 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
         return;
     }
     uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
+    uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     /* Not recorded: but its stop is no mistake. */
     a->token = token | GNOMON__TOKEN_OVER;
     a->depth = 0;
+    a->offs = load_relaxed(&gnomon__sink_offs);
     if (!m)
         return;
-    if (m != load_relaxed(&t->fast)) {
+    if (beside & t->main_bits) {
         if (gnomon__frame_begin(t, a->region, m, token, GNOMON_FRAME_ACTION))
             a->token = token | GNOMON__TOKEN_ACTION;
         return;
     }
-    uint32_t key = load_relaxed(&a->region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = gnomon__tree_child(t, t->hot_bit, key);
+    uint32_t node =
+        gnomon__tree_child(t, t->hot_bit, gnomon__key_of(a->region));
     if (!node)
         return;
     a->token = token | GNOMON__TOKEN_ACTION;
-    gnomon__tree_open(t, &t->hot, node, a->token);
-    store_relaxed(&gnomon__node_at(t, node)->begin, gnomon__ticks());
+    gnomon__tree_open(t, t->hot_bit, node, a->token,
+                      beside | GNOMON__SEEN_SLOW);
+    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
 }
 
 static void stop_entered(gnomon__thread *t, gnomon__action *a)
@@ -153,12 +159,10 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     token &= ~GNOMON__TOKEN_FLAGS;
     if (gnomon__frame_end(t, token, GNOMON__END_ACTION))
         return;
-    uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
-    if (node)
-        gnomon__tree_close(t, bit, node, gnomon__ticks());
+    gnomon__close_in_trees(t, token, gnomon__ticks());
 }
 
-void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
+void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
@@ -166,7 +170,7 @@ void gnomon__rare_start(gnomon__thread *t, uint64_t seq, const char *name)
     gnomon__leave(t);
 }
 
-void gnomon__rare_stop(gnomon__thread *t, uint64_t seq, const char *name)
+void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
@@ -211,12 +215,12 @@ void gnomon_stop_n_slow(const char *name, size_t length)
     }
 }
 
-void gnomon__odd_start(const char *name)
+void gnomon__refused_start(const char *name)
 {
     gnomon_start_n_slow(name, GNOMON_TO_NUL);
 }
 
-void gnomon__odd_stop(const char *name)
+void gnomon__refused_stop(const char *name)
 {
     gnomon_stop_n_slow(name, GNOMON_TO_NUL);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread takes the configuration that control calls have made: which bits are
- * trees and which hooks, whose trees are new, what the short ways serve. On the
- * owning thread, its word odd, under the lock. */
+/* A thread takes what control calls have changed: which bits are recorders and
+ * which hooks, whose trees are new, in which segment it records, and what the
+ * short ways serve. On the owning thread, its word odd, under the lock. */
 #include "mark/frame.h"
+#include "mark/recorder.h"
+#include "mark/segment.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
@@ -21,7 +23,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
     for (uint32_t rest = bits, rank = 0; rest; rest &= rest - 1, rank++) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest), at = n++;
         const gnomon__sink *s = &gnomon__sinks[bit];
-        while (at && (int32_t)(t->trees[t->hooks[at - 1].index].generation -
+        while (at && (int32_t)(t->generations[t->hooks[at - 1].index] -
                                s->generation) > 0) {
             t->hooks[at] = t->hooks[at - 1];
             at--;
@@ -39,59 +41,65 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
         t->hooks[n].bit = 0; /* matches no scope */
 }
 
-/* The frames of scopes that hooks saw stop belonging to hooks that are gone;
- * trees that were remade know nothing of open scopes. */
-void gnomon__thread_adopt(gnomon__thread *t)
+/* ---- The hot tree ---------------------------------------------------------- */
+
+static void park_hot_tree(gnomon__thread *t)
 {
-    uint32_t changed = 0, ready = 0;
-    gnomon__count_next(&gnomon__here, t, GNOMON__NO_CELL);
-    uint32_t old_hot = t->hot_bit;
-    if (old_hot < GNOMON__BITS)
-        t->trees[old_hot].cursor = t->hot;
-    t->hot_bit = GNOMON__BITS;
-    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
-        const gnomon__sink *s = &gnomon__sinks[bit];
-        uint32_t generation = s->kind ? s->generation : 0;
-        if (t->trees[bit].generation != generation) {
-            changed |= 1u << bit;
-            if (t->trees[bit].chunks)
-                gnomon__tree_drop(t, bit);
-            if (s->kind == GNOMON__SINK_TREE) {
-                if (!gnomon__tree_make(t, bit, generation)) {
-                    gnomon__trouble(t, lost_scopes);
-                    continue;
-                }
-            } else {
-                store_relaxed(&t->trees[bit].generation, generation);
-            }
-        }
-        if (s->kind)
-            ready |= 1u << bit;
+    if (t->hot_bit < GNOMON__BITS && t->states[t->hot_bit]) {
+        gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+        store_relaxed(&tree->cursor.current,
+                      t->hot.current); /* as readers do */
+        tree->cursor.last = t->hot.last;
+        tree->guess = 0; /* of where it was before it was hot */
     }
-    gnomon__frames_forget(t, changed);
-    t->stale = load_relaxed(&t->seq);
-    t->tree_bits = gnomon__tree_bits;
-    t->time_bits = gnomon__time_bits;
-    uint32_t trees = ready & t->tree_bits;
-    gnomon__cursor hot = {0, 0};
-    if (trees) {
-        t->hot_bit = (uint32_t)__builtin_ctz(trees);
-        hot = t->trees[t->hot_bit].cursor;
+    store_relaxed(&t->hot_bit, GNOMON__BITS);
+    store_relaxed(&t->hot.current, 0);
+    t->hot.last = 0;
+}
+
+void gnomon__index_use(gnomon__thread *t)
+{
+    t->index = GNOMON__NO_INDEX; /* no path is there: the slow way is taken */
+    t->index -= t->bank * (uint32_t)sizeof(gnomon__front);
+    t->index_mask = 0;
+    if (t->hot_bit == GNOMON__BITS)
+        return;
+    const gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+    if (tree->is_fresh)
+        return;
+    t->index = tree->index - t->bank * (uint32_t)sizeof(gnomon__front);
+    t->index_mask = 4 * tree->index_count - 4;
+}
+
+/* The tree whose window alone is open is the hot one. Where several are open there
+ * is none; where none is, it is whichever has scopes to end. */
+static void choose_hot_tree(gnomon__thread *t)
+{
+    uint32_t open = t->tree_bits & load_relaxed(&t->gate);
+    uint32_t one = open ? open : t->tree_bits;
+    int has_counter = gnomon__clock_kind() == GNOMON__CLOCK_COUNTER;
+    uint32_t fast = GNOMON__NEVER, light = 0;
+    if (one && !(open & (open - 1))) {
+        store_relaxed(&t->hot_bit, (uint32_t)__builtin_ctz(one));
+        gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+        t->hot.last = tree->cursor.last;
+        store_relaxed(&t->hot.current, tree->cursor.current);
+        if (has_counter)
+            fast = 1u << t->hot_bit;
+    } else if (open && has_counter) {
+        light = t->tree_bits | t->rider_bits;
     }
-    gnomon__cursor_set(t, &t->hot, hot.current);
-    t->hot.last = hot.last;
-    uint32_t attached = ready & gnomon__sink_attached_bits();
-    store_relaxed(&t->attached, attached);
-    gnomon__frames_fit(t);
-    store_relaxed(&t->gate, attached & gnomon__sink_open_bits());
-    store_relaxed(&t->fast,
-                  trees && gnomon__clock_kind() == GNOMON__CLOCK_COUNTER
-                      ? 1u << t->hot_bit
-                      : GNOMON__NEVER);
-    adopt_hooks(t, attached & ~t->tree_bits);
-    /* The short ways: hooks without times, beside one tree at most, and no
-     * fences. */
-    uint32_t hooks = attached & ~(t->tree_bits | t->time_bits);
+    gnomon__index_use(t);
+    store_relaxed(&t->light, light);
+    store_relaxed(&t->fast, fast);
+}
+
+/* The short ways of hooks: without times, beside one tree at most, and no
+ * fences. */
+static void choose_hook_ways(gnomon__thread *t)
+{
+    uint32_t attached = load_relaxed(&t->attached);
+    uint32_t hooks = attached & ~(t->recorder_bits | t->time_bits);
     uint32_t tree = t->fast & ~GNOMON__NEVER;
     uint32_t all = hooks == attached && hooks ? hooks : GNOMON__NEVER;
     if (load_relaxed(&gnomon__needs_fence)) {
@@ -103,6 +111,99 @@ void gnomon__thread_adopt(gnomon__thread *t)
     store_relaxed(&t->one_hook, t->hook_count == 1
                                     ? gnomon__frame_pair(all, all)
                                     : GNOMON__NEVER);
-    store_relaxed(&t->stage_key, gnomon__sink_stage_key());
-    store_release(&t->epoch, load_relaxed(&gnomon__sink_epoch));
+}
+
+/* ---- The configuration ------------------------------------------------------- */
+
+/* The frames of scopes that hooks saw stop belonging to hooks that are gone;
+ * recorders that were remade know nothing of open scopes. */
+static void adopt(gnomon__thread *t)
+{
+    uint32_t changed = 0, ready = 0;
+    t->is_short = 0;
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
+        const gnomon__sink *s = &gnomon__sinks[bit];
+        uint32_t generation = s->is_taken ? s->generation : 0;
+        if (t->generations[bit] != generation) {
+            changed |= 1u << bit;
+            store_relaxed(&t->generations[bit], 0);
+            if (t->states[bit])
+                gnomon__recorder_of(t, bit)->drop(t, bit);
+            if (generation && s->recorder &&
+                !s->recorder->adopt(t, bit, generation)) {
+                gnomon__trouble(t, lost_scopes);
+                t->is_short = 1;
+                continue;
+            }
+            if (generation && s->recorder)
+                ((gnomon__state *)gnomon__at(t, t->states[bit]))->recorder =
+                    s->recorder;
+            store_release(&t->generations[bit], generation);
+        }
+        if (generation)
+            ready |= 1u << bit;
+    }
+    gnomon__frames_forget(t, changed);
+    t->stale = load_relaxed(&t->seq);
+    store_relaxed(&t->recorder_bits, gnomon__recorder_bits & ready);
+    store_relaxed(&t->tree_bits, gnomon__tree_bits & ready);
+    store_relaxed(&t->rider_bits, gnomon__rider_bits & ready);
+    store_relaxed(&t->time_bits, gnomon__time_bits & ready);
+    t->main_bits = ~t->rider_bits;
+    store_relaxed(&t->attached, ready & gnomon__sink_attached_bits());
+    gnomon__frames_fit(t);
+    adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
+    t->epoch = load_relaxed(&gnomon__sink_epoch);
+}
+
+/* ---- Settling ---------------------------------------------------------------- */
+
+/* Counts what is pending: by the thread's own word, since who cuts the thread in
+ * its absence has counted it, and knows no other. */
+static void count_pending(gnomon__thread *t)
+{
+    uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
+    store_relaxed(cell, load_relaxed(cell) + 1);
+    store_relaxed(&t->pending, GNOMON__NO_CELL);
+}
+
+void gnomon__thread_take_changes(gnomon__thread *t)
+{
+    count_pending(t);
+    park_hot_tree(t);
+    if (t->segment != gnomon__segment)
+        gnomon__thread_cut(t);
+    store_relaxed(&t->shut, 0);
+    if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->is_short)
+        adopt(t);
+    store_relaxed(&t->gate,
+                  load_relaxed(&t->attached) & gnomon__sink_open_bits());
+    choose_hot_tree(t);
+    choose_hook_ways(t);
+    gnomon__here_set(t);
+}
+
+void gnomon__thread_settle_slow(gnomon__thread *t)
+{
+    gnomon__lock();
+    int is_told = t->leave_serial == gnomon__leave_serial;
+    uint32_t leaving =
+        is_told ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
+    t->leave_serial = gnomon__leave_serial;
+    gnomon__thread_take_changes(t);
+    gnomon__thread_watch(t);
+    gnomon__unlock();
+    if (leaving)
+        gnomon__frames_finish(t, leaving);
+}
+
+void gnomon__thread_keep_up_slow(gnomon__thread *t)
+{
+    gnomon__lock();
+    count_pending(t);
+    if (t->segment != gnomon__segment)
+        gnomon__thread_cut(t);
+    gnomon__index_use(t);
+    gnomon__here_set(t);
+    gnomon__unlock();
 }

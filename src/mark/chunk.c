@@ -3,8 +3,7 @@
  * handed out again, by size. Any thread; the lists stand under the lock. A piece
  * is zeroed when it is taken, since a reader may still look at what it was. */
 #include "mark/thread.h"
-
-#define SPARE_PART 8 /* the last eighth is kept for "(other)" */
+#include "mark/tree.h"
 
 gnomon__arena gnomon__marks_arena;
 
@@ -14,6 +13,7 @@ static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 void gnomon__chunks_forget(void)
 {
     gnomon__marks_arena = (gnomon__arena){0};
+    store_relaxed(&gnomon__reserved_bytes, 0);
     for (uint32_t i = 0; i < 32; i++)
         chunk_lists[i] = 0;
 }
@@ -40,7 +40,7 @@ static uint32_t log2_of(uint32_t bytes)
     return 31u - (uint32_t)__builtin_clz(bytes);
 }
 
-uint32_t gnomon__chunk_take(uint32_t bytes, int spare)
+uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 {
     gnomon__arena *arena = &gnomon__marks_arena;
     uint32_t *list = &chunk_lists[log2_of(bytes)];
@@ -56,10 +56,11 @@ uint32_t gnomon__chunk_take(uint32_t bytes, int spare)
             store_relaxed(&words[i], 0);
         return chunk;
     }
-    uint64_t limit = arena->size;
-    if (!spare)
-        limit -= limit / SPARE_PART;
-    if (load_relaxed(&arena->used) + (uint64_t)bytes > limit)
+    uint64_t kept = 0;
+    if (need != GNOMON__FOR_OTHER)
+        kept = load_relaxed(&gnomon__reserved_bytes) +
+               arena->size / (need == GNOMON__FOR_PATHS ? 16 : 32);
+    if (load_relaxed(&arena->used) + (uint64_t)bytes + kept > arena->size)
         return 0;
     return gnomon__arena_take(arena, bytes);
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Counting executions and closing nodes off the hot path: new bounds of a node,
- * a wider window of its histogram, ends out of order. On the owning thread, its
+/* Closing nodes off the hot path: ends out of order. On the owning thread, its
  * word odd.
  *
  * Invariant: the chain of parents from the cursor to the root holds every open
  * node of the tree; closed ones on it are actions, and scopes ended alone, that
  * went while something begun inside them was still open, and the node above such a
- * one carries GNOMON__TOKEN_RARE. */
+ * one takes the slow path. */
 #include "mark/sink.h"
 #include "mark/tree.h"
-
-/* Order of first ends among all nodes of the process. */
-static uint64_t first_order;
 
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
 {
     uint32_t node = gnomon__cursor_of(t, bit)->current;
     while (node) {
-        const gnomon__node *n = gnomon__node_at(t, node);
+        const gnomon__front *n = gnomon__front_at(t, node);
         if (n->token && !((n->token ^ token) & ~GNOMON__TOKEN_FLAGS))
             return node;
         node = n->parent;
@@ -25,180 +21,144 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
     return 0;
 }
 
-/* Makes the window hold octaves low .. high beside those it has; 0: no memory.
- * `low` is never above the window's: the shortest only falls. Windows double,
- * so that all that were outgrown are no larger than the last. */
-static int widen(gnomon__thread *t, uint32_t bit, gnomon__node *n, uint32_t low,
-                 uint32_t high)
+static int is_root(const gnomon__thread *t, uint32_t node)
 {
-    if (n->window && n->low + n->room - 1 > high)
-        high = n->low + n->room - 1;
-    uint32_t need = high - low + 1, room = 1;
-    if (n->window && need == n->room)
-        return 1;
-    while (room < need)
-        room *= 2;
-    if (room > GNOMON__OCTAVES - low)
-        room = GNOMON__OCTAVES - low;
-    uint32_t window = gnomon__tree_take(t, bit, room * GNOMON__OCTAVE_BYTES, 1);
-    if (!window)
-        return 0;
-    gnomon__count_next(&gnomon__here, t,
-                       GNOMON__NO_CELL); /* it may lie in the old window */
-    if (n->window) {
-        const uint64_t *from = gnomon__at(t, n->window);
-        uint64_t *to = gnomon__at(t, window);
-        to += (size_t)(n->low - low) * GNOMON__CELLS;
-        for (uint32_t i = 0; i < n->room * GNOMON__CELLS; i++)
-            store_relaxed(&to[i], from[i]);
-    }
-    store_relaxed(&n->low, low);
-    store_relaxed(&n->room, room);
-    store_release(&n->window, window);
-    store_relaxed(&n->cells, window - low * GNOMON__OCTAVE_BYTES);
-    return 1;
+    return !gnomon__front_at(t, node)->parent;
 }
 
-static void count(const gnomon__thread *t, const gnomon__node *n,
-                  uint64_t ticks)
+/* When a closed node of the chain ended, as far as this segment goes. */
+static uint64_t ended_at(const gnomon__thread *t, const gnomon__front *n)
 {
-    uint64_t *cell = gnomon__at(t, gnomon__cell_at(n, ticks));
-    store_relaxed(cell, *cell + 1);
+    return n->begin > t->segment_begin ? n->begin : t->segment_begin;
 }
 
-/* The first execution is `once` and the total alone: many paths are gone once,
- * and need no window. The second makes one for both. */
-void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
-                        uint64_t ticks)
+static void cross(gnomon__thread *t, uint32_t node, int64_t ticks)
 {
-    if ((int64_t)ticks < 0)
-        ticks = 0; /* counters of two processors may be a little apart */
-    if (!n->first) {
-        store_relaxed(&n->total, ticks);
-        store_relaxed(&n->once, ticks);
-        store_relaxed(&n->first, add_relaxed(&first_order, 1) + 1);
-        return;
-    }
-    /* Also where it cannot be counted: its children's time is in there. */
-    store_relaxed(&n->total, n->total + ticks);
-    int second = !n->window;
-    uint64_t min = second ? n->once : n->min;
-    uint64_t max = second ? n->once : n->min + n->spread;
-    min = ticks < min ? ticks : min;
-    max = ticks > max ? ticks : max;
-    if (!widen(t, bit, n, gnomon__cell_of_ticks(min) >> 4,
-               gnomon__cell_of_ticks(max) >> 4)) {
-        gnomon__trouble(t, lost_scopes);
-        return;
-    }
-    if (second)
-        count(t, n, n->once);
-    count(t, n, ticks);
-    store_relaxed(&n->min, min);
-    store_relaxed(&n->spread, max - min);
+    gnomon__part *p = gnomon__part_at(t, node);
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+    store_relaxed(&p->adjust, p->adjust + ticks);
 }
 
-/* `n` ends at `now`, later than parents that are closed already: their children
+/* `node` ends at `now`, later than parents that are closed already: their children
  * had more time than they. What of it lay past a parent's end belongs to the
  * next one up that was still open then. */
-static void outlive(gnomon__thread *t, const gnomon__node *n, uint64_t now)
+void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now)
 {
-    gnomon__node *p = gnomon__node_at(t, n->parent);
-    if (p->token || (p->flags & GNOMON__NODE_ROOT))
+    uint32_t at = gnomon__front_at(t, node)->parent;
+    const gnomon__front *p = gnomon__front_at(t, at);
+    if (p->token || is_root(t, at))
         return;
-    uint64_t covered = p->begin;
-    store_relaxed(&p->adjust, p->adjust + (int64_t)(now - covered));
-    store_relaxed(&p->flags, p->flags | GNOMON__NODE_CROSSED);
+    uint64_t covered = ended_at(t, p);
+    cross(t, at, (int64_t)(now - covered));
     for (;;) {
-        p = gnomon__node_at(t, p->parent);
-        if (p->flags & GNOMON__NODE_ROOT)
+        at = p->parent;
+        p = gnomon__front_at(t, at);
+        if (is_root(t, at))
             return;
-        store_relaxed(&p->flags, p->flags | GNOMON__NODE_CROSSED);
         if (p->token) {
-            store_relaxed(&p->adjust, p->adjust - (int64_t)(now - covered));
+            cross(t, at, -(int64_t)(now - covered));
             return;
         }
-        if (p->begin > covered) {
-            store_relaxed(&p->adjust,
-                          p->adjust - (int64_t)(p->begin - covered));
-            covered = p->begin;
-        }
+        uint64_t end = ended_at(t, p);
+        cross(t, at, end > covered ? -(int64_t)(end - covered) : 0);
+        covered = end > covered ? end : covered;
+    }
+}
+
+/* It stays on the chain while what began inside it is open. */
+static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
+                        uint64_t now)
+{
+    store_release(&gnomon__front_at(t, node)->begin, now); /* after the token */
+    uint32_t above = gnomon__cursor_of(t, bit)->current;
+    while (gnomon__front_at(t, above)->parent != node)
+        above = gnomon__front_at(t, above)->parent;
+    gnomon__front *a = gnomon__front_at(t, above);
+    if (a->token) {
+        store_relaxed(&a->token, a->token | GNOMON__TOKEN_SLOW);
+        store_relaxed(&a->seen, a->seen | GNOMON__SEEN_SLOW);
     }
 }
 
 void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
 {
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
     gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    gnomon__node *n = gnomon__node_at(t, node);
-    outlive(t, n, now);
-    gnomon__tree_count(t, bit, n, now - n->begin);
+    gnomon__front *n = gnomon__front_at(t, node);
+    gnomon__tree_outlive(t, node, now);
+    if (gnomon__node_at(t, node)->carry)
+        gnomon__tree_close_carried(t, bit, node, now);
+    else
+        gnomon__tree_count(t, tree, node, now - n->begin);
     store_relaxed(&n->token, 0);
+    store_relaxed(&n->seen, 0);
     if (node != c->current) {
-        store_release(&n->begin, now); /* after the token: readers */
-        uint32_t above = c->current;
-        while (gnomon__node_at(t, above)->parent != node)
-            above = gnomon__node_at(t, above)->parent;
-        gnomon__node *a = gnomon__node_at(t, above);
-        if (a->token)
-            store_relaxed(&a->token, a->token | GNOMON__TOKEN_RARE);
+        close_below(t, bit, node, now);
         return;
     }
-    if (n->flags & GNOMON__NODE_OTHER)
-        t->trees[bit].over = 0;
-    gnomon__guess(t, c, n->next);
+    if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+        tree->over = 0;
+    /* A segment's first begin is to be seen, by the slow way. */
+    gnomon__guess(t, bit, tree->is_fresh ? 0 : n->next);
     c->last = node;
     uint32_t p = n->parent;
-    for (gnomon__node *q = gnomon__node_at(t, p);
-         !q->token && !(q->flags & GNOMON__NODE_ROOT);
-         q = gnomon__node_at(t, p))
-        p = q->parent;
+    while (!gnomon__front_at(t, p)->token && !is_root(t, p))
+        p = gnomon__front_at(t, p)->parent;
     if (p != n->parent)
-        gnomon__cursor_set(t, c, p);
+        gnomon__cursor_set(t, bit, p);
     else
         store_relaxed(&c->current, p);
 }
 
-uint32_t gnomon__tree_find_any(gnomon__thread *t, uint32_t *bit, uint64_t token)
+uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
 {
-    uint32_t node = 0;
-    *bit = t->hot_bit;
-    if (t->hot_bit < GNOMON__BITS)
-        node = gnomon__tree_find(t, t->hot_bit, token);
-    uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-    for (; !node && rest; rest &= rest - 1) {
-        *bit = (uint32_t)__builtin_ctz(rest);
-        node = gnomon__tree_find(t, *bit, token);
+    uint32_t found = 0;
+    *bits = 0;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
+         rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        uint32_t node = gnomon__tree_find(t, bit, token);
+        if (!node)
+            continue;
+        *bits |= 1u << bit;
+        found = found ? found : node;
     }
-    return node;
+    return found;
 }
 
-static void tree_close_inner(gnomon__thread *t, uint32_t bit, uint64_t token,
-                             uint64_t now)
+/* The newest scope of a tree that is open and no action. 0: none. */
+static uint64_t newest_scope(gnomon__thread *t, uint32_t bit)
 {
-    uint64_t count = token & ~GNOMON__TOKEN_FLAGS;
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    uint32_t node = c->current;
-    while (node) {
-        const gnomon__node *n = gnomon__node_at(t, node);
-        uint32_t parent = n->parent;
-        if (n->flags & GNOMON__NODE_ROOT)
-            break;
-        if (n->token) {
-            if ((n->token & ~GNOMON__TOKEN_FLAGS) <= count)
-                break;
-            if (!(n->token & GNOMON__TOKEN_ACTION)) {
-                gnomon__tree_close(t, bit, node, now);
-                gnomon__trouble(t, crossed);
-            }
-        }
-        node = parent;
+    uint32_t node = gnomon__cursor_of(t, bit)->current;
+    for (; !is_root(t, node); node = gnomon__front_at(t, node)->parent) {
+        uint64_t token = gnomon__front_at(t, node)->token;
+        if (token && !(token & GNOMON__TOKEN_ACTION))
+            return token & ~GNOMON__TOKEN_FLAGS;
     }
+    return 0;
 }
 
+/* One by one, the newest first, each in all trees that saw it: so that each is
+ * counted as crossed once. */
 void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-    for (; rest; rest &= rest - 1)
-        tree_close_inner(t, (uint32_t)__builtin_ctz(rest), token, now);
+    uint32_t trees = load_relaxed(&t->attached) & t->tree_bits;
+    token &= ~GNOMON__TOKEN_FLAGS;
+    for (;;) {
+        uint64_t newest = 0;
+        for (uint32_t rest = trees; rest; rest &= rest - 1) {
+            uint64_t its = newest_scope(t, (uint32_t)__builtin_ctz(rest));
+            newest = its > newest ? its : newest;
+        }
+        if (newest <= token)
+            return;
+        for (uint32_t rest = trees; rest; rest &= rest - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctz(rest);
+            uint32_t node = gnomon__tree_find(t, bit, newest);
+            if (node)
+                gnomon__tree_close(t, bit, node, now);
+        }
+        gnomon__trouble(t, crossed);
+    }
 }

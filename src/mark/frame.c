@@ -8,25 +8,6 @@
 
 #include "mark/tree.h"
 
-uint64_t gnomon__frame_ns(uint64_t ticks)
-{
-    static gnomon__clock clock;
-    static uint32_t known;
-    if (!ticks)
-        return 0;
-    /* The frequency is taken once: hooks see one steady clock. */
-    if (load_acquire(&known) != 2) {
-        uint32_t none = 0;
-        if (!cas_acq_rel(&known, &none, 1)) {
-            gnomon__clock now = gnomon__clock_read();
-            return gnomon__clock_since_zero_ns(&now, ticks);
-        }
-        clock = gnomon__clock_read();
-        store_release(&known, 2);
-    }
-    return gnomon__clock_since_zero_ns(&clock, ticks);
-}
-
 /* Frames that are over below one that is not: what always overlaps leaves
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)
@@ -55,7 +36,7 @@ static void squeeze(gnomon__thread *t)
 static gnomon__frame *push_frame(gnomon__thread *t)
 {
     if (!t->frames) {
-        t->frames = gnomon__chunk_take(GNOMON__FRAME_BYTES, 0);
+        t->frames = gnomon__chunk_take(GNOMON__FRAME_BYTES, GNOMON__FOR_PATHS);
         gnomon__frames_fit(t);
     }
     if (t->frame_dead && t->frame_top > t->frame_room)
@@ -74,7 +55,7 @@ static gnomon__frame *push_frame(gnomon__thread *t)
 void gnomon__frames_fit(gnomon__thread *t)
 {
     t->frame_bytes = (uint32_t)sizeof(gnomon__frame);
-    for (uint32_t rest = load_relaxed(&t->attached) & ~t->tree_bits; rest;
+    for (uint32_t rest = load_relaxed(&t->attached) & ~t->recorder_bits; rest;
          rest &= rest - 1)
         t->frame_bytes += (uint32_t)sizeof(uint64_t);
     if (!t->frames)
@@ -88,80 +69,164 @@ static void pop_dead(gnomon__thread *t)
 {
     while (t->frame_last && !gnomon__frame_at(t, t->frame_last)->seen.token) {
         uint32_t at = t->frame_last;
-        t->frame_last = gnomon__frame_at(t, at)->below;
-        t->frame_top = at;
+        store_relaxed(&t->frame_last, gnomon__frame_at(t, at)->below);
+        store_relaxed(&t->frame_top, at);
         t->frame_dead--;
+    }
+}
+
+/* Recorders that take the scope: those of `m` that are asked, and riders. */
+static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
+                                   uint64_t token)
+{
+    uint32_t taken = 0;
+    for (uint32_t rest = m & t->recorder_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
+        if (!r->begin || r->begin(t, bit, key, token))
+            taken |= 1u << bit;
+    }
+    return taken;
+}
+
+static void tell_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
+{
+    for (; recorders; recorders &= recorders - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(recorders);
+        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
+        if (r->begun)
+            r->begun(t, bit, ticks);
     }
 }
 
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags)
 {
-    uint32_t hooks = m & ~t->tree_bits;
+    uint32_t hooks = m & ~t->recorder_bits;
     gnomon__frame *frame = push_frame(t);
     if (!frame) {
         gnomon__trouble(t, lost_frames);
         return 0;
     }
-    if (!(m >> t->hot_bit & 1))
-        gnomon__frame_inside_hot(t);
     gnomon__frame_describe(t, &frame->seen, region, token, flags);
     frame->hooks = 0;
-    frame->mask = m;
+    frame->mask = m & ~hooks;
     if (hooks) {
         uint32_t live = gnomon__hooks_enter(t, &t->gate, hooks);
         frame->hooks = live;
-        frame->mask = (m & ~hooks) | live;
+        frame->mask |= live;
         gnomon__hooks_start(t, &frame->seen, live, frame->slots);
         gnomon__hooks_leave(t);
+        gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
     }
-    uint64_t stored = token | GNOMON__TOKEN_RARE;
+    for (uint32_t rest = t->tree_bits & ~m; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__frame_inside(
+            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
+    }
+    uint64_t stored = token | GNOMON__TOKEN_SLOW;
     if (flags & GNOMON_FRAME_ACTION)
         stored |= GNOMON__TOKEN_ACTION;
-    uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t trees = m & ~hooks;
-    for (uint32_t rest = trees; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        uint32_t node = gnomon__tree_child(t, bit, key);
-        if (node)
-            gnomon__tree_open(t, gnomon__cursor_of(t, bit), node, stored);
-        else
-            trees &= ~(1u << bit);
-    }
-    frame->mask = (frame->mask & hooks) | trees;
+    uint32_t recorders = begin_in_recorders(t, m & load_relaxed(&t->attached),
+                                            gnomon__key_of(region), stored);
+    frame->mask = frame->hooks | recorders;
     frame->begin = 0;
     if (m & t->time_bits) {
         frame->begin = gnomon__ticks();
-        for (; trees; trees &= trees - 1) {
-            uint32_t bit = (uint32_t)__builtin_ctz(trees);
-            uint32_t node = gnomon__cursor_of(t, bit)->current;
-            store_relaxed(&gnomon__node_at(t, node)->begin, frame->begin);
-        }
+        tell_begun(t, recorders, frame->begin);
     }
     return 1;
+}
+
+/* A moment as hooks are told of it; 0 where nobody wants times. */
+static uint64_t told_ns(uint64_t ticks)
+{
+    return ticks ? gnomon__clock_ns(ticks) : 0;
+}
+
+/* Hooks get the stop of a scope, with `flags` beside its own. */
+static void stop_hooks(gnomon__thread *t, gnomon__frame *frame, uint32_t mask,
+                       uint64_t now, uint32_t flags)
+{
+    frame->seen.flags |= flags;
+    frame->seen.begin_ns = told_ns(frame->begin);
+    frame->seen.end_ns = told_ns(now);
+    uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
+    gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
+    gnomon__hooks_leave(t);
+    gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
 }
 
 static void end_one(gnomon__thread *t, gnomon__frame *frame)
 {
     uint64_t now = frame->mask & t->time_bits ? gnomon__ticks() : 0;
     uint32_t mask = frame->mask & load_relaxed(&t->attached);
-    uint32_t trees = mask & t->tree_bits;
-    for (; trees; trees &= trees - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(trees);
-        uint32_t node = gnomon__tree_find(t, bit, frame->seen.token);
-        if (node)
-            gnomon__tree_close(t, bit, node, now);
+    gnomon__finished f = {.token = frame->seen.token,
+                          .begin = frame->begin,
+                          .end = now,
+                          .key = gnomon__key_of(frame->seen.region)};
+    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__recorder_of(t, bit)->end(t, bit, &f);
     }
-    if (mask & frame->hooks) {
-        frame->seen.begin_ns = gnomon__frame_ns(frame->begin);
-        frame->seen.end_ns = gnomon__frame_ns(now);
-        uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-        gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
-        gnomon__hooks_leave(t);
-    }
+    if (mask & frame->hooks)
+        stop_hooks(t, frame, mask, now, 0);
     frame->seen.token = 0;
     t->frame_dead++;
     pop_dead(t);
+}
+
+void gnomon__frames_finish(gnomon__thread *t, uint32_t bits)
+{
+    for (uint32_t at = t->frame_last; at;) {
+        gnomon__frame *frame = gnomon__frame_at(t, at);
+        uint32_t mask = frame->mask & frame->hooks & bits;
+        uint32_t flags = frame->seen.flags;
+        at = frame->below;
+        if (!frame->seen.token || !mask)
+            continue;
+        stop_hooks(t, frame, mask, mask & t->time_bits ? gnomon__ticks() : 0,
+                   GNOMON_FRAME_UNFINISHED);
+        frame->seen.flags = flags; /* others see it to its end */
+    }
+    gnomon__frames_forget(t, bits);
+}
+
+uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
+                             gnomon__unfinished *out, uint32_t room)
+{
+    uint32_t n = 0, one = 1u << bit;
+    for (uint32_t at = t->frame_last; at && n < room;) {
+        gnomon__frame *frame = gnomon__frame_at(t, at);
+        at = frame->below;
+        if (!frame->seen.token || !(frame->mask & frame->hooks & one))
+            continue;
+        out[n++] = (gnomon__unfinished){
+            frame->seen, frame->slots[gnomon__hook_slot(frame->hooks, one)],
+            frame->begin};
+        store_relaxed(&frame->mask, frame->mask & ~one);
+    }
+    if (n < room)
+        gnomon__frames_forget(t, one);
+    return n;
+}
+
+uint64_t gnomon__frames_abandon(gnomon__thread *t)
+{
+    uint64_t open = 0;
+    while (t->frame_last) {
+        gnomon__frame *frame = gnomon__frame_at(t, t->frame_last);
+        uint32_t mask = frame->mask & load_relaxed(&t->attached);
+        open += frame->seen.token && mask; /* who saw it may be gone */
+        if (frame->seen.token && (mask & frame->hooks))
+            stop_hooks(t, frame, mask,
+                       mask & t->time_bits ? gnomon__ticks() : 0,
+                       GNOMON_FRAME_UNFINISHED);
+        t->frame_last = frame->below;
+    }
+    t->frame_top = t->frames ? t->frames : UINT32_MAX;
+    t->frame_dead = 0;
+    return open;
 }
 
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
@@ -218,9 +283,9 @@ void gnomon__frames_forget(gnomon__thread *t, uint32_t bits)
 {
     for (uint32_t at = bits ? t->frame_last : 0; at;) {
         gnomon__frame *f = gnomon__frame_at(t, at);
-        f->mask &= ~bits;
+        store_relaxed(&f->mask, f->mask & ~bits);
         if (!f->mask && f->seen.token) {
-            f->seen.token = 0; /* nobody is left who saw it */
+            store_relaxed(&f->seen.token, 0); /* nobody is left who saw it */
             t->frame_dead++;
         }
         at = f->below;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mark/recorder.h"
 #include "mark/region.h"
 #include "mark/sink.h"
 
@@ -55,6 +56,41 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);
 
+/* The thread ends: hooks get the stop of all frames, which did not finish. Returns
+ * how many were open. */
+uint64_t gnomon__frames_abandon(gnomon__thread *t);
+
+/* Which slot belongs to a bit: how many of `hooks` lie below it. */
+static inline uint32_t gnomon__hook_slot(uint32_t hooks, uint32_t bit)
+{
+    uint32_t n = 0;
+    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
+        n++;
+    return n;
+}
+
+/* A copy of what a hook saw begin. */
+typedef struct gnomon__unfinished {
+    gnomon_frame frame;
+    uint64_t slot;
+    uint64_t begin; /* ticks; 0: nobody wanted times */
+} gnomon__unfinished;
+
+/* Hooks that leave get the stop of all frames that they saw begin. On the thread,
+ * in a mark that has done nothing yet. */
+void gnomon__frames_finish(gnomon__thread *t, uint32_t bits);
+/* The same by copies, innermost first, `room` at most: how many. Under the lock, of
+ * a thread that stands still. */
+uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
+                             gnomon__unfinished *out, uint32_t room);
+/* Likewise of the ranges that it began, from *from on. Any time. */
+uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
+                             gnomon__unfinished *out, uint32_t room,
+                             uint32_t *from);
+
+/* Closes the execution of `token`, which has no frame, in all trees that saw it. */
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now);
+
 /* Ends the scope of `token`, whoever saw it, with all scopes inside it; a wrong
  * token is counted. On an entered thread. */
 void gnomon__end_entered(gnomon__thread *t, gnomon_token token);
@@ -76,13 +112,14 @@ static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
     return (gnomon__frame *)gnomon__at(t, at);
 }
 
-/* A scope that the hot tree does not see begins inside one that it does: whose
- * end must look at the frames, since this one may still be open. */
-static inline void gnomon__frame_inside_hot(gnomon__thread *t)
+/* A scope begins inside the innermost one of a tree that does not see it: whose end
+ * must look at the frames, since this one may still be open. */
+static inline void gnomon__frame_inside(gnomon__front *n)
 {
-    gnomon__node *n = gnomon__node_at(t, t->hot.current);
-    if (n->token)
-        store_relaxed(&n->token, n->token | GNOMON__TOKEN_RARE);
+    if (n->token) {
+        store_relaxed(&n->token, n->token | GNOMON__TOKEN_SLOW);
+        store_relaxed(&n->seen, n->seen | GNOMON__SEEN_SLOW);
+    }
 }
 
 /* What a hook is told of a scope; times are added at its stop. */
@@ -109,7 +146,7 @@ void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
 void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
                         uint32_t hooks, uint32_t live, uint64_t *slots);
 
-/* Converts a tick for a callback. */
-uint64_t gnomon__frame_ns(uint64_t ticks);
+/* Ns of this moment, where a hook of `m` wants times; else 0. */
+uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
 
 #endif

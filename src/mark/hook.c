@@ -2,37 +2,19 @@
 /* Scopes that plain hooks see, alone or beside the hot tree: hooks that want no
  * times. The cost is that of the frame they are shown and of the calls, so all
  * that can be is done before the calls: what must outlive them takes registers
- * to save. Everything unusual goes the long way, by rare.c and frame.c, which
- * know the same frames. */
+ * to save. Everything unusual goes the slow way, by slow.c and frame.c, which know
+ * the same frames. */
 #include "mark/frame.h"
 #include "mark/hot.h"
 
 /* No fence here: where the system has no membarrier, `plain` is 0. */
 static inline void raise_flag(gnomon__thread *t, uint64_t seq)
 {
-    store_relaxed(&t->in_hook, (uint32_t)seq + 1);
+    store_release(&t->in_hook, (uint32_t)seq + 1);
     fence_signal();
 }
 
-/* What is returned is made here, after the callbacks: made before them it would
- * take another register to save. */
-static inline uint64_t even_again(gnomon__thread *t, uint64_t seq)
-{
-    __asm__ volatile("" : "+r"(seq));
-    store_release(&t->seq, seq + 2);
-    return seq + 1;
-}
-
 /* ---- Calls ---------------------------------------------------------------------- */
-
-/* Which slot belongs to a bit: how many of `hooks` lie below it. */
-static uint32_t slot_of(uint32_t hooks, uint32_t bit)
-{
-    uint32_t n = 0;
-    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
-        n++;
-    return n;
-}
 
 HOT void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
                              uint32_t live, uint64_t *slots)
@@ -43,7 +25,7 @@ HOT void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
         if (unlikely(!(live & h->bit)))
             continue;
         uint64_t *slot =
-            slots + (likely(all) ? h->rank : slot_of(live, h->bit));
+            slots + (likely(all) ? h->rank : gnomon__hook_slot(live, h->bit));
         *slot = 0;
         h->start(h->self, f, slot);
     }
@@ -57,35 +39,36 @@ HOT void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
         const gnomon__hook *h = &t->hooks[i];
         if (live & hooks & h->bit)
             h->stop(h->self, f,
-                    slots + (all ? h->rank : slot_of(hooks, h->bit)));
+                    slots + (all ? h->rank : gnomon__hook_slot(hooks, h->bit)));
     }
 }
 
 /* ---- Begin ---------------------------------------------------------------------- */
 
-/* The hot tree saw it too. */
-static __attribute__((noinline)) gnomon_token
-begin_tree(gnomon__thread *t, uint64_t seq, gnomon__frame *frame)
+/* The hot tree sees it too. A cut may have come in the callbacks. */
+static APART gnomon_token begin_tree(gnomon__thread *t, uint64_t seq,
+                                     gnomon__frame *frame)
 {
-    uint32_t key =
-        load_relaxed(&frame->seen.region->id) | load_relaxed(&t->stage_key);
+    gnomon__thread_keep_up(t);
+    uint32_t key = gnomon__key_of(frame->seen.region);
     gnomon__near *here = gnomon__here_now();
     uint32_t node = here->guess;
-    gnomon__node *n = gnomon__node_at(t, node);
+    gnomon__front *n = gnomon__front_here(here, node);
     if (unlikely(n->key != key)) {
         node = gnomon__tree_child(t, t->hot_bit, key);
-        n = gnomon__node_at(t, node);
+        n = gnomon__front_here(here, node);
     }
     if (unlikely(!node)) {
         frame->mask &= ~(1u << t->hot_bit);
-        return even_again(t, seq);
+        return gnomon__even_again(t, seq);
     }
-    return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_RARE);
+    return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_SLOW,
+                             GNOMON__SEEN_SLOW);
 }
 
 /* The frame of a scope that plain hooks see, on top of the stack. */
-static inline __attribute__((always_inline)) gnomon__frame *
-push(gnomon__thread *t, uint64_t seq, const gnomon_region *region)
+static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
+                                         const gnomon_region *region)
 {
     uint32_t top = t->frame_top;
     gnomon__frame *frame = gnomon__frame_at(t, top);
@@ -97,15 +80,13 @@ push(gnomon__thread *t, uint64_t seq, const gnomon_region *region)
 }
 
 /* Hooks beside the hot tree, or a part of them. */
-static __attribute__((noinline)) gnomon_token begin_more(gnomon_region *region,
-                                                         uint32_t mask,
-                                                         uint64_t seq,
-                                                         gnomon__thread *t)
+static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
+                                     uint64_t seq, gnomon__thread *t)
 {
     uint32_t m = mask & load_relaxed(&t->gate);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room))
-        return gnomon__rare_begin(region, mask, seq, t);
+        return gnomon__slow_begin(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     frame->begin = 0;
     raise_flag(t, seq);
@@ -113,17 +94,17 @@ static __attribute__((noinline)) gnomon_token begin_more(gnomon_region *region,
     frame->mask = live;
     frame->hooks = live & ~t->tree_bits;
     if (!(live & t->tree_bits))
-        gnomon__frame_inside_hot(t);
+        gnomon__frame_inside(gnomon__front_at(t, t->hot.current));
     gnomon__hooks_start(t, &frame->seen, frame->hooks, frame->slots);
     gnomon__hooks_leave(t);
     if (live & t->tree_bits)
         return begin_tree(t, seq, frame);
-    return even_again(t, seq);
+    return gnomon__even_again(t, seq);
 }
 
 /* Several, all that there are. */
-static __attribute__((noinline)) gnomon_token
-begin_all(gnomon_region *region, uint32_t all, uint64_t seq, gnomon__thread *t)
+static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
+                                    uint64_t seq, gnomon__thread *t)
 {
     gnomon__frame *frame = push(t, seq, region);
     frame->begin = 0;
@@ -135,7 +116,19 @@ begin_all(gnomon_region *region, uint32_t all, uint64_t seq, gnomon__thread *t)
         *slot = 0;
         h->start(h->self, &frame->seen, slot);
     } while (++h != end);
-    return even_again(t, seq);
+    return gnomon__even_again(t, seq);
+}
+
+/* Who is not the one hook that there is. */
+static HOT APART gnomon_token begin_others(gnomon_region *region, uint32_t mask,
+                                           uint64_t seq, gnomon__thread *t)
+{
+    uint32_t m = mask & load_relaxed(&t->gate);
+    if (gnomon__is_light(t, m))
+        return gnomon__trees_begin(region, mask, seq, t);
+    return m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room
+               ? begin_all(region, m, seq, t)
+               : begin_more(region, mask, seq, t);
 }
 
 /* The one hook that there is, and no tree: who detaches it waits until this word
@@ -147,15 +140,13 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->gate);
     uint64_t one = load_relaxed(&t->one_hook);
     if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room))
-        return m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room
-                   ? begin_all(region, m, seq, t)
-                   : begin_more(region, mask, seq, t);
+        return begin_others(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
     memcpy(&frame->mask, &one, sizeof one);
     const gnomon__hook *h = t->hooks;
     h->start(h->self, &frame->seen, frame->slots);
-    return even_again(t, seq);
+    return gnomon__even_again(t, seq);
 }
 
 /* ---- End ------------------------------------------------------------------------ */
@@ -166,20 +157,17 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
 {
     gnomon__near *here = gnomon__here_now();
     uint32_t node = t->hot.current;
-    gnomon__node *n = gnomon__node_at(t, node);
-    const gnomon__node *p = gnomon__node_at(t, n->parent);
-    if (unlikely(n->token != (token | GNOMON__TOKEN_RARE) ||
-                 !(p->token || (p->flags & GNOMON__NODE_ROOT)) ||
-                 (n->flags & GNOMON__NODE_OTHER)))
+    gnomon__front *n = gnomon__front_at(t, node);
+    const gnomon__front *p = gnomon__front_at(t, n->parent);
+    if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) ||
+                 !(p->token || !p->parent) || gnomon__seen_of(t, node) ||
+                 gnomon__node_at(t, node)->carry))
         return 0;
     uint64_t d = gnomon__ticks_counter() - n->begin;
-    if (unlikely(d - n->min > n->spread)) {
-        gnomon__tree_count(t, t->hot_bit, n, d);
-    } else {
-        gnomon__count_next(here, t, gnomon__cell_at(n, d));
-        store_relaxed(&n->total, n->total + d);
-    }
+    if (unlikely(!gnomon__hot_count(here, t, n, d)))
+        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
     store_relaxed(&n->token, 0);
+    store_relaxed(&n->seen, 0);
     store_relaxed(&t->hot.current, n->parent);
     here->guess = n->next;
     t->hot.last = node;
@@ -187,15 +175,18 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
 }
 
 /* Beside the hot tree: whose inner scopes may have no frame. */
-static __attribute__((noinline)) void end_more(gnomon__frame *frame,
-                                               uint64_t seq, gnomon__thread *t)
+static APART void end_more(gnomon_token token, uint64_t seq, gnomon__thread *t,
+                           gnomon__frame *frame)
 {
-    uint64_t token = frame->seen.token;
-    const gnomon__node *inner = gnomon__node_at(t, t->hot.current);
+    if (unlikely(load_relaxed(&t->shut))) { /* the frame may be going away */
+        gnomon__slow_end(token, seq, t);
+        return;
+    }
+    const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
     if (frame->seen.flags || (frame->mask & ~load_relaxed(&t->plain)) ||
         (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
         ((frame->mask & t->tree_bits) && !end_tree(t, token))) {
-        gnomon__rare_end(token, seq, t);
+        gnomon__slow_end(token, seq, t);
         return;
     }
     t->frame_top = t->frame_last;
@@ -204,21 +195,18 @@ static __attribute__((noinline)) void end_more(gnomon__frame *frame,
     uint32_t live = frame->mask & load_relaxed(&t->attached);
     gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
     gnomon__hooks_leave(t);
-    even_again(t, seq);
+    gnomon__even_again(t, seq);
 }
 
 /* Whether exactly the hooks of `pair` saw it, and it is a plain scope. */
 static inline int is_of(const gnomon__frame *frame, uint64_t pair)
 {
-    uint64_t who, what;
-    memcpy(&who, &frame->mask, sizeof who);
-    memcpy(&what, &frame->seen, sizeof what);
+    uint64_t who = load_pair(&frame->mask), what = load_pair(&frame->seen);
     return who == pair && what == gnomon__frame_pair(sizeof frame->seen, 0);
 }
 
 /* Several, all that there are. */
-static __attribute__((noinline)) void end_all(gnomon__frame *frame,
-                                              uint64_t seq, gnomon__thread *t)
+static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
 {
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
@@ -227,15 +215,18 @@ static __attribute__((noinline)) void end_all(gnomon__frame *frame,
         h--;
         h->stop(h->self, &frame->seen, frame->slots + h->rank);
     } while (h != t->hooks);
-    even_again(t, seq);
+    gnomon__even_again(t, seq);
 }
 
 HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
-    uint32_t last = t->frame_last;
+    uint32_t last = load_loose(&t->frame_last);
     gnomon__frame *frame = gnomon__frame_at(t, last);
-    if (unlikely(frame->seen.token != token)) {
-        gnomon__rare_end(token, seq, t);
+    if (unlikely(load_loose(&frame->seen.token) != token)) {
+        if (load_relaxed(&t->light))
+            gnomon__trees_end(token, seq, t);
+        else
+            gnomon__slow_end(token, seq, t);
         return;
     }
     if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
@@ -243,12 +234,12 @@ HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         if (is_of(frame, gnomon__frame_pair(all, all)))
             end_all(frame, seq, t);
         else
-            end_more(frame, seq, t);
+            end_more(token, seq, t, frame);
         return;
     }
     t->frame_last = frame->below;
     t->frame_top = last;
     const gnomon__hook *h = t->hooks;
     h->stop(h->self, &frame->seen, frame->slots);
-    even_again(t, seq);
+    gnomon__even_again(t, seq);
 }

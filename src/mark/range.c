@@ -7,6 +7,7 @@
  * used, so that an old number meets a different token. */
 #include "mark/frame.h"
 #include "mark/region.h"
+#include "mark/segment.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
@@ -19,6 +20,7 @@
 #define SLOT_SHIFT 31
 #define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
 #define USE_MASK ((1ull << SLOT_SHIFT) - 1)
+#define NO_SLOT UINT32_MAX
 #define TAKEN 1u /* in place of the token, while who ends it reads it */
 
 typedef struct range {
@@ -28,9 +30,9 @@ typedef struct range {
     uint32_t mask;
     uint32_t hooks;
     uint32_t epoch; /* of the configuration that saw it begin */
-    uint32_t key;
+    uint32_t segment;
     uint32_t use;
-    uint32_t reserved;
+    uint32_t next; /* of the free ones: slot + 1 */
     uint64_t slots[MAX_HOOKS];
 } range;
 
@@ -42,33 +44,73 @@ static range *range_at(const gnomon__thread *t, uint32_t slot)
     return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
 }
 
-/* A free slot, near where the last one was; SLOT_MASK + 1: none. */
-static uint32_t free_slot(gnomon__thread *t)
+/* The beginner's own list first, then what others gave back meanwhile, all at
+ * once: so nobody but the beginner takes from either. */
+static uint32_t take_slot(gnomon__thread *t)
 {
-    uint32_t rooms = t->range_count * BLOCK_SLOTS;
-    for (uint32_t i = 0; i < rooms; i++) {
-        uint32_t slot = (t->range_hint + i) % rooms;
-        if (!load_acquire(&range_at(t, slot)->token)) {
-            t->range_hint = slot + 1;
-            return slot;
-        }
+    if (!t->range_free)
+        t->range_free = swap_acq_rel(&t->range_back, 0); /* with give_slot */
+    uint32_t slot = t->range_free - 1;
+    if (t->range_free) {
+        t->range_free = range_at(t, slot)->next;
+        return slot;
     }
     if (t->range_count == MAX_BLOCKS)
-        return SLOT_MASK + 1;
-    uint32_t block =
-        gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range), 0);
+        return NO_SLOT;
+    uint32_t block = gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range),
+                                        GNOMON__FOR_PATHS);
     if (!block)
-        return SLOT_MASK + 1;
+        return NO_SLOT;
+    slot = t->range_count * BLOCK_SLOTS;
     store_release(&t->range_blocks[t->range_count++], block);
-    t->range_hint = rooms + 1;
-    return rooms;
+    for (uint32_t i = slot + 1; i < slot + BLOCK_SLOTS; i++)
+        range_at(t, i)->next = i + 1 < slot + BLOCK_SLOTS ? i + 2 : 0;
+    t->range_free = slot + 2;
+    return slot;
+}
+
+/* To the beginner `t`: any thread. */
+static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
+{
+    uint32_t first = load_relaxed(&t->range_back);
+    store_relaxed(&r->token, 0);
+    do
+        r->next = first;
+    while (!cas_acq_rel(&t->range_back, &first, slot + 1));
+}
+
+void gnomon__ranges_open(void (*each)(uint32_t segment))
+{
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) {
+        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        for (uint32_t slot = 0; slot < BLOCK_SLOTS * MAX_BLOCKS; slot++) {
+            const range *r = range_at(t, slot);
+            if (!r)
+                break;
+            if (load_acquire(&r->token))
+                each(load_relaxed(&r->segment));
+        }
+    }
+}
+
+/* Who sees it: hooks past what a slot has room for do not. */
+static uint32_t few_hooks(gnomon__thread *t, uint32_t hooks)
+{
+    uint32_t n = 0;
+    for (uint32_t rest = hooks; rest; rest &= rest - 1)
+        if (n++ >= MAX_HOOKS) {
+            gnomon__trouble(t, lost_frames);
+            hooks &= ~(rest & -rest);
+        }
+    return hooks;
 }
 
 static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
                                     uint32_t m)
 {
-    uint32_t slot = free_slot(t);
-    if (slot > SLOT_MASK) {
+    uint32_t slot = take_slot(t);
+    if (slot == NO_SLOT) {
         gnomon__trouble(t, lost_ranges);
         return 0;
     }
@@ -77,29 +119,25 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
         r->use += gnomon__forks << 24; /* no number of the parent's */
     uint64_t token = (uint64_t)(t->number + 1) << THREAD_SHIFT |
                      (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
-    r->region = region;
-    r->mask = m & t->tree_bits;
-    r->hooks = 0;
+    store_relaxed(&r->region, region);
+    store_relaxed(&r->mask, m & t->recorder_bits);
+    store_relaxed(&r->hooks, 0);
     r->epoch = t->epoch;
-    r->key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t hooks = m & ~t->tree_bits;
-    for (uint32_t i = 0, rest = hooks; rest; rest &= rest - 1)
-        if (i++ >= MAX_HOOKS) {
-            gnomon__trouble(t, lost_frames);
-            hooks &= ~(rest & -rest);
-        }
+    uint32_t hooks = few_hooks(t, m & ~t->recorder_bits);
     if (hooks) {
         gnomon_frame f;
         gnomon__frame_describe(t, &f, region, token, GNOMON_FRAME_RANGE);
-        r->hooks = gnomon__hooks_enter(t, &t->gate, hooks);
+        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->gate, hooks));
         gnomon__hooks_start(t, &f, r->hooks, r->slots);
         gnomon__hooks_leave(t);
-        r->mask |= r->hooks;
+        gnomon__thread_keep_up(t);
+        store_relaxed(&r->mask, load_relaxed(&r->mask) | r->hooks);
     }
-    r->begin = gnomon__ticks();
-    if (r->mask & t->tree_bits)
-        gnomon__stage_mark(GNOMON__KEY_STAGE(r->key), r->begin);
-    store_release(&r->token, token); /* partner: the swap in end */
+    store_relaxed(&r->segment, t->segment);
+    store_relaxed(&r->begin, gnomon__ticks());
+    if (load_relaxed(&r->mask) & t->recorder_bits)
+        gnomon__segment_mark(r->segment, r->begin);
+    store_release(&r->token, token); /* pairs with the swap in end */
     return token;
 }
 
@@ -120,10 +158,34 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     return token;
 }
 
+uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
+                             gnomon__unfinished *out, uint32_t room,
+                             uint32_t *from)
+{
+    uint32_t n = 0, one = 1u << bit;
+    for (; *from < BLOCK_SLOTS * MAX_BLOCKS && n < room; ++*from) {
+        range *r = range_at(t, *from);
+        uint64_t token = r ? load_acquire(&r->token) : 0;
+        if (!r)
+            break;
+        if (token <= TAKEN || !(load_relaxed(&r->hooks) & one))
+            continue;
+        uint32_t slot = gnomon__hook_slot(load_relaxed(&r->hooks), one);
+        gnomon__unfinished *u = &out[n];
+        gnomon__frame_describe(t, &u->frame, load_relaxed(&r->region), token,
+                               GNOMON_FRAME_RANGE);
+        u->slot = load_relaxed(&r->slots[slot % MAX_HOOKS]);
+        u->begin = load_relaxed(&r->begin);
+        /* No range begins with this bit any more: that is still the one. */
+        n += and_acq_rel(&r->mask, ~one) & one ? 1 : 0;
+    }
+    return n;
+}
+
 /* Bits that were attached anew since the range began are other profilers. */
 static uint32_t still_attached(const gnomon__thread *t, const range *r)
 {
-    uint32_t mask = r->mask & load_relaxed(&t->attached);
+    uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         if ((int32_t)(load_relaxed(&gnomon__sinks[bit].epoch) - r->epoch) > 0)
@@ -136,35 +198,47 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
 {
     uint64_t number = (token >> THREAD_SHIFT) - 1;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
-    range *r = NULL;
+    gnomon__thread *beginner = NULL;
     if (number < load_acquire(&gnomon__thread_total))
-        r = range_at(load_acquire(&gnomon__threads[number]), slot);
+        beginner = load_acquire(&gnomon__threads[number]);
+    range *r = beginner ? range_at(beginner, slot) : NULL;
     /* The slot is ours from the swap until it is given back. */
-    uint64_t now = gnomon__ticks(), seen = token;
-    if (!r || load_relaxed(&r->token) != token ||
-        !cas_acq_rel(&r->token, &seen, TAKEN)) {
+    uint64_t seen = token;
+    if (!r || load_acquire(&r->token) != token) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (beginner != t)
+        gnomon__ticks_wait(); /* the begin was read before the token was sent */
+    uint64_t now = gnomon__ticks();
+    if (!cas_acq_rel(&r->token, &seen, TAKEN)) {
         gnomon__trouble(t, unmatched);
         return;
     }
     uint32_t mask = still_attached(t, r);
-    uint32_t trees = mask & t->tree_bits;
-    for (; trees; trees &= trees - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(trees);
-        uint32_t node = gnomon__tree_range(t, bit, r->key);
-        if (node)
-            gnomon__tree_count(t, bit, gnomon__node_at(t, node),
-                               now - r->begin);
+    const gnomon__finished f = {.token = token,
+                                .begin = r->begin,
+                                .end = now,
+                                .key = gnomon__key_of(r->region)};
+    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        const gnomon__recorder *recorder = gnomon__recorder_of(t, bit);
+        if (recorder->range)
+            recorder->range(t, bit, &f, r->segment);
     }
+    /* Who leaves is told by whoever comes first. */
+    if (mask & r->hooks)
+        mask &= and_acq_rel(&r->mask, ~r->hooks);
     if (mask & r->hooks) {
-        gnomon_frame f;
-        gnomon__frame_describe(t, &f, r->region, token, GNOMON_FRAME_RANGE);
-        f.begin_ns = gnomon__frame_ns(r->begin);
-        f.end_ns = gnomon__frame_ns(now);
+        gnomon_frame frame;
+        gnomon__frame_describe(t, &frame, r->region, token, GNOMON_FRAME_RANGE);
+        frame.begin_ns = gnomon__clock_ns(r->begin);
+        frame.end_ns = gnomon__clock_ns(now);
         uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
-        gnomon__hooks_stop(t, &f, r->hooks, live, r->slots);
+        gnomon__hooks_stop(t, &frame, r->hooks, live, r->slots);
         gnomon__hooks_leave(t);
     }
-    store_release(&r->token, 0); /* partner: free_slot */
+    give_slot(beginner, r, slot);
 }
 
 void gnomon_range_end_slow(uint64_t token)

@@ -86,7 +86,7 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
             gnomon__name_clean(region->category, strlen(region->category));
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__sinks[bit].kind &&
+        if (gnomon__sinks[bit].is_taken &&
             gnomon__upcall_wants(bit, entry->name, entry->category))
             entry->wanted |= 1u << bit;
     store_release(&region->link, (void *)entry);
@@ -134,6 +134,21 @@ void gnomon__region_pin_rest(void)
     }
 }
 
+/* Past the table's end: its mask stays that of one never seen, so that each of its
+ * marks asks here, slowly. Under the lock. */
+static void become_other(gnomon_region *region)
+{
+    store_relaxed(&region->id, GNOMON__OTHER_ID);
+    store_release(&region->link, load_relaxed(&gnomon__other_region.link));
+    gnomon__trouble(&gnomon__nobody, other_names);
+}
+
+static int is_other(const gnomon_region *region)
+{
+    return region != &gnomon__other_region && region->link &&
+           region->link == gnomon__other_region.link;
+}
+
 uint32_t gnomon__region_enter(gnomon_region *region)
 {
     if (!region || region->abi != GNOMON_ABI ||
@@ -154,6 +169,13 @@ uint32_t gnomon__region_enter(gnomon_region *region)
         }
         unpinned[unpinned_count] = region;
         store_relaxed(&unpinned_count, unpinned_count + 1);
+    }
+    if (!region->link && entry_count + 1 >= GNOMON__MAX_REGIONS)
+        become_other(region);
+    if (is_other(region)) {
+        uint32_t others = load_relaxed(&gnomon__other_region.mask);
+        gnomon__unlock();
+        return others;
     }
     if (!region->link && region->name && (region->kind & GNOMON_KIND_PRETTY))
         shorten_name(region);

@@ -47,6 +47,13 @@ uint32_t gnomon__region_count(void);
 /* The region "(other)"; its id is fixed. */
 #define GNOMON__OTHER_ID 1u
 
+/* What tells its paths from others'. Regions past the table's end are "(other)". */
+static inline uint32_t gnomon__key_of(const gnomon_region *region)
+{
+    uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
+    return id ? id : GNOMON__OTHER_ID;
+}
+
 /* Rewrites masks, wanted & armed: `count` of them from id `from`. Returns the
  * next id; 0: there is none. Under the lock. */
 uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count);

@@ -31,8 +31,8 @@ static void list_tree(open_list *all, gnomon__thread *t, uint32_t bit)
 {
     uint32_t at = gnomon__cursor_of(t, bit)->current;
     all->count = 0;
-    while (at && at != t->trees[bit].root && all->count < INNERMOST) {
-        const gnomon__node *n = gnomon__node_at(t, at);
+    while (at != gnomon__tree_of(t, bit)->root && all->count < INNERMOST) {
+        const gnomon__front *n = gnomon__front_at(t, at);
         if (n->token && !(n->token & GNOMON__TOKEN_ACTION))
             add_open(all, n->token, GNOMON__KEY_REGION(n->key));
         at = n->parent;

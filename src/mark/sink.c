@@ -7,26 +7,29 @@
  * sees at most fewer bits than are attached, since control clears theirs. */
 #include "mark/sink.h"
 
+#include "mark/recorder.h"
 #include "mark/region.h"
-#include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
 
-#define PATIENCE_NS 1000000000ull
 #define REWRITE_PART 2048u
 #define MAX_GATES 64u
 
 gnomon__sink gnomon__sinks[GNOMON__BITS];
+uint32_t gnomon__recorder_bits;
 uint32_t gnomon__tree_bits;
+uint32_t gnomon__rider_bits;
 uint32_t gnomon__time_bits;
 uint32_t gnomon__sink_epoch;
+uint32_t gnomon__sink_offs;
 uint32_t gnomon__needs_fence;
+uint32_t gnomon__leaving_bits;
+uint32_t gnomon__leave_serial;
 uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
 uint64_t gnomon__step_under_way;
 
-static uint32_t attached_bits, armed_bits, open_bits, stage_key;
-static uint32_t leaving_bits; /* detached, but a callback may still run */
+static uint32_t attached_bits, armed_bits, open_bits;
 static uint32_t generations;
 static int barrier_prepared; /* the barrier */
 
@@ -47,11 +50,6 @@ uint32_t gnomon__sink_open_bits(void)
 uint32_t gnomon__sink_attached_bits(void)
 {
     return attached_bits;
-}
-
-uint32_t gnomon__sink_stage_key(void)
-{
-    return stage_key;
 }
 
 void gnomon__sink_gates(uint32_t bits)
@@ -82,24 +80,49 @@ int gnomon__sink_add_gate(uint32_t *gate)
     return code;
 }
 
+/* Those that scopes may begin for. */
+static uint32_t staying_bits(void)
+{
+    return attached_bits & ~gnomon__leaving_bits;
+}
+
 /* Under the lock. Threads take the new configuration at their next mark. */
 static void publish(void)
 {
     store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
-    gnomon__sink_gates(attached_bits);
+    if (!attached_bits)
+        store_relaxed(&gnomon__sink_offs, gnomon__sink_offs + 1);
+    gnomon__sink_gates(staying_bits());
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
-        gnomon__thread_slow(t);
-        store_relaxed(&t->gate, load_relaxed(&t->gate) & attached_bits);
+        gnomon__thread_shut(t);
+        store_relaxed(&t->gate, load_relaxed(&t->gate) & staying_bits());
         store_relaxed(&t->attached, load_relaxed(&t->attached) & attached_bits);
     }
+}
+
+/* What `bits` are from now on. */
+static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
+                     int is_tree, int needs_clock)
+{
+    struct {
+        uint32_t *bits;
+        int is_one;
+    } const kinds[] = {
+        {&gnomon__recorder_bits, recorder != NULL},
+        {&gnomon__tree_bits, is_tree},
+        {&gnomon__rider_bits, recorder && !recorder->begin},
+        {&gnomon__time_bits, needs_clock},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        *kinds[i].bits =
+            (*kinds[i].bits & ~bits) | (kinds[i].is_one ? bits : 0);
 }
 
 void gnomon__sink_start(void)
 {
     gnomon__lock();
     if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) {
-        stage_key = 1u << GNOMON__REGION_BITS;
         if (gnomon__forks) /* all regions are unseen again */
             gnomon__region_rewrite(0, 1, UINT32_MAX);
         if (gnomon__forks && gnomon__here.thread != &gnomon__nobody)
@@ -113,30 +136,30 @@ void gnomon__sink_start(void)
 void gnomon__sinks_forget(int starts)
 {
     for (uint32_t i = 0; i < GNOMON__BITS; i++)
-        gnomon__sinks[i].kind = 0;
-    gnomon__tree_bits = gnomon__time_bits = 0;
-    attached_bits = armed_bits = open_bits = leaving_bits = 0;
+        gnomon__sinks[i].is_taken = 0;
+    set_kind(UINT32_MAX, 0, 0, 0);
+    attached_bits = armed_bits = open_bits = gnomon__leaving_bits = 0;
     barrier_prepared = 0;
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__sink_gates(starts ? GNOMON_MASK_UNSEEN : 0);
     store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
 }
 
-int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
-                        uint32_t *bit)
+int gnomon__sink_attach(const gnomon__recorder *recorder,
+                        const gnomon_profiler *hook, void *self, uint32_t *bit)
 {
     gnomon__clock_start(); /* opens a file: not before anybody records */
-    if (kind == GNOMON__SINK_HOOK && !barrier_prepared) {
+    if (!barrier_prepared) {
         barrier_prepared = 1;
         if (!gnomon__os_barrier_prepare())
             store_relaxed(&gnomon__needs_fence, 1);
     }
-    if (!gnomon__marks_arena.base && kind == GNOMON__SINK_TREE)
+    if (!gnomon__marks_arena.base && recorder)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for recording");
     gnomon__lock();
     /* Above all others, so that hooks run in the order of their coming; below
      * only when there is no more room above. */
-    uint32_t taken = attached_bits | leaving_bits;
+    uint32_t taken = attached_bits | gnomon__leaving_bits;
     uint32_t b = taken ? 32u - (uint32_t)__builtin_clz(taken) : 0;
     if (b >= GNOMON__BITS)
         b = (uint32_t)__builtin_ctz(~taken);
@@ -149,7 +172,8 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
     }
     gnomon__sink *s = &gnomon__sinks[b];
     generations += generations == UINT32_MAX ? 2 : 1; /* 0 is none */
-    s->kind = (uint32_t)kind;
+    s->is_taken = 1;
+    s->recorder = recorder;
     s->generation = generations;
     store_relaxed(&s->epoch, gnomon__sink_epoch + 1);
     s->hook = hook;
@@ -158,14 +182,8 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
     s->stop = hook ? hook->stop : NULL;
     s->times = hook && (hook->wants & GNOMON_WANT_TIMES) ? 1 : 0;
     uint32_t one = 1u << b;
-    if (kind == GNOMON__SINK_TREE)
-        gnomon__tree_bits |= one;
-    else
-        gnomon__tree_bits &= ~one;
-    if (kind == GNOMON__SINK_TREE || s->times)
-        gnomon__time_bits |= one;
-    else
-        gnomon__time_bits &= ~one;
+    set_kind(one, recorder, recorder && recorder->is_tree,
+             recorder || s->times);
     attached_bits |= one;
     publish();
     gnomon__unlock();
@@ -173,54 +191,43 @@ int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
     return GNOMON_OK;
 }
 
-/* Whether every thread has been seen outside marks, and so outside callbacks,
- * since the barrier. Nothing inside a mark waits for us: no lock is held here. */
-static int callbacks_over(void)
-{
-    uint64_t start = gnomon__os_monotonic_ns();
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        uint64_t seen = load_acquire(&t->seq);
-        uint64_t pause = 1000;
-        while ((seen & 1) && load_acquire(&t->seq) == seen) {
-            if (gnomon__os_monotonic_ns() - start > PATIENCE_NS)
-                return 0;
-            gnomon__os_sleep_ns(pause);
-            pause = pause < 1000000 ? 2 * pause : pause;
-        }
-    }
-    return 1;
-}
+/* ---- Leaving: leave.c -------------------------------------------------------- */
 
-int gnomon__sink_detach(uint32_t bit)
+void gnomon__sink_shut(uint32_t bit)
 {
     uint32_t one = 1u << bit;
     gnomon__lock();
-    attached_bits &= ~one;
+    attached_bits |= one; /* again, where it was given up */
     open_bits &= ~one;
-    leaving_bits |= one;
+    gnomon__leaving_bits |= one;
+    store_relaxed(&gnomon__leave_serial, gnomon__leave_serial + 1);
     gnomon__region_unwant(bit);
     armed_bits &= ~one;
     gnomon__region_rewrite(armed_bits, 1, UINT32_MAX);
     publish();
     gnomon__unlock();
-    if (gnomon__sinks[bit].kind == GNOMON__SINK_HOOK) {
-        gnomon__os_barrier();
-        if (!callbacks_over())
-            return gnomon__fail(GNOMON_EBUSY,
-                                "a callback of the profiler has been running "
-                                "for a second: detach again when it is over");
-    }
+}
+
+void gnomon__sink_silence(uint32_t bit)
+{
     gnomon__lock();
-    gnomon__sinks[bit].kind = 0;
-    gnomon__tree_bits &= ~one;
-    gnomon__time_bits &= ~one;
-    leaving_bits &= ~one;
+    attached_bits &= ~(1u << bit);
     publish();
     gnomon__unlock();
-    return GNOMON_OK;
 }
+
+void gnomon__sink_free(uint32_t bit)
+{
+    uint32_t one = 1u << bit;
+    gnomon__lock();
+    gnomon__sinks[bit].is_taken = 0;
+    set_kind(one, NULL, 0, 0);
+    gnomon__leaving_bits &= ~one;
+    publish();
+    gnomon__unlock();
+}
+
+/* ---- Windows ------------------------------------------------------------------ */
 
 void gnomon__sink_filter(uint32_t bit)
 {
@@ -233,7 +240,7 @@ void gnomon__sink_filter(uint32_t bit)
 void gnomon__sink_arm(uint32_t bits)
 {
     gnomon__lock();
-    armed_bits = bits & attached_bits;
+    armed_bits = bits & staying_bits();
     gnomon__unlock();
 }
 
@@ -251,20 +258,13 @@ void gnomon__sink_gate(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = open_bits;
-    open_bits = ((open_bits & ~which) | (open & which)) & attached_bits;
+    open_bits = ((open_bits & ~which) | (open & which)) & staying_bits();
     for (uint32_t i = 0; was != open_bits && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
+        if ((was ^ open_bits) & gnomon__tree_bits)
+            gnomon__thread_shut(t);
         /* Bits that the thread has not adopted yet it takes with the rest. */
         store_relaxed(&t->gate, load_relaxed(&t->attached) & open_bits);
     }
-    gnomon__unlock();
-}
-
-void gnomon__sink_stage(uint32_t ordinal)
-{
-    gnomon__lock();
-    stage_key = ordinal << GNOMON__REGION_BITS;
-    for (uint32_t i = 0; i < gnomon__thread_total; i++)
-        store_relaxed(&gnomon__threads[i]->stage_key, stage_key);
     gnomon__unlock();
 }

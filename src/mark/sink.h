@@ -12,34 +12,54 @@
 #include "gnomon/profiler.h"
 #include "mark/thread.h"
 
+struct gnomon__recorder;
+
 typedef struct gnomon__sink {
-    uint32_t kind;       /* 0: free */
+    uint32_t is_taken;
     uint32_t generation; /* of this use of the bit; never 0 in use */
     uint32_t epoch;      /* of the configuration that attached it */
     uint32_t times;      /* a hook that wants begin_ns and end_ns */
+    const struct gnomon__recorder *recorder; /* NULL: it is a hook */
     void (*start)(void *, const gnomon_frame *, uint64_t *); /* the hook's */
     void (*stop)(void *, const gnomon_frame *, uint64_t *);
     const gnomon_profiler *hook;
     void *self;
 } gnomon__sink;
 
-enum { GNOMON__SINK_TREE = 1, GNOMON__SINK_HOOK = 2 };
-
 extern gnomon__sink gnomon__sinks[GNOMON__BITS];
-extern uint32_t gnomon__tree_bits;   /* bits whose sinks are trees ... */
-extern uint32_t gnomon__time_bits;   /* ... that need the clock; under the lock:
-                                        marks go by their thread's copies */
+/* Bits by what they are; under the lock: marks go by their thread's copies. */
+extern uint32_t gnomon__recorder_bits;
+extern uint32_t gnomon__tree_bits;
+extern uint32_t gnomon__rider_bits;
+extern uint32_t gnomon__time_bits;   /* which need the clock */
 extern uint32_t gnomon__sink_epoch;  /* 0: nothing has started */
+extern uint32_t gnomon__sink_offs;   /* how often nobody was left attached */
 extern uint32_t gnomon__needs_fence; /* no membarrier here */
 
-/* Takes a free bit, attached, neither armed nor open. GNOMON_EFULL. `hook` is
- * kept, not copied. */
-int gnomon__sink_attach(int kind, const gnomon_profiler *hook, void *self,
-                        uint32_t *bit);
+/* Takes a free bit, attached, neither armed nor open: of a recorder, or of a hook.
+ * GNOMON_EFULL. Both are kept, not copied. */
+int gnomon__sink_attach(const struct gnomon__recorder *recorder,
+                        const gnomon_profiler *hook, void *self, uint32_t *bit);
 
-/* Gives the bit back once no callback of it can run any more; GNOMON_EBUSY
- * after a second, then it may be called again. */
+/* Gives the bit back once no callback of it can run any more; a hook gets the stop
+ * of what it saw begin. GNOMON_EBUSY after a second, then it may be called
+ * again. */
 int gnomon__sink_detach(uint32_t bit);
+
+/* A hook sees no more scopes begin, and gets the stop of those that it saw: it
+ * stays attached. As above. */
+int gnomon__sink_finish(uint32_t bit);
+
+/* What the two above are made of: no scope begins for it any more; no callback of
+ * it does; others may take the bit. Each takes the lock. */
+void gnomon__sink_shut(uint32_t bit);
+void gnomon__sink_silence(uint32_t bit);
+void gnomon__sink_free(uint32_t bit);
+
+/* Bits for which no scope begins any more; under the lock. Threads tell those hooks
+ * of what is open there at their next mark, when they find the serial changed. */
+extern uint32_t gnomon__leaving_bits;
+extern uint32_t gnomon__leave_serial;
 
 /* Asks the filter anew which regions the bit wants. O(regions). */
 void gnomon__sink_filter(uint32_t bit);
@@ -52,16 +72,13 @@ void gnomon__sink_arm(uint32_t bits);
 void gnomon__sink_rewrite(void);
 uint32_t gnomon__sink_armed(void);
 
-/* Opens and closes windows: `open` of the bits `which`. O(threads). */
+/* Opens and closes windows: `open` of the bits `which`. O(threads): a thread for
+ * which other trees are open now settles at its next mark. */
 void gnomon__sink_gate(uint32_t which, uint32_t open);
-
-/* The stage that marks belong to from now on: 1 .. GNOMON__MAX_STAGES. */
-void gnomon__sink_stage(uint32_t ordinal);
 
 /* Under the lock, or on a thread that adopts. */
 uint32_t gnomon__sink_open_bits(void);
 uint32_t gnomon__sink_attached_bits(void);
-uint32_t gnomon__sink_stage_key(void);
 
 /* The gate of another copy of the library follows ours from now on. GNOMON_EFULL.
  * Takes the lock. */
@@ -85,7 +102,7 @@ void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
 {
-    store_relaxed(&t->in_hook, (uint32_t)load_relaxed(&t->seq));
+    store_release(&t->in_hook, (uint32_t)load_relaxed(&t->seq));
     fence_signal();
     if (unlikely(load_relaxed(&gnomon__needs_fence)))
         fence_full();

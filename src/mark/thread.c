@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "mark/frame.h"
+#include "mark/recorder.h"
+#include "mark/segment.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
@@ -19,15 +21,18 @@
 
 #define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
-#define FOREIGN_NAME "(ended threads)"
 
-static const gnomon__node nobodys_node;
+static const gnomon__front nobodys_line;
 gnomon__thread gnomon__nobody = {
     .seq = 1,
-    .base = (char *)(uintptr_t)&nobodys_node,
+    .base = (char *)(uintptr_t)&nobodys_line,
+    .ground = (char *)(uintptr_t)&nobodys_line,
+    .shut = 1,
     .fast = GNOMON__NEVER,
     .epoch = UINT32_MAX,
 };
+
+const char gnomon__ended_threads[] = "(ended threads)";
 
 gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 uint32_t gnomon__thread_total;
@@ -43,31 +48,32 @@ static __thread int over GNOMON__TLS;
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
-/* How many scopes are open in the trees: the most in any one of them that is
- * still attached. Closes them without counting: they did not finish. */
+/* How many scopes are open: the most that any recorder or hook knows of. They did
+ * not finish, and hooks are told. */
 static uint64_t abandon(gnomon__thread *t)
 {
-    uint64_t most = 0;
-    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
-        if (!t->trees[bit].root)
-            continue;
-        uint64_t n = 0;
-        gnomon__cursor *c = gnomon__cursor_of(t, bit);
-        for (uint32_t at = c->current; at && at != t->trees[bit].root;) {
-            gnomon__node *node = gnomon__node_at(t, at);
-            /* Their children are counted, they are not. */
-            if (node->token)
-                store_relaxed(&node->flags, node->flags | GNOMON__NODE_CROSSED);
-            n += node->token != 0;
-            store_relaxed(&node->token, 0);
-            at = node->parent;
-        }
-        gnomon__cursor_set(t, c, t->trees[bit].root);
-        t->trees[bit].over = 0;
-        if (n > most && (load_relaxed(&t->attached) >> bit & 1))
-            most = n;
+    uint64_t most = gnomon__frames_abandon(t);
+    gnomon__lock();
+    gnomon__thread_take_changes(t);
+    for (uint32_t rest = t->recorder_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
+        uint64_t open = r->abandon ? r->abandon(t, bit) : 0;
+        if (open > most)
+            most = open;
     }
+    gnomon__unlock();
     return most;
+}
+
+void gnomon__thread_give_up(gnomon__thread *t)
+{
+    gnomon__here_set(&gnomon__nobody);
+    t->stale = load_relaxed(&t->seq);
+    gnomon__leave(t);
+    gnomon__thread_shut(t);
+    store_relaxed(&t->alive, 0);
+    dead_count++;
 }
 
 static void thread_over(void *state)
@@ -76,7 +82,6 @@ static void thread_over(void *state)
     if (t != gnomon__here.thread)
         return; /* of the process that this one was forked from */
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
-    gnomon__count_next(&gnomon__here, t, GNOMON__NO_CELL);
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -85,16 +90,9 @@ static void thread_over(void *state)
         a->token = 0;
         at = a->next;
     }
-    t->frame_top = t->frames ? t->frames : UINT32_MAX;
-    t->frame_last = t->frame_dead = 0;
     gnomon__lock();
     over = 1;
-    gnomon__here_set(&gnomon__nobody);
-    t->stale = load_relaxed(&t->seq);
-    gnomon__leave(t);
-    store_relaxed(&t->fast, GNOMON__NEVER);
-    store_relaxed(&t->alive, 0);
-    dead_count++;
+    gnomon__thread_give_up(t);
     gnomon__unlock();
 }
 
@@ -121,8 +119,10 @@ void gnomon__threads_forget(void)
         return;
     }
     t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
+    t->segment = gnomon__segment;
     t->gate = t->attached = 0;
-    gnomon__thread_slow(t);
+    t->recorder_bits = t->tree_bits = t->rider_bits = 0;
+    gnomon__thread_shut(t);
     if (gnomon__busy())
         return;
     gnomon__chunks_forget();
@@ -135,30 +135,21 @@ void gnomon__threads_forget(void)
 
 /* ---- A thread's first mark --------------------------------------------------- */
 
-static int same(const char *a, const char *b)
+static int is_same_name(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
 }
 
+/* A state whose thread ended; by its name. NULL: there is none. */
 static gnomon__thread *find_dead(const char *os_name, const char *name)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         if (t->alive)
             continue;
-        if (name ? same(t->named ? t->name : NULL, name)
-                 : !t->named && same(t->os_name, os_name))
+        if (name ? is_same_name(t->named ? t->name : NULL, name)
+                 : !t->named && is_same_name(t->os_name, os_name))
             return t;
-    }
-    int is_full =
-        dead_count > DEAD_LIMIT || gnomon__thread_total == GNOMON__MAX_THREADS;
-    for (uint32_t i = 0; is_full && i < gnomon__thread_total; i++) {
-        gnomon__thread *t = gnomon__threads[i];
-        if (!t->alive) {
-            t->named = 1;
-            t->name = FOREIGN_NAME;
-            return t;
-        }
     }
     return NULL;
 }
@@ -176,19 +167,51 @@ static gnomon__thread *make_state(void)
     if (!at)
         return NULL;
     gnomon__thread *t = (gnomon__thread *)(void *)(arena->base + at);
-    t->base = arena->base;
+    t->base = t->ground = arena->base;
     t->seq = ((uint64_t)number << GNOMON__TOKEN_SHIFT) | first_word | 1;
+    t->born = t->seq;
     t->number = number;
+    t->segment = gnomon__segment;
+    t->segment_begin = gnomon__segment_begin;
+    t->pending = GNOMON__NO_CELL;
     t->slots = (gnomon__slot *)(void *)(t + 1);
     for (uint32_t i = 0; i < GNOMON__SLOTS; i++) {
         t->slots[i].pointer = (const char *)t; /* nobody's name, NULL neither */
         t->slots[i].text = "";
     }
     t->hot_bit = GNOMON__BITS;
-    t->fast = GNOMON__NEVER;
+    gnomon__thread_shut(t);
     t->name = t->os_name;
     store_release(&gnomon__threads[number], t);
     store_release(&gnomon__thread_total, number + 1);
+    return t;
+}
+
+/* Beyond so many ended threads, new names share a state: what ended before keeps
+ * its name. Only where no state can be made an ended one's is taken. */
+static gnomon__thread *find_state(const char *os_name, const char *name)
+{
+    gnomon__thread *t = find_dead(os_name, name);
+    int is_many = dead_count > DEAD_LIMIT;
+    if (!t && is_many)
+        t = find_dead(NULL, gnomon__ended_threads);
+    if (t) {
+        store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+        dead_count--;
+        return t;
+    }
+    t = make_state();
+    for (uint32_t i = 0; !t && dead_count && i < gnomon__thread_total; i++)
+        if (!gnomon__threads[i]->alive) {
+            t = gnomon__threads[i];
+            store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+            dead_count--;
+            is_many = 1;
+        }
+    if (t && is_many) {
+        t->named = 1;
+        store_release(&t->name, gnomon__ended_threads);
+    }
     return t;
 }
 
@@ -203,19 +226,17 @@ void gnomon__thread_prepare(void)
 
 /* Needed at the thread's end only: without it the state stays taken. For later
  * keys the C library allocates, which is not for a signal handler: then the next
- * mark outside of one does it, coming by as if the configuration had changed. */
-static void watch_end(gnomon__thread *t)
+ * mark outside of one does it, by settling once more. */
+void gnomon__thread_watch(gnomon__thread *t)
 {
-    t->is_watched = 0;
-    if (!end_key_made)
+    if (t->is_watched || !end_key_made)
         return;
     if (end_key < KEYS_AT_HAND || !gnomon__os_in_handler(1)) {
         t->is_watched = 1;
         pthread_setspecific(end_key, t);
-        return;
+    } else {
+        gnomon__thread_shut(t);
     }
-    gnomon__thread_slow(t);
-    store_release(&t->epoch, UINT32_MAX);
 }
 
 gnomon__thread *gnomon__thread_enter(const char *name)
@@ -233,22 +254,17 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     }
     gnomon__os_thread_name(os_name, sizeof os_name);
     gnomon__lock();
-    gnomon__thread *t = find_dead(os_name, name);
-    if (t) {
-        store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
-        dead_count--;
-    } else {
-        t = make_state();
-    }
+    gnomon__thread *t = find_state(os_name, name);
     if (t) {
         store_relaxed(&t->alive, 1);
         t->lives++;
         t->os_id = gnomon__os_thread_id();
         if (!t->named)
             memcpy(t->os_name, os_name, sizeof os_name);
-        gnomon__here_set(t);
-        gnomon__thread_adopt(t);
-        watch_end(t);
+        t->is_watched = 0;
+        t->leave_serial = gnomon__leave_serial; /* nothing is open */
+        gnomon__thread_take_changes(t);
+        gnomon__thread_watch(t);
     } else {
         gnomon__trouble(&gnomon__nobody, lost_scopes);
     }
@@ -278,15 +294,4 @@ gnomon__thread *gnomon__enter(void)
     fence_release();
     gnomon__thread_settle(t);
     return t;
-}
-
-void gnomon__thread_settle(gnomon__thread *t)
-{
-    if (likely(load_relaxed(&t->epoch) == load_relaxed(&gnomon__sink_epoch)))
-        return;
-    gnomon__lock();
-    gnomon__thread_adopt(t);
-    if (!t->is_watched)
-        watch_end(t);
-    gnomon__unlock();
 }

@@ -10,6 +10,8 @@
 #ifndef GNOMON_MARK_THREAD_H
 #define GNOMON_MARK_THREAD_H
 
+#include <stddef.h>
+
 #include "gnomon.h"
 #include "mark/node.h"
 #include "platform/atomic.h"
@@ -17,7 +19,7 @@
 #include "platform/tls.h"
 
 #define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
-#define GNOMON__NEVER 0x80000000u /* no masked value: the fast path is off */
+#define GNOMON__NEVER 0x80000000u /* no masked value: the hot path is off */
 
 /* Where a thread is in a tree. */
 typedef struct gnomon__cursor {
@@ -25,38 +27,14 @@ typedef struct gnomon__cursor {
     uint32_t last;    /* the node that ended last: whose `next` it was */
 } gnomon__cursor;
 
-/* One thread's tree for one bit. */
-typedef struct gnomon__tree {
-    uint32_t generation; /* of the sink it was made for; 0: none */
-    uint32_t root;
-    uint32_t ranges; /* parent of the nodes of ranges */
-    uint32_t chunks; /* list of the chunks it owns */
-    uint32_t free;   /* the rest of the newest chunk */
-    uint32_t free_end;
-    uint32_t buckets; /* hash of (parent, key) to nodes */
-    uint32_t bucket_count;
-    uint32_t nodes;  /* in the hash */
-    uint32_t newest; /* list of all nodes */
-    uint32_t links;  /* hash of gnomon__edge */
-    uint32_t link_count;
-    uint32_t link_room;
-    uint32_t link_old[12]; /* tables outgrown: a reader may be in them */
-    uint32_t link_old_count;
-    uint32_t counters; /* list of gnomon__counter */
-    uint32_t counter_count;
-    uint32_t over;         /* scopes open below an "(other)" node */
-    uint32_t loose;        /* tokens of such up to this one may yet come */
-    uint32_t stage;        /* the last stage it saw a scope of */
-    gnomon__cursor cursor; /* unless it is the hot tree: then thread->hot */
-} gnomon__tree;
-
 /* One name that the thread started: where its open execution is. */
 typedef struct gnomon__action {
     gnomon_region *region;
     uint64_t token; /* 0: not open; with GNOMON__TOKEN_OVER: not recorded */
     uint32_t depth; /* of "(other)": further names open under it */
     uint32_t next;  /* list of all of the thread's, newest first */
-    uint64_t reserved;
+    uint32_t offs;  /* how often all had been off when it was started */
+    uint32_t reserved;
 } gnomon__action;
 
 /* A pointer seen as a name, and what it said. */
@@ -84,21 +62,20 @@ typedef struct gnomon__hook {
 
 typedef struct gnomon__thread {
     /* The hot line. */
-    uint64_t seq;  /* number << 44, plus a count; odd: inside gnomon */
-    char *base;    /* of the arena */
+    uint64_t seq;  /* only grows; odd: inside gnomon */
+    char *base;    /* of the arena, and of the bank: control and settling */
     uint32_t gate; /* control clears: bits whose window is open */
-    uint32_t fast; /* control clears: the one bit the fast path serves */
-    uint32_t
-        stage_key; /* control: the stage's ordinal << GNOMON__REGION_BITS */
-    gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
-    uint32_t pending;    /* as gnomon__here has it: for readers */
-    uint32_t hot_bit;    /* GNOMON__BITS: none */
+    uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
+    uint32_t main_bits; /* all but the riders: who decides which way is taken */
+    uint32_t shut;      /* control sets: the next mark takes the slow path */
+    gnomon__cursor hot; /* of the tree of bit `hot_bit` */
+    uint32_t pending;   /* as gnomon__here has it: for readers */
+    uint32_t index;     /* the hot tree's hash of paths: where it lies, ... */
+    uint32_t index_mask; /* ... and its size in bytes less 4 */
     uint32_t in_hook;    /* odd, new each time: a callback may be running, what
-                         * readers look at is at rest; or 0 */
-    uint32_t attached;   /* control clears: bits that frames may still stop */
-    uint32_t epoch;      /* of the configuration it runs under */
-    uint32_t tree_bits;  /* of that: the bits that are trees, not hooks */
+                          * readers look at is at rest; or 0 */
     uint32_t frame_room; /* where frames may begin, at most */
+    uint32_t attached;   /* control clears: bits that frames may still stop */
     /* The line of plain hooks, with the first of `hooks`. */
     uint32_t frames;      /* offset of the frame stack; 0: none yet */
     uint32_t frame_top;   /* offset of the next; UINT32_MAX: no stack yet */
@@ -110,7 +87,19 @@ typedef struct gnomon__thread {
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
+    char *ground;           /* of the arena, whatever the bank */
+    uint32_t bank;          /* 0 or 1: in which it records */
+    uint32_t segment;       /* of which that is: see gnomon__segment */
+    uint64_t segment_begin; /* ticks: the cut that began it */
+    uint32_t hot_bit;       /* GNOMON__BITS: none */
+    uint32_t epoch;         /* of the configuration it runs under */
+    uint32_t recorder_bits; /* of that: the bits that are recorders ... */
+    uint32_t tree_bits;     /* ... of these: trees ... */
+    uint32_t rider_bits;    /* ... and such as are told of ends alone */
+    uint32_t
+        light; /* control clears: bits that need no frames: several trees */
     uint64_t stale; /* tokens below belong to an earlier configuration */
+    uint64_t born;  /* the word at the state's making: its tokens are above */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
@@ -123,10 +112,13 @@ typedef struct gnomon__thread {
     uint32_t action_free, action_end;
     uint32_t frame_dead;  /* frames that are over below one that is not */
     uint32_t range_count; /* blocks of open ranges */
-    uint32_t range_hint;
+    uint32_t range_free;  /* list of free ones, this thread's own, ... */
+    uint32_t range_back;  /* ... and of those that any thread gave back */
     uint32_t range_blocks[64];
     uint32_t action_pages[256];
-    uint32_t is_watched;  /* its end will be told */
+    uint32_t is_watched;   /* its end will be told */
+    uint32_t leave_serial; /* of those that left, it has told the hooks */
+    uint32_t is_short;     /* a recorder found no memory: it is tried again */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     uint32_t named;       /* `name` was given, not taken from the system */
@@ -134,9 +126,12 @@ typedef struct gnomon__thread {
     char os_name[16];
     const char *name;          /* never freed */
     struct gnomon__lane *lane; /* its timers on devices; NULL: none yet */
-    gnomon__tree trees[GNOMON__BITS];
-    gnomon_health health; /* only the counts */
+    uint32_t generations[GNOMON__BITS]; /* of whom each bit was adopted for */
+    uint32_t states[GNOMON__BITS]; /* what a recorder keeps for the thread */
+    gnomon_health health;          /* only the counts */
 } gnomon__thread;
+
+_Static_assert(offsetof(gnomon__thread, frames) == 64, "the hot line");
 
 /* What the hot path must know before it has looked at the thread's state: so the
  * cold lines that a pair needs come after this one all at once, and not one after
@@ -147,13 +142,15 @@ typedef struct gnomon__thread {
  * wait, 7 ns of a pair's 19 on one processor measured. */
 typedef struct gnomon__tls {
     gnomon__thread *thread; /* the calling thread's state, or the dummy */
-    char *base;             /* of the arena */
+    char *base;             /* as the thread's */
     uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
-    uint32_t pending; /* offset of that cell; GNOMON__NO_CELL */
+    uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
 } gnomon__tls;
 
-/* In the arena's first piece, which nobody has: a count that nobody reads. */
+/* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
 #define GNOMON__NO_CELL 512u
+/* Likewise: an index that has nothing. */
+#define GNOMON__NO_INDEX 768u
 
 extern __thread gnomon__tls gnomon__own GNOMON__TLS
     __attribute__((aligned(32))); /* in one line */
@@ -229,11 +226,13 @@ static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
 #endif
 }
 
-/* Shuts the short ways: the next mark of `t` goes the long one, which looks at the
- * epoch and adopts. Control, under the lock, or its thread. */
-static inline void gnomon__thread_slow(gnomon__thread *t)
+/* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
+ * Control, under the lock, or its thread. */
+static inline void gnomon__thread_shut(gnomon__thread *t)
 {
+    store_relaxed(&t->shut, 1);
     store_relaxed(&t->fast, GNOMON__NEVER);
+    store_relaxed(&t->light, 0);
     store_relaxed(&t->plain, 0);
     store_relaxed(&t->all_hooks, GNOMON__NEVER);
     store_relaxed(&t->one_hook, GNOMON__NEVER);
@@ -241,25 +240,41 @@ static inline void gnomon__thread_slow(gnomon__thread *t)
 
 static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
 {
-    return t->base + offset;
+    return t->ground + offset;
 }
 
 static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
                                             uint32_t offset)
 {
-    return (gnomon__node *)(void *)(t->base + offset);
+    return (gnomon__node *)gnomon__at(t, offset);
+}
+
+/* A node's line of the bank in which the thread records. */
+static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
+                                              uint32_t offset)
+{
+    return (gnomon__front *)(void *)(t->base + offset);
+}
+
+/* The same where somebody may cut the thread meanwhile: what is read is of no use
+ * then, and the short ways are shut. */
+static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
+                                               uint32_t offset)
+{
+    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
 }
 
 /* The same, without a look at the thread's state. */
-static inline gnomon__node *gnomon__node_here(const gnomon__near *here,
-                                              uint32_t offset)
+static inline gnomon__front *gnomon__front_here(const gnomon__near *here,
+                                                uint32_t offset)
 {
-    return (gnomon__node *)(void *)(here->base + offset);
+    return (gnomon__front *)(void *)(here->base + offset);
 }
 
-static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
+static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
+                                            uint32_t offset)
 {
-    return bit == t->hot_bit ? &t->hot : &t->trees[bit].cursor;
+    return &gnomon__node_at(t, offset)->part[t->bank];
 }
 
 /* Refuses all marks that a signal handler makes on this thread until it is taken
@@ -283,6 +298,12 @@ void gnomon__unlock_over_fork(int in_child);
  * a thread of that name which ended. */
 gnomon__thread *gnomon__thread_enter(const char *name);
 
+/* The calling thread, entered, leaves its state to the next one of its name. Under
+ * the lock. */
+void gnomon__thread_give_up(gnomon__thread *t);
+/* The name that ended threads share once there are very many. */
+extern const char gnomon__ended_threads[];
+
 /* In a forked child, under the lock, after gnomon__sinks_forget: no thread is
  * known and nothing is recorded; what the parent had is not touched any more. */
 void gnomon__threads_forget(void);
@@ -290,21 +311,46 @@ void gnomon__threads_forget(void);
 void gnomon__chunks_forget(void);
 extern uint32_t gnomon__forks; /* how many lie above this process */
 
-/* Adopts the configuration: bits, trees, the hot bit. On the owner, odd. The
- * first under the lock; the second takes it, if there is a new one. */
-void gnomon__thread_adopt(gnomon__thread *t);
-void gnomon__thread_settle(gnomon__thread *t);
+/* Takes what control has changed: the configuration, the segment, the windows.
+ * On the owner, its word odd. The first is one load where nothing changed, and
+ * takes the lock where something did; the second is under it. */
+void gnomon__thread_settle_slow(gnomon__thread *t);
+static inline void gnomon__thread_settle(gnomon__thread *t)
+{
+    if (unlikely(load_relaxed(&t->shut)))
+        gnomon__thread_settle_slow(t);
+}
+void gnomon__thread_take_changes(gnomon__thread *t);
+
+/* After callbacks, in the middle of a mark: takes a cut that came meanwhile, and
+ * leaves the rest to the next mark. */
+void gnomon__thread_keep_up_slow(gnomon__thread *t);
+static inline void gnomon__thread_keep_up(gnomon__thread *t)
+{
+    if (unlikely(load_relaxed(&t->shut)))
+        gnomon__thread_keep_up_slow(t);
+}
+
+/* Goes on in the other bank, unless it is there already. Under the lock, on the
+ * owner, or while it is outside marks: segment.c. */
+void gnomon__thread_cut(gnomon__thread *t);
 
 /* Makes what tells the ends of threads. */
 void gnomon__thread_prepare(void);
+/* Sees to it that this one's is told. Under the lock. */
+void gnomon__thread_watch(gnomon__thread *t);
 
 /* Maps the arena, `budget` bytes of address space, at the first attachment.
  * GNOMON_OK also if it is there already. Under no lock. */
 int gnomon__marks_map(uint64_t budget);
 
-/* Zeroed memory that owners recycle; a power of two >= 1024. 0: spent. With
- * `spare` the last eighth of the budget may be used too. */
-uint32_t gnomon__chunk_take(uint32_t bytes, int spare);
+/* Who may take memory, as it gets short: new paths leave a sixteenth, half of which
+ * is for what keeps known ones exact, and all for "(other)". Parents have memory for
+ * theirs kept apart. */
+enum gnomon__need { GNOMON__FOR_PATHS, GNOMON__FOR_SUMS, GNOMON__FOR_OTHER };
+
+/* Zeroed memory that owners recycle; a power of two >= 1024. 0: spent. */
+uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
 void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.
@@ -318,8 +364,7 @@ static inline void gnomon__leave(gnomon__thread *t)
 /* Counts trouble; any thread, `t` may be the dummy. A handler may be counting
  * the same. */
 #define gnomon__trouble(t, field) \
-    ((t) == &gnomon__nobody \
-         ? (void)add_relaxed(&gnomon__nobody.health.field, 1) \
-         : gnomon__word_add(&(t)->health.field, 1))
+    gnomon__trouble_add(t, offsetof(gnomon_health, field))
+void gnomon__trouble_add(gnomon__thread *t, size_t field);
 
 #endif

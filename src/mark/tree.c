@@ -5,147 +5,236 @@
 #include "mark/tree.h"
 
 #include "mark/region.h"
+#include "mark/segment.h"
 
-#define CHUNK 16384u
-#define BUCKETS 256u /* a chunk of 1 KiB */
+#define FIRST_CHUNK 2048u /* the tree itself, its hash, the root, a few nodes */
+#define LAST_CHUNK 16384u
+#define SPARE_CHUNK 1024u
+#define CHUNK_HEAD 64u
+#define FIRST_INDEX 64u
 
-static uint64_t stage_first[GNOMON__MAX_STAGES + 1];
+/* A parent that has no "(other)" yet: room for one, in a chunk of its own size. */
+#define RESERVED 384u
 
-void gnomon__stage_mark(uint32_t ordinal, uint64_t ticks)
-{
-    uint64_t seen = load_relaxed(&stage_first[ordinal]);
-    ticks++; /* kept one too high: 0 is "none" */
-    while ((!seen || ticks < seen) &&
-           !cas_acq_rel(&stage_first[ordinal], &seen, ticks))
-        ;
-}
+uint32_t gnomon__reserved_bytes;
 
-int gnomon__stage_first(uint32_t ordinal, uint64_t *ticks)
-{
-    uint64_t first = load_acquire(&stage_first[ordinal]);
-    *ticks = first - 1;
-    return first != 0;
-}
+typedef struct chunk_head {
+    uint32_t below;
+    uint32_t bytes;
+} chunk_head;
 
-void gnomon__stage_forget(void)
-{
-    for (uint32_t i = 0; i <= GNOMON__MAX_STAGES; i++)
-        if (load_relaxed(&stage_first[i]))
-            store_relaxed(&stage_first[i], 0);
-}
+_Static_assert(CHUNK_HEAD + sizeof(gnomon__tree) + 4 * FIRST_INDEX +
+                       3 * sizeof(gnomon__node) <=
+                   FIRST_CHUNK,
+               "a thread's first paths need no second chunk");
 
 /* ---- Memory ---------------------------------------------------------------- */
 
-uint32_t gnomon__tree_take(gnomon__thread *t, uint32_t bit, uint32_t bytes,
-                           int spare)
+/* 0: no memory. */
+static uint32_t own_chunk(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
+                          enum gnomon__need need)
 {
-    gnomon__tree *tree = &t->trees[bit];
-    if (tree->free_end - tree->free < bytes) {
-        uint32_t chunk = gnomon__chunk_take(CHUNK, spare);
-        if (!chunk)
+    uint32_t at = gnomon__chunk_take(bytes, need);
+    if (!at)
+        return 0;
+    *(chunk_head *)gnomon__at(t, at) = (chunk_head){tree->chunks, bytes};
+    return tree->chunks = at;
+}
+
+static int add_chunk(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
+                     enum gnomon__need need)
+{
+    uint32_t at = own_chunk(t, tree, bytes, need);
+    if (!at)
+        return 0;
+    tree->free = at + CHUNK_HEAD;
+    tree->free_end = at + bytes;
+    return 1;
+}
+
+static uint32_t small_chunk(uint32_t bytes)
+{
+    uint32_t chunk = SPARE_CHUNK;
+    while (chunk < bytes + CHUNK_HEAD)
+        chunk *= 2;
+    return chunk;
+}
+
+/* What is kept for each "(other)" goes to nothing else. */
+static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
+                           uint32_t bytes)
+{
+    if (tree->spare_end - tree->spare < bytes) {
+        uint32_t chunk = small_chunk(bytes);
+        uint32_t at = own_chunk(t, tree, chunk, GNOMON__FOR_OTHER);
+        if (!at)
             return 0;
-        uint32_t *below = gnomon__at(t, chunk);
-        *below = tree->chunks;
-        tree->chunks = chunk;
-        tree->free = chunk + 128;
-        tree->free_end = chunk + CHUNK;
+        tree->spare = at + CHUNK_HEAD;
+        tree->spare_end = at + chunk;
+    }
+    uint32_t at = tree->spare;
+    tree->spare += bytes;
+    return at;
+}
+
+uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
+                           uint32_t bytes, enum gnomon__need need)
+{
+    if (tree->free_end - tree->free < bytes) {
+        uint32_t next = tree->next_bytes;
+        while (next < bytes + CHUNK_HEAD)
+            next *= 2;
+        if (add_chunk(t, tree, next, GNOMON__FOR_PATHS))
+            tree->next_bytes = next < LAST_CHUNK ? 2 * next : next;
+        else if (need == GNOMON__FOR_OTHER)
+            return take_spare(t, tree, bytes);
+        else if (need == GNOMON__FOR_PATHS ||
+                 !add_chunk(t, tree, small_chunk(bytes), need))
+            return 0;
     }
     uint32_t at = tree->free;
     tree->free += bytes;
     return at;
 }
 
-static uint32_t make_node(gnomon__thread *t, uint32_t bit, uint32_t parent,
-                          uint32_t key, int spare)
+static uint32_t make_node(gnomon__thread *t, gnomon__tree *tree,
+                          uint32_t parent, uint32_t key, enum gnomon__need need)
 {
-    uint32_t at = gnomon__tree_take(t, bit, sizeof(gnomon__node), spare);
+    uint32_t at =
+        gnomon__tree_take(t, tree, (uint32_t)sizeof(gnomon__node), need);
     if (!at)
         return 0;
     gnomon__node *n = gnomon__node_at(t, at);
-    store_relaxed(&n->min, GNOMON__NO_MIN);
-    store_relaxed(&n->parent, parent);
-    store_relaxed(&n->key, key);
+    for (int bank = 0; bank < 2; bank++) {
+        store_relaxed(&n->front[bank].min, GNOMON__NO_MIN);
+        store_relaxed(&n->front[bank].parent, parent);
+        store_relaxed(&n->front[bank].key, key);
+    }
+    store_relaxed(&n->thread, (uint16_t)t->number);
     if (parent)
         store_relaxed(&n->depth, gnomon__node_at(t, parent)->depth + 1);
-    gnomon__tree *tree = &t->trees[bit];
+    store_relaxed(&n->number, ++tree->made);
     store_relaxed(&n->older, tree->newest);
     store_release(&tree->newest, at);
     return at;
 }
 
-int gnomon__tree_make(gnomon__thread *t, uint32_t bit, uint32_t generation)
+/* From its first child on a node may need an "(other)". */
+static void reserve_other(gnomon__thread *t, uint32_t parent)
 {
-    gnomon__tree *tree = &t->trees[bit];
-    uint32_t root = make_node(t, bit, 0, 0, 0);
-    uint32_t ranges = root ? make_node(t, bit, root, 0, 0) : 0;
-    tree->bucket_count = BUCKETS;
-    tree->buckets = ranges ? gnomon__chunk_take(4 * BUCKETS, 0) : 0;
-    if (!tree->buckets) {
-        gnomon__tree_drop(t, bit);
+    gnomon__node *n = gnomon__node_at(t, parent);
+    if (n->flags & GNOMON__NODE_PARENT)
+        return;
+    store_relaxed(&n->flags, (uint16_t)(n->flags | GNOMON__NODE_PARENT));
+    add_relaxed(&gnomon__reserved_bytes, RESERVED);
+}
+
+static void release_other(gnomon__thread *t, uint32_t parent)
+{
+    gnomon__node *n = gnomon__node_at(t, parent);
+    if (!(n->flags & GNOMON__NODE_PARENT))
+        return;
+    store_relaxed(&n->flags, (uint16_t)(n->flags & ~GNOMON__NODE_PARENT));
+    sub_relaxed(&gnomon__reserved_bytes, RESERVED);
+}
+
+int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
+{
+    uint32_t chunk = gnomon__chunk_take(FIRST_CHUNK, GNOMON__FOR_PATHS);
+    if (!chunk)
         return 0;
-    }
+    uint32_t at = chunk + CHUNK_HEAD;
+    gnomon__tree *tree = gnomon__at(t, at);
+    ((chunk_head *)gnomon__at(t, chunk))->bytes = FIRST_CHUNK;
+    tree->chunks = chunk;
+    tree->free_end = chunk + FIRST_CHUNK;
+    tree->free = at + (((uint32_t)sizeof *tree + 63) & ~63u);
+    tree->next_bytes = 2 * FIRST_CHUNK;
+    tree->index =
+        gnomon__tree_take(t, tree, 4 * FIRST_INDEX, GNOMON__FOR_PATHS);
+    tree->index_count = FIRST_INDEX;
+    uint32_t root = make_node(t, tree, 0, 0, GNOMON__FOR_PATHS);
+    /* There is room for both. */
+    tree->ranges = make_node(t, tree, root, 0, GNOMON__FOR_PATHS);
     store_relaxed(&gnomon__node_at(t, root)->flags, GNOMON__NODE_ROOT);
-    store_relaxed(&gnomon__node_at(t, ranges)->flags, GNOMON__NODE_RANGES);
-    tree->ranges = ranges;
-    gnomon__cursor_set(t, gnomon__cursor_of(t, bit), root);
+    store_relaxed(&gnomon__node_at(t, tree->ranges)->flags,
+                  GNOMON__NODE_RANGES);
+    reserve_other(t, root);
+    reserve_other(t, tree->ranges);
+    tree->is_fresh = 1;
+    tree->segment[t->bank] = t->segment;
+    tree->since[t->bank] = t->segment_begin;
+    store_relaxed(&tree->cursor.current, root);
     store_relaxed(&tree->root, root);
+    store_relaxed(&t->states[bit], at);
     store_release(&tree->generation, generation);
     return 1;
 }
 
 void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
 {
-    gnomon__tree *tree = &t->trees[bit];
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    for (uint32_t at = tree->newest; at; at = gnomon__node_at(t, at)->older)
+        release_other(t, at);
     store_release(&tree->generation, 0);
-    uint32_t chunk = tree->chunks;
-    while (chunk) {
-        uint32_t below = *(uint32_t *)gnomon__at(t, chunk);
-        gnomon__chunk_give(chunk, CHUNK);
-        chunk = below;
-    }
-    if (tree->buckets)
-        gnomon__chunk_give(tree->buckets, 4 * tree->bucket_count);
+    store_relaxed(&t->states[bit], 0);
+    if (tree->index_count > FIRST_INDEX)
+        gnomon__chunk_give(tree->index, 4 * tree->index_count);
+    for (int bank = 0; bank < 2; bank++)
+        if (tree->open_at_cut[bank])
+            gnomon__chunk_give(tree->open_at_cut[bank],
+                               tree->open_room[bank] *
+                                   (uint32_t)sizeof(gnomon__open_at_cut));
     uint32_t bytes = tree->link_room * (uint32_t)sizeof(gnomon__edge);
     if (tree->links)
         gnomon__chunk_give(tree->links, bytes);
     for (uint32_t i = tree->link_old_count; i-- > 0;)
         gnomon__chunk_give(tree->link_old[i], bytes >>= 1);
-    /* Word by word: readers may be looking. */
-    for (size_t i = 0; i < sizeof *tree / sizeof(uint32_t); i++)
-        store_relaxed((uint32_t *)(void *)tree + i, 0);
-    if (t->hot_bit == bit)
-        gnomon__cursor_set(t, &t->hot, 0);
+    /* Last, as the tree itself lies in the first chunk. */
+    for (uint32_t chunk = tree->chunks; chunk;) {
+        chunk_head head = *(chunk_head *)gnomon__at(t, chunk);
+        gnomon__chunk_give(chunk, head.bytes);
+        chunk = head.below;
+    }
 }
 
 /* ---- Finding ---------------------------------------------------------------- */
 
-static uint32_t bucket_of(uint32_t parent, uint32_t key, uint32_t count)
+/* The entry of (parent, key) in a table of `mask` bytes, or the empty one where it
+ * would stand. */
+static uint32_t *index_entry(const gnomon__thread *t, uint32_t index,
+                             uint32_t mask, uint32_t parent, uint32_t key)
 {
-    uint64_t h = (((uint64_t)parent << 32) | key) * 0x9e3779b97f4a7c15ull;
-    return (uint32_t)(h >> 32) & (count - 1);
+    uint32_t at = gnomon__index_of(parent, key, mask);
+    for (;; at = (at + 4) & mask) {
+        uint32_t *entry = gnomon__at(t, index + at);
+        if (!*entry)
+            return entry;
+        const gnomon__front *n = gnomon__front_at(t, *entry);
+        if (n->parent == parent && n->key == key)
+            return entry;
+    }
 }
 
-static int grow_buckets(gnomon__thread *t, gnomon__tree *tree)
+static int grow_index(gnomon__thread *t, gnomon__tree *tree, uint32_t bit)
 {
-    uint32_t count = 2 * tree->bucket_count;
-    uint32_t at = gnomon__chunk_take(4 * count, 0);
+    uint32_t count = tree->index_count < 256 ? 256 : 2 * tree->index_count;
+    uint32_t at = gnomon__chunk_take(4 * count, GNOMON__FOR_PATHS);
     if (!at)
         return 0;
-    const uint32_t *old = gnomon__at(t, tree->buckets);
-    uint32_t *fresh = gnomon__at(t, at);
-    for (uint32_t i = 0; i < tree->bucket_count; i++) {
-        uint32_t node = old[i];
-        if (!node)
+    const uint32_t *old = gnomon__at(t, tree->index);
+    for (uint32_t i = 0; i < tree->index_count; i++) {
+        if (!old[i])
             continue;
-        const gnomon__node *n = gnomon__node_at(t, node);
-        uint32_t b = bucket_of(n->parent, n->key, count);
-        while (fresh[b])
-            b = (b + 1) & (count - 1);
-        fresh[b] = node;
+        const gnomon__front *n = gnomon__front_at(t, old[i]);
+        *index_entry(t, at, 4 * count - 4, n->parent, n->key) = old[i];
     }
-    gnomon__chunk_give(tree->buckets, 4 * tree->bucket_count);
-    tree->bucket_count = count;
-    tree->buckets = at;
+    if (tree->index_count > FIRST_INDEX)
+        gnomon__chunk_give(tree->index, 4 * tree->index_count);
+    tree->index_count = count;
+    tree->index = at;
+    if (bit == t->hot_bit)
+        gnomon__index_use(t);
     return 1;
 }
 
@@ -153,97 +242,88 @@ static int grow_buckets(gnomon__thread *t, gnomon__tree *tree)
 static uint32_t lookup(gnomon__thread *t, uint32_t bit, uint32_t parent,
                        uint32_t key)
 {
-    gnomon__tree *tree = &t->trees[bit];
-    uint32_t *buckets = gnomon__at(t, tree->buckets);
-    uint32_t b = bucket_of(parent, key, tree->bucket_count);
-    for (; buckets[b]; b = (b + 1) & (tree->bucket_count - 1)) {
-        const gnomon__node *n = gnomon__node_at(t, buckets[b]);
-        if (n->parent == parent && n->key == key)
-            return buckets[b];
-    }
-    if (2 * (tree->nodes + 1) > tree->bucket_count) {
-        if (!grow_buckets(t, tree))
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    uint32_t *entry =
+        index_entry(t, tree->index, 4 * tree->index_count - 4, parent, key);
+    if (*entry)
+        return *entry;
+    if (4 * (tree->nodes + 1) > tree->index_count) {
+        if (!grow_index(t, tree, bit))
             return 0;
-        buckets = gnomon__at(t, tree->buckets);
-        b = bucket_of(parent, key, tree->bucket_count);
-        while (buckets[b])
-            b = (b + 1) & (tree->bucket_count - 1);
+        entry =
+            index_entry(t, tree->index, 4 * tree->index_count - 4, parent, key);
     }
-    uint32_t node = make_node(t, bit, parent, key, 0);
+    uint32_t node = make_node(t, tree, parent, key, GNOMON__FOR_PATHS);
     if (node) {
-        buckets[b] = node;
+        *entry = node;
         tree->nodes++;
+        reserve_other(t, parent);
     }
     return node;
 }
 
 /* The node that stands for all children of `parent` past a limit. It is in no
- * hash, so that it can be made when there is no room for one. */
-static uint32_t other_child(gnomon__thread *t, uint32_t bit, uint32_t parent,
-                            uint32_t key)
+ * hash. */
+static uint32_t other_child(gnomon__thread *t, gnomon__tree *tree,
+                            uint32_t parent)
 {
-    uint32_t other = GNOMON__OTHER_ID | (key & ~(GNOMON__MAX_REGIONS - 1));
-    uint32_t *at = &gnomon__node_at(t, parent)->other;
-    /* One for each stage: the next hangs from the one before, which has no
-     * children. */
-    uint32_t node;
-    for (; (node = *at) != 0; at = &gnomon__node_at(t, node)->other)
-        if (gnomon__node_at(t, node)->key == other)
-            return node;
-    node = make_node(t, bit, parent, other, 1);
+    uint32_t *other = &gnomon__node_at(t, parent)->other;
+    if (*other)
+        return *other;
+    uint32_t node =
+        make_node(t, tree, parent, GNOMON__OTHER_ID, GNOMON__FOR_OTHER);
     if (!node)
         return 0;
+    release_other(t, parent);
     store_relaxed(&gnomon__node_at(t, node)->flags, GNOMON__NODE_OTHER);
-    store_release(at, node);
+    store_release(other, node);
+    return node;
+}
+
+static uint32_t count_other(gnomon__thread *t, uint32_t node)
+{
+    if (node)
+        gnomon__trouble(t, other_nodes);
+    else
+        gnomon__trouble(t, lost_scopes);
     return node;
 }
 
 uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
-    gnomon__tree *tree = &t->trees[bit];
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
     gnomon__cursor *c = gnomon__cursor_of(t, bit);
     gnomon__node *current = gnomon__node_at(t, c->current);
-    uint32_t stage = GNOMON__KEY_STAGE(key);
-    if (stage != tree->stage) {
-        tree->stage = stage;
-        gnomon__stage_mark(stage, gnomon__ticks());
+    gnomon__front *line = gnomon__front_at(t, c->current);
+    if (tree->is_fresh) {
+        tree->is_fresh = 0;
+        gnomon__segment_mark(t->segment, gnomon__ticks());
+        gnomon__index_use(t);
     }
     if (current->flags & GNOMON__NODE_OTHER) {
         gnomon__trouble(t, too_deep);
         return 0;
     }
     /* What was remembered below, the last time. */
-    gnomon__node *last = c->last ? gnomon__node_at(t, c->last) : NULL;
+    gnomon__front *last = c->last ? gnomon__front_at(t, c->last) : NULL;
     uint32_t *followed =
-        last && last->parent == c->current ? &last->next : &current->child;
-    if (gnomon__node_at(t, *followed)->key == key)
+        last && last->parent == c->current ? &last->next : &line->child;
+    if (gnomon__front_at(t, *followed)->key == key)
         return *followed;
-    int deep = current->depth >= GNOMON__MAX_DEPTH;
-    uint32_t node = deep ? 0 : lookup(t, bit, c->current, key);
-    if (!node) {
-        node = other_child(t, bit, c->current, key);
-        if (deep)
-            gnomon__trouble(t, too_deep);
-        else if (node)
-            gnomon__trouble(t, other_nodes);
-        else
-            gnomon__trouble(t, lost_scopes);
-        return node;
+    if (current->depth >= GNOMON__MAX_DEPTH) {
+        gnomon__trouble(t, too_deep);
+        return other_child(t, tree, c->current);
     }
+    uint32_t node = lookup(t, bit, c->current, key);
+    if (!node)
+        return count_other(t, other_child(t, tree, c->current));
     store_relaxed(followed, node);
     return node;
 }
 
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
-    gnomon__tree *tree = &t->trees[bit];
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t node = lookup(t, bit, tree->ranges, key);
-    if (!node) {
-        node = other_child(t, bit, tree->ranges, key);
-        if (node)
-            gnomon__trouble(t, other_nodes);
-        else
-            gnomon__trouble(t, lost_scopes);
-    }
-    return node;
+    return node ? node : count_other(t, other_child(t, tree, tree->ranges));
 }

@@ -1,60 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Writing a call tree: the few instructions of the hot path, inline, and the
- * rare ones, which find or make nodes and mend the chain.
+/* Writing a call tree: the few instructions of the hot path, inline, and the slow
+ * ones, which find or make nodes and repair the chain.
  *
  * All of it runs on the owning thread with the sequence word odd. */
 #ifndef GNOMON_MARK_TREE_H
 #define GNOMON_MARK_TREE_H
 
-#include "mark/thread.h"
+#include "mark/recorder.h"
 #include "platform/clock.h"
 
 #define GNOMON__MAX_DEPTH 1024
 
-/* One link of gnomon_link_in, and one counter, in the tree's memory. */
+/* One link of gnomon_link_in, in the tree's memory. */
 typedef struct gnomon__edge {
     uint32_t from; /* node of any thread; 0: free */
     uint32_t to;
     uint32_t kind;
     uint32_t reserved;
-    uint64_t count;
-    uint64_t padding; /* tables are powers of two */
+    uint64_t count[2]; /* by bank */
 } gnomon__edge;
+
+typedef struct gnomon__sums_of_samples {
+    uint64_t count; /* of values that are numbers */
+    uint64_t nans;
+    double last, min, max, sum;
+} gnomon__sums_of_samples;
 
 typedef struct gnomon__counter {
     uint32_t next;
     uint32_t key;
-    uint64_t count;
-    double last, min, max, sum;
+    uint64_t reserved;
+    gnomon__sums_of_samples bank[2];
 } gnomon__counter;
 
-/* The stage's first mark is kept when a tree sees a stage for the first time:
- * ticks by ordinal. Any thread. */
-void gnomon__stage_mark(uint32_t ordinal, uint64_t ticks);
-int gnomon__stage_first(uint32_t ordinal, uint64_t *ticks); /* 0: none */
-void gnomon__stage_forget(void);                            /* a new run */
+/* An execution that a cut found open, or that ends in a later segment than it
+ * began in: it counts in the segment of its begin (carry.c). */
+typedef struct gnomon__carry {
+    uint32_t next; /* in whichever list */
+    uint32_t node;
+    uint32_t segment; /* in which it began */
+    uint32_t is_range;
+    uint64_t ticks;   /* of all of it, once it ended */
+    uint64_t inside;  /* of these: in the segment in which it ended */
+    uint64_t self;    /* of these: as the innermost open scope */
+    uint64_t is_left; /* it did not finish: its self time alone counts */
+    uint64_t more[2];
+} gnomon__carry;
 
-/* Makes a tree's root. 0: no memory. Under the lock. */
-int gnomon__tree_make(gnomon__thread *t, uint32_t bit, uint32_t generation);
-/* Gives its memory back. Under the lock. */
+/* What was open at a cut, innermost first: for who reads the bank at rest. */
+typedef struct gnomon__open_at_cut {
+    uint32_t node;
+    uint32_t segment; /* in which it began */
+    uint64_t begin;   /* ticks */
+    uint64_t token;   /* 0: closed, but something begun inside it is open */
+} gnomon__open_at_cut;
+
+/* One thread's tree for one bit: in the first of its chunks. */
+typedef struct gnomon__tree {
+    gnomon__state state;
+    gnomon__cursor cursor; /* of the hot tree: thread->hot */
+    uint32_t guess;        /* of the hot tree: gnomon__here's */
+    uint32_t index;        /* hash of (parent, key) to nodes ... */
+    uint32_t index_count;  /* ... and its size, a power of two */
+    uint32_t nodes;        /* in the hash */
+    uint32_t generation;   /* of the sink it was made for; 0: given back */
+    uint32_t root;
+    uint32_t ranges; /* parent of the nodes of ranges */
+    uint32_t newest; /* list of all nodes */
+    uint32_t made;   /* how many there are */
+    uint32_t chunks; /* list of the chunks it owns, with its first one */
+    uint32_t free;   /* the rest of the newest chunk */
+    uint32_t free_end;
+    uint32_t next_bytes; /* of the next chunk */
+    uint32_t spare;      /* the rest of what "(other)" nodes alone lie in */
+    uint32_t spare_end;
+    uint32_t over;       /* scopes open below an "(other)" node */
+    uint32_t loose;      /* highest depth of such that may still be ended */
+    uint32_t is_fresh;   /* nothing was marked in this segment yet */
+    uint32_t touched[2]; /* by bank: list of nodes with finished executions */
+    uint32_t segment[2]; /* of which the bank holds what was recorded */
+    uint64_t since[2];   /* ticks: the cuts that began and ended it */
+    uint64_t until[2];
+    uint32_t carried;        /* list: open since an earlier segment */
+    uint32_t ended[2];       /* by bank: lists of such that ended in it */
+    uint32_t carries;        /* list of free ones */
+    uint32_t returned;       /* control: list of ones that were read */
+    uint32_t open_at_cut[2]; /* by bank: offset of the array ... */
+    uint32_t open_count[2];  /* ... how many it has ... */
+    uint32_t open_room[2];   /* ... and how many fit */
+    uint32_t links;          /* hash of gnomon__edge */
+    uint32_t link_count;
+    uint32_t link_room;
+    uint32_t link_old_count;
+    uint32_t link_old[12]; /* tables outgrown: a reader may be in them */
+    uint32_t counters;     /* list of gnomon__counter */
+    uint32_t counter_count;
+} gnomon__tree;
+
+/* The thread's tree of a bit that is one. */
+static inline gnomon__tree *gnomon__tree_of(const gnomon__thread *t,
+                                            uint32_t bit)
+{
+    return gnomon__at(t, load_relaxed(&t->states[bit]));
+}
+
+/* ---- Memory and shape: tree.c -------------------------------------------- */
+
+int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tree_drop(gnomon__thread *t, uint32_t bit);
 
 /* The child `key` of the cursor's node, found or made, or its "(other)"; 0:
  * there is none (a scope below "(other)", or no memory), counted. */
 uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 
+/* The hot path asks the hash of paths of whichever tree is hot: adopt.c. */
+void gnomon__index_use(gnomon__thread *t);
+
 /* The node of ranges of `key`; 0: no memory, counted. */
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
 
+/* Zeroed memory from the tree's chunks; `bytes` a multiple of 64, at most 8 KiB;
+ * aligned to 64. 0: none. */
+uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
+                           uint32_t bytes, enum gnomon__need need);
+
+/* ---- Counting and closing: count.c, close.c ------------------------------ */
+
+/* Whoever reads the bank finds the node, though no execution of it ended. */
+void gnomon__tree_touch(gnomon__thread *t, gnomon__tree *tree, uint32_t node);
 /* Adds one finished execution of `ticks` to a node. */
-void gnomon__tree_count(gnomon__thread *t, uint32_t bit, gnomon__node *n,
+void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                         uint64_t ticks);
 
-/* Zeroed memory from the tree's chunks; `bytes` a multiple of 128, at most 8
- * KiB; aligned to 128.
- * `spare` as in gnomon__chunk_take. 0: none. */
-uint32_t gnomon__tree_take(gnomon__thread *t, uint32_t bit, uint32_t bytes,
-                           int spare);
+/* Closes a node of the chain that is open, wherever it stands on it. The time
+ * that children which outlive it spend outside goes to whom it belongs. */
+void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
+                        uint64_t now);
+
+/* That time alone, before `node` is closed. */
+void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now);
+
+/* The open node of this token (flags aside) on the chain; 0: none. */
+uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
+
+/* The same for an execution that has no frame, in whichever trees. The lowest
+ * bit's; *bits: all that saw it. */
+uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token);
+
+/* The thread ends: what is open does not finish. How much that is. */
+uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);
+
+/* Closes all scopes without frames begun after `token`, in whichever tree, but
+ * not actions; counts them as crossed. */
+void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
+
+/* ---- Over a cut: carry.c ------------------------------------------------- */
+
+/* What is open goes on in the other bank, which is empty. Under the lock. */
+void gnomon__tree_cut(gnomon__thread *t, uint32_t bit);
+
+/* An execution ends that began in an earlier segment: counted there. */
+void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
+                                uint64_t now);
+
+/* In which segment the execution began that is open on `node`. */
+uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node);
+
+/* A range of `ticks` ended that began in segment `segment`. 0: no memory. */
+int gnomon__tree_carry_range(gnomon__thread *t, gnomon__tree *tree,
+                             uint32_t node, uint32_t segment, uint64_t ticks);
+
+/* Bytes of the arena that are kept so that each parent can have an "(other)". */
+extern uint32_t gnomon__reserved_bytes;
+
+/* ---- The hot path -------------------------------------------------------- */
 
 /* Which cell holds a duration: octave and index in one number, as
  * gnomon_cell_of, without a branch. */
@@ -76,53 +195,97 @@ static inline void gnomon__count_next(gnomon__near *here, gnomon__thread *t,
 }
 
 /* The cell of an execution of `ticks` in the window, which holds it. */
-static inline uint32_t gnomon__cell_at(const gnomon__node *n, uint64_t ticks)
+static inline uint32_t gnomon__cell_at(const gnomon__front *n, uint64_t ticks)
 {
     return n->cells + 8 * gnomon__cell_of_ticks(ticks);
 }
 
-/* Predictions are made for the hot tree alone. */
-static inline void gnomon__guess(const gnomon__thread *t,
-                                 const gnomon__cursor *c, uint32_t node)
+/* Adds a finished execution to a node, off the hottest way, which has a cell
+ * pending. */
+static inline void gnomon__tree_add(gnomon__thread *t, gnomon__tree *tree,
+                                    uint32_t node, uint64_t ticks)
 {
-    if (c == &t->hot)
-        gnomon__here.guess = node;
+    gnomon__front *n = gnomon__front_at(t, node);
+    if (unlikely(ticks - n->min > n->spread)) {
+        gnomon__tree_count(t, tree, node, ticks);
+        return;
+    }
+    uint64_t *cell = (uint64_t *)(void *)(t->base + gnomon__cell_at(n, ticks));
+    store_relaxed(cell, *cell + 1);
+    store_relaxed(&n->total, n->total + ticks);
 }
 
-/* Readers look at `current` of the hot tree's cursor, and at no other field. */
-static inline void gnomon__cursor_set(gnomon__thread *t, gnomon__cursor *c,
+/* Where the hash of paths is looked at first, in bytes from its begin. By this
+ * factor neither keys in a row below one parent meet, nor one key below parents in a
+ * row, in tables of 64 to 16384 entries a quarter full. */
+static inline uint32_t gnomon__index_of(uint32_t parent, uint32_t key,
+                                        uint32_t mask)
+{
+    return ((parent + key) * 0x4fa1eca5u >> 8) & mask;
+}
+
+/* The node of (parent, key) by that hash, at `index`; 0: there is none. `base` is
+ * the bank's. Where no tree is hot the mask is 0, and what lies at `index` means
+ * nothing. */
+static inline uint32_t gnomon__index_find(char *base, const char *index,
+                                          uint32_t mask, uint32_t parent,
+                                          uint32_t key)
+{
+    uint32_t first = gnomon__index_of(parent, key, mask), at = first;
+    for (;;) {
+        const void *entry = index + at;
+        uint32_t node = *(const uint32_t *)entry;
+        const gnomon__front *n = (const void *)(base + node);
+        if (likely(n->key == key && n->parent == parent))
+            return node;
+        at = (at + 4) & mask;
+        if (!node || at == first)
+            return 0;
+    }
+}
+
+static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
+{
+    return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
+}
+
+static inline void gnomon__guess(gnomon__thread *t, uint32_t bit, uint32_t node)
+{
+    if (bit == t->hot_bit)
+        gnomon__here.guess = node;
+    else
+        gnomon__tree_of(t, bit)->guess = node;
+}
+
+/* Readers look at `current` of the cursor, and at no other field. */
+static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
                                       uint32_t current)
 {
+    gnomon__cursor *c = gnomon__cursor_of(t, bit);
     store_relaxed(&c->current, current);
     c->last = 0;
-    gnomon__guess(t, c, 0);
+    gnomon__guess(t, bit, 0);
 }
 
-/* Opens `node`, the cursor's child. `token` may carry flags. */
-static inline void gnomon__tree_open(gnomon__thread *t, gnomon__cursor *c,
-                                     uint32_t node, uint64_t token)
+/* Below an "(other)" scopes are only counted: its end looks after them. */
+static inline uint32_t gnomon__seen_of(const gnomon__thread *t, uint32_t node)
 {
-    gnomon__node *n = gnomon__node_at(t, node);
-    store_relaxed(&n->token, token);
-    store_relaxed(&c->current, node);
-    gnomon__guess(t, c, n->child);
+    return gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER
+               ? GNOMON__SEEN_SLOW
+               : 0;
 }
 
-/* Closes a node of the chain that is open, wherever it stands on it. The time
- * that children which outlive it spend outside goes to whom it belongs. */
-void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
-                        uint64_t now);
-
-/* The open node of this token (flags aside) on the chain; 0: none. */
-uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
-
-/* The same for an execution that has no frame, so that one tree alone saw it:
- * the one that was hot at its begin. */
-uint32_t gnomon__tree_find_any(gnomon__thread *t, uint32_t *bit,
-                               uint64_t token);
-
-/* Closes all scopes without frames begun after `token`, in whichever tree, but
- * not actions; counts them as crossed. */
-void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
+/* Opens `node`, a child of the cursor's. `token` may carry flags; `seen` as in a
+ * line. */
+static inline void gnomon__tree_open(gnomon__thread *t, uint32_t bit,
+                                     uint32_t node, uint64_t token,
+                                     uint32_t seen)
+{
+    gnomon__front *n = gnomon__front_at(t, node);
+    store_relaxed(&n->token, token);
+    store_relaxed(&n->seen, seen);
+    store_relaxed(&gnomon__cursor_of(t, bit)->current, node);
+    gnomon__guess(t, bit, n->child);
+}
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/compare.h"
+#include "profile/compare.h"
 #include "offline/united.h"
 
 /* ---- Keys ------------------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/keys.h"
+#include "profile/keys.h"
 #include "offline/merging.h"
 #include "platform/error.h"
 #include "platform/memory.h"

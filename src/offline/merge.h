@@ -30,6 +30,10 @@ void gnomon__merge_free(gnomon__merge *m);
  * without it. */
 int gnomon__merge_look(gnomon__merge *m, size_t input);
 
+/* Closes the input that is open, if one is: it is opened again when it is needed.
+ * For callers that open inputs of their own meanwhile. */
+void gnomon__merge_close(gnomon__merge *m);
+
 /* After the last one: puts runs and all that they share in order. */
 int gnomon__merge_order(gnomon__merge *m);
 

@@ -40,6 +40,5 @@ struct gnomon__merge {
 
 /* Makes it the input that is open. */
 int gnomon__merge_open(gnomon__merge *m, size_t input);
-void gnomon__merge_close(gnomon__merge *m);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offline/keys.h"
+#include "profile/keys.h"
 #include "offline/united.h"
 #include "platform/memory.h"
 

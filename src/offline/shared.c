@@ -53,14 +53,17 @@ static int add_shared(gnomon__shared *s, int which, const gnomon_profile *p,
     uint64_t hash;
     if (find_shared(s, which, p, number, &item, &hash))
         return GNOMON_OK;
-    void *to = gnomon__copy_inside(&copier, what, &item)
-                   ? gnomon__model_add(s->m, kind)
-                   : NULL;
+    void *to = gnomon__model_add(s->m, kind);
     if (!to)
         return no_memory_to_share();
     gnomon__struct_take(what, to, &item, sizeof item);
-    return gnomon__slots_add(&s->slots[which], hash,
-                             (uint32_t)gnomon__model_count(s->m, kind));
+    if (gnomon__copy_inside(&copier, what, to) &&
+        gnomon__slots_add(&s->slots[which], hash,
+                          (uint32_t)gnomon__model_count(s->m, kind)) ==
+            GNOMON_OK)
+        return GNOMON_OK;
+    s->m->tables[kind].count--; /* its texts may be the part's, which goes */
+    return no_memory_to_share();
 }
 
 int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p)

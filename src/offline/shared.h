@@ -5,8 +5,8 @@
 #ifndef GNOMON_OFFLINE_SHARED_H
 #define GNOMON_OFFLINE_SHARED_H
 
-#include "offline/keys.h"
-#include "offline/slots.h"
+#include "profile/keys.h"
+#include "profile/slots.h"
 #include "profile/model.h"
 
 /* Zeroes are an empty one. */

@@ -104,6 +104,11 @@ static int same_stage(const void *context, uint32_t item, const void *wanted)
                                 wanted) == 0;
 }
 
+static uint64_t recorded_time(const gnomon_stage_info *s)
+{
+    return s->recorded_ns ? s->recorded_ns : s->end_ns - s->begin_ns;
+}
+
 /* The later reading holds; else, as zeros of runs differ, it lasts as long as all
  * of them together. */
 static int unite_stage(gnomon__unite *u, uint32_t number,
@@ -112,8 +117,14 @@ static int unite_stage(gnomon__unite *u, uint32_t number,
     gnomon_stage_info *to = gnomon__model_at(u->m, GNOMON_STAGES, number);
     gnomon__sum *steps = &u->steps[number];
     int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    int is_known = to->recorded_ns || s->recorded_ns;
+    uint64_t recorded = is_known ? recorded_time(to) + recorded_time(s) : 0;
+    uint32_t count = (to->count ? to->count : 1) + (s->count ? s->count : 1);
     gnomon__merge_fields(&gnomon__structs[GNOMON_STAGES], to, s, readings);
+    if (u->rules & GNOMON__UNITE_NAMES) /* not one stage, but two */
+        to->count = count;
     if (!readings) {
+        to->recorded_ns = recorded;
         uint64_t lasted = to->end_ns - to->begin_ns + s->end_ns - s->begin_ns;
         if (s->begin_ns < to->begin_ns && !(u->rules & GNOMON__UNITE_RANKS))
             to->begin_ns = s->begin_ns;
@@ -162,17 +173,32 @@ static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
     return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
 }
 
+static int is_stage_in(const gnomon__united_part *part,
+                       const gnomon_stage_info *s)
+{
+    const gnomon__stage_key *only = part->only;
+    return s->run == part->run &&
+           (!only || (strcmp(s->name, only->name) == 0 &&
+                      (s->ordinal == only->ordinal ||
+                       part->u->rules & GNOMON__UNITE_NAMES)));
+}
+
 static int unite_stages(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
     gnomon_stage_info s;
+    uint32_t last = 0;
     int code = GNOMON_OK;
     for (size_t i = 1; !code && i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_profile_stage(part->p, i, &s);
-        if (s.run != part->run ||
-            (part->only && (s.ordinal != part->only->ordinal ||
-                            strcmp(s.name, part->only->name) != 0)))
+        if (!is_stage_in(part, &s))
             continue;
+        if (!part->last_stage || s.ordinal > last) {
+            part->last_stage = i;
+            last = s.ordinal;
+        }
+        if (part->only)
+            s.ordinal = part->only->ordinal;
         gnomon__renumber(&part->map, GNOMON_STAGES, &s);
         uint64_t hash = gnomon__hash_key(GNOMON_STAGES, &s);
         uint32_t number =
@@ -198,15 +224,19 @@ static int same_track(const void *context, uint32_t item, const void *wanted)
 static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
                         const gnomon_track_info *t)
 {
-    const gnomon_track_info had = *to;
-    int later = t->lives != had.lives   ? t->lives > had.lives
-                : t->alive != had.alive ? t->alive < had.alive
-                                        : t->os_id > had.os_id;
-    gnomon__merge_fields(&gnomon__structs[GNOMON_TRACKS], to, t, 0);
-    if (u->rules & GNOMON__UNITE_READINGS) {
-        to->lives = later ? t->lives : had.lives;
-        to->alive = later ? t->alive : had.alive;
-        to->os_id = later ? t->os_id : had.os_id;
+    int later = t->lives != to->lives   ? t->lives > to->lives
+                : t->alive != to->alive ? t->alive < to->alive
+                                        : t->os_id > to->os_id;
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_TRACKS], to, t, readings);
+    if (readings ? later : t->os_id > to->os_id)
+        to->os_id = t->os_id;
+    if (!readings) {
+        to->lives += t->lives;
+        to->alive |= t->alive;
+    } else if (later) {
+        to->lives = t->lives;
+        to->alive = t->alive;
     }
 }
 

@@ -8,7 +8,7 @@
 #define GNOMON_OFFLINE_UNITE_H
 
 #include "offline/shared.h"
-#include "offline/sums.h"
+#include "profile/sums.h"
 
 enum gnomon__unite_rules {
     /* All are readings of one life of a process: of two that speak of one path
@@ -19,10 +19,14 @@ enum gnomon__unite_rules {
      * go. Threads are told apart by name alone. */
     GNOMON__UNITE_RANKS = 2,
     /* The result has no runs; nor has what is added. */
-    GNOMON__UNITE_NO_RUN = 4
+    GNOMON__UNITE_NO_RUN = 4,
+    /* A stage is all of its name, and lasts as long as all of them together. Of
+     * steps, whose numbers begin anew in each, those of the last one are kept. */
+    GNOMON__UNITE_NAMES = 8
 };
 
-/* Which stage alone; NULL in its place: all. */
+/* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal
+ * is what it gets. */
 typedef struct gnomon__stage_key {
     uint32_t ordinal;
     const char *name;

@@ -66,7 +66,8 @@ static int is_wanted(const gnomon__united_part *part, int entity,
         f->open.reserved = part->u->parts;
         return moments;
     default: /* steps */
-        return moments;
+        return moments && (!(part->u->rules & GNOMON__UNITE_NAMES) ||
+                           f->step.stage == part->last_stage);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "offline/slots.h"
+#include "profile/slots.h"
 #include "platform/memory.h"
 
 /* ---- Which ----------------------------------------------------------------------- */

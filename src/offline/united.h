@@ -40,7 +40,8 @@ typedef struct gnomon__united_part {
     /* United numbers by the part's, 0: left out; and how many it has of each. */
     gnomon__numbers map;
     size_t count[GNOMON__ENTITIES];
-    int is_latest; /* its run's record is the one that holds */
+    size_t last_stage; /* of those that are in */
+    int is_latest;     /* its run's record is the one that holds */
 } gnomon__united_part;
 
 /* Makes what `of` points to live as long as the unit, each text once. 0: no

@@ -5,6 +5,9 @@
 #ifndef GNOMON_PLATFORM_ATOMIC_H
 #define GNOMON_PLATFORM_ATOMIC_H
 
+#include <stdint.h>
+#include <string.h>
+
 #define load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -13,6 +16,7 @@
 #define add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
 #define sub_relaxed(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
 #define sub_release(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE)
+#define and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
 #define swap_acq_rel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
 #define cas_acq_rel(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, \
@@ -38,10 +42,21 @@
 #define fence_release() fence_signal()
 #define fence_acquire() fence_signal()
 #define fence_full() fence_signal()
+#define load_loose(p) load_relaxed(p)
+#define load_pair(p) load_relaxed((const uint64_t *)(const void *)(p))
 #else
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define fence_full() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* On the hot path, of what another thread may write meanwhile, and which is thrown
+ * away then: the compiler may read it right where it is compared. */
+#define load_loose(p) (*(p))
+static inline uint64_t load_pair(const void *two_words)
+{
+    uint64_t pair;
+    memcpy(&pair, two_words, sizeof pair);
+    return pair;
+}
 #endif
 
 #define likely(x) __builtin_expect(!!(x), 1)

@@ -120,6 +120,17 @@ static inline uint64_t gnomon__ticks_counter(void)
 }
 #endif
 
+/* Reads of the counter wait for no load: without this one may be older than what
+ * another thread said before. Some ns. */
+static inline void gnomon__ticks_wait(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" : : : "memory");
+#endif
+}
+
 /* Ticks by whichever clock was chosen; for all but the hot path, which knows
  * that it is the counter. Before the start 0, a moment before the zero. */
 static inline uint64_t gnomon__ticks(void)

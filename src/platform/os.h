@@ -158,6 +158,12 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
                             const void *context, gnomon__os_file *mine,
                             uint64_t since_unix_ns);
 
+/* Writes behind what this process put there last, `mine`, which it brings up to date;
+ * to a stream, whatever it is. ENOENT: another file is there, or none. Where it
+ * fails the file is as it was; a reader may meanwhile see some of what is new. */
+int gnomon__os_append_made(const char *path, gnomon__os_make *make,
+                           const void *context, gnomon__os_file *mine);
+
 /* A file open for reading: a regular one, whose size is known. 0, or errno. */
 int gnomon__os_open(const char *path, int *fd, uint64_t *size);
 /* All `size` bytes from `at`: 0, errno, or EIO where the file has become short. */
@@ -167,9 +173,6 @@ void gnomon__os_close(int fd);
 /* The whole file as a terminated string from gnomon__alloc, at most `limit`
  * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
 int gnomon__os_read_file(const char *path, size_t limit, char **text);
-/* The same of this very file, of its size; ENOENT: it is not there any more. */
-int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
-                         size_t limit, char **text);
 
 /* Shared libraries, always RTLD_LOCAL, never closed. NULL and a text, which is
  * valid until the thread's next call of these. Takes the loader's lock: hold

@@ -60,6 +60,8 @@ typedef int gnomon__resource;
     CALL(fstatat, int, (errno = error, -1), EIO, \
          (int folder, const char *path, struct stat *out, int flags), \
          (folder, path, out, flags)) \
+    CALL(ftruncate, int, (errno = error, -1), EIO, (int fd, off_t size), \
+         (fd, size)) \
     CALL(gethostname, int, (errno = error, -1), EPERM, \
          (char *name, size_t size), (name, size)) \
     CALL(getrandom, ssize_t, (errno = error, -1), EAGAIN, \
@@ -160,6 +162,7 @@ const char *gnomon__test_call_name(size_t i);
 #define fcntl(fd, ...) gnomon__test_fcntl(fd, GNOMON__TWO(__VA_ARGS__, 0, 0))
 #define fstat(...) gnomon__test_fstat(__VA_ARGS__)
 #define fstatat(...) gnomon__test_fstatat(__VA_ARGS__)
+#define ftruncate(...) gnomon__test_ftruncate(__VA_ARGS__)
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
 #define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)
 #define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)

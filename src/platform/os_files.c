@@ -276,6 +276,42 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
     return error;
 }
 
+/* What was there before stays as it is, also where this fails. */
+static int append_file(int fd, gnomon__os_make *make, const void *context,
+                       gnomon__os_file *mine)
+{
+    struct stat info;
+    int error = make(fd, context);
+    if (error == 0 && fstat(fd, &info) != 0)
+        error = errno;
+    if (error != 0)
+        (void)!ftruncate(fd, (off_t)mine->size);
+    else
+        *mine = file_of(&info);
+    return error;
+}
+
+int gnomon__os_append_made(const char *path, gnomon__os_make *make,
+                           const void *context, gnomon__os_file *mine)
+{
+    int error = ENOENT, cancel, fd;
+    struct stat info;
+    if (is_stream(path))
+        return gnomon__os_publish_made(path, make, context, NULL, 0);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    fd = open_file(path,
+                   O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &info) == 0) {
+        gnomon__os_file there = file_of(&info);
+        if (is_same(&there, mine))
+            error = append_file(fd, make, context, mine);
+    }
+    if (fd >= 0)
+        error = close_written(fd, error);
+    pthread_setcancelstate(cancel, NULL);
+    return error;
+}
+
 typedef struct known_bytes {
     const void *bytes;
     size_t size;
@@ -324,26 +360,13 @@ static int read_all(int fd, size_t limit, char **text)
     }
 }
 
-/* `mine`: the file that it must be; NULL: any. */
-static int read_file(const char *path, int flags, const gnomon__os_file *mine,
-                     size_t limit, char **text)
+int gnomon__os_read_file(const char *path, size_t limit, char **text)
 {
     int error, cancel, fd;
-    struct stat info;
     *text = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open_file(path, O_RDONLY | O_NOCTTY | flags);
-    error = fd < 0 ? errno : 0;
-    if (error == 0 && mine != NULL) {
-        error = fstat(fd, &info) == 0 ? 0 : errno;
-        gnomon__os_file there = {0, 0, 0};
-        if (error == 0)
-            there = file_of(&info);
-        if (error == 0 && !is_same(&there, mine))
-            error = ENOENT;
-    }
-    if (error == 0)
-        error = read_all(fd, limit, text);
+    fd = open_file(path, O_RDONLY | O_NOCTTY);
+    error = fd < 0 ? errno : read_all(fd, limit, text);
     if (fd >= 0)
         (void)close(fd);
     pthread_setcancelstate(cancel, NULL);
@@ -352,17 +375,4 @@ static int read_file(const char *path, int flags, const gnomon__os_file *mine,
         *text = NULL;
     }
     return error;
-}
-
-int gnomon__os_read_file(const char *path, size_t limit, char **text)
-{
-    return read_file(path, 0, NULL, limit, text);
-}
-
-int gnomon__os_read_mine(const char *path, const gnomon__os_file *mine,
-                         size_t limit, char **text)
-{
-    int error = read_file(path, O_NOFOLLOW | O_NONBLOCK, mine, limit, text);
-    return error == ELOOP || error == ENOTDIR || error == ENXIO ? ENOENT
-                                                                : error;
 }

@@ -159,10 +159,10 @@ static const gnomon__field track_fields[] = {
     ELSE(I32, device, KEY, -1),
     FIELD(U32, index, KEY),
     FIELD(TEXT, name, KEY),
-    FIELD(I64, os_id, MOST),
-    FIELD(U32, lives, ADD),
-    FIELD(TRUTH, alive, MOST),
-    FIELD(TRUTH, inexact, MOST),
+    FIELD(I64, os_id, 0),
+    FIELD(U32, lives, 0),
+    FIELD(TRUTH, alive, 0),
+    FIELD(TRUTH, inexact, 0),
 };
 #undef S
 #define S gnomon_view_info

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Which runs of a .gnomon file lie where: its sections' headers, looked through
- * once. Whatever is odd, the file is one part, and reading it finds out. */
+ * once. Whatever is odd, or was appended to, is one part, and reading it finds
+ * out. */
 #include <string.h>
 
 #include "platform/error.h"
@@ -49,6 +50,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
     int code = GNOMON_OK;
     if (s->entity == GNOMON__SECTION_TEXT) {
         w->texts = w->texts ? w->texts : s->at;
+        w->is_odd |= w->has_end;
         return GNOMON_OK;
     }
     uint64_t at = w->texts ? w->texts : s->at;
@@ -57,6 +59,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
         w->has_end = 1;
     if (s->entity >= GNOMON__ENTITIES)
         return GNOMON_OK;
+    w->is_odd |= w->has_end; /* appended: what follows is of the same runs */
     if (gnomon__is_shared(s->entity))
         w->is_odd |= w->part != NULL;
     else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))

@@ -14,6 +14,7 @@
 #include "profile/bytes.h"
 #include "profile/mend.h"
 #include "profile/model.h"
+#include "profile/parts.h"
 #include "profile/record_read.h"
 
 #define MAX_UNKNOWN 8
@@ -26,7 +27,9 @@ typedef struct file_reader {
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
-    int has_end;
+    int has_end;    /* and nothing comes after it */
+    uint32_t ends;
+    size_t open_end[2]; /* of the opens of the last part, and the one before */
 } file_reader;
 
 /* An entity as its record says; NULL: what stands for one that is lost, mended
@@ -76,6 +79,7 @@ static int read_end(file_reader *r)
 {
     int code = GNOMON_OK;
     r->has_end = 1;
+    r->ends++;
     for (uint32_t i = 0;
          !code && i < r->records.s->count && r->records.s->item_size >= 16;
          i++) {
@@ -85,6 +89,8 @@ static int read_end(file_reader *r)
             if (memcmp(gnomon__structs[k].kind, at, 4) == 0)
                 code = add_lost(r, k, gnomon__get_64(at + 8));
     }
+    r->open_end[0] = r->open_end[1];
+    r->open_end[1] = gnomon__model_count(r->records.m, GNOMON_OPENS);
     return code;
 }
 
@@ -94,6 +100,8 @@ static int read_section(file_reader *r)
     const char *kind = s->kind;
     if (!s->payload)
         return GNOMON_OK;
+    if (s->entity < GNOMON__ENTITIES || s->entity == GNOMON__SECTION_TEXT)
+        r->has_end &= !r->ends; /* appended to */
     if (s->entity < GNOMON__ENTITIES)
         return read_entities(r, s->entity);
     if (s->entity == GNOMON__SECTION_TEXT)
@@ -196,6 +204,9 @@ static int read_sections(file_reader *r, const gnomon__source *from,
         code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
         code = gnomon__mend(r->records.m);
+    if (!code && r->ends + !r->has_end > 1)
+        code = gnomon__unite_parts(r->records.m, r->open_end[0] + 1,
+                                   r->open_end[1] - r->open_end[0]);
     if (!code)
         code = tell_losses(r);
     return code ? code : gnomon_profile_check(&r->records.m->base);

@@ -269,12 +269,17 @@ static void file_end(file_writer *w)
 
 /* ---- The file ---------------------------------------------------------------- */
 
-void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
+static void start_file(gnomon__file_writer *w, const gnomon_writer *out)
 {
-    char header[GNOMON__FILE_HEADER];
     memset(w, 0, sizeof *w);
     w->out = out;
     w->set = &w->shared;
+}
+
+void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
+{
+    char header[GNOMON__FILE_HEADER];
+    start_file(w, out);
     memcpy(header, GNOMON__FILE_MAGIC, 8);
     gnomon__put_32(header + 8, GNOMON__FILE_VERSION);
     gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
@@ -307,6 +312,28 @@ void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
     }
     for (int i = GNOMON__SHARED; !w->code && i < GNOMON__ENTITIES; i++)
         file_entities(w, gnomon__file_order[i], ranges[gnomon__file_order[i]]);
+}
+
+int gnomon__file_add_part(const gnomon_profile *p, const gnomon_writer *out,
+                          gnomon__file_counts *so_far)
+{
+    gnomon__file_writer w;
+    if (so_far->is_begun)
+        start_file(&w, out);
+    else
+        gnomon__file_start(&w, out);
+    for (int k = 0; k < GNOMON__ENTITIES; k++) {
+        w.written[k] = so_far->written[k];
+        w.shift[k] = (uint32_t)so_far->written[k];
+    }
+    w.texts_written = so_far->texts;
+    gnomon__file_shared(&w, p);
+    gnomon__file_runs(&w, p, NULL);
+    int code = gnomon__file_finish(&w);
+    so_far->is_begun = 1;
+    so_far->texts = w.texts_written;
+    memcpy(so_far->written, w.written, sizeof w.written);
+    return code;
 }
 
 int gnomon__file_finish(gnomon__file_writer *w)

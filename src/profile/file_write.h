@@ -33,9 +33,21 @@ typedef struct gnomon__file_writer {
     int code;
 } gnomon__file_writer;
 
+/* What a file has so far; all zero: nothing, not even its header. */
+typedef struct gnomon__file_counts {
+    uint64_t written[GNOMON__ENTITIES];
+    uint64_t texts; /* bytes */
+    int is_begun;
+} gnomon__file_counts;
+
 /* Fills in `w`, which finish empties, and writes the file's header. Errors stay
  * in it until then. */
 void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out);
+
+/* All of `p` as one part more of a file that has `so_far`, which is brought up to
+ * date: docs/file-format.md, "Parts". */
+int gnomon__file_add_part(const gnomon_profile *p, const gnomon_writer *out,
+                          gnomon__file_counts *so_far);
 
 /* The regions, ops and views of `p`, which must live until finish. Once, first. */
 void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p);

@@ -1,300 +1,362 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Nodes, links and counters: rows of threads become entities of a profile.
+/* Nodes, links and counters: what a ledger has becomes entities of a profile.
  *
- * Durations round down, sums after adding up, so that a node is never shorter
- * than its children: self is what remains. Executions that are open count in
- * self up to now, and nowhere else. */
+ * A node's parent is its path's parent in the same stage. Where that has nothing of
+ * its own in the stage, as one that was open all the time, it is a node of no stage
+ * and without times: there is one for each path.
+ *
+ * Nodes of a thread stand in the order in which they were first entered, as after
+ * a merge: offline/order.c says how that is known. Paths are older than stages, so
+ * their numbers do not tell it. */
 #include "profile/take.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "mark/node.h"
+#include "platform/clock.h"
 #include "platform/memory.h"
 
-/* A row that has something to say: of a wanted stage, or above one that has. */
-void gnomon__take_choose(gnomon__take *b, uint32_t thread)
+/* ---- Which --------------------------------------------------------------------- */
+
+static gnomon__path *path_of(const gnomon__take *b, uint32_t thread,
+                             uint32_t path)
 {
-    const gnomon__rows *r = &b->tracks[thread];
-    uint32_t *number = b->node_numbers[thread];
-    for (size_t i = r->count; i-- > 0;) {
-        const gnomon__node *n = &r->rows[i].node;
-        uint32_t stage = GNOMON__KEY_STAGE(n->key);
-        if (!n->key)
-            number[i] = 0;
-        else if (stage <= GNOMON__MAX_STAGES && b->stage_numbers[stage] &&
-                 (r->rows[i].count || n->token))
-            number[i] = 1;
-        if (number[i] && r->rows[r->rows[i].parent].node.key)
-            number[r->rows[i].parent] = 1;
-    }
-    for (size_t i = 0; i < r->count; i++)
-        if (number[i])
-            number[i] = (uint32_t)++b->node_count;
+    return gnomon__ledger_path(b->ledger, thread, path);
 }
 
-/* What an open node and those that outlived a parent add to selfs, as if all
- * that is open ended now: the rule of gnomon__tree_close, on the copy. */
-static void settle_open(gnomon__rows *r, uint64_t *open)
+static const gnomon__totals *totals_of(const gnomon__take *b, uint32_t stage)
 {
-    for (size_t i = r->count; i-- > 0;) {
-        gnomon__row *row = &r->rows[i];
-        if (!row->node.token || !row->node.key)
-            continue;
-        open[i] = r->now > row->node.begin ? r->now - row->node.begin : 0;
-        gnomon__row *p = &r->rows[row->parent];
-        if (p->node.token || !p->node.key)
-            continue;
-        uint64_t covered = p->node.begin;
-        p->node.adjust += (int64_t)(r->now - covered);
-        p->node.flags |= GNOMON__NODE_CROSSED;
-        for (p = &r->rows[p->parent]; p->node.key; p = &r->rows[p->parent]) {
-            p->node.flags |= GNOMON__NODE_CROSSED;
-            if (p->node.token) {
-                p->node.adjust -= (int64_t)(r->now - covered);
-                break;
-            }
-            if (p->node.begin > covered) {
-                p->node.adjust -= (int64_t)(p->node.begin - covered);
-                covered = p->node.begin;
-            }
-        }
-    }
+    return b->facts->stages[stage - 1].totals;
 }
 
-/* Paths below one outermost scope are worth the same, so that they add up: what
- * they were in their stage, or, where they reach over several, what they are.
- * `outermost`: by row, the one above it; `worth`: by outermost row, the stage. */
-static void find_worth(const gnomon__rows *r, uint32_t *outermost,
-                       uint32_t *worth)
+static int item_order(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < r->count; i++) {
-        const gnomon__row *row = &r->rows[i];
-        uint32_t stage = GNOMON__KEY_STAGE(row->node.key);
-        int is_below = row->node.key && r->rows[row->parent].node.key;
-        uint32_t top = outermost[i] = is_below ? outermost[row->parent] : i;
-        if (top == i)
-            worth[i] = stage;
-        else if (worth[top] != stage)
-            worth[top] = 0;
-    }
+    const gnomon__take_item *x = a, *y = b;
+    if (x->path != y->path)
+        return x->path > y->path ? 1 : -1;
+    return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-static void self_times(gnomon__take *b, const gnomon__rows *r,
-                       const uint64_t *open, const uint32_t *outermost,
-                       const uint32_t *worth, uint64_t *self)
+static void sort_items(gnomon__take_thread *t)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        gnomon__take_use(b, worth[outermost[i]]);
-        self[i] = gnomon__take_ns(b, r->rows[i].node.total + open[i]);
-    }
-    /* Children before parents: each is whole when it is taken from above. */
-    for (size_t i = r->count; i-- > 0;) {
-        const gnomon__row *row = &r->rows[i];
-        if (!row->node.key || !r->rows[row->parent].node.key)
-            continue;
-        gnomon__take_use(b, worth[outermost[i]]);
-        uint64_t whole = gnomon__take_ns(b, row->node.total + open[i]);
-        uint64_t *above = &self[row->parent];
-        *above -= whole; /* modulo 2^64; mended below */
-    }
-    for (size_t i = 0; i < r->count; i++) {
-        int64_t adjust = r->rows[i].node.adjust;
-        gnomon__take_use(b, worth[outermost[i]]);
-        uint64_t size = gnomon__take_ns(b, adjust < 0 ? 0 - (uint64_t)adjust
-                                                      : (uint64_t)adjust);
-        self[i] = adjust < 0 ? self[i] - size : self[i] + size;
-        if ((int64_t)self[i] < 0) /* rounding, or a copy in motion */
-            self[i] = 0;
-        if (r->rows[r->rows[i].parent].node.flags & GNOMON__NODE_RANGES)
-            self[i] = 0;
-    }
+    if (t->count > t->sorted)
+        qsort(t->items, t->count, sizeof *t->items, item_order);
+    t->sorted = t->count;
 }
 
-static uint32_t public_flags(const gnomon__rows *r, size_t i)
+/* NULL: the path has nothing in that stage. */
+static gnomon__take_item *item_of(const gnomon__take_thread *t, uint32_t path,
+                                  uint32_t stage)
 {
-    const gnomon__row *row = &r->rows[i];
-    const gnomon__node *parent = &r->rows[row->parent].node;
-    uint32_t flags = 0;
-    if (row->node.flags & GNOMON__NODE_CROSSED)
-        flags |= GNOMON_NODE_CROSSED;
-    if (row->node.flags & GNOMON__NODE_OTHER)
-        flags |= GNOMON_NODE_OTHER;
-    if (parent->flags & GNOMON__NODE_RANGES)
-        flags |= GNOMON_NODE_RANGE;
-    return flags;
+    const gnomon__take_item key = {.path = path, .stage = stage};
+    return t->sorted
+               ? bsearch(&key, t->items, t->sorted, sizeof key, item_order)
+               : NULL;
 }
 
-static int put_stats(gnomon__take *b, gnomon_node_info *n,
-                     const gnomon__rows *r, const gnomon__row *row,
-                     uint64_t self)
+static int add_item(gnomon__take *b, uint32_t thread, uint32_t path,
+                    uint32_t stage)
 {
-    gnomon_stats *s = gnomon__model_sized(b->m, sizeof *s);
-    if (!s)
+    gnomon__take_thread *t = &b->threads[thread];
+    if (!gnomon__grow(&t->items, &t->room, t->count + 1, sizeof *t->items))
         return 0;
-    n->host = s;
-    s->count = row->count;
-    s->total_ns = gnomon__take_ns(b, row->node.total);
-    s->self_ns = self;
-    s->min_ns = gnomon__take_ns(b, row->node.min);
-    s->max_ns = gnomon__take_ns(b, row->max);
-    return gnomon__take_cells(b, s, r->cells + row->cells, row->cell_count);
-}
-
-/* What the node took on devices, if anybody wanted it and anything is over. */
-static int put_device(gnomon__take *b, gnomon_node_info *n,
-                      const gnomon__row *row)
-{
-    gnomon_stats got;
-    if (!gnomon__device_stats_get(row->offset, b->generation, &got,
-                                  b->device_cells))
-        return 1;
-    gnomon_stats *s = gnomon__model_room(b->m, sizeof *s);
-    size_t bytes = got.cell_count * sizeof *got.cells;
-    gnomon_cell *cells = gnomon__model_room(b->m, bytes);
-    if (!s || !cells)
-        return 0;
-    *s = got;
-    s->cells = memcpy(cells, got.cells, bytes);
-    n->device = s;
+    t->items[t->count++] = (gnomon__take_item){.path = path, .stage = stage};
     return 1;
 }
 
-int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track)
+/* The paths that a thread has something of. */
+static int list_items(gnomon__take *b, uint32_t thread)
 {
-    gnomon__rows *r = &b->tracks[thread];
-    const uint32_t *number = b->node_numbers[thread];
-    uint64_t *open = gnomon__alloc(3 * (r->count + 1) * sizeof *open);
-    if (!open)
-        return 0;
-    uint64_t *self = open + r->count + 1;
-    uint32_t *outermost = (uint32_t *)(self + r->count + 1);
-    uint32_t *worth = outermost + r->count + 1;
-    settle_open(r, open);
-    find_worth(r, outermost, worth);
-    self_times(b, r, open, outermost, worth, self);
     int ok = 1;
-    for (size_t i = 0; ok && i < r->count; i++) {
-        const gnomon__row *row = &r->rows[i];
-        const gnomon__row *parent = &r->rows[row->parent];
-        uint32_t stage = b->stage_numbers[GNOMON__KEY_STAGE(row->node.key)];
-        /* Left out, but a child of one that is in. */
-        if (!number[i] && row->node.key && number[row->parent] &&
-            (row->count || row->node.token))
-            ((gnomon_node_info *)gnomon__model_at(b->m, GNOMON_NODES,
-                                                  number[row->parent]))
-                ->flags |= GNOMON_NODE_PARTIAL;
-        if (!number[i])
+    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+        const gnomon__totals *totals = totals_of(b, stage);
+        if (thread >= totals->thread_count)
             continue;
-        gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
-        ok = n && (n->region = gnomon__take_region(
-                       b, GNOMON__KEY_REGION(row->node.key)));
-        if (!ok)
-            break;
-        n->track = track;
-        n->stage = stage;
-        n->parent = parent->node.key ? number[row->parent] : 0;
-        n->op = row->node.op;
-        n->open = row->node.token != 0;
-        n->flags = public_flags(r, i);
-        n->first = row->node.first;
-        gnomon__take_use(b, worth[outermost[i]]);
-        if (stage)
-            ok = put_stats(b, n, r, row, self[i]) && put_device(b, n, row);
-        gnomon__take_use(b, 0);
-        if (row->node.token) {
-            gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
-            ok = ok && o;
-            if (o) {
-                o->track = track;
-                o->node = number[i];
-                o->begin_ns = gnomon__take_when(b, row->node.begin);
-            }
-        }
+        const gnomon__totals_thread *from = &totals->threads[thread];
+        for (uint32_t i = 0; ok && i < from->touched_count; i++)
+            if (from->of[from->touched[i]]->is_there &&
+                path_of(b, thread, from->touched[i]))
+                ok = add_item(b, thread, from->touched[i], stage);
     }
-    gnomon__free(open);
+    sort_items(&b->threads[thread]);
     return ok;
 }
 
-/* ---- Links and counters ---------------------------------------------------------- */
-
-typedef struct node_place {
-    uint32_t offset;
-    uint32_t number;
-} node_place;
-
-static int place_order(const void *a, const void *b)
+/* The path, and all above it, once each. */
+static int need_path(gnomon__take *b, uint32_t thread, uint32_t path)
 {
-    uint32_t x = ((const node_place *)a)->offset,
-             y = ((const node_place *)b)->offset;
-    return (x > y) - (x < y);
+    gnomon__path *p = path_of(b, thread, path);
+    int ok = 1;
+    for (; ok && p && p->note != b->serial;
+         path = p->parent, p = path_of(b, thread, path)) {
+        p->note = b->serial;
+        ok = add_item(b, thread, path, 0);
+    }
+    return ok;
 }
 
-static uint32_t number_at(const node_place *places, size_t n, uint32_t offset)
+static int need_parents(gnomon__take *b, uint32_t thread)
 {
-    node_place key = {offset, 0};
-    const node_place *p =
-        n ? bsearch(&key, places, n, sizeof key, place_order) : NULL;
-    return p ? p->number : 0;
+    const gnomon__take_thread *t = &b->threads[thread];
+    uint32_t count = t->count;
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t parent = path_of(b, thread, t->items[i].path)->parent;
+        if (parent && !item_of(t, parent, t->items[i].stage))
+            ok = need_path(b, thread, parent);
+    }
+    return ok;
 }
 
-/* Offsets are unique in the arena, so one table serves all threads. Links from
- * or to a node that is left out are left out. */
+/* A link is there if both its ends are paths that are known. */
+static int is_link(const gnomon__take *b, const gnomon__total_edge *e)
+{
+    return e->from && e->from_thread < b->thread_count &&
+           e->to_thread < b->thread_count &&
+           path_of(b, e->from_thread, e->from) &&
+           path_of(b, e->to_thread, e->to);
+}
+
+static int need_ends(gnomon__take *b, uint32_t stage,
+                     const gnomon__total_edge *e)
+{
+    if (!is_link(b, e))
+        return 1;
+    return (item_of(&b->threads[e->from_thread], e->from, stage) ||
+            need_path(b, e->from_thread, e->from)) &&
+           (item_of(&b->threads[e->to_thread], e->to, stage) ||
+            need_path(b, e->to_thread, e->to));
+}
+
+/* The stage's number in the profile; one too high: it is left out. */
+static uint32_t stage_of(const gnomon__take *b, gnomon__stage_key key)
+{
+    const gnomon__run_facts *f = b->facts;
+    int by_name = f->by_name && key.ordinal != f->open;
+    uint32_t i = 0;
+    while (i < f->stage_count &&
+           (by_name ? f->stages[i].key.name != key.name
+                    : f->stages[i].key.ordinal != key.ordinal))
+        i++;
+    return i + 1;
+}
+
+/* One that began in a stage that is left out is open all the same. */
+static int need_open(gnomon__take *b, const gnomon__open_path *open)
+{
+    if (open->thread >= b->thread_count)
+        return 1;
+    return item_of(&b->threads[open->thread], open->path,
+                   stage_of(b, open->stage)) ||
+           need_path(b, open->thread, open->path);
+}
+
+/* ---- In which order -------------------------------------------------------------- */
+
+/* NULL: it is outermost. */
+static gnomon__take_item *item_above(const gnomon__take *b, uint32_t thread,
+                                     const gnomon__take_item *item)
+{
+    const gnomon__take_thread *t = &b->threads[thread];
+    uint32_t parent = path_of(b, thread, item->path)->parent;
+    gnomon__take_item *its = parent ? item_of(t, parent, item->stage) : NULL;
+    return its || !parent ? its : item_of(t, parent, 0);
+}
+
+static int entry_order(const void *left, const void *right)
+{
+    const gnomon__take_item *const *a = left, *const *b = right;
+    if ((*a)->first != (*b)->first)
+        return (*a)->first > (*b)->first ? 1 : -1;
+    if ((*a)->depth != (*b)->depth)
+        return (*a)->depth > (*b)->depth ? 1 : -1;
+    return item_order(*a, *b);
+}
+
+/* Parents have lower paths than what is below them. */
+static int order_entries(gnomon__take *b, uint32_t thread)
+{
+    gnomon__take_thread *t = &b->threads[thread];
+    if (!t->count)
+        return 1;
+    t->order = gnomon__alloc(t->count * sizeof(gnomon__take_item *));
+    for (uint32_t i = 0; t->order && i < t->count; i++) {
+        gnomon__take_item *item = t->order[i] = &t->items[i];
+        const gnomon__take_item *parent = item_above(b, thread, item);
+        const gnomon__total *s =
+            item->stage ? gnomon__totals_find(totals_of(b, item->stage), thread,
+                                              item->path)
+                        : NULL;
+        item->first = s && s->first ? s->first : UINT64_MAX;
+        item->depth = parent ? parent->depth + 1 : 0;
+    }
+    for (uint32_t i = t->count; t->order && i-- > 0;) {
+        gnomon__take_item *parent = item_above(b, thread, &t->items[i]);
+        if (parent && t->items[i].first < parent->first)
+            parent->first = t->items[i].first;
+    }
+    if (t->order)
+        qsort((void *)t->order, t->count, sizeof *t->order, entry_order);
+    return t->order != NULL;
+}
+
+int gnomon__take_choose(gnomon__take *b)
+{
+    static uint32_t serials;
+    b->serial = ++serials ? serials : ++serials;
+    b->thread_count = b->ledger->path_threads;
+    b->threads = gnomon__alloc((b->thread_count + 1) * sizeof *b->threads);
+    int ok = b->threads != NULL;
+    for (uint32_t i = 0; ok && i < b->thread_count; i++)
+        ok = list_items(b, i);
+    for (uint32_t i = 0; ok && i < b->thread_count; i++)
+        ok = need_parents(b, i);
+    for (uint32_t stage = 1; ok && stage <= b->facts->stage_count; stage++) {
+        const gnomon__totals *totals = totals_of(b, stage);
+        for (uint32_t k = 0; ok && k < totals->edge_room; k++)
+            ok = need_ends(b, stage, &totals->edges[k]);
+    }
+    for (uint32_t i = 0; ok && i < b->ledger->open_count; i++)
+        ok = need_open(b, &b->ledger->opens[i]);
+    for (uint32_t i = 0; ok && i < b->thread_count; i++) {
+        sort_items(&b->threads[i]);
+        ok = order_entries(b, i);
+    }
+    return ok;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------ */
+
+/* Of a path in a stage; where it has nothing in it, in none. 0: not there. */
+static uint32_t node_of(const gnomon__take_thread *t, uint32_t path,
+                        uint32_t stage)
+{
+    const gnomon__take_item *item = item_of(t, path, stage);
+    item = item ? item : item_of(t, path, 0);
+    return item ? item->node : 0;
+}
+
+static uint32_t public_flags(const gnomon__path *p)
+{
+    return (p->flags & GNOMON__NODE_OTHER ? GNOMON_NODE_OTHER : 0) |
+           (p->flags & GNOMON__NODE_RANGES ? GNOMON_NODE_RANGE : 0);
+}
+
+static int put_item(gnomon__take *b, uint32_t thread, gnomon__take_item *item)
+{
+    const gnomon__take_thread *t = &b->threads[thread];
+    const gnomon__path *p = path_of(b, thread, item->path);
+    gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
+    if (!n || !(n->region = gnomon__take_region(b, GNOMON__KEY_REGION(p->key))))
+        return 0;
+    item->node = (uint32_t)gnomon__model_count(b->m, GNOMON_NODES);
+    n->track = t->track;
+    n->stage = item->stage;
+    n->parent = p->parent ? node_of(t, p->parent, item->stage) : 0;
+    n->flags = public_flags(p);
+    if (!item->stage)
+        return 1;
+    const gnomon__total *s =
+        gnomon__totals_find(totals_of(b, item->stage), thread, item->path);
+    n->flags |= s->flags;
+    n->first = s->first;
+    n->host = gnomon__take_stats(b, s);
+    n->device = s->device ? gnomon__take_stats(b, s->device) : NULL;
+    return n->host && (n->device || !s->device);
+}
+
+/* Parents have lower numbers than their children. */
+int gnomon__take_nodes(gnomon__take *b, uint32_t thread)
+{
+    const gnomon__take_thread *t = &b->threads[thread];
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!put_item(b, thread, t->order[i]))
+            return 0;
+    return 1;
+}
+
+/* ---- What is open ------------------------------------------------------------------ */
+
+int gnomon__take_opens(gnomon__take *b)
+{
+    for (uint32_t i = 0; i < b->ledger->open_count; i++) {
+        const gnomon__open_path *open = &b->ledger->opens[i];
+        if (open->thread >= b->thread_count ||
+            !path_of(b, open->thread, open->path))
+            continue;
+        uint32_t node = node_of(&b->threads[open->thread], open->path,
+                                stage_of(b, open->stage));
+        if (!node)
+            continue;
+        gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
+        if (!o)
+            return 0;
+        gnomon_node_info *n = gnomon__model_at(b->m, GNOMON_NODES, node);
+        n->open = 1;
+        o->track = b->threads[open->thread].track;
+        o->node = node;
+        o->begin_ns = gnomon__clock_ns(open->begin);
+    }
+    return 1;
+}
+
+/* ---- Links and counters -------------------------------------------------------------- */
+
+static int put_link(gnomon__take *b, uint32_t stage,
+                    const gnomon__total_edge *e)
+{
+    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
+    if (!l)
+        return 0;
+    l->from = node_of(&b->threads[e->from_thread], e->from, stage);
+    l->to = node_of(&b->threads[e->to_thread], e->to, stage);
+    l->kind = e->kind;
+    l->count = e->count;
+    return 1;
+}
+
 int gnomon__take_links(gnomon__take *b)
 {
-    size_t n = 0, edges = 0;
-    for (uint32_t i = 0; i < b->track_count; i++)
-        edges += b->tracks[i].edge_count;
-    if (!edges)
-        return 1;
-    node_place *places = gnomon__alloc((b->node_count + 1) * sizeof *places);
-    if (!places)
-        return 0;
-    for (uint32_t i = 0; i < b->track_count; i++)
-        for (size_t k = 0; k < b->tracks[i].count; k++)
-            if (b->node_numbers[i][k])
-                places[n++] = (node_place){b->tracks[i].rows[k].offset,
-                                           b->node_numbers[i][k]};
-    qsort(places, n, sizeof *places, place_order);
-    int ok = 1;
-    for (uint32_t i = 0; ok && i < b->track_count; i++) {
-        for (size_t k = 0; ok && k < b->tracks[i].edge_count; k++) {
-            const gnomon__edge *e = &b->tracks[i].edges[k];
-            uint32_t from = number_at(places, n, e->from);
-            uint32_t to = number_at(places, n, e->to);
-            gnomon_link_info *l =
-                from && to ? gnomon__model_add(b->m, GNOMON_LINKS) : NULL;
-            ok = l || !from || !to;
-            if (l) {
-                l->from = from;
-                l->to = to;
-                l->kind = e->kind;
-                l->count = e->count;
-            }
-        }
+    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+        const gnomon__totals *totals = totals_of(b, stage);
+        for (uint32_t k = 0; k < totals->edge_room; k++)
+            if (is_link(b, &totals->edges[k]) &&
+                !put_link(b, stage, &totals->edges[k]))
+                return 0;
     }
-    gnomon__free(places);
-    return ok;
+    return 1;
 }
 
-int gnomon__take_counters(gnomon__take *b, uint32_t thread, uint32_t track)
+static int put_counter(gnomon__take *b, uint32_t thread, uint32_t stage,
+                       const gnomon__row_counter *from)
 {
-    const gnomon__rows *r = &b->tracks[thread];
-    for (size_t i = 0; i < r->counter_count; i++) {
-        const gnomon__counter *from = &r->counters[i];
-        uint32_t stage = b->stage_numbers[GNOMON__KEY_STAGE(from->key)];
-        if (!stage || !from->count)
-            continue;
-        gnomon_counter_info *c = gnomon__model_add(b->m, GNOMON_COUNTERS);
-        if (!c || !(c->region =
-                        gnomon__take_region(b, GNOMON__KEY_REGION(from->key))))
-            return 0;
-        c->track = track;
-        c->stage = stage;
-        c->count = from->count;
-        c->last = from->last;
-        c->min = from->min;
-        c->max = from->max;
-        c->sum = from->sum;
+    const gnomon__sums_of_samples *s = &from->samples;
+    gnomon_counter_info *c = gnomon__model_add(b->m, GNOMON_COUNTERS);
+    if (!c)
+        return 0;
+    c->region = gnomon__take_region(b, GNOMON__KEY_REGION(from->key));
+    c->track = b->threads[thread].track;
+    c->stage = stage;
+    c->count = s->count;
+    c->nans = s->nans;
+    c->last = s->last;
+    c->min = s->min;
+    c->max = s->max;
+    c->sum = s->sum;
+    return c->region != 0;
+}
+
+int gnomon__take_counters(gnomon__take *b, uint32_t thread)
+{
+    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+        const gnomon__totals *totals = totals_of(b, stage);
+        for (uint32_t k = 0; thread < totals->thread_count &&
+                             k < totals->threads[thread].counter_count;
+             k++)
+            if (!put_counter(b, thread, stage,
+                             &totals->threads[thread].counters[k]))
+                return 0;
     }
     return 1;
 }

@@ -1,72 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* From rows in ticks to a profile in ns: the run's own part, and the order of
- * the whole. Any thread; nobody who records waits for it. */
+/* From a ledger to a profile: the run's own part, and the order of the whole. Any
+ * thread; nobody who records waits for it. */
 #include "profile/snapshot.h"
 
 #include <string.h>
 
 #include "mark/region.h"
-#include "mark/sink.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "profile/take.h"
 
-void gnomon__take_use(gnomon__take *b, uint32_t ordinal)
+gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
 {
-    uint64_t mult = ordinal <= GNOMON__MAX_STAGES ? b->mult[ordinal] : 0;
-    b->clock.mult = mult ? mult : b->mult[0];
-}
-
-uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks)
-{
-    return gnomon__clock_duration_ns(&b->clock, ticks);
-}
-
-uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks)
-{
-    return ticks ? gnomon__clock_since_zero_ns(&b->clock, ticks) : 0;
-}
-
-int gnomon__take_cells(gnomon__take *b, gnomon_stats *s,
-                       const gnomon__row_cell *cells, size_t n)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t low = gnomon_cell_low(cells[i].cell);
-        uint64_t high = gnomon_cell_low(cells[i].cell + 1);
-        uint64_t middle = gnomon__take_ns(b, low + (high - low) / 2);
-        uint64_t *count = &b->scratch[gnomon_cell_of(middle)];
-        used += *count == 0;
-        *count += cells[i].count;
-    }
+    gnomon_stats *out = gnomon__model_sized(b->m, sizeof *out);
+    size_t used = 0, cells = s->count ? s->room * (size_t)GNOMON__CELLS : 0;
+    for (size_t i = 0; i < cells; i++)
+        used += s->cells[i] != 0;
     gnomon_cell *at = gnomon__model_room(b->m, used * sizeof *at);
-    s->cells = at;
-    for (uint32_t i = 0; n && i < GNOMON__NS_CELLS; i++) {
-        if (b->scratch[i] && at)
-            at[s->cell_count++] = (gnomon_cell){i, 0, b->scratch[i]};
-        b->scratch[i] = 0;
-    }
-    return at != NULL;
+    if (!out || !at)
+        return NULL;
+    out->cells = at;
+    for (size_t i = 0; i < cells; i++)
+        if (s->cells[i])
+            at[out->cell_count++] = (gnomon_cell){
+                s->low * GNOMON__CELLS + (uint32_t)i, 0, s->cells[i]};
+    out->count = s->count;
+    out->total_ns = s->total_ns;
+    out->self_ns = s->self_ns;
+    out->min_ns = s->min_ns;
+    out->max_ns = s->max_ns;
+    return out;
 }
 
 /* ---- The run, stages, steps --------------------------------------------------- */
 
-static int put_run(gnomon__take *b, const gnomon__run_facts *facts)
+static int put_metadata(gnomon__take *b)
 {
-    gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
-    if (!run)
-        return 0;
-    *run = facts->run;
-    run->struct_size = sizeof *run;
-    run->clock = gnomon__clock_name();
-    run->zero_unix_ns = b->clock.zero_unix_ns;
-    run->clock_error_ns = b->clock.error_ns;
-    run->now_ns = gnomon__take_when(b, gnomon__ticks());
-    const char **texts[] = {&run->host,    &run->dir, &run->spec,
-                            &run->attempt, &run->job, &run->uuid};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && !(*texts[i] = gnomon__model_text(b->m, *texts[i])))
-            return 0;
+    const gnomon__run_facts *facts = b->facts;
     for (size_t i = 0; i < facts->metadata_count; i++) {
         gnomon_metadata_info *d = gnomon__model_add(b->m, GNOMON_METADATA);
         if (!d)
@@ -80,29 +50,44 @@ static int put_run(gnomon__take *b, const gnomon__run_facts *facts)
     return 1;
 }
 
-static int put_step_cells(gnomon__take *b, gnomon_stats *s,
-                          const uint64_t *count)
+/* The first is the run's zero. */
+static int put_anchors(gnomon__take *b, gnomon_run_info *run)
 {
-    gnomon__row_cell *cells = b->step_cells;
-    size_t n = 0;
-    for (uint32_t i = 0; i < GNOMON__STEP_CELLS; i++)
-        if (count[i])
-            cells[n++] = (gnomon__row_cell){i, 0, count[i]};
-    return gnomon__take_cells(b, s, cells, n);
+    gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
+    size_t count = gnomon__clock_moments(moments);
+    gnomon_clock_anchor *to = gnomon__model_room(b->m, count * sizeof *to);
+    if (!to)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        to[i].struct_size = sizeof *to;
+        to[i].ns = moments[i].ns;
+        to[i].unix_ns = moments[i].unix_ns;
+        to[i].error_ns = moments[i].error_ns;
+    }
+    run->anchors = to;
+    run->anchor_count = count;
+    run->zero_unix_ns = moments[0].unix_ns;
+    run->clock_error_ns = moments[0].error_ns;
+    return 1;
 }
 
-static int put_step_stats(gnomon__take *b, gnomon_stage_info *s,
-                          const gnomon__stage_fact *f)
+static int put_run(gnomon__take *b)
 {
-    gnomon_stats *steps = gnomon__model_sized(b->m, sizeof *steps);
-    if (!steps)
+    gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
+    if (!run)
         return 0;
-    s->steps = steps;
-    steps->count = f->step_count;
-    steps->total_ns = steps->self_ns = gnomon__take_ns(b, f->step_total);
-    steps->min_ns = gnomon__take_ns(b, f->step_min);
-    steps->max_ns = gnomon__take_ns(b, f->step_max);
-    return put_step_cells(b, steps, f->step_cells);
+    *run = b->facts->run;
+    run->struct_size = sizeof *run;
+    run->clock = gnomon__clock_name();
+    if (!put_anchors(b, run))
+        return 0;
+    run->now_ns = gnomon__clock_ns(gnomon__ticks());
+    const char **texts[] = {&run->host,    &run->dir, &run->spec,
+                            &run->attempt, &run->job, &run->uuid};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && !(*texts[i] = gnomon__model_text(b->m, *texts[i])))
+            return 0;
+    return put_metadata(b);
 }
 
 static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
@@ -111,33 +96,39 @@ static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
     if (!s)
         return 0;
     s->run = 1;
-    s->ordinal = f->ordinal;
+    s->ordinal = f->key.ordinal;
     s->name = gnomon__model_text(b->m, f->name);
-    uint64_t end = f->is_over ? f->ended : gnomon__ticks();
-    uint64_t begin = f->was_opened ? f->opened : end, first;
-    if (gnomon__stage_first(f->ordinal, &first) && first < begin)
-        begin = first;
+    s->begin_ns = f->key.begin_ns;
+    s->end_ns = f->key.end_ns;
     s->ended = f->is_over;
-    gnomon__take_use(b, f->ordinal);
-    s->begin_ns = gnomon__take_when(b, begin);
-    s->end_ns = gnomon__take_when(b, end);
-    return s->name && (!f->step_count || put_step_stats(b, s, f));
+    s->count = f->count;
+    s->recorded_ns = f->totals->recorded_ns;
+    s->late = f->totals->late;
+    if (f->steps && f->steps->count &&
+        !(s->steps = gnomon__take_stats(b, f->steps)))
+        return 0;
+    return s->name != NULL;
 }
 
-static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)
+/* Those of the stage, of several the last: numbers begin anew in each. */
+static int put_steps(gnomon__take *b)
 {
+    const gnomon__run_facts *facts = b->facts;
     for (size_t i = 0; i < facts->step_count; i++) {
         const gnomon__step_fact *f = &facts->steps[i];
-        if (!b->stage_numbers[f->ordinal])
+        size_t stage = 0;
+        while (stage < facts->stage_count &&
+               facts->stages[stage].key.ordinal != f->ordinal)
+            stage++;
+        if (stage == facts->stage_count)
             continue;
         gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
         if (!s)
             return 0;
-        s->stage = b->stage_numbers[f->ordinal];
+        s->stage = (uint32_t)stage + 1;
         s->number = f->number;
-        gnomon__take_use(b, f->ordinal);
-        s->begin_ns = gnomon__take_when(b, f->begin);
-        s->end_ns = f->is_over ? gnomon__take_when(b, f->end) : 0;
+        s->begin_ns = f->begin_ns;
+        s->end_ns = f->end_ns;
         s->phase = f->phase;
     }
     return 1;
@@ -147,6 +138,9 @@ static int put_steps(gnomon__take *b, const gnomon__run_facts *facts)
 
 uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
 {
+    if (!gnomon__grow(&b->region_numbers, &b->region_room, id + 1,
+                      sizeof *b->region_numbers))
+        return 0;
     if (b->region_numbers[id])
         return b->region_numbers[id];
     gnomon_region_info *r = gnomon__model_add(b->m, GNOMON_REGIONS);
@@ -163,8 +157,28 @@ uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
                (uint32_t)gnomon__model_count(b->m, GNOMON_REGIONS);
 }
 
-static int put_track(gnomon__take *b, uint32_t thread)
+/* Whether the thread has a tree in one of the stages; and what of that is not of one
+ * moment. */
+static int has_thread(const gnomon__take *b, uint32_t thread, int *is_inexact)
 {
+    int is_there = b->threads[thread].count != 0;
+    *is_inexact = 0;
+    for (size_t i = 0; i < b->facts->stage_count; i++) {
+        const gnomon__totals *totals = b->facts->stages[i].totals;
+        *is_inexact |= totals->is_short;
+        if (thread >= totals->thread_count)
+            continue;
+        is_there |= totals->threads[thread].is_there != 0;
+        *is_inexact |= totals->threads[thread].is_inexact != 0;
+    }
+    return is_there;
+}
+
+static int put_thread(gnomon__take *b, uint32_t thread)
+{
+    int is_inexact;
+    if (!has_thread(b, thread, &is_inexact))
+        return 1;
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
     gnomon_track_info *k = gnomon__model_add(b->m, GNOMON_TRACKS);
     if (!k)
@@ -177,37 +191,14 @@ static int put_track(gnomon__take *b, uint32_t thread)
     k->index = thread;
     k->lives = load_relaxed(&t->lives);
     k->alive = (int32_t)load_relaxed(&t->alive);
-    k->inexact = b->tracks[thread].count && !b->tracks[thread].exact;
-    return k->name != NULL;
+    k->inexact = is_inexact;
+    b->threads[thread].track =
+        (uint32_t)gnomon__model_count(b->m, GNOMON_TRACKS);
+    return k->name && gnomon__take_nodes(b, thread) &&
+           gnomon__take_counters(b, thread);
 }
 
 /* ---- The whole ----------------------------------------------------------------- */
-
-static int collect(gnomon__take *b)
-{
-    b->track_count = load_acquire(&gnomon__thread_total);
-    size_t n = b->track_count ? b->track_count : 1;
-    b->tracks = gnomon__alloc(n * sizeof *b->tracks);
-    b->node_numbers = gnomon__alloc(n * sizeof *b->node_numbers);
-    if (!b->tracks || !b->node_numbers)
-        return 0;
-    for (uint32_t i = 0; i < b->track_count; i++) {
-        gnomon__rows *r = &b->tracks[i];
-        if (gnomon__rows_copy(r, load_acquire(&gnomon__threads[i]), b->bit,
-                              b->generation))
-            return 0;
-        if (!r->count)
-            continue;
-        b->node_numbers[i] = gnomon__alloc(r->count * sizeof(uint32_t));
-        if (!b->node_numbers[i])
-            return 0;
-        gnomon__take_choose(b, i);
-    }
-    /* Taken last: the nodes copied so far have ids up to here. */
-    size_t regions = (size_t)gnomon__region_count() + 1;
-    b->region_numbers = gnomon__alloc(regions * sizeof *b->region_numbers);
-    return b->region_numbers != NULL;
-}
 
 /* What marks lost, of the whole process: health that is not zero. */
 static int put_losses(gnomon__take *b)
@@ -235,60 +226,34 @@ static int put_losses(gnomon__take *b)
     return 1;
 }
 
-static int build(gnomon__take *b, const gnomon__run_facts *facts)
+static int build(gnomon__take *b)
 {
-    /* Numbers first: which rows are taken hangs on them. */
-    for (size_t i = 0; i < facts->stage_count; i++) {
-        const gnomon__stage_fact *f = &facts->stages[i];
-        b->stage_numbers[f->ordinal] = (uint32_t)i + 1;
-        b->mult[f->ordinal] = f->is_over ? f->mult : 0;
-    }
-    if (!collect(b) || !put_run(b, facts))
-        return 0;
-    for (size_t i = 0; i < facts->stage_count; i++)
-        if (!put_stage(b, &facts->stages[i]))
-            return 0;
-    if (!put_steps(b, facts))
-        return 0;
-    gnomon__take_use(b, 0);
-    for (uint32_t i = 0; i < b->track_count; i++) {
-        if (!b->tracks[i].count)
-            continue;
-        if (!put_track(b, i))
-            return 0;
-        uint32_t track = (uint32_t)gnomon__model_count(b->m, GNOMON_TRACKS);
-        if (!gnomon__take_nodes(b, i, track) ||
-            !gnomon__take_counters(b, i, track))
-            return 0;
-    }
-    return gnomon__take_links(b) && put_losses(b);
+    int ok = gnomon__take_choose(b) && put_run(b);
+    for (size_t i = 0; ok && i < b->facts->stage_count; i++)
+        ok = put_stage(b, &b->facts->stages[i]);
+    ok = ok && put_steps(b);
+    for (uint32_t i = 0; ok && i < b->thread_count; i++)
+        ok = put_thread(b, i);
+    return ok && gnomon__take_opens(b) && gnomon__take_links(b) &&
+           put_losses(b);
 }
 
-int gnomon__snapshot(gnomon__model **out, uint32_t bit, uint32_t generation,
+int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
                      const gnomon__run_facts *facts)
 {
+    gnomon__take b = {.ledger = ledger, .facts = facts};
     *out = NULL;
-    gnomon__take *b = gnomon__alloc(sizeof *b);
-    if (!b)
-        return GNOMON_ENOMEM;
-    b->clock = gnomon__clock_read();
-    b->mult[0] = b->clock.mult;
-    b->bit = bit;
-    b->generation = generation;
-    b->m = gnomon__model_create();
-    int ok = b->m && build(b, facts);
-    for (uint32_t i = 0; i < b->track_count && b->tracks; i++) {
-        gnomon__rows_free(&b->tracks[i]);
-        if (b->node_numbers)
-            gnomon__free(b->node_numbers[i]);
+    b.m = gnomon__model_create();
+    int ok = b.m && build(&b);
+    for (uint32_t i = 0; i < b.thread_count && b.threads; i++) {
+        gnomon__free(b.threads[i].items);
+        gnomon__free((void *)b.threads[i].order);
     }
-    gnomon__free(b->tracks);
-    gnomon__free(b->node_numbers);
-    gnomon__free(b->region_numbers);
+    gnomon__free(b.threads);
+    gnomon__free(b.region_numbers);
     if (ok)
-        *out = b->m;
-    else if (b->m)
-        gnomon_profile_free(&b->m->base);
-    gnomon__free(b);
+        *out = b.m;
+    else if (b.m)
+        gnomon_profile_free(&b.m->base);
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }

@@ -4,52 +4,50 @@
 #ifndef GNOMON_PROFILE_TAKE_H
 #define GNOMON_PROFILE_TAKE_H
 
-#include "mark/node.h"
-#include "platform/clock.h"
-#include "profile/model.h"
-#include "record/collect.h"
-#include "record/device_stats.h"
+#include "profile/snapshot.h"
 
-#define GNOMON__NS_CELLS 1024 /* all there are: 16 * 59 + 32 */
+/* A path in a stage, or in none: what others lie below, or links lead to. */
+typedef struct gnomon__take_item {
+    uint32_t path;
+    uint32_t stage; /* number in the profile */
+    uint32_t node;  /* likewise */
+    uint32_t depth;
+    uint64_t first; /* end of it or anything below it */
+} gnomon__take_item;
 
-/* A stage that is over keeps the worth that its ticks had then, so that its
- * report and a file that is written later say the same to the last digit. */
+typedef struct gnomon__take_thread {
+    gnomon__take_item *items;  /* by path, then stage */
+    gnomon__take_item **order; /* as they are entered */
+    uint32_t count, room;
+    uint32_t sorted; /* how many of these are in order */
+    uint32_t track;
+} gnomon__take_thread;
+
 typedef struct gnomon__take {
     gnomon__model *m;
-    gnomon__clock clock;                   /* with the worth that is in use */
-    uint64_t mult[GNOMON__MAX_STAGES + 1]; /* by ordinal; 0: as of now */
-    uint32_t bit, generation;
+    const gnomon__ledger *ledger;
+    const gnomon__run_facts *facts;
+    gnomon__take_thread *threads;
+    uint32_t thread_count;
+    uint32_t serial;          /* of this one: in the notes of paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
-    uint32_t stage_numbers[GNOMON__MAX_STAGES + 1]; /* 0: left out */
-    gnomon__rows *tracks;                           /* by thread */
-    uint32_t track_count;
-    uint32_t **node_numbers; /* by thread and row; 0: left out */
-    size_t node_count;
-    uint64_t scratch[GNOMON__NS_CELLS]; /* zero between uses */
-    gnomon__row_cell step_cells[GNOMON__NS_CELLS];
-    gnomon_cell device_cells[GNOMON__DEVICE_CELLS];
+    uint32_t region_room;
 } gnomon__take;
 
-/* From here on ticks are worth what they were in that stage; 0: what they are. */
-void gnomon__take_use(gnomon__take *b, uint32_t ordinal);
-
-/* A duration, and a moment (0: none), in ns. */
-uint64_t gnomon__take_ns(const gnomon__take *b, uint64_t ticks);
-uint64_t gnomon__take_when(const gnomon__take *b, uint64_t ticks);
-
-/* Moves cells of ticks to those of ns in which their middles lie. 0: no memory. */
-int gnomon__take_cells(gnomon__take *b, gnomon_stats *s,
-                       const gnomon__row_cell *cells, size_t n);
+/* Statistics of what was counted; NULL: no memory. */
+gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s);
 
 /* The number of a region; 0: no memory. */
 uint32_t gnomon__take_region(gnomon__take *b, uint32_t id);
 
-/* Numbers the rows that the profile takes: call for all threads, then put. */
-void gnomon__take_choose(gnomon__take *b, uint32_t thread);
-
-/* Each returns 0 when there is no memory. */
-int gnomon__take_nodes(gnomon__take *b, uint32_t thread, uint32_t track);
+/* Which paths the profile has, of all threads. Each of these returns 0 when there is
+ * no memory. */
+int gnomon__take_choose(gnomon__take *b);
+/* Nodes and counters of a thread, whose track is there; then what leads from one
+ * thread to another. */
+int gnomon__take_nodes(gnomon__take *b, uint32_t thread);
+int gnomon__take_counters(gnomon__take *b, uint32_t thread);
 int gnomon__take_links(gnomon__take *b);
-int gnomon__take_counters(gnomon__take *b, uint32_t thread, uint32_t track);
+int gnomon__take_opens(gnomon__take *b);
 
 #endif

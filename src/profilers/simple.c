@@ -173,18 +173,20 @@ static void simple_reckon(simple_table *table)
               simple_by_key);
 }
 
-/* The stage of the profile; of several, the time from the first to the last. */
+/* The stage of the profile, and how long it was recorded; of several, all of
+ * them together. */
 static void simple_stage(simple_table *table, const gnomon_profile *profile)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_STAGES);
-    gnomon_stage_info first, last;
-    if (gnomon_profile_stage(profile, 1, &first) != GNOMON_OK ||
-        gnomon_profile_stage(profile, count, &last) != GNOMON_OK)
-        return;
-    if (last.end_ns > first.begin_ns)
-        table->wall = (double)(last.end_ns - first.begin_ns) / 1e9;
-    if (count == 1 && first.name)
-        table->stage = first.name;
+    gnomon_stage_info s;
+    uint64_t wall_ns = 0;
+    for (size_t i = 1; i <= count; i++)
+        if (gnomon_profile_stage(profile, i, &s) == GNOMON_OK)
+            wall_ns += s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns;
+    table->wall = (double)wall_ns / 1e9;
+    if (count == 1 && gnomon_profile_stage(profile, 1, &s) == GNOMON_OK &&
+        s.name)
+        table->stage = s.name;
 }
 
 /* ---- Text ----------------------------------------------------------------- */

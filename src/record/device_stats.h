@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What scopes took on devices, by the node of the call tree that they belong to:
- * the device's part of a node. Written by whoever reads the events, never by a
- * marking thread. A lock of its own, held for some dozens of nanoseconds. */
+/* What scopes took on devices, by path and by the segment in which they began: the
+ * device's part of a node, until the ledger takes it. Written by whoever reads the
+ * events, never by a marking thread. A lock of its own, held for some dozens of
+ * nanoseconds. */
 #ifndef GNOMON_RECORD_DEVICE_STATS_H
 #define GNOMON_RECORD_DEVICE_STATS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "record/totals.h"
 
-#include "gnomon/entities.h"
+typedef struct gnomon__device_path {
+    uint32_t generation; /* of the tree's sink */
+    uint32_t thread;
+    uint32_t number; /* of the path; 0: none */
+    uint32_t segment;
+} gnomon__device_path;
 
-/* Adds one execution of the node at `node` in the arena, of a tree whose sink is
- * of `generation`. 0: no memory, nothing was added. */
-int gnomon__device_stats_add(uint32_t node, uint32_t generation, uint64_t ns,
+/* Adds one execution. 0: no memory, nothing was added. */
+int gnomon__device_stats_add(const gnomon__device_path *path, uint64_t ns,
                              uint64_t self_ns);
 
-/* Copies what a node has. `cells` has room for GNOMON__DEVICE_CELLS. 0: the node
- * has none. */
-#define GNOMON__DEVICE_CELLS 1024
-int gnomon__device_stats_get(uint32_t node, uint32_t generation,
-                             gnomon_stats *out, gnomon_cell *cells);
+/* Gives all of a generation to `add`, which returns 0 where there is no memory; and
+ * forgets what is given, unless it `stays`. */
+typedef int gnomon__device_stats_to(void *context,
+                                    const gnomon__device_path *path,
+                                    const gnomon__total *total);
+int gnomon__device_stats_take(uint32_t generation, int stays,
+                              gnomon__device_stats_to *add, void *context);
 
 /* Frees those of a generation. */
 void gnomon__device_stats_drop(uint32_t generation);

@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define FOOTER_NAMES 5u /* of scopes in a line */
+
 /* Three digits after the point; units are always the same, for whoever greps. */
 static const char *footer_decimal(char text[32], double value)
 {
@@ -24,12 +26,69 @@ static const char *footer_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* ---- What is open -------------------------------------------------------- */
+
+/* Whether the report is of the stage in which it began, where others tell of
+ * theirs. */
+static int footer_is_open(const gnomon_profile *profile,
+                          const gnomon__footer_facts *facts, size_t i,
+                          gnomon_open_info *open, gnomon_node_info *node)
+{
+    return !gnomon_profile_open(profile, i, open) &&
+           !gnomon_profile_node(profile, open->node, node) &&
+           (node->stage || !facts->own_opens);
+}
+
+static uint64_t footer_open_count(const gnomon_profile *profile,
+                                  const gnomon__footer_facts *facts)
+{
+    gnomon_open_info open;
+    gnomon_node_info node;
+    uint64_t count = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(profile, GNOMON_OPENS); i++)
+        count += footer_is_open(profile, facts, i, &open, &node) != 0;
+    return count;
+}
+
+static void footer_opens(const gnomon_profile *profile,
+                         const gnomon__footer_facts *facts,
+                         const gnomon_writer *out, const char *head)
+{
+    uint64_t all = footer_open_count(profile, facts), count = 0;
+    gnomon_run_info run;
+    if (!all || gnomon_profile_run(profile, 1, &run))
+        return;
+    out->print(out, "gnomon: %s%" PRIu64 " scope%s open:", head, all,
+               all == 1 ? " is" : "s are");
+    for (size_t i = 1; i <= gnomon_profile_count(profile, GNOMON_OPENS); i++) {
+        char since[32];
+        gnomon_open_info open;
+        gnomon_node_info node;
+        gnomon_region_info region;
+        gnomon_track_info track;
+        if (!footer_is_open(profile, facts, i, &open, &node) ||
+            gnomon_profile_region(profile, node.region, &region) ||
+            gnomon_profile_track(profile, open.track, &track) ||
+            ++count > FOOTER_NAMES)
+            continue;
+        uint64_t ns =
+            run.now_ns > open.begin_ns ? run.now_ns - open.begin_ns : 0;
+        out->print(out, "%s %s (%s, %s s)", count > 1 ? "," : "", region.name,
+                   track.name, footer_decimal(since, (double)ns / 1e9));
+    }
+    if (count > FOOTER_NAMES)
+        out->print(out, " and %" PRIu64 " more", count - FOOTER_NAMES);
+    out->print(out, "\n");
+}
+
+/* ---- Why there are no rows, and what it cost ------------------------------- */
+
 /* The reasons in the order in which each makes the next one moot. */
 static void footer_no_rows(const gnomon_profile *profile,
                            const gnomon__footer_facts *facts,
                            const gnomon_writer *out)
 {
-    uint64_t open = gnomon_profile_count(profile, GNOMON_OPENS);
+    uint64_t open = footer_open_count(profile, facts);
     uint64_t excluded = facts->regions_excluded;
     if (facts->rank_excluded) {
         out->print(out, "gnomon: no rows: this rank is not in ranks=\n");
@@ -55,9 +114,7 @@ static void footer_no_rows(const gnomon_profile *profile,
             facts->steps_made, facts->steps_made == 1 ? " was" : "s were",
             facts->first_active_step);
     else if (open)
-        out->print(out,
-                   "gnomon: no rows: of %" PRIu64 " open scope%s none ended\n",
-                   open, footer_plural(open));
+        footer_opens(profile, facts, out, "no rows: ");
     else if (!excluded)
         out->print(out, "gnomon: no rows: no scope ended in this stage\n");
 }
@@ -65,15 +122,14 @@ static void footer_no_rows(const gnomon_profile *profile,
 static void footer_cost(const gnomon_profile *profile, uint64_t marks,
                         double pair_ns, const gnomon_writer *out)
 {
-    size_t stages = gnomon_profile_count(profile, GNOMON_STAGES);
-    gnomon_stage_info first, last;
+    gnomon_stage_info s;
     char cost[32], wall[32], share[32];
-    double cost_ns = (double)marks * pair_ns, wall_ns;
-    if (gnomon_profile_stage(profile, 1, &first) != GNOMON_OK ||
-        gnomon_profile_stage(profile, stages, &last) != GNOMON_OK ||
-        last.end_ns <= first.begin_ns)
+    double cost_ns = (double)marks * pair_ns, wall_ns = 0;
+    for (size_t i = 1; !gnomon_profile_stage(profile, i, &s); i++)
+        wall_ns +=
+            (double)(s.recorded_ns ? s.recorded_ns : s.end_ns - s.begin_ns);
+    if (wall_ns <= 0)
         return;
-    wall_ns = (double)(last.end_ns - first.begin_ns);
     out->print(out,
                "gnomon: about %s ms of %s s (%s %%) went into %" PRIu64
                " mark%s at %" PRIu64 " ns each\n",
@@ -83,15 +139,53 @@ static void footer_cost(const gnomon_profile *profile, uint64_t marks,
                footer_plural(marks), (uint64_t)(pair_ns + 0.5));
 }
 
+/* One reason is told with what to change. */
 static void footer_health(const gnomon__footer_facts *facts,
                           const gnomon_writer *out)
 {
+    uint64_t other = facts->after.other_nodes - facts->before.other_nodes;
+    if (other && *facts->memory)
+        out->print(out,
+                   "gnomon: mem=%s is spent: %" PRIu64
+                   " scope%s in \"(other)\"\n",
+                   facts->memory, other, other == 1 ? " is" : "s are");
+    gnomon_health before = facts->before;
+    before.other_nodes =
+        *facts->memory ? facts->after.other_nodes : before.other_nodes;
 #define FOOTER_HEALTH(field, text) \
-    if (facts->after.field > facts->before.field) \
+    if (facts->after.field > before.field) \
         out->print(out, "gnomon: %" PRIu64 " %s\n", \
-                   facts->after.field - facts->before.field, text);
+                   facts->after.field - before.field, text);
     GNOMON_HEALTH(FOOTER_HEALTH)
 #undef FOOTER_HEALTH
+}
+
+/* ---- What came late --------------------------------------------- */
+
+int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
+{
+    gnomon_stage_info stage;
+    gnomon_node_info node;
+    gnomon_region_info region;
+    size_t named = 0, nodes = gnomon_profile_count(profile, GNOMON_NODES);
+    if (gnomon_profile_stage(profile, 1, &stage) || !stage.late)
+        return out->write(out, "", 0);
+    out->print(out, "gnomon: %" PRIu64 " scope%s ", stage.late,
+               footer_plural(stage.late));
+    out->print(out, *stage.name ? "of stage %s" : "of an earlier stage%s",
+               stage.name);
+    out->print(out, " ended after its report, and %s in its profile:",
+               stage.late == 1 ? "is" : "are");
+    for (size_t i = 1; i <= nodes; i++)
+        if (!gnomon_profile_node(profile, i, &node) && node.host &&
+            node.host->count &&
+            !gnomon_profile_region(profile, node.region, &region) &&
+            named++ < FOOTER_NAMES)
+            out->print(out, "%s %s %" PRIu64, named > 1 ? "," : "", region.name,
+                       node.host->count);
+    if (named > FOOTER_NAMES)
+        out->print(out, " and %zu more", named - FOOTER_NAMES);
+    return out->print(out, "\n");
 }
 
 int gnomon__footer(const gnomon_profile *profile,
@@ -112,6 +206,8 @@ int gnomon__footer(const gnomon_profile *profile,
         footer_no_rows(profile, facts, out);
     if (marks && facts->pair_ns > 0)
         footer_cost(profile, marks, facts->pair_ns, out);
+    if (marks)
+        footer_opens(profile, facts, out, "");
     footer_health(facts, out);
     return out->write(out, "", 0);
 }

@@ -17,9 +17,15 @@ typedef struct gnomon__footer_facts {
     int64_t pid;
     int64_t forked_from;  /* the process; 0: not known to be a child */
     double pair_ns;       /* of a begin and its end; 0: not known */
+    int own_opens;        /* of open scopes those of the profile's own stages */
+    char memory[16];      /* what recorders may take, as in mem= */
     gnomon_health before; /* at the stage's begin */
     gnomon_health after;
 } gnomon__footer_facts;
+
+/* One line on what came late of a stage: its own profile, of that alone. */
+int gnomon__footer_late(const gnomon_profile *profile,
+                        const gnomon_writer *out);
 
 /* Writes them for `profile`, or, where it is NULL, those on health only.
  * Returns the writer's code. */

@@ -97,8 +97,7 @@ static int take_bits(gnomon__attachment *a)
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
         return code;
-    code = gnomon__sink_attach(GNOMON__SINK_HOOK, &a->profiler, a->self,
-                               &a->hook_bit);
+    code = gnomon__sink_attach(NULL, &a->profiler, a->self, &a->hook_bit);
     if (!code) {
         gnomon__view_add_bit(a->view, a->hook_bit);
         if (a->profiler.window)
@@ -148,10 +147,12 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
         free_attachment(a);
         return code == GNOMON_DECLINED ? GNOMON_OK : code;
     }
+    gnomon__readers_lock();
     gnomon__attachment **end = &gnomon__attachments;
     while (*end)
         end = &(*end)->next;
     *end = a;
+    gnomon__readers_unlock();
     gnomon__windows_refresh(1);
     gnomon__fork_watch();
     gnomon__end_watch();
@@ -172,10 +173,12 @@ int gnomon__detach(gnomon__attachment *a)
         gnomon__unlock();
         gnomon__step_unlock();
     }
+    gnomon__readers_lock();
     gnomon__attachment **at = &gnomon__attachments;
     while (*at != a)
         at = &(*at)->next;
     *at = a->next;
+    gnomon__readers_unlock();
     if (a->word && a->profiler.destroy)
         a->profiler.destroy(a->self);
     if (wants_device(&a->profiler))
@@ -186,6 +189,13 @@ int gnomon__detach(gnomon__attachment *a)
     free_attachment(a);
     gnomon__end_watch();
     return GNOMON_OK;
+}
+
+void gnomon__attachments_finish(void)
+{
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->hook_bit < GNOMON__BITS && gnomon__sink_finish(a->hook_bit))
+            gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
 }
 
 void gnomon__attachments_forget(void)

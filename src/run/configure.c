@@ -22,7 +22,7 @@ const char *gnomon__follows(void)
 static void follow(int on)
 {
     char *spec = NULL;
-    follows = on;
+    store_relaxed(&follows, on); /* snapshots read it */
     if (on) {
         size_t length = gnomon__spec_resolved(NULL, 0);
         spec = gnomon__alloc(length + 1);
@@ -87,8 +87,7 @@ static void print_help(void)
 
 /* ---- Attaching ----------------------------------------------------------------- */
 
-/* The memory as mem= takes it. */
-static void print_memory(char *text, size_t size)
+void gnomon__memory_print(char *text, size_t size)
 {
     uint32_t bytes = gnomon__marks_arena.size;
     if (bytes % (1u << 20))
@@ -103,7 +102,7 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
 {
     int64_t more = budget - (int64_t)gnomon__marks_arena.size;
     char have[16];
-    print_memory(have, sizeof have);
+    gnomon__memory_print(have, sizeof have);
     for (size_t i = 0; i < spec->defaults.count; i++)
         if (gnomon__same_word(spec->defaults.at[i].key, "mem") &&
             (more >= 65536 || more <= -65536)) {
@@ -125,7 +124,7 @@ static int take_run_options(const gnomon__spec *spec,
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run ? gnomon__options_text(run, "fork") : NULL;
-    follows = word && gnomon__same_word(word, "follow");
+    store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
     gnomon__options_destroy(run);
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
@@ -197,7 +196,7 @@ int gnomon__configure(const char *text, const char *origin)
         int mapped = take_run_options(&spec, &complaints);
         code = code ? code : mapped;
     } else {
-        follows = 0;
+        store_relaxed(&follows, 0);
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
@@ -245,10 +244,10 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
                                &spec.items[spec.item_count - 1].settings);
     }
     char memory[16];
-    print_memory(memory, sizeof memory);
+    gnomon__memory_print(memory, sizeof memory);
     if (spec.item_count)
         (void)gnomon__settings_add(&spec.defaults, "mem", memory);
-    if (spec.item_count && follows)
+    if (spec.item_count && load_relaxed(&follows))
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);

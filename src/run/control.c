@@ -17,10 +17,10 @@ static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int in_control GNOMON__TLS;
 static uint32_t has_started; /* $GNOMON was read */
 
-int gnomon__control_enter(void)
+int gnomon__control_check(void)
 {
     gnomon__fail_clear();
-    if (in_control || gnomon__busy())
+    if (gnomon__busy())
         return gnomon__fail(GNOMON_EBUSY,
                             "called inside a callback: call it from outside");
     if (gnomon__fork_is_off())
@@ -32,10 +32,33 @@ int gnomon__control_enter(void)
                             "another generation of gnomon owns this process: "
                             "this copy, %s, is off",
                             GNOMON_VERSION);
+    return GNOMON_OK;
+}
+
+int gnomon__control_enter(void)
+{
+    gnomon__fail_clear();
+    if (in_control)
+        return gnomon__fail(GNOMON_EBUSY,
+                            "called inside a callback: call it from outside");
+    int code = gnomon__control_check();
+    if (code)
+        return code;
     in_control = 1; /* first: a handler's first mark must not wait for us */
     pthread_mutex_lock(&control_lock);
     gnomon__region_pin_rest();
     return GNOMON_OK;
+}
+
+int gnomon__control_try(void)
+{
+    in_control = 1;
+    if (pthread_mutex_trylock(&control_lock)) {
+        in_control = 0;
+        return 0;
+    }
+    gnomon__region_pin_rest();
+    return 1;
 }
 
 void gnomon__control_leave(void)

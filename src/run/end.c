@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "mark/sink.h"
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
@@ -33,6 +34,7 @@ static uint32_t end_state;
 static int end_number; /* of the signal */
 static gnomon__os_thread ender;
 static int exit_watched;
+static int is_exiting; /* the thread stays: it may be the one that exits */
 
 /* ---- The signal ---------------------------------------------------------- */
 
@@ -69,11 +71,17 @@ static void on_signal(int number, int again)
 
 /* ---- The thread ---------------------------------------------------------- */
 
-static void last_words(void)
+/* At a plain exit nothing of profilers is left: what they hold is freed. */
+static void last_words(int is_exit)
 {
     if (!gnomon__attachments || gnomon__control_enter())
         return;
-    gnomon__stage_over();
+    gnomon__run_over();
+    if (is_exit) {
+        is_exiting = 1;
+        gnomon__configure_clear();
+        gnomon__attachments_finish();
+    }
     gnomon__control_leave();
 }
 
@@ -85,8 +93,9 @@ static void wait_for_the_end(void *unused)
         uint32_t now = load_acquire(&end_state);
         if (now == END_STOPPING)
             return;
+        gnomon__clock_anchor(); /* also where no step and no stage comes by */
         if (now == END_BEGUN && rang) {
-            last_words();
+            last_words(0);
             gnomon__os_die(load_acquire(&end_number));
             return;
         }
@@ -107,7 +116,7 @@ static void at_exit(void)
          load_acquire(&end_state) == END_BEGUN && ns < 2 * REPORT_LIMIT_NS;
          ns += 1000000)
         gnomon__os_sleep_ns(1000000);
-    last_words();
+    last_words(1);
 }
 
 /* ---- While somebody is attached ------------------------------------------ */
@@ -149,6 +158,8 @@ static void ender_stop(void)
 
 void gnomon__end_watch(void)
 {
+    if (is_exiting)
+        return;
     if (!exit_watched && gnomon__attachments) {
         exit_watched = 1;
         if (atexit(at_exit))
@@ -167,6 +178,7 @@ void gnomon__end_watch(void)
 
 void gnomon__end_forget(void)
 {
+    is_exiting = 0;
     release_all();
     store_release(&end_state, END_ABSENT);
 }

@@ -2,9 +2,9 @@
 /* The files of this process: which paths it wrote, and what stands there. Called
  * inside control calls only.
  *
- * A file is whole at every moment: it is made under a temporary name that is
- * then renamed. Reports that share one come one below the other: what this
- * process wrote before is read back and goes out again with what is new. */
+ * A file comes whole: it is made under a temporary name that is then renamed. What
+ * comes later, to a profile or below a report, is appended, as long as the file is
+ * as this process left it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,13 @@
 #include "run/names.h"
 #include "run/run.h"
 
-#define FILE_LIMIT (1u << 30) /* larger ones begin anew */
-
 typedef struct written_file {
     struct written_file *next;
     gnomon__os_file file; /* what it put there last */
     uint64_t part;        /* which one stands there; 0: reports */
     uint32_t view;        /* who alone writes there; 0: anybody */
+    int was_written;
+    gnomon__file_counts counts; /* of what stands there, where that grows */
     char path[];
 } written_file;
 
@@ -50,7 +50,7 @@ static written_file *file_at(const char *path)
 
 /* Another process's file is one that came after this one's start; or at all,
  * where this one's own was there. */
-static uint64_t since(const written_file *f)
+static uint64_t written_since(const written_file *f)
 {
     return f->file.inode ? 0 : gnomon__start_unix_ns();
 }
@@ -81,56 +81,53 @@ void gnomon__files_forget(void)
     files = NULL;
 }
 
-/* ---- Bytes -------------------------------------------------------------------- */
+/* ---- Files -------------------------------------------------------------------- */
 
-typedef struct file_bytes {
-    const char *above; /* what this process wrote before; NULL: nothing */
-    const void *bytes;
-    size_t size;
-} file_bytes;
-
-static int make_bytes(int fd, const void *context)
+static int make_job(int fd, const void *context)
 {
-    const file_bytes *b = context;
-    int why = b->above ? gnomon__os_write(fd, b->above, strlen(b->above)) : 0;
-    return why ? why : gnomon__os_write(fd, b->bytes, b->size);
+    gnomon__file_job *job = *(gnomon__file_job *const *)context;
+    return job->make(fd, job->context, &job->counts);
 }
 
-/* 0, or an errno; then the file is as it was. */
-static int publish_report(written_file *f, const file_bytes *report)
+/* Behind what stands there. ENOENT: nothing does. */
+static int append_to(written_file *f, gnomon__file_job *job)
 {
-    char *above = NULL;
+    int is_more = job->grows && f->was_written && f->part == job->part;
+    job->counts = f->counts;
+    return is_more ? gnomon__os_append_made(f->path, make_job, &job, &f->file)
+                   : ENOENT;
+}
+
+static int publish_text(written_file *f, gnomon__file_job *job)
+{
     gnomon__os_file mine = f->file;
-    int why = f->file.inode
-                  ? gnomon__os_read_mine(f->path, &f->file, FILE_LIMIT, &above)
-                  : ENOENT;
-    if (why && why != ENOENT && why != EFBIG)
-        return why;
-    if (why == ENOENT)
-        mine.inode = 0; /* gone; if not, what stands there is spared */
-    file_bytes whole = {above, report->bytes, report->size};
-    why = gnomon__os_publish_made(f->path, make_bytes, &whole, &mine, since(f));
+    if (job->grows)
+        mine.inode = 0; /* gone: what stands there now is spared */
+    memset(&job->counts, 0, sizeof job->counts);
+    int why = gnomon__os_publish_made(f->path, make_job, &job, &mine,
+                                      written_since(f));
     if (!why)
         f->file = mine;
-    gnomon__free(above);
     return why;
 }
 
-/* ---- Files -------------------------------------------------------------------- */
-
-static int publish_at(written_file *f, const gnomon__file_job *job)
+static int publish_at(written_file *f, gnomon__file_job *job)
 {
+    int why = append_to(f, job);
     f->part = job->part;
     f->view = job->view;
-    if (!job->part)
-        return publish_report(f, job->context);
-    return gnomon__os_publish_made(f->path, job->make, job->context, &f->file,
-                                   since(f));
+    if (why == ENOENT)
+        why = publish_text(f, job);
+    if (why)
+        return why;
+    f->counts = job->counts;
+    f->was_written = 1;
+    return 0;
 }
 
 /* Another process that runs at the same time has written to `path`: both files
  * stay, ours under a name with the process id. */
-static int publish_apart(const char *path, const gnomon__file_job *job)
+static int publish_apart(const char *path, gnomon__file_job *job)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t stem =
@@ -152,17 +149,32 @@ static int publish_apart(const char *path, const gnomon__file_job *job)
     return why;
 }
 
-int gnomon__file_put(const char *path, const gnomon__file_job *job)
+int gnomon__file_put(const char *path, gnomon__file_job *job)
 {
     written_file *f = file_at(path);
     int why = f ? publish_at(f, job) : ENOMEM;
     return why == EEXIST ? publish_apart(path, job) : why;
 }
 
+/* ---- Bytes -------------------------------------------------------------------- */
+
+typedef struct file_bytes {
+    const void *bytes;
+    size_t size;
+} file_bytes;
+
+static int make_bytes(int fd, const void *context, gnomon__file_counts *counts)
+{
+    const file_bytes *b = context;
+    (void)counts;
+    return gnomon__os_write(fd, b->bytes, b->size);
+}
+
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
                            size_t size)
 {
-    file_bytes known = {NULL, bytes, size};
-    gnomon__file_job job = {part, 0, make_bytes, &known};
+    file_bytes known = {bytes, size};
+    gnomon__file_job job = {
+        .part = part, .grows = !part, .make = make_bytes, .context = &known};
     return gnomon__file_put(path, &job);
 }

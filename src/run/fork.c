@@ -12,6 +12,7 @@
 
 #include "device/timers.h"
 #include "mark/region.h"
+#include "mark/segment.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "platform/os.h"
@@ -32,7 +33,8 @@ static void become_child(int starts)
     gnomon__sinks_forget(starts);
     gnomon__timers_forget();
     gnomon__threads_forget();
-    gnomon__stage_forget();
+    gnomon__readers_forget();
+    gnomon__segments_forget();
     gnomon__attachments_forget();
     gnomon__windows_forget();
     gnomon__stages_forget();

@@ -25,6 +25,9 @@ const gnomon_option_info gnomon__core_options[] = {
            "steps to record: wait:1/warmup:1/active:3, also repeat, "
            "skip_first, skip_first_wait"),
     OPTION(TEXT, "ranks", "all", "ranks to record on: all or 0|3|8-15"),
+    OPTION(TEXT, "at", "stage",
+           "when reports come: at each stage's end, or at the run's end, one "
+           "for each name of stages: stage or end"),
     OPTION(TEXT, "file", NULL,
            "where the report goes, or the profile, as NAME.gnomon; %r rank, "
            "%l local rank, %h host, %p pid, %s stage, %t start"),
@@ -102,6 +105,15 @@ static int option_check(const gnomon_option_info *info, const char *text,
         return gnomon__schedule_parse(&schedule, text, why, size);
     if (strcmp(info->key, "ranks") == 0)
         return gnomon__ranks_check(text, why, size);
+    if (strcmp(info->key, "at") == 0) {
+        snprintf(why, size,
+                 "say stage, for a report at each stage's end, or "
+                 "end, for one of each name at the run's end");
+        return gnomon__same_word(text, "stage") ||
+                       gnomon__same_word(text, "end")
+                   ? GNOMON_OK
+                   : GNOMON_EINVAL;
+    }
     if (n > 0 && (strcmp(info->key, "file") != 0 || text[n - 1] != '/'))
         return GNOMON_OK;
     snprintf(why, size,

@@ -3,8 +3,9 @@
  * where that ends in .gnomon or .gnomon.json, whenever reports come.
  *
  * A file holds all stages that have its name for theirs: with %s those of one
- * name, else the whole run. It is made anew each time, piece by piece, so that
- * it is whole whenever the process dies. One view's file is never another's. */
+ * name, else the whole run. To a .gnomon file each is appended when it is over, and
+ * later what came late of it. JSON is made anew each time, with stages of one name
+ * added up. One view's file is never another's. */
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static int same_word_of(const gnomon__attachment *a,
     return x == y || (x && y && strcmp(x, y) == 0);
 }
 
-static int has_tree(const gnomon__attachment *a)
+static int has_a_tree(const gnomon__attachment *a)
 {
     return (a->profiler.wants & GNOMON_WANT_TREE) != 0;
 }
@@ -33,11 +34,11 @@ static int has_tree(const gnomon__attachment *a)
 int gnomon__profile_is_kept(const gnomon__attachment *a)
 {
     const gnomon__attachment *b = gnomon__attachments;
-    if (!has_tree(a) || gnomon__path_form(a) < 0)
+    if (!has_a_tree(a) || gnomon__path_form(a) < 0)
         return 0;
     while (b && b != a &&
-           (b->view != a->view || !has_tree(b) || !same_word_of(a, b, "file") ||
-            !same_word_of(a, b, "dir")))
+           (b->view != a->view || !has_a_tree(b) ||
+            !same_word_of(a, b, "file") || !same_word_of(a, b, "dir")))
         b = b->next;
     return !b || b == a;
 }
@@ -47,7 +48,7 @@ const char *gnomon__profile_is_missed(const gnomon__attachment *a)
     const gnomon__attachment *b = gnomon__attachments;
     if (gnomon__path_form(a) < 0)
         return NULL;
-    while (b && (!has_tree(b) || !same_word_of(a, b, "file")))
+    while (b && (!has_a_tree(b) || !same_word_of(a, b, "file")))
         b = b->next;
     return b ? NULL : gnomon__options_text(a->options, "file");
 }
@@ -89,16 +90,20 @@ typedef struct profile_content {
     int form; /* gnomon_form */
 } profile_content;
 
-static int make_profile(int fd, const void *context)
+static int make_profile(int fd, const void *context,
+                        gnomon__file_counts *counts)
 {
     const profile_content *content = context;
+    const gnomon_profile *p = &content->m->base;
     profile_pen *pen = gnomon__alloc(sizeof *pen);
     gnomon_writer writer = {
         .struct_size = sizeof writer, .write = pen_write, .context = pen};
     if (!pen)
         return ENOMEM;
     pen->fd = fd;
-    int code = gnomon_profile_write(&content->m->base, content->form, &writer);
+    int code = content->form == GNOMON_FORM_FILE
+                   ? gnomon__file_add_part(p, &writer, counts)
+                   : gnomon_profile_write(p, content->form, &writer);
     if (!code)
         code = pen_flush(pen);
     int why = pen->why;
@@ -110,58 +115,22 @@ static int make_profile(int fd, const void *context)
 
 /* ---- The file ------------------------------------------------------------------------ */
 
-/* As %s has it. */
-static const char *name_in_files(const gnomon__stage_fact *s)
+static void tell_failure(const char *path, int why)
 {
-    return s->was_opened && *s->name ? s->name : NULL;
-}
-
-/* Leaves the stages whose profiles go to `path`. GNOMON_OK or GNOMON_ENOMEM. */
-static int choose_stages(const gnomon__attachment *a, const char *path,
-                         gnomon__run_facts *facts)
-{
-    size_t kept = 0;
-    if (!gnomon__file_tells_stage(gnomon__options_text(a->options, "file")))
-        return GNOMON_OK;
-    for (size_t i = 0; i < facts->stage_count; i++) {
-        char *other =
-            gnomon__path_of_profile(a, name_in_files(&facts->stages[i]), 0, 0);
-        if (!other)
-            return GNOMON_ENOMEM;
-        if (strcmp(path, other) == 0)
-            facts->stages[kept++] = facts->stages[i];
-        gnomon__free(other);
-    }
-    facts->stage_count = kept;
-    return GNOMON_OK;
-}
-
-/* *all is `open`, where that is all. 0, or an errno. */
-static int take_stages(const gnomon__attachment *a, const char *path,
-                       const gnomon__model *open, gnomon__model **own,
-                       const gnomon__model **all)
-{
-    gnomon__run_facts facts;
-    *own = NULL;
-    int code = gnomon__facts_take(&facts);
-    if (code)
-        return ENOMEM;
-    code = choose_stages(a, path, &facts);
-    if (!code && (facts.stage_count > 1 || !open))
-        code = gnomon__snapshot_facts(a, &facts, own);
-    gnomon__facts_free(&facts);
-    *all = *own ? *own : open;
-    return code || !*all ? ENOMEM : 0;
+    if (why)
+        gnomon__log("cannot write the profile to %s: %s: give file= another "
+                    "place",
+                    path ? path : "a file", strerror(why));
 }
 
 /* Replaces *path where another view wrote there. 0, or an errno. */
-static int leave_to_others(const gnomon__attachment *a, char **path,
-                           gnomon__file_job *job)
+static int leave_to_others(const gnomon__attachment *a, const char *stage,
+                           char **path, gnomon__file_job *job)
 {
     if (!gnomon__file_is_taken(*path, job->part))
         return 0;
     job->view = a->view->number;
-    char *own = gnomon__path_of_profile(a, gnomon__stage_name(), job->view, 0);
+    char *own = gnomon__path_of_profile(a, stage, job->view, 0);
     if (!own)
         return ENOMEM;
     gnomon__free(*path);
@@ -169,25 +138,77 @@ static int leave_to_others(const gnomon__attachment *a, char **path,
     return 0;
 }
 
-void gnomon__profile_keep(const gnomon__attachment *a,
-                          const gnomon__model *open)
+/* To the file of stages of this name; NULL: of those without one. */
+static void put_profile(const gnomon__attachment *a, const char *stage,
+                        const gnomon__model *m)
 {
-    gnomon__model *own = NULL;
-    profile_content content = {.form = gnomon__path_form(a)};
-    gnomon__file_job job = {a->view->number, 0, make_profile, &content};
-    if (!gnomon__output_is_ours())
-        return;
-    char *path = gnomon__path_of_profile(a, gnomon__stage_name(), 0, 1);
-    int why = path ? take_stages(a, path, open, &own, &content.m) : ENOMEM;
-    if (!why)
-        why = leave_to_others(a, &path, &job);
+    profile_content content = {m, gnomon__path_form(a)};
+    gnomon__file_job job = {.part = a->view->number,
+                            .grows = content.form == GNOMON_FORM_FILE,
+                            .make = make_profile,
+                            .context = &content};
+    char *path = gnomon__path_of_profile(a, stage, 0, 1);
+    int why = path ? leave_to_others(a, stage, &path, &job) : ENOMEM;
     if (!why)
         why = gnomon__file_put(path, &job);
-    if (why)
-        gnomon__log("cannot write the profile to %s: %s: give file= another "
-                    "place",
-                    path ? path : "a file", strerror(why));
+    tell_failure(path, why);
     gnomon__free(path);
-    if (own)
-        gnomon_profile_free(&own->base);
+}
+
+static const char *name_or_null(const char *name)
+{
+    return name && *name ? name : NULL;
+}
+
+/* All that is over, or all of a name. */
+static void put_json(const gnomon__attachment *a, uint32_t name)
+{
+    gnomon__model *m = NULL;
+    const gnomon__named_stages *n = gnomon__stages_named(name);
+    int by_stage =
+        gnomon__file_tells_stage(gnomon__options_text(a->options, "file"));
+    if (gnomon__snapshot_named(&m, a->view,
+                               by_stage ? name : GNOMON__ALL_NAMES)) {
+        tell_failure(NULL, ENOMEM);
+        return;
+    }
+    put_profile(a, n ? name_or_null(n->name) : NULL, m);
+    gnomon_profile_free(&m->base);
+}
+
+static void put_late(const gnomon__attachment *a)
+{
+    gnomon__model *m = NULL;
+    uint32_t which = 0;
+    while (!gnomon__snapshot_late(&m, a->view, which++) && m) {
+        gnomon_stage_info stage = {.struct_size = sizeof stage};
+        gnomon_profile_stage(&m->base, 1, &stage);
+        put_profile(a, name_or_null(stage.name), m);
+        gnomon_profile_free(&m->base);
+    }
+}
+
+static void put_late_json(const gnomon__attachment *a, uint32_t but)
+{
+    const gnomon__late_parts *told = &a->view->ledger.told;
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->of[i].stage.name != but)
+            put_json(a, told->of[i].stage.name);
+}
+
+void gnomon__profile_keep(const gnomon__attachment *a,
+                          const gnomon__model *closed)
+{
+    uint32_t name = gnomon__stage_reported()->key.name;
+    if (!gnomon__output_is_ours())
+        return;
+    if (gnomon__path_form(a) == GNOMON_FORM_JSON) {
+        put_late_json(a, closed ? name : UINT32_MAX);
+        if (closed)
+            put_json(a, name);
+        return;
+    }
+    put_late(a);
+    if (closed)
+        put_profile(a, gnomon__stage_name(), closed);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The run: what control calls share. One control call at a time; marks never
- * wait for one. Below it lie the lock of steps (schedules, step statistics) and
- * the lock of marks, always taken in that order.
+ * wait for one. Below it lie the readers' lock (what a snapshot looks at: it is
+ * taken from any thread, while control calls call back), the lock of steps
+ * (schedules, step statistics) and the lock of marks, always taken in that order.
  *
  *     control.c    entering control calls, start
  *     fork.c       forked children
@@ -11,10 +12,13 @@
  *     plugin.c     profilers by name: built-in, registered, from a file
  *     attach.c     attachments
  *     view.c       their views: filter, schedule, ranks
- *     stage.c      stages, steps, and what a profile says of the run
+ *     stage.c      stages: where one ends and the next begins
+ *     step.c       steps, and their statistics
+ *     facts.c      what a profile says of the run and its stages
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
- *     summary.c    summaries into buffers, and when reports are due
+ *     summary.c    reports: into buffers, with their footers
+ *     ask.c        summaries and snapshots for who asks
  *     profiles.c   profiles into files
  *     output.c     where reports go
  *     paths.c      the names of files
@@ -28,12 +32,14 @@
 #include "mark/thread.h"
 #include "platform/os.h"
 #include "platform/utf8.h"
+#include "profile/file_write.h"
 #include "profile/snapshot.h"
 #include "run/filter.h"
 #include "run/options.h"
 #include "run/rank.h"
 #include "run/schedule.h"
 #include "run/spec.h"
+#include "run/stage.h"
 
 /* The equal filter, schedule and ranks under which profilers that came together
  * share a call tree. */
@@ -47,14 +53,31 @@ typedef struct gnomon__view {
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;
-    uint32_t bits;       /* of all its sinks */
-    uint32_t watchers;   /* of these, hooks with a `window` callback */
-    uint32_t tree_bit;   /* GNOMON__BITS: none */
-    uint32_t generation; /* of the tree's sink */
-    uint32_t timed;      /* how many want device times */
-    int32_t phase;       /* gnomon_phase of the step that is open */
-    int was_active;      /* in the open stage */
+    uint32_t bits;        /* of all its sinks */
+    uint32_t watchers;    /* of these, hooks with a `window` callback */
+    uint32_t tree_bit;    /* GNOMON__BITS: none */
+    uint32_t generation;  /* of the tree's sink */
+    uint32_t timed;       /* how many want device times */
+    int32_t phase;        /* gnomon_phase of the step that is open */
+    int was_active;       /* in the open stage ... */
+    int was_active_then;  /* ... and in the one that is reported */
+    int is_open;          /* its window, since ... */
+    uint64_t open_since;  /* ... these ticks */
+    uint64_t recorded_ns; /* in the open stage, while it was open before */
+    gnomon__ledger ledger;
 } gnomon__view;
+
+#define GNOMON__LAST_STEPS 64
+
+/* What a profile says of the run: taken under the readers' lock, used there. */
+typedef struct gnomon__facts {
+    gnomon__run_facts run;
+    gnomon__stage_fact *stages;
+    char *spec;
+    gnomon__total open_steps;
+    gnomon__ledger ledger; /* a copy, of what goes on */
+    gnomon__step_fact last_steps[GNOMON__LAST_STEPS];
+} gnomon__facts;
 
 typedef struct gnomon__attachment {
     struct gnomon__attachment *next; /* in attach order */
@@ -74,10 +97,14 @@ typedef struct gnomon__attachment {
 /* Entry and exit of every control call. Not GNOMON_OK: do not go on. */
 int gnomon__control_enter(void);
 void gnomon__control_leave(void);
-/* Makes sure that $GNOMON was read. Inside a control call. */
+/* Marks are taken from now on. Inside a control call. */
 void gnomon__control_start(void);
 /* Whether the calling thread is in one. A signal handler may ask. */
 int gnomon__control_is_inside(void);
+/* Whether calls that wait for no other may go on: GNOMON_OK, or a code and a text. */
+int gnomon__control_check(void);
+/* Enters where nobody else is inside. */
+int gnomon__control_try(void);
 
 /* ---- fork.c ------------------------------------------------------------------ */
 
@@ -120,12 +147,15 @@ int gnomon__run_from_environment(const char *fallback);
 /* What a control call does first that needs $GNOMON read. Its faults were told
  * on stderr and are not the call's. */
 void gnomon__run_ready(void);
+int gnomon__run_is_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
 
 int gnomon__configure(const char *spec, const char *origin);
 /* The resolved spec as text, as snprintf. */
 size_t gnomon__spec_resolved(char *buffer, size_t size);
+/* The memory of recorders as mem= takes it. */
+void gnomon__memory_print(char *text, size_t size);
 /* Detaches what specs attached, with their teardown. */
 void gnomon__configure_clear(void);
 /* Of fork=follow: the spec, resolved, that children start with; NULL: they are
@@ -152,6 +182,9 @@ extern gnomon__attachment *gnomon__attachments;
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch);
 int gnomon__detach(gnomon__attachment *a);
+/* At exit: those that the program attached see no more scopes begin, and get the stop
+ * of those that are open. */
+void gnomon__attachments_finish(void);
 uint32_t gnomon__batch(void);
 /* By the profiler's name, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
@@ -164,6 +197,16 @@ extern gnomon__view *gnomon__views;
  * options were checked when they were set. */
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch);
+/* Takes what its trees recorded up to the last cut. GNOMON_ENOMEM. Under the
+ * readers' lock, as the next three. */
+int gnomon__view_take(gnomon__view *v);
+/* Its stage, one of `name`, is over, from `begin` to `end`, in ticks; the next is
+ * of ordinal `next`. */
+int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
+                       uint64_t begin, uint64_t end);
+/* How long it has recorded in the open stage. */
+uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now);
+int gnomon__view_is_of_spec(const gnomon__view *v);
 /* Gives it up where nobody holds it. */
 void gnomon__view_drop(gnomon__view *v);
 /* A bit whose marks are those that the view's filter takes. */
@@ -175,19 +218,22 @@ void gnomon__views_rank(int32_t rank);
 /* In a forked child. */
 void gnomon__views_forget(void);
 
-/* ---- stage.c ---------------------------------------------------------------------- */
+/* ---- facts.c ------------------------------------------------------------------------ */
 
-/* What a profile says of the run; borrowed until gnomon__facts_free. */
-int gnomon__facts_take(gnomon__run_facts *facts);
-void gnomon__facts_free(gnomon__run_facts *facts);
-const char *gnomon__stage_name(void); /* of the open one; NULL: unnamed */
-/* Whether anything was marked or opened since the stage before ended. */
-int gnomon__stage_is_due(void);
-uint64_t gnomon__stage_steps(void);
-/* Ends the stage, named or not, with its reports. */
-void gnomon__stage_over(void);
-/* The stages of a run that is over are forgotten, where no tree holds any. */
-void gnomon__stages_restart(void);
+/* The profile of the stage that is reported. In control calls. GNOMON_ENOMEM and a
+ * text. */
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v);
+/* What came late of an earlier stage, as a profile of that: 0, 1, ...; *out is NULL
+ * where there is no more. As above. */
+int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
+                          uint32_t which);
+/* All of one name, or ALL_NAMES, that are over. As above. */
+#define GNOMON__ALL_NAMES UINT32_MAX
+int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
+                           uint32_t name);
+/* Of the open stage, or of all by their names. Under the readers' lock. */
+int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name);
+void gnomon__facts_free(gnomon__facts *f);
 
 /* ---- window.c ---------------------------------------------------------------------- */
 
@@ -197,6 +243,8 @@ void gnomon__step_unlock(void);
  * masks when they must, else on a thread of ours. `rests`: no stage is under way,
  * as far as watchers are told. Returns which of them do not know their phase. */
 uint32_t gnomon__windows_move(uint64_t step, int rests);
+/* Closes windows that are not open at `step`: what opens waits. */
+void gnomon__windows_narrow(uint64_t step);
 /* Tells those; not under that lock. `live`: on an entered thread with the flag of
  * callbacks raised, its word of bits that may be called; NULL: in a control
  * call. */
@@ -208,15 +256,22 @@ void gnomon__windows_refresh(int came);
 
 /* ---- summary.c --------------------------------------------------------------------- */
 
-/* Writes every report that is due for the open stage, and calls teardown. With
- * `of_specs` only for those that a spec attached. */
+/* Writes every report that is due for the stage that was closed, and calls teardown.
+ * With `of_specs` only for those that a spec attached. */
 void gnomon__report_stage(int of_specs);
-/* A profile of what `a` recorded in the open stage, or in all of them; or in the
- * stages that `facts` still has. GNOMON_OK and NULL: it records none. */
-int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
-                        gnomon__model **out);
-int gnomon__snapshot_facts(const gnomon__attachment *a,
-                           const gnomon__run_facts *facts, gnomon__model **out);
+/* The run ends: reports of all that was, for those that wait for it; or what came
+ * late, where there is no stage to report. */
+void gnomon__report_run(int of_specs);
+void gnomon__report_late(void);
+/* Whether it has a profile. */
+int gnomon__attachment_has_tree(const gnomon__attachment *a);
+/* What the profiler has to say. GNOMON_OK, or a code and a text. */
+struct gnomon__buffer;
+int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
+                      struct gnomon__buffer *b);
+/* Device times that are over are read. Where a stage ends it is waited for those that
+ * are not, as long as its profilers' `wait` allows. */
+void gnomon__devices_read(int is_end);
 
 /* ---- profiles.c -------------------------------------------------------------------- */
 
@@ -224,10 +279,10 @@ int gnomon__snapshot_facts(const gnomon__attachment *a,
 int gnomon__profile_is_kept(const gnomon__attachment *a);
 /* The file= of a profile that nobody attached records; NULL: all is well. */
 const char *gnomon__profile_is_missed(const gnomon__attachment *a);
-/* Writes that file, of all stages that have this name for it. `open`: its profile
- * of the open stage, borrowed; NULL: there is no such. */
+/* Writes to that file what is new: of the stage that is reported, `closed`, borrowed;
+ * NULL: there is none; and what came late of others. */
 void gnomon__profile_keep(const gnomon__attachment *a,
-                          const gnomon__model *open);
+                          const gnomon__model *closed);
 
 /* ---- output.c ---------------------------------------------------------------------- */
 
@@ -273,15 +328,18 @@ char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
 /* ---- files.c ----------------------------------------------------------------------- */
 
 typedef struct gnomon__file_job {
-    uint64_t part; /* what stands there then, and is replaced */
+    uint64_t part; /* what stands there then, and is replaced ... */
+    int grows;     /* ... or, of that part, appended to */
     uint32_t view; /* none but it writes there; 0: others may */
-    gnomon__os_make *make;
+    /* As gnomon__os_make; `counts` are of what stands there, and then of all. */
+    int (*make)(int fd, const void *context, gnomon__file_counts *counts);
     const void *context;
+    gnomon__file_counts counts;
 } gnomon__file_job;
 
-/* Makes a file whole, beside what another process wrote there meanwhile. 0, or
- * an errno, and then the file is as it was. */
-int gnomon__file_put(const char *path, const gnomon__file_job *job);
+/* Makes a file, beside what another process wrote there meanwhile. 0, or an errno,
+ * and then the file is as it was. */
+int gnomon__file_put(const char *path, gnomon__file_job *job);
 /* The same of bytes; of part 0, reports: they come below what this process put
  * there before. */
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,

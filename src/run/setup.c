@@ -13,7 +13,9 @@
 
 static int setup_depth;
 static int depth_inherited; /* a forked child has its parent's, till its own */
-static int is_configured;   /* $GNOMON, or what stands for it, is attached */
+static uint32_t
+    is_configured;         /* $GNOMON, or what stands for it, is attached ... */
+static int is_configuring; /* ... or about to be */
 static gnomon__rank our_rank = {
     .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
 static int rank_found;
@@ -93,18 +95,30 @@ void gnomon__run_describe(gnomon_run_info *run)
 
 int gnomon__run_from_environment(const char *fallback)
 {
-    if (is_configured)
+    const char *spec = gnomon__follows(), *origin = "fork=follow";
+    int code = GNOMON_OK;
+    if (is_configured || is_configuring)
         return GNOMON_OK;
-    is_configured = 1;
+    is_configuring = 1;
     gnomon__run_find_rank();
-    const char *spec = gnomon__follows();
-    if (spec)
-        return gnomon__configure(spec, "fork=follow");
-    if (!gnomon__os_is_secure())
+    if (!spec && !gnomon__os_is_secure()) {
         spec = getenv("GNOMON");
+        origin = "$GNOMON";
+    }
+    if (!spec) {
+        spec = fallback;
+        origin = "setup";
+    }
     if (spec)
-        return gnomon__configure(spec, "$GNOMON");
-    return fallback ? gnomon__configure(fallback, "setup") : GNOMON_OK;
+        code = gnomon__configure(spec, origin);
+    is_configuring = 0;
+    store_release(&is_configured, 1);
+    return code;
+}
+
+int gnomon__run_is_ready(void)
+{
+    return load_acquire(&is_configured) != 0;
 }
 
 void gnomon__run_ready(void)
@@ -127,16 +141,20 @@ static int take_options(const gnomon_setup_options *given)
     }
     gnomon__run_find_rank();
     if (o.dir) {
+        gnomon__readers_lock();
         gnomon__free(given_dir);
         given_dir = gnomon__strdup(o.dir);
+        gnomon__readers_unlock();
     }
     int right = !o.has_rank ||
                 (o.world_size > 0 && o.rank >= 0 && o.rank < o.world_size);
     if (o.has_rank && right) {
+        gnomon__readers_lock();
         our_rank.rank = o.rank;
         our_rank.local_rank = o.local_rank;
         our_rank.world_size = o.world_size;
         our_rank.source = "setup";
+        gnomon__readers_unlock();
         gnomon__views_rank(o.rank); /* of marks that came before */
     }
     int code = gnomon__run_from_environment(o.spec);
@@ -178,9 +196,9 @@ int gnomon_teardown(void)
         code = gnomon__fail(GNOMON_ESTATE,
                             "gnomon_teardown: there was no setup to undo");
     } else if (--setup_depth == 0) {
-        gnomon__stage_over();
+        gnomon__run_over();
         gnomon__configure_clear();
-        is_configured = 0;
+        store_relaxed(&is_configured, 0);
         if (!gnomon__attachments)
             gnomon__stages_restart();
     }
@@ -195,6 +213,7 @@ void gnomon__setup_forget(void)
     int given = our_rank.source && strcmp(our_rank.source, "setup") == 0;
     depth_inherited = setup_depth > 0;
     is_configured = 0;
+    is_configuring = 0;
     if (!given)
         our_rank = (gnomon__rank){
             .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
@@ -214,8 +233,8 @@ int gnomon_configure_n(const char *spec, size_t length)
         copy = gnomon__strndup(spec, text.length);
     gnomon__control_start();
     gnomon__run_find_rank();
-    is_configured = 1;
-    gnomon__report_stage(1);
+    store_release(&is_configured, 1);
+    gnomon__stage_report_specs();
     gnomon__configure_clear();
     if (copy || is_nothing)
         code = gnomon__configure(copy ? copy : "", "gnomon_configure");

@@ -1,183 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages and steps, and what a profile says of the run. A stage's ordinal moves
- * when it ends: all that is marked up to the next end belongs to the next stage,
- * named at its opening.
+/* Stages: what is marked from one stage's end on belongs to the next one, which is
+ * named when it begins. So a stage ends by a cut, before its reports are written;
+ * of one that is over only sums are left, with those of its name.
  *
- * Stages change in control calls, under the lock of steps too; steps under that
- * lock alone, which is held for some dozens of nanoseconds. */
+ * Stages change in control calls, under the readers' lock and the lock of
+ * steps. */
 #include <string.h>
 
-#include "device/timers.h"
-#include "mark/frame.h"
+#include "mark/segment.h"
 #include "mark/sink.h"
-#include "mark/tree.h"
-#include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/owner.h"
 #include "run/run.h"
 
-#define LAST_STEPS 64
+/* Of the open stage. */
+static struct {
+    uint32_t ordinal;
+    int32_t was_opened; /* else its first mark is its begin */
+    char *name;         /* NULL: "" */
+    uint64_t opened;    /* ticks */
+    uint64_t
+        first; /* of its first mark in segments that are over, one too high;
+                           0: none */
+} open_stage = {.ordinal = 1};
 
-static gnomon__stage_fact first_stage = {.ordinal = 1, .name = ""};
-static gnomon__stage_fact *stages = &first_stage; /* the last one is open */
-static size_t stage_count = 1, stage_room = 1;
-static uint32_t ordinals = 1;
+static gnomon__stage_fact reported; /* the one whose reports are written */
+static char *reported_name;         /* its name, if that is over; else NULL */
+static gnomon__stage_fact
+    unfinished;              /* the open one, where specs go within it */
+static uint32_t left_behind; /* threads that the last cut did not reach */
 
-static gnomon__step_fact last_steps[LAST_STEPS]; /* a ring */
-static uint64_t steps_made;  /* in the ring's count, all stages */
-static uint64_t stage_steps; /* in the open stage */
-static uint64_t step_number; /* of the open step */
-static uint64_t step_begin;
-static uint64_t step_cells[GNOMON__STEP_CELLS]; /* of the open stage */
+/* ---- Names ---------------------------------------------------------------------- */
 
-static void begin_step(uint64_t number, uint64_t ticks)
+static const char *open_name(void)
 {
-    step_number = number;
-    step_begin = ticks;
-    store_relaxed(&gnomon__step_under_way, number);
-}
-
-static gnomon__stage_fact *open_stage(void)
-{
-    return &stages[stage_count - 1];
+    return open_stage.name ? open_stage.name : "";
 }
 
 const char *gnomon__stage_name(void)
 {
-    return open_stage()->was_opened && *open_stage()->name ? open_stage()->name
-                                                           : NULL;
+    const char *name = reported.name           ? reported.name
+                       : open_stage.was_opened ? open_name()
+                                               : "";
+    return *name ? name : NULL;
 }
 
-uint64_t gnomon__stage_steps(void)
+/* ---- What is open ------------------------------------------------------------------ */
+
+uint64_t gnomon__stage_first_mark(void)
 {
-    return load_relaxed(&stage_steps);
+    uint64_t first = open_stage.first, its;
+    if (gnomon__segment_first(&its) && (!first || its + 1 < first))
+        first = its + 1;
+    return first;
+}
+
+uint64_t gnomon__stage_begin_ticks(uint64_t now)
+{
+    uint64_t first = gnomon__stage_first_mark();
+    uint64_t begin = open_stage.was_opened ? open_stage.opened : now;
+    return first && first - 1 < begin ? first - 1 : begin;
 }
 
 int gnomon__stage_is_due(void)
 {
-    uint64_t first;
-    const gnomon__stage_fact *s = open_stage();
-    return s->was_opened || s->ordinal == 1 ||
-           gnomon__stage_first(s->ordinal, &first);
+    return open_stage.was_opened || open_stage.ordinal == 1 ||
+           gnomon__stage_first_mark();
 }
 
-/* ---- Stages ------------------------------------------------------------------- */
-
-/* The cells of a stage that is over, kept for profiles of all stages: takes
- * *room, where they need any. 0: there is none. */
-static int keep_cells(gnomon__stage_fact *s, uint64_t **room)
+uint32_t gnomon__stage_ordinal(void)
 {
-    s->step_cells = NULL;
-    if (!s->step_count)
-        return 1;
-    if (!*room) {
-        s->step_count = s->step_total = s->step_min = s->step_max = 0;
-        return 0;
+    return open_stage.ordinal;
+}
+
+int gnomon__stage_was_opened(void)
+{
+    return open_stage.was_opened;
+}
+
+void gnomon__stage_describe(gnomon__stage_fact *s)
+{
+    uint64_t now = gnomon__ticks();
+    *s = (gnomon__stage_fact){.name = open_name(), .count = 1};
+    s->key.ordinal = open_stage.ordinal;
+    s->key.name = gnomon__stage_name_find(open_name());
+    s->key.begin_ns = gnomon__clock_ns(gnomon__stage_begin_ticks(now));
+    s->key.end_ns = gnomon__clock_ns(now);
+}
+
+const gnomon__stage_fact *gnomon__stage_reported(void)
+{
+    return &reported;
+}
+
+/* ---- Cuts --------------------------------------------------------------------------- */
+
+static int take_views(void)
+{
+    int code = GNOMON_OK;
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        int its = gnomon__view_take(v);
+        code = code ? code : its;
     }
-    s->step_cells = memcpy(*room, step_cells, sizeof step_cells);
-    *room = NULL;
-    return 1;
+    return code;
 }
 
-static int grow_stages(void)
+/* Under the readers' lock: what is marked from now on is the next segment's, and what
+ * was is in the ledgers. */
+static int cut(uint64_t now)
 {
-    if (stage_count < stage_room)
-        return 1;
-    size_t room = 2 * stage_room;
-    gnomon__stage_fact *more = gnomon__alloc(room * sizeof *more);
-    if (!more)
-        return 0;
-    memcpy(more, stages, stage_count * sizeof *more);
-    if (stages != &first_stage)
-        gnomon__free(stages);
-    stages = more;
-    stage_room = room;
-    return 1;
+    gnomon__step_lock();
+    open_stage.first = gnomon__stage_first_mark();
+    gnomon__step_unlock();
+    int code = gnomon__segments_add(gnomon__segment, open_stage.ordinal);
+    gnomon__segments_name(&reported.key);
+    if (left_behind)
+        code = take_views() ? GNOMON_ENOMEM : code;
+    left_behind = gnomon__cut(now);
+    code = take_views() ? GNOMON_ENOMEM : code;
+    for (gnomon__view *v = gnomon__views; v && code; v = v->next)
+        v->ledger.open.is_short = 1;
+    gnomon__segments_sweep();
+    return code;
+}
+
+static void tell_lost(int code)
+{
+    if (code)
+        gnomon__log("no memory for what a stage recorded: some of it is "
+                    "missing in its profile");
+}
+
+void gnomon__stage_reports_over(void)
+{
+    gnomon__readers_lock();
+    reported = unfinished;
+    gnomon__free(reported_name);
+    reported_name = NULL;
+    gnomon__readers_unlock();
+}
+
+/* ---- The end of a stage --------------------------------------------------------------- */
+
+/* The next one begins, unnamed. */
+static void begin_next(void)
+{
+    gnomon__free(reported_name);
+    reported_name = open_stage.name;
+    open_stage.name = NULL;
+    open_stage.was_opened = 0;
+    open_stage.first = 0;
+    open_stage.ordinal++;
+}
+
+static int close_views(const gnomon__stage_fact *s, uint64_t begin,
+                       uint64_t end)
+{
+    int code = GNOMON_OK;
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        int its =
+            gnomon__view_close(v, s->key.name, s->key.ordinal + 1, begin, end);
+        code = code ? code : its;
+    }
+    return code;
+}
+
+/* From here on marks are the next stage's. */
+static void end_stage(void)
+{
+    gnomon__readers_lock();
+    gnomon__step_lock();
+    gnomon__windows_narrow(0);
+    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__stage_describe(&reported);
+    reported.key.end_ns = gnomon__clock_ns(now);
+    reported.is_over = 1;
+    reported.key.name = gnomon__stage_name_number(open_name());
+    reported.steps = gnomon__steps_end(begin, now);
+    gnomon__step_unlock();
+    int code = cut(now);
+    int closed = close_views(&reported, begin, now);
+    gnomon__stage_names_add(&reported);
+    gnomon__step_lock();
+    begin_next();
+    uint32_t untold = gnomon__windows_move(0, 1);
+    gnomon__step_unlock();
+    gnomon__readers_unlock();
+    gnomon__windows_tell(untold, NULL);
+    tell_lost(code ? code : closed);
 }
 
 void gnomon__stage_over(void)
 {
     if (!gnomon__stage_is_due())
         return;
-    /* It may wait, so only where a profile may ask for it. */
-    uint64_t mult = gnomon__tree_bits ? gnomon__clock_read().mult : 0;
-    gnomon__step_lock();
-    open_stage()->is_over = 1;
-    open_stage()->ended = gnomon__ticks();
-    open_stage()->mult = mult;
-    uint32_t untold = gnomon__windows_move(stage_steps, 1);
-    gnomon__step_unlock();
-    gnomon__windows_tell(untold, NULL);
+    gnomon__clock_anchor();
+    end_stage();
     gnomon__report_stage(0);
-    uint64_t *cells = gnomon__alloc(sizeof step_cells);
-    int kept = 1;
-    gnomon__step_lock();
-    if (ordinals < GNOMON__MAX_STAGES && grow_stages()) {
-        kept = keep_cells(open_stage(), &cells);
-        memset(step_cells, 0, sizeof step_cells);
-        stages[stage_count++] =
-            (gnomon__stage_fact){.ordinal = ++ordinals, .name = ""};
-        gnomon__sink_stage(ordinals);
-    } else {
-        /* Past the limit, or without memory, the last one goes on. */
-        gnomon__trouble(&gnomon__nobody, bad_stages);
-        open_stage()->is_over = open_stage()->was_opened = 0;
-    }
-    store_relaxed(&stage_steps, 0);
-    begin_step(0, 0);
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        store_relaxed(&v->was_active, 0);
-    untold = gnomon__windows_move(0, 1);
-    gnomon__step_unlock();
-    gnomon__windows_tell(untold, NULL);
-    gnomon__free(cells);
-    if (!kept)
-        gnomon__log("no memory for the steps of a stage: profiles of the whole "
-                    "run lack them");
+    gnomon__stage_reports_over();
 }
+
+/* What profilers of specs recorded is closed, the stage is not. */
+static void close_specs(void)
+{
+    gnomon__readers_lock();
+    gnomon__step_lock();
+    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__stage_describe(&reported);
+    reported.key.name = gnomon__stage_name_number(open_name());
+    reported.steps = gnomon__steps_look(begin, now);
+    gnomon__step_unlock();
+    int code = cut(now);
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (gnomon__view_is_of_spec(v) &&
+            gnomon__view_close(v, reported.key.name, open_stage.ordinal, begin,
+                               now))
+            code = GNOMON_ENOMEM;
+    unfinished = reported;
+    gnomon__readers_unlock();
+    tell_lost(code);
+}
+
+/* What came late alone: no stage is added. */
+static int settle_late(void)
+{
+    int is_any = 0;
+    gnomon__readers_lock();
+    gnomon__stage_describe(&reported);
+    int code = cut(gnomon__ticks());
+    reported.name = NULL; /* there is nothing of it to report */
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        code = gnomon__ledger_settle(&v->ledger) ? GNOMON_ENOMEM : code;
+        is_any |= v->ledger.told.count != 0;
+    }
+    gnomon__readers_unlock();
+    tell_lost(code);
+    return is_any;
+}
+
+void gnomon__stage_report_specs(void)
+{
+    if (gnomon__stage_is_due()) {
+        close_specs();
+        gnomon__report_stage(1);
+    } else if (settle_late()) {
+        gnomon__report_late();
+    }
+    gnomon__report_run(1);
+    memset(&unfinished, 0, sizeof unfinished);
+    gnomon__stage_reports_over();
+}
+
+void gnomon__run_over(void)
+{
+    if (gnomon__stage_is_due())
+        gnomon__stage_over();
+    else if (settle_late())
+        gnomon__report_late();
+    gnomon__stage_reports_over();
+    gnomon__report_run(0);
+}
+
+/* ---- All of a name --------------------------------------------------------------------- */
+
+/* In the order of their begins: marks of no stage come after all others. */
+static uint32_t name_in(uint32_t place)
+{
+    return place + 1 < gnomon__stage_name_count() ? place + 1 : 0;
+}
+
+static int is_reported(uint32_t number)
+{
+    const gnomon__named_stages *n = gnomon__stages_named(number);
+    return (n && n->count) ||
+           (unfinished.count && unfinished.key.name == number);
+}
+
+int gnomon__stage_report_named(uint32_t place, int *is_last)
+{
+    uint32_t number = name_in(place), count = gnomon__stage_name_count();
+    const gnomon__named_stages *n = gnomon__stages_named(number);
+    if (place >= count)
+        return -1;
+    *is_last = 1;
+    while (++place < count)
+        *is_last &= !is_reported(name_in(place));
+    reported = unfinished;
+    if (!unfinished.count || unfinished.key.name != number)
+        reported = (gnomon__stage_fact){
+            .name = n->name,
+            .key = {n->ordinal, number, n->begin_ns, n->end_ns},
+            .count = n->count,
+            .is_over = 1,
+            .steps = &n->steps};
+    return is_reported(number);
+}
+
+/* ---- A run's begin -------------------------------------------------------------------- */
 
 void gnomon__stages_restart(void)
 {
-    for (size_t i = 0; i < stage_count; i++) {
-        gnomon__free((void *)(uintptr_t)stages[i].step_cells);
-        if (*stages[i].name)
-            gnomon__free((void *)(uintptr_t)stages[i].name);
-    }
+    gnomon__readers_lock();
     gnomon__step_lock();
-    ordinals = 1;
-    stage_count = 1;
-    stages[0] = (gnomon__stage_fact){.ordinal = 1, .name = ""};
-    store_relaxed(&stage_steps, 0);
-    steps_made = 0;
-    begin_step(0, 0);
-    memset(step_cells, 0, sizeof step_cells);
-    gnomon__stage_forget();
-    gnomon__sink_stage(1);
+    gnomon__stage_names_clear(1);
+    begin_next();
+    open_stage.ordinal = 1;
+    gnomon__segments_forget();
+    gnomon__segments_clear();
+    gnomon__steps_restart();
     gnomon__step_unlock();
     gnomon__metadata_clear();
+    gnomon__readers_unlock();
 }
 
 void gnomon__stages_forget(void)
 {
-    gnomon__inherited(stages == &first_stage ? stages->name : (void *)stages);
-    first_stage = (gnomon__stage_fact){.ordinal = 1, .name = ""};
-    stages = &first_stage;
-    stage_count = stage_room = ordinals = 1;
-    steps_made = stage_steps = 0;
-    begin_step(0, 0);
-    memset(step_cells, 0, sizeof step_cells);
+    gnomon__inherited(open_stage.name);
+    gnomon__inherited(reported_name);
+    reported_name = NULL;
+    memset(&open_stage, 0, sizeof open_stage);
+    open_stage.ordinal = 1;
+    memset(&reported, 0, sizeof reported);
+    memset(&unfinished, 0, sizeof unfinished);
+    gnomon__stage_names_clear(0);
+    left_behind = 0;
+    gnomon__segments_inherit();
+    gnomon__steps_restart();
     gnomon__metadata_forget();
 }
 
-static void name_stage(gnomon__stage_fact *s, char *name)
-{
-    if (*s->name)
-        gnomon__free((void *)(uintptr_t)s->name);
-    s->name = *name ? name : "";
-    if (!*name)
-        gnomon__free(name);
-}
+/* ---- Calls --------------------------------------------------------------------------- */
 
 static void setup_all(void)
 {
@@ -200,16 +353,18 @@ static int begin_stage(gnomon__text name)
     char *copy = gnomon__clean_copy(name);
     if (!copy)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a stage");
-    if (open_stage()->was_opened)
+    if (open_stage.was_opened)
         gnomon__stage_over();
+    gnomon__clock_anchor();
+    gnomon__readers_lock();
     gnomon__step_lock();
-    gnomon__stage_fact *s = open_stage();
-    s->was_opened = 1;
-    s->opened = gnomon__ticks();
-    name_stage(s, copy);
-    step_begin = s->opened;
-    uint32_t untold = gnomon__windows_move(stage_steps, 0);
+    open_stage.was_opened = 1;
+    open_stage.opened = gnomon__ticks();
+    open_stage.name = copy;
+    gnomon__steps_begin(open_stage.opened);
+    uint32_t untold = gnomon__windows_move(gnomon__stage_steps(), 0);
     gnomon__step_unlock();
+    gnomon__readers_unlock();
     setup_all();
     gnomon__windows_tell(untold, NULL);
     gnomon__end_watch();
@@ -239,123 +394,11 @@ int gnomon_stage_end(void)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    if (!open_stage()->was_opened)
+    if (!open_stage.was_opened)
         code =
             gnomon__fail(GNOMON_ESTATE, "gnomon_stage_end: no stage is open");
     else
         gnomon__stage_over();
     gnomon__control_leave();
     return code;
-}
-
-/* ---- Steps --------------------------------------------------------------------- */
-
-/* Under the lock. Statistics of the finished one, the ring, the next one. Returns
- * the finished one. */
-static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
-{
-    gnomon__stage_fact *s = open_stage();
-    uint64_t first;
-    if (!s->step_count && gnomon__stage_first(s->ordinal, &first) &&
-        (!s->was_opened || first < step_begin))
-        step_begin = first;
-    if (now < step_begin) /* another thread's step, later, came first */
-        now = step_begin;
-    uint64_t d = step_begin ? now - step_begin : 0;
-    if (!s->step_count || d < s->step_min)
-        s->step_min = d;
-    if (!s->step_count || d > s->step_max)
-        s->step_max = d;
-    s->step_count++;
-    s->step_total += d;
-    step_cells[gnomon__cell_of_ticks(d)]++;
-    int32_t phase = GNOMON_PHASE_RECORD;
-    for (const gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->scheduled)
-            phase = v->phase;
-    gnomon__step_fact done = {s->ordinal, phase, step_number,
-                              step_begin, now,   1};
-    last_steps[steps_made++ % LAST_STEPS] = done;
-    store_relaxed(&stage_steps, stage_steps + 1);
-    begin_step(given ? number : step_number + 1, now);
-    return done;
-}
-
-void gnomon_step_slow(uint64_t number, int given)
-{
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
-        return;
-    }
-    if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
-        !gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return;
-    }
-    GNOMON__FORWARD_VOID(step(number, given));
-    if (!load_relaxed(&gnomon_gate))
-        return;
-    gnomon__thread *t = gnomon__enter();
-    if (!t)
-        return;
-    gnomon__repair(t, (uintptr_t)__builtin_frame_address(0));
-    uint64_t now = gnomon__ticks();
-    gnomon__step_lock();
-    gnomon__step_fact done = count_step(now, number, given);
-    uint32_t untold = gnomon__windows_move(stage_steps, 0);
-    gnomon__step_unlock();
-    gnomon__timers_step();
-    uint32_t hooks = load_relaxed(&t->attached) & ~t->tree_bits;
-    if (hooks) {
-        gnomon_step_event event = {sizeof event, t->number, done.number,
-                                   gnomon__frame_ns(done.begin),
-                                   gnomon__frame_ns(done.end)};
-        GNOMON__HOOKS_TELL(t, &t->attached, hooks, step, &event);
-        gnomon__hooks_enter(t, &t->attached, hooks);
-        gnomon__windows_tell(untold, &t->attached);
-        gnomon__hooks_leave(t);
-    }
-    gnomon__leave(t);
-}
-
-/* ---- What a profile says of the run ------------------------------------------------ */
-
-int gnomon__facts_take(gnomon__run_facts *facts)
-{
-    memset(facts, 0, sizeof *facts);
-    gnomon__run_describe(&facts->run);
-    size_t length = gnomon__spec_resolved(NULL, 0);
-    char *spec = gnomon__alloc(length + 1);
-    gnomon__step_fact *steps = gnomon__alloc(sizeof last_steps);
-    gnomon__stage_fact *copy = gnomon__alloc(stage_count * sizeof *copy);
-    uint64_t *cells = gnomon__alloc(sizeof step_cells);
-    facts->run.spec = spec;
-    facts->steps = steps;
-    facts->stages = copy;
-    facts->open_cells = cells;
-    if (!spec || !steps || !copy || !cells) {
-        gnomon__facts_free(facts);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
-    }
-    gnomon__spec_resolved(spec, length + 1);
-    gnomon__step_lock();
-    uint64_t oldest = steps_made < LAST_STEPS ? 0 : steps_made - LAST_STEPS;
-    for (uint64_t i = oldest; i < steps_made; i++)
-        steps[facts->step_count++] = last_steps[i % LAST_STEPS];
-    memcpy(copy, stages, stage_count * sizeof *copy);
-    memcpy(cells, step_cells, sizeof step_cells);
-    copy[stage_count - 1].step_cells = cells;
-    facts->stage_count = stage_count;
-    gnomon__step_unlock();
-    facts->metadata = gnomon__metadata_all(&facts->metadata_count);
-    return GNOMON_OK;
-}
-
-void gnomon__facts_free(gnomon__run_facts *facts)
-{
-    gnomon__free((void *)(uintptr_t)facts->run.spec);
-    gnomon__free((void *)(uintptr_t)facts->steps);
-    gnomon__free((void *)(uintptr_t)facts->stages);
-    gnomon__free((void *)(uintptr_t)facts->open_cells);
-    memset(facts, 0, sizeof *facts);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Summaries: a profile of the profiler's view, its text into a buffer, the
- * footer after it, and out. Inside control calls; marks go on meanwhile. */
+/* Reports: a profile of the profiler's view, its text into a buffer, the footer
+ * after it, and out. Inside control calls; marks go on meanwhile. */
 #include <string.h>
 
 #include "device/describe.h"
@@ -10,51 +10,27 @@
 #include "mark/sink.h"
 #include "platform/error.h"
 #include "platform/os.h"
-#include "platform/owner.h"
 #include "report/footer.h"
 #include "run/run.h"
 
 #define DEVICE_WAIT_NS 1000000000
 
 static gnomon_health health_before; /* at the open stage's begin */
+static gnomon_health health_run;    /* at the run's */
 
-int gnomon__snapshot_facts(const gnomon__attachment *a,
-                           const gnomon__run_facts *facts, gnomon__model **out)
+int gnomon__attachment_has_tree(const gnomon__attachment *a)
 {
-    const gnomon__view *v = a->view;
-    *out = NULL;
-    if (v->tree_bit == GNOMON__BITS || !(a->profiler.wants & GNOMON_WANT_TREE))
-        return GNOMON_OK;
-    int code = gnomon__snapshot(out, v->tree_bit, v->generation, facts);
-    return code ? gnomon__fail(code, "no memory for a profile") : GNOMON_OK;
+    return a->view->tree_bit < GNOMON__BITS &&
+           (a->profiler.wants & GNOMON_WANT_TREE);
 }
 
-int gnomon__snapshot_of(const gnomon__attachment *a, int all_stages,
-                        gnomon__model **out)
-{
-    gnomon__run_facts facts;
-    *out = NULL;
-    int code = gnomon__facts_take(&facts);
-    if (code)
-        return code;
-    if (!all_stages) { /* the open one is the last */
-        facts.stages[0] = facts.stages[facts.stage_count - 1];
-        facts.stage_count = 1;
-    }
-    code = gnomon__snapshot_facts(a, &facts, out);
-    gnomon__facts_free(&facts);
-    return code;
-}
-
-static int put_metadata(const char *key, const char *json)
+static int write_metadata(const char *key, const char *json)
 {
     return gnomon__metadata_put(gnomon__text_of(key, GNOMON_TO_NUL),
                                 gnomon__text_of(json, GNOMON_TO_NUL));
 }
 
-/* Device times that are over are read. Where a stage ends it is waited for those
- * that are not, as long as its profilers' `wait` allows. */
-static void read_devices(int is_end)
+void gnomon__devices_read(int is_end)
 {
     int64_t wait = 0;
     for (const gnomon__attachment *a = gnomon__attachments; is_end && a;
@@ -66,11 +42,27 @@ static void read_devices(int is_end)
             wait = its;
     }
     gnomon__timers_read((uint64_t)wait, is_end);
-    gnomon__describe_tell(put_metadata);
+    gnomon__describe_tell(write_metadata);
 }
 
-static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
-                     gnomon__buffer *b)
+static void take_devices(void)
+{
+    int code = GNOMON_OK;
+    gnomon__devices_read(1);
+    gnomon__readers_lock();
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        int its = v->timed
+                      ? gnomon__ledger_take_devices(&v->ledger, v->generation)
+                      : GNOMON_OK;
+        code = code ? code : its;
+    }
+    gnomon__readers_unlock();
+    if (code)
+        gnomon__log("no memory for the device times of a stage");
+}
+
+int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
+                      gnomon__buffer *b)
 {
     int code = a->profiler.summary(a->self, profile, &b->writer);
     if (b->code)
@@ -82,15 +74,24 @@ static int summarize(gnomon__attachment *a, const gnomon_profile *profile,
     return GNOMON_OK;
 }
 
-/* ---- When a stage ends ----------------------------------------------------------- */
+/* Its reports come when the run ends. */
+static int is_at_end(const gnomon__attachment *a)
+{
+    const char *at = gnomon__options_text(a->options, "at");
+    return (a->profiler.wants & GNOMON_WANT_RUN) ||
+           (at && gnomon__same_word(at, "end"));
+}
+
+/* ---- One report -------------------------------------------------------------------- */
 
 static void collect_facts(const gnomon__attachment *a,
                           gnomon__footer_facts *facts)
 {
     const gnomon__view *v = a->view;
+    const gnomon__total *steps = gnomon__stage_reported()->steps;
     memset(facts, 0, sizeof *facts);
     facts->rank_excluded = !v->rank_on;
-    facts->scheduled = v->scheduled && !load_relaxed(&v->was_active);
+    facts->scheduled = v->scheduled && !v->was_active_then;
     facts->regions_seen = gnomon__region_count();
     if (facts->regions_seen)
         facts->regions_seen--; /* "(other)" is ours */
@@ -98,23 +99,50 @@ static void collect_facts(const gnomon__attachment *a,
     if (v->tree_bit < GNOMON__BITS)
         facts->regions_excluded = gnomon__region_excluded(v->tree_bit);
     gnomon__unlock();
-    facts->steps_made = gnomon__stage_steps();
+    facts->steps_made = steps ? steps->count : 0;
     facts->first_active_step =
         v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
     facts->pid = gnomon__os_pid();
     facts->forked_from = gnomon__fork_parent();
     facts->pair_ns = gnomon__calibrate_pair_ns();
+    facts->own_opens = is_at_end(a) && !(a->profiler.wants & GNOMON_WANT_RUN);
+    gnomon__memory_print(facts->memory, sizeof facts->memory);
     facts->before = health_before;
     facts->after.struct_size = sizeof facts->after;
     gnomon_health_get(&facts->after);
 }
 
-static void report_text(gnomon__attachment *a, const gnomon__model *m, int code)
+/* What came of earlier stages meanwhile. */
+static void tell_late(const gnomon__attachment *a, const gnomon_writer *out)
+{
+    gnomon__model *m = NULL;
+    uint32_t which = 0;
+    while (gnomon__attachment_has_tree(a) &&
+           !gnomon__snapshot_late(&m, a->view, which++) && m) {
+        gnomon__footer_late(&m->base, out);
+        gnomon_profile_free(&m->base);
+    }
+}
+
+/* The footer of `m`; its lines on health where it is the last report. */
+static void put_footer(gnomon__attachment *a, const gnomon__model *m,
+                       const gnomon_health *before, const gnomon_writer *out)
+{
+    gnomon__footer_facts facts;
+    collect_facts(a, &facts);
+    facts.before = before ? *before : facts.after;
+    /* Where nobody has a profile, whoever reports tells what went wrong. */
+    if (m || !gnomon__tree_bits)
+        gnomon__footer(m ? &m->base : NULL, &facts, out);
+}
+
+static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
+                        const gnomon_health *before)
 {
     gnomon__buffer b;
     gnomon__buffer_init(&b, a);
     if (!code)
-        code = summarize(a, m ? &m->base : NULL, &b);
+        code = gnomon__summarize(a, m ? &m->base : NULL, &b);
     if (code) { /* a report comes whole or not at all; the footer may still */
         gnomon__log("%s", gnomon_error_text());
         gnomon__buffer_free(&b);
@@ -122,126 +150,137 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code)
     }
     if (b.length && b.text[b.length - 1] != '\n') /* as Lightning's may end */
         b.writer.write(&b.writer, "\n", 1);
-    gnomon__footer_facts facts;
-    collect_facts(a, &facts);
-    /* Where nobody has a profile, whoever reports tells what went wrong. */
-    if (m || !gnomon__tree_bits)
-        gnomon__footer(m ? &m->base : NULL, &facts, &b.writer);
+    put_footer(a, m, before, &b.writer);
+    if (!is_at_end(a)) /* else it is in the report */
+        tell_late(a, &b.writer);
     gnomon__output(a, b.text, b.length);
     gnomon__buffer_free(&b);
+}
+
+/* ---- When a stage ends ----------------------------------------------------------- */
+
+/* Of a table that lacks rows nobody would know. */
+static int check_whole(const gnomon__attachment *a,
+                       const gnomon__totals *totals)
+{
+    return gnomon__attachment_has_tree(a) && totals->is_short
+               ? gnomon__fail(GNOMON_ENOMEM, "no memory for the report of %s",
+                              a->profiler.name)
+               : GNOMON_OK;
 }
 
 /* The text first: where time or memory is short, that is what is read. */
 static void report_one(gnomon__attachment *a)
 {
     gnomon__model *m = NULL;
-    int is_kept = gnomon__profile_is_kept(a);
-    if (!a->profiler.summary && !is_kept)
-        return;
-    int code = gnomon__snapshot_of(a, 0, &m);
-    if (a->profiler.summary)
-        report_text(a, m, code);
+    int is_kept = gnomon__profile_is_kept(a), code = GNOMON_OK;
+    int is_text = a->profiler.summary && !is_at_end(a);
+    if ((!is_text && !is_kept) || !gnomon__stage_reported()->name)
+        return; /* in a child that a summary forked no stage is over */
+    if (gnomon__attachment_has_tree(a))
+        code = gnomon__snapshot_closed(&m, a->view);
+    if (is_text)
+        report_text(a, m, code ? code : check_whole(a, &a->view->ledger.closed),
+                    &health_before);
+    else if (code)
+        gnomon__log("%s", gnomon_error_text());
     if (is_kept)
         gnomon__profile_keep(a, m);
     if (m)
         gnomon_profile_free(&m->base);
 }
 
+static void teardown_all(int of_specs, int at_end, const char *stage)
+{
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+        if (a->profiler.teardown && (a->word || !of_specs) &&
+            (at_end || !is_at_end(a)))
+            a->profiler.teardown(a->self, stage);
+}
+
 void gnomon__report_stage(int of_specs)
 {
-    if (!gnomon__stage_is_due())
-        return;
-    read_devices(1);
+    take_devices();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)
             report_one(a);
-    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.teardown && (a->word || !of_specs))
-            a->profiler.teardown(a->self, gnomon__stage_name());
+    teardown_all(of_specs, 0, gnomon__stage_name());
     if (of_specs)
         return;
     health_before.struct_size = sizeof health_before;
     gnomon_health_get(&health_before);
 }
 
+/* ---- When the run ends ------------------------------------------------------------ */
+
+/* A report for each name of stages. */
+static void report_names(gnomon__attachment *a)
+{
+    int is_there, is_last;
+    for (uint32_t i = 0;
+         (is_there = gnomon__stage_report_named(i, &is_last)) >= 0; i++) {
+        gnomon__model *m = NULL;
+        if (!is_there)
+            continue;
+        int code = gnomon__attachment_has_tree(a)
+                       ? gnomon__snapshot_named(
+                             &m, a->view, gnomon__stage_reported()->key.name)
+                       : GNOMON_OK;
+        uint32_t name = gnomon__stage_reported()->key.name;
+        const gnomon__ledger *l = &a->view->ledger;
+        if (!code && name < l->name_room)
+            code = check_whole(a, &l->names[name]);
+        report_text(a, m, code, is_last ? &health_run : NULL);
+        if (m)
+            gnomon_profile_free(&m->base);
+    }
+    gnomon__stage_reports_over();
+}
+
+static void report_run(gnomon__attachment *a)
+{
+    gnomon__model *m = NULL;
+    int code = gnomon__attachment_has_tree(a)
+                   ? gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES)
+                   : GNOMON_OK;
+    report_text(a, m, code, &health_run);
+    if (m)
+        gnomon_profile_free(&m->base);
+}
+
+void gnomon__report_run(int of_specs)
+{
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        if (!a->profiler.summary || !is_at_end(a) || (of_specs && !a->word))
+            continue;
+        if (a->profiler.wants & GNOMON_WANT_RUN)
+            report_run(a);
+        else
+            report_names(a);
+        if (a->profiler.teardown)
+            a->profiler.teardown(a->self, NULL);
+    }
+    health_run.struct_size = sizeof health_run;
+    gnomon_health_get(&health_run);
+}
+
+/* Nothing was marked since the last stage's end, but things of it came to theirs. */
+void gnomon__report_late(void)
+{
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        gnomon__buffer b;
+        gnomon__buffer_init(&b, a);
+        if (a->profiler.summary && !is_at_end(a))
+            tell_late(a, &b.writer);
+        gnomon__output(a, b.text, b.length);
+        gnomon__buffer_free(&b);
+        if (gnomon__profile_is_kept(a))
+            gnomon__profile_keep(a, NULL);
+    }
+}
+
 void gnomon__reports_forget(void)
 {
     memset(&health_before, 0, sizeof health_before);
-}
-
-/* ---- When somebody asks -------------------------------------------------------------- */
-
-static int not_attached(gnomon__text name)
-{
-    if (!name.at)
-        name = gnomon__text_of("(null)", GNOMON_TO_NUL);
-    return gnomon__fail(GNOMON_ENOENT, "no profiler '%.*s' is attached",
-                        (int)(name.length < 256 ? name.length : 256), name.at);
-}
-
-int gnomon_summary_n(const char *profiler, size_t length,
-                     const gnomon_writer *out)
-{
-    GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
-    gnomon__text name = gnomon__text_of(profiler, length);
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    read_devices(0);
-    gnomon__model *m = NULL;
-    gnomon__buffer b;
-    gnomon__attachment *a = gnomon__attachment_named(name);
-    gnomon__buffer_init(&b, a);
-    if (!a)
-        code = not_attached(name);
-    else if (!out || !out->write)
-        code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
-    else
-        code = gnomon__snapshot_of(a, 0, &m);
-    if (!code && a && a->profiler.summary)
-        code = summarize(a, m ? &m->base : NULL, &b);
-    if (m)
-        gnomon_profile_free(&m->base);
-    gnomon__control_leave();
-    /* The caller's own code, outside: it may call us. */
-    if (!code && b.length && out && out->write)
-        code = out->write(out, b.text, b.length);
-    gnomon__buffer_free(&b);
-    return code;
-}
-
-int gnomon_summary(const char *profiler, const gnomon_writer *out)
-{
-    return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
-}
-
-int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
-                      int all_stages)
-{
-    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
-    if (!out)
-        return GNOMON_EINVAL;
-    *out = NULL;
-    gnomon__text name = gnomon__text_of(profiler, length);
-    int code = gnomon__control_enter();
-    if (code)
-        return code;
-    gnomon__run_ready();
-    read_devices(0);
-    gnomon__model *m = NULL;
-    gnomon__attachment *a = gnomon__attachment_named(name);
-    code = a ? gnomon__snapshot_of(a, all_stages, &m) : not_attached(name);
-    if (!code && !m)
-        code = gnomon__fail(GNOMON_ESTATE, "%s records no profile",
-                            a->profiler.name);
-    if (m)
-        *out = &m->base;
-    gnomon__control_leave();
-    return code;
-}
-
-int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
-{
-    return gnomon_snapshot_n(out, profiler, GNOMON_TO_NUL, all_stages);
+    memset(&health_run, 0, sizeof health_run);
 }

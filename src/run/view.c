@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Views: the equal filter, schedule and ranks under which profilers share a call
  * tree. Inside control calls, but for the filter's upcall, which comes under the
- * lock of marks; so views change under that lock too. */
+ * lock of marks, and for snapshots: so views change under all locks. */
 #include <string.h>
 
 #include "mark/sink.h"
 #include "mark/upcall.h"
+#include "platform/clock.h"
 #include "platform/error.h"
+#include "record/slice.h"
 #include "run/run.h"
 
 gnomon__view *gnomon__views;
 
 static uint32_t view_count;
+
+static void lock_all(void)
+{
+    gnomon__readers_lock();
+    gnomon__step_lock();
+    gnomon__lock();
+}
+
+static void unlock_all(void)
+{
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__readers_unlock();
+}
 
 /* A bit that was just attached may not be in its view yet. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
@@ -63,12 +79,11 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
     }
     *v = made;
     v->number = ++view_count;
-    gnomon__step_lock();
-    gnomon__lock();
+    lock_all();
+    v->ledger.ordinal = gnomon__stage_ordinal();
     v->next = gnomon__views;
     gnomon__views = v;
-    gnomon__unlock();
-    gnomon__step_unlock();
+    unlock_all();
     *out = v;
     return GNOMON_OK;
 }
@@ -77,17 +92,16 @@ void gnomon__view_drop(gnomon__view *v)
 {
     if (v->refs)
         return;
-    if (v->tree_bit < GNOMON__BITS)
-        gnomon__sink_detach(v->tree_bit);
-    gnomon__step_lock();
-    gnomon__lock();
+    lock_all();
     gnomon__view **at = &gnomon__views;
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
-    gnomon__unlock();
-    gnomon__step_unlock();
+    unlock_all();
+    if (v->tree_bit < GNOMON__BITS)
+        gnomon__sink_detach(v->tree_bit);
     gnomon__files_drop(v->number);
+    gnomon__ledger_free(&v->ledger);
     gnomon__filter_destroy(v->filter);
     gnomon__free(v->ranks);
     gnomon__free(v);
@@ -95,22 +109,18 @@ void gnomon__view_drop(gnomon__view *v)
 
 void gnomon__view_add_bit(gnomon__view *v, uint32_t bit)
 {
-    gnomon__step_lock();
-    gnomon__lock();
+    lock_all();
     v->bits |= 1u << bit;
-    gnomon__unlock();
-    gnomon__step_unlock();
+    unlock_all();
     gnomon__sink_filter(bit);
 }
 
 void gnomon__views_rank(int32_t rank)
 {
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        gnomon__step_lock();
-        gnomon__lock();
+        lock_all();
         v->rank_on = gnomon__ranks_hold(v->ranks, rank);
-        gnomon__unlock();
-        gnomon__step_unlock();
+        unlock_all();
         for (uint32_t rest = v->bits; rest; rest &= rest - 1)
             gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
     }
@@ -122,13 +132,61 @@ int gnomon__view_need_tree(gnomon__view *v)
     uint32_t bit;
     if (v->tree_bit < GNOMON__BITS)
         return GNOMON_OK;
-    int code = gnomon__sink_attach(GNOMON__SINK_TREE, NULL, NULL, &bit);
+    int code = gnomon__sink_attach(&gnomon__tree_recorder, NULL, NULL, &bit);
     if (code)
         return code;
+    gnomon__readers_lock();
     v->tree_bit = bit;
     v->generation = gnomon__sinks[bit].generation;
+    gnomon__readers_unlock();
     gnomon__view_add_bit(v, bit);
     return GNOMON_OK;
+}
+
+/* ---- Its ledger ------------------------------------------------------------------ */
+
+int gnomon__view_take(gnomon__view *v)
+{
+    return v->tree_bit < GNOMON__BITS
+               ? gnomon__ledger_take(&v->ledger, v->tree_bit, v->generation)
+               : GNOMON_OK;
+}
+
+static uint64_t recorded_until(const gnomon__view *v, uint64_t begin,
+                               uint64_t end)
+{
+    uint64_t since = v->open_since > begin ? v->open_since : begin;
+    return v->recorded_ns +
+           (v->is_open ? gnomon__clock_between(since, end) : 0);
+}
+
+uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now)
+{
+    gnomon__step_lock();
+    uint64_t ns = recorded_until(v, gnomon__stage_begin_ticks(now), now);
+    gnomon__step_unlock();
+    return ns;
+}
+
+int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
+                       uint64_t begin, uint64_t end)
+{
+    gnomon__step_lock();
+    uint64_t recorded = recorded_until(v, begin, end);
+    v->was_active_then = v->was_active;
+    store_relaxed(&v->was_active, v->is_open);
+    v->recorded_ns = 0;
+    v->open_since = end;
+    gnomon__step_unlock();
+    return gnomon__ledger_close(&v->ledger, name, next, recorded);
+}
+
+int gnomon__view_is_of_spec(const gnomon__view *v)
+{
+    const gnomon__attachment *a = gnomon__attachments;
+    while (a && (a->view != v || !a->word))
+        a = a->next;
+    return a != NULL;
 }
 
 void gnomon__views_forget(void)

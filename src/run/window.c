@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mark/sink.h"
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "run/run.h"
@@ -95,16 +96,45 @@ static uint32_t uninformed(const gnomon__view *v)
     return bits;
 }
 
+static int32_t phase_at(const gnomon__view *v, uint64_t step)
+{
+    return v->scheduled ? (int32_t)gnomon__schedule_phase(&v->schedule, step)
+                        : GNOMON_PHASE_RECORD;
+}
+
+/* How long a window is open is what its view recorded, from the stage's begin on. */
+static void set_open(gnomon__view *v, int is_open)
+{
+    if (v->is_open == is_open)
+        return;
+    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    if (!is_open)
+        v->recorded_ns += gnomon__clock_between(
+            v->open_since > begin ? v->open_since : begin, now);
+    v->open_since = now;
+    v->is_open = is_open;
+}
+
+void gnomon__windows_narrow(uint64_t step)
+{
+    uint32_t closed = 0;
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (phase_at(v, step) < GNOMON_PHASE_RECORD) {
+            set_open(v, 0);
+            closed |= v->bits;
+        }
+    gnomon__sink_gate(closed, 0);
+}
+
 uint32_t gnomon__windows_move(uint64_t step, int rests)
 {
     uint32_t which = 0, open = 0, near = 0, untold = 0;
     resting = rests;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        v->phase = GNOMON_PHASE_RECORD;
-        if (v->scheduled)
-            v->phase = (int32_t)gnomon__schedule_phase(&v->schedule, step);
+        v->phase = phase_at(v, step);
         which |= v->bits;
-        if (v->phase >= GNOMON_PHASE_RECORD) {
+        set_open(v, v->phase >= GNOMON_PHASE_RECORD);
+        if (v->is_open) {
             open |= v->bits;
             store_relaxed(&v->was_active, 1);
         }

@@ -36,8 +36,9 @@ static int user_summary(void *self, const gnomon_profile *profile,
     int code = the_host->snapshot(&p, "host_user", GNOMON_TO_NUL, 0);
     out->print(out, "%d starts, %d marks refused, %s, %s, clock %s\n",
                (int)*(uint64_t *)self, (int)health.reentered, own->name,
-               code == GNOMON_EBUSY ? "busy" : "not busy",
+               code == GNOMON_OK && p ? "looked" : "not looked",
                the_host->now_ns() > 0 ? "runs" : "stands");
+    the_host->profile_free(p);
     (void)profile;
     return GNOMON_OK;
 }

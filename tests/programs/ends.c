@@ -161,7 +161,7 @@ static void *raise_here(void *unused)
     return unused;
 }
 
-/* After the report: what comes is the next stage's, and lost unless asked for. */
+/* After the report: profilers are gone. */
 static void mark_late(void)
 {
     work(1000);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh rooms|length|licence ROOT
+# check.sh rooms|length|licence|statics ROOT
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/report and src/profilers, which plugins are made of,
@@ -8,6 +8,9 @@
 #            the library, itself, platform and public headers only
 #   length   no file of src/ and include/ exceeds 420 lines: about 400
 #   licence  each source file says its licence in its first two lines
+#   statics  no two files of the library have a static variable of one name: in the
+#            one file of `make onefile` they would be one variable, and where their
+#            types are the same no compiler minds
 #
 # ROOT may be the word "broken": then a house is made that breaks every rule,
 # and the check must find each of the planted faults.
@@ -63,6 +66,24 @@ check_licence() {
         done
 }
 
+check_statics() {
+    find src -name '*.c' ! -path 'src/offline/*' ! -path 'src/cli/*' \
+        ! -path 'src/inject/*' -exec awk '
+        /^static / && !/^static inline/ {
+            line = $0
+            sub(/( GNOMON__TLS|[=;[{]).*/, "", line)
+            if (line ~ /[()]/) next
+            count = split(line, part, ",")
+            for (i = 1; i <= count; i++) {
+                sub(/ *$/, "", part[i])
+                sub(/.*[ *]/, "", part[i])
+                if (part[i] != "struct") print part[i], FILENAME
+            }
+        }' {} + | sort -u | awk '
+        $1 == last { print $2 ": static " $1 ", as in " file }
+        { last = $1; file = $2 }'
+}
+
 if [ "$root" != broken ]; then
     cd "$root"
     [ -n "$(find src -name '*.c')" ] || { echo "nothing to check"; exit 1; }
@@ -84,11 +105,14 @@ echo '  #  include "nowhere.h"' > src/run/lost.c
 echo '#include <gnomon.h>' > src/run/brackets.c
 echo '#include "gnomon/base.h"' > src/attic/room.c
 seq 421 > include/long.h
+echo 'static unsigned one, two_of_them;' > src/mark/two.c
+echo 'static unsigned two_of_them;' > src/run/two.c
 check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;
 length) want=1 ;;
-licence) want=8 ;;
+licence) want=10 ;;
+statics) want=1 ;;
 esac
 found=$(wc -l < faults)
 cat faults

@@ -27,13 +27,16 @@ GNOMON_BEGIN_DECLS
     X(lost_links, "links lost: too many") \
     X(lost_counters, "counter samples lost: too many counters") \
     X(lost_frames, "scopes that hooks did not see: too many open") \
-    X(bad_stages, "stages past the limit, counted in the last") \
+    X(bad_stages, "stages of too many names, added up under (other)") \
     X(timers_full, "device times lost: too many scopes waited for the device") \
     X(timers_captured, "device times not taken: captured into a graph") \
     X(timers_failed, "device times lost: the device refused a call") \
     X(timers_late, "device times lost: not over when the report was due") \
     X(timers_unended, \
-      "device times lost: scopes that were crossed or left open")
+      "device times lost: scopes that were crossed or left open") \
+    X(clock_back, "ends before their begins: the clock stepped back") \
+    X(late_lost, \
+      "ends after their stage, counted in a later one: no memory to tell")
 
 typedef struct gnomon_health {
     uint32_t struct_size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Statistics that others are added to. */
-#ifndef GNOMON_OFFLINE_SUMS_H
-#define GNOMON_OFFLINE_SUMS_H
+#ifndef GNOMON_PROFILE_SUMS_H
+#define GNOMON_PROFILE_SUMS_H
 
 #include "gnomon/profile.h"
-#include "offline/compare.h"
-#include "offline/keys.h"
+#include "profile/compare.h"
+#include "profile/keys.h"
 #include "profile/model.h"
 
 /* Zeroes are those of nothing, its struct_size too; that is set once anything was

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Field after field, by their types. */
-#include "offline/keys.h"
+#include "profile/keys.h"
 
-#include "offline/compare.h"
-#include "offline/slots.h"
+#include "profile/compare.h"
+#include "profile/slots.h"
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
@@ -106,14 +106,16 @@ int gnomon__compare_keys(int entity, const void *a, const void *b)
 static uint64_t hash_fields(const gnomon__struct *s, const void *of,
                             unsigned rules, uint64_t hash);
 
-/* Cells are left out: what has them is no key, and a hash may leave out anything. */
 static uint64_t hash_list(const gnomon__field *f, const void *of, uint64_t hash)
 {
     const char *list = gnomon__field_pointer(f, of);
-    size_t n = f->type == GNOMON__TYPE_CELLS ? 0 : gnomon__field_count(f, of);
+    size_t n = gnomon__field_count(f, of);
     for (size_t i = 0; i < n; i++) {
+        const gnomon_cell *cells = (const void *)list;
         const int64_t *sizes = (const void *)list;
-        if (f->type >= GNOMON__TYPE_DIMS)
+        if (f->type == GNOMON__TYPE_CELLS)
+            hash = gnomon__mix(hash, cells[i].cell ^ cells[i].count << 10);
+        else if (f->type >= GNOMON__TYPE_DIMS)
             hash = gnomon__mix(hash, (uint64_t)sizes[i]);
         else
             hash = hash_fields(&gnomon__structs[f->of],

@@ -2,8 +2,8 @@
 /* What makes entities of two profiles the same, their order in a merged one, and
  * how two of them become one: by the rows of profile/entity.h, so by content
  * alone. It does not matter what was merged first. */
-#ifndef GNOMON_OFFLINE_KEYS_H
-#define GNOMON_OFFLINE_KEYS_H
+#ifndef GNOMON_PROFILE_KEYS_H
+#define GNOMON_PROFILE_KEYS_H
 
 #include "profile/entity.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Open addressing, never more than half full. */
-#include "offline/slots.h"
+#include "profile/slots.h"
 
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 #define FIRST_SLOTS_ROOM 64u
 
-static gnomon__slot *free_slot(gnomon__slot *at, size_t room, uint64_t hash)
+static gnomon__slots_item *free_slot(gnomon__slots_item *at, size_t room,
+                                     uint64_t hash)
 {
     size_t i = hash & (room - 1);
     while (at[i].item)
@@ -36,9 +37,9 @@ int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
 {
     if (2 * (s->count + 1) > s->room) {
         size_t room = s->room ? 2 * s->room : FIRST_SLOTS_ROOM;
-        gnomon__slot *at = gnomon__alloc(room * sizeof *at);
+        gnomon__slots_item *at = gnomon__alloc(room * sizeof *at);
         if (!at)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
         for (size_t i = 0; i < s->room; i++)
             if (s->at[i].item)
                 *free_slot(at, room, s->at[i].hash) = s->at[i];
@@ -46,7 +47,7 @@ int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
         s->at = at;
         s->room = room;
     }
-    *free_slot(s->at, s->room, hash) = (gnomon__slot){hash, item};
+    *free_slot(s->at, s->room, hash) = (gnomon__slots_item){hash, item};
     s->count++;
     return GNOMON_OK;
 }

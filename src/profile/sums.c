@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Adds statistics without loss: the histograms' boundaries are the same in all
  * profiles. */
-#include "offline/sums.h"
+#include "profile/sums.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int sum_room(gnomon__sum *to, size_t cells)
     gnomon_cell *grown =
         gnomon__realloc((void *)(size_t)to->s.cells, room * sizeof *grown);
     if (!grown)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
     to->s.cells = grown;
     to->room = room;
     return GNOMON_OK;

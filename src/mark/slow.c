@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Begin and end off the hot path: first touches, mispredicted paths, hooks and
- * several trees, ends out of order, bad tokens. "odd" entries find the word odd
- * and may refuse; "rare" ones own it. */
+/* Begin and end off the hot path: first touches, new paths, hooks and several
+ * trees, ends out of order, bad tokens. "refused" entries find the word odd and
+ * may refuse; "slow" ones own it. */
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"
@@ -26,20 +26,20 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
     return gnomon__region_enter(region);
 }
 
-/* For the hot tree alone. */
-static gnomon_token begin_hot(gnomon__thread *t, const gnomon_region *region,
-                              uint64_t token)
+/* Of one tree alone. The token of a scope that is only counted says how deep below
+ * an "(other)" it is. */
+static gnomon_token begin_in_tree(gnomon__thread *t, uint32_t bit, uint32_t key,
+                                  uint64_t token, uint32_t beside)
 {
-    uint32_t key = load_relaxed(&region->id) | load_relaxed(&t->stage_key);
-    uint32_t node = gnomon__tree_child(t, t->hot_bit, key);
+    uint32_t node = gnomon__tree_child(t, bit, key);
     if (!node) {
-        gnomon__tree *tree = &t->trees[t->hot_bit];
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
         tree->loose = tree->over ? tree->loose : 0;
         return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
                GNOMON__TOKEN_OVER;
     }
-    gnomon__tree_open(t, &t->hot, node, token);
-    store_relaxed(&gnomon__node_at(t, node)->begin, gnomon__ticks());
+    gnomon__tree_open(t, bit, node, token, beside | gnomon__seen_of(t, node));
+    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
     return token;
 }
 
@@ -48,18 +48,22 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
                                   uint32_t mask)
 {
     uint32_t m = mask & load_relaxed(&t->gate);
+    uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
+    if (gnomon__is_light(t, m))
+        return gnomon__trees_begin(region, mask, token - 1, t);
     if (!m)
         token = 0;
-    else if (m == load_relaxed(&t->fast))
-        token = begin_hot(t, region, token);
+    else if (!(beside & t->main_bits))
+        token =
+            begin_in_tree(t, t->hot_bit, gnomon__key_of(region), token, beside);
     else if (!gnomon__frame_begin(t, region, m, token, 0))
-        token = m >> t->hot_bit & 1 ? begin_hot(t, region, token) : 0;
+        token = 0;
     gnomon__leave(t);
     return token;
 }
 
-gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
+gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask)
 {
     if (gnomon__busy()) {
         gnomon__trouble(gnomon__here.thread, reentered);
@@ -73,11 +77,10 @@ gnomon_token gnomon__odd_begin(gnomon_region *region, uint32_t mask)
     return t ? begin_entered(t, region, mask) : 0;
 }
 
-gnomon_token gnomon__rare_begin(gnomon_region *region, uint32_t mask,
+gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t)
 {
-    int settled = t->epoch == load_relaxed(&gnomon__sink_epoch);
-    if (unlikely((mask & GNOMON_MASK_UNSEEN) || !settled)) {
+    if (unlikely((mask & GNOMON_MASK_UNSEEN) || load_relaxed(&t->shut))) {
         store_release(&t->seq, seq); /* out again: what follows may call up */
         mask = gnomon_touch_slow(region, mask);
         t = mask ? gnomon__enter() : NULL;
@@ -89,13 +92,13 @@ gnomon_token gnomon__rare_begin(gnomon_region *region, uint32_t mask,
 
 /* ---- Ends --------------------------------------------------------------------- */
 
-/* A scope under an "(other)" node: only its depth is known, and only how many are
- * open. After one has ended alone, deeper tokens than that come, rightly. */
+/* A scope below an "(other)" node: only its depth is known, and only how many are
+ * open. After an out-of-order end, larger depths are still valid. */
 static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
 {
     uint32_t depth = (uint32_t)token, known = 0;
     gnomon__tree *tree =
-        t->hot_bit < GNOMON__BITS ? &t->trees[t->hot_bit] : NULL;
+        t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
     if (tree)
         known = tree->over > tree->loose ? tree->over : tree->loose;
     if (!depth || depth > known) {
@@ -110,21 +113,51 @@ static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
     tree->over -= tree->over > 0;
 }
 
-/* Of the hot tree alone. */
-static void close_alone(gnomon__thread *t, uint32_t bit, uint32_t node)
+/* Riders are told by their own copy of what a tree's node knew. */
+static void tell_riders(gnomon__thread *t, const gnomon__finished *f,
+                        uint32_t riders)
 {
-    gnomon__tree *tree = &t->trees[bit];
-    uint32_t over = tree->over;
-    int is_other = gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER;
-    gnomon__tree_close(t, bit, node, gnomon__ticks());
-    if (is_other)
-        tree->loose = over;
+    riders &= t->rider_bits & load_relaxed(&t->attached);
+    for (; riders; riders &= riders - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(riders);
+        gnomon__recorder_of(t, bit)->end(t, bit, f);
+    }
+}
+
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
+    uint32_t seen = 0;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
+         rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        uint32_t node = gnomon__tree_find(t, bit, token), over = tree->over;
+        if (!node)
+            continue;
+        f.begin = gnomon__front_at(t, node)->begin;
+        f.key = gnomon__front_at(t, node)->key;
+        f.node = node;
+        seen |= gnomon__front_at(t, node)->seen;
+        gnomon__tree_close(t, bit, node, now);
+        if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+            tree->loose = over;
+    }
+    tell_riders(t, &f, seen);
+}
+
+/* Words begin at the thread's number, far from each other, and may run on past
+ * that of the next thread. */
+static int is_own(const gnomon__thread *t, uint64_t token)
+{
+    return token >> GNOMON__TOKEN_SHIFT == t->number ||
+           token - t->born <= load_relaxed(&t->seq) - t->born;
 }
 
 static void end_entered(gnomon__thread *t, gnomon_token token,
                         enum gnomon__end how)
 {
-    if ((token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT != t->number) {
+    if (!is_own(t, token & ~GNOMON__TOKEN_FLAGS)) {
         gnomon__trouble(t, foreign);
         return;
     }
@@ -132,26 +165,24 @@ static void end_entered(gnomon__thread *t, gnomon_token token,
         end_over(t, token, how);
         return;
     }
-    if (token & GNOMON__TOKEN_FLAGS) {
+    if (token & GNOMON__TOKEN_FLAGS) { /* made up: none is given out with any */
         gnomon__trouble(t, unmatched);
         return;
     }
     if (t->frame_last && gnomon__frame_end(t, token, how))
         return;
-    uint32_t bit, node = gnomon__tree_find_any(t, &bit, token);
-    if (!node || (gnomon__node_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
+    uint32_t bits, node = gnomon__trees_find(t, &bits, token);
+    if (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
         if (token >= t->stale)
             gnomon__trouble(t, unmatched);
         return;
     }
-    if (how == GNOMON__END_ALONE) {
-        close_alone(t, bit, node);
-        return;
-    }
-    gnomon__frames_end_inner(t, token);
+    if (how == GNOMON__END_SCOPE)
+        gnomon__frames_end_inner(t, token);
     uint64_t now = gnomon__ticks();
-    gnomon__trees_close_inner(t, token, now);
-    gnomon__tree_close(t, bit, node, now);
+    if (how == GNOMON__END_SCOPE)
+        gnomon__trees_close_inner(t, token, now);
+    gnomon__close_in_trees(t, token, now);
 }
 
 void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
@@ -175,7 +206,7 @@ void gnomon_end_alone_slow(gnomon_token token)
     gnomon__leave(t);
 }
 
-void gnomon__odd_end(gnomon_token token)
+void gnomon__refused_end(gnomon_token token)
 {
     GNOMON__FORWARD_VOID(end(token));
     if (gnomon__busy()) {
@@ -183,28 +214,13 @@ void gnomon__odd_end(gnomon_token token)
         return;
     }
     /* A thread that never began anything; its first mark is this. */
-    (void)token;
     gnomon__trouble(&gnomon__nobody, foreign);
 }
 
-void gnomon__rare_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     (void)seq;
     gnomon__thread_settle(t);
     gnomon__end_entered(t, token);
     gnomon__leave(t);
-}
-
-void gnomon__rare_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
-{
-    uint32_t node = t->hot.current;
-    gnomon__node *n = gnomon__node_at(t, node);
-    gnomon__tree_count(t, t->hot_bit, n, ticks);
-    if (n->flags & GNOMON__NODE_OTHER)
-        t->trees[t->hot_bit].over = 0;
-    store_relaxed(&n->token, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    gnomon__here.guess = n->next;
-    t->hot.last = node;
-    store_release(&t->seq, seq + 2);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Comparing field after field, in functions that return below 0, 0 or above. */
-#ifndef GNOMON_OFFLINE_COMPARE_H
-#define GNOMON_OFFLINE_COMPARE_H
+#ifndef GNOMON_PROFILE_COMPARE_H
+#define GNOMON_PROFILE_COMPARE_H
 
 #define GNOMON__COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Finds items of an array by their content: a hash table of their numbers, from
  * 1; whoever owns the items compares them. */
-#ifndef GNOMON_OFFLINE_SLOTS_H
-#define GNOMON_OFFLINE_SLOTS_H
+#ifndef GNOMON_PROFILE_SLOTS_H
+#define GNOMON_PROFILE_SLOTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct gnomon__slot {
+typedef struct gnomon__slots_item {
     uint64_t hash;
     uint32_t item; /* 0: free */
-} gnomon__slot;
+} gnomon__slots_item;
 
 /* Zeroes are an empty one. */
 typedef struct gnomon__slots {
-    gnomon__slot *at;
+    gnomon__slots_item *at;
     size_t count, room;
 } gnomon__slots;
 

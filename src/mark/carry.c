@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What is open at a cut. It goes on in the other bank, and when it ends it counts
+ * in the segment in which it began: all of its duration, and as self time what it
+ * was the innermost open scope for, segment by segment.
+ *
+ * A bank's own sums speak of its segment alone, as if all that was open at the
+ * cut had ended there and begun anew. So an end here tells which part of them
+ * belongs to the earlier segment: `inside` and `self`. */
+#include "mark/segment.h"
+#include "mark/tree.h"
+
+static gnomon__carry *carry_at(const gnomon__thread *t, uint32_t at)
+{
+    return gnomon__at(t, at);
+}
+
+/* 0: no memory. */
+static uint32_t take_carry(gnomon__thread *t, gnomon__tree *tree)
+{
+    uint32_t at = tree->carries;
+    if (!at)
+        return gnomon__tree_take(t, tree, (uint32_t)sizeof(gnomon__carry),
+                                 GNOMON__FOR_SUMS);
+    tree->carries = carry_at(t, at)->next;
+    return at;
+}
+
+static void hand_over(gnomon__thread *t, gnomon__tree *tree, uint32_t at)
+{
+    carry_at(t, at)->next = tree->ended[t->bank];
+    store_release(&tree->ended[t->bank], at);
+}
+
+/* ---- An end ---------------------------------------------------------------- */
+
+static uint64_t since_cut(const gnomon__thread *t, const gnomon__front *n,
+                          uint64_t now)
+{
+    uint64_t from = n->begin > t->segment_begin ? n->begin : t->segment_begin;
+    return now > from ? now - from : 0;
+}
+
+/* The time of this segment in which a child of `node` was open: since the cut
+ * they were all inside the execution that ends. */
+static uint64_t in_children(const gnomon__thread *t, const gnomon__tree *tree,
+                            uint32_t node)
+{
+    uint64_t sum = 0;
+    for (uint32_t at = tree->touched[t->bank]; at;
+         at = gnomon__part_at(t, at)->touched)
+        if (gnomon__front_at(t, at)->parent == node)
+            sum += gnomon__front_at(t, at)->total;
+    for (uint32_t at = tree->ended[t->bank]; at; at = carry_at(t, at)->next)
+        if (!carry_at(t, at)->is_range &&
+            gnomon__front_at(t, carry_at(t, at)->node)->parent == node)
+            sum += carry_at(t, at)->inside;
+    return sum;
+}
+
+/* The time in which something begun inside is open on the chain above it, beyond
+ * what is in children that are over: since the begin of what is next to it there,
+ * or, where that is over and some that follow, since the last one's end. */
+static uint64_t in_open_child(const gnomon__thread *t, uint32_t above,
+                              uint32_t node, uint64_t now)
+{
+    uint64_t from = now;
+    for (; above != node; above = gnomon__front_at(t, above)->parent) {
+        const gnomon__front *n = gnomon__front_at(t, above);
+        from = n->token || n->begin > from ? n->begin : from;
+    }
+    if (from < t->segment_begin)
+        from = t->segment_begin;
+    return now > from ? now - from : 0;
+}
+
+void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
+                                uint64_t now)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    gnomon__node *n = gnomon__node_at(t, node);
+    gnomon__part *p = gnomon__part_at(t, node);
+    const gnomon__front *line = gnomon__front_at(t, node);
+    gnomon__carry *c = carry_at(t, n->carry);
+    uint32_t *at = &tree->carried;
+    while (*at != n->carry)
+        at = &carry_at(t, *at)->next;
+    *at = c->next;
+    if (now < line->begin) {
+        gnomon__trouble(t, clock_back);
+        now = line->begin;
+    }
+    c->ticks = now - line->begin;
+    c->inside = since_cut(t, line, now);
+    c->self = c->inside - in_children(t, tree, node) -
+              in_open_child(t, gnomon__cursor_of(t, bit)->current, node, now) +
+              (uint64_t)p->adjust;
+    hand_over(t, tree, n->carry);
+    store_relaxed(&n->carry, 0);
+}
+
+int gnomon__tree_carry_range(gnomon__thread *t, gnomon__tree *tree,
+                             uint32_t node, uint32_t segment, uint64_t ticks)
+{
+    uint32_t at = take_carry(t, tree);
+    if (!at)
+        return 0;
+    *carry_at(t, at) = (gnomon__carry){
+        .node = node, .segment = segment, .is_range = 1, .ticks = ticks};
+    hand_over(t, tree, at);
+    return 1;
+}
+
+uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node)
+{
+    uint32_t carry = gnomon__node_at(t, node)->carry;
+    return carry ? carry_at(t, carry)->segment : t->segment;
+}
+
+/* ---- A cut ------------------------------------------------------------------ */
+
+/* Room for `count` in the array of the bank that comes to rest. */
+static gnomon__open_at_cut *open_room(gnomon__thread *t, gnomon__tree *tree,
+                                      uint32_t bank, uint32_t count)
+{
+    uint32_t size = (uint32_t)sizeof(gnomon__open_at_cut);
+    uint32_t bytes = 1024;
+    while (bytes < count * size)
+        bytes *= 2;
+    if (count > tree->open_room[bank]) {
+        uint32_t fresh = gnomon__chunk_take(bytes, GNOMON__FOR_SUMS);
+        if (!fresh)
+            return NULL;
+        if (tree->open_at_cut[bank])
+            gnomon__chunk_give(tree->open_at_cut[bank],
+                               tree->open_room[bank] * size);
+        tree->open_at_cut[bank] = fresh;
+        tree->open_room[bank] = bytes / size;
+    }
+    return gnomon__at(t, tree->open_at_cut[bank]);
+}
+
+/* An execution that is open for the first time at a cut. */
+static uint32_t begin_carry(gnomon__thread *t, gnomon__tree *tree,
+                            uint32_t node)
+{
+    uint32_t at = take_carry(t, tree);
+    if (!at)
+        return 0;
+    *carry_at(t, at) = (gnomon__carry){
+        .next = tree->carried, .node = node, .segment = tree->segment[t->bank]};
+    return tree->carried = at;
+}
+
+/* There is no memory to tell that it was open: what it was open for stays its own
+ * time, and the sums of its path are loose. */
+static void cut_off(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                    int keeps_time)
+{
+    const gnomon__front *n = gnomon__front_at(t, node);
+    gnomon__part *p = gnomon__part_at(t, node);
+    gnomon__part *above = gnomon__part_at(t, n->parent);
+    int64_t ticks = (int64_t)since_cut(t, n, gnomon__segment_begin);
+    gnomon__tree_touch(t, tree, node);
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+    if (!keeps_time)
+        return;
+    store_relaxed(&p->adjust, p->adjust + ticks);
+    if (n->parent != tree->root)
+        store_relaxed(&above->adjust, above->adjust - ticks);
+}
+
+/* The lines of the chain, in the other bank. An open one takes the slow path from
+ * now on. Without memory for what is to be kept, an open one begins anew at the
+ * cut, counted. */
+static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
+                       gnomon__open_at_cut *open)
+{
+    uint32_t n = 0;
+    for (uint32_t at = current; at != tree->root;) {
+        gnomon__node *node = gnomon__node_at(t, at);
+        gnomon__front *from = &node->front[t->bank];
+        gnomon__front *to = &node->front[!t->bank];
+        uint64_t token = from->token, begin = from->begin;
+        if (token && !node->carry)
+            store_relaxed(&node->carry, begin_carry(t, tree, at));
+        if (token && (!node->carry || !open))
+            cut_off(t, tree, at, !open);
+        if (token && !node->carry) {
+            gnomon__trouble(t, late_lost);
+            begin = gnomon__segment_begin;
+        }
+        if (open)
+            open[n++] = (gnomon__open_at_cut){
+                at,
+                token && node->carry ? carry_at(t, node->carry)->segment
+                                     : tree->segment[t->bank],
+                from->begin, token};
+        store_relaxed(&to->begin, begin);
+        store_relaxed(&to->token, token ? token | GNOMON__TOKEN_SLOW : 0);
+        store_relaxed(&to->seen, token ? from->seen | GNOMON__SEEN_SLOW : 0);
+        store_relaxed(&from->token, 0);
+        store_relaxed(&from->seen, 0);
+        at = from->parent;
+    }
+    tree->open_count[t->bank] = n;
+}
+
+void gnomon__tree_cut(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    gnomon__cursor *c = gnomon__cursor_of(t, bit);
+    uint32_t depth = gnomon__node_at(t, c->current)->depth;
+    move_chain(t, tree, c->current,
+               depth ? open_room(t, tree, t->bank, depth) : NULL);
+    tree->until[t->bank] = gnomon__segment_begin;
+    tree->segment[!t->bank] = gnomon__segment;
+    tree->since[!t->bank] = gnomon__segment_begin;
+    while (tree->returned) {
+        uint32_t at = tree->returned;
+        tree->returned = carry_at(t, at)->next;
+        carry_at(t, at)->next = tree->carries;
+        tree->carries = at;
+    }
+    tree->is_fresh = 1;
+    c->last = 0;
+    tree->guess = 0;
+}
+
+/* ---- A thread's end -------------------------------------------------------------- */
+
+/* One that is open, at `now`. Without memory to tell it is not told. */
+static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                       uint64_t now)
+{
+    gnomon__node *n = gnomon__node_at(t, node);
+    gnomon__front *line = gnomon__front_at(t, node);
+    uint32_t at = n->carry ? n->carry : begin_carry(t, tree, node);
+    uint64_t inside = since_cut(t, line, now);
+    uint64_t self = inside - in_children(t, tree, node) +
+                    (uint64_t)gnomon__part_at(t, node)->adjust;
+    store_relaxed(&n->carry, 0);
+    store_relaxed(&line->token, 0);
+    store_relaxed(&line->seen, 0);
+    if (!at)
+        return;
+    gnomon__carry *c = carry_at(t, at);
+    uint32_t *link = &tree->carried;
+    while (*link != at)
+        link = &carry_at(t, *link)->next;
+    *link = c->next;
+    c->is_left = 1;
+    c->inside = inside;
+    c->self = self;
+    hand_over(t, tree, at);
+}
+
+/* As if each ended now, innermost first. */
+uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    uint64_t open = 0, now = gnomon__ticks();
+    for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != tree->root;
+         at = gnomon__front_at(t, at)->parent) {
+        gnomon__part *p = gnomon__part_at(t, at);
+        if (!gnomon__front_at(t, at)->token)
+            continue;
+        open++;
+        gnomon__tree_outlive(t, at, now);
+        store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+        leave_open(t, tree, at, now);
+    }
+    gnomon__cursor_set(t, bit, tree->root);
+    tree->over = 0;
+    return open;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Counting an execution off the hot path: a node's first and second in a segment,
+ * new bounds, a wider window of its histogram. On the owning thread, its word
+ * odd.
+ *
+ * Invariant: count, total, min and max are exact whatever memory there is; where
+ * it is spent, only the histogram is coarser. */
+#include "mark/tree.h"
+
+/* Order of first ends among all nodes of the process. */
+static uint64_t first_order;
+
+/* What stays when a bank is cleared is its window: from the second segment on it
+ * may be there at the first execution. */
+static int holds(const gnomon__part *p, uint32_t low, uint32_t high)
+{
+    return p->window && p->low <= low && high < (uint32_t)p->low + p->room;
+}
+
+/* Where cell 0 of the window would be, from the base of the bank. */
+static uint32_t cells_of(const gnomon__thread *t, uint32_t window, uint32_t low)
+{
+    return window - low * GNOMON__OCTAVE_BYTES -
+           t->bank * (uint32_t)sizeof(gnomon__front);
+}
+
+/* Makes the window hold octaves low .. high beside those it has; 0: no memory.
+ * Windows double, so that all that were outgrown are no larger than the last. */
+static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                 uint32_t low, uint32_t high)
+{
+    gnomon__part *p = gnomon__part_at(t, node);
+    gnomon__front *n = gnomon__front_at(t, node);
+    if (holds(p, low, high)) {
+        store_relaxed(&n->cells, cells_of(t, p->window, p->low));
+        return 1;
+    }
+    if (p->window) {
+        low = p->low < low ? p->low : low;
+        uint32_t last = (uint32_t)p->low + p->room - 1;
+        high = last > high ? last : high;
+    }
+    uint32_t need = high - low + 1, room = 1;
+    while (room < need)
+        room *= 2;
+    if (room > GNOMON__OCTAVES - low)
+        room = GNOMON__OCTAVES - low;
+    uint32_t window = gnomon__tree_take(t, tree, room * GNOMON__OCTAVE_BYTES,
+                                        GNOMON__FOR_SUMS);
+    if (!window)
+        return 0;
+    gnomon__count_next(&gnomon__here, t,
+                       GNOMON__NO_CELL); /* it may lie in the old window */
+    if (p->window) {
+        const uint64_t *from = gnomon__at(t, p->window);
+        uint64_t *to = gnomon__at(t, window);
+        to += (size_t)(p->low - low) * GNOMON__CELLS;
+        for (uint32_t i = 0; i < p->room * GNOMON__CELLS; i++)
+            store_relaxed(&to[i], from[i]);
+    }
+    store_relaxed(&p->low, (uint8_t)low);
+    store_relaxed(&p->room, (uint8_t)room);
+    store_release(&p->window, window);
+    store_relaxed(&n->cells, cells_of(t, window, low));
+    return 1;
+}
+
+/* Adds to the cell of `ticks`, or to the nearest one that the window has. */
+static void add_to_cell(gnomon__thread *t, gnomon__part *p, uint64_t ticks)
+{
+    uint32_t cell = gnomon__cell_of_ticks(ticks);
+    uint32_t first = (uint32_t)p->low * GNOMON__CELLS;
+    uint32_t last = first + (uint32_t)p->room * GNOMON__CELLS - 1;
+    if (!p->window) {
+        bump_relaxed(&p->bare, 1);
+        return;
+    }
+    cell = cell < first ? first : cell > last ? last : cell;
+    uint64_t *count = gnomon__at(t, p->window);
+    bump_relaxed(&count[cell - first], 1);
+}
+
+static void list_touched(gnomon__thread *t, gnomon__tree *tree, uint32_t node)
+{
+    store_relaxed(&gnomon__part_at(t, node)->touched, tree->touched[t->bank]);
+    store_release(&tree->touched[t->bank], node);
+}
+
+void gnomon__tree_touch(gnomon__thread *t, gnomon__tree *tree, uint32_t node)
+{
+    gnomon__part *p = gnomon__part_at(t, node);
+    if (p->first || (p->flags & GNOMON__PART_TOUCHED))
+        return;
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_TOUCHED));
+    list_touched(t, tree, node);
+}
+
+/* In a node's first execution of a segment; without a window it is kept apart, as
+ * many paths are gone once. */
+static void count_first(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                        uint64_t ticks)
+{
+    gnomon__part *p = gnomon__part_at(t, node);
+    store_relaxed(&p->least, ticks);
+    store_relaxed(&p->most, ticks);
+    if (!p->window)
+        store_relaxed(&p->flags, p->flags | GNOMON__PART_ONCE);
+    store_relaxed(&p->first, add_relaxed(&first_order, 1) + 1);
+    if (!(p->flags & GNOMON__PART_TOUCHED))
+        list_touched(t, tree, node);
+}
+
+/* In a cell, with the one that was kept apart. */
+static void count_in_cell(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                          uint64_t ticks)
+{
+    gnomon__front *n = gnomon__front_at(t, node);
+    gnomon__part *p = gnomon__part_at(t, node);
+    int fits = widen(t, tree, node, gnomon__cell_of_ticks(p->least) >> 4,
+                     gnomon__cell_of_ticks(p->most) >> 4);
+    if (p->flags & GNOMON__PART_ONCE) {
+        store_relaxed(&p->flags, (uint16_t)(p->flags & ~GNOMON__PART_ONCE));
+        add_to_cell(t, p, n->total - ticks);
+    }
+    add_to_cell(t, p, ticks);
+    if (fits) { /* else the hot path would count into a cell that is not there */
+        store_relaxed(&n->min, p->least);
+        store_relaxed(&n->spread, p->most - p->least);
+    }
+}
+
+void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
+                        uint64_t ticks)
+{
+    gnomon__front *n = gnomon__front_at(t, node);
+    gnomon__part *p = gnomon__part_at(t, node);
+    if ((int64_t)ticks < 0) {
+        /* Counters of two processors may be a little apart, and one that began
+         * anew much. */
+        ticks = 0;
+        store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CLOCK));
+        gnomon__trouble(t, clock_back);
+    }
+    store_relaxed(&n->total, n->total + ticks);
+    if (!p->first) {
+        count_first(t, tree, node, ticks);
+        if (!p->window)
+            return;
+    }
+    if (ticks < p->least)
+        store_relaxed(&p->least, ticks);
+    if (ticks > p->most)
+        store_relaxed(&p->most, ticks);
+    count_in_cell(t, tree, node, ticks);
+}

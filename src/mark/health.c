@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What marks counted instead of failing, of all threads. */
+#include <string.h>
+
+#include "mark/thread.h"
+#include "platform/owner.h"
+
+void gnomon__trouble_add(gnomon__thread *t, size_t field)
+{
+    uint64_t *count = (void *)((char *)&t->health + field);
+    if (t == &gnomon__nobody)
+        add_relaxed(count, 1);
+    else
+        gnomon__word_add(count, 1);
+}
+
+void gnomon_health_get(gnomon_health *health)
+{
+    GNOMON__FORWARD_VOID(health(health));
+    gnomon_health all = {0};
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i <= total; i++) {
+        const gnomon__thread *t =
+            i < total ? load_acquire(&gnomon__threads[i]) : &gnomon__nobody;
+        all.threads += i < total && load_relaxed(&t->alive);
+#define ADD(field, text) all.field += load_relaxed(&t->health.field);
+        GNOMON_HEALTH(ADD)
+#undef ADD
+    }
+    all.mapped_bytes = load_relaxed(&gnomon__marks_arena.used);
+    all.heap_bytes = gnomon__heap_bytes();
+    uint32_t size = health->struct_size;
+    if (size > sizeof all) {
+        memset((char *)health + sizeof all, 0, size - sizeof all);
+        memcpy(health, &all, sizeof all);
+    } else {
+        memcpy(health, &all, size);
+    }
+    health->struct_size = size;
+}

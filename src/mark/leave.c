@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A hook that leaves gets a stop for each start that it saw, so that what hangs on
+ * its slots can be freed.
+ *
+ * From the moment its bit is shut no scope begins for it. Then each thread tells it
+ * of the scopes that are open there, at its next mark; for a thread that makes none
+ * it is done here, by copies, while the lock keeps its next mark waiting. Ranges
+ * belong to whoever takes the bit out of their mask first. Last, no thread may call
+ * it any more, and all are waited for. */
+#include "mark/frame.h"
+#include "mark/sink.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/os.h"
+
+#define PATIENCE_NS 1000000000ull
+#define NO_BARRIER_NS 1000000ull /* long beyond any store that is on its way */
+#define COPIES 32u
+
+static int give_up(void)
+{
+    return gnomon__fail(GNOMON_EBUSY,
+                        "a callback of the profiler has been running for a "
+                        "second: detach again when it is over");
+}
+
+static void barrier(void)
+{
+    if (!gnomon__os_barrier())
+        gnomon__os_sleep_ns(NO_BARRIER_NS);
+}
+
+/* Whether every thread has been seen outside marks, and so outside callbacks,
+ * since the barrier. Nothing inside a mark waits for us: no lock is held here. */
+static int callbacks_over(void)
+{
+    uint64_t start = gnomon__os_monotonic_ns();
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) {
+        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        uint64_t seen = load_acquire(&t->seq);
+        uint64_t pause = 1000;
+        while ((seen & 1) && load_acquire(&t->seq) == seen) {
+            if (gnomon__os_monotonic_ns() - start > PATIENCE_NS)
+                return 0;
+            gnomon__os_sleep_ns(pause);
+            pause = pause < 1000000 ? 2 * pause : pause;
+        }
+    }
+    return 1;
+}
+
+/* ---- What is open ---------------------------------------------------------------- */
+
+static void stop_copies(uint32_t bit, gnomon__unfinished *all, uint32_t count)
+{
+    const gnomon__sink *s = &gnomon__sinks[bit];
+    uint64_t now = s->times ? gnomon__clock_ns(gnomon__ticks()) : 0;
+    for (uint32_t i = 0; s->stop && i < count; i++) {
+        all[i].frame.flags |= GNOMON_FRAME_UNFINISHED;
+        all[i].frame.begin_ns =
+            s->times && all[i].begin ? gnomon__clock_ns(all[i].begin) : 0;
+        all[i].frame.end_ns = now;
+        s->stop(s->self, &all[i].frame, &all[i].slot);
+    }
+}
+
+/* Outside a mark, and its next one will take the lock: its frames stand still.
+ * The caller's own word is odd for the lock alone. */
+static int stands_still(const gnomon__thread *t)
+{
+    return !(load_acquire(&t->seq) & 1) || t == gnomon__here.thread;
+}
+
+/* 0: it has been inside one mark for long. */
+static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
+{
+    gnomon__unfinished copies[COPIES];
+    uint32_t n = COPIES;
+    uint64_t pause = 1000;
+    while (n == COPIES) {
+        gnomon__lock();
+        while (t->leave_serial != gnomon__leave_serial && !stands_still(t)) {
+            gnomon__unlock();
+            if (gnomon__os_monotonic_ns() > deadline)
+                return 0;
+            gnomon__os_sleep_ns(pause);
+            pause = pause < 1000000 ? 2 * pause : pause;
+            gnomon__lock();
+        }
+        /* Else it has told the hook itself, or is about to. */
+        n = 0;
+        if (t->leave_serial != gnomon__leave_serial) {
+            n = gnomon__frames_take(t, bit, copies, COPIES);
+            if (n < COPIES)
+                t->leave_serial = gnomon__leave_serial;
+        }
+        gnomon__unlock();
+        stop_copies(bit, copies, n);
+    }
+    return 1;
+}
+
+static void finish_ranges(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__unfinished copies[COPIES];
+    uint32_t from = 0, n;
+    do {
+        n = gnomon__ranges_take(t, bit, copies, COPIES, &from);
+        stop_copies(bit, copies, n);
+    } while (n == COPIES);
+}
+
+int gnomon__sink_finish(uint32_t bit)
+{
+    gnomon__sink_shut(bit);
+    barrier();
+    /* Who was inside a mark may have seen the bit open. */
+    if (!callbacks_over())
+        return give_up();
+    uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        if (!finish_scopes(t, bit, deadline))
+            return give_up();
+        finish_ranges(t, bit);
+    }
+    /* Who has begun to tell it by itself is through with that. */
+    return callbacks_over() ? GNOMON_OK : give_up();
+}
+
+int gnomon__sink_detach(uint32_t bit)
+{
+    int is_hook = !gnomon__sinks[bit].recorder;
+    int code = GNOMON_OK;
+    if (is_hook)
+        code = gnomon__sink_finish(bit);
+    else
+        gnomon__sink_shut(bit);
+    gnomon__sink_silence(bit); /* also where it is to be detached again */
+    if (is_hook && !code) {
+        barrier();
+        code = callbacks_over() ? GNOMON_OK : give_up();
+    }
+    if (!code)
+        gnomon__sink_free(bit);
+    return code;
+}

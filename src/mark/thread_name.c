@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Names of threads. A thread that took over the state of an ended one of its
+ * system's name does not rename what that did: it goes on in a state of its own
+ * name, or, inside a scope, keeps the old one. */
+#include <string.h>
+
+#include "mark/frame.h"
+#include "mark/region.h"
+#include "mark/tree.h"
+#include "mark/upcall.h"
+#include "platform/owner.h"
+
+/* Whether a scope, action or frame of the thread is open. */
+static int has_open(gnomon__thread *t)
+{
+    for (uint32_t at = t->actions; at;) {
+        const gnomon__action *a = gnomon__at(t, at);
+        if (a->token)
+            return 1;
+        at = a->next;
+    }
+    for (uint32_t rest = t->tree_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        if (gnomon__cursor_of(t, bit)->current != gnomon__tree_of(t, bit)->root)
+            return 1;
+    }
+    return t->frame_last != 0;
+}
+
+/* Names the calling thread, entered: returns its state, another one where others
+ * had this one before, or NULL, refused. `name` is kept. */
+static gnomon__thread *thread_rename(gnomon__thread *t, const char *name)
+{
+    int is_same = t->named && strcmp(t->name, name) == 0;
+    if (is_same || t->name == gnomon__ended_threads)
+        return t;
+    if (t->lives > 1) {
+        /* What threads before it did under this name stays under it. */
+        if (has_open(t))
+            return t;
+        gnomon__lock();
+        gnomon__thread_give_up(t);
+        gnomon__unlock();
+        t = gnomon__thread_enter(name);
+        if (!t || t->name == gnomon__ended_threads)
+            return t;
+    }
+    store_release(&t->name, name);
+    t->named = 1;
+    return t;
+}
+
+void gnomon_thread_name_n(const char *name, size_t length)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__here.thread, reentered);
+        return;
+    }
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return;
+    }
+    GNOMON__FORWARD_VOID(thread_name(name, length));
+    if (!load_relaxed(&gnomon_gate))
+        return; /* off: nothing is kept of threads */
+    const char *clean = gnomon__region_name(gnomon__region_intern(
+        gnomon__text_of(name, length),
+        gnomon__text_of("thread name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
+    int known = gnomon__here.thread != &gnomon__nobody;
+    gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(clean);
+    if (t)
+        t = thread_rename(t, clean);
+    if (!t)
+        return;
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
+    if (hooks) {
+        gnomon_thread_event event = {sizeof event, t->number, clean, t->os_id};
+        GNOMON__HOOKS_TELL(t, &t->attached, hooks, thread, &event);
+    }
+    gnomon__leave(t);
+}
+
+void gnomon_thread_name(const char *name)
+{
+    gnomon_thread_name_n(name, GNOMON_TO_NUL);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What marks off the hot path do to a call tree: its functions for the table of
+ * recorders. On the owning thread, its word odd. */
+#include "mark/tree_marks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mark/segment.h"
+#include "mark/tree.h"
+
+#define MAX_COUNTERS 256u
+
+/* ---- Scopes ------------------------------------------------------------------ */
+
+int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
+                       uint64_t token)
+{
+    uint32_t node = gnomon__tree_child(t, bit, key);
+    if (node)
+        gnomon__tree_open(t, bit, node, token, GNOMON__SEEN_SLOW);
+    return node != 0;
+}
+
+void gnomon__tree_begun(gnomon__thread *t, uint32_t bit, uint64_t ticks)
+{
+    uint32_t node = gnomon__cursor_of(t, bit)->current;
+    store_relaxed(&gnomon__front_at(t, node)->begin, ticks);
+}
+
+void gnomon__tree_end(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f)
+{
+    uint32_t node = gnomon__tree_find(t, bit, f->token);
+    if (node)
+        gnomon__tree_close(t, bit, node, f->end);
+}
+
+void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
+                              const gnomon__finished *f, uint32_t segment)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    uint64_t ticks = f->end - f->begin;
+    uint32_t node = gnomon__tree_range(t, bit, f->key);
+    if (!node)
+        return;
+    if (segment == t->segment ||
+        !gnomon__tree_carry_range(t, tree, node, segment, ticks)) {
+        if (segment != t->segment)
+            gnomon__trouble(t, late_lost);
+        gnomon__tree_add(t, tree, node, ticks);
+    }
+}
+
+void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f)
+{
+    uint32_t node = gnomon__tree_child(t, bit, f->key);
+    if (node)
+        gnomon__tree_count(t, gnomon__tree_of(t, bit), node, 0);
+}
+
+/* ---- Counters ---------------------------------------------------------------- */
+
+static gnomon__counter *counter_of(gnomon__thread *t, gnomon__tree *tree,
+                                   uint32_t key)
+{
+    for (uint32_t at = tree->counters; at;) {
+        gnomon__counter *c = gnomon__at(t, at);
+        if (c->key == key)
+            return c;
+        at = c->next;
+    }
+    uint32_t at = tree->counter_count < MAX_COUNTERS
+                      ? gnomon__tree_take(t, tree, 128, GNOMON__FOR_PATHS)
+                      : 0;
+    if (!at)
+        return NULL;
+    gnomon__counter *c = gnomon__at(t, at);
+    store_relaxed(&c->key, key);
+    store_relaxed(&c->next, tree->counters);
+    store_release(&tree->counters, at);
+    tree->counter_count++;
+    return c;
+}
+
+/* Doubles are stored through their bits: readers are on other threads. */
+static void store_double(double *to, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    store_relaxed((uint64_t *)(void *)to, bits);
+}
+
+/* What is not a number is counted apart: it would be all that is left of the sum
+ * and of both bounds. */
+void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double value)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    gnomon__counter *c = counter_of(t, tree, key);
+    if (tree->is_fresh)
+        gnomon__segment_mark(t->segment, gnomon__ticks());
+    if (!c) {
+        gnomon__trouble(t, lost_counters);
+        return;
+    }
+    gnomon__sums_of_samples *s = &c->bank[t->bank];
+    if (isnan(value)) {
+        bump_relaxed(&s->nans, 1);
+        return;
+    }
+    if (!s->count || value < s->min)
+        store_double(&s->min, value);
+    if (!s->count || value > s->max)
+        store_double(&s->max, value);
+    store_double(&s->sum, s->sum + value);
+    store_double(&s->last, value);
+    bump_relaxed(&s->count, 1);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Scopes that several call trees see, and no hook: the clock is read once for all,
+ * and no frame is kept, as each node knows who else saw its begin. While windows
+ * of several trees are open there is no hot tree: all have their cursor at
+ * home. */
+#include "mark/frame.h"
+#include "mark/hot.h"
+#include "mark/sink.h"
+
+/* The child of the cursor's node, by its guess, by the hash of paths, or the slow
+ * way. 0: the tree does not take it. */
+static inline uint32_t child_of(gnomon__thread *t, gnomon__tree *tree,
+                                uint32_t bit, uint32_t key)
+{
+    uint32_t node = tree->guess, parent = tree->cursor.current;
+    if (likely(gnomon__front_at(t, node)->key == key))
+        return node;
+    node = gnomon__index_find(t->base, t->ground + tree->index,
+                              4 * tree->index_count - 4, parent, key);
+    if (unlikely(!node || tree->is_fresh))
+        return gnomon__tree_child(t, bit, key);
+    gnomon__front *last = gnomon__front_at(t, tree->cursor.last);
+    uint32_t *followed = last->parent == parent
+                             ? &last->next
+                             : &gnomon__front_at(t, parent)->child;
+    store_relaxed(followed, node);
+    return node;
+}
+
+/* The innermost node of a tree. */
+static inline gnomon__front *innermost(gnomon__thread *t,
+                                       const gnomon__tree *tree)
+{
+    return gnomon__front_at(t, tree->cursor.current);
+}
+
+HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
+                                     uint64_t seq, gnomon__thread *t)
+{
+    gnomon__front *opened[GNOMON__BITS];
+    uint32_t m = mask & load_relaxed(&t->gate), n = 0;
+    uint32_t key = load_relaxed(&region->id);
+    uint64_t token = seq + 1;
+    for (uint32_t rest = m & t->tree_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        uint32_t node = child_of(t, tree, bit, key);
+        if (unlikely(!node))
+            continue;
+        gnomon__front *line = gnomon__front_at(t, node);
+        store_relaxed(&line->token, token);
+        store_relaxed(&line->seen, m | gnomon__seen_of(t, node));
+        store_relaxed(&tree->cursor.current, node);
+        tree->guess = line->child;
+        opened[n++] = line;
+    }
+    /* The end of what one of the others has innermost must look here. */
+    for (uint32_t rest = t->tree_bits & ~m; unlikely(rest); rest &= rest - 1)
+        gnomon__frame_inside(
+            innermost(t, gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest))));
+    uint64_t now = gnomon__ticks_counter();
+    for (uint32_t i = 0; i < n; i++)
+        store_relaxed(&opened[i]->begin, now);
+    store_release(&t->seq, seq + 2);
+    return n ? token : 0;
+}
+
+/* Who saw the begin of the innermost scope, by the first tree that did; 0: its end
+ * is not so simple. */
+static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
+{
+    uint32_t seen = 0;
+    for (uint32_t rest = t->tree_bits; rest && !seen; rest &= rest - 1) {
+        const gnomon__front *n =
+            innermost(t, gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest)));
+        seen = n->token == token ? n->seen : 0;
+    }
+    /* GNOMON__SEEN_SLOW, or who has left since */
+    return seen & ~(t->tree_bits | t->rider_bits) ? 0 : seen;
+}
+
+static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
+                                   gnomon__front *n, uint64_t now)
+{
+    uint32_t node = tree->cursor.current;
+    gnomon__tree_add(t, tree, node, now - n->begin);
+    store_relaxed(&n->token, 0);
+    store_relaxed(&n->seen, 0);
+    store_relaxed(&tree->cursor.current, n->parent);
+    tree->guess = n->next;
+    tree->cursor.last = node;
+}
+
+/* What the scope was, for riders. */
+static APART void trees_tell(gnomon__thread *t, uint32_t riders,
+                             const gnomon__front *n, uint64_t token,
+                             uint64_t now)
+{
+    gnomon__finished f = {
+        .token = token, .begin = n->begin, .end = now, .key = n->key};
+    for (; riders; riders &= riders - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(riders);
+        gnomon__recorder_of(t, bit)->end(t, bit, &f);
+    }
+}
+
+HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+{
+    gnomon__tree *trees[GNOMON__BITS];
+    uint32_t seen = seen_by(t, token), count = 0;
+    for (uint32_t rest = seen & t->tree_bits; rest; rest &= rest - 1) {
+        gnomon__tree *tree = gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest));
+        trees[count++] = tree;
+        seen = innermost(t, tree)->token == token ? seen : 0;
+    }
+    /* Or not the innermost in all of their trees; or begun while one was the hot
+     * tree, with riders beside it. */
+    if (unlikely(!seen || !count)) {
+        gnomon__slow_end(token, seq, t);
+        return;
+    }
+    uint64_t now = gnomon__ticks_counter();
+    const gnomon__front *first = innermost(t, trees[0]);
+    for (uint32_t i = 0; i < count; i++)
+        close_innermost(t, trees[i], innermost(t, trees[i]), now);
+    uint32_t riders = seen & t->rider_bits & load_relaxed(&t->attached);
+    if (unlikely(riders))
+        trees_tell(t, riders, first, token, now);
+    store_release(&t->seq, seq + 2);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From slices to sums. What a thread recorded in a segment is of the segment's
+ * stage, but for what it tells of executions that began in earlier ones: theirs is
+ * the stage in which they began. */
+#include "record/ledger.h"
+
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "mark/segment.h"
+#include "platform/memory.h"
+#include "record/device_stats.h"
+#include "record/slice.h"
+
+/* ---- Which stage ----------------------------------------------------------------- */
+
+/* NULL: no memory. */
+static gnomon__totals *late_of(gnomon__ledger *l, gnomon__stage_key stage)
+{
+    gnomon__late_parts *late = &l->late;
+    uint32_t i = 0;
+    while (i < late->count && late->of[i].stage.ordinal != stage.ordinal)
+        i++;
+    if (i == late->count) {
+        if (!gnomon__grow(&late->of, &late->room, i + 1, sizeof *late->of))
+            return NULL;
+        late->of[i].stage = stage;
+        late->count++;
+    }
+    return &late->of[i].totals;
+}
+
+/* Where what began in a segment is added up. */
+static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
+                                      int *is_late)
+{
+    gnomon__stage_key stage = gnomon__segments_stage(segment);
+    *is_late = stage.ordinal && stage.ordinal != l->ordinal;
+    return *is_late ? late_of(l, stage) : &l->open;
+}
+
+/* ---- Paths ------------------------------------------------------------------------- */
+
+static int keep_paths(gnomon__ledger *l, const gnomon__slice_thread *t)
+{
+    const gnomon__rows *r = &t->rows;
+    if (!gnomon__grow(&l->paths, &l->path_threads, t->thread + 1,
+                      sizeof *l->paths))
+        return 0;
+    gnomon__paths *paths = &l->paths[t->thread];
+    for (size_t i = 0; i < r->count; i++) {
+        const gnomon__row *row = &r->rows[i];
+        if (!gnomon__grow(&paths->of, &paths->room, row->number + 1,
+                          sizeof *paths->of))
+            return 0;
+        paths->of[row->number] = (gnomon__path){
+            row->key,
+            row->parent == GNOMON__NO_ROW ? 0 : r->rows[row->parent].number,
+            row->node_flags, 0};
+    }
+    return 1;
+}
+
+gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
+                                  uint32_t path)
+{
+    if (thread >= l->path_threads || path >= l->paths[thread].room)
+        return NULL;
+    gnomon__path *p = &l->paths[thread].of[path];
+    return p->key ? p : NULL;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------- */
+
+static uint32_t node_flags(const gnomon__row *row, int is_partial)
+{
+    uint32_t flags = is_partial ? GNOMON_NODE_PARTIAL : 0;
+    if (row->part_flags & GNOMON__PART_CROSSED)
+        flags |= GNOMON_NODE_CROSSED;
+    if (row->part_flags & GNOMON__PART_CLOCK)
+        flags |= GNOMON_NODE_CLOCK;
+    return flags;
+}
+
+/* The cell of ns in which the middle of a cell of ticks lies. */
+static uint32_t ns_cell(const gnomon__slice_thread *t, uint32_t cell)
+{
+    uint64_t low = gnomon_cell_low(cell), high = gnomon_cell_low(cell + 1);
+    return gnomon_cell_of(gnomon__slice_ns(t, low + (high - low) / 2));
+}
+
+static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
+                         const gnomon__row *row)
+{
+    const gnomon__row_cell *cells = t->rows.cells + row->cells;
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t k = 0; k < row->cell_count; k++) {
+        uint32_t octave = ns_cell(t, cells[k].cell) / GNOMON__CELLS;
+        low = octave < low ? octave : low;
+        high = octave > high ? octave : high;
+    }
+    if (!row->cell_count)
+        return 1;
+    if (!gnomon__total_hold(s, low, high))
+        return 0;
+    gnomon__total_bounds(s, gnomon__slice_ns(t, row->min),
+                         gnomon__slice_ns(t, row->max));
+    for (uint32_t k = 0; k < row->cell_count; k++)
+        gnomon__total_cell(s, ns_cell(t, cells[k].cell), cells[k].count);
+    return 1;
+}
+
+/* What of the row counts in the slice's own segment. */
+static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
+{
+    const gnomon__row *row = &t->rows.rows[i];
+    const gnomon__share *share = &t->shares[i];
+    int is_own_open =
+        row->is_on_chain && row->token && row->segment == t->rows.segment;
+    uint32_t flags = node_flags(row, share->is_partial != 0);
+    int leads = !row->count && !share->self_ns && !is_own_open;
+    if (leads && !flags)
+        return 1;
+    gnomon__total *s = leads ? gnomon__totals_lead(to, t->thread, row->number)
+                             : gnomon__totals_path(to, t->thread, row->number);
+    if (s)
+        s->flags |= flags;
+    if (leads) /* to others: it may have something in a stage of this name */
+        return s != NULL;
+    if (!s || !add_row_cells(s, t, row))
+        return 0;
+    s->total_ns += gnomon__slice_ns(t, row->total);
+    s->self_ns += share->self_ns;
+    gnomon__total_first(s, row->first);
+    return 1;
+}
+
+/* What is open since an earlier segment: its self time in this one. */
+static int add_earlier(gnomon__ledger *l, const gnomon__slice_thread *t,
+                       size_t i)
+{
+    int is_late;
+    const gnomon__row *row = &t->rows.rows[i];
+    gnomon__totals *to = segment_totals(l, row->segment, &is_late);
+    gnomon__total *s =
+        to ? gnomon__totals_path(to, t->thread, row->number) : NULL;
+    if (!s)
+        return 0;
+    s->self_ns += t->shares[i].earlier_self_ns;
+    s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
+    return 1;
+}
+
+static int add_late(gnomon__ledger *l, const gnomon__slice_thread *t,
+                    const gnomon__late *late)
+{
+    int is_late;
+    const gnomon__row *row = &t->rows.rows[late->row];
+    gnomon__totals *to = segment_totals(l, late->segment, &is_late);
+    gnomon__total *s =
+        to ? gnomon__totals_path(to, t->thread, row->number) : NULL;
+    uint64_t self = gnomon__slice_ns(t, late->self);
+    if (!s)
+        return 0;
+    s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
+    if (late->is_left) {
+        s->flags |= GNOMON_NODE_CROSSED;
+        s->self_ns += self;
+        return 1;
+    }
+    if (!gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self))
+        return 0;
+    gnomon__total_first(s, UINT64_MAX); /* after all that ended in the stage */
+    to->late += is_late != 0;
+    return 1;
+}
+
+static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
+{
+    for (size_t i = 0; i < t->rows.count; i++) {
+        const gnomon__row *row = &t->rows.rows[i];
+        if (!row->is_on_chain || !row->token)
+            continue;
+        if (!gnomon__grow(&l->opens, &l->open_room, l->open_count + 1,
+                          sizeof *l->opens))
+            return 0;
+        gnomon__stage_key stage = gnomon__segments_stage(row->segment);
+        if (!stage.ordinal)
+            stage.ordinal = l->ordinal;
+        l->opens[l->open_count++] =
+            (gnomon__open_path){t->thread, row->number, stage, row->begin};
+    }
+    return 1;
+}
+
+static int add_slice_thread(gnomon__ledger *l, const gnomon__slice_thread *t)
+{
+    const gnomon__rows *r = &t->rows;
+    int ok = keep_paths(l, t), is_late;
+    gnomon__totals *own = segment_totals(l, r->segment, &is_late);
+    gnomon__totals_thread *thread =
+        own ? gnomon__totals_thread_at(own, t->thread) : NULL;
+    ok = ok && thread;
+    if (ok)
+        thread->is_inexact |= !r->is_exact;
+    for (size_t i = 0; ok && i < r->counter_count; i++)
+        ok = gnomon__totals_counter(thread, &r->counters[i]);
+    for (size_t i = 0; ok && i < r->count; i++)
+        ok = add_row(own, t, i);
+    for (size_t i = 0; ok && i < r->edge_count; i++) {
+        const gnomon__row_edge *e = &r->edges[i];
+        const gnomon__total_edge edge = {
+            e->from_thread, e->from, t->thread, e->to, e->kind, 0, e->count};
+        ok = gnomon__totals_link(own, &edge);
+    }
+    for (size_t i = 0; ok && i < r->count; i++)
+        if (t->shares[i].earlier_self_ns)
+            ok = add_earlier(l, t, i);
+    for (size_t i = 0; ok && i < r->late_count; i++)
+        ok = add_late(l, t, &r->late[i]);
+    return ok && add_opens(l, t);
+}
+
+/* ---- Devices --------------------------------------------------------------------------- */
+
+static int add_device(gnomon__totals *to, const gnomon__device_path *path,
+                      const gnomon__total *total)
+{
+    gnomon__total *s =
+        to ? gnomon__totals_path(to, path->thread, path->number) : NULL;
+    if (s && !s->device)
+        s->device = gnomon__alloc(sizeof *s->device);
+    return s && s->device && gnomon__total_add(s->device, total);
+}
+
+/* The last stage's own reports are yet to come: they have it too. */
+static int take_device(void *context, const gnomon__device_path *path,
+                       const gnomon__total *total)
+{
+    int is_late;
+    gnomon__ledger *l = context;
+    gnomon__stage_key stage = gnomon__segments_stage(path->segment);
+    if (!stage.ordinal || stage.ordinal != l->closed_ordinal)
+        return add_device(segment_totals(l, path->segment, &is_late), path,
+                          total);
+    int ok = add_device(&l->closed, path, total);
+    return gnomon__grow(&l->names, &l->name_room, stage.name + 1,
+                        sizeof *l->names) &&
+           add_device(&l->names[stage.name], path, total) && ok;
+}
+
+/* ---- All of it --------------------------------------------------------------------------- */
+
+/* What was lost may have been of any stage that was looked at. */
+static void tell_short(gnomon__ledger *l)
+{
+    l->open.is_short = 1;
+    for (uint32_t i = 0; i < l->late.count; i++)
+        l->late.of[i].totals.is_short = 1;
+}
+
+static int add_slice(gnomon__ledger *l, const gnomon__slice *slice)
+{
+    int ok = 1;
+    l->open_count = 0;
+    for (size_t i = 0; i < slice->count; i++)
+        ok &= add_slice_thread(l, &slice->threads[i]);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+static void hold_segment(uint32_t segment)
+{
+    gnomon__segments_hold(segment);
+}
+
+int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
+{
+    gnomon__slice slice;
+    int code = gnomon__slice_take(&slice, bit, generation);
+    int added = add_slice(l, &slice);
+    code = code ? code : added;
+    if (code)
+        tell_short(l);
+    for (size_t i = 0; i < slice.count; i++) {
+        const gnomon__rows *r = &slice.threads[i].rows;
+        gnomon__segments_hold(r->segment);
+        for (size_t k = 0; k < r->count; k++)
+            if (r->rows[k].is_on_chain)
+                gnomon__segments_hold(r->rows[k].segment);
+    }
+    gnomon__ranges_open(hold_segment);
+    gnomon__slice_free(&slice);
+    return code;
+}
+
+int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation)
+{
+    return gnomon__device_stats_take(generation, 0, take_device, l)
+               ? GNOMON_OK
+               : GNOMON_ENOMEM;
+}
+
+/* ---- Copies -------------------------------------------------------------------------------- */
+
+static int copy_paths(gnomon__ledger *to, const gnomon__ledger *from)
+{
+    if (!gnomon__grow(&to->paths, &to->path_threads, from->path_threads,
+                      sizeof *to->paths))
+        return 0;
+    for (uint32_t i = 0; i < from->path_threads; i++) {
+        const gnomon__paths *p = &from->paths[i];
+        if (!gnomon__grow(&to->paths[i].of, &to->paths[i].room, p->room,
+                          sizeof *p->of))
+            return 0;
+        if (p->room)
+            memcpy(to->paths[i].of, p->of, p->room * sizeof *p->of);
+    }
+    return 1;
+}
+
+static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
+                       int with_names)
+{
+    int ok = !gnomon__totals_add(&to->open, &from->open);
+    for (uint32_t i = 0; ok && with_names && i < from->name_room; i++)
+        ok = gnomon__grow(&to->names, &to->name_room, i + 1,
+                          sizeof *to->names) &&
+             !gnomon__totals_add(&to->names[i], &from->names[i]);
+    for (uint32_t i = 0; ok && with_names && i < from->late.count; i++) {
+        const gnomon__late_part *part = &from->late.of[i];
+        gnomon__totals *late = late_of(to, part->stage);
+        ok = late && !gnomon__totals_add(late, &part->totals);
+    }
+    return ok;
+}
+
+int gnomon__ledger_look(gnomon__ledger *out, const gnomon__ledger *l,
+                        uint32_t bit, uint32_t generation, int with_names)
+{
+    gnomon__slice slice;
+    *out = (gnomon__ledger){.ordinal = l->ordinal,
+                            .closed_ordinal = l->closed_ordinal};
+    int code = gnomon__slice_look(&slice, bit, generation);
+    int ok = !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
+             !add_slice(out, &slice) &&
+             gnomon__device_stats_take(generation, 1, take_device, out);
+    gnomon__slice_free(&slice);
+    if (!ok)
+        gnomon__ledger_free(out);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+static int add_name(gnomon__ledger *l, uint32_t name,
+                    const gnomon__totals *from)
+{
+    return gnomon__grow(&l->names, &l->name_room, name + 1, sizeof *l->names)
+               ? gnomon__totals_add(&l->names[name], from)
+               : GNOMON_ENOMEM;
+}
+
+static void clear_late(gnomon__late_parts *late)
+{
+    for (uint32_t i = 0; i < late->count; i++)
+        gnomon__totals_free(&late->of[i].totals);
+    late->count = 0;
+}
+
+int gnomon__ledger_close(gnomon__ledger *l, uint32_t name, uint32_t next,
+                         uint64_t recorded_ns)
+{
+    gnomon__totals open = l->open;
+    gnomon__totals_clear(&l->closed);
+    l->open = l->closed;
+    l->closed = open;
+    l->closed.recorded_ns = recorded_ns;
+    l->closed_ordinal = l->ordinal;
+    l->ordinal = next;
+    int code = add_name(l, name, &l->closed),
+        settled = gnomon__ledger_settle(l);
+    return code ? code : settled;
+}
+
+int gnomon__ledger_settle(gnomon__ledger *l)
+{
+    int code = GNOMON_OK;
+    gnomon__late_parts late = l->late;
+    clear_late(&l->told);
+    l->late = l->told;
+    l->told = late;
+    for (uint32_t i = 0; i < late.count; i++) {
+        int added = add_name(l, late.of[i].stage.name, &late.of[i].totals);
+        code = code ? code : added;
+    }
+    return code;
+}
+
+void gnomon__ledger_free(gnomon__ledger *l)
+{
+    for (uint32_t i = 0; i < l->path_threads; i++)
+        gnomon__free(l->paths[i].of);
+    for (uint32_t i = 0; i < l->name_room; i++)
+        gnomon__totals_free(&l->names[i]);
+    clear_late(&l->late);
+    clear_late(&l->told);
+    gnomon__totals_free(&l->open);
+    gnomon__totals_free(&l->closed);
+    gnomon__free(l->late.of);
+    gnomon__free(l->told.of);
+    gnomon__free(l->paths);
+    gnomon__free(l->names);
+    gnomon__free(l->opens);
+    *l = (gnomon__ledger){0};
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Copies a thread's tree. The bank at rest stands still. The one in use is copied
+ * under the thread's sequence word: if the word stands still over the whole copy,
+ * all rows belong to one moment. Else each node is copied by itself until its own
+ * copy is of one moment, ten times at most; then field by field, and the rows say
+ * that they are not exact.
+ *
+ * Nodes are only ever added while a tree lives, and lists only grow at their
+ * heads, so what was taken first stays whole. A tree that is dropped meanwhile
+ * changes its generation: then the rows are thrown away. */
+#include "record/copying.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "mark/segment.h"
+#include "platform/clock.h"
+
+#define NODE_TRIES 10
+#define TREE_TRIES 3
+
+static pthread_mutex_t readers_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void gnomon__readers_lock(void)
+{
+    pthread_mutex_lock(&readers_mutex);
+}
+
+void gnomon__readers_unlock(void)
+{
+    pthread_mutex_unlock(&readers_mutex);
+}
+
+void gnomon__readers_forget(void)
+{
+    readers_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static int begin_copy(gnomon__copying *c, gnomon__rows *out,
+                      const gnomon__thread *t, uint32_t bit,
+                      uint32_t generation)
+{
+    int is_its = load_acquire(&t->generations[bit]) == generation;
+    uint32_t at = is_its ? load_relaxed(&t->states[bit]) : 0;
+    memset(out, 0, sizeof *out);
+    *c = (gnomon__copying){.out = out, .t = t, .bit = bit};
+    c->tree = at ? gnomon__at(t, at) : NULL;
+    return c->tree && load_acquire(&c->tree->generation) == generation;
+}
+
+int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
+                      uint32_t generation)
+{
+    gnomon__copying c;
+    if (!begin_copy(&c, out, t, bit, generation))
+        return GNOMON_OK;
+    c.is_live = 1;
+    for (int left = TREE_TRIES; left; left--) {
+        uint64_t word = gnomon__quiet_word(t);
+        c.bank = load_relaxed(&t->bank) & 1;
+        c.pending = load_relaxed(&t->pending) + c.bank * 64;
+        out->until = gnomon__ticks();
+        out->from = load_relaxed(&c.tree->since[c.bank]);
+        out->segment = load_relaxed(&c.tree->segment[c.bank]);
+        if (!gnomon__copy_rows(&c, left == 1 ? NODE_TRIES : 0) ||
+            !gnomon__copy_links(&c)) {
+            gnomon__rows_free(out);
+            return GNOMON_ENOMEM;
+        }
+        if (load_acquire(&c.tree->generation) != generation) {
+            gnomon__rows_free(out);
+            return GNOMON_OK;
+        }
+        if (gnomon__is_still(t, word))
+            break;
+        out->is_exact = 0;
+    }
+    out->is_there = 1;
+    return GNOMON_OK;
+}
+
+/* ---- The bank at rest ------------------------------------------------------------- */
+
+/* Its row has all cells that count, and maybe one that is in no window. */
+static void clear_node(gnomon__copying *c, const gnomon__row *row)
+{
+    gnomon__front *line = &gnomon__copied_node(c, row->node)->front[c->bank];
+    gnomon__part *p = &gnomon__copied_node(c, row->node)->part[c->bank];
+    uint64_t *count = gnomon__at(c->t, p->window);
+    for (uint32_t i = 0; p->window && i < row->cell_count; i++) {
+        uint32_t cell = c->out->cells[row->cells + i].cell -
+                        (uint32_t)p->low * GNOMON__CELLS;
+        if (cell < (uint32_t)p->room * GNOMON__CELLS)
+            store_relaxed(&count[cell], 0);
+    }
+    store_relaxed(&line->total, 0);
+    store_relaxed(&line->min, GNOMON__NO_MIN);
+    store_relaxed(&line->spread, 0);
+    store_relaxed(&p->first, 0);
+    store_relaxed(&p->adjust, 0);
+    store_relaxed(&p->bare, 0);
+    store_relaxed(&p->flags, 0);
+}
+
+/* Executions that were read go back to the thread, which takes them at its next
+ * cut. */
+static void return_carries(gnomon__copying *c, gnomon__tree *tree)
+{
+    uint32_t at = tree->ended[c->bank];
+    while (at) {
+        gnomon__carry *e = gnomon__at(c->t, at);
+        uint32_t next = e->next;
+        e->next = tree->returned;
+        tree->returned = at;
+        at = next;
+    }
+    store_relaxed(&tree->ended[c->bank], 0);
+}
+
+static void clear_bank(gnomon__copying *c, gnomon__tree *tree)
+{
+    for (size_t i = 0; i < c->out->count; i++)
+        clear_node(c, &c->out->rows[i]);
+    store_relaxed(&tree->touched[c->bank], 0);
+    tree->open_count[c->bank] = 0;
+    for (uint32_t at = load_acquire(&tree->counters); at;) {
+        gnomon__counter *counter = gnomon__at(c->t, at);
+        memset(&counter->bank[c->bank], 0, sizeof *counter->bank);
+        at = load_relaxed(&counter->next);
+    }
+}
+
+/* Its thread may make a larger table meanwhile, which the lock keeps off. */
+static int take_links(gnomon__copying *c, gnomon__tree *tree)
+{
+    gnomon__lock();
+    int ok = gnomon__copy_links(c);
+    gnomon__edge *edges = gnomon__at(c->t, tree->links);
+    for (size_t i = 0; ok && i < tree->link_room; i++)
+        store_relaxed(&edges[i].count[c->bank], 0);
+    if (ok)
+        return_carries(c, tree);
+    gnomon__unlock();
+    return ok;
+}
+
+int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
+                      uint32_t generation)
+{
+    gnomon__copying c;
+    if (!begin_copy(&c, out, t, bit, generation) ||
+        load_acquire(&t->segment) != gnomon__segment)
+        return GNOMON_OK; /* no tree; or not cut yet, and it may be at any time */
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    c.bank = !t->bank;
+    out->segment = tree->segment[c.bank];
+    if (!out->segment)
+        return GNOMON_OK; /* it came after the cut */
+    gnomon__heap_start(); /* not first under a lock */
+    int ok = gnomon__copy_rows(&c, 0) && take_links(&c, tree);
+    if (ok)
+        clear_bank(&c, tree);
+    out->is_there = out->is_exact = ok;
+    out->from = tree->since[c.bank];
+    out->until = tree->until[c.bank];
+    if (!ok)
+        gnomon__rows_free(out);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+void gnomon__rows_free(gnomon__rows *rows)
+{
+    gnomon__free(rows->rows);
+    gnomon__free(rows->cells);
+    gnomon__free(rows->late);
+    gnomon__free(rows->edges);
+    gnomon__free(rows->counters);
+    memset(rows, 0, sizeof *rows);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads what threads wrote, as plain rows in ticks: of the bank at rest after a
+ * cut, which is cleared by that; or of the bank in use, while its thread goes on.
+ * Takes no lock of theirs and makes none of them wait. */
+#ifndef GNOMON_RECORD_ROWS_H
+#define GNOMON_RECORD_ROWS_H
+
+#include "mark/tree.h"
+
+#define GNOMON__NO_ROW UINT32_MAX
+
+/* One node of a thread's tree, and what was recorded on it in a segment. */
+typedef struct gnomon__row {
+    uint32_t node;   /* offset in the arena: its identity */
+    uint32_t number; /* of the tree's nodes; parents have lower ones */
+    uint32_t parent; /* row; GNOMON__NO_ROW: outermost */
+    uint32_t key;
+    uint32_t node_flags; /* GNOMON__NODE_*; with _RANGES: it is one's */
+    uint32_t part_flags; /* GNOMON__PART_* */
+    uint64_t count;
+    uint64_t total, min, max; /* ticks */
+    uint64_t first;
+    int64_t adjust;
+    uint32_t cells; /* first of its cells in the table */
+    uint32_t cell_count;
+    /* Where it is on the chain of open scopes: */
+    uint32_t is_on_chain;
+    uint32_t segment; /* in which the open execution began */
+    uint64_t token;   /* 0: closed */
+    uint64_t begin;   /* ticks; of a closed one its end */
+    /* Of an execution that began in an earlier segment and ended in this one, what
+     * lay in this one: */
+    uint64_t carried; /* ticks that it was open */
+    uint64_t carried_self;
+} gnomon__row;
+
+typedef struct gnomon__row_cell {
+    uint32_t cell; /* of ticks */
+    uint32_t reserved;
+    uint64_t count;
+} gnomon__row_cell;
+
+/* An execution that ended in this segment, and counts in an earlier one. */
+typedef struct gnomon__late {
+    uint32_t row;
+    uint32_t segment;
+    uint64_t ticks; /* of all of it */
+    uint64_t self;  /* ticks: what is not in earlier segments' rows yet */
+    int is_left;    /* it did not finish: that alone counts */
+} gnomon__late;
+
+/* By numbers of nodes. */
+typedef struct gnomon__row_edge {
+    uint32_t from_thread, from;
+    uint32_t to, kind;
+    uint64_t count;
+} gnomon__row_edge;
+
+typedef struct gnomon__row_counter {
+    uint32_t key;
+    uint32_t reserved;
+    gnomon__sums_of_samples samples;
+} gnomon__row_counter;
+
+/* One thread's tree in one segment; parents before children. */
+typedef struct gnomon__rows {
+    gnomon__row *rows;
+    size_t count, room;
+    gnomon__row_cell *cells;
+    size_t cell_count, cell_room;
+    gnomon__late *late;
+    size_t late_count, late_room;
+    gnomon__row_edge *edges;
+    size_t edge_count, edge_room;
+    gnomon__row_counter *counters;
+    size_t counter_count, counter_room;
+    uint64_t from, until; /* ticks: the segment, up to its end or the copy */
+    uint32_t segment;     /* which it is */
+    int is_there;         /* the thread has such a tree */
+    int is_exact;         /* it did not mark meanwhile */
+} gnomon__rows;
+
+/* Copies what thread `t`'s tree for `bit`, of `generation`, has recorded in the
+ * segment that it is in. GNOMON_ENOMEM. Under the readers' lock. Free with
+ * gnomon__rows_free, which also fits zeroes. */
+int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
+                      uint32_t generation);
+
+/* Takes what the bank at rest holds, and clears it; nothing of a thread that is not
+ * cut yet. As above. Where memory is short nothing is cleared. In a control call,
+ * after gnomon__cut. */
+int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
+                      uint32_t generation);
+void gnomon__rows_free(gnomon__rows *rows);
+
+/* One reader at a time: they leave notes in the nodes. Whoever cuts holds it until
+ * what rests was taken, so that no reader finds half of it; and whoever changes
+ * what readers look at. Held over no callback; never taken by marks. */
+void gnomon__readers_lock(void);
+void gnomon__readers_unlock(void);
+/* In a forked child. */
+void gnomon__readers_forget(void);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Copies the rows of one bank: the nodes that were touched, those on the chain of
+ * open scopes, and all above them. The owner may be writing meanwhile: what was
+ * copied is looked at before it leads anywhere. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "record/copying.h"
+
+static uint32_t visits; /* of copies: which nodes one has met */
+
+/* ---- Vectors ------------------------------------------------------------------ */
+
+/* Room for `more` items behind *count; 0: no memory. */
+static int room_for(void *items, size_t *room, size_t need, size_t size)
+{
+    void **at = items;
+    size_t most = *room ? *room : 64;
+    if (need <= *room)
+        return 1;
+    while (most < need)
+        most *= 2;
+    void *more = gnomon__realloc(*at, most * size);
+    if (!more)
+        return 0;
+    *at = more;
+    *room = most;
+    return 1;
+}
+
+#define ROOM_FOR(r, items, n, room, more) \
+    room_for(&(r)->items, &(r)->room, (r)->n + (more), sizeof *(r)->items)
+
+/* Relaxed word by word: the owner may be writing. */
+static void copy_words(void *to, const void *from, size_t bytes)
+{
+    const uint64_t *in = from;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        uint64_t word = load_relaxed(&in[i]);
+        memcpy((char *)to + 8 * i, &word, sizeof word);
+    }
+}
+/* A torn copy must lead nowhere else. */
+static int is_node(uint32_t at)
+{
+    return at && !(at & 63) &&
+           (uint64_t)at + sizeof(gnomon__node) <=
+               load_relaxed(&gnomon__marks_arena.used);
+}
+
+/* ---- Which nodes ------------------------------------------------------------------ */
+
+/* The row of a node, added with all that are above it. GNOMON__NO_ROW: the root,
+ * the parent of ranges, or no memory, which *ok then says. */
+static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
+{
+    uint32_t row = GNOMON__NO_ROW, above = at, last = GNOMON__NO_ROW;
+    while (*ok && is_node(above) && above != c->tree->root &&
+           above != c->tree->ranges) {
+        gnomon__node *n = gnomon__copied_node(c, above);
+        int is_known = n->visit == visits;
+        if (!is_known) {
+            if (!ROOM_FOR(c->out, rows, count, room, 1)) {
+                *ok = 0;
+                return GNOMON__NO_ROW;
+            }
+            n->visit = visits;
+            n->row = (uint32_t)c->out->count;
+            c->out->rows[c->out->count++] =
+                (gnomon__row){.node = above,
+                              .number = load_relaxed(&n->number),
+                              .parent = GNOMON__NO_ROW,
+                              .key = load_relaxed(&n->front[0].key),
+                              .node_flags = load_relaxed(&n->flags)};
+        }
+        if (last != GNOMON__NO_ROW)
+            c->out->rows[last].parent = n->row;
+        row = row == GNOMON__NO_ROW ? n->row : row;
+        if (is_known)
+            return row;
+        last = n->row;
+        above = load_relaxed(&n->front[0].parent);
+    }
+    if (last != GNOMON__NO_ROW && above == c->tree->ranges)
+        c->out->rows[last].node_flags |= GNOMON__NODE_RANGES;
+    return row;
+}
+
+static gnomon__row *row_at(gnomon__copying *c, uint32_t node, int *ok)
+{
+    uint32_t row = note_row(c, node, ok);
+    return row == GNOMON__NO_ROW ? NULL : &c->out->rows[row];
+}
+
+static int add_touched(gnomon__copying *c)
+{
+    int ok = 1;
+    uint32_t at = load_acquire(&c->tree->touched[c->bank]);
+    while (ok && is_node(at)) {
+        note_row(c, at, &ok);
+        at = load_relaxed(&gnomon__copied_node(c, at)->part[c->bank].touched);
+    }
+    return ok;
+}
+
+/* What was open: at the cut, or now. */
+static int add_chain(gnomon__copying *c)
+{
+    int ok = 1;
+    gnomon__row *row;
+    if (!c->is_live) {
+        const gnomon__open_at_cut *open =
+            gnomon__at(c->t, c->tree->open_at_cut[c->bank]);
+        for (uint32_t i = 0; ok && i < c->tree->open_count[c->bank]; i++) {
+            if (!(row = row_at(c, open[i].node, &ok)))
+                continue;
+            row->is_on_chain = 1;
+            row->segment = open[i].segment;
+            row->token = open[i].token;
+            row->begin = open[i].begin;
+        }
+        return ok;
+    }
+    uint32_t hot = load_relaxed(&c->t->hot_bit);
+    uint32_t at = hot == c->bit ? load_acquire(&c->t->hot.current)
+                                : load_acquire(&c->tree->cursor.current);
+    for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
+        const gnomon__node *n = gnomon__copied_node(c, at);
+        const gnomon__front *line = &n->front[c->bank];
+        uint32_t carry = load_relaxed(&n->carry);
+        if ((row = row_at(c, at, &ok)) != NULL) {
+            row->is_on_chain = 1;
+            row->token = load_relaxed(&line->token);
+            row->begin = load_relaxed(&line->begin);
+            row->segment =
+                carry && is_node(carry & ~255u)
+                    ? load_relaxed(
+                          &((gnomon__carry *)gnomon__at(c->t, carry))->segment)
+                    : load_relaxed(&c->tree->segment[c->bank]);
+        }
+        at = load_relaxed(&line->parent);
+    }
+    return ok;
+}
+
+static int add_ended(gnomon__copying *c)
+{
+    gnomon__rows *r = c->out;
+    int ok = 1;
+    uint32_t at = load_acquire(&c->tree->ended[c->bank]);
+    while (ok && at) {
+        const gnomon__carry *e = gnomon__at(c->t, at);
+        uint32_t row = note_row(c, load_relaxed(&e->node), &ok);
+        ok = ok && ROOM_FOR(r, late, late_count, late_room, 1);
+        if (ok && row != GNOMON__NO_ROW) {
+            uint64_t self = load_relaxed(&e->self);
+            r->late[r->late_count++] = (gnomon__late){
+                row, load_relaxed(&e->segment), load_relaxed(&e->ticks), self,
+                load_relaxed(&e->is_left) != 0};
+            if (!load_relaxed(&e->is_range)) {
+                r->rows[row].carried += load_relaxed(&e->inside);
+                r->rows[row].carried_self += self;
+            }
+        }
+        at = load_relaxed(&e->next);
+    }
+    return ok;
+}
+
+/* ---- What they hold ---------------------------------------------------------------- */
+
+static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
+                     uint64_t count)
+{
+    r->cells[r->cell_count++] = (gnomon__row_cell){cell, 0, count};
+    row->cell_count++;
+    row->count += count;
+}
+
+/* Executions that found no cell, and the one that needed none, are put where a
+ * mean one would be. */
+static void add_bare(gnomon__rows *r, gnomon__row *row, uint64_t bare)
+{
+    if (!bare)
+        return;
+    uint64_t mean = row->total / (row->count + bare);
+    mean = mean < row->min ? row->min : mean > row->max ? row->max : mean;
+    uint32_t cell = gnomon__cell_of_ticks(mean);
+    for (uint32_t i = 0; i < row->cell_count; i++) {
+        gnomon__row_cell *at = &r->cells[row->cells + i];
+        if (at->cell == cell) {
+            at->count += bare;
+            row->count += bare;
+            return;
+        }
+    }
+    add_cell(r, row, cell, bare);
+}
+
+/* The node's bank as it is at this moment; every number is checked before it leads
+ * anywhere, since the copy may be torn. 0: no memory. */
+static int copy_node(gnomon__copying *c, gnomon__row *row)
+{
+    gnomon__rows *r = c->out;
+    gnomon__front line;
+    gnomon__part p;
+    copy_words(&line, &gnomon__copied_node(c, row->node)->front[c->bank],
+               sizeof line);
+    copy_words(&p, &gnomon__copied_node(c, row->node)->part[c->bank], sizeof p);
+    r->cell_count = row->cells;
+    row->cell_count = 0;
+    row->count = 0;
+    if (!ROOM_FOR(r, cells, cell_count, cell_room,
+                  (size_t)GNOMON__OCTAVES * GNOMON__CELLS + 1))
+        return 0;
+    row->total = p.first ? line.total : 0;
+    row->min = p.first ? p.least : 0;
+    row->max = p.first ? p.most : 0;
+    row->first = p.first;
+    row->adjust = p.adjust;
+    row->part_flags = p.flags;
+    if (row->is_on_chain && c->is_live) {
+        row->token = line.token;
+        row->begin = line.begin;
+    }
+    uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
+    uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
+    if (p.first && p.window && p.low + p.room <= GNOMON__OCTAVES &&
+        (uint64_t)p.window + p.room * GNOMON__OCTAVE_BYTES <=
+            load_relaxed(&gnomon__marks_arena.used)) {
+        /* A histogram is coarser where memory was spent: all of it counts, also
+         * where the window, which may be an earlier segment's, has none of these
+         * durations. */
+        uint32_t last = (uint32_t)p.low + p.room - 1;
+        if (low < p.low || high > last || p.bare) {
+            low = p.low;
+            high = last;
+        }
+        const uint64_t *count = gnomon__at(c->t, p.window);
+        for (uint32_t i = (low - p.low) * GNOMON__CELLS;
+             i < (high + 1 - p.low) * GNOMON__CELLS; i++) {
+            uint64_t n = load_relaxed(&count[i]) +
+                         (c->pending == p.window + 8 * i && c->pending);
+            if (n)
+                add_cell(r, row, p.low * GNOMON__CELLS + i, n);
+        }
+    }
+    add_bare(r, row, p.first ? p.bare + !!(p.flags & GNOMON__PART_ONCE) : 0);
+    return 1;
+}
+
+/* Fields of different moments: none may contradict another. */
+static void agree(gnomon__row *row)
+{
+    if (!row->count)
+        row->min = row->max = row->total = 0;
+    if (row->max > row->total)
+        row->max = row->total;
+    if (row->min > row->max)
+        row->min = row->max;
+}
+
+static int copy_nodes(gnomon__copying *c, int tries)
+{
+    gnomon__rows *r = c->out;
+    r->is_exact = 1;
+    r->cell_count = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        gnomon__row *row = &r->rows[i];
+        row->cells = (uint32_t)r->cell_count;
+        int is_done = 0;
+        for (int left = tries; !is_done; left--) {
+            uint64_t word = tries ? gnomon__quiet_word(c->t) : 0;
+            if (!copy_node(c, row))
+                return 0;
+            is_done = !tries || gnomon__is_still(c->t, word);
+            if (!is_done && !left) {
+                r->is_exact = 0;
+                is_done = 1;
+                agree(row);
+            }
+        }
+    }
+    return 1;
+}
+
+static int copy_counters(gnomon__copying *c)
+{
+    gnomon__rows *r = c->out;
+    uint32_t at = load_acquire(&c->tree->counters);
+    while (at) {
+        const gnomon__counter *from = gnomon__at(c->t, at);
+        if (!ROOM_FOR(r, counters, counter_count, counter_room, 1))
+            return 0;
+        gnomon__row_counter *to = &r->counters[r->counter_count];
+        to->key = load_relaxed(&from->key);
+        copy_words(&to->samples, &from->bank[c->bank], sizeof to->samples);
+        r->counter_count += to->samples.count || to->samples.nans;
+        at = load_relaxed(&from->next);
+    }
+    return 1;
+}
+
+int gnomon__copy_links(gnomon__copying *c)
+{
+    gnomon__rows *r = c->out;
+    /* The room first: the table is never smaller than the room read before. */
+    uint32_t room = load_acquire(&c->tree->link_room);
+    const gnomon__edge *edges = gnomon__at(c->t, load_acquire(&c->tree->links));
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < room; i++) {
+        uint32_t from = load_acquire(&edges[i].from);
+        uint64_t count = load_relaxed(&edges[i].count[c->bank]);
+        if (!is_node(from) || !count)
+            continue;
+        ok = ROOM_FOR(r, edges, edge_count, edge_room, 1);
+        if (ok)
+            r->edges[r->edge_count++] = (gnomon__row_edge){
+                load_relaxed(&gnomon__copied_node(c, from)->thread),
+                load_relaxed(&gnomon__copied_node(c, from)->number),
+                load_relaxed(&gnomon__copied_node(c, load_relaxed(&edges[i].to))
+                                  ->number),
+                load_relaxed(&edges[i].kind), count};
+    }
+    return ok;
+}
+
+/* ---- The whole ------------------------------------------------------------------ */
+
+static int row_order(const void *a, const void *b)
+{
+    uint32_t x = ((const gnomon__row *)a)->number,
+             y = ((const gnomon__row *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Parents before children: by number. The rows' own numbers follow. */
+static int order_rows(gnomon__copying *c)
+{
+    gnomon__rows *r = c->out;
+    size_t bytes = (r->count + 1) * sizeof(uint32_t);
+    uint32_t *moved = gnomon__alloc(bytes);
+    if (!moved)
+        return 0;
+    if (r->count > 1)
+        qsort(r->rows, r->count, sizeof *r->rows, row_order);
+    for (size_t i = 0; i < r->count; i++) {
+        gnomon__node *n = gnomon__copied_node(c, r->rows[i].node);
+        moved[n->row] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (r->rows[i].parent != GNOMON__NO_ROW)
+            r->rows[i].parent = moved[r->rows[i].parent];
+    for (size_t i = 0; i < r->late_count; i++)
+        r->late[i].row = moved[r->late[i].row];
+    gnomon__free(moved);
+    return 1;
+}
+
+int gnomon__copy_rows(gnomon__copying *c, int tries)
+{
+    gnomon__rows *r = c->out;
+    r->count = r->late_count = r->edge_count = r->counter_count = 0;
+    visits++;
+    return add_touched(c) && add_chain(c) && add_ended(c) &&
+           copy_nodes(c, tries) && copy_counters(c) && order_rows(c);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Entries in the order of segments. A range may end between a cut and the look at
+ * what is open, on a thread that is read at the next cut: so each is kept for one
+ * cut more than it was seen at. */
+#include "record/segments.h"
+
+#include "mark/segment.h"
+#include "platform/memory.h"
+#include "record/totals.h"
+
+#define RECENT 4u
+
+typedef struct segment_entry {
+    uint32_t segment;
+    uint32_t held; /* the cut at which it was */
+    gnomon__stage_key stage;
+} segment_entry;
+
+static segment_entry *entries;
+static uint32_t segment_count, segment_room;
+static uint32_t cuts; /* looks at what is open */
+
+int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
+{
+    if (!gnomon__grow(&entries, &segment_room, segment_count + 1,
+                      sizeof *entries))
+        return GNOMON_ENOMEM;
+    entries[segment_count++] =
+        (segment_entry){segment, cuts, {.ordinal = ordinal}};
+    return GNOMON_OK;
+}
+
+void gnomon__segments_name(const gnomon__stage_key *stage)
+{
+    for (uint32_t i = segment_count; i-- > 0;)
+        if (entries[i].stage.ordinal == stage->ordinal)
+            entries[i].stage = *stage;
+        else if (entries[i].stage.ordinal < stage->ordinal)
+            return;
+}
+
+static segment_entry *entry_of(uint32_t segment)
+{
+    uint32_t low = 0, high = segment_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (entries[middle].segment < segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < segment_count && entries[low].segment == segment
+               ? &entries[low]
+               : NULL;
+}
+
+gnomon__stage_key gnomon__segments_stage(uint32_t segment)
+{
+    const segment_entry *e = entry_of(segment);
+    return e ? e->stage : (gnomon__stage_key){0};
+}
+
+void gnomon__segments_hold(uint32_t segment)
+{
+    segment_entry *e = entry_of(segment);
+    if (e)
+        e->held = cuts;
+}
+
+void gnomon__segments_sweep(void)
+{
+    uint32_t kept = 0, total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) /* one may have been left behind */
+        gnomon__segments_hold(load_relaxed(&gnomon__threads[i]->segment));
+    for (uint32_t i = 0; i < segment_count; i++)
+        if (entries[i].held + 1 >= cuts || i + RECENT >= segment_count)
+            entries[kept++] = entries[i];
+    segment_count = kept;
+    cuts++;
+}
+
+void gnomon__segments_clear(void)
+{
+    gnomon__free(entries);
+    gnomon__segments_inherit();
+}
+
+void gnomon__segments_inherit(void)
+{
+    gnomon__inherited(entries);
+    entries = NULL;
+    segment_count = segment_room = 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Slices of all threads. */
+#include "record/slice.h"
+
+#include "mark/sink.h"
+#include "platform/memory.h"
+
+static int take(gnomon__slice *out, uint32_t bit, uint32_t generation,
+                int is_live)
+{
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    *out = (gnomon__slice){.bit = bit, .generation = generation};
+    out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
+    int code = out->threads ? GNOMON_OK : GNOMON_ENOMEM;
+    for (uint32_t i = 0; out->threads && i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        gnomon__slice_thread *s = &out->threads[out->count];
+        *s = (gnomon__slice_thread){.thread = i};
+        int its = gnomon__sinks[bit].recorder->collect(s, t, bit, generation,
+                                                       is_live);
+        code = code ? code : its;
+        if (its || !s->rows.is_there) {
+            gnomon__rows_free(&s->rows);
+            gnomon__free(s->shares);
+        } else {
+            out->count++;
+        }
+    }
+    return code;
+}
+
+int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation)
+{
+    return take(out, bit, generation, 0);
+}
+
+int gnomon__slice_look(gnomon__slice *out, uint32_t bit, uint32_t generation)
+{
+    return take(out, bit, generation, 1);
+}
+
+void gnomon__slice_free(gnomon__slice *slice)
+{
+    for (size_t i = 0; slice->threads && i < slice->count; i++) {
+        gnomon__rows_free(&slice->threads[i].rows);
+        gnomon__free(slice->threads[i].shares);
+    }
+    gnomon__free(slice->threads);
+    *slice = (gnomon__slice){0};
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What one path came to. Its histogram is a window of octaves, as wide as what
+ * was seen. */
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "platform/memory.h"
+#include "record/totals.h"
+
+int gnomon__grow(void *items, uint32_t *room, uint32_t need, size_t size)
+{
+    void **at = items;
+    uint32_t most = *room ? *room : 8;
+    if (need <= *room)
+        return 1;
+    while (most < need)
+        most *= 2;
+    char *more = gnomon__realloc(*at, most * size);
+    if (!more)
+        return 0;
+    memset(more + *room * size, 0, (most - *room) * size);
+    *at = more;
+    *room = most;
+    return 1;
+}
+
+int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high)
+{
+    if (s->room && s->low <= low && high < (uint32_t)s->low + s->room)
+        return 1;
+    if (s->room) {
+        uint32_t last = (uint32_t)s->low + s->room - 1;
+        low = s->low < low ? s->low : low;
+        high = last > high ? last : high;
+    }
+    uint32_t room = high - low + 1;
+    uint64_t *cells = gnomon__alloc(room * GNOMON__CELLS * sizeof *cells);
+    if (!cells)
+        return 0;
+    if (s->room)
+        memcpy(cells + (s->low - low) * GNOMON__CELLS, s->cells,
+               s->room * GNOMON__CELLS * sizeof *cells);
+    gnomon__free(s->cells);
+    s->cells = cells;
+    s->low = (uint16_t)low;
+    s->room = (uint16_t)room;
+    return 1;
+}
+
+void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count)
+{
+    uint16_t octave = (uint16_t)(cell / GNOMON__CELLS);
+    if (!s->count || octave < s->least)
+        s->least = octave;
+    if (!s->count || octave > s->most)
+        s->most = octave;
+    s->cells[cell - s->low * GNOMON__CELLS] += count;
+    s->count += count;
+}
+
+void gnomon__total_bounds(gnomon__total *s, uint64_t min_ns, uint64_t max_ns)
+{
+    if (!s->count || min_ns < s->min_ns)
+        s->min_ns = min_ns;
+    if (max_ns > s->max_ns)
+        s->max_ns = max_ns;
+}
+
+void gnomon__total_first(gnomon__total *s, uint64_t first)
+{
+    if (first && (!s->first || first < s->first))
+        s->first = first;
+}
+
+int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns)
+{
+    uint32_t cell = gnomon_cell_of(ns);
+    if (!gnomon__total_hold(s, cell / GNOMON__CELLS, cell / GNOMON__CELLS))
+        return 0;
+    gnomon__total_bounds(s, ns, ns);
+    gnomon__total_cell(s, cell, 1);
+    s->total_ns += ns;
+    s->self_ns += self_ns;
+    return 1;
+}
+
+int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
+{
+    if (from->device && !to->device &&
+        !(to->device = gnomon__alloc(sizeof *to->device)))
+        return 0;
+    if (from->count && !gnomon__total_hold(to, from->least, from->most))
+        return 0;
+    if (from->device && !gnomon__total_add(to->device, from->device))
+        return 0;
+    if (from->count)
+        gnomon__total_bounds(to, from->min_ns, from->max_ns);
+    uint32_t below = from->low * GNOMON__CELLS;
+    uint32_t end = from->count ? (from->most + 1u) * GNOMON__CELLS : 0;
+    for (uint32_t i = from->least * GNOMON__CELLS; i < end; i++)
+        if (from->cells[i - below])
+            gnomon__total_cell(to, i, from->cells[i - below]);
+    to->total_ns += from->total_ns;
+    to->self_ns += from->self_ns;
+    to->flags |= from->flags;
+    to->is_there |= from->is_there;
+    gnomon__total_first(to, from->first);
+    return 1;
+}
+
+void gnomon__total_clear(gnomon__total *s)
+{
+    if (s->device)
+        gnomon__total_free(s->device);
+    if (s->count)
+        memset(s->cells + (s->least - s->low) * GNOMON__CELLS, 0,
+               (s->most - s->least + 1u) * GNOMON__CELLS * sizeof *s->cells);
+    s->count = s->total_ns = s->self_ns = s->min_ns = s->max_ns = s->first = 0;
+    s->flags = s->is_touched = s->is_there = 0;
+    s->device = NULL;
+}
+
+void gnomon__total_empty(gnomon__total *s)
+{
+    if (s->device)
+        gnomon__total_free(s->device);
+    gnomon__free(s->cells);
+    *s = (gnomon__total){0};
+}
+
+void gnomon__total_free(gnomon__total *s)
+{
+    if (!s)
+        return;
+    gnomon__total_empty(s);
+    gnomon__free(s);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Adding up. Numbers of paths lead straight to what is kept of them, so a stage
+ * costs what was touched in it, and so does forgetting it. */
+#include "record/totals.h"
+
+#include <string.h>
+
+#include "platform/memory.h"
+
+#define FIRST_EDGES 32u
+
+/* ---- Paths ------------------------------------------------------------------ */
+
+gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
+                                                uint32_t thread)
+{
+    if (!gnomon__grow(&t->threads, &t->thread_count, thread + 1,
+                      sizeof *t->threads))
+        return NULL;
+    t->threads[thread].is_there = 1;
+    return &t->threads[thread];
+}
+
+gnomon__total *gnomon__totals_lead(gnomon__totals *t, uint32_t thread,
+                                   uint32_t number)
+{
+    gnomon__totals_thread *at = gnomon__totals_thread_at(t, thread);
+    if (!at || !gnomon__grow(&at->of, &at->room, number + 1, sizeof *at->of) ||
+        !gnomon__grow(&at->touched, &at->touched_room, at->touched_count + 1,
+                      sizeof *at->touched))
+        return NULL;
+    gnomon__total *s = at->of[number];
+    if (!s && !(s = at->of[number] = gnomon__alloc(sizeof *s)))
+        return NULL;
+    if (!s->is_touched) {
+        s->is_touched = 1;
+        at->touched[at->touched_count++] = number;
+    }
+    return s;
+}
+
+gnomon__total *gnomon__totals_path(gnomon__totals *t, uint32_t thread,
+                                   uint32_t number)
+{
+    gnomon__total *s = gnomon__totals_lead(t, thread, number);
+    if (s)
+        s->is_there = 1;
+    return s;
+}
+
+const gnomon__total *gnomon__totals_find(const gnomon__totals *t,
+                                         uint32_t thread, uint32_t number)
+{
+    if (thread >= t->thread_count || number >= t->threads[thread].room)
+        return NULL;
+    const gnomon__total *s = t->threads[thread].of[number];
+    return s && s->is_touched ? s : NULL;
+}
+
+/* ---- Counters ---------------------------------------------------------------- */
+
+static void add_samples(gnomon__sums_of_samples *to,
+                        const gnomon__sums_of_samples *from)
+{
+    to->nans += from->nans;
+    if (!from->count)
+        return;
+    if (!to->count || from->min < to->min)
+        to->min = from->min;
+    if (!to->count || from->max > to->max)
+        to->max = from->max;
+    to->last = from->last;
+    to->sum += from->sum;
+    to->count += from->count;
+}
+
+int gnomon__totals_counter(gnomon__totals_thread *t,
+                           const gnomon__row_counter *from)
+{
+    uint32_t i = 0;
+    while (i < t->counter_count && t->counters[i].key != from->key)
+        i++;
+    if (i == t->counter_count) {
+        if (!gnomon__grow(&t->counters, &t->counter_room, i + 1,
+                          sizeof *t->counters))
+            return 0;
+        t->counters[i] = (gnomon__row_counter){.key = from->key};
+        t->counter_count++;
+    }
+    add_samples(&t->counters[i].samples, &from->samples);
+    return 1;
+}
+
+/* ---- Links --------------------------------------------------------------------- */
+
+static gnomon__total_edge *edge_place(gnomon__total_edge *edges, uint32_t room,
+                                      const gnomon__total_edge *e)
+{
+    uint64_t h = ((uint64_t)e->from << 32 | e->to) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ e->from_thread ^ (uint64_t)e->to_thread << 16 ^ e->kind) *
+        0x9e3779b97f4a7c15ull;
+    uint32_t at = (uint32_t)(h >> 32) & (room - 1);
+    while (edges[at].from &&
+           memcmp(&edges[at], e, offsetof(gnomon__total_edge, count)) != 0)
+        at = (at + 1) & (room - 1);
+    return &edges[at];
+}
+
+static int grow_edges(gnomon__totals *t)
+{
+    uint32_t room = t->edge_room ? 2 * t->edge_room : FIRST_EDGES;
+    gnomon__total_edge *more = gnomon__alloc(room * sizeof *more);
+    if (!more)
+        return 0;
+    for (uint32_t i = 0; i < t->edge_room; i++)
+        if (t->edges[i].from)
+            *edge_place(more, room, &t->edges[i]) = t->edges[i];
+    gnomon__free(t->edges);
+    t->edges = more;
+    t->edge_room = room;
+    return 1;
+}
+
+int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e)
+{
+    if (2 * (t->edge_count + 1) > t->edge_room && !grow_edges(t))
+        return 0;
+    gnomon__total_edge *at = edge_place(t->edges, t->edge_room, e);
+    if (at->from) {
+        at->count += e->count;
+    } else {
+        *at = *e;
+        t->edge_count++;
+    }
+    return 1;
+}
+
+/* ---- The whole -------------------------------------------------------------------- */
+
+static int add_thread(gnomon__totals *to, uint32_t thread,
+                      const gnomon__totals_thread *from)
+{
+    gnomon__totals_thread *t = gnomon__totals_thread_at(to, thread);
+    int ok = t != NULL;
+    if (ok)
+        t->is_inexact |= from->is_inexact;
+    for (uint32_t i = 0; ok && i < from->counter_count; i++)
+        ok = gnomon__totals_counter(t, &from->counters[i]);
+    for (uint32_t i = 0; ok && i < from->touched_count; i++) {
+        uint32_t number = from->touched[i];
+        gnomon__total *s = gnomon__totals_lead(to, thread, number);
+        ok = s && gnomon__total_add(s, from->of[number]);
+    }
+    return ok;
+}
+
+int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
+{
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < from->thread_count; i++)
+        if (from->threads[i].is_there)
+            ok = add_thread(to, i, &from->threads[i]);
+    for (uint32_t i = 0; ok && i < from->edge_room; i++)
+        if (from->edges[i].from)
+            ok = gnomon__totals_link(to, &from->edges[i]);
+    to->recorded_ns += from->recorded_ns;
+    to->late += from->late;
+    to->is_short |= from->is_short | !ok;
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+void gnomon__totals_clear(gnomon__totals *t)
+{
+    for (uint32_t i = 0; i < t->thread_count; i++) {
+        gnomon__totals_thread *at = &t->threads[i];
+        for (uint32_t k = 0; k < at->touched_count; k++)
+            gnomon__total_clear(at->of[at->touched[k]]);
+        at->touched_count = at->counter_count = 0;
+        at->is_there = at->is_inexact = 0;
+    }
+    if (t->edge_count)
+        memset(t->edges, 0, t->edge_room * sizeof *t->edges);
+    t->edge_count = 0;
+    t->recorded_ns = t->late = 0;
+    t->is_short = 0;
+}
+
+void gnomon__totals_free(gnomon__totals *t)
+{
+    for (uint32_t i = 0; i < t->thread_count; i++) {
+        gnomon__totals_thread *at = &t->threads[i];
+        for (uint32_t k = 0; k < at->room; k++)
+            gnomon__total_free(at->of[k]);
+        gnomon__free(at->of);
+        gnomon__free(at->touched);
+        gnomon__free(at->counters);
+    }
+    gnomon__free(t->threads);
+    gnomon__free(t->edges);
+    *t = (gnomon__totals){0};
+}

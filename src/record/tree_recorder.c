@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The call tree as a recorder: what it does with marks is in mark/tree_marks.c; here
+ * is how its rows become shares.
+ *
+ * Durations round down, sums after adding up, so that a node is never shorter
+ * than its children: self is what remains. */
+#include "mark/tree_marks.h"
+#include "platform/memory.h"
+#include "record/slice.h"
+
+/* ---- Time on the chain ----------------------------------------------------------- */
+
+static uint64_t since_begin(const gnomon__rows *r, uint64_t begin)
+{
+    uint64_t from = begin > r->from ? begin : r->from;
+    return r->until > from ? r->until - from : 0;
+}
+
+static void cross_row(gnomon__row *row, int64_t ticks)
+{
+    row->adjust += ticks;
+    row->part_flags |= GNOMON__PART_CROSSED;
+}
+
+static gnomon__row *above(gnomon__rows *r, const gnomon__row *row)
+{
+    return row->parent == GNOMON__NO_ROW ? NULL : &r->rows[row->parent];
+}
+
+/* What is open and outlived a parent: as if it ended now, by the rule of
+ * gnomon__tree_close, on the copy. */
+static void settle_open(gnomon__rows *r)
+{
+    for (size_t i = r->count; i-- > 0;) {
+        gnomon__row *row = &r->rows[i], *p = above(r, row);
+        if (!row->is_on_chain || !row->token || !p || p->token ||
+            !p->is_on_chain)
+            continue;
+        uint64_t covered = since_begin(r, p->begin);
+        cross_row(p, (int64_t)covered);
+        for (p = above(r, p); p; p = above(r, p)) {
+            if (p->token) {
+                cross_row(p, -(int64_t)covered);
+                break;
+            }
+            uint64_t its = since_begin(r, p->begin);
+            cross_row(p, its < covered ? -(int64_t)(covered - its) : 0);
+            covered = its < covered ? its : covered;
+        }
+    }
+}
+
+/* ---- Shares ------------------------------------------------------------------------ */
+
+static uint64_t open_ticks(const gnomon__rows *r, const gnomon__row *row)
+{
+    return row->is_on_chain && row->token ? since_begin(r, row->begin) : 0;
+}
+
+static int began_earlier(const gnomon__rows *r, const gnomon__row *row)
+{
+    return row->is_on_chain && row->token && row->segment != r->segment;
+}
+
+/* The time of this segment in which the path was open. */
+static uint64_t whole_ns(const gnomon__slice_thread *t, const gnomon__row *row)
+{
+    return gnomon__slice_ns(t, row->total + row->carried +
+                                   open_ticks(&t->rows, row));
+}
+
+static uint64_t not_below_zero(uint64_t ns)
+{
+    return (int64_t)ns < 0 ? 0 : ns; /* rounding, or a copy in motion */
+}
+
+static void share_self(gnomon__slice_thread *t, size_t i)
+{
+    const gnomon__row *row = &t->rows.rows[i];
+    gnomon__share *s = &t->shares[i];
+    uint64_t adjust = gnomon__slice_ns(
+        t, row->adjust < 0 ? 0 - (uint64_t)row->adjust : (uint64_t)row->adjust);
+    uint64_t self = row->adjust < 0 ? s->self_ns - adjust : s->self_ns + adjust;
+    if (row->node_flags & GNOMON__NODE_RANGES)
+        self = 0;
+    if (began_earlier(&t->rows, row)) {
+        s->earlier_self_ns = not_below_zero(self);
+        s->self_ns = 0;
+    } else {
+        uint64_t carried = gnomon__slice_ns(t, row->carried_self);
+        s->self_ns = not_below_zero(self - carried);
+    }
+    if (!row->carried && !began_earlier(&t->rows, row))
+        return;
+    s->is_partial = 1;
+    /* It began anew at the cut, where no memory was left to tell of it. */
+    if (row->parent != GNOMON__NO_ROW)
+        t->shares[row->parent].is_partial = 1;
+}
+
+static int share_out(gnomon__slice_thread *t)
+{
+    gnomon__rows *r = &t->rows;
+    t->shares = gnomon__alloc((r->count + 1) * sizeof *t->shares);
+    if (!t->shares)
+        return 0;
+    settle_open(r);
+    for (size_t i = 0; i < r->count; i++)
+        t->shares[i].self_ns = whole_ns(t, &r->rows[i]);
+    /* Children before parents: each is whole when it is taken from above; modulo
+     * 2^64, put right below. */
+    for (size_t i = r->count; i-- > 0;) {
+        const gnomon__row *row = &r->rows[i];
+        if (row->parent != GNOMON__NO_ROW)
+            t->shares[row->parent].self_ns -= whole_ns(t, row);
+    }
+    for (size_t i = 0; i < r->count; i++)
+        share_self(t, i);
+    return 1;
+}
+
+/* ---- The table's entry ------------------------------------------------------------ */
+
+static int collect(gnomon__slice_thread *out, gnomon__thread *t, uint32_t bit,
+                   uint32_t generation, int is_live)
+{
+    int code = is_live ? gnomon__rows_copy(&out->rows, t, bit, generation)
+                       : gnomon__rows_take(&out->rows, t, bit, generation);
+    if (code || !out->rows.is_there)
+        return code;
+    out->rate = gnomon__clock_rate(out->rows.from, out->rows.until);
+    return share_out(out) ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+const gnomon__recorder gnomon__tree_recorder = {
+    .name = "tree",
+    .is_tree = 1,
+    .adopt = gnomon__tree_adopt,
+    .drop = gnomon__tree_drop,
+    .cut = gnomon__tree_cut,
+    .abandon = gnomon__tree_abandon,
+    .begin = gnomon__tree_begin,
+    .begun = gnomon__tree_begun,
+    .end = gnomon__tree_end,
+    .range = gnomon__tree_count_range,
+    .mark = gnomon__tree_mark,
+    .sample = gnomon__tree_sample,
+    .collect = collect,
+};

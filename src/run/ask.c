@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* When somebody asks: a summary, or a snapshot. A summary is the profiler's, and so a
+ * control call. A snapshot is ours alone: any thread takes one at any time, also
+ * while a control call waits for that thread. */
+#include "platform/error.h"
+#include "platform/owner.h"
+#include "run/run.h"
+
+static int not_attached(gnomon__text name)
+{
+    if (!name.at)
+        name = gnomon__text_of("(null)", GNOMON_TO_NUL);
+    return gnomon__fail(GNOMON_ENOENT, "no profiler '%.*s' is attached",
+                        (int)(name.length < 256 ? name.length : 256), name.at);
+}
+
+/* NULL, and GNOMON_OK: it records none. */
+static int look_at(gnomon__model **out, const gnomon__attachment *a,
+                   int by_name)
+{
+    *out = NULL;
+    return gnomon__attachment_has_tree(a)
+               ? gnomon__snapshot_live(out, a->view, by_name)
+               : GNOMON_OK;
+}
+
+int gnomon_summary_n(const char *profiler, size_t length,
+                     const gnomon_writer *out)
+{
+    GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
+    gnomon__text name = gnomon__text_of(profiler, length);
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__run_ready();
+    gnomon__devices_read(0);
+    gnomon__model *m = NULL;
+    gnomon__buffer b;
+    gnomon__attachment *a = gnomon__attachment_named(name);
+    gnomon__buffer_init(&b, a);
+    if (!a) {
+        code = not_attached(name);
+    } else if (!out || !out->write) {
+        code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
+    } else {
+        gnomon__readers_lock();
+        code = look_at(&m, a, (a->profiler.wants & GNOMON_WANT_RUN) != 0);
+        gnomon__readers_unlock();
+    }
+    if (!code && a && a->profiler.summary)
+        code = gnomon__summarize(a, m ? &m->base : NULL, &b);
+    if (m)
+        gnomon_profile_free(&m->base);
+    gnomon__control_leave();
+    /* The caller's own code, outside: it may call us. */
+    if (!code && b.length && out && out->write)
+        code = out->write(out, b.text, b.length);
+    gnomon__buffer_free(&b);
+    return code;
+}
+
+int gnomon_summary(const char *profiler, const gnomon_writer *out)
+{
+    return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
+}
+
+/* Whoever is the first to ask reads $GNOMON; and what devices are through with is
+ * read where nobody else is at it. */
+static int make_ready(void)
+{
+    int code = gnomon__control_check();
+    if (code || gnomon__control_is_inside())
+        return code;
+    if (!gnomon__run_is_ready()) {
+        code = gnomon__control_enter();
+        if (code)
+            return code;
+    } else if (!gnomon__control_try()) {
+        return GNOMON_OK;
+    }
+    gnomon__run_ready();
+    gnomon__devices_read(0);
+    gnomon__control_leave();
+    return GNOMON_OK;
+}
+
+int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
+                      int all_stages)
+{
+    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
+    if (!out)
+        return GNOMON_EINVAL;
+    *out = NULL;
+    gnomon__text name = gnomon__text_of(profiler, length);
+    int code = make_ready();
+    if (code)
+        return code;
+    gnomon__model *m = NULL;
+    gnomon__heap_start(); /* not first under a lock */
+    gnomon__readers_lock();
+    const gnomon__attachment *a = gnomon__attachment_named(name);
+    code = a ? look_at(&m, a, all_stages) : not_attached(name);
+    if (!code && !m)
+        code = gnomon__fail(GNOMON_ESTATE, "%s records no profile",
+                            a->profiler.name);
+    gnomon__readers_unlock();
+    if (m)
+        *out = &m->base;
+    return code;
+}
+
+int gnomon_snapshot(gnomon_profile **out, const char *profiler, int all_stages)
+{
+    return gnomon_snapshot_n(out, profiler, GNOMON_TO_NUL, all_stages);
+}

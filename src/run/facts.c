@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a profile says of the run and of its stages: of the one that was closed last,
+ * of the open one, or of all by their names. Under the readers' lock, so that any
+ * thread may ask while control calls go on. */
+#include <string.h>
+
+#include "mark/segment.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "run/run.h"
+
+/* The run's part. GNOMON_ENOMEM and a text. */
+static int take_run(gnomon__facts *f)
+{
+    memset(f, 0, sizeof *f);
+    gnomon__run_describe(&f->run.run);
+    size_t length = gnomon__spec_resolved(NULL, 0);
+    f->spec = gnomon__alloc(length + 1);
+    if (!f->spec)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
+    gnomon__spec_resolved(f->spec, length + 1);
+    f->run.run.spec = f->spec;
+    f->run.metadata = gnomon__metadata_all(&f->run.metadata_count);
+    gnomon__step_lock();
+    f->run.step_count = gnomon__steps_last(f->last_steps);
+    gnomon__step_unlock();
+    f->run.steps = f->last_steps;
+    f->run.open = gnomon__stage_ordinal();
+    return GNOMON_OK;
+}
+
+static int one_stage(gnomon__facts *f, const gnomon__stage_fact *stage)
+{
+    f->stages = gnomon__alloc(sizeof *f->stages);
+    if (!f->stages)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
+    f->stages[0] = *stage;
+    f->run.stages = f->stages;
+    f->run.stage_count = 1;
+    return GNOMON_OK;
+}
+
+void gnomon__facts_free(gnomon__facts *f)
+{
+    gnomon__ledger_free(&f->ledger);
+    gnomon__total_empty(&f->open_steps);
+    gnomon__free(f->spec);
+    gnomon__free(f->stages);
+    memset(f, 0, sizeof *f);
+}
+
+/* ---- A stage that is over ------------------------------------------------------------ */
+
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
+{
+    gnomon__facts f;
+    gnomon__stage_fact stage = *gnomon__stage_reported();
+    *out = NULL;
+    gnomon__readers_lock();
+    stage.totals = &v->ledger.closed;
+    int code = take_run(&f);
+    if (!code)
+        code = one_stage(&f, &stage);
+    f.run.open = stage.key.ordinal; /* nothing of the next one is in it */
+    if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
+        code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
+    gnomon__readers_unlock();
+    gnomon__facts_free(&f);
+    return code;
+}
+
+int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
+                          uint32_t which)
+{
+    gnomon__facts f;
+    *out = NULL;
+    if (which >= v->ledger.told.count)
+        return GNOMON_OK;
+    gnomon__readers_lock();
+    const gnomon__late_part *part = &v->ledger.told.of[which];
+    const gnomon__stage_fact stage = {
+        .name = gnomon__stages_named(part->stage.name)->name,
+        .key = part->stage,
+        .count = 1,
+        .is_over = 1,
+        .totals = &part->totals};
+    int code = take_run(&f);
+    if (!code)
+        code = one_stage(&f, &stage);
+    if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
+        code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
+    gnomon__readers_unlock();
+    gnomon__facts_free(&f);
+    return code;
+}
+
+/* ---- All of their names --------------------------------------------------------------- */
+
+/* One that is not over yet is the last of its name. */
+static int join_open(gnomon__facts *f, gnomon__stage_fact *s,
+                     const gnomon__stage_fact *open)
+{
+    uint64_t begin_ns = s->count ? s->key.begin_ns : open->key.begin_ns;
+    if (s->steps && s->steps->count &&
+        !gnomon__total_add(&f->open_steps, s->steps))
+        return 0;
+    s->name = open->name;
+    s->key = open->key;
+    s->key.begin_ns = begin_ns;
+    s->is_over = 0;
+    s->steps = &f->open_steps;
+    s->count++;
+    return 1;
+}
+
+/* In the order of their begins. */
+static void sort_stages(gnomon__facts *f)
+{
+    for (size_t i = 1; i < f->run.stage_count; i++) {
+        gnomon__stage_fact s = f->stages[i];
+        size_t at = i;
+        for (; at && f->stages[at - 1].key.begin_ns > s.key.begin_ns; at--)
+            f->stages[at] = f->stages[at - 1];
+        f->stages[at] = s;
+    }
+}
+
+/* Stages by their names, with `open`, which is not over; NULL: there is none. */
+static int list_names(gnomon__facts *f, uint32_t only,
+                      const gnomon__stage_fact *open)
+{
+    uint32_t n = 0;
+    while (gnomon__stages_named(n))
+        n++;
+    f->stages = gnomon__alloc((n + 1) * sizeof *f->stages);
+    if (!f->stages)
+        return GNOMON_ENOMEM;
+    for (uint32_t i = 0; i <= n; i++) {
+        const gnomon__named_stages *name = gnomon__stages_named(i);
+        int is_open = open && i == open->key.name;
+        if ((only != GNOMON__ALL_NAMES && only != i) ||
+            (!is_open && (!name || !name->count)))
+            continue;
+        gnomon__stage_fact *s = &f->stages[f->run.stage_count++];
+        *s = (gnomon__stage_fact){.key.name = i, .is_over = 1};
+        if (name) {
+            s->name = name->name;
+            s->key = (gnomon__stage_key){name->ordinal, i, name->begin_ns,
+                                         name->end_ns};
+            s->count = name->count;
+            s->steps = &name->steps;
+        }
+        if (is_open && !join_open(f, s, open))
+            return GNOMON_ENOMEM;
+    }
+    sort_stages(f);
+    f->run.stages = f->stages;
+    f->run.by_name = 1;
+    return GNOMON_OK;
+}
+
+static void find_totals(gnomon__facts *f, const gnomon__ledger *ledger)
+{
+    static const gnomon__totals nothing;
+    for (size_t i = 0; i < f->run.stage_count; i++) {
+        uint32_t name = f->stages[i].key.name;
+        f->stages[i].totals =
+            name < ledger->name_room ? &ledger->names[name] : &nothing;
+    }
+}
+
+int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
+                           uint32_t name)
+{
+    gnomon__facts f;
+    const gnomon__stage_fact *reported = gnomon__stage_reported();
+    *out = NULL;
+    gnomon__readers_lock();
+    int code = take_run(&f);
+    if (!code && reported->steps && !reported->is_over &&
+        !gnomon__total_add(&f.open_steps, reported->steps))
+        code = GNOMON_ENOMEM;
+    if (!code)
+        code = list_names(
+            &f, name, reported->name && !reported->is_over ? reported : NULL);
+    if (!code) {
+        find_totals(&f, &v->ledger);
+        code = gnomon__snapshot(out, &v->ledger, &f.run);
+    }
+    gnomon__readers_unlock();
+    gnomon__facts_free(&f);
+    return code ? gnomon__fail(code, "no memory for a profile") : code;
+}
+
+/* ---- What goes on --------------------------------------------------------------------- */
+
+static int describe_open(gnomon__facts *f, gnomon__stage_fact *stage)
+{
+    gnomon__step_lock();
+    gnomon__stage_describe(stage);
+    uint64_t now = gnomon__ticks();
+    int ok =
+        gnomon__steps_copy(&f->open_steps, gnomon__stage_begin_ticks(now), now);
+    gnomon__step_unlock();
+    stage->steps = &f->open_steps;
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+static int look(gnomon__model **out, gnomon__view *v, int by_name)
+{
+    gnomon__facts f;
+    gnomon__stage_fact open;
+    int code = take_run(&f);
+    if (!code)
+        code = describe_open(&f, &open);
+    uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
+    if (!code)
+        code = gnomon__ledger_look(&f.ledger, &v->ledger, v->tree_bit,
+                                   v->generation, by_name);
+    if (!code && by_name) {
+        int is_due = gnomon__stage_is_due();
+        code = list_names(&f, GNOMON__ALL_NAMES, is_due ? &open : NULL);
+        if (!code)
+            code = is_due ? gnomon__ledger_close(&f.ledger, open.key.name, 0,
+                                                 recorded)
+                          : gnomon__ledger_settle(&f.ledger);
+        find_totals(&f, &f.ledger);
+    } else if (!code) {
+        open.totals = &f.ledger.open;
+        f.ledger.open.recorded_ns = recorded;
+        code = one_stage(&f, &open);
+    }
+    if (!code)
+        code = gnomon__snapshot(out, &f.ledger, &f.run);
+    gnomon__facts_free(&f);
+    return code ? gnomon__fail(GNOMON_ENOMEM, "no memory for a profile") : code;
+}
+
+int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name)
+{
+    *out = NULL;
+    gnomon__heap_start(); /* not first under a lock */
+    return look(out, v, by_name);
+}

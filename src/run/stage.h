@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Stages and their steps. They change in control calls, under the readers' lock and
+ * the lock of steps (window.c). */
+#ifndef GNOMON_RUN_STAGE_H
+#define GNOMON_RUN_STAGE_H
+
+#include "profile/snapshot.h"
+
+/* All stages of one name that are over. */
+typedef struct gnomon__named_stages {
+    char *name;
+    uint32_t count;
+    uint32_t ordinal;          /* of the last one */
+    uint64_t begin_ns, end_ns; /* of the first and the last */
+    gnomon__total steps;
+} gnomon__named_stages;
+
+/* ---- stage.c ---------------------------------------------------------------------- */
+
+/* Of the one that is reported, else of the open one; NULL: unnamed. */
+const char *gnomon__stage_name(void);
+uint32_t gnomon__stage_ordinal(void);
+int gnomon__stage_was_opened(void);
+/* Ticks of its first mark, one too high; 0: none. And of its begin, as of now. */
+uint64_t gnomon__stage_first_mark(void);
+uint64_t gnomon__stage_begin_ticks(uint64_t now);
+/* Whether anything was marked or opened since the stage before ended. */
+int gnomon__stage_is_due(void);
+/* Ends the stage, named or not, with its reports. */
+void gnomon__stage_over(void);
+/* The same, and what else is to be said when a run ends. */
+void gnomon__run_over(void);
+/* It goes on, but profilers of specs report, as they are about to go. */
+void gnomon__stage_report_specs(void);
+void gnomon__stage_reports_over(void);
+/* The open stage up to now, without its steps and totals. Under the readers'
+ * lock. */
+void gnomon__stage_describe(gnomon__stage_fact *stage);
+/* All of the name at `place`, 0, 1, ..., are reported from now on: whether there are
+ * any; below 0: no such place. *is_last: there are none of those behind it. */
+int gnomon__stage_report_named(uint32_t place, int *is_last);
+/* The one whose reports are written. In control calls. */
+const gnomon__stage_fact *gnomon__stage_reported(void);
+/* The stages of a run that is over are forgotten, where no tree holds any. */
+void gnomon__stages_restart(void);
+
+/* ---- stage_names.c: under the readers' lock ---------------------------------------- */
+
+/* The number of a name, made if it is new. Past 1023 names all are one, "(other)";
+ * without memory they have none. */
+uint32_t gnomon__stage_name_number(const char *name);
+/* The same of one that need not be there: then what its number would be. */
+uint32_t gnomon__stage_name_find(const char *name);
+/* The stage is over: its name has it from now on. */
+void gnomon__stage_names_add(const gnomon__stage_fact *s);
+/* 0, 1, ...; NULL: there are no more. */
+const gnomon__named_stages *gnomon__stages_named(uint32_t number);
+uint32_t gnomon__stage_name_count(void);
+/* At a run's end; in a forked child, where `frees` is 0: its parent's are left. */
+void gnomon__stage_names_clear(int frees);
+
+/* ---- step.c: under the lock of steps ------------------------------------------------ */
+
+/* How many are over in the open stage. Any time. */
+uint64_t gnomon__stage_steps(void);
+/* The stage began at these ticks, and so its first step. */
+void gnomon__steps_begin(uint64_t ticks);
+/* The statistics of the open stage, in ns, kept until the next call of either; and it
+ * is over. */
+const gnomon__total *gnomon__steps_look(uint64_t begin, uint64_t now);
+const gnomon__total *gnomon__steps_end(uint64_t begin, uint64_t now);
+int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
+/* The last GNOMON__LAST_STEPS of the run; how many. */
+size_t gnomon__steps_last(gnomon__step_fact *out);
+void gnomon__steps_restart(void);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Steps: what a program says is over, and the statistics of it. Under the lock of
+ * steps, which is held for some dozens of nanoseconds. */
+#include <string.h>
+
+#include "device/timers.h"
+#include "gnomon/profile.h"
+#include "mark/frame.h"
+#include "mark/tree.h"
+#include "mark/upcall.h"
+#include "platform/clock.h"
+#include "platform/owner.h"
+#include "run/run.h"
+
+/* Of the open stage, in ticks. */
+static struct {
+    uint64_t count, total, min, max;
+    uint64_t cells[GNOMON__NS_CELLS];
+} stage_steps;
+
+static gnomon__step_fact last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
+static uint64_t steps_kept;  /* in the ring's count, all stages */
+static uint64_t steps_over;  /* in the open stage */
+static uint64_t step_number; /* of the open step */
+static uint64_t step_begin;
+static gnomon__total told_steps; /* of the stage that is reported, in ns */
+
+uint64_t gnomon__stage_steps(void)
+{
+    return load_relaxed(&steps_over);
+}
+
+static void begin_step(uint64_t number, uint64_t ticks)
+{
+    step_number = number;
+    step_begin = ticks;
+    store_relaxed(&gnomon__step_under_way, number);
+}
+
+void gnomon__steps_begin(uint64_t ticks)
+{
+    step_begin = ticks;
+}
+
+/* ---- Statistics ------------------------------------------------------------------ */
+
+/* Each cell becomes that in which its middle lies. 0: no memory for all. */
+static int convert(gnomon__total *out, uint64_t rate)
+{
+    gnomon__total_clear(out);
+    for (uint32_t i = 0; i < GNOMON__NS_CELLS; i++) {
+        if (!stage_steps.cells[i])
+            continue;
+        uint64_t from = gnomon_cell_low(i), to = gnomon_cell_low(i + 1);
+        uint32_t cell =
+            gnomon_cell_of(gnomon__line_scale(from + (to - from) / 2, rate));
+        uint32_t octave = cell / GNOMON__CELLS;
+        if (!gnomon__total_hold(out, octave, octave))
+            return 0;
+        gnomon__total_cell(out, cell, stage_steps.cells[i]);
+    }
+    if (!out->count)
+        return 1;
+    out->min_ns = gnomon__line_scale(stage_steps.min, rate);
+    out->max_ns = gnomon__line_scale(stage_steps.max, rate);
+    out->total_ns = out->self_ns = gnomon__line_scale(stage_steps.total, rate);
+    return 1;
+}
+
+const gnomon__total *gnomon__steps_look(uint64_t begin, uint64_t now)
+{
+    if (!convert(&told_steps, gnomon__clock_rate(begin, now)))
+        gnomon__total_clear(&told_steps);
+    return &told_steps;
+}
+
+const gnomon__total *gnomon__steps_end(uint64_t begin, uint64_t now)
+{
+    gnomon__steps_look(begin, now);
+    memset(&stage_steps, 0, sizeof stage_steps);
+    store_relaxed(&steps_over, 0);
+    begin_step(0, 0);
+    return &told_steps;
+}
+
+int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
+{
+    return convert(out, gnomon__clock_rate(begin, now));
+}
+
+size_t gnomon__steps_last(gnomon__step_fact *out)
+{
+    size_t n = 0;
+    uint64_t oldest =
+        steps_kept < GNOMON__LAST_STEPS ? 0 : steps_kept - GNOMON__LAST_STEPS;
+    for (uint64_t i = oldest; i < steps_kept; i++) {
+        out[n] = last_steps[i % GNOMON__LAST_STEPS];
+        out[n].begin_ns = gnomon__clock_ns(out[n].begin_ns);
+        out[n].end_ns = gnomon__clock_ns(out[n].end_ns);
+        n++;
+    }
+    return n;
+}
+
+void gnomon__steps_restart(void)
+{
+    memset(&stage_steps, 0, sizeof stage_steps);
+    steps_kept = 0;
+    store_relaxed(&steps_over, 0);
+    begin_step(0, 0);
+}
+
+/* ---- A step --------------------------------------------------------------------- */
+
+/* Under the lock. Statistics of the finished one, the ring, the next one. Returns
+ * the finished one. */
+static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
+{
+    uint64_t first = gnomon__stage_first_mark();
+    if (!stage_steps.count && first &&
+        (!gnomon__stage_was_opened() || first - 1 < step_begin))
+        step_begin = first - 1;
+    if (now < step_begin) /* another thread's step, later, came first */
+        now = step_begin;
+    if (!step_begin) /* of no stage, and nothing was marked */
+        step_begin = now;
+    uint64_t d = now - step_begin;
+    if (!stage_steps.count || d < stage_steps.min)
+        stage_steps.min = d;
+    if (!stage_steps.count || d > stage_steps.max)
+        stage_steps.max = d;
+    stage_steps.count++;
+    stage_steps.total += d;
+    stage_steps.cells[gnomon__cell_of_ticks(d)]++;
+    int32_t phase = GNOMON_PHASE_RECORD;
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->scheduled)
+            phase = v->phase;
+    gnomon__step_fact done = {gnomon__stage_ordinal(), phase, step_number,
+                              step_begin, now};
+    last_steps[steps_kept++ % GNOMON__LAST_STEPS] = done;
+    store_relaxed(&steps_over, steps_over + 1);
+    begin_step(given ? number : step_number + 1, now);
+    return done;
+}
+
+static void tell_recorders(const gnomon__thread *t,
+                           const gnomon__step_fact *done, uint64_t now)
+{
+    uint32_t rest = load_relaxed(&t->attached) & t->recorder_bits;
+    for (; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        const gnomon__recorder *r = gnomon__recorder_of(t, bit);
+        if (r->step)
+            r->step(bit, done->number, now);
+    }
+}
+
+static void tell_hooks(gnomon__thread *t, const gnomon__step_fact *done,
+                       uint32_t untold)
+{
+    uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
+    if (!hooks)
+        return;
+    gnomon_step_event event = {sizeof event, t->number, done->number,
+                               gnomon__clock_ns(done->begin_ns),
+                               gnomon__clock_ns(done->end_ns)};
+    GNOMON__HOOKS_TELL(t, &t->attached, hooks, step, &event);
+    gnomon__hooks_enter(t, &t->attached, hooks);
+    gnomon__windows_tell(untold, &t->attached);
+    gnomon__hooks_leave(t);
+}
+
+void gnomon_step_slow(uint64_t number, int given)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__here.thread, reentered);
+        return;
+    }
+    if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
+        !gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return;
+    }
+    GNOMON__FORWARD_VOID(step(number, given));
+    if (!load_relaxed(&gnomon_gate))
+        return;
+    gnomon__thread *t = gnomon__enter();
+    if (!t)
+        return;
+    gnomon__repair(t, (uintptr_t)__builtin_frame_address(0));
+    uint64_t now = gnomon__ticks();
+    gnomon__step_lock();
+    gnomon__step_fact done = count_step(now, number, given);
+    uint32_t untold = gnomon__windows_move(steps_over, 0);
+    gnomon__step_unlock();
+    gnomon__clock_anchor();
+    gnomon__timers_step();
+    tell_recorders(t, &done, now);
+    tell_hooks(t, &done, untold);
+    gnomon__leave(t);
+}
