@@ -63,10 +63,13 @@ enum bench_mode {
     BENCH_TWO_HOOKS,
     BENCH_FOUR_HOOKS,
     BENCH_TREE_AND_HOOK,
-    BENCH_NVTX,     /* nvtx, and a tool that counts */
-    BENCH_CUDA,     /* cuda, and a driver that does nothing */
-    BENCH_NVTX_OFF, /* nvtx, and a tool that does not listen */
-    BENCH_FLIP,     /* simple, with a window that opens at every other step */
+    BENCH_NVTX,      /* nvtx, and a tool that counts */
+    BENCH_CUDA,      /* cuda, and a driver that does nothing */
+    BENCH_NVTX_OFF,  /* nvtx, and a tool that does not listen */
+    BENCH_FLIP,      /* simple, with a window that opens at every other step */
+    BENCH_TWO_VIEWS, /* simple, and advanced with a filter */
+    BENCH_RING_OPEN, /* simple, and a recorder that is no tree, in a ... */
+    BENCH_RING_CLOSED, /* ... window of its own that is open, or closed */
     BENCH_MODES
 };
 
@@ -151,6 +154,14 @@ int bench_guard(bench_table *t);
 /* Runs the planted faults: 0 if each of them shows. */
 int bench_selftest(void);
 int bench_rss(uint64_t scopes);
+int bench_stages(uint32_t rounds);
+void bench_measure_stages(bench_table *t);
+void bench_measure_footer(bench_table *t);
+double bench_resident_bytes(void);
+
+/* ring.c, in the static program alone: the recorder comes, goes. */
+void bench_ring_attach(int is_open);
+void bench_ring_detach(void);
 
 /* Before anything else: the tool counts, by thread, what NVTX tells it. */
 void bench_nvtx_listen(void);

@@ -137,7 +137,7 @@ static void start_up(bench_table *t)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-static double resident_bytes(void)
+double bench_resident_bytes(void)
 {
     char line[256];
     double kib = BENCH_EMPTY;
@@ -166,11 +166,11 @@ int bench_rss(uint64_t scopes)
 {
     if (gnomon_configure("simple,file=/dev/null"))
         return 2;
-    resident_bytes();
+    bench_resident_bytes();
     mark_many(100000);
-    double before = resident_bytes();
+    double before = bench_resident_bytes();
     mark_many(scopes - 100000);
-    printf("%.0f\n", resident_bytes() - before);
+    printf("%.0f\n", bench_resident_bytes() - before);
     return 0;
 }
 
@@ -249,5 +249,7 @@ void bench_measure_lone(bench_table *t)
     first_marks(t);
     start_up(t);
     memory(t);
+    bench_measure_stages(t);
+    bench_measure_footer(t);
     size(t);
 }

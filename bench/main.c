@@ -149,6 +149,8 @@ int main(int argc, char **argv)
             own = argv[++i];
         else if (strcmp(argv[i], "--rss") == 0 && *next)
             return bench_rss(strtoull(next, NULL, 10));
+        else if (strcmp(argv[i], "--stages") == 0 && *next)
+            return bench_stages((uint32_t)strtoul(next, NULL, 10));
         else if (strcmp(argv[i], "--count-inside") == 0 && i + 2 < argc)
             return bench_count_inside(next, argv[i + 2]);
         else {

@@ -84,6 +84,44 @@ static inline gnomon_region *random_region(void)
     }
 BENCH_PAIRS(random_names, 1, RANDOM_PAIR, RANDOM_PAIR)
 
+/* A GPT's layer: names that come back inside their parent. */
+static gnomon_region layer_regions[] = {
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "layer", "repeated_names", NULL),
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "layernorm", "repeated_names", NULL),
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "matmul", "repeated_names", NULL),
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "attention", "repeated_names", NULL),
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "residual", "repeated_names", NULL),
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "gelu", "repeated_names", NULL),
+};
+
+#define LAYER_PART(i) \
+    { \
+        gnomon_token token = gnomon_begin(&layer_regions[i]); \
+        BENCH_FENCE(); \
+        gnomon_end(token); \
+    }
+#define LAYER_PAIRS \
+    { \
+        gnomon_token layer = gnomon_begin(&layer_regions[0]); \
+        LAYER_PART(1) \
+        LAYER_PART(2) \
+        LAYER_PART(3) \
+        LAYER_PART(2) LAYER_PART(4) LAYER_PART(1) LAYER_PART(2) LAYER_PART(5) \
+            LAYER_PART(2) LAYER_PART(4) gnomon_end(layer); \
+    }
+BENCH_PAIRS(repeated_names, 11, LAYER_PAIRS, LAYER_PART(1))
+
+#define VIEWS_PAIR(name) \
+    { \
+        GNOMON_SCOPE(name); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(two_views, 1, VIEWS_PAIR("two_views"), VIEWS_PAIR("two_views"))
+#ifdef BENCH_RING
+BENCH_PAIRS(window, 1, VIEWS_PAIR("tree_and_window"),
+            VIEWS_PAIR("tree_and_window"))
+#endif
+
 #define HOOK_PAIR \
     { \
         GNOMON_SCOPE("hook"); \
@@ -139,6 +177,15 @@ const bench_row bench_marks[] = {
     MARK("simple_byname", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_byname),
     MARK("simple_100_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 100, hundred),
     MARK("random_64_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, random_names),
+    MARK("repeated_names", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 11,
+         repeated_names),
+    MARK("two_views", "Fw", BENCH_TWO_VIEWS, BENCH_BY_NAME, 1, two_views),
+#ifdef BENCH_RING
+    {"tree_and_window", "Fw", BENCH_RING_OPEN, BENCH_BY_NAME, 1, window_pairs,
+     window_once, NULL},
+    {"tree_and_closed", "Fw", BENCH_RING_CLOSED, BENCH_BY_NAME, 1, window_pairs,
+     window_once, "tree_and_window"},
+#endif
     MARK("range", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, range),
     MARK("step", "Fd", BENCH_SIMPLE, BENCH_STEPS, 1, step),
     MARK("advanced_scope", "Fw", BENCH_ADVANCED, BENCH_BY_NAME, 1,

@@ -59,6 +59,9 @@ static const struct {
     [BENCH_NVTX] = {"nvtx", 0},
     [BENCH_CUDA] = {"cuda,file=/dev/null", 0},
     [BENCH_NVTX_OFF] = {"nvtx(domain=off)", 0},
+    [BENCH_TWO_VIEWS] = {"simple,advanced(exclude=nothing),file=/dev/null", 0},
+    [BENCH_RING_OPEN] = {"simple,file=/dev/null", 0},
+    [BENCH_RING_CLOSED] = {"simple,file=/dev/null", 0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
 };
 
@@ -83,7 +86,14 @@ void bench_mode_enter(int mode)
         attached--;
         must(gnomon_detach(&hook, (void *)(uintptr_t)attached), "detach");
     }
+#ifdef BENCH_RING
+    bench_ring_detach();
+#endif
     must(gnomon_configure(modes[mode].spec), modes[mode].spec);
+#ifdef BENCH_RING
+    if (mode == BENCH_RING_OPEN || mode == BENCH_RING_CLOSED)
+        bench_ring_attach(mode == BENCH_RING_OPEN);
+#endif
     for (; attached < modes[mode].hooks; attached++)
         must(gnomon_attach(&hook, (void *)(uintptr_t)attached, NULL), "attach");
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A second recorder, beside call trees, as a tape of events would be one: 16 bytes
+ * of each scope that ends, in a ring for each thread, in a window of its own. It
+ * is there to show what an entry of the table of recorders (mark/recorder.h)
+ * needs; for test programs with src/. */
+#ifndef GNOMON_TESTS_RING_RECORDER_H
+#define GNOMON_TESTS_RING_RECORDER_H
+
+#include <stdint.h>
+
+#include "gnomon/profiler.h"
+#include "mark/recorder.h"
+#include "mark/sink.h"
+#include "run/run.h"
+
+#define RING_SLOTS 4096u /* a power of two: 64 KiB a thread */
+
+typedef struct ring_record {
+    uint64_t begin; /* ticks */
+    uint32_t key;   /* the region's id */
+    uint32_t ticks; /* all that do not fit: UINT32_MAX */
+} ring_record;
+
+/* In the arena, as states of threads are. */
+typedef struct ring {
+    gnomon__state state;
+    uint64_t written;
+    uint32_t generation;
+    uint32_t reserved;
+    ring_record slots[];
+} ring;
+
+#define RING_BYTES (2 * RING_SLOTS * (uint32_t)sizeof(ring_record))
+_Static_assert(RING_BYTES >= sizeof(ring) + RING_SLOTS * sizeof(ring_record),
+               "chunks are powers of two");
+
+static uint32_t ring_bit = GNOMON__BITS, ring_generation;
+static uint64_t ring_steps; /* that it was told of */
+
+/* ---- The table's entry ------------------------------------------------------ */
+
+static int ring_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
+{
+    uint32_t at = gnomon__chunk_take(RING_BYTES, GNOMON__FOR_PATHS);
+    if (!at)
+        return 0;
+    ((ring *)gnomon__at(t, at))->generation = generation;
+    store_relaxed(&t->states[bit], at);
+    return 1;
+}
+
+static void ring_drop(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__chunk_give(t->states[bit], RING_BYTES);
+    store_relaxed(&t->states[bit], 0);
+}
+
+/* Ends alone are enough: it has no `begin`, and so rides beside trees. */
+static void ring_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+{
+    ring *r = gnomon__at(t, t->states[bit]);
+    uint64_t n = load_relaxed(&r->written), ticks = f->end - f->begin;
+    ring_record *slot = &r->slots[n % RING_SLOTS];
+    store_relaxed(&slot->begin, f->begin);
+    store_relaxed(&slot->key, f->key);
+    store_relaxed(&slot->ticks,
+                  ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
+    store_release(&r->written, n + 1);
+}
+
+static void ring_step(uint32_t bit, uint64_t number, uint64_t ticks)
+{
+    (void)bit;
+    (void)number;
+    (void)ticks;
+    add_relaxed(&ring_steps, 1);
+}
+
+static const gnomon__recorder ring_recorder = {
+    .name = "ring",
+    .adopt = ring_adopt,
+    .drop = ring_drop,
+    .end = ring_end,
+    .step = ring_step,
+};
+
+/* ---- Attaching -------------------------------------------------------------- */
+
+/* Its window is that of a profiler which wants nothing. */
+static const gnomon_profiler ring_window = {
+    .struct_size = sizeof ring_window, .abi = GNOMON_ABI, .name = "ring"};
+
+static gnomon__view *ring_view(void)
+{
+    gnomon__attachment *a = gnomon__attachments;
+    while (a->given != &ring_window)
+        a = a->next;
+    return a->view;
+}
+
+/* Attaches it in a view of its own: `options` as gnomon_attach takes them, such as
+ * "schedule=wait:1/active:2". Not twice at once. GNOMON_OK or why not. */
+static inline int ring_attach(const char *options)
+{
+    int code = gnomon_attach(&ring_window, NULL, options);
+    if (code)
+        return code;
+    code = gnomon__control_enter();
+    if (code)
+        return code;
+    code = gnomon__sink_attach(&ring_recorder, NULL, NULL, &ring_bit);
+    if (!code) {
+        ring_generation = gnomon__sinks[ring_bit].generation;
+        gnomon__view_add_bit(ring_view(), ring_bit);
+        gnomon__windows_refresh(1);
+    }
+    gnomon__control_leave();
+    return code;
+}
+
+static inline int ring_detach(void)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    code = gnomon__sink_detach(ring_bit);
+    gnomon__step_lock();
+    gnomon__lock();
+    ring_view()->bits &= ~(1u << ring_bit);
+    gnomon__unlock();
+    gnomon__step_unlock();
+    gnomon__control_leave();
+    ring_bit = GNOMON__BITS;
+    return code ? code : gnomon_detach(&ring_window, NULL);
+}
+
+/* ---- Reading ---------------------------------------------------------------- */
+
+static const ring *ring_of(uint32_t number)
+{
+    if (number >= load_acquire(&gnomon__thread_total))
+        return NULL;
+    const gnomon__thread *t = load_acquire(&gnomon__threads[number]);
+    if (load_acquire(&t->generations[ring_bit]) != ring_generation)
+        return NULL;
+    return gnomon__at(t, load_relaxed(&t->states[ring_bit]));
+}
+
+/* Copies what the ring of thread `number` (0, 1, ... as they came) holds, the
+ * oldest first, and says how many: RING_SLOTS at most. *dropped: how many it wrote
+ * over. The thread marks nothing meanwhile. */
+static inline uint32_t ring_read(uint32_t number, ring_record out[RING_SLOTS],
+                                 uint64_t *dropped)
+{
+    const ring *r = ring_of(number);
+    uint64_t end = r ? load_acquire(&r->written) : 0;
+    uint64_t from = end > RING_SLOTS ? end - RING_SLOTS : 0;
+    for (uint64_t i = from; i < end; i++)
+        out[i - from] = r->slots[i % RING_SLOTS];
+    *dropped = from;
+    return (uint32_t)(end - from);
+}
+
+/* All that threads recorded, since it was attached, and what they wrote over. */
+static inline uint64_t ring_total(uint64_t *dropped)
+{
+    uint64_t total = 0;
+    *dropped = 0;
+    for (uint32_t i = 0; i < load_acquire(&gnomon__thread_total); i++) {
+        const ring *r = ring_of(i);
+        uint64_t n = r ? load_acquire(&r->written) : 0;
+        total += n;
+        *dropped += n > RING_SLOTS ? n - RING_SLOTS : 0;
+    }
+    return total;
+}
+
+#endif
