@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Shares in per cent are of the time that the profiler's view recorded: of a stage that
+ * it saw a part of, of that part.
+ * links: testing */
+#include <stdlib.h>
+
+#include "gnomon/profiler.h"
+#include "platform/clock.h"
+#include "test.h"
+
+#define MS 1000000u
+
+static void pass_ms(unsigned ms)
+{
+    gnomon__test_ticks += (uint64_t)ms * MS;
+}
+
+static void work_ms(unsigned ms)
+{
+    gnomon_start("work");
+    pass_ms(ms);
+    gnomon_stop("work");
+}
+
+static char text[65536];
+
+static int keep(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    size_t used = strlen(text);
+    (void)w;
+    if (used + size >= sizeof text)
+        return GNOMON_EFULL;
+    memcpy(text + used, bytes, size);
+    text[used + size] = 0;
+    return GNOMON_OK;
+}
+
+/* The last column of the row of "work" in simple's table; -1: there is none. */
+static double share_in_text(void)
+{
+    const char *row = strstr(text, "|  work");
+    const char *end = row ? strchr(row, '\n') : NULL;
+    int bars = 0;
+    if (!end)
+        return -1;
+    while (end > row && bars < 2)
+        bars += *--end == '|';
+    return strtod(end + 1, NULL);
+}
+
+static double share(void)
+{
+    gnomon_writer w = {.struct_size = sizeof w, .write = keep};
+    *text = 0;
+    CHECK_EQ(gnomon_summary("simple", &w), GNOMON_OK);
+    return share_in_text();
+}
+
+static uint64_t recorded_ms(int all_stages)
+{
+    gnomon_profile *p = NULL;
+    gnomon_stage_info s = {.struct_size = sizeof s};
+    if (!CHECK_EQ(gnomon_snapshot(&p, "simple", all_stages), GNOMON_OK))
+        return 0;
+    gnomon_profile_stage(p, 1, &s);
+    gnomon_profile_free(p);
+    return s.recorded_ns / MS;
+}
+
+static void begin(void)
+{
+    gnomon_setup_options quiet = {
+        .struct_size = sizeof quiet, .has_rank = 1, .rank = 1, .world_size = 2};
+    pass_ms(1);
+    CHECK_EQ(gnomon_setup(&quiet), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+}
+
+TEST(of_the_whole_stage)
+{
+    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    begin();
+    pass_ms(1500);
+    work_ms(500);
+    CHECK_EQ(recorded_ms(0), 2000);
+    CHECK_EQ(share() * 10, 250);
+}
+
+TEST(of_what_is_left_of_it_where_it_is_attached_later)
+{
+    begin();
+    work_ms(1000); /* which nobody sees */
+    CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
+    work_ms(500);
+    pass_ms(500);
+    CHECK_EQ(recorded_ms(0), 1000);
+    CHECK_EQ(recorded_ms(1), 1000);
+    CHECK_EQ(share() * 10, 500);
+    gnomon_stage_begin("fit"); /* all of it from now on */
+    work_ms(100);
+    pass_ms(900);
+    CHECK_EQ(recorded_ms(0), 1000);
+    CHECK_EQ(share() * 10, 100);
+    CHECK_EQ(recorded_ms(1), 2000);
+}
+
+/* The program attaches it, as somebody asks for it. */
+TEST(of_the_time_between_attach_and_detach)
+{
+    static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
+                                           .abi = GNOMON_ABI,
+                                           .wants = GNOMON_WANT_TREE,
+                                           .name = "simple",
+                                           .help = "keeps a tree"};
+    begin();
+    for (int i = 0; i < 3; i++) {
+        pass_ms(777);
+        CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+        work_ms(30);
+        pass_ms(70);
+        CHECK_EQ(recorded_ms(0), 100);
+        CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
+    }
+}
+
+TEST(of_the_windows_alone)
+{
+    CHECK_EQ(gnomon_configure("simple(schedule=wait:1/active:1)"), GNOMON_OK);
+    begin();
+    for (int i = 0; i < 10; i++) {
+        work_ms(50);
+        pass_ms(50);
+        gnomon_step();
+    }
+    CHECK_EQ(recorded_ms(0), 500);
+    CHECK_EQ(share() * 10, 500);
+}
+
+/* What passes between a stage's end and the next one's first mark is nobody's. */
+TEST(not_of_the_time_between_stages)
+{
+    CHECK_EQ(gnomon_configure("simple(schedule=active:1/repeat:1)"), GNOMON_OK);
+    begin();
+    gnomon_step();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    pass_ms(5000);
+    work_ms(100);
+    gnomon_step();
+    pass_ms(100);
+    CHECK_EQ(recorded_ms(0), 100);
+    CHECK_EQ(share() * 10, 1000);
+}
