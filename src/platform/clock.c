@@ -71,8 +71,9 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
     return gnomon__test_mult;
 }
 
-void gnomon__clock_anchor(void)
+void gnomon__clock_anchor_at(uint64_t now)
 {
+    (void)now;
 }
 
 size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
@@ -275,10 +276,10 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
 
 /* ---- Anchors ------------------------------------------------------------- */
 
-void gnomon__clock_anchor(void)
+void gnomon__clock_anchor_at(uint64_t now)
 {
     const gnomon__line *l = line_at_head(load_acquire(&clock_head));
-    uint64_t now = gnomon__ticks(), rate = load_relaxed(&l->rate);
+    uint64_t rate = load_relaxed(&l->rate);
     if (!load_relaxed(&l->count)) /* not started */
         return;
     if (gnomon__line_began_again(l, now) ||

@@ -57,8 +57,9 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
 
 /* Takes an anchor if the last one is older than 100 ms. Call it at least each
  * second, from where that is easy: steps, stages, a thread of ours. Any thread,
- * signal handlers too; never waits; 20 ns, or what an anchor takes. */
-void gnomon__clock_anchor(void);
+ * signal handlers too; never waits; some ns, or what an anchor takes. `now`: these
+ * ticks. */
+void gnomon__clock_anchor_at(uint64_t now);
 
 /* A moment of the run, and the system's clock at that moment. */
 #define GNOMON__CLOCK_MOMENTS 64
@@ -143,6 +144,11 @@ static inline uint64_t gnomon__ticks(void)
         return 0;
 #endif
     return gnomon__ticks_counter();
+}
+
+static inline void gnomon__clock_anchor(void)
+{
+    gnomon__clock_anchor_at(gnomon__ticks());
 }
 
 /* ---- Inside the clock ---------------------------------------------------- */

@@ -194,7 +194,7 @@ void gnomon_step_slow(uint64_t number, int given)
     gnomon__step_fact done = count_step(now, number, given);
     uint32_t untold = gnomon__windows_move(steps_over, 0);
     gnomon__step_unlock();
-    gnomon__clock_anchor();
+    gnomon__clock_anchor_at(now);
     gnomon__timers_step();
     tell_recorders(t, &done, now);
     tell_hooks(t, &done, untold);
