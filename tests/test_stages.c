@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "gnomon.h"
+#include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -279,4 +280,58 @@ TEST(a_summary_now_is_the_report)
     CHECK_STR(summary_of("nobody"), "no profiler 'nobody' is attached");
     CHECK_EQ(gnomon_summary("simple", NULL), GNOMON_EINVAL);
     CHECK_EQ(gnomon_summary(NULL, NULL), GNOMON_ENOENT);
+}
+
+/* ---- More names than are told apart --------------------------------------------- */
+
+#define NAMES 1100u
+#define TOLD_APART 1023u /* beside that of stages without a name */
+
+static unsigned reports_of_their_own;
+
+static int check_name(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    (void)self, (void)out;
+    gnomon_stage_info stage;
+    char want[16];
+    snprintf(want, sizeof want, "s%u", reports_of_their_own);
+    if (!p || gnomon_profile_stage(p, 1, &stage))
+        return GNOMON_EINVAL;
+    if (CHECK_STR(stage.name, want))
+        reports_of_their_own++;
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler names = {.struct_size = sizeof names,
+                                      .abi = GNOMON_ABI,
+                                      .name = "names",
+                                      .wants = GNOMON_WANT_TREE,
+                                      .summary = check_name};
+
+/* Each reports by its own name; the sums of the last ones are one. */
+TEST(names_past_the_table_report_as_themselves)
+{
+    CHECK_EQ(gnomon_attach(&names, NULL, NULL), GNOMON_OK);
+    for (unsigned i = 0; i < NAMES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%u", i);
+        CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+        took("a", 1);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(reports_of_their_own, NAMES);
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_snapshot(&p, "names", 1), GNOMON_OK);
+    uint64_t stages = 0, others = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_stage_info s;
+        gnomon_profile_stage(p, i, &s);
+        stages += s.count;
+        others += strcmp(s.name, "(other)") == 0 ? s.count : 0;
+    }
+    CHECK_EQ(stages, NAMES);
+    CHECK_EQ(others, NAMES - TOLD_APART);
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_detach(&names, NULL), GNOMON_OK);
 }
