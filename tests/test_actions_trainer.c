@@ -122,7 +122,7 @@ static void replay_stage(FILE *file, call *next, tally *out,
         }
         if (++calls == 2)
             CHECK_EQ(gnomon_stage_begin(stage), GNOMON_OK);
-        gnomon__test_ticks += STEP_NS;
+        gnomon__test_pass(STEP_NS);
         if (!read_call(file, next))
             next->stage[0] = 0;
     }
@@ -132,7 +132,7 @@ static void replay_stage(FILE *file, call *next, tally *out,
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     check_file(directory, stage, &w);
     free(w.text);
-    gnomon__test_ticks += 50 * STEP_NS; /* between stages */
+    gnomon__test_pass(50 * STEP_NS); /* between stages */
 }
 
 TEST(four_reports)
@@ -148,7 +148,7 @@ TEST(four_reports)
         return;
     CHECK(fscanf(file, "op\tstage\taction%*[\n]") == 0);
     CHECK(read_call(file, &next));
-    gnomon__test_ticks = 1000000;
+    gnomon__test_set(1000000);
     snprintf(spec, sizeof spec, "simple(dir=%s)", directory);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
     CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);

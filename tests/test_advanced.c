@@ -62,7 +62,7 @@ static void begin(const char *spec)
 {
     child_folder();
     gnomon__test_log = hear;
-    gnomon__test_ticks = 1000;
+    gnomon__test_set(1000);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
     gnomon_stage_begin("fit");
 }

@@ -104,7 +104,7 @@ static char *live(const char *profiler)
 
 static void begin(const char *spec)
 {
-    gnomon__test_ticks = 1000;
+    gnomon__test_set(1000);
     for (size_t i = 0; i < 6; i++)
         regions[i] = gnomon_region_get(words[i], NULL, GNOMON_KIND_SCOPE);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);

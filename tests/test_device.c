@@ -28,7 +28,7 @@ static void ignore_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 
 static void begin(void)
 {
-    gnomon__test_ticks = 1000;
+    gnomon__test_set(1000);
     setenv("GNOMON_CUDA_LIBRARY", "/nonexistent", 0);
     here = toy_device_context(0);
     stream = toy_make_stream(here);

@@ -71,7 +71,7 @@ static int is_cut_off(const gnomon_profile *p)
 static void three_stages(size_t sizes[3])
 {
     child_folder();
-    gnomon__test_ticks = 1000;
+    gnomon__test_set(1000);
     CHECK_EQ(gnomon_configure("profile,file=" FILE_NAME), GNOMON_OK);
     gnomon_stage_begin("fit");
     took("step", 5);

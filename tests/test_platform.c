@@ -343,7 +343,7 @@ TEST(test_clock_is_ns_from_zero)
     gnomon__clock_start();
     CHECK_EQ(gnomon__clock_kind(), GNOMON__CLOCK_COUNTER);
     CHECK_STR(gnomon__clock_name(), "test");
-    gnomon__test_ticks = 1234567891234;
+    gnomon__test_set(1234567891234);
     CHECK_EQ(gnomon__ticks(), 1234567891234);
     clock = gnomon__clock_read();
     CHECK_EQ(gnomon__clock_since_zero_ns(&clock, gnomon__ticks()),

@@ -94,10 +94,19 @@ uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock,
 /* ---- Ticks --------------------------------------------------------------- */
 
 #ifdef GNOMON_TESTING
-/* In ns from 0, or worth `mult`, 2^48 where nothing is said; tests write them
- * between marks. The zero's Unix time is a constant. */
+/* In ns from 0, or worth `mult`, 2^48 where nothing is said. The zero's Unix time
+ * is a constant. Tests move the ticks by the two functions: a thread of ours may
+ * read them at any moment. */
 extern uint64_t gnomon__test_ticks, gnomon__test_mult;
 #define GNOMON__TEST_UNIX_NS 1000000000000000000u
+static inline void gnomon__test_set(uint64_t ticks)
+{
+    __atomic_store_n(&gnomon__test_ticks, ticks, __ATOMIC_RELAXED);
+}
+static inline void gnomon__test_pass(uint64_t ticks)
+{
+    __atomic_fetch_add(&gnomon__test_ticks, ticks, __ATOMIC_RELAXED);
+}
 static inline uint64_t gnomon__ticks_counter(void)
 {
     return __atomic_load_n(&gnomon__test_ticks, __ATOMIC_RELAXED);

@@ -53,7 +53,7 @@ static int golden_play(const char *path, const json_t *script)
         const json_t *first = json_array_get(op, 1);
         json_int_t number = json_integer_value(first);
         if (word && strcmp(word, "advance") == 0 && number >= 0) {
-            gnomon__test_ticks += (uint64_t)number;
+            gnomon__test_pass((uint64_t)number);
         } else if (word && strcmp(word, "start") == 0 &&
                    json_is_string(first)) {
             gnomon_start(json_string_value(first));
@@ -102,13 +102,13 @@ static int golden_simple(const char *path, const json_t *root, FILE *out)
     snprintf(spec, sizeof spec, "%s(extended=%s)", golden_profiler,
              json_is_true(json_object_get(root, "extended")) ? "true"
                                                              : "false");
-    gnomon__test_ticks = GOLDEN_ZERO_NS;
+    gnomon__test_set(GOLDEN_ZERO_NS);
     if (gnomon_setup(NULL) != GNOMON_OK || gnomon_configure(spec) != GNOMON_OK)
         return golden_fail(path, "%s: %s", spec, gnomon_error_text());
     if (json_is_string(stage))
         gnomon_stage_begin(json_string_value(stage));
     failed = golden_play(path, json_object_get(root, "script"));
-    gnomon__test_ticks = GOLDEN_ZERO_NS + (uint64_t)wall;
+    gnomon__test_set(GOLDEN_ZERO_NS + (uint64_t)wall);
     if (gnomon_summary("simple", &writer) != GNOMON_OK)
         failed = golden_fail(path, "summary: %s", gnomon_error_text());
     if (golden_quiet_teardown() != GNOMON_OK)
