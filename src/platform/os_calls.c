@@ -2,8 +2,8 @@
 /* The calls of the table in os_calls.h as tests make them fail; empty in what
  * is installed. Each function counts, then fails or makes the real call.
  *
- * One fault is set at a time, while no thread of ours runs; calls on any thread
- * count against it. */
+ * One fault is set at a time; calls on any thread count against it, those of a
+ * thread of ours that wakes while it is set too. */
 #define GNOMON__OS_CALLS_THEMSELVES
 #include "platform/os_calls.h"
 
@@ -26,9 +26,9 @@ void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
                              int error)
 {
     store_relaxed(&fault.first, 0);
-    fault.name = name;
-    fault.many = many;
-    fault.error = error;
+    store_relaxed(&fault.name, name);
+    store_relaxed(&fault.many, many);
+    store_relaxed(&fault.error, error);
     store_relaxed(&fault.seen, 0);
     store_release(&fault.first, n); /* partner: call_fails */
 }
@@ -42,12 +42,14 @@ uint64_t gnomon__test_calls(void)
 static int call_fails(const char *name, int usual)
 {
     uint64_t first = load_acquire(&fault.first), seen;
-    if (first == 0 || (fault.name != NULL && strcmp(fault.name, name) != 0))
+    const char *which = load_relaxed(&fault.name);
+    if (first == 0 || (which != NULL && strcmp(which, name) != 0))
         return 0;
     seen = add_relaxed(&fault.seen, 1) + 1;
-    if (seen < first || seen - first >= fault.many)
+    if (seen < first || seen - first >= load_relaxed(&fault.many))
         return 0;
-    return fault.error != 0 ? fault.error : usual;
+    int error = load_relaxed(&fault.error);
+    return error != 0 ? error : usual;
 }
 
 #define OS_CALL(name, type, failed, usual, parameters, args) \
