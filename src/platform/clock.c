@@ -38,11 +38,6 @@ uint64_t gnomon__clock_between(uint64_t from, uint64_t to)
     return end > begin ? end - begin : 0;
 }
 
-uint64_t gnomon__clock_duration_ns(const gnomon__clock *clock, uint64_t ticks)
-{
-    return gnomon__line_scale(ticks, clock->mult);
-}
-
 #ifdef GNOMON_TESTING
 
 uint64_t gnomon__test_ticks;
@@ -71,7 +66,9 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
     return gnomon__test_mult;
 }
 
-void gnomon__clock_anchor_at(uint64_t now)
+uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
+
+void gnomon__clock_anchor_due(uint64_t now)
 {
     (void)now;
 }
@@ -85,22 +82,12 @@ size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
     return 2;
 }
 
-gnomon__clock gnomon__clock_read(void)
-{
-    gnomon__clock clock = {0, GNOMON__TEST_UNIX_NS, 0, gnomon__test_mult};
-    gnomon__clock_start();
-    return clock;
-}
-
-uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
-{
-    return gnomon__clock_duration_ns(clock, ticks);
-}
-
 #else
 
 /* Anchors that nobody asks for by converting are at least so far apart. */
 #define ANCHOR_DISTANCE_NS 100000000u
+/* And nobody asks whether one is due for so long. */
+#define QUIET_NS 20000000u
 #define ANCHOR_TRIES 5
 /* One is the line, and each of the others may be with a stopped thread. */
 #define LINE_BUFFERS 8u
@@ -115,7 +102,7 @@ static gnomon__line clock_lines[LINE_BUFFERS];
 static uint64_t clock_head; /* changes * LINE_BUFFERS + the line's buffer */
 static uint32_t clock_claims = 1; /* buffers in use; the first is empty */
 static uint64_t clock_step; /* a read of the counter may be so far behind */
-static uint64_t clock_zero_ticks, clock_zero_ns;
+static uint64_t clock_zero_ns;
 
 static const gnomon__line *line_at_head(uint64_t head)
 {
@@ -191,7 +178,6 @@ static void clock_begin(void)
     } else {
         gnomon__line_begin(&line, &first);
     }
-    clock_zero_ticks = first.ticks;
     clock_zero_ns = first.ns;
     gnomon__moments_begin();
     publish_line(load_relaxed(&clock_head), &line);
@@ -276,7 +262,9 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
 
 /* ---- Anchors ------------------------------------------------------------- */
 
-void gnomon__clock_anchor_at(uint64_t now)
+uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
+
+void gnomon__clock_anchor_due(uint64_t now)
 {
     const gnomon__line *l = line_at_head(load_acquire(&clock_head));
     uint64_t rate = load_relaxed(&l->rate);
@@ -290,26 +278,9 @@ void gnomon__clock_anchor_at(uint64_t now)
     l = line_at_head(load_acquire(&clock_head));
     if (rate && now < load_relaxed(&l->limit))
         gnomon__moments_keep(now, gnomon__line_ns(l, now), rate);
-}
-
-/* ---- As it was ----------------------------------------------------------- */
-
-gnomon__clock gnomon__clock_read(void)
-{
-    gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
-    gnomon__clock clock = {0, 0, 0, 0};
-    (void)gnomon__clock_moments(moments);
-    clock.zero_ticks = clock_zero_ticks;
-    clock.zero_unix_ns = moments[0].unix_ns;
-    clock.error_ns = moments[0].error_ns;
-    clock.mult = gnomon__clock_rate(clock_zero_ticks, gnomon__ticks());
-    return clock;
-}
-
-uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock, uint64_t ticks)
-{
-    (void)clock;
-    return gnomon__clock_ns(ticks);
+    store_relaxed(&gnomon__quiet_from, now);
+    store_relaxed(&gnomon__quiet_ticks,
+                  rate ? ((uint64_t)QUIET_NS << 32) / ((rate >> 16) + 1) : 0);
 }
 
 #endif

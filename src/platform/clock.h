@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/atomic.h"
 #include "platform/clock_line.h"
 #include "platform/os.h"
 
@@ -58,8 +59,15 @@ uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
 /* Takes an anchor if the last one is older than 100 ms. Call it at least each
  * second, from where that is easy: steps, stages, a thread of ours. Any thread,
  * signal handlers too; never waits; some ns, or what an anchor takes. `now`: these
- * ticks. */
-void gnomon__clock_anchor_at(uint64_t now);
+ * ticks. A counter that began again is far from the quiet time, too. */
+void gnomon__clock_anchor_due(uint64_t now);
+extern uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
+static inline void gnomon__clock_anchor_at(uint64_t now)
+{
+    if (unlikely(now - load_relaxed(&gnomon__quiet_from) >=
+                 load_relaxed(&gnomon__quiet_ticks)))
+        gnomon__clock_anchor_due(now);
+}
 
 /* A moment of the run, and the system's clock at that moment. */
 #define GNOMON__CLOCK_MOMENTS 64
@@ -73,23 +81,6 @@ typedef struct gnomon__clock_moment {
  * order, and returns how many: 2 at least. Whether somebody set the system's
  * clock shows between two of them. Starts the clock; any thread. */
 size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS]);
-
-/* ---- As it was ----------------------------------------------------------- */
-
-/* For callers that do not use the above yet. `mult` is the rate from the zero
- * to the moment of the call. */
-typedef struct gnomon__clock {
-    uint64_t zero_ticks;
-    uint64_t zero_unix_ns;
-    uint64_t error_ns; /* between the two zeroes */
-    uint64_t mult;     /* ns per tick, times 2^48 */
-} gnomon__clock;
-
-gnomon__clock gnomon__clock_read(void);
-uint64_t gnomon__clock_duration_ns(const gnomon__clock *clock, uint64_t ticks);
-/* The moment of `ticks`, whatever `clock` is. */
-uint64_t gnomon__clock_since_zero_ns(const gnomon__clock *clock,
-                                     uint64_t ticks);
 
 /* ---- Ticks --------------------------------------------------------------- */
 
