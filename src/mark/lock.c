@@ -11,33 +11,40 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How deep this thread is guarded and holds the lock; whose word turned odd. */
-static __thread int busy GNOMON__TLS;
-static __thread int held GNOMON__TLS;
-static __thread gnomon__thread *guarded GNOMON__TLS;
+enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 
-void gnomon__guard(void)
+static inline __attribute__((always_inline)) void guard(gnomon__near *h)
 {
-    busy++; /* first, or a handler's first mark could give it a word unseen */
+    h->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = h->thread;
     if (t != &gnomon__nobody && !(load_relaxed(&t->seq) & 1)) {
         gnomon__word_add(&t->seq, 1);
-        guarded = t;
+        h->guarded = t;
     }
     fence_signal();
 }
 
-void gnomon__unguard(void)
+static inline __attribute__((always_inline)) void unguard(gnomon__near *h)
 {
     fence_signal();
-    gnomon__thread *t = guarded;
-    if (busy == 1 && t) {
-        guarded = NULL;
+    gnomon__thread *t = h->guarded;
+    if (h->busy == 1 && t) {
+        h->guarded = NULL;
         gnomon__leave(t);
     }
     fence_signal();
-    busy--;
+    h->busy--;
+}
+
+void gnomon__guard(void)
+{
+    guard(gnomon__here_now());
+}
+
+void gnomon__unguard(void)
+{
+    unguard(gnomon__here_now());
 }
 
 /* A child that no handler was told of: whoever held the lock is not there. */
@@ -49,8 +56,9 @@ static __attribute__((noinline, cold)) void renew_lock(void)
 
 void gnomon__lock(void)
 {
-    gnomon__guard();
-    if (held++ == 0) {
+    gnomon__near *h = gnomon__here_now();
+    guard(h);
+    if (h->held++ == 0) {
         if (unlikely(!load_relaxed(
                 &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_MARKS])))
             renew_lock();
@@ -60,28 +68,27 @@ void gnomon__lock(void)
 
 void gnomon__unlock(void)
 {
-    if (--held == 0)
+    gnomon__near *h = gnomon__here_now();
+    if (--h->held == 0)
         pthread_mutex_unlock(&lock);
-    gnomon__unguard();
+    unguard(h);
 }
 
 /* A handler that forks may have interrupted this thread with the lock, and
  * nothing says on which side of taking it: then it is tried for a moment, and
  * the child makes do with what it finds. */
-static __thread int over_fork GNOMON__TLS;
-enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
-
 void gnomon__lock_over_fork(void)
 {
-    if (!busy) {
+    gnomon__near *h = gnomon__here_now();
+    if (!h->busy) {
         gnomon__lock();
-        over_fork = FORK_TAKEN;
+        h->over_fork = FORK_TAKEN;
         return;
     }
-    over_fork = FORK_NOT_TAKEN;
-    for (int i = 0; i < 100 && !over_fork; i++) {
+    h->over_fork = FORK_NOT_TAKEN;
+    for (int i = 0; i < 100 && !h->over_fork; i++) {
         if (!pthread_mutex_trylock(&lock))
-            over_fork = FORK_TRIED;
+            h->over_fork = FORK_TRIED;
         else
             gnomon__os_sleep_ns(100000);
     }
@@ -89,9 +96,10 @@ void gnomon__lock_over_fork(void)
 
 void gnomon__unlock_over_fork(int in_child)
 {
-    if (over_fork == FORK_TAKEN)
+    gnomon__near *h = gnomon__here_now();
+    if (h->over_fork == FORK_TAKEN)
         gnomon__unlock();
-    else if (over_fork == FORK_TRIED)
+    else if (h->over_fork == FORK_TRIED)
         pthread_mutex_unlock(&lock);
     else if (in_child)
         lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -99,6 +107,7 @@ void gnomon__unlock_over_fork(int in_child)
 
 int gnomon__busy(void)
 {
-    return busy || (gnomon__here.thread != &gnomon__nobody &&
-                    (load_relaxed(&gnomon__here.thread->seq) & 1));
+    gnomon__near *h = gnomon__here_now();
+    return h->busy || (h->thread != &gnomon__nobody &&
+                       (load_relaxed(&h->thread->seq) & 1));
 }

@@ -135,7 +135,7 @@ _Static_assert(offsetof(gnomon__thread, frames) == 64, "the hot line");
 
 /* What the hot path must know before it has looked at the thread's state: so the
  * cold lines that a pair needs come after this one all at once, and not one after
- * the other. No other thread reads it; all of it changes with the word odd.
+ * the other. No other thread reads it; its first half changes with the word odd.
  *
  * The cell of the execution that ended last is kept and counted when the next one
  * ends: a store whose address hangs on the clock just read makes the next read
@@ -145,6 +145,11 @@ typedef struct gnomon__tls {
     char *base;             /* as the thread's */
     uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
     uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
+    /* lock.c: */
+    gnomon__thread *guarded; /* whose word turned odd */
+    uint32_t busy;           /* how deep this thread is guarded, */
+    uint32_t held;           /* and holds the lock of marks */
+    uint32_t over_fork;
 } gnomon__tls;
 
 /* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
@@ -153,7 +158,7 @@ typedef struct gnomon__tls {
 #define GNOMON__NO_INDEX 768u
 
 extern __thread gnomon__tls gnomon__own GNOMON__TLS
-    __attribute__((aligned(32))); /* in one line */
+    __attribute__((aligned(32))); /* its first half in one line */
 extern gnomon__thread gnomon__nobody;
 
 /* gnomon__here: the calling thread's. Where the loader gave it a place at one
