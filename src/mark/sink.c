@@ -261,7 +261,9 @@ void gnomon__sink_gate(uint32_t which, uint32_t open)
     open_bits = ((open_bits & ~which) | (open & which)) & staying_bits();
     for (uint32_t i = 0; was != open_bits && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
-        if ((was ^ open_bits) & gnomon__tree_bits)
+        uint32_t trees = load_relaxed(&t->tree_bits);
+        /* Which of several is the hot one hangs on what is open. */
+        if ((was ^ open_bits) & trees && trees & (trees - 1))
             gnomon__thread_shut(t);
         /* Bits that the thread has not adopted yet it takes with the rest. */
         store_relaxed(&t->gate, load_relaxed(&t->attached) & open_bits);

@@ -116,9 +116,8 @@ void gnomon__steps_restart(void)
  * the finished one. */
 static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
 {
-    uint64_t first = gnomon__stage_first_mark();
-    if (!stage_steps.count && first &&
-        (!gnomon__stage_was_opened() || first - 1 < step_begin))
+    uint64_t first = stage_steps.count ? 0 : gnomon__stage_first_mark();
+    if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
         step_begin = first - 1;
     if (now < step_begin) /* another thread's step, later, came first */
         now = step_begin;
@@ -147,7 +146,9 @@ static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
 static void tell_recorders(const gnomon__thread *t,
                            const gnomon__step_fact *done, uint64_t now)
 {
-    uint32_t rest = load_relaxed(&t->attached) & t->recorder_bits;
+    /* Trees know no steps. */
+    uint32_t rest =
+        load_relaxed(&t->attached) & t->recorder_bits & ~t->tree_bits;
     for (; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);

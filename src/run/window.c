@@ -107,10 +107,12 @@ static void set_open(gnomon__view *v, int is_open)
 {
     if (v->is_open == is_open)
         return;
-    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
-    if (!is_open)
+    uint64_t now = gnomon__ticks();
+    if (!is_open) {
+        uint64_t begin = gnomon__stage_begin_ticks(now);
         v->recorded_ns += gnomon__clock_between(
             v->open_since > begin ? v->open_since : begin, now);
+    }
     v->open_since = now;
     v->is_open = is_open;
 }
