@@ -119,15 +119,12 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
     return gnomon__even_again(t, seq);
 }
 
-/* Who is not the one hook that there is. */
-static HOT APART gnomon_token begin_others(gnomon_region *region, uint32_t mask,
-                                           uint64_t seq, gnomon__thread *t)
+/* Where several trees are open: they alone, or something beside them. */
+static APART gnomon_token begin_light(gnomon_region *region, uint32_t mask,
+                                      uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
-    if (gnomon__is_light(t, m))
-        return gnomon__trees_begin(region, mask, seq, t);
-    return m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room
-               ? begin_all(region, m, seq, t)
+    return gnomon__is_light(t, mask & load_relaxed(&t->gate))
+               ? gnomon__trees_begin(region, mask, seq, t)
                : begin_more(region, mask, seq, t);
 }
 
@@ -139,8 +136,12 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
 {
     uint32_t m = mask & load_relaxed(&t->gate);
     uint64_t one = load_relaxed(&t->one_hook);
-    if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room))
-        return begin_others(region, mask, seq, t);
+    if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room)) {
+        if (m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room)
+            return begin_all(region, m, seq, t);
+        return load_relaxed(&t->light) ? begin_light(region, mask, seq, t)
+                                       : begin_more(region, mask, seq, t);
+    }
     gnomon__frame *frame = push(t, seq, region);
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
     memcpy(&frame->mask, &one, sizeof one);
