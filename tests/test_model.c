@@ -146,6 +146,8 @@ static void run_programs(uint64_t first, uint64_t count)
             break;
         world_tidy();
     }
+    /* What a run held is given back: programs need 520 KB, however many. */
+    CHECK(health_now().mapped_bytes < 2 << 20);
     end_world();
     if (test_failures)
         shorten();

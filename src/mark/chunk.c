@@ -35,15 +35,18 @@ int gnomon__marks_map(uint64_t budget)
     return GNOMON_OK;
 }
 
+/* A piece is as large as the next power of two says: whoever gives one back may
+ * name any size that leads there. */
 static uint32_t log2_of(uint32_t bytes)
 {
-    return 31u - (uint32_t)__builtin_clz(bytes);
+    return 32u - (uint32_t)__builtin_clz(bytes - 1);
 }
 
 uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
 {
     gnomon__arena *arena = &gnomon__marks_arena;
     uint32_t *list = &chunk_lists[log2_of(bytes)];
+    bytes = 1u << log2_of(bytes);
     gnomon__lock();
     uint32_t chunk = *list;
     if (chunk)
