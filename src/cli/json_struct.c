@@ -169,8 +169,8 @@ static int read_nothing(reading *r, const gnomon__field *f, json_t *value,
                         char *to)
 {
     const char *text;
-    int32_t small = f->standard;
     int64_t number = f->standard;
+    int32_t small = (int32_t)number;
     if (value) {
         if (!gnomon__json_to_json(r, value, &text))
             return 0;

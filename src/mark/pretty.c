@@ -133,7 +133,8 @@ static int next_binding(const pretty_sink *s, const char **at, const char **key,
                         size_t *key_length, const char **value, size_t *length)
 {
     const char *t = *at, *begin = t, *is = NULL, *left;
-    for (; *t && *t != (s->is_gcc ? ';' : ',') && strcmp(t, "]"); t = skip(t))
+    for (; *t && *t != (s->is_gcc ? ';' : ',') && strcmp(t, "]") != 0;
+         t = skip(t))
         if (!is && *t == ' ' && starts_with(t, " = "))
             is = t;
     if (!is)

@@ -52,12 +52,10 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
     uint64_t token = load_relaxed(&t->seq);
     if (gnomon__is_light(t, m))
         return gnomon__trees_begin(region, mask, token - 1, t);
-    if (!m)
-        token = 0;
-    else if (!(beside & t->main_bits))
+    if (m && !(beside & t->main_bits))
         token =
             begin_in_tree(t, t->hot_bit, gnomon__key_of(region), token, beside);
-    else if (!gnomon__frame_begin(t, region, m, token, 0))
+    else if (!m || !gnomon__frame_begin(t, region, m, token, 0))
         token = 0;
     gnomon__leave(t);
     return token;

@@ -23,7 +23,8 @@ typedef struct chunk_head {
     uint32_t bytes;
 } chunk_head;
 
-_Static_assert(CHUNK_HEAD + sizeof(gnomon__tree) + 4 * FIRST_INDEX +
+_Static_assert(CHUNK_HEAD + sizeof(gnomon__tree) +
+                       sizeof(uint32_t) * FIRST_INDEX +
                        3 * sizeof(gnomon__node) <=
                    FIRST_CHUNK,
                "a thread's first paths need no second chunk");
@@ -245,15 +246,16 @@ static uint32_t lookup(gnomon__thread *t, uint32_t bit, uint32_t parent,
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t *entry =
         index_entry(t, tree->index, 4 * tree->index_count - 4, parent, key);
-    if (*entry)
-        return *entry;
+    uint32_t node = *entry;
+    if (node)
+        return node;
     if (4 * (tree->nodes + 1) > tree->index_count) {
         if (!grow_index(t, tree, bit))
             return 0;
         entry =
             index_entry(t, tree->index, 4 * tree->index_count - 4, parent, key);
     }
-    uint32_t node = make_node(t, tree, parent, key, GNOMON__FOR_PATHS);
+    node = make_node(t, tree, parent, key, GNOMON__FOR_PATHS);
     if (node) {
         *entry = node;
         tree->nodes++;
@@ -267,11 +269,10 @@ static uint32_t lookup(gnomon__thread *t, uint32_t bit, uint32_t parent,
 static uint32_t other_child(gnomon__thread *t, gnomon__tree *tree,
                             uint32_t parent)
 {
-    uint32_t *other = &gnomon__node_at(t, parent)->other;
-    if (*other)
-        return *other;
-    uint32_t node =
-        make_node(t, tree, parent, GNOMON__OTHER_ID, GNOMON__FOR_OTHER);
+    uint32_t *other = &gnomon__node_at(t, parent)->other, node = *other;
+    if (node)
+        return node;
+    node = make_node(t, tree, parent, GNOMON__OTHER_ID, GNOMON__FOR_OTHER);
     if (!node)
         return 0;
     release_other(t, parent);

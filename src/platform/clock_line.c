@@ -168,7 +168,7 @@ static void line_sleep_to(gnomon__line *l, const gnomon__anchor *a,
     /* Before the sleep the line was ahead of CLOCK_MONOTONIC by no more than at
      * the last anchor, and than a slew can have brought it since. */
     uint64_t most = a->ns + less_or_0(at_last, l->last.ns) +
-                    promised / LINE_STRANGE_PART + 4 * GNOMON__LINE_NEAR_NS;
+                    promised / LINE_STRANGE_PART + 4ull * GNOMON__LINE_NEAR_NS;
     if (is_again || surplus > promised) /* the limit was passed asleep */
         line_cut(l, most);
     uint64_t ns = line_ns_at_limit(l);

@@ -64,7 +64,7 @@ typedef struct gnomon__field {
     uint8_t type;      /* gnomon__type */
     uint8_t of;        /* by type: a gnomon_entity, a struct, some words */
     uint8_t rules;     /* bits: gnomon__field_rules */
-    int8_t standard;   /* what a number is that JSON leaves out */
+    int16_t standard;  /* what a number is that JSON leaves out */
 } gnomon__field;
 
 /* The first number of an entity that is not shared tells whose it is: its run, or

@@ -98,7 +98,7 @@ static int copy_pointer(gnomon__copier *c, const gnomon__field *f, void *of)
 {
     const void *from = gnomon__field_pointer(f, of);
     void *copy = NULL;
-    size_t count = gnomon__field_count(f, of);
+    size_t count = from ? gnomon__field_count(f, of) : 0;
     if (f->type == GNOMON__TYPE_DIMS && !from) {
         uint32_t rank;
         memcpy(&rank, (const char *)of + f->count_at, sizeof rank);

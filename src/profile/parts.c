@@ -46,13 +46,16 @@ static int add_memory(gnomon__model *m, gnomon_node_info *to,
             i < to->memory_count ? gnomon_memory_at(to, i) : NULL;
         const gnomon_memory_stats *b =
             k < from->memory_count ? gnomon_memory_at(from, k) : NULL;
-        int takes_a = a && (!b || a->pool <= b->pool);
-        int takes_b = b && (!a || b->pool <= a->pool);
-        list[n] = takes_a ? *a : *b;
-        if (takes_a && takes_b)
+        int is_a = a && (!b || a->pool <= b->pool);
+        int is_b = b && (!a || b->pool <= a->pool);
+        if (is_a)
+            list[n] = *a;
+        if (is_a && is_b)
             gnomon__merge_fields(s, &list[n], b, 0);
-        i += (size_t)takes_a;
-        k += (size_t)takes_b;
+        else if (is_b)
+            list[n] = *b;
+        i += (size_t)is_a;
+        k += (size_t)is_b;
         n++;
     }
     to->memory = list;

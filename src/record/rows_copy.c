@@ -15,16 +15,17 @@ static uint32_t visits; /* of copies: which nodes one has met */
 /* Room for `more` items behind *count; 0: no memory. */
 static int room_for(void *items, size_t *room, size_t need, size_t size)
 {
-    void **at = items;
+    void *old; /* by memcpy: a pointer to any type */
     size_t most = *room ? *room : 64;
     if (need <= *room)
         return 1;
     while (most < need)
         most *= 2;
-    void *more = gnomon__realloc(*at, most * size);
+    memcpy(&old, items, sizeof old);
+    void *more = gnomon__realloc(old, most * size);
     if (!more)
         return 0;
-    *at = more;
+    memcpy(items, &more, sizeof more);
     *room = most;
     return 1;
 }
@@ -61,7 +62,7 @@ static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
         gnomon__node *n = gnomon__copied_node(c, above);
         int is_known = n->visit == visits;
         if (!is_known) {
-            if (!ROOM_FOR(c->out, rows, count, room, 1)) {
+            if (!ROOM_FOR(c->out, rows, count, room, 1) || !c->out->rows) {
                 *ok = 0;
                 return GNOMON__NO_ROW;
             }
@@ -227,7 +228,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
     uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
     if (p.first && p.window && p.low + p.room <= GNOMON__OCTAVES &&
-        (uint64_t)p.window + p.room * GNOMON__OCTAVE_BYTES <=
+        (uint64_t)p.window + (uint64_t)p.room * GNOMON__OCTAVE_BYTES <=
             load_relaxed(&gnomon__marks_arena.used)) {
         /* A histogram is coarser where memory was spent: all of it counts, also
          * where the window, which may be an earlier segment's, has none of these

@@ -9,17 +9,18 @@
 
 int gnomon__grow(void *items, uint32_t *room, uint32_t need, size_t size)
 {
-    void **at = items;
+    void *old; /* by memcpy: a pointer to any type */
     uint32_t most = *room ? *room : 8;
     if (need <= *room)
         return 1;
     while (most < need)
         most *= 2;
-    char *more = gnomon__realloc(*at, most * size);
+    memcpy(&old, items, sizeof old);
+    char *more = gnomon__realloc(old, most * size);
     if (!more)
         return 0;
     memset(more + *room * size, 0, (most - *room) * size);
-    *at = more;
+    memcpy(items, &more, sizeof more);
     *room = most;
     return 1;
 }
@@ -33,13 +34,13 @@ int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high)
         low = s->low < low ? s->low : low;
         high = last > high ? last : high;
     }
-    uint32_t room = high - low + 1;
+    size_t room = high - low + 1;
     uint64_t *cells = gnomon__alloc(room * GNOMON__CELLS * sizeof *cells);
     if (!cells)
         return 0;
     if (s->room)
-        memcpy(cells + (s->low - low) * GNOMON__CELLS, s->cells,
-               s->room * GNOMON__CELLS * sizeof *cells);
+        memcpy(cells + (size_t)(s->low - low) * GNOMON__CELLS, s->cells,
+               (size_t)s->room * GNOMON__CELLS * sizeof *cells);
     gnomon__free(s->cells);
     s->cells = cells;
     s->low = (uint16_t)low;
@@ -113,8 +114,9 @@ void gnomon__total_clear(gnomon__total *s)
     if (s->device)
         gnomon__total_free(s->device);
     if (s->count)
-        memset(s->cells + (s->least - s->low) * GNOMON__CELLS, 0,
-               (s->most - s->least + 1u) * GNOMON__CELLS * sizeof *s->cells);
+        memset(s->cells + (size_t)(s->least - s->low) * GNOMON__CELLS, 0,
+               (size_t)(s->most - s->least + 1) * GNOMON__CELLS *
+                   sizeof *s->cells);
     s->count = s->total_ns = s->self_ns = s->min_ns = s->max_ns = s->first = 0;
     s->flags = s->is_touched = s->is_there = 0;
     s->device = NULL;

@@ -100,7 +100,7 @@ int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
     gnomon__readers_lock();
     const gnomon__attachment *a = gnomon__attachment_named(name);
     code = a ? look_at(&m, a, all_stages) : not_attached(name);
-    if (!code && !m)
+    if (a && !code && !m)
         code = gnomon__fail(GNOMON_ESTATE, "%s records no profile",
                             a->profiler.name);
     gnomon__readers_unlock();
