@@ -56,6 +56,18 @@ BENCH_PAIRS(advanced_scope, 1, ADVANCED_PAIR, ADVANCED_PAIR)
 BENCH_PAIRS(simple_byname, 1, NAME_PAIR("simple_byname"),
             NAME_PAIR("simple_byname cold"))
 
+/* One buffer, whose text changes from pair to pair: a layer's number. */
+static __thread char buffer_text[] = "changing_buffer#0";
+#define BUFFER_PAIR \
+    { \
+        char *number = &buffer_text[sizeof buffer_text - 2]; \
+        *number = *number == '9' ? '0' : (char)(*number + 1); \
+        gnomon_start(buffer_text); \
+        BENCH_FENCE(); \
+        gnomon_stop(buffer_text); \
+    }
+BENCH_PAIRS(buffer, 1, BUFFER_PAIR, BUFFER_PAIR)
+
 #define HUNDRED_PAIR(a, b) \
     { \
         GNOMON_SCOPE_IN("simple_100_names", "name " #a #b); \
@@ -176,6 +188,7 @@ const bench_row bench_marks[] = {
          passthrough),
     MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
     MARK("simple_byname", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_byname),
+    MARK("changing_buffer", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, buffer),
     MARK("simple_100_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 100, hundred),
     MARK("random_64_names", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, random_names),
     MARK("repeated_names", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 11,

@@ -57,6 +57,20 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
     return a;
 }
 
+/* The one that followed here the last time, if this is its name: the text of a
+ * buffer changes in some order, mostly. Else NULL. */
+static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
+{
+    uint32_t id = gnomon__front_at(t, gnomon__here.guess)->key;
+    uint32_t page =
+        id < GNOMON__MAX_REGIONS ? t->action_pages[id / PAGE_IDS] : 0;
+    uint32_t at = page ? ((uint32_t *)gnomon__at(t, page))[id % PAGE_IDS] : 0;
+    gnomon__action *a = gnomon__at(t, at);
+    return at && id != GNOMON__OTHER_ID && strcmp(a->region->name, name) == 0
+               ? a
+               : NULL;
+}
+
 /* Two slots may serve a pointer, so that two names which meet in one do not
  * drive each other out at every call. */
 static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
@@ -68,9 +82,10 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
         return gnomon__at(t, first->action);
     if (second->pointer == name && strcmp(second->text, name) == 0)
         return gnomon__at(t, second->action);
-    gnomon_region *region;
-    gnomon__action *a =
-        action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
+    gnomon__action *a = action_that_follows(t, name);
+    gnomon_region *region = a ? a->region : NULL;
+    if (!a)
+        a = action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
     /* Cut names and "(other)" do not answer for the text: no slot. */
     if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
