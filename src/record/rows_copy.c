@@ -212,9 +212,6 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     r->cell_count = row->cells;
     row->cell_count = 0;
     row->count = 0;
-    if (!ROOM_FOR(r, cells, cell_count, cell_room,
-                  (size_t)GNOMON__OCTAVES * GNOMON__CELLS + 1))
-        return 0;
     row->total = p.first ? line.total : 0;
     row->min = p.first ? p.least : 0;
     row->max = p.first ? p.most : 0;
@@ -227,6 +224,12 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     }
     uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
     uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
+    uint32_t octaves = p.first && p.window ? p.room : 0;
+    if (octaves > GNOMON__OCTAVES)
+        octaves = GNOMON__OCTAVES;
+    if (!ROOM_FOR(r, cells, cell_count, cell_room,
+                  (size_t)octaves * GNOMON__CELLS + 1))
+        return 0;
     if (p.first && p.window && p.low + p.room <= GNOMON__OCTAVES &&
         (uint64_t)p.window + (uint64_t)p.room * GNOMON__OCTAVE_BYTES <=
             load_relaxed(&gnomon__marks_arena.used)) {

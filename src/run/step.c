@@ -48,7 +48,10 @@ void gnomon__steps_begin(uint64_t ticks)
 static int convert(gnomon__total *out, uint64_t rate)
 {
     gnomon__total_clear(out);
-    for (uint32_t i = 0; i < GNOMON__NS_CELLS; i++) {
+    if (!stage_steps.count)
+        return 1;
+    uint32_t last = gnomon__cell_of_ticks(stage_steps.max);
+    for (uint32_t i = gnomon__cell_of_ticks(stage_steps.min); i <= last; i++) {
         if (!stage_steps.cells[i])
             continue;
         uint64_t from = gnomon_cell_low(i), to = gnomon_cell_low(i + 1);
@@ -59,8 +62,6 @@ static int convert(gnomon__total *out, uint64_t rate)
             return 0;
         gnomon__total_cell(out, cell, stage_steps.cells[i]);
     }
-    if (!out->count)
-        return 1;
     out->min_ns = gnomon__line_scale(stage_steps.min, rate);
     out->max_ns = gnomon__line_scale(stage_steps.max, rate);
     out->total_ns = out->self_ns = gnomon__line_scale(stage_steps.total, rate);
@@ -77,7 +78,8 @@ const gnomon__total *gnomon__steps_look(uint64_t begin, uint64_t now)
 const gnomon__total *gnomon__steps_end(uint64_t begin, uint64_t now)
 {
     gnomon__steps_look(begin, now);
-    memset(&stage_steps, 0, sizeof stage_steps);
+    if (stage_steps.count)
+        memset(&stage_steps, 0, sizeof stage_steps);
     store_relaxed(&steps_over, 0);
     begin_step(0, 0);
     return &told_steps;
