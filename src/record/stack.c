@@ -25,10 +25,19 @@
 #define FIRST_OPEN_SCOPE \
     (offsetof(gnomon_open_scope, token) + sizeof(gnomon_token))
 
-typedef struct open_copy {
-    uint64_t token, begin;
-    uint32_t key, node;
-} open_copy;
+/* Innermost first: 4 KiB, as a handler's stack may be small. The tokens are held by
+ * their sum alone. */
+typedef struct open_chain {
+    size_t count;
+    uint64_t sum;
+    uint32_t node[MAX_OPEN];
+} open_chain;
+
+/* What the caller gets, and how far its elements are apart. */
+typedef struct scope_list {
+    char *at;
+    size_t room, apart;
+} scope_list;
 
 /* Where a thread is: its cursor, and the bank in which it records. */
 typedef struct chain_place {
@@ -63,65 +72,90 @@ static const gnomon__front *line_at(const gnomon__thread *t, uint32_t at,
                : NULL;
 }
 
-/* Innermost first; how many. */
-static size_t copy_chain(const gnomon__thread *t, chain_place p, open_copy *out)
+static uint64_t add_token(uint64_t sum, uint64_t token)
 {
-    size_t n = 0;
+    return (sum + token) * 0x9e3779b97f4a7c15ull;
+}
+
+static uint64_t token_of(const gnomon__front *line)
+{
+    return load_acquire(&line->token) & ~GNOMON__TOKEN_FLAGS;
+}
+
+static void copy_chain(const gnomon__thread *t, chain_place p, open_chain *out)
+{
     uint32_t at = p.cursor;
+    out->count = out->sum = 0;
     for (int hops = 0; hops < MAX_OPEN; hops++) {
-        const gnomon__front *node = line_at(t, at, p.bank);
-        if (!node)
+        const gnomon__front *line = line_at(t, at, p.bank);
+        if (!line)
             break;
-        uint64_t token = load_acquire(&node->token);
-        if (token)
-            out[n++] = (open_copy){token & ~GNOMON__TOKEN_FLAGS,
-                                   load_relaxed(&node->begin),
-                                   load_relaxed(&node->key), at};
-        at = load_relaxed(&node->parent);
+        uint64_t token = token_of(line);
+        if (token) {
+            out->node[out->count++] = at;
+            out->sum = add_token(out->sum, token);
+        }
+        at = load_relaxed(&line->parent);
     }
-    return n;
+}
+
+/* Its moment in ticks, for now. */
+static void put_scope(const scope_list *list, size_t i,
+                      const gnomon__front *line, uint64_t token, uint64_t begin)
+{
+    uint32_t id = GNOMON__KEY_REGION(load_relaxed(&line->key));
+    int is_known = id && id <= gnomon__region_count();
+    gnomon_open_scope scope = {(uint32_t)list->apart, 0,
+                               is_known ? gnomon__region_entry(id)->name : "",
+                               begin, token};
+    char *to = list->at + i * list->apart;
+    memset(to, 0, list->apart);
+    memcpy(to, &scope, list->apart < sizeof scope ? list->apart : sizeof scope);
 }
 
 /* The begin is read again once the word is past its token, and the token after
  * it: so it is that execution's. The innermost may be just beginning, on a
  * thread that was stopped there: it is not open yet, and left out. */
-static int is_exact(const gnomon__thread *t, chain_place p, open_copy *chain,
-                    size_t *n)
+static int list_exactly(const gnomon__thread *t, chain_place p,
+                        open_chain *chain, const scope_list *list)
 {
     fence_acquire();
-    uint64_t seq = load_acquire(&t->seq);
+    uint64_t seq = load_acquire(&t->seq), sum = 0;
     chain_place now = look_where(t);
-    if (now.cursor != p.cursor || now.bank != p.bank)
-        return 0;
-    int beginning = *n && chain[0].token == seq;
-    for (size_t i = 0; i < *n; i++) {
-        const gnomon__front *node = line_at(t, chain[i].node, p.bank);
-        chain[i].begin = load_acquire(&node->begin);
-        uint64_t token = load_acquire(&node->token) & ~GNOMON__TOKEN_FLAGS;
-        if (token != chain[i].token ||
-            (!(beginning && i == 0) && (int64_t)(seq - token) <= 0))
-            return 0;
+    int is_beginning = 0, is_exact = 1;
+    for (size_t i = 0; i < chain->count; i++) {
+        const gnomon__front *line = line_at(t, chain->node[i], p.bank);
+        uint64_t begin = load_acquire(&line->begin);
+        uint64_t token = token_of(line);
+        sum = add_token(sum, token);
+        if (i == 0 && token == seq)
+            is_beginning = 1;
+        else if ((int64_t)(seq - token) <= 0)
+            is_exact = 0;
+        if (chain->count - 1 - i < list->room)
+            put_scope(list, chain->count - 1 - i, line, token, begin);
     }
-    if (beginning)
-        memmove(chain, chain + 1, --*n * sizeof *chain);
-    return 1;
+    chain->count -= (size_t)is_beginning;
+    return is_exact && sum == chain->sum && now.cursor == p.cursor &&
+           now.bank == p.bank;
 }
 
 /* At the root nothing was open when the cursor was read; that needs no proof,
  * and is when a thread that never pauses is met. */
-static int look_at_thread(const gnomon__thread *t, open_copy *chain, size_t *n)
+static int look_at_thread(const gnomon__thread *t, open_chain *chain,
+                          const scope_list *list)
 {
     chain_place p = {0, 0};
     for (int i = 0; i < GLANCES; i++) {
         p = look_where(t);
         const gnomon__front *node = line_at(t, p.cursor, p.bank);
         if (node && !load_relaxed(&node->parent)) {
-            *n = 0;
+            chain->count = 0;
             return 1;
         }
     }
-    *n = copy_chain(t, p, chain);
-    return is_exact(t, p, chain, n);
+    copy_chain(t, p, chain);
+    return list_exactly(t, p, chain, list);
 }
 
 int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
@@ -131,23 +165,21 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
     if (thread >= gnomon_thread_count() ||
         (capacity && (!scopes || scopes->struct_size < FIRST_OPEN_SCOPE)))
         return GNOMON_EINVAL;
-    uint32_t apart = capacity ? scopes->struct_size : 0;
+    scope_list list = {(char *)scopes, capacity,
+                      capacity ? scopes->struct_size : 0};
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
-    open_copy chain[MAX_OPEN];
-    size_t n = 0;
-    int exact = 0;
-    for (int i = 0; i < LOOKS && !exact; i++)
-        exact = look_at_thread(t, chain, &n);
-    for (size_t i = 0; i < n && i < capacity; i++) {
-        const open_copy *c = &chain[n - 1 - i];
-        uint32_t id = GNOMON__KEY_REGION(c->key);
-        int known = id && id <= gnomon__region_count();
-        gnomon_open_scope scope = {apart, 0,
-                                   known ? gnomon__region_entry(id)->name : "",
-                                   gnomon__clock_ns(c->begin), c->token};
-        char *to = (char *)scopes + i * apart;
-        memset(to, 0, apart);
-        memcpy(to, &scope, apart < sizeof scope ? apart : sizeof scope);
+    open_chain chain;
+    int is_exact = 0;
+    for (int i = 0; i < LOOKS && !is_exact; i++)
+        is_exact = look_at_thread(t, &chain, &list);
+    for (size_t i = 0; i < chain.count && i < capacity; i++) {
+        char *at = list.at + i * list.apart;
+        uint64_t begin;
+        memcpy(&begin, at + offsetof(gnomon_open_scope, begin_ns),
+               sizeof begin);
+        begin = gnomon__clock_ns(begin);
+        memcpy(at + offsetof(gnomon_open_scope, begin_ns), &begin,
+               sizeof begin);
     }
-    return exact ? (int)n : GNOMON_EBUSY;
+    return is_exact ? (int)chain.count : GNOMON_EBUSY;
 }
