@@ -177,7 +177,7 @@ static void end_stage(void)
     reported.key.end_ns = gnomon__clock_ns(now);
     reported.is_over = 1;
     reported.key.name = gnomon__stage_name_number(open_name());
-    reported.steps = gnomon__steps_end(begin, now);
+    int lost = gnomon__steps_end(&reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
     int closed = close_views(&reported, begin, now);
@@ -188,7 +188,7 @@ static void end_stage(void)
     gnomon__step_unlock();
     gnomon__readers_unlock();
     gnomon__windows_tell(untold, NULL);
-    tell_lost(code ? code : closed);
+    tell_lost(code | closed | lost);
 }
 
 void gnomon__stage_over(void)
@@ -209,7 +209,7 @@ static void close_specs(void)
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__stage_describe(&reported);
     reported.key.name = gnomon__stage_name_number(open_name());
-    reported.steps = gnomon__steps_look(begin, now);
+    int lost = gnomon__steps_look(&reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
@@ -219,7 +219,7 @@ static void close_specs(void)
             code = GNOMON_ENOMEM;
     unfinished = reported;
     gnomon__readers_unlock();
-    tell_lost(code);
+    tell_lost(code | lost);
 }
 
 /* What came late alone: no stage is added. */

@@ -66,9 +66,9 @@ uint64_t gnomon__stage_steps(void);
 /* The stage began at these ticks, and so its first step. */
 void gnomon__steps_begin(uint64_t ticks);
 /* The statistics of the open stage, in ns, kept until the next call of either; and it
- * is over. */
-const gnomon__total *gnomon__steps_look(uint64_t begin, uint64_t now);
-const gnomon__total *gnomon__steps_end(uint64_t begin, uint64_t now);
+ * is over. GNOMON_ENOMEM: none. */
+int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now);
+int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_fact *out);

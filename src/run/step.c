@@ -68,21 +68,23 @@ static int convert(gnomon__total *out, uint64_t rate)
     return 1;
 }
 
-const gnomon__total *gnomon__steps_look(uint64_t begin, uint64_t now)
+int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
-    if (!convert(&told_steps, gnomon__clock_rate(begin, now)))
+    int ok = convert(&told_steps, gnomon__clock_rate(begin, now));
+    if (!ok)
         gnomon__total_clear(&told_steps);
-    return &told_steps;
+    *out = &told_steps;
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-const gnomon__total *gnomon__steps_end(uint64_t begin, uint64_t now)
+int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
-    gnomon__steps_look(begin, now);
+    int code = gnomon__steps_look(out, begin, now);
     if (stage_steps.count)
         memset(&stage_steps, 0, sizeof stage_steps);
     store_relaxed(&steps_over, 0);
     begin_step(0, 0);
-    return &told_steps;
+    return code;
 }
 
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
