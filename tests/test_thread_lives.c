@@ -133,6 +133,107 @@ TEST(soak_twenty_thousand_threads_fold_into_one)
     live_check_no_trouble();
 }
 
+/* ---- Under a hook -------------------------------------------------------------- */
+
+static uint64_t hook_starts, hook_stops;
+
+static void hook_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    add_relaxed(&hook_starts, 1);
+}
+
+static void hook_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    add_relaxed(&hook_stops, 1);
+}
+
+static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                     .abi = GNOMON_ABI,
+                                     .name = "hook",
+                                     .start = hook_start,
+                                     .stop = hook_stop};
+
+static void mark_as(const void *number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "thread %d", *(const int *)number);
+    gnomon_thread_name(name);
+    gnomon_token a = gnomon_begin(&outer_region);
+    gnomon_end(gnomon_begin(&inner_region));
+    gnomon_end(a);
+}
+
+static void *mark_and_end(void *number)
+{
+    mark_as(number);
+    return NULL;
+}
+
+static void *mark_and_stay(void *number)
+{
+    mark_as(number);
+    pthread_barrier_wait(&all_there);
+    return NULL;
+}
+
+static void check_hooked(int n, uint64_t most_bytes)
+{
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "outer"), n);
+    CHECK_EQ(live_count(p, "inner"), n);
+    CHECK_EQ(lives_of(p), n);
+    gnomon_profile_free(p);
+    CHECK_EQ(hook_starts, 2 * (uint64_t)n);
+    CHECK_EQ(hook_stops, 2 * (uint64_t)n);
+    CHECK(live_health().mapped_bytes <= most_bytes);
+    live_check_no_trouble();
+}
+
+static void attach_both(void)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+}
+
+/* Each has a name of its own: states of 1024 that ended keep theirs. */
+TEST(twenty_thousand_names_under_a_hook)
+{
+    int n = IS_SLOW ? 2000 : 20000;
+    attach_both();
+    for (int i = 0; i < n; i++) {
+        pthread_t thread;
+        if (CHECK_EQ(pthread_create(&thread, NULL, mark_and_end, &i), 0))
+            pthread_join(thread, NULL);
+    }
+    check_hooked(n, 8 << 20);
+}
+
+/* In the default mem=. */
+TEST(ten_thousand_threads_at_once_under_a_hook)
+{
+    enum { MOST = 10000 };
+    static pthread_t threads[MOST];
+    static int numbers[MOST];
+    pthread_attr_t small;
+    int n = 0, most = IS_SLOW ? 500 : MOST, wanted = most;
+    attach_both();
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    pthread_barrier_init(&all_there, NULL, (unsigned)most + 1);
+    for (; n < most; n++) {
+        numbers[n] = n;
+        if (pthread_create(&threads[n], &small, mark_and_stay, &numbers[n]))
+            break;
+    }
+    if (n < wanted)
+        SKIP("the system allows no 10 000 threads");
+    pthread_barrier_wait(&all_there);
+    live_join(threads, n);
+    check_hooked(n, 64 << 20);
+}
+
 /* ---- Names ------------------------------------------------------------------- */
 
 static void *named_first(void *unused)

@@ -2,8 +2,9 @@
 /* Actions, the slow half: a thread's table from names to what it has open.
  *
  * A pointer seen before leads to its slot, checked by content; any other goes
- * through the table of regions, and from the region's id to the action. Memory:
- * 32 bytes for each name a thread has used, and pages of 16 KiB for the ids. */
+ * through the table of regions, and from the region's id to the action. Memory, once
+ * a thread starts something by name: 16 KiB for the slots and the list of pages, pages
+ * of 4 KiB for the ids, and 32 bytes for each name. */
 #include <string.h>
 
 #include "mark/frame.h"
@@ -13,17 +14,47 @@
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
-#define PAGE_IDS 4096u
+#define PAGE_IDS 1024u
+#define PAGES (GNOMON__MAX_REGIONS / PAGE_IDS)
+#define SLOTS_BYTES (GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot))
 #define ACTIONS_CHUNK 1024u
+
+gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
+
+/* A pointer that is nobody's name, and not NULL. */
+#define NOBODYS ((const char *)gnomon__no_slots)
+
+void gnomon__slots_clear(gnomon__slot *slots)
+{
+    for (uint32_t i = 0; i < GNOMON__SLOTS && slots[i].pointer != NOBODYS; i++)
+        slots[i] = (gnomon__slot){.pointer = NOBODYS, .text = ""};
+}
+
+/* Where the page of an id is; NULL: no memory. */
+static uint32_t *page_of(gnomon__thread *t, uint32_t id)
+{
+    if (!t->action_pages) {
+        uint32_t at =
+            gnomon__chunk_take(SLOTS_BYTES + PAGES * (uint32_t)sizeof(uint32_t),
+                               GNOMON__FOR_PATHS);
+        if (!at)
+            return NULL;
+        gnomon__slot *slots = gnomon__at(t, at);
+        gnomon__slots_clear(slots);
+        t->slots = slots;
+        t->action_pages = at + SLOTS_BYTES;
+    }
+    return (uint32_t *)gnomon__at(t, t->action_pages) + id / PAGE_IDS;
+}
 
 /* The thread's action of this region; NULL: no memory, counted. */
 static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
 {
     uint32_t id = load_relaxed(&region->id);
-    uint32_t *page = &t->action_pages[id / PAGE_IDS];
-    if (!*page)
+    uint32_t *page = page_of(t, id);
+    if (page && !*page)
         *page = gnomon__chunk_take(4 * PAGE_IDS, GNOMON__FOR_PATHS);
-    if (!*page)
+    if (!page || !*page)
         return NULL;
     uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
     if (!*at) {
@@ -62,9 +93,10 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
 static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
     uint32_t id = gnomon__front_at(t, gnomon__here.guess)->key;
-    uint32_t page =
-        id < GNOMON__MAX_REGIONS ? t->action_pages[id / PAGE_IDS] : 0;
-    uint32_t at = page ? ((uint32_t *)gnomon__at(t, page))[id % PAGE_IDS] : 0;
+    const uint32_t *page =
+        t->action_pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
+    uint32_t at =
+        page && *page ? ((uint32_t *)gnomon__at(t, *page))[id % PAGE_IDS] : 0;
     gnomon__action *a = gnomon__at(t, at);
     return at && id != GNOMON__OTHER_ID && strcmp(a->region->name, name) == 0
                ? a
@@ -76,12 +108,11 @@ static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
 {
     uint32_t home = gnomon__slot_of(name);
-    gnomon__slot *first = &t->slots[home];
-    gnomon__slot *second = &t->slots[home ^ 1];
-    if (first->pointer == name && strcmp(first->text, name) == 0)
-        return gnomon__at(t, first->action);
-    if (second->pointer == name && strcmp(second->text, name) == 0)
-        return gnomon__at(t, second->action);
+    for (uint32_t i = 0; i < 2; i++) {
+        const gnomon__slot *s = &t->slots[home ^ i];
+        if (s->pointer == name && strcmp(s->text, name) == 0)
+            return gnomon__at(t, s->action);
+    }
     gnomon__action *a = action_that_follows(t, name);
     gnomon_region *region = a ? a->region : NULL;
     if (!a)
@@ -89,6 +120,8 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
     /* Cut names and "(other)" do not answer for the text: no slot. */
     if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
+        /* An action is there, and so are slots of its own. */
+        gnomon__slot *first = &t->slots[home], *second = &t->slots[home ^ 1];
         gnomon__slot *s =
             first->action && first->pointer != name ? second : first;
         if (s == second && second->action && second->pointer != name)

@@ -8,6 +8,8 @@
 
 #include "mark/tree.h"
 
+#define FIRST_BYTES 1024u
+
 /* Frames that are over below one that is not: what always overlaps leaves
  * more of them than there is room. Those above move down. */
 static void squeeze(gnomon__thread *t)
@@ -32,15 +34,49 @@ static void squeeze(gnomon__thread *t)
     t->frame_dead = 0;
 }
 
+/* Most threads nest a few scopes only. The frames move to a larger stack; nobody
+ * has the address of one now. */
+static void grow(gnomon__thread *t)
+{
+    uint32_t size = t->frames ? 2 * t->frame_size : FIRST_BYTES;
+    uint32_t fresh = size <= GNOMON__FRAME_BYTES
+                         ? gnomon__chunk_take(size, GNOMON__FOR_PATHS)
+                         : 0;
+    if (!fresh)
+        return;
+    if (t->frames) {
+        uint32_t far = fresh - t->frames; /* unsigned, so it wraps */
+        memcpy(gnomon__at(t, fresh), gnomon__at(t, t->frames),
+               t->frame_top - t->frames);
+        for (uint32_t *at = &t->frame_last; *at;) {
+            *at += far;
+            at = &gnomon__frame_at(t, *at)->below;
+        }
+        t->frame_top += far;
+        gnomon__chunk_give(t->frames, t->frame_size);
+    }
+    t->frames = fresh;
+    t->frame_size = size;
+    gnomon__frames_fit(t);
+}
+
+void gnomon__frames_drop(gnomon__thread *t)
+{
+    if (t->frames)
+        gnomon__chunk_give(t->frames, t->frame_size);
+    t->frames = t->frame_size = 0;
+    gnomon__frames_fit(t);
+}
+
 /* Room for a frame; NULL: too many are open. */
 static gnomon__frame *push_frame(gnomon__thread *t)
 {
-    if (!t->frames) {
-        t->frames = gnomon__chunk_take(GNOMON__FRAME_BYTES, GNOMON__FOR_PATHS);
-        gnomon__frames_fit(t);
-    }
+    if (!t->frames)
+        grow(t);
     if (t->frame_dead && t->frame_top > t->frame_room)
         squeeze(t);
+    if (t->frame_top > t->frame_room)
+        grow(t);
     if (t->frame_top > t->frame_room)
         return NULL;
     uint32_t at = t->frame_top;
@@ -62,7 +98,7 @@ void gnomon__frames_fit(gnomon__thread *t)
         t->frame_top = UINT32_MAX;
     else if (t->frame_top == UINT32_MAX)
         t->frame_top = t->frames;
-    t->frame_room = t->frames + GNOMON__FRAME_BYTES - t->frame_bytes;
+    t->frame_room = t->frames ? t->frames + t->frame_size - t->frame_bytes : 0;
 }
 
 static void pop_dead(gnomon__thread *t)

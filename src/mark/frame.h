@@ -25,7 +25,7 @@ typedef struct gnomon__frame {
     uint64_t slots[];
 } gnomon__frame;
 
-#define GNOMON__FRAME_BYTES 65536u
+#define GNOMON__FRAME_BYTES 65536u /* at most */
 
 /* A frame's `mask` and `hooks`, and its `struct_size` and `flags`, in one word:
  * two are compared, and stored, as fast as one. */
@@ -55,6 +55,10 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);
+
+/* Gives the stack back, of a thread that has ended: no frame is on it. Under the
+ * lock. */
+void gnomon__frames_drop(gnomon__thread *t);
 
 /* The thread ends: hooks get the stop of all frames, which did not finish. Returns
  * how many were open. */

@@ -69,6 +69,7 @@ static uint64_t abandon(gnomon__thread *t)
 void gnomon__thread_give_up(gnomon__thread *t)
 {
     gnomon__here_set(&gnomon__nobody);
+    gnomon__frames_drop(t);
     t->stale = load_relaxed(&t->seq);
     gnomon__leave(t);
     gnomon__thread_shut(t);
@@ -158,9 +159,7 @@ static gnomon__thread *make_state(void)
 {
     gnomon__arena *arena = &gnomon__marks_arena;
     uint32_t number = gnomon__thread_total;
-    uint32_t slots = GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot);
-    uint32_t bytes = (uint32_t)sizeof(gnomon__thread) + slots;
-    bytes = (bytes + 1023) & ~1023u;
+    uint32_t bytes = ((uint32_t)sizeof(gnomon__thread) + 1023) & ~1023u;
     if (number >= GNOMON__MAX_THREADS || !arena->base)
         return NULL;
     uint32_t at = gnomon__arena_take(arena, bytes);
@@ -174,11 +173,8 @@ static gnomon__thread *make_state(void)
     t->segment = gnomon__segment;
     t->segment_begin = gnomon__segment_begin;
     t->pending = GNOMON__NO_CELL;
-    t->slots = (gnomon__slot *)(void *)(t + 1);
-    for (uint32_t i = 0; i < GNOMON__SLOTS; i++) {
-        t->slots[i].pointer = (const char *)t; /* nobody's name, NULL neither */
-        t->slots[i].text = "";
-    }
+    t->slots = gnomon__no_slots;
+    gnomon__slots_clear(t->slots);
     t->hot_bit = GNOMON__BITS;
     gnomon__thread_shut(t);
     t->name = t->os_name;
@@ -187,28 +183,43 @@ static gnomon__thread *make_state(void)
     return t;
 }
 
+static gnomon__thread *any_dead(void)
+{
+    for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++)
+        if (!gnomon__threads[i]->alive)
+            return gnomon__threads[i];
+    return NULL;
+}
+
+/* Others need room too: paths, frames, names. */
+static int is_short_of_room(void)
+{
+    const gnomon__arena *arena = &gnomon__marks_arena;
+    return load_relaxed(&arena->used) > arena->size - arena->size / 4;
+}
+
 /* Beyond so many ended threads, new names share a state: what ended before keeps
- * its name. Only where no state can be made an ended one's is taken. */
+ * its name. Where memory is short, and where no state can be made, an ended one's
+ * is taken, whatever its name. */
 static gnomon__thread *find_state(const char *os_name, const char *name)
 {
     gnomon__thread *t = find_dead(os_name, name);
-    int is_many = dead_count > DEAD_LIMIT;
-    if (!t && is_many)
+    int is_many = dead_count > DEAD_LIMIT, is_short = is_short_of_room();
+    int is_strange = !t;
+    if (!t && (is_many || is_short))
         t = find_dead(NULL, gnomon__ended_threads);
-    if (t) {
+    if (!t && is_short)
+        t = any_dead();
+    if (!t)
+        t = make_state();
+    if (!t)
+        t = any_dead();
+    if (t && !(load_relaxed(&t->seq) & 1)) { /* one that ended */
         store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
         dead_count--;
-        return t;
+        is_many |= is_strange;
     }
-    t = make_state();
-    for (uint32_t i = 0; !t && dead_count && i < gnomon__thread_total; i++)
-        if (!gnomon__threads[i]->alive) {
-            t = gnomon__threads[i];
-            store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
-            dead_count--;
-            is_many = 1;
-        }
-    if (t && is_many) {
+    if (t && is_strange && is_many) {
         t->named = 1;
         store_release(&t->name, gnomon__ended_threads);
     }

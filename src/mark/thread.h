@@ -104,18 +104,19 @@ typedef struct gnomon__thread {
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
     uint32_t hook_count;
-    uint32_t time_bits; /* of the configuration: bits that need the clock */
-    gnomon__slot *slots;
+    uint32_t time_bits;  /* of the configuration: bits that need the clock */
+    gnomon__slot *slots; /* gnomon__no_slots before the first name */
     uint32_t alive;
     uint32_t lives;
     uint32_t actions; /* list */
     uint32_t action_free, action_end;
+    uint32_t frame_size;  /* bytes of the frame stack */
     uint32_t frame_dead;  /* frames that are over below one that is not */
     uint32_t range_count; /* blocks of open ranges */
     uint32_t range_free;  /* list of free ones, this thread's own, ... */
     uint32_t range_back;  /* ... and of those that any thread gave back */
     uint32_t range_blocks[64];
-    uint32_t action_pages[256];
+    uint32_t action_pages; /* offset: where pages of ids are; 0: none yet */
     uint32_t is_watched;   /* its end will be told */
     uint32_t leave_serial; /* of those that left, it has told the hooks */
     uint32_t is_short;     /* a recorder found no memory: it is tried again */
@@ -132,6 +133,12 @@ typedef struct gnomon__thread {
 } gnomon__thread;
 
 _Static_assert(offsetof(gnomon__thread, frames) == 64, "the hot line");
+_Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
+
+/* A table without names: all share it that have started none. Cleared by whoever
+ * makes a state, under the lock. */
+extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
+void gnomon__slots_clear(gnomon__slot *slots);
 
 /* What the hot path must know before it has looked at the thread's state: so the
  * cold lines that a pair needs come after this one all at once, and not one after

@@ -22,11 +22,12 @@ GNOMON_BEGIN_DECLS
     X(other_names, "names past the limit, counted under (other)") \
     X(bad_names, "names that were NULL, too long or not UTF-8") \
     X(bad_regions, "regions of another generation, or NULL") \
-    X(lost_scopes, "scopes lost: no memory for the thread") \
+    X(lost_scopes, "scopes lost: no memory for the thread (raise mem=)") \
     X(lost_ranges, "ranges lost: too many open") \
     X(lost_links, "links lost: too many") \
     X(lost_counters, "counter samples lost: too many counters") \
-    X(lost_frames, "scopes that hooks did not see: too many open") \
+    X(lost_frames, "scopes that hooks did not see: too many open, or no " \
+                   "memory (raise mem=)") \
     X(bad_stages, "stages of too many names, added up under (other)") \
     X(timers_full, "device times lost: too many scopes waited for the device") \
     X(timers_captured, "device times not taken: captured into a graph") \
