@@ -8,6 +8,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
+#include "profile/parts.h"
 
 typedef struct track_sums {
     uint64_t self, roots;
@@ -17,6 +18,7 @@ typedef struct track_sums {
 
 typedef struct checker {
     const gnomon_profile *p;
+    int numbers_alone; /* as of a profile in parts, whose rest is not so yet */
     size_t count[GNOMON__ENTITIES];
     uint32_t
         *run[GNOMON__ENTITIES]; /* of each that others name; NULL: of none */
@@ -227,7 +229,7 @@ static int check_kind(checker *c, int entity)
                             (unsigned)a.node.parent);
         if (!code)
             code = check_fields(c, entity, i, &a);
-        if (!code)
+        if (!code && !c->numbers_alone)
             code = check_entity(c, entity, i, &a);
     }
     return code;
@@ -299,20 +301,28 @@ static int check_begin(checker *c)
     return gnomon__fail(GNOMON_ENOMEM, "no memory to check a profile");
 }
 
-int gnomon_profile_check(const gnomon_profile *p)
+static int check(const gnomon_profile *p, int numbers_alone)
 {
-    checker c = {.p = p};
-    gnomon__fail_clear();
-    if (!p)
-        return VIOLATED("no profile");
+    checker c = {.p = p, .numbers_alone = numbers_alone};
     int code = check_begin(&c);
     for (int i = 0; !code && i < GNOMON__ENTITIES; i++)
         code = check_kind(&c, gnomon__file_order[i]);
-    if (!code)
+    if (!code && !numbers_alone)
         code = check_sums(&c);
     for (size_t k = 0; k < sizeof named_kinds / sizeof *named_kinds; k++)
         gnomon__free(c.run[named_kinds[k]]);
     gnomon__free(c.children);
     gnomon__free(c.tracks);
     return code;
+}
+
+int gnomon__check_numbers(const gnomon_profile *p)
+{
+    return check(p, 1);
+}
+
+int gnomon_profile_check(const gnomon_profile *p)
+{
+    gnomon__fail_clear();
+    return p ? check(p, 0) : VIOLATED("no profile");
 }

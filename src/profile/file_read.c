@@ -204,7 +204,10 @@ static int read_sections(file_reader *r, const gnomon__source *from,
         code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
         code = gnomon__mend(r->records.m);
-    if (!code && r->ends + !r->has_end > 1)
+    int is_in_parts = r->ends + !r->has_end > 1;
+    if (!code && is_in_parts)
+        code = gnomon__check_numbers(&r->records.m->base);
+    if (!code && is_in_parts)
         code = gnomon__unite_parts(r->records.m, r->open_end[0] + 1,
                                    r->open_end[1] - r->open_end[0]);
     if (!code)

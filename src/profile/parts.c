@@ -162,13 +162,18 @@ static int same_key(const void *context, uint32_t item, const void *wanted)
         k->entity, gnomon__model_at(k->m, k->entity, item), wanted);
 }
 
+/* Paths of ours are not deeper; a file may say anything. */
+#define DEEPEST 4096
+
 /* A path's node in `stage`, by that in no stage. 0: there is none. */
 static uint32_t in_stage(const parts_kind *k, const gnomon__slots *slots,
-                         uint32_t node, uint32_t stage)
+                         uint32_t node, uint32_t stage, int depth)
 {
     gnomon_node_info key =
         *(gnomon_node_info *)gnomon__model_at(k->m, GNOMON_NODES, node);
-    uint32_t parent = key.parent ? in_stage(k, slots, key.parent, stage) : 0;
+    uint32_t parent = key.parent && depth < DEEPEST
+                          ? in_stage(k, slots, key.parent, stage, depth + 1)
+                          : 0;
     key.parent = parent ? parent : key.parent;
     key.stage = stage;
     return gnomon__slots_find(slots, gnomon__hash_key(GNOMON_NODES, &key),
@@ -183,7 +188,7 @@ static void find_parent(const parts_kind *k, const gnomon__slots *slots,
         n->stage && n->parent ? gnomon__model_at(k->m, GNOMON_NODES, n->parent)
                               : NULL;
     uint32_t parent =
-        above && !above->stage ? in_stage(k, slots, n->parent, n->stage) : 0;
+        above && !above->stage ? in_stage(k, slots, n->parent, n->stage, 0) : 0;
     n->parent = parent ? parent : n->parent;
 }
 
