@@ -352,7 +352,8 @@ typedef struct gnomon_setup_options {
 } gnomon_setup_options;
 
 /* Begins a run, or joins the one that is open: setups nest, the outermost
- * one's options hold. NULL is no options. Not needed for marks. */
+ * one's options hold. NULL is no options. Not needed for marks. One that fails for
+ * its options counts too: the run goes on without them, until gnomon_teardown. */
 GNOMON__CALL int gnomon_setup(const gnomon_setup_options *options);
 
 /* Undoes one setup; the outermost writes the reports that are due, detaches

@@ -4,6 +4,7 @@
  * links: testing */
 #include "child.h"
 #include "marks.h"
+#include "platform/crc32.h"
 
 #define FILE_NAME "p.gnomon"
 
@@ -168,4 +169,78 @@ TEST(a_part_that_is_cut_off_is_lost_alone)
     }
     free(bytes);
     gnomon_configure(NULL);
+}
+
+/* ---- Wrong numbers ------------------------------------------------------------- */
+
+static uint32_t word_at(const char *bytes, size_t at)
+{
+    uint32_t word;
+    memcpy(&word, bytes + at, sizeof word);
+    return word;
+}
+
+static void put_word(char *bytes, size_t at, uint32_t word)
+{
+    memcpy(bytes + at, &word, sizeof word);
+}
+
+/* Each word of each record in turn, with checksums that are right: no number may
+ * lead anywhere before it was looked at. */
+TEST(a_wrong_number_in_a_part_is_refused)
+{
+    static const uint32_t wrong[] = {0, 1, 2, 5, 1000000000};
+    const size_t header = 16, head = 40;
+    size_t sizes[3], tried = 0, refused = 0;
+    three_stages(sizes);
+    char *good = child_load(FILE_NAME), *bad = malloc(sizes[2]);
+    CHECK(bad != NULL);
+    for (size_t at = header; at + head <= sizes[2];) {
+        uint32_t record = word_at(good, at + 4);
+        size_t payload = word_at(good, at + 8);
+        for (size_t i = 0; record && i + 4 <= payload; i += 4)
+            for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+                gnomon_profile *p = NULL;
+                memcpy(bad, good, sizes[2]);
+                put_word(bad, at + head + i, wrong[k]);
+                put_word(bad, at + 28,
+                         gnomon__crc32(0, bad + at + head, payload));
+                put_word(bad, at + 36, gnomon__crc32(0, bad + at, 36));
+                tried++;
+                refused += gnomon_profile_read(&p, bad, sizes[2]) != GNOMON_OK;
+                gnomon_profile_free(p);
+            }
+        at += head + (payload + 7) / 8 * 8;
+    }
+    CHECK(tried > 1000 && refused > 100 && refused < tried);
+    free(bad);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
+
+/* In a stage that takes no other time. */
+TEST(a_clock_that_steps_back_leaves_a_file_that_is_read)
+{
+    child_folder();
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_configure("profile,file=" FILE_NAME), GNOMON_OK);
+    gnomon_stage_begin("fit");
+    took("step", 5);
+    gnomon_stage_end();
+    gnomon_stage_begin("validate");
+    gnomon_start("eval");
+    gnomon__test_pass(-(uint64_t)50);
+    gnomon_stop("eval");
+    gnomon_stage_end();
+    gnomon_stage_begin("fit");
+    took("step", 5);
+    gnomon_stage_end();
+    gnomon_profile *p = read_up_to(child_load(FILE_NAME), size_now());
+    CHECK_EQ(calls(p, stage_named(p, "validate"), "eval"), 1);
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
+        gnomon_stage_info s;
+        gnomon_profile_stage(p, i, &s);
+        CHECK(s.end_ns >= s.begin_ns && s.recorded_ns < 1000);
+    }
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }

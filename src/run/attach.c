@@ -261,8 +261,12 @@ int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
     gnomon__text text =
         gnomon__text_of(options ? options : "", options ? length : 0);
     char *copy = gnomon__strndup(text.at, text.length);
-    code = copy ? attach_given(profiler, self, copy)
-                : gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
+    if (memchr(text.at, 0, text.length))
+        code = gnomon__fail(GNOMON_EINVAL, "gnomon_attach: a NUL is inside the "
+                                           "length of the options");
+    else
+        code = copy ? attach_given(profiler, self, copy)
+                    : gnomon__fail(GNOMON_ENOMEM, "no memory to attach");
     gnomon__free(copy);
     gnomon__control_leave();
     return code;

@@ -212,11 +212,12 @@ static int look(gnomon__model **out, gnomon__view *v, int by_name)
     gnomon__stage_fact open;
     int code = take_run(&f);
     if (!code)
-        code = describe_open(&f, &open);
-    uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
-    if (!code)
         code = gnomon__ledger_look(&f.ledger, &v->ledger, v->tree_bit,
                                    v->generation, by_name);
+    /* Last: what was copied lies in the time that is told. */
+    if (!code)
+        code = describe_open(&f, &open);
+    uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
     if (!code && by_name) {
         int is_due = gnomon__stage_is_due();
         code = list_names(&f, GNOMON__ALL_NAMES, is_due ? &open : NULL);

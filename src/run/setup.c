@@ -236,7 +236,10 @@ int gnomon_configure_n(const char *spec, size_t length)
     store_release(&is_configured, 1);
     gnomon__stage_report_specs();
     gnomon__configure_clear();
-    if (copy || is_nothing)
+    if (!is_nothing && memchr(spec, 0, text.length))
+        code = gnomon__fail(GNOMON_EINVAL, "gnomon_configure: a NUL is inside "
+                                           "the length of the spec");
+    else if (copy || is_nothing)
         code = gnomon__configure(copy ? copy : "", "gnomon_configure");
     else
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a spec");

@@ -79,6 +79,13 @@ int gnomon__stage_was_opened(void)
     return open_stage.was_opened;
 }
 
+/* A clock that stepped back ends no stage before it began. */
+static uint64_t end_of(const gnomon__stage_fact *s, uint64_t now)
+{
+    uint64_t end = gnomon__clock_ns(now);
+    return end > s->key.begin_ns ? end : s->key.begin_ns;
+}
+
 void gnomon__stage_describe(gnomon__stage_fact *s)
 {
     uint64_t now = gnomon__ticks();
@@ -86,7 +93,7 @@ void gnomon__stage_describe(gnomon__stage_fact *s)
     s->key.ordinal = open_stage.ordinal;
     s->key.name = gnomon__stage_name_find(open_name());
     s->key.begin_ns = gnomon__clock_ns(gnomon__stage_begin_ticks(now));
-    s->key.end_ns = gnomon__clock_ns(now);
+    s->key.end_ns = end_of(s, now);
 }
 
 const gnomon__stage_fact *gnomon__stage_reported(void)
@@ -174,7 +181,7 @@ static void end_stage(void)
     gnomon__windows_narrow(0);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__stage_describe(&reported);
-    reported.key.end_ns = gnomon__clock_ns(now);
+    reported.key.end_ns = end_of(&reported, now);
     reported.is_over = 1;
     reported.key.name = gnomon__stage_name_number(open_name());
     int lost = gnomon__steps_end(&reported.steps, begin, now);
