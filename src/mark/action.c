@@ -164,7 +164,7 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
             gnomon__trouble(t, twice);
         return;
     }
-    uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
+    uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
     uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     /* Not recorded: but its stop is no mistake. */

@@ -84,9 +84,9 @@ static void choose_hot_tree(gnomon__thread *t)
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         t->hot.last = tree->cursor.last;
         store_relaxed(&t->hot.current, tree->cursor.current);
-        if (has_counter)
+        if (has_counter && !t->short_bits)
             fast = 1u << t->hot_bit;
-    } else if (open && has_counter) {
+    } else if (open && has_counter && !t->short_bits) {
         light = t->tree_bits | t->rider_bits;
     }
     gnomon__index_use(t);
@@ -102,7 +102,7 @@ static void choose_hook_ways(gnomon__thread *t)
     uint32_t hooks = attached & ~(t->recorder_bits | t->time_bits);
     uint32_t tree = t->fast & ~GNOMON__NEVER;
     uint32_t all = hooks == attached && hooks ? hooks : GNOMON__NEVER;
-    if (load_relaxed(&gnomon__needs_fence)) {
+    if (load_relaxed(&gnomon__needs_fence) || t->short_bits) {
         hooks = tree = 0;
         all = GNOMON__NEVER;
     }
@@ -120,7 +120,7 @@ static void choose_hook_ways(gnomon__thread *t)
 static void adopt(gnomon__thread *t)
 {
     uint32_t changed = 0, ready = 0;
-    t->is_short = 0;
+    t->short_bits = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
         const gnomon__sink *s = &gnomon__sinks[bit];
         uint32_t generation = s->is_taken ? s->generation : 0;
@@ -131,8 +131,7 @@ static void adopt(gnomon__thread *t)
                 gnomon__recorder_of(t, bit)->drop(t, bit);
             if (generation && s->recorder &&
                 !s->recorder->adopt(t, bit, generation)) {
-                gnomon__trouble(t, lost_scopes);
-                t->is_short = 1;
+                t->short_bits |= 1u << bit;
                 continue;
             }
             if (generation && s->recorder)
@@ -174,7 +173,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
-    if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->is_short)
+    if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->short_bits)
         adopt(t);
     store_relaxed(&t->gate,
                   load_relaxed(&t->attached) & gnomon__sink_open_bits());

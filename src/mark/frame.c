@@ -135,6 +135,24 @@ static void tell_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
     }
 }
 
+static uint64_t stored_token(uint64_t token, uint32_t flags)
+{
+    return token | GNOMON__TOKEN_SLOW |
+           (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
+}
+
+/* Trees need no frame to find it again. */
+static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
+                         uint64_t token, uint32_t flags)
+{
+    uint32_t trees = m & t->tree_bits & load_relaxed(&t->attached);
+    trees = begin_in_recorders(t, trees, gnomon__key_of(region),
+                               stored_token(token, flags));
+    if (trees)
+        tell_begun(t, trees, gnomon__ticks());
+    return trees != 0;
+}
+
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags)
 {
@@ -142,7 +160,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     gnomon__frame *frame = push_frame(t);
     if (!frame) {
         gnomon__trouble(t, lost_frames);
-        return 0;
+        return begin_without(t, region, m, token, flags);
     }
     gnomon__frame_describe(t, &frame->seen, region, token, flags);
     frame->hooks = 0;
@@ -160,11 +178,9 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
         gnomon__frame_inside(
             gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
     }
-    uint64_t stored = token | GNOMON__TOKEN_SLOW;
-    if (flags & GNOMON_FRAME_ACTION)
-        stored |= GNOMON__TOKEN_ACTION;
-    uint32_t recorders = begin_in_recorders(t, m & load_relaxed(&t->attached),
-                                            gnomon__key_of(region), stored);
+    uint32_t recorders =
+        begin_in_recorders(t, m & load_relaxed(&t->attached),
+                           gnomon__key_of(region), stored_token(token, flags));
     frame->mask = frame->hooks | recorders;
     frame->begin = 0;
     if (m & t->time_bits) {

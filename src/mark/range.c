@@ -152,7 +152,7 @@ uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
     if (!t)
         return 0;
-    uint32_t m = mask & load_relaxed(&t->gate);
+    uint32_t m = gnomon__who_takes(t, mask);
     uint64_t token = m ? range_begin_entered(t, region, m) : 0;
     gnomon__leave(t);
     return token;

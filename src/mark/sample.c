@@ -18,7 +18,7 @@ static gnomon__thread *enter_sample(uint32_t mask, uint32_t *m)
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
     if (!t)
         return NULL;
-    *m = mask & load_relaxed(&t->gate);
+    *m = gnomon__who_takes(t, mask);
     if (*m)
         return t;
     gnomon__leave(t);

@@ -78,6 +78,15 @@ void gnomon__sink_gate(uint32_t which, uint32_t open);
 
 /* Under the lock, or on a thread that adopts. */
 uint32_t gnomon__sink_open_bits(void);
+
+/* Who of `mask` takes a mark of this thread. One for a recorder that found no memory
+ * here is counted as lost: such a thread has no short ways. */
+static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
+{
+    if (unlikely(t->short_bits & mask & gnomon__sink_open_bits()))
+        gnomon__trouble(t, lost_scopes);
+    return mask & load_relaxed(&t->gate);
+}
 uint32_t gnomon__sink_attached_bits(void);
 
 /* The gate of another copy of the library follows ours from now on. GNOMON_EFULL.

@@ -47,7 +47,7 @@ static gnomon_token begin_in_tree(gnomon__thread *t, uint32_t bit, uint32_t key,
 static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
                                   uint32_t mask)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
+    uint32_t m = gnomon__who_takes(t, mask);
     uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     if (gnomon__is_light(t, m))

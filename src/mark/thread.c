@@ -149,7 +149,7 @@ static gnomon__thread *find_dead(const char *os_name, const char *name)
         if (t->alive)
             continue;
         if (name ? is_same_name(t->named ? t->name : NULL, name)
-                 : !t->named && is_same_name(t->os_name, os_name))
+                 : !t->named && is_same_name((const char *)t->os_name, os_name))
             return t;
     }
     return NULL;
@@ -177,10 +177,30 @@ static gnomon__thread *make_state(void)
     gnomon__slots_clear(t->slots);
     t->hot_bit = GNOMON__BITS;
     gnomon__thread_shut(t);
-    t->name = t->os_name;
+    t->name = (const char *)t->os_name;
     store_release(&gnomon__threads[number], t);
     store_release(&gnomon__thread_total, number + 1);
     return t;
+}
+
+/* By words, as readers copy it. */
+static void set_os_name(gnomon__thread *t, const char *os_name)
+{
+    uint64_t words[2];
+    memcpy(words, os_name, sizeof words);
+    store_relaxed(&t->os_name[0], words[0]);
+    store_relaxed(&t->os_name[1], words[1]);
+}
+
+const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
+{
+    const char *name = load_acquire(&t->name);
+    if (name != (const char *)t->os_name)
+        return name;
+    uint64_t words[2] = {load_relaxed(&t->os_name[0]),
+                         load_relaxed(&t->os_name[1])};
+    memcpy(room, words, sizeof words);
+    return room;
 }
 
 static gnomon__thread *any_dead(void)
@@ -268,10 +288,10 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     gnomon__thread *t = find_state(os_name, name);
     if (t) {
         store_relaxed(&t->alive, 1);
-        t->lives++;
-        t->os_id = gnomon__os_thread_id();
+        store_relaxed(&t->lives, t->lives + 1);
+        store_relaxed(&t->os_id, gnomon__os_thread_id());
         if (!t->named)
-            memcpy(t->os_name, os_name, sizeof os_name);
+            set_os_name(t, os_name);
         t->is_watched = 0;
         t->leave_serial = gnomon__leave_serial; /* nothing is open */
         gnomon__thread_take_changes(t);

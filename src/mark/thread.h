@@ -119,12 +119,12 @@ typedef struct gnomon__thread {
     uint32_t action_pages; /* offset: where pages of ids are; 0: none yet */
     uint32_t is_watched;   /* its end will be told */
     uint32_t leave_serial; /* of those that left, it has told the hooks */
-    uint32_t is_short;     /* a recorder found no memory: it is tried again */
+    uint32_t short_bits;   /* recorders that found no memory: tried again */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     uint32_t named;       /* `name` was given, not taken from the system */
     int64_t os_id;
-    char os_name[16];
+    uint64_t os_name[2];       /* 15 bytes and a NUL, as the system keeps it */
     const char *name;          /* never freed */
     struct gnomon__lane *lane; /* its timers on devices; NULL: none yet */
     uint32_t generations[GNOMON__BITS]; /* of whom each bit was adopted for */
@@ -206,6 +206,10 @@ static inline void gnomon__here_set(gnomon__thread *t)
     fence_signal();
     here->thread = t;
 }
+
+/* The name of any thread; its system's is copied to `room`, as another thread of
+ * that name may take its state over. */
+const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 
 /* All states ever made, by number; the count only grows. */
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];

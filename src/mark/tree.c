@@ -290,6 +290,18 @@ static uint32_t count_other(gnomon__thread *t, uint32_t node)
     return node;
 }
 
+/* What begins inside an "(other)" is one of it, now. Its time is in that of the one
+ * around it. */
+static void count_inside_other(gnomon__thread *t, gnomon__tree *tree,
+                               uint32_t node)
+{
+    gnomon__tree_count(t, tree, node, 0);
+    if (gnomon__node_at(t, node)->depth > GNOMON__MAX_DEPTH)
+        gnomon__trouble(t, too_deep);
+    else
+        gnomon__trouble(t, other_nodes);
+}
+
 uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
@@ -302,7 +314,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__index_use(t);
     }
     if (current->flags & GNOMON__NODE_OTHER) {
-        gnomon__trouble(t, too_deep);
+        count_inside_other(t, tree, c->current);
         return 0;
     }
     /* What was remembered below, the last time. */

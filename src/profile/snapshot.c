@@ -186,7 +186,8 @@ static int put_thread(gnomon__take *b, uint32_t thread)
     k->run = 1;
     k->device = -1;
     k->kind = GNOMON_TRACK_THREAD;
-    k->name = gnomon__model_text(b->m, load_acquire(&t->name));
+    char room[16];
+    k->name = gnomon__model_text(b->m, gnomon__thread_name_of(t, room));
     k->os_id = load_relaxed(&t->os_id);
     k->index = thread;
     k->lives = load_relaxed(&t->lives);

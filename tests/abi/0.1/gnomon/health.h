@@ -22,7 +22,7 @@ GNOMON_BEGIN_DECLS
     X(other_names, "names past the limit, counted under (other)") \
     X(bad_names, "names that were NULL, too long or not UTF-8") \
     X(bad_regions, "regions of another generation, or NULL") \
-    X(lost_scopes, "scopes lost: no memory for the thread (raise mem=)") \
+    X(lost_scopes, "marks lost: no memory for the thread (raise mem=)") \
     X(lost_ranges, "ranges lost: too many open") \
     X(lost_links, "links lost: too many") \
     X(lost_counters, "counter samples lost: too many counters") \
