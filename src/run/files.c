@@ -21,6 +21,7 @@ typedef struct written_file {
     uint64_t part;        /* which one stands there; 0: reports */
     uint32_t view;        /* who alone writes there; 0: anybody */
     int was_written;
+    int told; /* the errno that a line was printed for last; 0: none */
     gnomon__file_counts counts; /* of what stands there, where that grows */
     char path[];
 } written_file;
@@ -122,6 +123,7 @@ static int publish_at(written_file *f, gnomon__file_job *job)
         return why;
     f->counts = job->counts;
     f->was_written = 1;
+    f->told = 0;
     return 0;
 }
 
@@ -154,6 +156,15 @@ int gnomon__file_put(const char *path, gnomon__file_job *job)
     written_file *f = file_at(path);
     int why = f ? publish_at(f, job) : ENOMEM;
     return why == EEXIST ? publish_apart(path, job) : why;
+}
+
+int gnomon__file_failed(const char *path, int why)
+{
+    written_file *f = path ? file_known(path) : NULL;
+    int is_news = !f || f->told != why;
+    if (f)
+        f->told = why;
+    return is_news;
 }
 
 /* ---- Bytes -------------------------------------------------------------------- */

@@ -107,9 +107,10 @@ static void output_to_file(const char *path, const char *text, size_t length)
     int why = gnomon__file_put_bytes(path, 0, text, length);
     if (!why)
         return;
-    gnomon__log("cannot write the report to %s: %s: give file= or dir= another "
-                "place; here it is",
-                path, strerror(why));
+    if (gnomon__file_failed(path, why))
+        gnomon__log("cannot write the report to %s: %s: give file= or dir= "
+                    "another place; here it is",
+                    path, strerror(why));
     gnomon__output_plain(text, length);
 }
 
@@ -177,7 +178,7 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
         path = path_hashed(a, part, extension);
     }
     int why = path ? gnomon__file_put_bytes(path, hash, bytes, size) : ENOMEM;
-    if (why)
+    if (why && gnomon__file_failed(path, why))
         gnomon__log("cannot write %s: %s: give file= or dir= another place",
                     path ? path : "a file", strerror(why));
     gnomon__free(path);

@@ -117,7 +117,7 @@ static int make_profile(int fd, const void *context,
 
 static void tell_failure(const char *path, int why)
 {
-    if (why)
+    if (why && gnomon__file_failed(path, why))
         gnomon__log("cannot write the profile to %s: %s: give file= another "
                     "place",
                     path ? path : "a file", strerror(why));

@@ -340,6 +340,8 @@ typedef struct gnomon__file_job {
 /* Makes a file, beside what another process wrote there meanwhile. 0, or an errno,
  * and then the file is as it was. */
 int gnomon__file_put(const char *path, gnomon__file_job *job);
+/* That failed: whether it is news, as no line said so since it last was written. */
+int gnomon__file_failed(const char *path, int why);
 /* The same of bytes; of part 0, reports: they come below what this process put
  * there before. */
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,

@@ -362,7 +362,8 @@ GNOMON__CALL int gnomon_teardown(void);
 
 /* Replaces what $GNOMON, or an earlier call, attached by `spec` (the grammar of
  * docs/environment.md), after their last reports. "" or NULL: nothing. Of a
- * spec that is partly wrong the rest is attached, and the code tells. */
+ * spec that is partly wrong the rest is attached, and the code tells. What is marked
+ * while those reports are written is in none: a stage has no such gap. */
 GNOMON__CALL int gnomon_configure(const char *spec);
 GNOMON__CALL int gnomon_configure_n(const char *spec, size_t length);
 
