@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "run/names.h"
@@ -26,11 +27,20 @@ typedef struct written_file {
     char path[];
 } written_file;
 
-static written_file *files;
+#define LISTS 256u
+
+/* By path: one for each that this process ever wrote, as long as it lives. */
+static written_file *files[LISTS];
+static uint32_t of_views; /* how many of them one view alone writes */
+
+static written_file **list_of(const char *path)
+{
+    return &files[gnomon__hash_text(path) % LISTS];
+}
 
 static written_file *file_known(const char *path)
 {
-    written_file *f = files;
+    written_file *f = *list_of(path);
     while (f && strcmp(f->path, path) != 0)
         f = f->next;
     return f;
@@ -44,8 +54,9 @@ static written_file *file_at(const char *path)
     if (f || !(f = gnomon__alloc(sizeof *f + size)))
         return f;
     memcpy(f->path, path, size);
-    f->next = files;
-    files = f;
+    written_file **list = list_of(path);
+    f->next = *list;
+    *list = f;
     return f;
 }
 
@@ -62,9 +73,8 @@ int gnomon__file_is_taken(const char *path, uint64_t part)
     return f && f->part != part;
 }
 
-void gnomon__files_drop(uint32_t view)
+static void drop_in(written_file **at, uint32_t view)
 {
-    written_file **at = &files;
     while (*at) {
         written_file *f = *at;
         if (f->view != view) {
@@ -72,14 +82,29 @@ void gnomon__files_drop(uint32_t view)
             continue;
         }
         *at = f->next;
+        of_views--;
         gnomon__free(f);
     }
 }
 
+void gnomon__files_drop(uint32_t view)
+{
+    for (uint32_t i = 0; of_views && i < LISTS; i++)
+        drop_in(&files[i], view);
+}
+
 void gnomon__files_forget(void)
 {
-    gnomon__inherited(files);
-    files = NULL;
+    written_file *all = NULL;
+    for (uint32_t i = 0; i < LISTS; i++)
+        while (files[i]) {
+            written_file *f = files[i];
+            files[i] = f->next;
+            f->next = all;
+            all = f;
+        }
+    gnomon__inherited(all);
+    of_views = 0;
 }
 
 /* ---- Files -------------------------------------------------------------------- */
@@ -116,7 +141,8 @@ static int publish_at(written_file *f, gnomon__file_job *job)
 {
     int why = append_to(f, job);
     f->part = job->part;
-    f->view = job->view;
+    of_views += (uint32_t)(!f->view && job->view);
+    f->view = f->view ? f->view : job->view;
     if (why == ENOENT)
         why = publish_text(f, job);
     if (why)
