@@ -16,6 +16,8 @@ void gnomon__trouble_add(gnomon__thread *t, size_t field)
 
 void gnomon_health_get(gnomon_health *health)
 {
+    if (!health)
+        return;
     GNOMON__FORWARD_VOID(health(health));
     gnomon_health all = {0};
     uint32_t total = load_acquire(&gnomon__thread_total);

@@ -101,6 +101,8 @@ static const char *take_text(gnomon__copier *c, const char *text, int type)
 int gnomon_builder_create(gnomon_builder **out)
 {
     gnomon__fail_clear();
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "nowhere to put a builder");
     gnomon_builder *b = gnomon__alloc(sizeof *b);
     *out = b;
     if (b && (b->m = gnomon__model_create()) != NULL)
@@ -151,6 +153,8 @@ void gnomon_builder_free(gnomon_builder *b)
 int gnomon_builder_finish(gnomon_builder *b, gnomon_profile **out)
 {
     gnomon__fail_clear();
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
     *out = NULL;
     if (!b)
         return gnomon__fail(GNOMON_EINVAL, "no builder");

@@ -16,6 +16,8 @@ static int read_memory_at(void *context, uint64_t at, void *bytes, size_t size)
 int gnomon_profile_read(gnomon_profile **out, const void *bytes, size_t size)
 {
     const gnomon__source from = {size, read_memory_at, (void *)(size_t)bytes};
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
     *out = NULL;
     if (!bytes && size)
         return gnomon__fail(GNOMON_EINVAL, "no bytes to read a profile from");
@@ -39,8 +41,10 @@ int gnomon_profile_load(gnomon_profile **out, const char *path)
 {
     open_file_at f = {-1, path};
     gnomon__source from = {0, read_file_at, &f};
-    *out = NULL;
     gnomon__fail_clear();
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
+    *out = NULL;
     if (!path)
         return gnomon__fail(GNOMON_EINVAL, "no file to read a profile from");
     int error = gnomon__os_open(path, &f.fd, &from.size);

@@ -89,7 +89,8 @@ int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
 {
     GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
     if (!out)
-        return GNOMON_EINVAL;
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_snapshot: nowhere to put a profile");
     *out = NULL;
     gnomon__text name = gnomon__text_of(profiler, length);
     int code = make_ready();

@@ -256,6 +256,7 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
 
 size_t gnomon_spec(char *buffer, size_t size)
 {
+    size = buffer ? size : 0;
     GNOMON__FORWARD_CONTROL(spec(buffer, size));
     if (size)
         *buffer = 0;
