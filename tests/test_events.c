@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What callbacks other than start and stop are told: each struct, field by field.
  * links: testing */
+#include <pthread.h>
+
 #include "marks.h"
 
 /* The last of each that came. */
@@ -189,4 +191,28 @@ TEST(options_of_a_later_release_are_read)
     CHECK_EQ(gnomon_detach(&later, NULL), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&later, NULL, "c=7"), GNOMON_EINVAL);
     CHECK(strstr(gnomon_error_text(), "It knows: a, b,") != NULL);
+}
+
+static void *mark_scopes(void *unused)
+{
+    for (int i = 0; i < 4; i++)
+        gnomon_end(gnomon_begin(&region));
+    return unused;
+}
+
+/* A range of one thread, and scopes of the next. */
+TEST(no_token_names_two_executions)
+{
+    last_events e = {.scopes = 0};
+    pthread_t thread;
+    CHECK_EQ(gnomon_attach(&keeps, &e, NULL), GNOMON_OK);
+    for (int i = 0; i < 4; i++)
+        gnomon_range_end(gnomon_range_begin(&region));
+    if (CHECK_EQ(pthread_create(&thread, NULL, mark_scopes, NULL), 0))
+        pthread_join(thread, NULL);
+    CHECK_EQ(e.scopes, 8);
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < i; k++)
+            CHECK(e.tokens[i] != e.tokens[k]);
+    CHECK_EQ(gnomon_detach(&keeps, &e), GNOMON_OK);
 }

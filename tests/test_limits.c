@@ -233,6 +233,31 @@ TEST(paths_of_three_levels_that_do_not_fit)
     gnomon_profile_free(p);
 }
 
+/* Actions whose names nobody tells apart, in each other. */
+TEST(actions_of_names_past_the_limit)
+{
+    char name[32];
+    attach_probe();
+    for (int i = 0; i < 131072; i++) {
+        snprintf(name, sizeof name, "name %d", i);
+        gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
+    }
+    for (int i = 0; i < 10; i++) {
+        gnomon_start("outer");
+        gnomon_start("inner");
+        gnomon_start("innermost");
+        pass(5);
+        gnomon_stop("innermost");
+        gnomon_stop("inner");
+        gnomon_stop("outer");
+    }
+    gnomon_profile *p = profile_of("probe", 1);
+    CHECK_EQ(calls_of(p, "(other)"), 30);
+    CHECK_EQ(sum_of_calls(p), 30);
+    CHECK_EQ(health_now().twice + health_now().never_started, 0);
+    gnomon_profile_free(p);
+}
+
 /* The tree goes on where hooks have no more room. */
 TEST(a_tree_beside_a_hook_knows_all_depths)
 {

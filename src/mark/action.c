@@ -75,17 +75,14 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
     return gnomon__at(t, *at);
 }
 
-/* The action of a text, through the table of regions. */
+/* The action of a text, through the table of regions. NULL: no memory. */
 static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
                                       gnomon_region **out)
 {
     gnomon_region *region =
         gnomon__region_intern(name, gnomon__text_of("", 0), GNOMON_KIND_ACTION);
-    gnomon__action *a = action_by_id(t, region);
-    if (!a)
-        gnomon__trouble(t, lost_scopes);
     *out = region;
-    return a;
+    return action_by_id(t, region);
 }
 
 /* The one that followed here the last time, if this is its name: the text of a
@@ -153,13 +150,30 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
            !gnomon__trees_find(t, &bits, token);
 }
 
+/* One of the names past the limit, inside another of them: which one it is, nobody
+ * will know at its end. It counts, and takes no time. */
+static void start_inside_other(gnomon__thread *t, gnomon__action *a)
+{
+    uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
+    const gnomon__finished f = {.token = load_relaxed(&t->seq),
+                                .begin = gnomon__ticks(),
+                                .key = GNOMON__OTHER_ID};
+    a->depth++;
+    for (uint32_t rest = m & t->tree_bits; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__recorder_of(t, bit)->mark(t, bit, &f);
+    }
+}
+
 static void start_entered(gnomon__thread *t, gnomon__action *a)
 {
-    if (!a)
+    if (!a) {
+        gnomon__trouble(t, lost_scopes);
         return;
+    }
     if (a->token && !is_forgotten(t, a)) {
         if (load_relaxed(&a->region->id) == GNOMON__OTHER_ID)
-            a->depth++;
+            start_inside_other(t, a);
         else
             gnomon__trouble(t, twice);
         return;

@@ -3,8 +3,8 @@
  * ones; whoever swaps the slot's token away has ended it, and counts it in its
  * own tree, so that trees keep one writer each.
  *
- * A range's number: the beginner's thread, the slot, and how often the slot was
- * used, so that an old number meets a different token. */
+ * A range's number: a bit that no scope's token has, the beginner's thread, the slot,
+ * and how often the slot was used, so that an old number meets a different token. */
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/segment.h"
@@ -16,6 +16,7 @@
 #define MAX_BLOCKS 64u
 #define MAX_HOOKS 10u
 
+#define RANGE_BIT (1ull << 60)
 #define THREAD_SHIFT 44
 #define SLOT_SHIFT 31
 #define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
@@ -37,6 +38,9 @@ typedef struct range {
 } range;
 
 _Static_assert(sizeof(range) == 128, "a chunk holds BLOCK_SLOTS of them");
+
+_Static_assert((uint64_t)GNOMON__MAX_THREADS << THREAD_SHIFT <= RANGE_BIT,
+               "the number of a thread ends below the bit");
 
 static range *range_at(const gnomon__thread *t, uint32_t slot)
 {
@@ -111,13 +115,16 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
 {
     uint32_t slot = take_slot(t);
     if (slot == NO_SLOT) {
-        gnomon__trouble(t, lost_ranges);
+        if (t->range_count == MAX_BLOCKS)
+            gnomon__trouble(t, lost_ranges);
+        else
+            gnomon__trouble(t, lost_scopes);
         return 0;
     }
     range *r = range_at(t, slot);
     if (++r->use == 1)
         r->use += gnomon__forks << 24; /* no number of the parent's */
-    uint64_t token = (uint64_t)(t->number + 1) << THREAD_SHIFT |
+    uint64_t token = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
                      (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
     store_relaxed(&r->region, region);
     store_relaxed(&r->mask, m & t->recorder_bits);
@@ -196,7 +203,7 @@ static uint32_t still_attached(const gnomon__thread *t, const range *r)
 
 static void range_end_entered(gnomon__thread *t, uint64_t token)
 {
-    uint64_t number = (token >> THREAD_SHIFT) - 1;
+    uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
     gnomon__thread *beginner = NULL;
     if (number < load_acquire(&gnomon__thread_total))
