@@ -214,6 +214,7 @@ TEST(a_wrong_number_in_a_part_is_refused)
     }
     CHECK(tried > 1000 && refused > 100 && refused < tried);
     free(bad);
+    free(good);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
@@ -234,7 +235,9 @@ TEST(a_clock_that_steps_back_leaves_a_file_that_is_read)
     gnomon_stage_begin("fit");
     took("step", 5);
     gnomon_stage_end();
-    gnomon_profile *p = read_up_to(child_load(FILE_NAME), size_now());
+    char *bytes = child_load(FILE_NAME);
+    gnomon_profile *p = read_up_to(bytes, size_now());
+    free(bytes);
     CHECK_EQ(calls(p, stage_named(p, "validate"), "eval"), 1);
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
         gnomon_stage_info s;
