@@ -44,7 +44,7 @@ uint32_t gnomon__sink_armed(void)
 
 uint32_t gnomon__sink_open_bits(void)
 {
-    return open_bits;
+    return load_relaxed(&open_bits); /* also without the lock */
 }
 
 uint32_t gnomon__sink_attached_bits(void)
@@ -138,7 +138,8 @@ void gnomon__sinks_forget(int starts)
     for (uint32_t i = 0; i < GNOMON__BITS; i++)
         gnomon__sinks[i].is_taken = 0;
     set_kind(UINT32_MAX, 0, 0, 0);
-    attached_bits = armed_bits = open_bits = gnomon__leaving_bits = 0;
+    attached_bits = armed_bits = gnomon__leaving_bits = 0;
+    store_relaxed(&open_bits, 0);
     barrier_prepared = 0;
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__sink_gates(starts ? GNOMON_MASK_UNSEEN : 0);
@@ -198,7 +199,7 @@ void gnomon__sink_shut(uint32_t bit)
     uint32_t one = 1u << bit;
     gnomon__lock();
     attached_bits |= one; /* again, where it was given up */
-    open_bits &= ~one;
+    store_relaxed(&open_bits, open_bits & ~one);
     gnomon__leaving_bits |= one;
     store_relaxed(&gnomon__leave_serial, gnomon__leave_serial + 1);
     gnomon__region_unwant(bit);
@@ -258,15 +259,16 @@ void gnomon__sink_gate(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = open_bits;
-    open_bits = ((open_bits & ~which) | (open & which)) & staying_bits();
-    for (uint32_t i = 0; was != open_bits && i < gnomon__thread_total; i++) {
+    uint32_t now = ((was & ~which) | (open & which)) & staying_bits();
+    store_relaxed(&open_bits, now);
+    for (uint32_t i = 0; was != now && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         uint32_t trees = load_relaxed(&t->tree_bits);
         /* Which of several is the hot one hangs on what is open. */
-        if ((was ^ open_bits) & trees && trees & (trees - 1))
+        if ((was ^ now) & trees && trees & (trees - 1))
             gnomon__thread_shut(t);
         /* Bits that the thread has not adopted yet it takes with the rest. */
-        store_relaxed(&t->gate, load_relaxed(&t->attached) & open_bits);
+        store_relaxed(&t->gate, load_relaxed(&t->attached) & now);
     }
     gnomon__unlock();
 }

@@ -83,7 +83,8 @@ uint32_t gnomon__sink_open_bits(void);
  * here is counted as lost: such a thread has no short ways. */
 static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
 {
-    if (unlikely(t->short_bits & mask & gnomon__sink_open_bits()))
+    uint32_t lacking = t->short_bits & mask;
+    if (unlikely(lacking) && (lacking & gnomon__sink_open_bits()))
         gnomon__trouble(t, lost_scopes);
     return mask & load_relaxed(&t->gate);
 }
