@@ -141,11 +141,22 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
            (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
 }
 
+/* The end of what the other trees have innermost must look here, too. */
+static void tell_others(gnomon__thread *t, uint32_t m)
+{
+    for (uint32_t rest = t->tree_bits & ~m; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__frame_inside(
+            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
+    }
+}
+
 /* Trees need no frame to find it again. */
 static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
     uint32_t trees = m & t->tree_bits & load_relaxed(&t->attached);
+    tell_others(t, m);
     trees = begin_in_recorders(t, trees, gnomon__key_of(region),
                                stored_token(token, flags));
     if (trees)
@@ -173,11 +184,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
     }
-    for (uint32_t rest = t->tree_bits & ~m; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        gnomon__frame_inside(
-            gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
-    }
+    tell_others(t, m);
     uint32_t recorders =
         begin_in_recorders(t, m & load_relaxed(&t->attached),
                            gnomon__key_of(region), stored_token(token, flags));
