@@ -166,7 +166,7 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
         (capacity && (!scopes || scopes->struct_size < FIRST_OPEN_SCOPE)))
         return GNOMON_EINVAL;
     scope_list list = {(char *)scopes, capacity,
-                      capacity ? scopes->struct_size : 0};
+                       capacity ? scopes->struct_size : 0};
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
     open_chain chain;
     int is_exact = 0;
