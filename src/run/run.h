@@ -241,8 +241,9 @@ void gnomon__step_lock(void);
 void gnomon__step_unlock(void);
 /* Under that lock. A view is new, or a stage or step began: gates move at once;
  * masks when they must, else on a thread of ours. `rests`: no stage is under way,
- * as far as watchers are told. Returns which of them do not know their phase. */
-uint32_t gnomon__windows_move(uint64_t step, int rests);
+ * as far as watchers are told. `now`: when, in ticks. Returns which watchers do not
+ * know their phase. */
+uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now);
 /* Closes windows that are not open at `step`: what opens waits. */
 void gnomon__windows_narrow(uint64_t step);
 /* Tells those; not under that lock. `live`: on an entered thread with the flag of

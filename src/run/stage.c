@@ -191,7 +191,7 @@ static void end_stage(void)
     gnomon__stage_names_add(&reported);
     gnomon__step_lock();
     begin_next();
-    uint32_t untold = gnomon__windows_move(0, 1);
+    uint32_t untold = gnomon__windows_move(0, 1, now);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     gnomon__windows_tell(untold, NULL);
@@ -369,7 +369,8 @@ static int begin_stage(gnomon__text name)
     open_stage.opened = gnomon__ticks();
     open_stage.name = copy;
     gnomon__steps_begin(open_stage.opened);
-    uint32_t untold = gnomon__windows_move(gnomon__stage_steps(), 0);
+    uint32_t untold =
+        gnomon__windows_move(gnomon__stage_steps(), 0, open_stage.opened);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     setup_all();

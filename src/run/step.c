@@ -197,7 +197,7 @@ void gnomon_step_slow(uint64_t number, int given)
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
     gnomon__step_fact done = count_step(now, number, given);
-    uint32_t untold = gnomon__windows_move(steps_over, 0);
+    uint32_t untold = gnomon__windows_move(steps_over, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();

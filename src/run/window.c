@@ -103,11 +103,10 @@ static int32_t phase_at(const gnomon__view *v, uint64_t step)
 }
 
 /* How long a window is open is what its view recorded, from the stage's begin on. */
-static void set_open(gnomon__view *v, int is_open)
+static void set_open(gnomon__view *v, int is_open, uint64_t now)
 {
     if (v->is_open == is_open)
         return;
-    uint64_t now = gnomon__ticks();
     if (!is_open) {
         uint64_t begin = gnomon__stage_begin_ticks(now);
         v->recorded_ns += gnomon__clock_between(
@@ -119,23 +118,24 @@ static void set_open(gnomon__view *v, int is_open)
 
 void gnomon__windows_narrow(uint64_t step)
 {
+    uint64_t now = gnomon__ticks();
     uint32_t closed = 0;
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (phase_at(v, step) < GNOMON_PHASE_RECORD) {
-            set_open(v, 0);
+            set_open(v, 0, now);
             closed |= v->bits;
         }
     gnomon__sink_gate(closed, 0);
 }
 
-uint32_t gnomon__windows_move(uint64_t step, int rests)
+uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
 {
     uint32_t which = 0, open = 0, near = 0, untold = 0;
     resting = rests;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         v->phase = phase_at(v, step);
         which |= v->bits;
-        set_open(v, v->phase >= GNOMON_PHASE_RECORD);
+        set_open(v, v->phase >= GNOMON_PHASE_RECORD, now);
         if (v->is_open) {
             open |= v->bits;
             store_relaxed(&v->was_active, 1);
@@ -197,8 +197,8 @@ void gnomon__windows_refresh(int came)
     gnomon__step_lock();
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         scheduled |= v->scheduled;
-    uint32_t untold =
-        gnomon__windows_move(gnomon__stage_steps(), resting && !came);
+    uint32_t untold = gnomon__windows_move(gnomon__stage_steps(),
+                                           resting && !came, gnomon__ticks());
     arm_now();
     int start = scheduled && !worker_runs, end = !scheduled && worker_runs;
     if (start)
