@@ -123,6 +123,32 @@ TEST(alone)
     }
 }
 
+/* By name, as a rider is told at the end alone, whichever way that takes. */
+static void check_actions(int tree_first)
+{
+    uint64_t dropped;
+    attach_both(tree_first, NULL);
+    for (uint64_t i = 0; i < 5; i++) {
+        gnomon_start("act");
+        pass(i + 1);
+        gnomon_stop("act");
+    }
+    CHECK_EQ(ring_read(0, records, &dropped), 5);
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK_EQ(records[i].ticks, i + 1);
+    CHECK_EQ(counted("act"), 5);
+}
+
+TEST(actions_after_a_tree)
+{
+    check_actions(1);
+}
+
+TEST(actions_before_a_tree)
+{
+    check_actions(0);
+}
+
 /* Two trees, neither of which is the hot one. */
 TEST(beside_two_trees)
 {

@@ -197,7 +197,10 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     if (!node)
         return;
     a->token = token | GNOMON__TOKEN_ACTION;
-    gnomon__tree_open(t, t->hot_bit, node, a->token,
+    beside |= gnomon__seen_of(t, node);
+    /* With another token than the action's the stop takes the slow path. */
+    gnomon__tree_open(t, t->hot_bit, node,
+                      beside ? a->token | GNOMON__TOKEN_SLOW : a->token,
                       beside | GNOMON__SEEN_SLOW);
     store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
 }
