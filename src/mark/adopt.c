@@ -47,8 +47,7 @@ static void park_hot_tree(gnomon__thread *t)
 {
     if (t->hot_bit < GNOMON__BITS && t->states[t->hot_bit]) {
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
-        store_relaxed(&tree->cursor.current,
-                      t->hot.current); /* as readers do */
+        store_release(&tree->cursor.current, t->hot.current);
         tree->cursor.last = t->hot.last;
         tree->guess = 0; /* of where it was before it was hot */
     }
@@ -83,7 +82,7 @@ static void choose_hot_tree(gnomon__thread *t)
         store_relaxed(&t->hot_bit, (uint32_t)__builtin_ctz(one));
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         t->hot.last = tree->cursor.last;
-        store_relaxed(&t->hot.current, tree->cursor.current);
+        store_release(&t->hot.current, tree->cursor.current);
         if (has_counter && !t->short_bits)
             fast = 1u << t->hot_bit;
     } else if (open && has_counter && !t->short_bits) {

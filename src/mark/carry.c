@@ -182,7 +182,7 @@ static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
         gnomon__front *to = &node->front[!t->bank];
         uint64_t token = from->token, begin = from->begin;
         if (token && !node->carry)
-            store_relaxed(&node->carry, begin_carry(t, tree, at));
+            store_release(&node->carry, begin_carry(t, tree, at));
         if (token && (!node->carry || !open))
             cut_off(t, tree, at, !open);
         if (token && !node->carry) {

@@ -58,9 +58,11 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
         for (uint32_t i = 0; i < p->room * GNOMON__CELLS; i++)
             store_relaxed(&to[i], from[i]);
     }
-    store_relaxed(&p->low, (uint8_t)low);
-    store_relaxed(&p->room, (uint8_t)room);
-    store_release(&p->window, window);
+    gnomon__part wider = {.window = window,
+                          .low = (uint8_t)low,
+                          .room = (uint8_t)room,
+                          .flags = p->flags};
+    store_release(&p->window_word, wider.window_word);
     store_relaxed(&n->cells, cells_of(t, window, low));
     return 1;
 }

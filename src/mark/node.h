@@ -69,12 +69,17 @@ typedef struct gnomon__part {
     uint64_t first;       /* order of the first end among all nodes; 0: none */
     int64_t adjust;       /* ticks to add to self: children outlived parents */
     uint64_t least, most; /* ticks, as long as there is no window */
-    uint32_t window;  /* of the cells; 0: none before the second execution */
+    union { /* no reader takes one window's place, another's size */
+        struct {
+            uint32_t window; /* cells; 0: none before the second execution */
+            uint8_t low;     /* the window's first octave ... */
+            uint8_t room;    /* ... and how many it has */
+            uint16_t flags;  /* GNOMON__PART_* */
+        };
+        uint64_t window_word;
+    };
     uint32_t touched; /* next of the nodes with finished executions */
     uint32_t bare;    /* executions without a cell: there was no memory */
-    uint8_t low;      /* the window's first octave ... */
-    uint8_t room;     /* ... and how many it has */
-    uint16_t flags;   /* GNOMON__PART_* */
 } gnomon__part;
 
 #define GNOMON__PART_CROSSED 1u /* a child outlived it */

@@ -284,7 +284,8 @@ static inline void gnomon__tree_open(gnomon__thread *t, uint32_t bit,
     gnomon__front *n = gnomon__front_at(t, node);
     store_relaxed(&n->token, token);
     store_relaxed(&n->seen, seen);
-    store_relaxed(&gnomon__cursor_of(t, bit)->current, node);
+    /* It may be new, and its memory another's a moment ago. */
+    store_release(&gnomon__cursor_of(t, bit)->current, node);
     gnomon__guess(t, bit, n->child);
 }
 

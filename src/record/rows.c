@@ -57,7 +57,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
     c.is_live = 1;
     for (int left = TREE_TRIES; left; left--) {
         uint64_t word = gnomon__quiet_word(t);
-        c.bank = load_relaxed(&t->bank) & 1;
+        c.bank = load_acquire(&t->bank) & 1;
         c.pending = load_relaxed(&t->pending) + c.bank * 64;
         out->until = gnomon__ticks();
         out->from = load_relaxed(&c.tree->since[c.bank]);

@@ -129,7 +129,7 @@ static int add_chain(gnomon__copying *c)
     for (int hops = 0; ok && is_node(at) && hops <= GNOMON__MAX_DEPTH; hops++) {
         const gnomon__node *n = gnomon__copied_node(c, at);
         const gnomon__front *line = &n->front[c->bank];
-        uint32_t carry = load_relaxed(&n->carry);
+        uint32_t carry = load_acquire(&n->carry);
         if ((row = row_at(c, at, &ok)) != NULL) {
             row->is_on_chain = 1;
             row->token = load_relaxed(&line->token);
@@ -199,16 +199,17 @@ static void add_bare(gnomon__rows *r, gnomon__row *row, uint64_t bare)
     add_cell(r, row, cell, bare);
 }
 
-/* The node's bank as it is at this moment; every number is checked before it leads
- * anywhere, since the copy may be torn. 0: no memory. */
+/* The node's bank as it is at this moment. The copy may be torn, but for the window,
+ * which is one word. 0: no memory. */
 static int copy_node(gnomon__copying *c, gnomon__row *row)
 {
     gnomon__rows *r = c->out;
+    const gnomon__node *n = gnomon__copied_node(c, row->node);
     gnomon__front line;
     gnomon__part p;
-    copy_words(&line, &gnomon__copied_node(c, row->node)->front[c->bank],
-               sizeof line);
-    copy_words(&p, &gnomon__copied_node(c, row->node)->part[c->bank], sizeof p);
+    copy_words(&line, &n->front[c->bank], sizeof line);
+    copy_words(&p, &n->part[c->bank], sizeof p);
+    p.window_word = load_acquire(&n->part[c->bank].window_word);
     r->cell_count = row->cells;
     row->cell_count = 0;
     row->count = 0;
@@ -225,14 +226,10 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
     uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
     uint32_t octaves = p.first && p.window ? p.room : 0;
-    if (octaves > GNOMON__OCTAVES)
-        octaves = GNOMON__OCTAVES;
     if (!ROOM_FOR(r, cells, cell_count, cell_room,
                   (size_t)octaves * GNOMON__CELLS + 1))
         return 0;
-    if (p.first && p.window && p.low + p.room <= GNOMON__OCTAVES &&
-        (uint64_t)p.window + (uint64_t)p.room * GNOMON__OCTAVE_BYTES <=
-            load_relaxed(&gnomon__marks_arena.used)) {
+    if (octaves) {
         /* A histogram is coarser where memory was spent: all of it counts, also
          * where the window, which may be an earlier segment's, has none of these
          * durations. */
@@ -244,10 +241,10 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
         const uint64_t *count = gnomon__at(c->t, p.window);
         for (uint32_t i = (low - p.low) * GNOMON__CELLS;
              i < (high + 1 - p.low) * GNOMON__CELLS; i++) {
-            uint64_t n = load_relaxed(&count[i]) +
-                         (c->pending == p.window + 8 * i && c->pending);
-            if (n)
-                add_cell(r, row, p.low * GNOMON__CELLS + i, n);
+            uint64_t ended = load_relaxed(&count[i]) +
+                             (c->pending == p.window + 8 * i && c->pending);
+            if (ended)
+                add_cell(r, row, p.low * GNOMON__CELLS + i, ended);
         }
     }
     add_bare(r, row, p.first ? p.bare + !!(p.flags & GNOMON__PART_ONCE) : 0);

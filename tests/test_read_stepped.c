@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * A profile read at each instruction of a mark: the thread that marks is stepped
+ * through it by the processor, and at each step another one takes a profile. What
+ * is half written must lead the reader nowhere and count nothing twice. */
+#include <sched.h>
+#include <signal.h>
+
+#include "live.h"
+#include "mark/thread.h"
+#include "platform/clock.h"
+
+#if defined(__x86_64__) && !IS_SANITIZED
+#define CAN_STEP 1
+#else
+#define CAN_STEP 0
+#endif
+
+LIVE_KEEPER(keeper, "keeper");
+
+static gnomon_region a = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL);
+static gnomon_region b = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "b", NULL, NULL);
+static gnomon_region range =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_region counter =
+    GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "counter", NULL, NULL);
+
+static uint32_t steps, reads, is_over;
+static uint64_t begun[4], ended[4]; /* of a, b, range, act */
+static const char *const names[4] = {"a", "b", "range", "act"};
+
+#if CAN_STEP
+/* While the thread holds a lock of ours nobody could read. */
+static void at_step(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    if (gnomon__here_now()->busy)
+        return;
+    store_release(&steps, steps + 1);
+    while (load_acquire(&reads) != steps)
+        sched_yield();
+}
+
+/* Below the stack's pointer lies what the compiler keeps there. */
+#define SET_FLAGS(change) \
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change \
+                     ", (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
+                         : "memory", "cc")
+
+static void step_through(void (*mark)(void))
+{
+    SET_FLAGS("orq $0x100"); /* trap after each instruction */
+    mark();
+    SET_FLAGS("andq $~0x100");
+}
+#else
+static void at_step(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+}
+
+static void step_through(void (*mark)(void))
+{
+    mark();
+}
+#endif
+
+static void one(gnomon_region *r, int number, uint64_t ticks)
+{
+    store_release(&begun[number], begun[number] + 1);
+    gnomon_token t = gnomon_begin(r);
+    gnomon__test_pass(ticks);
+    gnomon_end(t);
+    store_release(&ended[number], ended[number] + 1);
+}
+
+/* Each needs a wider window than the last, and b's lies behind a's. */
+static void widen(void)
+{
+    for (int octave = 0; octave < 40; octave += 3) {
+        one(&a, 0, 1ull << octave);
+        one(&b, 1, 1ull << octave);
+    }
+}
+
+/* New paths, in one another. */
+static void nest(void)
+{
+    gnomon_token t[8];
+    for (int i = 0; i < 8; i++) {
+        store_release(&begun[i & 1], begun[i & 1] + 1);
+        t[i] = gnomon_begin(i & 1 ? &b : &a);
+        gnomon__test_pass(10);
+    }
+    for (int i = 8; i-- > 0;) {
+        gnomon_end(t[i]);
+        store_release(&ended[i & 1], ended[i & 1] + 1);
+    }
+}
+
+static void other_kinds(void)
+{
+    for (int i = 0; i < 3; i++) {
+        store_release(&begun[2], begun[2] + 1);
+        uint64_t token = gnomon_range_begin(&range);
+        gnomon__test_pass(100);
+        gnomon_range_end(token);
+        store_release(&ended[2], ended[2] + 1);
+        store_release(&begun[3], begun[3] + 1);
+        gnomon_start("act");
+        gnomon__test_pass(100);
+        gnomon_stop("act");
+        store_release(&ended[3], ended[3] + 1);
+        gnomon_counter(&counter, i);
+        gnomon_step();
+    }
+}
+
+static void *mark_on(void *mark)
+{
+    void (*call)(void);
+    memcpy(&call, mark, sizeof call);
+    step_through(call);
+    store_release(&is_over, 1);
+    return NULL;
+}
+
+/* One more than begun: what ended last may be both pending and in its cell. */
+static int check_profile(void)
+{
+    int good = 1;
+    gnomon_profile *p = live_snapshot("keeper");
+    for (int i = 0; p && i < 4; i++) {
+        uint64_t count = (uint64_t)live_count(p, names[i]);
+        good &= CHECK(count + 1 >= ended[i] && count <= begun[i] + 1);
+    }
+    gnomon_profile_free(p);
+    return good;
+}
+
+static void read_while(void (*mark)(void))
+{
+    struct sigaction step = {.sa_flags = SA_SIGINFO};
+    pthread_t t;
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    step.sa_sigaction = at_step;
+    CHECK_EQ(sigaction(SIGTRAP, &step, NULL), 0);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    gnomon_region_get("act", NULL, GNOMON_KIND_SCOPE);
+    CHECK_EQ(pthread_create(&t, NULL, mark_on, &mark), 0);
+    int good = 1;
+    while (!load_acquire(&is_over)) {
+        if (load_acquire(&steps) == reads) {
+            sched_yield();
+            continue;
+        }
+        good = good && check_profile();
+        store_release(&reads, steps);
+    }
+    pthread_join(t, NULL);
+    if (!reads)
+        SKIP("no single steps here");
+    CHECK(reads > 1000);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(live_count_of("keeper", names[i]), begun[i]);
+    live_check_no_trouble();
+}
+
+TEST(each_step_of_a_widening_histogram)
+{
+    read_while(widen);
+}
+
+TEST(each_step_of_new_paths)
+{
+    read_while(nest);
+}
+
+TEST(each_step_of_ranges_actions_and_counters)
+{
+    read_while(other_kinds);
+}
