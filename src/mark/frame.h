@@ -117,10 +117,11 @@ static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
 }
 
 /* A scope begins inside the innermost one of a tree that does not see it: whose end
- * must look at the frames, since this one may still be open. */
+ * must look at the frames, since this one may still be open. By its token alone an
+ * end that is slow does already. */
 static inline void gnomon__frame_inside(gnomon__front *n)
 {
-    if (n->token) {
+    if (n->token && !(n->token & GNOMON__TOKEN_SLOW)) {
         store_relaxed(&n->token, n->token | GNOMON__TOKEN_SLOW);
         store_relaxed(&n->seen, n->seen | GNOMON__SEEN_SLOW);
     }

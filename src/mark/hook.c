@@ -45,25 +45,36 @@ HOT void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
 
 /* ---- Begin ---------------------------------------------------------------------- */
 
-/* The hot tree sees it too. A cut may have come in the callbacks. */
-static APART gnomon_token begin_tree(gnomon__thread *t, uint64_t seq,
-                                     gnomon__frame *frame)
+/* The hot tree sees it too, but not as the path that was guessed; or a cut came in
+ * the callbacks. */
+static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
+                                          gnomon__frame *frame)
 {
     gnomon__thread_keep_up(t);
     uint32_t key = gnomon__key_of(frame->seen.region);
-    gnomon__near *here = gnomon__here_now();
-    uint32_t node = here->guess;
-    gnomon__front *n = gnomon__front_here(here, node);
-    if (unlikely(n->key != key)) {
-        node = gnomon__tree_child(t, t->hot_bit, key);
-        n = gnomon__front_here(here, node);
-    }
+    uint32_t node = gnomon__tree_child(t, t->hot_bit, key);
     if (unlikely(!node)) {
         frame->mask &= ~(1u << t->hot_bit);
         return gnomon__even_again(t, seq);
     }
+    return gnomon__hot_begin(gnomon__here_now(), t, seq, node,
+                             gnomon__front_at(t, node), GNOMON__TOKEN_SLOW,
+                             frame->mask | gnomon__seen_of(t, node));
+}
+
+/* Nothing is called, so that no registers are saved. */
+static APART gnomon_token begin_guessed(gnomon__thread *t, uint64_t seq,
+                                        gnomon__frame *frame)
+{
+    gnomon__near *here = gnomon__here_near();
+    if (unlikely(!here || load_relaxed(&t->shut)))
+        return begin_unguessed(t, seq, frame);
+    uint32_t node = here->guess; /* never an "(other)" */
+    gnomon__front *n = gnomon__front_here(here, node);
+    if (unlikely(n->key != load_relaxed(&frame->seen.region->id)))
+        return begin_unguessed(t, seq, frame);
     return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_SLOW,
-                             GNOMON__SEEN_SLOW);
+                             frame->mask);
 }
 
 /* The frame of a scope that plain hooks see, on top of the stack. */
@@ -85,8 +96,12 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
 {
     uint32_t m = mask & load_relaxed(&t->gate);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
-                 t->frame_top > t->frame_room))
-        return gnomon__slow_begin(region, mask, seq, t);
+                 t->frame_top > t->frame_room)) {
+        uint32_t beside = m ^ load_relaxed(&t->fast);
+        return beside & t->main_bits
+                   ? gnomon__slow_begin(region, mask, seq, t)
+                   : gnomon__riders_begin(region, mask, seq, t, beside);
+    }
     gnomon__frame *frame = push(t, seq, region);
     frame->begin = 0;
     raise_flag(t, seq);
@@ -98,7 +113,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     gnomon__hooks_start(t, &frame->seen, frame->hooks, frame->slots);
     gnomon__hooks_leave(t);
     if (live & t->tree_bits)
-        return begin_tree(t, seq, frame);
+        return begin_guessed(t, seq, frame);
     return gnomon__even_again(t, seq);
 }
 
@@ -152,17 +167,14 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
 
 /* ---- End ------------------------------------------------------------------------ */
 
-/* Ends the innermost scope of the hot tree, if it is this one and the scope
- * around it is open: else 0. */
-static inline int end_tree(gnomon__thread *t, uint64_t token)
+/* Ends the innermost scope of the hot tree, if it is this one, which these saw, and
+ * nothing says that its end is slow: else 0. */
+static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
 {
     gnomon__near *here = gnomon__here_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
-    const gnomon__front *p = gnomon__front_at(t, n->parent);
-    if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) ||
-                 !(p->token || !p->parent) || gnomon__seen_of(t, node) ||
-                 gnomon__node_at(t, node)->carry))
+    if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != mask))
         return 0;
     uint64_t d = gnomon__ticks_counter() - n->begin;
     if (unlikely(!gnomon__hot_count(here, t, n, d)))
@@ -179,21 +191,22 @@ static inline int end_tree(gnomon__thread *t, uint64_t token)
 static APART void end_more(gnomon_token token, uint64_t seq, gnomon__thread *t,
                            gnomon__frame *frame)
 {
-    if (unlikely(load_relaxed(&t->shut))) { /* the frame may be going away */
+    /* Where the thread is shut, and the frame may be going away, nothing is plain. */
+    uint32_t mask = load_relaxed(&frame->mask);
+    if (unlikely(mask & ~load_relaxed(&t->plain))) {
         gnomon__slow_end(token, seq, t);
         return;
     }
     const gnomon__front *inner = gnomon__front_at(t, t->hot.current);
-    if (frame->seen.flags || (frame->mask & ~load_relaxed(&t->plain)) ||
-        (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
-        ((frame->mask & t->tree_bits) && !end_tree(t, token))) {
+    if (frame->seen.flags || (inner->token & ~GNOMON__TOKEN_FLAGS) > token ||
+        ((mask & t->tree_bits) && !end_tree(t, token, mask))) {
         gnomon__slow_end(token, seq, t);
         return;
     }
     t->frame_top = t->frame_last;
     t->frame_last = frame->below;
     raise_flag(t, seq);
-    uint32_t live = frame->mask & load_relaxed(&t->attached);
+    uint32_t live = mask & load_relaxed(&t->attached);
     gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
     gnomon__hooks_leave(t);
     gnomon__even_again(t, seq);

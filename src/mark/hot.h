@@ -28,6 +28,10 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *here, uint32_t beside);
+/* The hot tree wants it, and riders (paths.c). */
+gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
+                                  uint64_t seq, gnomon__thread *t,
+                                  uint32_t beside);
 /* The innermost scope of the hot tree is this one, but its end is not that tree's
  * alone. */
 void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t);

@@ -53,6 +53,18 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
     return follow_path(here, t, seq, node, n, beside);
 }
 
+HOT gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
+                                      uint64_t seq, gnomon__thread *t,
+                                      uint32_t beside)
+{
+    gnomon__near *here = gnomon__here_now();
+    uint32_t node = here->guess;
+    gnomon__front *n = gnomon__front_here(here, node);
+    if (unlikely(n->key != load_relaxed(&region->id)))
+        return gnomon__other_path(region, mask, seq, t, here, beside);
+    return gnomon__hot_begin(here, t, seq, node, n, 0, beside);
+}
+
 /* Riders are told once the tree has closed the node. */
 HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {

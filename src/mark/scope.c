@@ -23,15 +23,13 @@ static inline ALWAYS gnomon_token begin_here(gnomon__near *here,
     if (unlikely(t->seq & 1))
         return gnomon__refused_begin(region, mask);
     uint64_t seq = gnomon__turn_odd(t, one);
-    /* Whoever wants it beside the hot tree; that tree too, if it does not. */
-    uint32_t beside = (mask & load_relaxed(&t->gate)) ^ load_relaxed(&t->fast);
-    if (likely(beside & load_relaxed(&t->main_bits)))
+    if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t node = here->guess;
     gnomon__front *n = gnomon__front_here(here, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, here, beside);
-    return gnomon__hot_begin(here, t, seq, node, n, 0, beside);
+        return gnomon__other_path(region, mask, seq, t, here, 0);
+    return gnomon__hot_begin(here, t, seq, node, n, 0, 0);
 }
 
 static APART gnomon_token begin_far(gnomon_region *region, uint32_t mask)
