@@ -64,20 +64,19 @@ typedef struct gnomon__thread {
     /* The hot line. */
     uint64_t seq;  /* only grows; odd: inside gnomon */
     char *base;    /* of the arena, and of the bank: control and settling */
+    char *ground;  /* of the arena, whatever the bank */
     uint32_t gate; /* control clears: bits whose window is open */
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
-    uint32_t main_bits; /* all but the riders: who decides which way is taken */
-    uint32_t shut;      /* control sets: the next mark takes the slow path */
-    gnomon__cursor hot; /* of the tree of bit `hot_bit` */
-    uint32_t pending;   /* as gnomon__here has it: for readers */
-    uint32_t index;     /* the hot tree's hash of paths: where it lies, ... */
+    uint32_t shut; /* control sets: the next mark takes the slow path */
+    gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
+    uint32_t pending;    /* as gnomon__here has it: for readers */
+    uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */
     uint32_t in_hook;    /* odd, new each time: a callback may be running, what
                           * readers look at is at rest; or 0 */
-    uint32_t frame_room; /* where frames may begin, at most */
     uint32_t attached;   /* control clears: bits that frames may still stop */
     /* The line of plain hooks, with the first of `hooks`. */
-    uint32_t frames;      /* offset of the frame stack; 0: none yet */
+    uint32_t frame_room;  /* where frames may begin, at most */
     uint32_t frame_top;   /* offset of the next; UINT32_MAX: no stack yet */
     uint32_t frame_last;  /* offset of the newest; 0: none */
     uint32_t frame_bytes; /* of a frame, with a slot for each hook */
@@ -87,9 +86,10 @@ typedef struct gnomon__thread {
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
-    char *ground;           /* of the arena, whatever the bank */
-    uint32_t bank;          /* 0 or 1: in which it records */
-    uint32_t segment;       /* of which that is: see gnomon__segment */
+    uint32_t main_bits; /* all but the riders: who decides which way is taken */
+    uint32_t frames;    /* offset of the frame stack; 0: none yet */
+    uint32_t bank;      /* 0 or 1: in which it records */
+    uint32_t segment;   /* of which that is: see gnomon__segment */
     uint64_t segment_begin; /* ticks: the cut that began it */
     uint32_t hot_bit;       /* GNOMON__BITS: none */
     uint32_t epoch;         /* of the configuration it runs under */
@@ -132,7 +132,7 @@ typedef struct gnomon__thread {
     gnomon_health health;          /* only the counts */
 } gnomon__thread;
 
-_Static_assert(offsetof(gnomon__thread, frames) == 64, "the hot line");
+_Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");
 _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
 /* A table without names: all share it that have started none. Cleared by whoever
