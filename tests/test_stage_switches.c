@@ -155,11 +155,12 @@ static void alternate(long times, cost *tenths)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 
-/* In the second half: by then all paths have room for durations of any length. */
-static void check_flat(const cost *tenths)
+/* In the second half: by then all paths have room for durations of any length; after
+ * few stages on a busy machine not yet, and all that room is 4 MiB. */
+static void check_flat(const cost *tenths, long times)
 {
     const cost *a = &tenths[4], *b = &tenths[9];
-    const uint64_t more = (uint64_t)1 << 20;
+    const uint64_t mib = 1 << 20, more = times < 10000 ? 4 * mib : mib;
     for (int i = 0; i < 10; i += i ? 5 : 4)
         fprintf(stderr,
                 "    tenth %2d: %llu ns a switch, heap %llu, arena %llu, "
@@ -172,7 +173,7 @@ static void check_flat(const cost *tenths)
         return;
     CHECK(b->heap <= a->heap + more);
     CHECK(b->mapped <= a->mapped + more);
-    CHECK(b->resident <= a->resident + 4 * more);
+    CHECK(b->resident <= a->resident + 3 * mib + more);
 }
 
 /* Not rank 0, whose reports would go to stderr. */
@@ -225,7 +226,7 @@ TEST(soak_alternating_stages_are_told_once)
     fprintf(stderr, "    %llu scopes in %ld stages, %llu of them late\n",
             (unsigned long long)marked.scopes, times,
             (unsigned long long)all.late);
-    check_flat(tenths);
+    check_flat(tenths, times);
     live_check_no_trouble();
 }
 
@@ -271,6 +272,6 @@ TEST(soak_alternating_stages_are_kept_once)
     CHECK_EQ(all.scopes, marked.scopes);
     CHECK_EQ(all.samples, marked.samples);
     CHECK(all.stages == (uint64_t)times || all.stages == (uint64_t)times + 1);
-    check_flat(tenths);
+    check_flat(tenths, times);
     live_check_no_trouble();
 }
