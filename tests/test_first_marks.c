@@ -264,6 +264,74 @@ TEST(a_thread_s_end_is_told_by_its_next_mark)
     live_check_no_trouble();
 }
 
+/* ---- Modules that are closed --------------------------------------------- */
+
+static gnomon_region *of_module;
+
+static void mark_module(int number)
+{
+    (void)number;
+    gnomon_end(gnomon_begin(of_module));
+}
+
+static void *open_module(void)
+{
+    struct sigaction act = {.sa_handler = mark_module};
+    void *module = dlopen(TEST_BINARY_DIR "/plugins/module_region.so",
+                          RTLD_NOW | RTLD_LOCAL);
+    if (CHECK(module != NULL))
+        of_module = dlsym(module, "region_of_module");
+    CHECK(of_module != NULL);
+    CHECK_EQ(sigaction(SIGUSR1, &act, NULL), 0);
+    return module;
+}
+
+/* Whoever attaches or detaches writes to all regions that were seen. */
+static void close_and_attach(void *module)
+{
+    dlclose(module);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    mark_work();
+    CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
+}
+
+static void close_what_a_handler_marked(void)
+{
+    NEEDS_REAL_HANDLERS;
+    uint64_t before = live_health().reentered;
+    void *module = open_module();
+    raise(SIGUSR1);
+    CHECK_EQ(live_health().reentered, before + 1);
+    CHECK(of_module->mask & GNOMON_MASK_UNSEEN);
+    close_and_attach(module);
+}
+
+TEST(a_module_s_first_by_a_handler)
+{
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    close_what_a_handler_marked();
+}
+
+TEST(a_module_s_first_by_a_handler_where_all_is_off)
+{
+    unsetenv("GNOMON");
+    mark_work();
+    close_what_a_handler_marked();
+}
+
+TEST(a_module_that_was_marked_outside_stays)
+{
+    NEEDS_REAL_HANDLERS;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    void *module = open_module();
+    mark_module(0);
+    raise(SIGUSR1);
+    dlclose(module);
+    raise(SIGUSR1);
+    CHECK_EQ(live_count_of("keeper", "of a module"), 3);
+    live_check_no_trouble();
+}
+
 TEST(the_watch_itself_sees)
 {
     if (!WATCHED)

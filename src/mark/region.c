@@ -16,7 +16,6 @@
 #include "platform/owner.h"
 
 #define BLOCK 4096u
-#define MAX_UNPINNED 64u
 
 /* What regions of the first release have: older modules' stay good. */
 #define FIRST_REGION (offsetof(gnomon_region, link) + sizeof(void *))
@@ -27,10 +26,6 @@ static gnomon__entry first_entries[BLOCK];
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
 static uint32_t entry_count; /* ids are 1 .. entry_count */
-
-/* Registered by signal handlers, where no module can be pinned. */
-static const gnomon_region *unpinned[MAX_UNPINNED];
-static uint32_t unpinned_count;
 
 gnomon_region gnomon__other_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", GNOMON_NULL, GNOMON_NULL);
@@ -108,30 +103,14 @@ void gnomon__region_enter_other(void)
  * may have interrupted the loader. */
 static int pin(const gnomon_region *region)
 {
+    if (gnomon__os_is_pinned(region))
+        return 1;
     if (gnomon__os_in_handler(1))
         return 0;
-    gnomon__region_pin_rest();
     gnomon__guard();
     gnomon__os_pin_module(region);
     gnomon__unguard();
     return 1;
-}
-
-void gnomon__region_pin_rest(void)
-{
-    while (load_relaxed(&unpinned_count)) {
-        const gnomon_region *region = NULL;
-        gnomon__lock();
-        if (unpinned_count) {
-            store_relaxed(&unpinned_count, unpinned_count - 1);
-            region = unpinned[unpinned_count];
-        }
-        gnomon__unlock();
-        gnomon__guard();
-        if (region)
-            gnomon__os_pin_module(region);
-        gnomon__unguard();
-    }
 }
 
 /* Past the table's end: its mask stays that of one never seen, so that each of its
@@ -158,18 +137,14 @@ uint32_t gnomon__region_enter(gnomon_region *region)
             store_relaxed(&region->mask, 0);
         return 0;
     }
-    int pinned = load_acquire(&region->link) != NULL || pin(region);
+    /* What is written to later must not go with its module: it stays unseen until
+     * a mark outside of a handler has pinned that. */
+    if (!load_acquire(&region->link) && !pin(region)) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return 0;
+    }
     gnomon__lock();
     gnomon__region_enter_other();
-    if (!pinned && !region->link) {
-        if (unpinned_count == MAX_UNPINNED) {
-            gnomon__unlock();
-            gnomon__trouble(&gnomon__nobody, reentered);
-            return 0;
-        }
-        unpinned[unpinned_count] = region;
-        store_relaxed(&unpinned_count, unpinned_count + 1);
-    }
     if (!region->link && entry_count + 1 >= GNOMON__MAX_REGIONS)
         become_other(region);
     if (is_other(region)) {

@@ -20,12 +20,9 @@ typedef struct gnomon__entry {
 } gnomon__entry;
 
 /* Registers `region` if need be and returns its mask now. 0 for a region of
- * another generation. Takes the lock. */
+ * another generation; and for one of a module that is not pinned yet, where a signal
+ * handler marks it first: it stays unseen. Takes the lock. */
 uint32_t gnomon__region_enter(gnomon_region *region);
-
-/* Pins the modules of regions that signal handlers registered: by the next
- * registration outside of one, and by control calls. Under no lock but theirs. */
-void gnomon__region_pin_rest(void);
 
 /* Adds it: its id, or 0 where the table is full or there is no memory. Under the
  * lock. */

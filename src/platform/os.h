@@ -189,6 +189,9 @@ void *gnomon__os_library_here(const char *name);
  * that static regions of a dlclosed module stay readable. A microsecond for a
  * new module, else a few loads. Takes the loader's lock: hold none of ours. */
 void gnomon__os_pin_module(const void *address);
+/* Whether what lies there stays mapped: in the program, once anything was pinned, or
+ * in a module that was. A few loads; safe in a signal handler. */
+int gnomon__os_is_pinned(const void *address);
 
 /* Shows `found` the ELF notes of this name and type in all modules, in the order
  * of their loading, until it returns 1. Takes the loader's lock of the list,

@@ -47,8 +47,6 @@ typedef int gnomon__resource;
     CALL(clock_gettime, int, (errno = error, -1), EPERM, \
          (clockid_t clock, struct timespec * out), (clock, out)) \
     CALL(close, int, (close(fd), errno = error, -1), EIO, (int fd), (fd)) \
-    CALL(dladdr, int, 0, EINVAL, (const void *address, Dl_info *out), \
-         (address, out)) \
     CALL(dlopen, void *, NULL, ENOMEM, (const char *file, int flags), \
          (file, flags)) \
     CALL(dlsym, void *, NULL, ENOENT, (void *library, const char *name), \
@@ -79,8 +77,6 @@ typedef int gnomon__resource;
          (at, size, prot, flags, fd, from)) \
     CALL(munmap, int, (errno = error, -1), ENOMEM, (void *at, size_t size), \
          (at, size)) \
-    CALL(nanosleep, int, (errno = error, -1), EPERM, \
-         (const struct timespec *want, struct timespec *left), (want, left)) \
     CALL(open, int, (errno = error, -1), EMFILE, \
          (const char *path, int flags, mode_t mode), (path, flags, mode)) \
     CALL(openat, int, (errno = error, -1), ENFILE, \
@@ -156,7 +152,6 @@ const char *gnomon__test_call_name(size_t i);
 #define atexit(...) gnomon__test_atexit(__VA_ARGS__)
 #define clock_gettime(...) gnomon__test_clock_gettime(__VA_ARGS__)
 #define close(...) gnomon__test_close(__VA_ARGS__)
-#define dladdr(...) gnomon__test_dladdr(__VA_ARGS__)
 #define dlopen(...) gnomon__test_dlopen(__VA_ARGS__)
 #define dlsym(...) gnomon__test_dlsym(__VA_ARGS__)
 #define fcntl(fd, ...) gnomon__test_fcntl(fd, GNOMON__TWO(__VA_ARGS__, 0, 0))
@@ -171,7 +166,6 @@ const char *gnomon__test_call_name(size_t i);
 #define mkdir(...) gnomon__test_mkdir(__VA_ARGS__)
 #define mmap(...) gnomon__test_mmap(__VA_ARGS__)
 #define munmap(...) gnomon__test_munmap(__VA_ARGS__)
-#define nanosleep(...) gnomon__test_nanosleep(__VA_ARGS__)
 #define open(path, ...) gnomon__test_open(path, GNOMON__TWO(__VA_ARGS__, 0, 0))
 #define openat(folder, path, ...) \
     gnomon__test_openat(folder, path, GNOMON__TWO(__VA_ARGS__, 0, 0))

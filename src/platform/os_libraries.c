@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "platform/atomic.h"
 #include "platform/os.h"
@@ -57,40 +56,81 @@ void *gnomon__os_symbol(void *library, const char *name)
 
 /* ---- Of the program -------------------------------------------------------- */
 
-/* Base addresses of the modules that were pinned last. A module's regions come
- * in a row, so few suffice; a repeated pin is only slower. */
-static uintptr_t pinned_modules[8];
-static uint32_t pinned_count;
+/* From where to where the modules reach that stay: the program itself first, then
+ * as they were pinned. Further ones are pinned again for each of their regions.
+ * `end` is written first: who finds `begin` may read it. */
+#define MODULES 64u
+static struct {
+    uintptr_t begin, end;
+} staying[MODULES];
+static uint32_t staying_count = 1;
 
-static void *main_program_base(void)
+static void note_staying(uint32_t at, uintptr_t begin, uintptr_t end)
 {
-    unsigned long headers = getauxval(AT_PHDR);
-    const void *address;
-    Dl_info info;
-    memcpy(&address, &headers, sizeof address);
-    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+    if (at >= MODULES)
+        return;
+    store_relaxed(&staying[at].end, end);
+    store_release(&staying[at].begin, begin);
+}
+
+int gnomon__os_is_pinned(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    for (uint32_t i = 0; i < MODULES; i++) {
+        uintptr_t begin = load_acquire(&staying[i].begin);
+        if (!begin && i)
+            return 0;
+        if (begin && at >= begin && at < load_relaxed(&staying[i].end))
+            return 1;
+    }
+    return 0;
+}
+
+typedef struct module {
+    uintptr_t address; /* that it holds */
+    uintptr_t begin, end;
+    const char *name;
+    int is_program;
+    int visited;
+} module;
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    module *m = data;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + p->p_memsz > end ? at + p->p_memsz : end;
+    }
+    if (!m->visited++) { /* the program is the first */
+        note_staying(0, begin, end);
+        m->is_program = 1;
+    }
+    if (m->address >= begin && m->address < end) {
+        m->begin = begin;
+        m->end = end;
+        m->name = info->dlpi_name;
+        return 1;
+    }
+    m->is_program = 0;
+    return 0;
 }
 
 void gnomon__os_pin_module(const void *address)
 {
     int kept_errno = errno;
-    uintptr_t base;
-    uint32_t i;
-    Dl_info info;
-    if (dladdr(address, &info) == 0)
-        return; /* in no module: not to be unmapped by a dlclose */
-    base = (uintptr_t)info.dli_fbase;
-    for (i = 0; i < 8; i++)
-        if (load_relaxed(&pinned_modules[i]) == base)
-            return;
-    /* The main program stays anyway, and has no name to open it by. Only what
-     * stays is remembered: another module may come where one has gone. */
-    if (info.dli_fbase == main_program_base() ||
-        dlopen(info.dli_fname,
-               RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE) != NULL) {
-        i = add_relaxed(&pinned_count, 1) % 8;
-        store_relaxed(&pinned_modules[i], base);
-    }
+    module m = {.address = (uintptr_t)address};
+    /* In no module: not to be unmapped by a dlclose. Only what stays is noted:
+     * another module may come where one has gone. */
+    if (!gnomon__os_is_pinned(address) && dl_iterate_phdr(find_module, &m) &&
+        !m.is_program &&
+        dlopen(m.name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE))
+        note_staying(add_relaxed(&staying_count, 1), m.begin, m.end);
     errno = kept_errno;
 }
 

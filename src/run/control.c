@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
@@ -46,7 +45,6 @@ int gnomon__control_enter(void)
         return code;
     in_control = 1; /* first: a handler's first mark must not wait for us */
     pthread_mutex_lock(&control_lock);
-    gnomon__region_pin_rest();
     return GNOMON_OK;
 }
 
@@ -57,7 +55,6 @@ int gnomon__control_try(void)
         in_control = 0;
         return 0;
     }
-    gnomon__region_pin_rest();
     return 1;
 }
 

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A module with a region, which whoever loads it marks. */
+#include <gnomon.h>
+
+extern GNOMON_API gnomon_region region_of_module;
+gnomon_region region_of_module =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "of a module", NULL, NULL);
