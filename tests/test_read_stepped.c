@@ -4,17 +4,11 @@
  * through it by the processor, and at each step another one takes a profile. What
  * is half written must lead the reader nowhere and count nothing twice. */
 #include <sched.h>
-#include <signal.h>
 
 #include "live.h"
 #include "mark/thread.h"
 #include "platform/clock.h"
-
-#if defined(__x86_64__) && !IS_SANITIZED
-#define CAN_STEP 1
-#else
-#define CAN_STEP 0
-#endif
+#include "stepping.h"
 
 LIVE_KEEPER(keeper, "keeper");
 
@@ -29,7 +23,6 @@ static uint32_t steps, reads, is_over;
 static uint64_t begun[4], ended[4]; /* of a, b, range, act */
 static const char *const names[4] = {"a", "b", "range", "act"};
 
-#if CAN_STEP
 /* While the thread holds a lock of ours nobody could read. */
 static void at_step(int number, siginfo_t *info, void *context)
 {
@@ -42,32 +35,6 @@ static void at_step(int number, siginfo_t *info, void *context)
     while (load_acquire(&reads) != steps)
         sched_yield();
 }
-
-/* Below the stack's pointer lies what the compiler keeps there. */
-#define SET_FLAGS(change) \
-    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change \
-                     ", (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
-                         : "memory", "cc")
-
-static void step_through(void (*mark)(void))
-{
-    SET_FLAGS("orq $0x100"); /* trap after each instruction */
-    mark();
-    SET_FLAGS("andq $~0x100");
-}
-#else
-static void at_step(int number, siginfo_t *info, void *context)
-{
-    (void)number;
-    (void)info;
-    (void)context;
-}
-
-static void step_through(void (*mark)(void))
-{
-    mark();
-}
-#endif
 
 static void one(gnomon_region *r, int number, uint64_t ticks)
 {
@@ -124,7 +91,7 @@ static void *mark_on(void *mark)
 {
     void (*call)(void);
     memcpy(&call, mark, sizeof call);
-    step_through(call);
+    step_through(call, at_step);
     store_release(&is_over, 1);
     return NULL;
 }
@@ -144,12 +111,9 @@ static int check_profile(void)
 
 static void read_while(void (*mark)(void))
 {
-    struct sigaction step = {.sa_flags = SA_SIGINFO};
     pthread_t t;
     if (!CAN_STEP)
         SKIP("no single steps here");
-    step.sa_sigaction = at_step;
-    CHECK_EQ(sigaction(SIGTRAP, &step, NULL), 0);
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     gnomon_region_get("act", NULL, GNOMON_KIND_SCOPE);
     CHECK_EQ(pthread_create(&t, NULL, mark_on, &mark), 0);

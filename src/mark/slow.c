@@ -199,7 +199,9 @@ void gnomon_end_alone_slow(gnomon_token token)
         gnomon_end_slow(token); /* hands it on, or tells what is wrong */
         return;
     }
-    gnomon__thread *t = gnomon__enter(); /* even, so it is let in */
+    gnomon__thread *t = gnomon__enter();
+    if (!t) /* a handler came between, and this is a child it forked */
+        return;
     end_entered(t, token, GNOMON__END_ALONE);
     gnomon__leave(t);
 }

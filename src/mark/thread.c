@@ -111,12 +111,13 @@ void gnomon__threads_forget(void)
         if (word > first_word)
             first_word = (word + 2) & ~1ull;
     }
-    gnomon__forks++;
+    store_relaxed(&gnomon__forks, gnomon__forks + 1);
     store_relaxed(&gnomon__thread_total, 0);
     dead_count = 0;
     gnomon__nobody.health = (gnomon_health){0};
     if (t == &gnomon__nobody) {
-        gnomon__chunks_forget();
+        if (!gnomon__busy()) /* else in a first mark, which goes on in it */
+            gnomon__chunks_forget();
         return;
     }
     t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
@@ -278,6 +279,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         return NULL;
     }
     int kept = errno;
+    uint32_t forks = load_relaxed(&gnomon__forks);
     gnomon__guard();
     if (gnomon__here.thread != &gnomon__nobody) { /* a handler came first */
         gnomon__unguard();
@@ -298,6 +300,13 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         gnomon__thread_watch(t);
     } else {
         gnomon__trouble(&gnomon__nobody, lost_scopes);
+    }
+    if (unlikely(forks != load_relaxed(&gnomon__forks))) {
+        /* A handler forked amid this: the child has no thread yet. */
+        gnomon__here_set(&gnomon__nobody);
+        store_relaxed(&gnomon__thread_total, 0);
+        dead_count = 0;
+        t = NULL;
     }
     gnomon__unlock();
     gnomon__unguard();

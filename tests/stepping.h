@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Runs code by single steps of the processor: a handler of SIGTRAP is called after
+ * each of its instructions, on the thread that runs it. Where CAN_STEP is 0, it is
+ * never called. */
+#ifndef GNOMON_TESTS_STEPPING_H
+#define GNOMON_TESTS_STEPPING_H
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include "sanitizer.h"
+
+#if defined(__x86_64__) && !IS_SANITIZED
+#define CAN_STEP 1
+
+/* Below the stack's pointer lies what the compiler keeps there. */
+#define STEPPING_FLAGS(change) \
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change \
+                     ", (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
+                         : "memory", "cc")
+#define STEPPING_ON() STEPPING_FLAGS("orq $0x100")
+#define STEPPING_OFF() STEPPING_FLAGS("andq $~0x100")
+
+extern char __executable_start[], etext[]; /* the linker's */
+
+/* In the handler: whether an instruction of the program itself comes next. The
+ * kernel's clock would start its reading anew for ever where each takes long. */
+static inline int stepping_is_in_program(const void *context)
+{
+    const ucontext_t *c = context;
+    uintptr_t at = (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+    return at >= (uintptr_t)__executable_start && at < (uintptr_t)etext;
+}
+
+/* What was interrupted goes on without steps. */
+static inline void stepping_leave(void *context)
+{
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
+}
+#else
+#define CAN_STEP 0
+#define STEPPING_ON() (void)0
+#define STEPPING_OFF() (void)0
+
+static inline int stepping_is_in_program(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static inline void stepping_leave(void *context)
+{
+    (void)context;
+}
+#endif
+
+static inline void step_through(void (*code)(void),
+                                void (*at_step)(int, siginfo_t *, void *))
+{
+    struct sigaction act = {.sa_flags = SA_SIGINFO};
+    act.sa_sigaction = at_step;
+    sigaction(SIGTRAP, &act, NULL);
+    STEPPING_ON();
+    code();
+    STEPPING_OFF();
+}
+
+#endif

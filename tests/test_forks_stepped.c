@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * labels: guest
+ * timeout: 300
+ * A signal handler at each instruction of a mark: it forks, and the child comes out
+ * of the handler, goes on with the mark, and marks again; or it marks itself. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live.h"
+#include "mark/thread.h"
+#include "programs/raw_fork.h"
+#include "stepping.h"
+
+#define WELL 42
+#define STRIDE (getenv("GNOMON_SOAK") ? 1 : 3)
+
+LIVE_KEEPER(keeper, "keeper");
+
+static gnomon_region a = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL);
+static gnomon_region b = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "b", NULL, NULL);
+static gnomon_region handled =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "handled", NULL, NULL);
+static gnomon_region range =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_region counter =
+    GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "counter", NULL, NULL);
+static gnomon_region moment =
+    GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
+
+static volatile int is_child, steps, busy_steps, ill;
+
+/* ---- Marks ----------------------------------------------------------------------- */
+
+static void scopes(void)
+{
+    gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    gnomon_end(inner);
+    gnomon_end(outer);
+}
+
+static void ends_alone(void)
+{
+    gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    gnomon_end_alone(outer);
+    gnomon_end_alone(inner);
+}
+
+static void actions(void)
+{
+    gnomon_start("act");
+    gnomon_stop("act");
+}
+
+static void other_kinds(void)
+{
+    gnomon_range_end(gnomon_range_begin(&range));
+    gnomon_counter(&counter, 1);
+    gnomon_mark(&moment);
+    gnomon_link link = gnomon_link_out();
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_step();
+}
+
+static void everything(void)
+{
+    scopes();
+    ends_alone();
+    actions();
+    other_kinds();
+}
+
+/* ---- Handlers -------------------------------------------------------------------- */
+
+/* A fork tries for some ms to have the lock that its own thread holds: of such steps
+ * it takes one of `stride`. */
+static int is_taken(const void *context, int stride)
+{
+    if (!stepping_is_in_program(context))
+        return 0;
+    steps++;
+    return !gnomon__here_now()->busy || ++busy_steps % stride == 0;
+}
+
+static void look_at(pid_t child)
+{
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        status = -1;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != WELL)
+        ill++;
+}
+
+static void come_out(pid_t child, void *context)
+{
+    if (child) {
+        look_at(child);
+        return;
+    }
+    is_child = 1;
+    alarm(20);
+    stepping_leave(context);
+}
+
+static void fork_at(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (is_taken(context, STRIDE))
+        come_out(fork(), context);
+}
+
+static void clone_at(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (is_taken(context, 1))
+        come_out(raw_fork(), context);
+}
+
+static void vfork_at(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (!is_taken(context, 1))
+        return;
+    pid_t child = vfork();
+    if (child == 0) {
+        scopes();
+        _exit(WELL);
+    }
+    look_at(child);
+}
+
+static void mark_at(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (is_taken(context, 1))
+        gnomon_end(gnomon_begin(&handled));
+}
+
+/* ---- Runs ------------------------------------------------------------------------ */
+
+/* What the child is asked for: that it lives, also as a process of its own. */
+static void leave_child(void)
+{
+    everything();
+    if (gnomon_setup(NULL) == GNOMON_OK &&
+        gnomon_attach(&keeper, NULL, NULL) == GNOMON_OK) {
+        scopes();
+        gnomon_profile *p = NULL;
+        if (gnomon_snapshot(&p, "keeper", 1) || gnomon_profile_check(p))
+            _exit(1);
+    }
+    _exit(WELL);
+}
+
+typedef struct run {
+    void (*marks)(void);
+    void (*at_step)(int, siginfo_t *, void *);
+} run;
+
+static void *run_stepped(void *of)
+{
+    const run *r = of;
+    step_through(r->marks, r->at_step);
+    if (is_child)
+        leave_child();
+    return NULL;
+}
+
+static void in_each_step(void (*marks)(void),
+                         void (*at_step)(int, siginfo_t *, void *),
+                         int on_new_thread)
+{
+    run r = {marks, at_step};
+    pthread_t thread;
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    everything();
+    gnomon_end(gnomon_begin(&handled));
+    uint64_t refused = live_health().reentered;
+    long long known = live_count_of("keeper", "handled");
+    if (!on_new_thread) {
+        run_stepped(&r);
+    } else if (CHECK_EQ(pthread_create(&thread, NULL, run_stepped, &r), 0)) {
+        pthread_join(thread, NULL);
+    }
+    if (!steps)
+        SKIP("no single steps here");
+    CHECK(steps > 100);
+    CHECK_EQ(ill, 0);
+    if (at_step == mark_at)
+        CHECK_EQ((uint64_t)(live_count_of("keeper", "handled") - known) +
+                     live_health().reentered - refused,
+                 (uint64_t)steps);
+    gnomon_profile_free(live_snapshot("keeper"));
+}
+
+#define EACH_WAY(name, marks, on_new_thread) \
+    TEST(a_fork_in_each_step_of_##name) \
+    { \
+        in_each_step(marks, fork_at, on_new_thread); \
+    } \
+    TEST(a_clone_in_each_step_of_##name) \
+    { \
+        in_each_step(marks, clone_at, on_new_thread); \
+    } \
+    TEST(a_vfork_in_each_step_of_##name) \
+    { \
+        in_each_step(marks, vfork_at, on_new_thread); \
+    } \
+    TEST(a_mark_in_each_step_of_##name) \
+    { \
+        in_each_step(marks, mark_at, on_new_thread); \
+    }
+
+EACH_WAY(scopes, scopes, 0)
+EACH_WAY(ends_alone, ends_alone, 0)
+EACH_WAY(actions, actions, 0)
+EACH_WAY(other_kinds, other_kinds, 0)
+EACH_WAY(a_thread_s_first_mark, scopes, 1)
