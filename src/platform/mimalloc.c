@@ -41,7 +41,7 @@ static __thread int looking_for_mimalloc GNOMON__TLS;
  * promises that the bits are the same. */
 static int bind_symbol(void *library, const char *name, void *function)
 {
-    void *found = dlsym(library, name);
+    void *found = gnomon__os_symbol(library, name);
     if (found != NULL)
         memcpy(function, &found, sizeof found);
     return found != NULL;

@@ -28,13 +28,27 @@ int gnomon__os_is_static(void)
     return !has_interpreter;
 }
 
+static uint32_t loading;
+
+void gnomon__os_loading(int by)
+{
+    add_relaxed(&loading, (uint32_t)by);
+}
+
+int gnomon__os_is_loading(void)
+{
+    return load_relaxed(&loading) != 0;
+}
+
 void *gnomon__os_library(const char *path, const char **why)
 {
     if (gnomon__os_is_static()) {
         *why = "this program is linked statically";
         return NULL;
     }
+    gnomon__os_loading(1);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    gnomon__os_loading(-1);
     *why = NULL;
     if (library == NULL) {
         *why = dlerror();
@@ -46,12 +60,18 @@ void *gnomon__os_library(const char *path, const char **why)
 
 void *gnomon__os_library_here(const char *name)
 {
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    gnomon__os_loading(1);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    gnomon__os_loading(-1);
+    return library;
 }
 
 void *gnomon__os_symbol(void *library, const char *name)
 {
-    return dlsym(library, name);
+    gnomon__os_loading(1);
+    void *symbol = dlsym(library, name);
+    gnomon__os_loading(-1);
+    return symbol;
 }
 
 /* ---- Of the program -------------------------------------------------------- */

@@ -114,7 +114,8 @@ void gnomon__os_sleep_ns(uint64_t ns)
     struct timespec left;
     left.tv_sec = (time_t)(ns / 1000000000u);
     left.tv_nsec = (long)(ns % 1000000000u);
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+    /* libc's own may be where a thread is cancelled. */
+    while (syscall(SYS_nanosleep, &left, &left) != 0 && errno == EINTR)
         continue;
 }
 

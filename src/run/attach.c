@@ -54,7 +54,9 @@ static void call_setup(gnomon__attachment *a)
     gnomon__run_describe(&run);
     if (!a->profiler.setup)
         return;
+    gnomon__os_loading(1); /* as most that need one do here */
     int code = a->profiler.setup(a->self, &run, gnomon__stage_name());
+    gnomon__os_loading(-1);
     if (code < 0)
         gnomon__log("%s: setup failed (%s); it goes on", a->profiler.name,
                     gnomon_error_name(code));

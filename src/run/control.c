@@ -16,6 +16,31 @@ static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int in_control GNOMON__TLS;
 static uint32_t has_started; /* $GNOMON was read */
 
+/* While somebody loads a library under the control lock, a waiter may be a module's
+ * constructor, for which the loader's lock is held: the two would wait for each
+ * other for ever. So long a waiter has patience; the next ones have none until it is
+ * over. */
+#define PATIENCE_NS 1000000000ull
+#define PAUSE_NS 100000u
+static uint32_t is_stuck;
+
+static int take_lock(void)
+{
+    uint64_t since = 0;
+    while (pthread_mutex_trylock(&control_lock)) {
+        uint64_t now = gnomon__os_monotonic_ns();
+        if (!gnomon__os_is_loading() || !since)
+            since = now;
+        else if (load_relaxed(&is_stuck) || now - since > PATIENCE_NS) {
+            store_relaxed(&is_stuck, 1);
+            return 0;
+        }
+        gnomon__os_sleep_ns(PAUSE_NS);
+    }
+    store_relaxed(&is_stuck, 0);
+    return 1;
+}
+
 int gnomon__control_check(void)
 {
     gnomon__fail_clear();
@@ -44,8 +69,12 @@ int gnomon__control_enter(void)
     if (code)
         return code;
     in_control = 1; /* first: a handler's first mark must not wait for us */
-    pthread_mutex_lock(&control_lock);
-    return GNOMON_OK;
+    if (take_lock())
+        return GNOMON_OK;
+    in_control = 0;
+    return gnomon__fail(
+        GNOMON_EBUSY, "another thread loads a library for gnomon, and may wait "
+                      "for the loader: call it outside of a constructor");
 }
 
 int gnomon__control_try(void)
@@ -91,7 +120,11 @@ int gnomon__upcall_start(void)
         errno = kept;
         return 1;
     }
-    pthread_mutex_lock(&control_lock);
+    if (!take_lock()) {
+        in_control = 0;
+        errno = kept;
+        return 0;
+    }
     if (!has_started) {
         gnomon__sink_start();
         gnomon__run_from_environment(NULL);
