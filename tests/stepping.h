@@ -13,7 +13,7 @@
 #if defined(__x86_64__) && !IS_SANITIZED
 #define CAN_STEP 1
 
-/* Below the stack's pointer lies what the compiler keeps there. */
+/* The 128 bytes below the stack's pointer are the compiler's (the red zone). */
 #define STEPPING_FLAGS(change) \
     __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change \
                      ", (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \

@@ -264,7 +264,7 @@ TEST(a_thread_s_end_is_told_by_its_next_mark)
     live_check_no_trouble();
 }
 
-/* ---- Modules that are closed --------------------------------------------- */
+/* ---- Modules that are closed after a handler marked them ------------------ */
 
 static gnomon_region *of_module;
 

@@ -117,8 +117,8 @@ static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
 }
 
 /* A scope begins inside the innermost one of a tree that does not see it: whose end
- * must look at the frames, since this one may still be open. By its token alone an
- * end that is slow does already. */
+ * must look at the frames, since this one may still be open. Where its token says
+ * that its end is slow, that looks there already. */
 static inline void gnomon__frame_inside(gnomon__front *n)
 {
     if (n->token && !(n->token & GNOMON__TOKEN_SLOW)) {

@@ -28,7 +28,7 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *here, uint32_t beside);
-/* The hot tree wants it, and riders (paths.c). */
+/* Scopes that the hot tree sees, and recorders that ride `beside` it (paths.c). */
 gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
                                   uint64_t seq, gnomon__thread *t,
                                   uint32_t beside);

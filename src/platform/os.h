@@ -178,7 +178,8 @@ int gnomon__os_read_file(const char *path, size_t limit, char **text);
  * valid until the thread's next call of these. Takes the loader's lock: hold
  * none of ours that a mark may wait for, as constructors mark. */
 void *gnomon__os_library(const char *path, const char **why);
-/* Whether a thread is at that, or at what may do it: it adds 1, and takes it back. */
+/* Whether any thread may be waiting for the loader: it adds 1 before it calls it, or
+ * what may call it, and -1 after. */
 void gnomon__os_loading(int by);
 int gnomon__os_is_loading(void);
 /* Whether the program is linked statically: it can load none, as a library would
