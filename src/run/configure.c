@@ -163,6 +163,20 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     return code;
 }
 
+/* Each may take a bit, and what one is attached for costs as much as all that are
+ * there already: so many at once are a mistake, and none of them is attached. */
+static int refuse_crowd(gnomon__spec *spec, gnomon__complaints *complaints)
+{
+    if (spec->item_count <= GNOMON__BITS)
+        return GNOMON_OK;
+    gnomon__complain(complaints,
+                     "%zu profilers at once: %d fit: none is attached",
+                     spec->item_count, GNOMON__BITS);
+    while (spec->item_count > 0)
+        gnomon__spec_item_clear(&spec->items[--spec->item_count]);
+    return GNOMON_EFULL;
+}
+
 /* A file that will not come is told of now. */
 static int find_missed(gnomon__complaints *complaints)
 {
@@ -190,6 +204,8 @@ int gnomon__configure(const char *text, const char *origin)
         int words = gnomon__spec_resolve(&spec, known, count, &complaints);
         code = code ? code : words;
     }
+    int crowd = refuse_crowd(&spec, &complaints);
+    code = crowd ? crowd : code;
     if (spec.wants_help)
         print_help();
     if (spec.item_count) {
