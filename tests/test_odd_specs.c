@@ -68,3 +68,75 @@ TEST(more_profilers_than_fit_are_refused_at_once)
     CHECK_EQ(made, 31);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
+
+/* ---- Files --------------------------------------------------------------- */
+
+/* What was told of a spec; `counted`, which stands in it too, works. */
+static const char *told_of(const char *spec)
+{
+    *told = 0;
+    made = 0;
+    gnomon__test_log = keep_line;
+    gnomon_register(&counted);
+    CHECK(gnomon_configure(spec) != GNOMON_OK);
+    CHECK(made > 0);
+    CHECK(!strstr(gnomon_error_text(), "SECRET"));
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    return told;
+}
+
+#define TOLD "gnomon: gnomon_configure: "
+
+/* Nobody writes to the pipe, and nobody needs to. */
+TEST(only_regular_files_are_read)
+{
+    child_folder();
+    CHECK_EQ(mkfifo("fifo", 0600), 0);
+    CHECK_STR(told_of("@fifo,counted"),
+              TOLD "at letter 1, '@fifo,counted': it is not a regular file\n");
+    CHECK_STR(told_of("@/dev/zero,counted"),
+              TOLD "at letter 1, '@/dev/zero,counted': it is not a regular "
+                   "file\n");
+    CHECK_STR(told_of("@.,counted"),
+              TOLD "at letter 1, '@.,counted': Is a directory\n");
+}
+
+/* SECRET stands for each word that nobody knows. */
+static const struct {
+    const char *text, *told; /* the first line, or its beginning */
+} kept_back[] = {
+    {"SECRET", "1: unknown profiler '...'. There are: passthrough, simple, "},
+    {"# a token\n\nSECRET=SECRET\n",
+     "3: unknown option '...': no profiler has it\n"},
+    {"counted(\n  SECRET\n)",
+     "2: counted: unknown option '...'. It knows: filter, "},
+    {"counted(mem=SECRET)", "1: counted: 'mem' is for the whole run: "},
+    {"ranks=SECRET", "1: ranks=...: say all, or ranks and spans as 0|3|8-15\n"},
+    {"mem=1SECRET", "1: mem=...: no such unit: say B, KB, KiB, MB, MiB, GB or "
+                    "GiB\n"},
+    {"counted(schedule=SECRET)",
+     "1: counted: schedule=...: a part is unknown: write it as wait:1/"},
+    {"\nMIIE/SECRET", "2: cannot load plugin ...: cannot open shared object "
+                      "file: No such file or directory\n"},
+    {"@SECRET", "1: No such file or directory\n"},
+    {"-----BEGIN SECRET KEY-----\nSECRET/SECRET+==\n",
+     "2: unknown option '...': no profiler has it\n"},
+    {"SECRET \"SECRET\n", "1: a quote inside a word: "},
+    {"simpl", "1: unknown profiler '...': did you mean 'simple'?\n"},
+};
+
+TEST(what_a_file_holds_is_not_shown)
+{
+    child_folder();
+    for (size_t i = 0; i < sizeof kept_back / sizeof *kept_back; i++) {
+        char start[128];
+        FILE *f = fopen("a.spec", "w");
+        fputs(kept_back[i].text, f);
+        fclose(f);
+        told_of("counted,@a.spec");
+        CHECK(!strstr(told, "SECRET"));
+        snprintf(start, sizeof start, TOLD "a.spec:%s", kept_back[i].told);
+        if (!CHECK(strncmp(told, start, strlen(start)) == 0))
+            fprintf(stderr, "    %s, not\n    %s\n", told, start);
+    }
+}

@@ -191,9 +191,9 @@ TEST(wrong_options_are_said_and_ignored)
          "simple: rows=9223372036854775808: the number is too large"},
         {"simple(every=10)", "simple: every=10: a unit is missing: say ns, us, "
                              "ms, s, min or h"},
-        {"simple(every=10 sec)", "simple: every=10 sec: no such unit as 'sec': "
+        {"simple(every=10 sec)", "simple: every=10 sec: no such unit: "
                                  "say ns, us, ms, s, min or h"},
-        {"simple(room=1TiB)", "simple: room=1TiB: no such unit as 'TiB': say "
+        {"simple(room=1TiB)", "simple: room=1TiB: no such unit: say "
                               "B, KB, KiB, MB, MiB, GB or GiB"},
         {"simple(room=-1)", "simple: room=-1: say a number and its unit"},
         {"simple(schedule=wait:1)",

@@ -164,14 +164,16 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
 int gnomon__os_append_made(const char *path, gnomon__os_make *make,
                            const void *context, gnomon__os_file *mine);
 
-/* A file open for reading: a regular one, whose size is known. 0, or errno. */
+/* A file open for reading: a regular one, whose size is known. 0, or an errno:
+ * EISDIR, or ESPIPE for what else there is; it waits for nobody. */
 int gnomon__os_open(const char *path, int *fd, uint64_t *size);
 /* All `size` bytes from `at`: 0, errno, or EIO where the file has become short. */
 int gnomon__os_read_at(int fd, uint64_t at, void *bytes, size_t size);
 void gnomon__os_close(int fd);
 
-/* The whole file as a terminated string from gnomon__alloc, at most `limit`
- * bytes. 0, or an errno (EFBIG: longer), and *text is NULL. */
+/* The whole of a regular file as a terminated string from gnomon__alloc, at most
+ * `limit` bytes. 0, or an errno (EFBIG: longer, ESPIPE: not a regular file), and
+ * *text is NULL. */
 int gnomon__os_read_file(const char *path, size_t limit, char **text);
 
 /* Shared libraries, always RTLD_LOCAL, never closed. NULL and a text, which is

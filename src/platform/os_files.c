@@ -331,7 +331,7 @@ int gnomon__os_publish(const char *path, const void *bytes, size_t size)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Fills `*text`, growing it: a pipe does not say how long it is. */
+/* Fills `*text`, growing it: files of /proc do not say how long they are. */
 static int read_all(int fd, size_t limit, char **text)
 {
     size_t size = 0, capacity = 0;
@@ -363,12 +363,14 @@ static int read_all(int fd, size_t limit, char **text)
 int gnomon__os_read_file(const char *path, size_t limit, char **text)
 {
     int error, cancel, fd;
+    uint64_t size;
     *text = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open_file(path, O_RDONLY | O_NOCTTY);
-    error = fd < 0 ? errno : read_all(fd, limit, text);
-    if (fd >= 0)
-        (void)close(fd);
+    error = gnomon__os_open(path, &fd, &size);
+    if (error == 0) {
+        error = read_all(fd, limit, text);
+        gnomon__os_close(fd);
+    }
     pthread_setcancelstate(cancel, NULL);
     if (error != 0) {
         gnomon__free(*text);

@@ -13,7 +13,9 @@ int gnomon__os_open(const char *path, int *fd, uint64_t *size)
 {
     struct stat info;
     /* O_NONBLOCK: a pipe would wait for its writer. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    do
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    while (*fd < 0 && errno == EINTR);
     if (*fd < 0)
         return errno;
     int error = fstat(*fd, &info) != 0 ? errno : 0;

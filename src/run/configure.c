@@ -109,7 +109,9 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
             gnomon__complain(complaints,
                              "mem=%s: recording has %s, taken once for the "
                              "process, and below 4GiB",
-                             spec->defaults.at[i].value, have);
+                             gnomon__spec_shown(spec->defaults.at[i].place,
+                                                spec->defaults.at[i].value),
+                             have);
             return;
         }
 }
@@ -141,9 +143,10 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
 {
     const gnomon__spec_item *item = &spec->items[i];
     const gnomon_profiler *profiler = NULL;
+    const char *shown = gnomon__spec_shown(item->place, item->name);
     int code = GNOMON_OK;
     if (item->is_path)
-        code = gnomon__plugin_load(&profiler, item->name);
+        code = gnomon__plugin_load(&profiler, item->name, shown);
     else
         profiler = gnomon__profiler_named(item->name); /* resolved: known */
     gnomon__options *options = NULL;
@@ -158,14 +161,16 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
             return wrong;
     }
     if (code == GNOMON_ENOMEM && !options)
-        gnomon__fail(code, "no memory for %s", item->name);
-    gnomon__complain(complaints, "%s", gnomon_error_text());
+        gnomon__fail(code, "no memory for %s", shown);
+    gnomon__spec_who who;
+    const char *name = gnomon__spec_name(&who, spec, item->place, spec->origin);
+    gnomon__complain(complaints, "%s: %s", name, gnomon_error_text());
     return code;
 }
 
-/* Each may take a bit, and what one is attached for costs as much as all that are
- * there already: so many at once are a mistake, and none of them is attached. */
-static int refuse_crowd(gnomon__spec *spec, gnomon__complaints *complaints)
+/* Attaching one looks at all that are there, so thousands would take a minute;
+ * more than there are bits for is a mistake, and none of them is attached. */
+static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
 {
     if (spec->item_count <= GNOMON__BITS)
         return GNOMON_OK;
@@ -204,8 +209,8 @@ int gnomon__configure(const char *text, const char *origin)
         int words = gnomon__spec_resolve(&spec, known, count, &complaints);
         code = code ? code : words;
     }
-    int crowd = refuse_crowd(&spec, &complaints);
-    code = crowd ? crowd : code;
+    int refused = refuse_too_many(&spec, &complaints);
+    code = refused ? refused : code;
     if (spec.wants_help)
         print_help();
     if (spec.item_count) {

@@ -79,10 +79,8 @@ static int option_unit_missing(const option_unit *units, const char *unit,
                                  : units[1].name ? ", "
                                                  : " or ",
                                  units->name);
-    if (*unit)
-        snprintf(why, size, "no such unit as '%.16s': say %s", unit, names);
-    else
-        snprintf(why, size, "a unit is missing: say %s", names);
+    snprintf(why, size, "%s: say %s",
+             *unit ? "no such unit" : "a unit is missing", names);
     return GNOMON_EINVAL;
 }
 

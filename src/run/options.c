@@ -175,10 +175,11 @@ static int option_set(gnomon__option *option, const char *text, int added)
     return GNOMON_OK;
 }
 
-/* Lays what `settings` say of one option over what it has. `who` is complained
- * of: the profiler, or where free options stand. */
-static int option_lay(gnomon__option *option, const gnomon__settings *settings,
-                      const char *who, gnomon__complaints *complaints)
+/* Lays what `settings` of the spec say of one option over what it has. `who` is
+ * complained of: the profiler, or where free options stand. */
+static int option_lay(gnomon__option *option, const gnomon__spec *spec,
+                      const gnomon__settings *settings, const char *who,
+                      gnomon__complaints *complaints)
 {
     const gnomon_option_info *info = option->info;
     int adds = info == &gnomon__core_options[0] || /* filter */
@@ -188,6 +189,8 @@ static int option_lay(gnomon__option *option, const gnomon__settings *settings,
 
     for (i = 0; i < settings->count; i++) {
         const char *value = settings->at[i].value;
+        gnomon__place place = settings->at[i].place;
+        gnomon__spec_who name;
         char why[256];
         int64_t number;
         if (!gnomon__same_word(settings->at[i].key, info->key))
@@ -196,12 +199,14 @@ static int option_lay(gnomon__option *option, const gnomon__settings *settings,
             value = "true";
         if (!value) {
             gnomon__complain(complaints, "%s: %s: a value is missing: %s=...",
-                             who, info->key, info->key);
+                             gnomon__spec_name(&name, spec, place, who),
+                             info->key, info->key);
             status = GNOMON_EINVAL;
         } else if (option_check(info, value, &number, why, sizeof why) !=
                    GNOMON_OK) {
-            gnomon__complain(complaints, "%s: %s=%.64s: %s", who, info->key,
-                             value, why);
+            gnomon__complain(complaints, "%s: %s=%.64s: %s",
+                             gnomon__spec_name(&name, spec, place, who),
+                             info->key, gnomon__spec_shown(place, value), why);
             status = GNOMON_EINVAL;
         } else if (option_set(option, value, adds && laid) != GNOMON_OK) {
             return GNOMON_ENOMEM;
@@ -269,13 +274,18 @@ static gnomon__options *option_make(const char *who,
     return options;
 }
 
-static void option_unknown(const gnomon__options *options, const char *who,
-                           const char *key, gnomon__complaints *complaints)
+static void option_unknown(const gnomon__options *options,
+                           const gnomon__spec *spec, const char *who,
+                           const gnomon__setting *one,
+                           gnomon__complaints *complaints)
 {
+    const char *key = one->key;
     gnomon__suggestion s = gnomon__suggest(key);
+    gnomon__spec_who name;
     char known[600] = "";
     size_t i, used = 0;
 
+    who = gnomon__spec_name(&name, spec, one->place, who);
     if (gnomon__option_find(gnomon__run_options, key)) {
         gnomon__complain(complaints,
                          "%s: '%s' is for the whole run: write it outside of "
@@ -290,10 +300,10 @@ static void option_unknown(const gnomon__options *options, const char *who,
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
                                      i > 0 ? ", " : "", word);
     }
-    gnomon__complain(complaints,
-                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who, key,
-                     s.best ? ": did you mean '" : ".", s.best ? s.best : "",
-                     s.best ? "'?" : "", known);
+    gnomon__complain(
+        complaints, "%s: unknown option '%.64s'%s%s%s It knows: %s", who,
+        gnomon__spec_shown(one->place, key), s.best ? ": did you mean '" : ".",
+        s.best ? s.best : "", s.best ? "'?" : "", known);
 }
 
 /* Lays free options and the item's over the presets. */
@@ -308,9 +318,10 @@ static int option_fill(gnomon__options *options, const char *who,
     for (i = 0; i < options->count; i++) {
         gnomon__option *option = &options->at[i];
         free_status =
-            option_lay(option, &spec->defaults, spec->origin, complaints);
-        own_status = settings ? option_lay(option, settings, who, complaints)
-                              : GNOMON_OK;
+            option_lay(option, spec, &spec->defaults, spec->origin, complaints);
+        own_status = settings
+                         ? option_lay(option, spec, settings, who, complaints)
+                         : GNOMON_OK;
         if (free_status == GNOMON_ENOMEM || own_status == GNOMON_ENOMEM)
             return GNOMON_ENOMEM;
         if (free_status != GNOMON_OK || own_status != GNOMON_OK)
@@ -318,7 +329,7 @@ static int option_fill(gnomon__options *options, const char *who,
     }
     for (i = 0; settings && i < settings->count; i++)
         if (!option_at(options, settings->at[i].key)) {
-            option_unknown(options, who, settings->at[i].key, complaints);
+            option_unknown(options, spec, who, &settings->at[i], complaints);
             worst = GNOMON_EINVAL;
         }
     return worst;

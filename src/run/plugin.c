@@ -87,37 +87,42 @@ int gnomon_register(const gnomon_profiler *profiler)
     return code;
 }
 
-int gnomon__plugin_load(const gnomon_profiler **out, const char *path)
+int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
+                        const char *shown)
 {
-    const char *why = "";
+    const char *why = "", *rest;
     if (gnomon__os_is_secure()) /* whoever started it may have laid it there */
         return gnomon__fail(GNOMON_ESTATE,
                             "plugin %s is not loaded: this program runs with "
                             "more rights than its user",
-                            path);
+                            shown);
     if (gnomon__os_is_static())
         return gnomon__fail(GNOMON_ESTATE,
                             "plugin %s is not loaded: this program is linked "
                             "statically",
-                            path);
+                            shown);
     void *library = gnomon__os_library(path, &why);
-    if (!library)
-        return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s", why);
+    if (!library) { /* most loaders say the path first */
+        rest = strstr(why, path);
+        why = rest ? rest + strlen(path) : why;
+        return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s: %s", shown,
+                            why + strspn(why, ": "));
+    }
     void *symbol = gnomon__os_symbol(library, GNOMON_PLUGIN_ENTRY);
     gnomon_plugin_entry *entry;
     memcpy(&entry, &symbol, sizeof entry); /* ISO C has no such cast */
     if (!symbol)
         return gnomon__fail(GNOMON_ENOENT,
                             "plugin %s does not export " GNOMON_PLUGIN_ENTRY,
-                            path);
+                            shown);
     const gnomon_profiler *profiler = entry(&gnomon__host);
     if (!profiler)
         return gnomon__fail(GNOMON_EPLUGIN,
                             "plugin %s does not want to run with gnomon %s",
-                            path, GNOMON_VERSION);
+                            shown, GNOMON_VERSION);
     *out = profiler;
     int code = gnomon__profiler_check(profiler);
     if (code)
-        gnomon__fail(code, "plugin %s: %s", path, gnomon_error_text());
+        gnomon__fail(code, "plugin %s: %s", shown, gnomon_error_text());
     return code;
 }

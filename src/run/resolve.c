@@ -46,14 +46,18 @@ static void resolve_offer(gnomon__suggestion *s,
         gnomon__suggest_offer(s, o->key);
 }
 
-static void resolve_unknown_option(resolve_words *w, const char *origin,
-                                   const char *key)
+static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
+                                   const gnomon__setting *one)
 {
-    gnomon__suggestion s = gnomon__suggest(key);
+    gnomon__suggestion s = gnomon__suggest(one->key);
+    gnomon__spec_who who;
+    const char *key = gnomon__spec_shown(one->place, one->key);
+    const char *origin =
+        gnomon__spec_name(&who, spec, one->place, spec->origin);
     size_t i;
 
     w->status = GNOMON_EINVAL;
-    if (resolve_profiler(w, key)) {
+    if (resolve_profiler(w, one->key)) {
         gnomon__complain(w->complaints,
                          "%s: '%.64s' is a profiler: its options stand in "
                          "brackets, %.64s(...)",
@@ -74,10 +78,14 @@ static void resolve_unknown_option(resolve_words *w, const char *origin,
                          origin, key);
 }
 
-static void resolve_unknown_profiler(resolve_words *w, const char *origin,
-                                     const char *name)
+static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
+                                     const gnomon__spec_item *item)
 {
-    gnomon__suggestion s = gnomon__suggest(name);
+    gnomon__suggestion s = gnomon__suggest(item->name);
+    gnomon__spec_who who;
+    const char *name = gnomon__spec_shown(item->place, item->name);
+    const char *origin =
+        gnomon__spec_name(&who, spec, item->place, spec->origin);
     char known[600] = "";
     size_t i, used = 0;
 
@@ -132,10 +140,13 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     if (item->settings.count == 0 && gnomon__same_word(item->name, "help")) {
         spec->wants_help = 1;
     } else if (item->settings.count > 0 || !option) {
-        resolve_unknown_profiler(w, spec->origin, item->name);
+        resolve_unknown_profiler(w, spec, item);
     } else if (!gnomon__option_may_be_bare(option)) {
-        gnomon__complain(w->complaints, "%s: %s: a value is missing: %s=...",
-                         spec->origin, option->key, option->key);
+        gnomon__spec_who who;
+        gnomon__complain(
+            w->complaints, "%s: %s: a value is missing: %s=...",
+            gnomon__spec_name(&who, spec, item->place, spec->origin),
+            option->key, option->key);
         w->status = GNOMON_EINVAL;
     } else if (gnomon__settings_add(&spec->defaults, option->key, "true") !=
                GNOMON_OK) {
@@ -157,7 +168,7 @@ int gnomon__spec_resolve(gnomon__spec *spec,
         if (resolve_option(&w, one->key)) {
             defaults->at[kept++] = *one;
         } else {
-            resolve_unknown_option(&w, spec->origin, one->key);
+            resolve_unknown_option(&w, spec, one);
             gnomon__setting_clear(one);
         }
     }

@@ -49,12 +49,11 @@ static int schedule_unknown(const char *key, size_t n, char *why, size_t size)
     for (i = 0; i < SCHEDULE_KEYS; i++)
         gnomon__suggest_offer(&s, schedule_keys[i].key);
     if (s.best)
-        snprintf(why, size, "unknown '%s': did you mean '%s'?", word, s.best);
+        snprintf(why, size, "a part is unknown: did you mean '%s'?", s.best);
     else
         snprintf(why, size,
-                 "unknown '%s': write it as wait:1/warmup:1/active:3, with "
-                 "repeat, skip_first, skip_first_wait at will",
-                 word);
+                 "a part is unknown: write it as wait:1/warmup:1/active:3, "
+                 "with repeat, skip_first, skip_first_wait at will");
     return GNOMON_EINVAL;
 }
 
@@ -107,8 +106,7 @@ static int schedule_part(gnomon__schedule *s, unsigned *seen, const char *text,
     if (k->field == offsetof(gnomon__schedule, skip_first_wait)) {
         number = number != 0; /* as in torch: whatever is not 0 is yes */
     } else if ((negative && number > 0) || number < k->least) {
-        snprintf(why, size, "%s must be at least %u, not %.*s", k->key,
-                 k->least, (int)(n - key_size - 1), colon + 1);
+        snprintf(why, size, "%s must be at least %u", k->key, k->least);
         return GNOMON_EINVAL;
     }
     memcpy((char *)s + k->field, &number, sizeof number);

@@ -4,6 +4,7 @@
  * parsed (spec_parse.c) to an equal spec. */
 #include "run/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "platform/memory.h"
@@ -20,7 +21,7 @@ static void *spec_room(void *array, size_t count, size_t size)
 int gnomon__settings_add(gnomon__settings *settings, const char *key,
                          const char *value)
 {
-    gnomon__setting *at, one;
+    gnomon__setting *at, one = {0};
     at = spec_room(settings->at, settings->count, sizeof one);
     if (!at)
         return GNOMON_ENOMEM;
@@ -82,6 +83,26 @@ void gnomon__spec_free(gnomon__spec *spec)
     gnomon__free(spec->items);
     spec->items = NULL;
     gnomon__settings_free(&spec->defaults);
+    gnomon__settings_free(&spec->files);
+}
+
+/* ---- In lines for a person ---------------------------------------------- */
+
+const char *gnomon__spec_shown(gnomon__place place, const char *text)
+{
+    return place.file ? "..." : text;
+}
+
+const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
+                              gnomon__place place, const char *who)
+{
+    int is_origin = strcmp(who, spec->origin) == 0;
+    if (!place.file)
+        return who;
+    snprintf(out->text, sizeof out->text, "%s: %.200s:%zu%s%s", spec->origin,
+             place.file, place.line, is_origin ? "" : ": ",
+             is_origin ? "" : who);
+    return out->text;
 }
 
 /* ---- Printing ----------------------------------------------------------- */

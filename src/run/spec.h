@@ -19,9 +19,17 @@
 #define GNOMON__SPEC_FILE_BYTES 65536
 #define GNOMON__SPEC_FILE_DEPTH 4
 
+/* Where a word stands. What a file holds may be a secret that was named by
+ * mistake: lines about its words say the place, and never the text. */
+typedef struct gnomon__place {
+    const char *file; /* NULL: in the text itself. The spec's own */
+    size_t line;
+} gnomon__place;
+
 typedef struct gnomon__setting {
     char *key;
     char *value; /* NULL: a bare key */
+    gnomon__place place;
 } gnomon__setting;
 
 typedef struct gnomon__settings {
@@ -32,6 +40,7 @@ typedef struct gnomon__settings {
 typedef struct gnomon__spec_item {
     char *name;
     int is_path; /* a plugin's: it has a '/', or ends in ".so" */
+    gnomon__place place;
     gnomon__settings settings;
 } gnomon__spec_item;
 
@@ -41,6 +50,7 @@ typedef struct gnomon__spec {
     gnomon__spec_item *items;
     size_t item_count;
     gnomon__settings defaults; /* free options: for all that know them */
+    gnomon__settings files;    /* that were read: their keys */
     int wants_help;            /* set by gnomon__spec_resolve */
 } gnomon__spec;
 
@@ -61,6 +71,17 @@ int gnomon__spec_parse_options(gnomon__spec *out, const char *name,
 size_t gnomon__spec_print(const gnomon__spec *spec, char *buffer, size_t size);
 
 void gnomon__spec_free(gnomon__spec *spec);
+
+/* A word of that place as a line may show it: "..." if it is of a file. */
+const char *gnomon__spec_shown(gnomon__place place, const char *text);
+
+/* What a line about a word of that place begins with: `who`, or, of a file,
+ * "$GNOMON: a.spec:3: " and `who`, where that is not the origin itself. */
+typedef struct gnomon__spec_who {
+    char text[320];
+} gnomon__spec_who;
+const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
+                              gnomon__place place, const char *who);
 
 /* ---- To build and change one -------------------------------------------- */
 

@@ -18,26 +18,36 @@ typedef struct spec_parser {
     gnomon__complaints *complaints;
     const char *text;
     const char *at;
-    const char *file; /* NULL: not from a file */
-    int depth;        /* of files */
-    size_t *budget;   /* bytes of files that may still be read */
-    int status;       /* the worst so far */
+    gnomon__place place; /* of `counted`, the last that was asked for */
+    const char *counted;
+    int depth;      /* of files */
+    size_t *budget; /* bytes of files that may still be read */
+    int status;     /* the worst so far */
 } spec_parser;
+
+/* Counts on from the last place, as most come in order. */
+static gnomon__place spec_place(spec_parser *p, const char *where)
+{
+    if (where < p->counted) {
+        p->counted = p->text;
+        p->place.line = 1;
+    }
+    for (; p->place.file && p->counted < where; p->counted++)
+        p->place.line += *p->counted == '\n';
+    return p->place;
+}
 
 /* Complains of what stands at `where`. */
 static void spec_wrong(spec_parser *p, const char *where, const char *what)
 {
-    size_t line = 1;
-    const char *c = p->text;
+    gnomon__spec_who who;
+    gnomon__place place = spec_place(p, where);
     if (p->status != GNOMON_ENOMEM)
         p->status = GNOMON_EINVAL;
-    while (p->file && (c = memchr(c, '\n', (size_t)(where - c))) != NULL) {
-        line++;
-        c++;
-    }
-    if (p->file)
-        gnomon__complain(p->complaints, "%s: %.200s:%zu: %s", p->spec->origin,
-                         p->file, line, what);
+    if (place.file)
+        gnomon__complain(
+            p->complaints, "%s: %s",
+            gnomon__spec_name(&who, p->spec, place, p->spec->origin), what);
     else
         gnomon__complain(p->complaints, "%s: at letter %zu, '%.20s': %s",
                          p->spec->origin, (size_t)(where - p->text) + 1, where,
@@ -177,6 +187,7 @@ static int spec_ended(spec_parser *p)
 static void spec_setting(spec_parser *p, gnomon__settings *out, char *key)
 {
     const char *start = p->at;
+    gnomon__place place = spec_place(p, start);
     char *value = NULL;
     int has_value = *p->at == '=';
 
@@ -192,6 +203,8 @@ static void spec_setting(spec_parser *p, gnomon__settings *out, char *key)
         spec_wrong(p, start, "the name of an option is missing");
     else if (gnomon__settings_add(out, key, value) != GNOMON_OK)
         p->status = GNOMON_ENOMEM;
+    else
+        out->at[out->count - 1].place = place;
     gnomon__free(key);
     gnomon__free(value);
 }
@@ -230,6 +243,7 @@ static void spec_items(spec_parser *p);
 static void spec_include(spec_parser *p, const char *start)
 {
     spec_parser inner = *p;
+    gnomon__settings *sources = &p->spec->files;
     char *path = spec_token(p, ""), *text = NULL;
     int error;
 
@@ -241,14 +255,18 @@ static void spec_include(spec_parser *p, const char *start)
         spec_wrong(p, start, "files name one another too deeply");
     } else if ((error = gnomon__os_read_file(path, *p->budget, &text)) != 0) {
         spec_wrong(p, start,
-                   error == EFBIG ? "the files have more than 64 KiB"
-                                  : strerror(error));
+                   error == EFBIG    ? "the files have more than 64 KiB"
+                   : error == ESPIPE ? "it is not a regular file"
+                                     : strerror(error));
         if (error == ENOMEM)
             p->status = GNOMON_ENOMEM;
+    } else if (gnomon__settings_add(sources, path, NULL) != GNOMON_OK) {
+        p->status = GNOMON_ENOMEM;
     } else {
         *p->budget -= strlen(text);
-        inner.text = inner.at = text;
-        inner.file = path;
+        inner.text = inner.at = inner.counted = text;
+        inner.place.file = sources->at[sources->count - 1].key;
+        inner.place.line = 1;
         inner.depth++;
         spec_items(&inner);
         p->status = inner.status;
@@ -277,11 +295,15 @@ static void spec_item(spec_parser *p, char *name, const char *start)
         spec_recover(p);
     } else if (gnomon__spec_add(spec, name) != GNOMON_OK) {
         p->status = GNOMON_ENOMEM;
-    } else if (open) {
-        p->at++;
-        spec_options(p, &spec->items[spec->item_count - 1].settings, open);
-        spec_space(p);
-        spec_ended(p);
+    } else {
+        gnomon__spec_item *item = &spec->items[spec->item_count - 1];
+        item->place = spec_place(p, start);
+        if (open) {
+            p->at++;
+            spec_options(p, &item->settings, open);
+            spec_space(p);
+            spec_ended(p);
+        }
     }
     gnomon__free(name);
 }
@@ -320,7 +342,7 @@ static int spec_run(gnomon__spec *out, const char *name, const char *text,
     out->origin = origin;
     p.spec = out;
     p.complaints = complaints;
-    p.text = p.at = text ? text : "";
+    p.text = p.at = p.counted = text ? text : "";
     p.budget = &budget;
     p.status = GNOMON_OK;
     if (!name)
