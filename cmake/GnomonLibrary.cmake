@@ -38,7 +38,7 @@ set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
   "/src/(record|profile|report|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
-  "|utf8)\\.c$"
+  "|shown|utf8)\\.c$"
   "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
   "|repair|segment|sink|thread|thread_name|tree)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")

@@ -165,7 +165,8 @@ AT(gnomon_writer, write, 8);
 AT(gnomon_writer, print, 16);
 AT(gnomon_writer, context, 24);
 AT(gnomon_writer, file, 32);
-SIZE(gnomon_writer, 40);
+AT(gnomon_writer, shown, 40);
+SIZE(gnomon_writer, 48);
 
 /* What profilers fill in. */
 AT(gnomon_profiler, struct_size, 0);

@@ -386,7 +386,7 @@ TEST(info_says_what_a_file_holds)
         "  rank      0\n"
         "  local     0\n"
         "  of ranks  2\n"
-        "  host      node?1 \xc3\xa9\n"
+        "  host      node\\t1 \xc3\xa9\n"
         "  pid       4711\n"
         "  uuid      a\n"
         "  began     2023-11-14 22:13:20 UTC, within 35 ns\n"

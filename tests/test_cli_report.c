@@ -295,15 +295,16 @@ TEST(threads_have_a_table_each)
         "FIT Threads\n"
         "\n"
         "Thread 0 main (7)\n"
-        "  Action                Calls       Total        Self        Mean\n"
-        "  step                      2    9.000 us    3.000 us    4.500 us\n"
-        "  a \"quoted\"?name           1    6.000 us    6.000 us    6.000 us\n"
+        "  Action                 Calls       Total        Self        Mean\n"
+        "  step                       2    9.000 us    3.000 us    4.500 us\n"
+        "  a \"quoted\"\\tname           1    6.000 us    6.000 us    6.000 "
+        "us\n"
         "\n"
         "Thread 1 loader, 2 that followed one another\n"
-        "  Action                Calls       Total        Self        Mean\n"
-        "  step                      1    12.35 ms    12.35 ms    12.35 ms\n"
-        "  load                      4    4.000 us    4.000 us    1.000 us\n"
-        "  tie                       4    4.000 us    4.000 us    1.000 us\n");
+        "  Action                 Calls       Total        Self        Mean\n"
+        "  step                       1    12.35 ms    12.35 ms    12.35 ms\n"
+        "  load                       4    4.000 us    4.000 us    1.000 us\n"
+        "  tie                        4    4.000 us    4.000 us    1.000 us\n");
     child_result r = shell("$G report --as threads --sort self --limit 1 "
                            "p.json | grep -c '^  [sal]'");
     CHECK_STR(r.out, "2\n");

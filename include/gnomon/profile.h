@@ -138,7 +138,21 @@ typedef struct gnomon_writer {
      * past struct_size: this writer makes no files. */
     int (*file)(const struct gnomon_writer *writer, const char *part,
                 const char *extension, const void *bytes, size_t size);
+    /* For gnomon_shown. NULL, or past struct_size: names are shown as they are. */
+    const char *(*shown)(const struct gnomon_writer *writer, const char *name);
 } gnomon_writer;
+
+/* A name as who reads the writer's text may see it. In a file that is the name;
+ * on a terminal, what would move its cursor, begin a line or turn text around is
+ * an escape: "\x1b", "\n", "\u202e". Lives as long as the name and the writer. */
+static inline const char *gnomon_shown(const gnomon_writer *writer,
+                                       const char *name)
+{
+    size_t reach = offsetof(gnomon_writer, shown) + sizeof writer->shown;
+    return writer->struct_size >= reach && writer->shown
+               ? writer->shown(writer, name)
+               : name;
+}
 
 /* ---- Building ------------------------------------------------------------- */
 

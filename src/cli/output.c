@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "platform/error.h"
+#include "platform/shown.h"
 
 /* As a shell reports a death by SIGPIPE. */
 #define STATUS_OF_SIGPIPE (128 + SIGPIPE)
@@ -61,12 +62,22 @@ static int output_print(const gnomon_writer *w, const char *format, ...)
     return output_code(to, n < 0);
 }
 
+/* Kept until the program ends; a name without memory is left out. */
+static const char *output_shown(const gnomon_writer *w, const char *name)
+{
+    static gnomon__shown *names;
+    const char *shown = gnomon__shown_name(&names, name);
+    (void)w;
+    return shown ? shown : "";
+}
+
 gnomon_writer gnomon__cli_writer(FILE *to)
 {
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell */
     return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
                            .write = output_write,
                            .print = output_print,
+                           .shown = output_shown,
                            .context = to};
 }
 

@@ -9,6 +9,7 @@
 
 #include "platform/json.h"
 #include "platform/memory.h"
+#include "platform/shown.h"
 
 const char *gnomon__cli_duration(char text[24], uint64_t ns)
 {
@@ -41,32 +42,29 @@ const char *gnomon__cli_when(char text[32], uint64_t unix_ns)
     return text;
 }
 
-size_t gnomon__cli_width(const char *text)
+/* Writes it, where there is a writer, and returns its code points. */
+static size_t put_shown(const gnomon_writer *out, const char *text)
 {
+    gnomon__text rest = {text, strlen(text)};
     size_t n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
+    char escape[8];
+    while (rest.length) {
+        gnomon__text piece = gnomon__shown_next(&rest, "", escape);
+        n += gnomon__utf8_count(piece.at, piece.length);
+        if (out)
+            out->write(out, piece.at, piece.length);
+    }
     return n;
 }
 
-static int is_control(const char *c)
+size_t gnomon__cli_width(const char *text)
 {
-    unsigned char first = (unsigned char)c[0], next = (unsigned char)c[1];
-    return first < ' ' || first == 0x7F || (first == 0xC2 && next < 0xA0);
+    return put_shown(NULL, text);
 }
 
 void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width)
 {
-    size_t n = gnomon__cli_width(text);
-    for (; *text; text++) {
-        if (is_control(text)) {
-            out->write(out, "?", 1);
-            text += (unsigned char)*text == 0xC2 && text[1];
-        } else {
-            out->write(out, text, 1);
-        }
-    }
-    for (; n < width; n++)
+    for (size_t n = put_shown(out, text); n < width; n++)
         out->write(out, " ", 1);
 }
 

@@ -12,6 +12,7 @@
 
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "platform/shown.h"
 #include "platform/tls.h"
 
 static __thread char last_error_text[256] GNOMON__TLS;
@@ -27,7 +28,7 @@ int gnomon__fail(int code, const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    memcpy(last_error_text, text, sizeof text);
+    gnomon__shown_copy(text, last_error_text, sizeof last_error_text);
     return code;
 }
 
@@ -64,33 +65,19 @@ const char *gnomon_version(void)
     return GNOMON_VERSION;
 }
 
-/* Bytes below space, DEL, and the C1 controls, which UTF-8 writes as C2 80 to
- * C2 9F: a terminal obeys them all. */
-static void hide_controls(char *text)
-{
-    unsigned char c;
-    for (; (c = (unsigned char)*text) != 0; text++) {
-        unsigned char next = (unsigned char)text[1];
-        if (c < 0x20 || c == 0x7f)
-            *text = '?';
-        else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
-            text[0] = text[1] = '?';
-    }
-}
-
 void gnomon__log(const char *format, ...)
 {
     static const char start[] = "gnomon: ";
-    char line[1024] = ""; /* all of it: vsnprintf may fail */
-    char *text = line + sizeof start - 1;
-    size_t room = sizeof line - sizeof start, length; /* but for the newline */
+    char line[1024],
+        text[sizeof line - sizeof start] = ""; /* vsnprintf may fail */
+    size_t length = sizeof start - 1;
     int kept_errno = errno;
     va_list list;
     memcpy(line, start, sizeof start);
     va_start(list, format);
-    (void)vsnprintf(text, room, format, list);
+    (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    hide_controls(text);
+    length += gnomon__shown_copy(text, line + length, sizeof text);
 #ifdef GNOMON_TESTING
     if (gnomon__test_log != NULL) {
         gnomon__test_log(line);
@@ -98,7 +85,6 @@ void gnomon__log(const char *format, ...)
         return;
     }
 #endif
-    length = strlen(line);
     line[length] = '\n';
     int fd = gnomon__os_stderr();
     if (fd >= 0)

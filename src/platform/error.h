@@ -5,16 +5,15 @@
 
 #include "gnomon/base.h"
 
-/* Keeps the text as the thread's last error and returns `code`:
+/* Keeps the text, as shown.h has it, as the thread's last error and returns `code`:
  *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */
 int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
 
 /* Forgets the thread's last error; the entry of every control call. */
 void gnomon__fail_clear(void);
 
-/* Writes "gnomon: ...\n" to stderr in one piece, at most 1 KiB. Control
- * characters of what is formatted are shown as '?', so that it stays one line.
- * Leaves errno as it is. */
+/* Writes "gnomon: ...\n" to stderr in one piece, at most 1 KiB: one line, whatever
+ * is in it (shown.h). Leaves errno as it is. */
 void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
 
 #ifdef GNOMON_TESTING

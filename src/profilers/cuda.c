@@ -161,7 +161,7 @@ static void device_title(const gnomon_profile *profile,
     const char *name = "";
     if (gnomon_profile_count(profile, GNOMON_STAGES) == 1 &&
         gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK && stage.name)
-        name = stage.name;
+        name = gnomon_shown(out, stage.name);
     for (const char *c = name; *c; c++) {
         char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
         out->write(out, &capital, 1);
@@ -242,9 +242,11 @@ static int device_summary(void *self, const gnomon_profile *profile,
     device_collect(profile, rows, count);
     count = device_fold(rows, count);
     device_title(profile, out);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        rows[i].name = gnomon_shown(out, rows[i].name);
         if (device_code_points(rows[i].name) > width)
             width = device_code_points(rows[i].name);
+    }
     if (width < strlen(heads[0]))
         width = strlen(heads[0]);
     if (count)

@@ -158,6 +158,7 @@ static void simple_reckon(simple_table *table)
 {
     for (size_t i = 0; i < table->row_count; i++) {
         simple_row *row = &table->rows[i];
+        row->name = gnomon_shown(table->out, row->name);
         size_t width = simple_code_points(row->name);
         row->total = (double)row->total_ns / 1e9;
         row->mean = row->total / (double)row->calls;
@@ -186,7 +187,7 @@ static void simple_stage(simple_table *table, const gnomon_profile *profile)
     table->wall = (double)wall_ns / 1e9;
     if (count == 1 && gnomon_profile_stage(profile, 1, &s) == GNOMON_OK &&
         s.name)
-        table->stage = s.name;
+        table->stage = gnomon_shown(table->out, s.name);
 }
 
 /* ---- Text ----------------------------------------------------------------- */

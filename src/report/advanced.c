@@ -11,7 +11,7 @@
 
 int gnomon__advanced_title(const char *stage, const gnomon_writer *out)
 {
-    for (const char *c = stage; *c; c++) {
+    for (const char *c = gnomon_shown(out, stage); *c; c++) {
         char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
         out->write(out, &capital, 1);
     }
@@ -29,6 +29,7 @@ int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
                                         .sort_keys = 1,
                                         .restrictions = cut,
                                         .restriction_count = 1};
+    action = gnomon_shown(out, action);
     out->print(out, "\nProfile stats for: ");
     out->write(out, action, strlen(action));
     if (rank >= 0)

@@ -73,8 +73,10 @@ static void footer_opens(const gnomon_profile *profile,
             continue;
         uint64_t ns =
             run.now_ns > open.begin_ns ? run.now_ns - open.begin_ns : 0;
-        out->print(out, "%s %s (%s, %s s)", count > 1 ? "," : "", region.name,
-                   track.name, footer_decimal(since, (double)ns / 1e9));
+        out->print(out, "%s %s (%s, %s s)", count > 1 ? "," : "",
+                   gnomon_shown(out, region.name),
+                   gnomon_shown(out, track.name),
+                   footer_decimal(since, (double)ns / 1e9));
     }
     if (count > FOOTER_NAMES)
         out->print(out, " and %" PRIu64 " more", count - FOOTER_NAMES);
@@ -173,7 +175,7 @@ int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
     out->print(out, "gnomon: %" PRIu64 " scope%s ", stage.late,
                footer_plural(stage.late));
     out->print(out, *stage.name ? "of stage %s" : "of an earlier stage%s",
-               stage.name);
+               gnomon_shown(out, stage.name));
     out->print(out, " ended after its report, and %s in its profile:",
                stage.late == 1 ? "is" : "are");
     for (size_t i = 1; i <= nodes; i++)
@@ -181,8 +183,8 @@ int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
             node.host->count &&
             !gnomon_profile_region(profile, node.region, &region) &&
             named++ < FOOTER_NAMES)
-            out->print(out, "%s %s %" PRIu64, named > 1 ? "," : "", region.name,
-                       node.host->count);
+            out->print(out, "%s %s %" PRIu64, named > 1 ? "," : "",
+                       gnomon_shown(out, region.name), node.host->count);
     if (named > FOOTER_NAMES)
         out->print(out, " and %zu more", named - FOOTER_NAMES);
     return out->print(out, "\n");

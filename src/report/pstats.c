@@ -77,7 +77,8 @@ static size_t pstats_width(const gnomon__pstats_row *row)
 }
 
 static void pstats_load_rows(gnomon__pstats *p, const gnomon__functions *table,
-                             const gnomon__pstats_query *query)
+                             const gnomon__pstats_query *query,
+                             const gnomon_writer *out)
 {
     p->calls = p->primitive = 0;
     p->seconds = 0;
@@ -87,8 +88,8 @@ static void pstats_load_rows(gnomon__pstats *p, const gnomon__functions *table,
         const gnomon__function *from = &table->rows[i];
         gnomon__pstats_row *row = &p->rows[i];
         const char *slash = query->strip_dirs ? strrchr(from->file, '/') : NULL;
-        row->file = slash ? slash + 1 : from->file;
-        row->name = from->name;
+        row->file = gnomon_shown(out, slash ? slash + 1 : from->file);
+        row->name = gnomon_shown(out, from->name);
         row->line = from->line;
         row->order = (uint32_t)i;
         row->nc = from->nc;
@@ -349,7 +350,7 @@ int gnomon__pstats_print(gnomon__pstats *p, const gnomon__functions *table,
                          const gnomon_writer *out)
 {
     int callees = query->view == GNOMON__PSTATS_CALLEES;
-    pstats_load_rows(p, table, query);
+    pstats_load_rows(p, table, query, out);
     pstats_merge_rows(p);
     if (query->sort_keys)
         gnomon__pstats_sort_query(p->list, p->count);

@@ -38,6 +38,7 @@ int gnomon_summary_n(const char *profiler, size_t length,
     gnomon__buffer b;
     gnomon__attachment *a = gnomon__attachment_named(name);
     gnomon__buffer_init(&b, a);
+    b.writer.shown = NULL; /* it goes to the caller */
     if (!a) {
         code = not_attached(name);
     } else if (!out || !out->write) {

@@ -69,6 +69,16 @@ static int buffer_file(const gnomon_writer *writer, const char *part,
                  : GNOMON_ENOENT;
 }
 
+static const char *buffer_shown(const gnomon_writer *writer, const char *name)
+{
+    gnomon__buffer *b = writer->context;
+    const char *shown = gnomon__shown_name(&b->names, name);
+    if (shown)
+        return shown;
+    b->code = GNOMON_ENOMEM;
+    return "";
+}
+
 void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
 {
     memset(b, 0, sizeof *b);
@@ -78,11 +88,14 @@ void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
     b->writer.file = buffer_file;
     b->writer.context = b;
     b->of = of;
+    if (of && !gnomon__path_is_file(of))
+        b->writer.shown = buffer_shown;
 }
 
 void gnomon__buffer_free(gnomon__buffer *b)
 {
     gnomon__free(b->text);
+    gnomon__shown_free(&b->names);
     memset(b, 0, sizeof *b);
 }
 
@@ -93,10 +106,16 @@ int gnomon__output_is_ours(void)
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
+/* One piece, unless a profiler wrote a name as it is. */
 void gnomon__output_plain(const char *text, size_t length)
 {
-    int fd = gnomon__os_stderr();
-    int why = length && fd >= 0 ? gnomon__os_write(fd, text, length) : 0;
+    gnomon__text rest = {text, length};
+    int fd = gnomon__os_stderr(), why = 0;
+    while (rest.length && fd >= 0 && !why) {
+        char escape[8];
+        gnomon__text piece = gnomon__shown_next(&rest, "\n\t", escape);
+        why = gnomon__os_write(fd, piece.at, piece.length);
+    }
     if (why) /* if at all, then to the same stderr */
         gnomon__log("a report could not be written to stderr: %s",
                     strerror(why));

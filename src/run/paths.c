@@ -40,6 +40,12 @@ int gnomon__path_is_given(const gnomon__attachment *a)
     return report_file(a) || gnomon__options_text(a->options, "dir");
 }
 
+int gnomon__path_is_file(const gnomon__attachment *a)
+{
+    const char *file = report_file(a);
+    return gnomon__path_is_given(a) && !(file && gnomon__file_is_stream(file));
+}
+
 int gnomon__path_has_folder(const gnomon__attachment *a)
 {
     const char *file = gnomon__options_text(a->options, "file");

@@ -31,6 +31,7 @@
 #include "gnomon/profiler.h"
 #include "mark/thread.h"
 #include "platform/os.h"
+#include "platform/shown.h"
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "profile/snapshot.h"
@@ -290,13 +291,14 @@ void gnomon__profile_keep(const gnomon__attachment *a,
 /* ---- output.c ---------------------------------------------------------------------- */
 
 /* A writer into memory; its files are those of `of`, a profiler whose summary
- * this is, or nobody's. */
+ * this is, or nobody's. Names are shown as suits where reports of `of` go. */
 typedef struct gnomon__buffer {
     gnomon_writer writer; /* first */
     const gnomon__attachment *of;
     char *text;
     size_t length, room;
     int code; /* the first error */
+    gnomon__shown *names;
 } gnomon__buffer;
 void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
@@ -319,6 +321,8 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 int gnomon__path_form(const gnomon__attachment *a);
 /* Whether reports go to a file; whether there is a folder for what is beside. */
 int gnomon__path_is_given(const gnomon__attachment *a);
+/* The same, but for streams, as /dev/stderr, which may be a terminal. */
+int gnomon__path_is_file(const gnomon__attachment *a);
 int gnomon__path_has_folder(const gnomon__attachment *a);
 /* Where a report goes (no part, no extension), or a file beside it; and where
  * the profile of a stage goes, `view` 0 or told in its name. What is wrong with

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "platform/utf8.h"
+#include "platform/shown.h"
 
 #define SUGGEST_LONGEST 40
 
@@ -97,23 +97,18 @@ void gnomon__suggest_offer(gnomon__suggestion *s, const char *known)
 
 void gnomon__complain(gnomon__complaints *c, const char *format, ...)
 {
-    char raw[1024], line[1024];
+    char raw[1024] = "", line[1024];
     va_list arguments;
-    int length;
-    size_t n, i;
+    size_t i;
 
     if (c->count == GNOMON__COMPLAINTS) {
         c->dropped++;
         return;
     }
     va_start(arguments, format);
-    length = vsnprintf(raw, sizeof raw, format, arguments);
+    (void)vsnprintf(raw, sizeof raw, format, arguments);
     va_end(arguments);
-    n = length < 0 ? 0 : suggest_least((size_t)length, sizeof raw - 1);
-    n = gnomon__utf8_clean(raw, n, line, sizeof line, NULL);
-    for (i = 0; i < n; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7F)
-            line[i] = '?';
+    gnomon__shown_copy(raw, line, sizeof line);
     for (i = 0; i < c->count; i++)
         if (strcmp(c->line[i], line) == 0)
             return;
