@@ -329,13 +329,14 @@ static int fail_each(const char *name, uint64_t stride, uint64_t many,
     return (int)f.n - 1;
 }
 
-/* What no run meets as it should: a host's descriptor set not to block, a pipe
- * that closed, a signal that ends the process, what only a failure before calls for. */
+/* What no run meets as it should: a host's descriptor set not to block, locked
+ * pages, a pipe that closed, a signal that ends the process, what only a failure before calls for. */
 static int is_rare(const char *name)
 {
     static const char *const rare[] = {
-        "fcntl", "ftruncate", "munmap",        "poll",         "raise",
-        "rmdir", "sem_init",  "sem_timedwait", "sigtimedwait", "unlinkat"};
+        "fcntl",    "ftruncate",     "mprotect",     "munlock",
+        "munmap",   "poll",          "raise",        "rmdir",
+        "sem_init", "sem_timedwait", "sigtimedwait", "unlinkat"};
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (strcmp(rare[i], name) == 0)
             return 1;

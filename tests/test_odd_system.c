@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -89,6 +90,34 @@ TEST(a_membarrier_that_cannot_register_is_the_slow_one)
     CHECK_EQ(gnomon__os_barrier_prepare(), 1);
     gnomon__test_fail_calls(NULL, 0, 0, 0);
     CHECK_EQ(gnomon__os_barrier(), 1);
+}
+
+/* ---- Locked pages -------------------------------------------------------- */
+
+/* What cannot be asked or unlocked is mapped all the same, if not so well. */
+TEST(pages_of_a_host_that_locks_its_own)
+{
+    static const struct {
+        const char *call;
+        int maps;
+    } cases[] = {{"mincore", 1}, {"munlock", 1}, {"mprotect", 0}, {NULL, 1}};
+    size_t size = 1u << 20;
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0 || !gnomon__os_locks_pages())
+        SKIP("mlockall is refused, or a sanitizer's");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gnomon__test_fail_calls(cases[i].call, cases[i].call ? 1 : 0, 1, 0);
+        char *pages = gnomon__os_map(size);
+        gnomon__test_fail_calls(NULL, 0, 0, 0);
+        CHECK_EQ(pages != NULL, cases[i].maps);
+        if (pages)
+            pages[size - 1] = 1;
+        gnomon__os_unmap(pages, size);
+    }
+    CHECK_EQ(munlockall(), 0);
+    CHECK_EQ(gnomon__os_locks_pages(), 0);
+    gnomon__test_fail_calls("mmap", 1, 1, EAGAIN);
+    CHECK_EQ(gnomon__os_locks_pages(), 1); /* no more may be locked */
+    gnomon__test_fail_calls(NULL, 0, 0, 0);
 }
 
 /* ---- Interruptions ------------------------------------------------------- */

@@ -76,7 +76,7 @@ gnomon__heap *gnomon__mimalloc(void)
     sigset_t all, before;
     /* It obeys the environment, and maps tens of megabytes to begin with. */
     if (looking_for_mimalloc || gnomon__os_is_secure() ||
-        gnomon__os_room() < UINT64_MAX)
+        gnomon__os_room() < UINT64_MAX || gnomon__os_locks_pages())
         return NULL;
     /* A handler's mark may want the loader's lock too, and would wait for its
      * own thread where it came before that was written down as the owner. */

@@ -49,7 +49,12 @@ enum gnomon__os_own_word {
 };
 extern uint32_t *gnomon__os_own;
 
-/* Pages of zeroes, taken when touched; NULL if there is no address space. */
+/* Whether the host has all new pages filled and locked at once (mlockall with
+ * MCL_FUTURE). Three system calls. */
+int gnomon__os_locks_pages(void);
+
+/* Pages of zeroes, taken when touched; NULL if there is no address space. Of a
+ * megabyte or more they are not locked, whatever the host does with its own. */
 void *gnomon__os_map(size_t bytes);
 void gnomon__os_unmap(void *pages, size_t bytes);
 
@@ -68,9 +73,13 @@ int gnomon__os_is_secure(void);
 int gnomon__os_barrier_prepare(void);
 int gnomon__os_barrier(void); /* both: 1, or 0 */
 
-/* A thread of ours, all signals blocked, named `name`. 0, or an errno. */
+/* A thread of ours, all signals blocked, named `name`. 0, or an errno. *out is
+ * its own until it is joined. */
 typedef struct gnomon__os_thread {
     unsigned long handle;
+    void (*run)(void *);
+    void *argument;
+    char name[16];
 } gnomon__os_thread;
 int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
                             void (*run)(void *), void *argument);

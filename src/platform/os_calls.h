@@ -70,11 +70,17 @@ typedef int gnomon__resource;
          (const char *path, struct stat *out), (path, out)) \
     CALL(madvise, int, (errno = error, -1), EINVAL, \
          (void *at, size_t size, int advice), (at, size, advice)) \
+    CALL(mincore, int, (errno = error, -1), ENOSYS, \
+         (void *at, size_t size, unsigned char *out), (at, size, out)) \
     CALL(mkdir, int, (errno = error, -1), EROFS, \
          (const char *path, mode_t mode), (path, mode)) \
     CALL(mmap, void *, (errno = error, MAP_FAILED), ENOMEM, \
          (void *at, size_t size, int prot, int flags, int fd, off_t from), \
          (at, size, prot, flags, fd, from)) \
+    CALL(mprotect, int, (errno = error, -1), ENOMEM, \
+         (void *at, size_t size, int prot), (at, size, prot)) \
+    CALL(munlock, int, (errno = error, -1), EPERM, \
+         (const void *at, size_t size), (at, size)) \
     CALL(munmap, int, (errno = error, -1), ENOMEM, (void *at, size_t size), \
          (at, size)) \
     CALL(open, int, (errno = error, -1), EMFILE, \
@@ -163,8 +169,11 @@ const char *gnomon__test_call_name(size_t i);
 #define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)
 #define lstat(...) gnomon__test_lstat(__VA_ARGS__)
 #define madvise(...) gnomon__test_madvise(__VA_ARGS__)
+#define mincore(...) gnomon__test_mincore(__VA_ARGS__)
 #define mkdir(...) gnomon__test_mkdir(__VA_ARGS__)
 #define mmap(...) gnomon__test_mmap(__VA_ARGS__)
+#define mprotect(...) gnomon__test_mprotect(__VA_ARGS__)
+#define munlock(...) gnomon__test_munlock(__VA_ARGS__)
 #define munmap(...) gnomon__test_munmap(__VA_ARGS__)
 #define open(path, ...) gnomon__test_open(path, GNOMON__TWO(__VA_ARGS__, 0, 0))
 #define openat(folder, path, ...) \

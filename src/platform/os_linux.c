@@ -4,7 +4,7 @@
  * os_libraries.c.
  *
  * What a mark can reach (map, unmap, and all that only asks) leaves errno as it
- * is. Nothing here allocates but thread_start. */
+ * is. Nothing here allocates. */
 #include "platform/os.h"
 
 #include <errno.h>
@@ -121,6 +121,40 @@ void gnomon__os_sleep_ns(uint64_t ns)
 
 /* ---- Pages --------------------------------------------------------------- */
 
+#define LARGE_MAPPING (1u << 20)
+
+int gnomon__os_locks_pages(void)
+{
+    int kept_errno = errno, locks;
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char is_there = 0;
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        locks = errno == EAGAIN; /* RLIMIT_MEMLOCK is reached */
+    } else {
+        locks = mincore(page, size, &is_there) == 0 && (is_there & 1);
+        (void)munmap(page, size);
+    }
+    errno = kept_errno;
+    return locks;
+}
+
+/* Pages that nobody may read are not filled, nor are those that are not locked
+ * when that changes. */
+static void *map_unlocked(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return pages;
+    (void)munlock(pages, bytes);
+    if (mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0)
+        return pages;
+    (void)munmap(pages, bytes);
+    return MAP_FAILED;
+}
+
 void *gnomon__os_map(size_t bytes)
 {
     int kept_errno = errno;
@@ -129,8 +163,11 @@ void *gnomon__os_map(size_t bytes)
     if (gnomon__test_allocation_fails())
         return NULL;
 #endif
-    pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes >= LARGE_MAPPING && gnomon__os_locks_pages())
+        pages = map_unlocked(bytes);
+    else
+        pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     errno = kept_errno;
     return pages == MAP_FAILED ? NULL : pages;
 }
@@ -246,47 +283,52 @@ void gnomon__os_threads_settle(void)
         gnomon__os_sleep_ns(100000);
 }
 
-typedef struct thread_start {
-    void (*run)(void *);
-    void *argument;
-    char name[16];
-} thread_start;
-
+/* No heap: a thread's first use of libc's reserves 64 MiB. */
 static void *thread_main(void *memory)
 {
-    thread_start start = *(thread_start *)memory;
-    gnomon__free(memory);
-    (void)prctl(PR_SET_NAME, start.name);
+    gnomon__os_thread *self = memory;
+    (void)prctl(PR_SET_NAME, self->name);
     sub_release(&threads_starting, 1);
-    start.run(start.argument);
+    self->run(self->argument);
     return NULL;
+}
+
+/* Where all of a stack is filled and locked at once it is a small one, which
+ * reports fit in; the default where that is refused. */
+static int create_thread(pthread_t *out, gnomon__os_thread *self)
+{
+    const size_t small = 512u << 10;
+    pthread_attr_t how;
+    int error = -1;
+    if (gnomon__os_locks_pages() && pthread_attr_init(&how) == 0) {
+        if (pthread_attr_setstacksize(&how, small) == 0)
+            error = pthread_create(out, &how, thread_main, self);
+        pthread_attr_destroy(&how);
+    }
+    return error == 0 ? 0 : pthread_create(out, NULL, thread_main, self);
 }
 
 int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
                             void (*run)(void *), void *argument)
 {
-    thread_start *start = gnomon__alloc(sizeof *start);
     sigset_t all, before;
     pthread_t thread;
     int error;
-    if (start == NULL)
-        return ENOMEM;
-    start->run = run;
-    start->argument = argument;
-    copy_text(start->name, sizeof start->name, name);
+    out->run = run;
+    out->argument = argument;
+    copy_text(out->name, sizeof out->name, name);
     /* Inherited, so that not even its first instruction takes a signal. */
     sigfillset(&all);
     error = pthread_sigmask(SIG_SETMASK, &all, &before);
     add_relaxed(&thread_count, 1);
     add_relaxed(&threads_starting, 1);
     if (error == 0) {
-        error = pthread_create(&thread, NULL, thread_main, start);
+        error = create_thread(&thread, out);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     if (error != 0) {
         sub_relaxed(&thread_count, 1);
         sub_relaxed(&threads_starting, 1);
-        gnomon__free(start);
         return error;
     }
     out->handle = (unsigned long)thread;
