@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Where reports go: which rank prints, what files are called, and that no file
- * is ever two ranks', or half there. */
+ * is ever two ranks', or half there.
+ * labels: guest */
 #include "test.h"
 
 #include "child.h"
@@ -180,11 +181,62 @@ TEST(ranks_choose_who_records)
         snprintf(path, sizeof path, "r-%d.txt", i);
         host(environment, ONE);
         if (i == 1)
-            CHECK_STR(child_read(path), "Profiler Report\n\ngnomon: no rows: "
-                                        "this rank is not in ranks=\n");
+            CHECK(child_read(path) == NULL);
         else
             holds_one_report(path);
     }
+}
+
+/* Of a thousand ranks, ranks=0 leaves one file of each kind. */
+TEST(a_rank_left_out_writes_no_file)
+{
+    static const char *const specs[] = {
+        "profile(ranks=0),file=%s.gnomon",
+        "profile(ranks=0),file=p.gnomon.json",
+        "advanced(ranks=0,dump_stats),dir=.",
+        "advanced(ranks=0,dump_stats=run),dir=.",
+        "simple(ranks=0),dir=.",
+        "simple(ranks=0),file=t.txt,at=end"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        char environment[128];
+        snprintf(environment, sizeof environment, "GNOMON=%s\n" LAUNCHED "%d",
+                 specs[i], 1);
+        child_result r = host(environment, "stage=fit", "do=a", "end", "do=b");
+        CHECK_EQ(r.status, 0);
+        CHECK_STR(r.err, "");
+        CHECK_EQ(files_in("."), 0);
+    }
+    child_result r = host("GNOMON=simple(ranks=1)", "do=a"); /* on stderr */
+    CHECK_EQ(times_in(r.err, "this rank is not in ranks="), 1);
+}
+
+/* A launcher's half is told, once, where no other rank was found or given. */
+TEST(half_a_launcher_is_told_once)
+{
+    static const struct {
+        const char *environment, *line;
+    } cases[] = {
+        {"RANK=1", "gnomon: no rank is known: RANK is set without "
+                   "WORLD_SIZE\n"},
+        {"RANK=5\nWORLD_SIZE=2",
+         "gnomon: no rank is known: RANK=5 does not go with WORLD_SIZE=2\n"},
+        {"RANK=1\nPMI_RANK=0\nPMI_SIZE=1", NULL},
+        {"WORLD_SIZE=4", NULL},
+        {"RANK=1\nX=", NULL}, /* then the host says it */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char environment[128] = "GNOMON=simple\n";
+        int said = strstr(cases[i].environment, "X=") != NULL;
+        child_result r = host(strcat(environment, cases[i].environment),
+                              "do=early", said ? "rank=0/2" : "say=", "setup",
+                              "stage=a", ONE, "end", "stage=b", ONE, "end");
+        CHECK_EQ(times_in(r.err, "no rank is known"), cases[i].line != NULL);
+        if (cases[i].line)
+            CHECK_EQ(times_in(r.err, cases[i].line), 1);
+        CHECK(times_in(r.err, "Profiler Report") >= 2);
+    }
+    child_result r = host("RANK=1", ONE); /* off says nothing */
+    CHECK_STR(r.err, "");
 }
 
 /* The first marks come before the host knows its rank: Lightning's do. */

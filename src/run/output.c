@@ -139,6 +139,8 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
     if (!length || !gnomon__output_is_ours())
         return;
     if (gnomon__path_is_given(a)) {
+        if (!a->view->rank_on)
+            return; /* of a thousand ranks all but one would leave a stub */
         char *path = gnomon__path_of(a, NULL, NULL);
         if (path) {
             output_to_file(path, text, length);
@@ -185,6 +187,8 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
     extension = extension ? extension : "";
     if (!gnomon__output_is_ours())
         return GNOMON_ESTATE;
+    if (!a->view->rank_on)
+        return GNOMON_ENOENT;
     if (!gnomon__path_has_folder(a)) {
         if (gnomon__run_rank()->rank <= 0)
             gnomon__log("%s: its files have no folder: give dir= or file=",

@@ -200,7 +200,7 @@ void gnomon__profile_keep(const gnomon__attachment *a,
                           const gnomon__model *closed)
 {
     uint32_t name = gnomon__stage_reported()->key.name;
-    if (!gnomon__output_is_ours())
+    if (!gnomon__output_is_ours() || !a->view->rank_on)
         return;
     if (gnomon__path_form(a) == GNOMON_FORM_JSON) {
         put_late_json(a, closed ? name : UINT32_MAX);

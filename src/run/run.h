@@ -137,6 +137,8 @@ void gnomon__end_watch(void);
 /* ---- setup.c ----------------------------------------------------------------- */
 
 const gnomon__rank *gnomon__run_rank(void);
+/* Once, where no rank is known: what of a launcher was passed over. */
+void gnomon__run_tell_rank(void);
 /* Of gnomon_setup, or NULL. */
 const char *gnomon__run_dir(void);
 void gnomon__run_find_rank(void);

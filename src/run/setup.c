@@ -51,6 +51,15 @@ const gnomon__rank *gnomon__run_rank(void)
     return &our_rank;
 }
 
+void gnomon__run_tell_rank(void)
+{
+    if (!gnomon__attachments || !gnomon__output_is_ours())
+        return;
+    if (our_rank.rank < 0 && *our_rank.passed_over)
+        gnomon__log("no rank is known: %s", our_rank.passed_over);
+    *our_rank.passed_over = 0;
+}
+
 const char *gnomon__run_dir(void)
 {
     return given_dir;

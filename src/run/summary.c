@@ -205,6 +205,7 @@ void gnomon__report_stage(int of_specs)
         if (a->word || !of_specs)
             report_one(a);
     teardown_all(of_specs, 0, gnomon__stage_name());
+    gnomon__run_tell_rank();
     if (of_specs)
         return;
     health_before.struct_size = sizeof health_before;
