@@ -173,6 +173,40 @@ TEST(a_read_goes_on_after_signals)
     gnomon__os_close(fd);
 }
 
+/* ---- The bell ------------------------------------------------------------ */
+
+static void *ring_soon(void *unused)
+{
+    gnomon__os_sleep_ns(20000000);
+    gnomon__os_bell_ring();
+    return unused;
+}
+
+/* Also where the kernel does not wait, or not wake; no clock but the monotonic
+ * one is asked. */
+TEST(a_bell_that_rings)
+{
+    static const char *const calls[] = {NULL, "syscall"};
+    for (size_t i = 0; i < 2; i++) {
+        pthread_t ringer;
+        uint64_t second = 1000000000;
+        gnomon__os_bell_make();
+        gnomon__test_fail_calls(calls[i], calls[i] ? 1 : 0, UINT64_MAX, 0);
+        CHECK_EQ(gnomon__os_bell_wait(0), 0);
+        CHECK_EQ(gnomon__os_bell_wait(1000000), 0);
+        errno = 77;
+        gnomon__os_bell_ring();
+        CHECK_EQ(errno, 77);
+        gnomon__os_bell_ring();
+        CHECK_EQ(gnomon__os_bell_wait(second), 1);
+        CHECK_EQ(gnomon__os_bell_wait(1000000), 0); /* both at once */
+        CHECK_EQ(pthread_create(&ringer, NULL, ring_soon, NULL), 0);
+        CHECK_EQ(gnomon__os_bell_wait(600 * second), 1);
+        pthread_join(ringer, NULL);
+        gnomon__test_fail_calls(NULL, 0, 0, 0);
+    }
+}
+
 /* A process whose state is not to be read is not taken for deserted. */
 TEST(who_is_left_may_be_unknown)
 {

@@ -20,7 +20,7 @@
 #define WIDTH 40
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t over = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t over;
 static pthread_t thread;
 static int is_running, is_over, is_shown, is_drawn;
 static size_t at, of; /* the file, or what else is counted */
@@ -73,7 +73,7 @@ static void clear(void)
 static void *progress_thread(void *unused)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     pthread_mutex_lock(&lock);
     while (!is_over) {
         until.tv_nsec += 200000000;
@@ -92,6 +92,7 @@ void gnomon__progress_begin(const gnomon__cli_inputs *in)
     const char *term = getenv("TERM");
     struct stat about;
     sigset_t all, before;
+    pthread_condattr_t monotonic;
     if (!isatty(STDERR_FILENO) || !term || !*term || !strcmp(term, "dumb"))
         return;
     to_read = 1;
@@ -102,6 +103,10 @@ void gnomon__progress_begin(const gnomon__cli_inputs *in)
     if (to_read < MUCH && of < MANY)
         return;
     read_before = bytes_read();
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&over, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     is_running = pthread_create(&thread, NULL, progress_thread, NULL) == 0;

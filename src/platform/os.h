@@ -124,8 +124,8 @@ void gnomon__os_die(int number);
  * as `again` where it is caught. A handler may call it. */
 void gnomon__os_die_in(int number, uint64_t ns);
 
-/* A bell that a handler may ring. Waiting returns 1 when it rang, 0 when the
- * time is over. */
+/* A bell that a handler may ring. Waiting returns 1 when it rang, once for all
+ * rings since, and 0 when the time is over, by the monotonic clock. */
 void gnomon__os_bell_make(void);
 void gnomon__os_bell_ring(void);
 int gnomon__os_bell_wait(uint64_t ns);

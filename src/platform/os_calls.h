@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -113,11 +112,6 @@ typedef int gnomon__resource;
          (int from, const char *name, int to, const char *new_name), \
          (from, name, to, new_name)) \
     CALL(rmdir, int, (errno = error, -1), EROFS, (const char *path), (path)) \
-    CALL(sem_init, int, (errno = error, -1), ENOSYS, \
-         (sem_t * out, int shared, unsigned value), (out, shared, value)) \
-    CALL(sem_timedwait, int, (errno = error, -1), ETIMEDOUT, \
-         (sem_t * semaphore, const struct timespec *until), \
-         (semaphore, until)) \
     CALL(sigaction, int, (errno = error, -1), EPERM, \
          (int number, const struct sigaction *want, struct sigaction *old), \
          (number, want, old)) \
@@ -190,8 +184,6 @@ const char *gnomon__test_call_name(size_t i);
 #define raise(...) gnomon__test_raise(__VA_ARGS__)
 #define renameat(...) gnomon__test_renameat(__VA_ARGS__)
 #define rmdir(...) gnomon__test_rmdir(__VA_ARGS__)
-#define sem_init(...) gnomon__test_sem_init(__VA_ARGS__)
-#define sem_timedwait(...) gnomon__test_sem_timedwait(__VA_ARGS__)
 #define sigaction(...) gnomon__test_sigaction(__VA_ARGS__)
 #define sigpending(...) gnomon__test_sigpending(__VA_ARGS__)
 #define sigtimedwait(...) gnomon__test_sigtimedwait(__VA_ARGS__)

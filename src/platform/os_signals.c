@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/atomic.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
@@ -97,30 +97,48 @@ void gnomon__os_die_in(int number, uint64_t ns)
 
 /* ---- The bell ------------------------------------------------------------ */
 
-static sem_t end_bell;
+/* 1: it rang. No semaphore, whose waits end by a clock that somebody may set: the
+ * kernel measures this one by the monotonic clock. */
+static uint32_t end_bell;
+
+/* As <linux/futex.h> has them, which musl's compiler does not find. */
+enum { FUTEX_WAIT_HERE = 0 | 128, FUTEX_WAKE_HERE = 1 | 128 };
 
 void gnomon__os_bell_make(void)
 {
-    (void)sem_init(&end_bell, 0, 0);
+    store_release(&end_bell, 0);
 }
 
 void gnomon__os_bell_ring(void)
 {
-    (void)sem_post(&end_bell);
+    int kept_errno = errno;
+    store_release(&end_bell, 1); /* partner: bell_rang */
+    (void)syscall(SYS_futex, &end_bell, FUTEX_WAKE_HERE, 1);
+    errno = kept_errno;
+}
+
+static int bell_rang(void)
+{
+    return swap_acq_rel(&end_bell, 0) != 0; /* partner: ring */
 }
 
 int gnomon__os_bell_wait(uint64_t ns)
 {
-    struct timespec until;
-    int status;
-    clock_gettime(CLOCK_REALTIME, &until);
-    ns += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
-    do
-        status = sem_timedwait(&end_bell, &until);
-    while (status != 0 && errno == EINTR);
-    return status == 0;
+    const uint64_t look_ns = 10000000; /* where the kernel does not wait */
+    uint64_t now = gnomon__os_monotonic_ns(), until = now + ns;
+    for (; now < until && !load_relaxed(&end_bell);
+         now = gnomon__os_monotonic_ns()) {
+        uint64_t left_ns = until - now;
+        struct timespec left = {(time_t)(left_ns / 1000000000u),
+                                (long)(left_ns % 1000000000u)};
+        if (syscall(SYS_futex, &end_bell, FUTEX_WAIT_HERE, 0, &left) == 0 ||
+            errno == EAGAIN || errno == EINTR)
+            continue;
+        if (errno == ETIMEDOUT)
+            break;
+        gnomon__os_sleep_ns(left_ns < look_ns ? left_ns : look_ns);
+    }
+    return bell_rang();
 }
 
 /* ---- The last thread ----------------------------------------------------- */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh rooms|length|licence|statics ROOT
+# check.sh rooms|length|licence|statics|clocks ROOT
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/report and src/profilers, which plugins are made of,
@@ -11,6 +11,8 @@
 #   statics  no two files of the library have a static variable of one name: in the
 #            one file of `make onefile` they would be one variable, and where their
 #            types are the same no compiler minds
+#   clocks   no wait until a moment of the real-time clock, which somebody may set:
+#            that clock is for the times of files and of the run's begin alone
 #
 # ROOT may be the word "broken": then a house is made that breaks every rule,
 # and the check must find each of the planted faults.
@@ -84,6 +86,18 @@ check_statics() {
         { last = $1; file = $2 }'
 }
 
+check_clocks() {
+    grep -rnE 'sem_timedwait|_timedlock|_timed(rd|wr)lock|mq_timed|CLOCK_REALTIME' \
+        src --include='*.[ch]' |
+        grep -v '^src/platform/os_linux.c:.*read_clock(CLOCK_REALTIME)' |
+        grep -v '^src/cli/found.c:.*CLOCK_REALTIME_COARSE' || :
+    grep -rlE 'pthread_cond_timedwait|cnd_timedwait' src --include='*.c' |
+        while read -r file; do
+            grep -q 'pthread_condattr_setclock(.*CLOCK_MONOTONIC)' "$file" ||
+                echo "$file: waits by the real-time clock"
+        done
+}
+
 if [ "$root" != broken ]; then
     cd "$root"
     [ -n "$(find src -name '*.c')" ] || { echo "nothing to check"; exit 1; }
@@ -107,12 +121,16 @@ echo '#include "gnomon/base.h"' > src/attic/room.c
 seq 421 > include/long.h
 echo 'static unsigned one, two_of_them;' > src/mark/two.c
 echo 'static unsigned two_of_them;' > src/run/two.c
+echo 'sem_timedwait(&bell, &until);' >> src/run/two.c
+echo 'clock_gettime(CLOCK_REALTIME, &until);' >> src/mark/two.c
+echo 'pthread_cond_timedwait(&bell, &lock, &until);' >> src/mark/two.c
 check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;
 length) want=1 ;;
 licence) want=10 ;;
 statics) want=1 ;;
+clocks) want=3 ;;
 esac
 found=$(wc -l < faults)
 cat faults
