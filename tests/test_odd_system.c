@@ -143,6 +143,22 @@ TEST(a_sleep_goes_on_after_signals)
     CHECK(alarms > 0);
 }
 
+/* Each ends the wait for a reader, which is over all the same. */
+TEST(signals_make_no_wait_longer)
+{
+    static char bytes[200000];
+    struct sigaction action = {.sa_handler = count_alarm};
+    struct itimerval often = {{0, 300000}, {0, 300000}},
+                     none = {{0, 0}, {0, 0}};
+    int ends[2];
+    CHECK_EQ(pipe2(ends, O_NONBLOCK), 0);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    CHECK_EQ(gnomon__os_write(ends[1], bytes, sizeof bytes), ETIMEDOUT);
+    setitimer(ITIMER_REAL, &none, NULL);
+    CHECK(alarms > 0);
+}
+
 TEST(taking_a_pipe_s_signal_is_tried_again)
 {
     int ends[2];

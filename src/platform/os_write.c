@@ -21,21 +21,28 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-#define PATIENCE_MS 2000 /* without a byte, where the host must not block */
+/* Without a byte, where the descriptor is not to block. */
+#define WRITE_PATIENCE_NS 2000000000ull
 
 /* ---- Writing ------------------------------------------------------------- */
 
+/* By the clock: each signal of the host's ends a wait. */
 static int write_all(int fd, const char *bytes, size_t size)
 {
     struct pollfd ready = {fd, POLLOUT, 0};
+    uint64_t until = 0, now;
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
         int why = n == 0 ? EIO : errno; /* nothing, and not a word of it */
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
+            until = 0;
         } else if (why == EAGAIN || why == EWOULDBLOCK) {
-            if (poll(&ready, 1, PATIENCE_MS) == 0)
+            now = gnomon__os_monotonic_ns();
+            until = until != 0 ? until : now + WRITE_PATIENCE_NS;
+            if (now >= until ||
+                poll(&ready, 1, (int)((until - now) / 1000000) + 1) == 0)
                 return ETIMEDOUT; /* nobody reads */
         } else if (why != EINTR) {
             return why;
