@@ -145,13 +145,22 @@ typedef struct gnomon__os_file {
     uint64_t device, inode, size;
 } gnomon__os_file;
 
+/* Beside errnos, and larger than any. */
+enum gnomon__os_trouble {
+    GNOMON__OS_FOREIGN = 4096 /* a stranger's, where others may write */
+};
+/* The text of an errno, or of that. */
+const char *gnomon__os_why(int error);
+
 /* Makes `path` hold these bytes: a temporary name beside it, created anew and
  * for its owner only, then renamed, so that a reader sees the old or the new
  * file whole. A link is replaced, not followed. Missing directories are made;
- * a failure leaves nothing behind. A link to a directory is followed, but where
- * everybody may make one (sticky, as /tmp) not another user's: EACCES.
- * A device, a pipe, or a name under /dev/fd, /dev/std* or /proc is no file to
+ * a failure leaves nothing behind. A link to a directory is followed.
+ * A device, a pipe, or a descriptor (/dev/stdout, /dev/fd/3) is no file to
  * replace: it is written to, ENXIO where nobody reads the pipe.
+ * In a folder that others may write to, no link or pipe of a stranger is used,
+ * and in a sticky one no file of a stranger is replaced: GNOMON__OS_FOREIGN. A
+ * stranger is who is neither this process's user nor the folder's owner.
  * 0, or an errno. */
 int gnomon__os_publish(const char *path, const void *bytes, size_t size);
 

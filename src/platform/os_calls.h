@@ -65,14 +65,12 @@ typedef int gnomon__resource;
          (void *bytes, size_t size, unsigned flags), (bytes, size, flags)) \
     CALL(getrlimit, int, (errno = error, -1), EINVAL, \
          (gnomon__resource resource, struct rlimit * out), (resource, out)) \
-    CALL(lstat, int, (errno = error, -1), EIO, \
-         (const char *path, struct stat *out), (path, out)) \
     CALL(madvise, int, (errno = error, -1), EINVAL, \
          (void *at, size_t size, int advice), (at, size, advice)) \
     CALL(mincore, int, (errno = error, -1), ENOSYS, \
          (void *at, size_t size, unsigned char *out), (at, size, out)) \
-    CALL(mkdir, int, (errno = error, -1), EROFS, \
-         (const char *path, mode_t mode), (path, mode)) \
+    CALL(mkdirat, int, (errno = error, -1), EROFS, \
+         (int folder, const char *path, mode_t mode), (folder, path, mode)) \
     CALL(mmap, void *, (errno = error, MAP_FAILED), ENOMEM, \
          (void *at, size_t size, int prot, int flags, int fd, off_t from), \
          (at, size, prot, flags, fd, from)) \
@@ -107,11 +105,13 @@ typedef int gnomon__resource;
          (int fd, void *bytes, size_t size, off_t at), (fd, bytes, size, at)) \
     CALL(read, ssize_t, (errno = error, -1), EIO, \
          (int fd, void *bytes, size_t size), (fd, bytes, size)) \
+    CALL(readlinkat, ssize_t, (errno = error, -1), EIO, \
+         (int folder, const char *path, char *text, size_t size), \
+         (folder, path, text, size)) \
     CALL(raise, int, (errno = error, -1), EPERM, (int number), (number)) \
     CALL(renameat, int, (errno = error, -1), EXDEV, \
          (int from, const char *name, int to, const char *new_name), \
          (from, name, to, new_name)) \
-    CALL(rmdir, int, (errno = error, -1), EROFS, (const char *path), (path)) \
     CALL(sigaction, int, (errno = error, -1), EPERM, \
          (int number, const struct sigaction *want, struct sigaction *old), \
          (number, want, old)) \
@@ -119,8 +119,6 @@ typedef int gnomon__resource;
     CALL(sigtimedwait, int, (errno = error, -1), EPERM, \
          (const sigset_t *set, siginfo_t *out, const struct timespec *most), \
          (set, out, most)) \
-    CALL(stat, int, (errno = error, -1), EIO, \
-         (const char *path, struct stat *out), (path, out)) \
     CALL(syscall, long, (errno = error, -1), ENOSYS, \
          (long number, long a, long b, long c, long d, long e), \
          (number, a, b, c, d, e)) \
@@ -161,10 +159,9 @@ const char *gnomon__test_call_name(size_t i);
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
 #define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)
 #define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)
-#define lstat(...) gnomon__test_lstat(__VA_ARGS__)
 #define madvise(...) gnomon__test_madvise(__VA_ARGS__)
 #define mincore(...) gnomon__test_mincore(__VA_ARGS__)
-#define mkdir(...) gnomon__test_mkdir(__VA_ARGS__)
+#define mkdirat(...) gnomon__test_mkdirat(__VA_ARGS__)
 #define mmap(...) gnomon__test_mmap(__VA_ARGS__)
 #define mprotect(...) gnomon__test_mprotect(__VA_ARGS__)
 #define munlock(...) gnomon__test_munlock(__VA_ARGS__)
@@ -181,13 +178,12 @@ const char *gnomon__test_call_name(size_t i);
 #define pthread_sigmask(...) gnomon__test_pthread_sigmask(__VA_ARGS__)
 #define pread(...) gnomon__test_pread(__VA_ARGS__)
 #define read(...) gnomon__test_read(__VA_ARGS__)
+#define readlinkat(...) gnomon__test_readlinkat(__VA_ARGS__)
 #define raise(...) gnomon__test_raise(__VA_ARGS__)
 #define renameat(...) gnomon__test_renameat(__VA_ARGS__)
-#define rmdir(...) gnomon__test_rmdir(__VA_ARGS__)
 #define sigaction(...) gnomon__test_sigaction(__VA_ARGS__)
 #define sigpending(...) gnomon__test_sigpending(__VA_ARGS__)
 #define sigtimedwait(...) gnomon__test_sigtimedwait(__VA_ARGS__)
-#define stat(...) gnomon__test_stat(__VA_ARGS__)
 #define syscall(...) \
     gnomon__test_syscall(GNOMON__SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
 #define unlinkat(...) gnomon__test_unlinkat(__VA_ARGS__)

@@ -19,15 +19,14 @@
 #include "platform/atomic.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
+#include "platform/os_place.h"
 
-/* Tried again where a handler of the host's interrupted it. */
-static int open_file(const char *path, int flags)
+const char *gnomon__os_why(int error)
 {
-    int fd;
-    do
-        fd = open(path, flags | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    if (error == GNOMON__OS_FOREIGN)
+        return "Permission denied (another user's, in a folder that others may "
+               "write to)";
+    return strerror(error);
 }
 
 /* ---- Publishing ---------------------------------------------------------- */
@@ -40,20 +39,6 @@ static int close_written(int fd, int error)
     return error;
 }
 
-/* What is there to be written to, not replaced: renaming a file over
- * /dev/null, or over the link /dev/stderr, would be the end of it. */
-static int is_stream(const char *path)
-{
-    static const char *const links[] = {"/dev/std", "/dev/fd/", "/proc/"};
-    struct stat info;
-    size_t i;
-    for (i = 0; i < sizeof links / sizeof *links; i++)
-        if (strncmp(path, links[i], strlen(links[i])) == 0)
-            return 1;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
-           !S_ISDIR(info.st_mode);
-}
-
 /* Whether it is the host's own file that has come to stand at 2. */
 static int is_lost_stderr(int fd)
 {
@@ -63,86 +48,36 @@ static int is_lost_stderr(int fd)
            info.st_ino == there.st_ino;
 }
 
+/* Why what is now open is not to be written to; 0: it is. A name in a folder may
+ * have become another thing since it was looked at. */
+static int refuse_stream(const gnomon__os_place *p, int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return errno;
+    if (gnomon__place_is_foreign(p, &info, S_ISVTX | S_IWOTH))
+        return GNOMON__OS_FOREIGN;
+    if (S_ISBLK(info.st_mode))
+        return ENOTSUP; /* somebody's disk */
+    if (p->folder >= 0 && S_ISREG(info.st_mode))
+        return EACCES;
+    return is_lost_stderr(fd) ? EBADF : 0;
+}
+
 /* A pipe is opened only where somebody reads it, and then waited for as the
  * host's own writes are. */
-static int write_stream(const char *path, gnomon__os_make *make,
+static int write_stream(const gnomon__os_place *p, gnomon__os_make *make,
                         const void *context)
 {
-    int fd = open_file(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
-    struct stat info;
+    int error, fd;
+    if (gnomon__place_is_foreign(p, &p->there, S_ISVTX | S_IWOTH))
+        return GNOMON__OS_FOREIGN;
+    fd = gnomon__place_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return errno;
-    if (fstat(fd, &info) == 0 && S_ISBLK(info.st_mode)) {
-        (void)close(fd); /* somebody's disk */
-        return ENOTSUP;
-    }
-    if (is_lost_stderr(fd)) {
-        (void)close(fd);
-        return EBADF;
-    }
+    error = refuse_stream(p, fd);
     (void)fcntl(fd, F_SETFL, O_APPEND);
-    return close_written(fd, make(fd, context));
-}
-
-/* Where everybody may make links, those of others lead astray: the kernel's
- * rule of fs.protected_symlinks, which some machines leave off. */
-static int is_trap(const char *path)
-{
-    struct stat link, folder;
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t n = slash == NULL ? 0 : (size_t)(slash - path);
-    if (n >= sizeof parent || lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
-        return 0;
-    memcpy(parent, path, n);
-    const char *rest = slash == NULL ? "." : n == 0 ? "/" : "";
-    memcpy(parent + n, rest, strlen(rest) + 1);
-    return stat(parent, &folder) == 0 && (folder.st_mode & S_ISVTX) &&
-           (folder.st_mode & S_IWOTH) && link.st_uid != geteuid() &&
-           link.st_uid != folder.st_uid;
-}
-
-static int has_trap(char *path)
-{
-    char *slash = path;
-    int found = 0;
-    while (!found && (slash = strchr(slash + 1, '/')) != NULL) {
-        *slash = 0;
-        found = is_trap(path);
-        *slash = '/';
-    }
-    return found;
-}
-
-/* Makes the directories of `path`, which ends in a file's name; *first is the
- * end of the first that was made, or NULL. Only opening the last one tells
- * whether that went well: for one that is there some systems say EROFS.
- * Returns why the first one could not be made. */
-static int make_directories(char *path, char **first)
-{
-    char *slash = path;
-    int error = 0;
-    *first = NULL;
-    while ((slash = strchr(slash + 1, '/')) != NULL) {
-        *slash = 0;
-        if (mkdir(path, 0777) == 0)
-            *first = *first == NULL ? slash : *first;
-        else if (errno != EEXIST && error == 0)
-            error = errno;
-        *slash = '/';
-    }
-    return error;
-}
-
-/* From the last of `path` up to `first`; not those that somebody uses. */
-static void remove_directories(char *path, const char *first)
-{
-    char *end = first == NULL ? NULL : path + strlen(path);
-    while (end != NULL && end >= first) {
-        *end = 0;
-        (void)rmdir(path);
-        end = strrchr(path, '/');
-    }
+    return close_written(fd, error != 0 ? error : make(fd, context));
 }
 
 /* Creates ".NAME.pid.n.tmp" in `directory`, cutting NAME where it is long. */
@@ -203,13 +138,24 @@ static int rename_to(int directory, const char *from, const char *to,
     return renameat(directory, from, directory, to) == 0 ? 0 : errno;
 }
 
-static int replace_file(int directory, const char *name, gnomon__os_make *make,
+/* In a sticky folder the kernel lets only root replace what is a stranger's. */
+static int is_anothers(const gnomon__os_place *p, const gnomon__os_file *mine)
+{
+    gnomon__os_file there = file_of(&p->there);
+    return p->there.st_mode && (mine == NULL || !is_same(&there, mine)) &&
+           gnomon__place_is_foreign(p, &p->there, S_ISVTX);
+}
+
+static int replace_file(const gnomon__os_place *p, gnomon__os_make *make,
                         const void *context, gnomon__os_file *mine,
                         uint64_t since_unix_ns)
 {
     char temporary[NAME_MAX + 1];
     struct stat info;
-    int error, fd = create_temporary(directory, name, temporary);
+    int error, fd;
+    if (is_anothers(p, mine))
+        return GNOMON__OS_FOREIGN;
+    fd = create_temporary(p->folder, p->name, temporary);
     if (fd < 0)
         return errno;
     error = make(fd, context);
@@ -217,42 +163,11 @@ static int replace_file(int directory, const char *name, gnomon__os_make *make,
         error = errno;
     error = close_written(fd, error);
     if (error == 0)
-        error = rename_to(directory, temporary, name, mine, since_unix_ns);
+        error = rename_to(p->folder, temporary, p->name, mine, since_unix_ns);
     if (error != 0)
-        (void)unlinkat(directory, temporary, 0);
+        (void)unlinkat(p->folder, temporary, 0);
     else if (mine != NULL)
         *mine = file_of(&info);
-    return error;
-}
-
-/* `path` is ours to change. */
-static int publish_file(char *path, gnomon__os_make *make, const void *context,
-                        gnomon__os_file *mine, uint64_t since_unix_ns)
-{
-    char *slash = strrchr(path, '/'), *first;
-    const char *name = slash == NULL ? path : slash + 1, *folder = ".";
-    int error, directory;
-    if (*name == 0)
-        return EISDIR;
-    if (has_trap(path))
-        return EACCES;
-    error = make_directories(path, &first);
-    if (slash == path) {
-        folder = "/";
-    } else if (slash != NULL) {
-        *slash = 0;
-        folder = path;
-    }
-    directory = open_file(folder, O_PATH | O_DIRECTORY);
-    if (directory >= 0) {
-        error =
-            replace_file(directory, name, make, context, mine, since_unix_ns);
-        (void)close(directory);
-    } else if (error == 0) {
-        error = errno;
-    }
-    if (error != 0)
-        remove_directories(path, first);
     return error;
 }
 
@@ -260,19 +175,16 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
                             const void *context, gnomon__os_file *mine,
                             uint64_t since_unix_ns)
 {
+    gnomon__os_place *p;
     int error, cancel;
-    char *copy;
-    if (*path == 0)
-        return ENOENT;
-    copy = gnomon__strdup(path);
-    if (copy == NULL)
-        return ENOMEM;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    error = is_stream(path)
-                ? write_stream(path, make, context)
-                : publish_file(copy, make, context, mine, since_unix_ns);
+    error = gnomon__place_find(&p, path, 1);
+    if (error == 0)
+        error = gnomon__place_is_stream(p)
+                    ? write_stream(p, make, context)
+                    : replace_file(p, make, context, mine, since_unix_ns);
+    gnomon__place_leave(p, error);
     pthread_setcancelstate(cancel, NULL);
-    gnomon__free(copy);
     return error;
 }
 
@@ -291,23 +203,32 @@ static int append_file(int fd, gnomon__os_make *make, const void *context,
     return error;
 }
 
-int gnomon__os_append_made(const char *path, gnomon__os_make *make,
-                           const void *context, gnomon__os_file *mine)
+static int append_at(const gnomon__os_place *p, gnomon__os_make *make,
+                     const void *context, gnomon__os_file *mine)
 {
-    int error = ENOENT, cancel, fd;
     struct stat info;
-    if (is_stream(path))
-        return gnomon__os_publish_made(path, make, context, NULL, 0);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    fd = open_file(path,
-                   O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &info) == 0) {
+    int error = ENOENT;
+    int fd = gnomon__place_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return ENOENT;
+    if (fstat(fd, &info) == 0) {
         gnomon__os_file there = file_of(&info);
         if (is_same(&there, mine))
             error = append_file(fd, make, context, mine);
     }
-    if (fd >= 0)
-        error = close_written(fd, error);
+    return close_written(fd, error);
+}
+
+int gnomon__os_append_made(const char *path, gnomon__os_make *make,
+                           const void *context, gnomon__os_file *mine)
+{
+    gnomon__os_place *p;
+    int error = ENOENT, cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (gnomon__place_find(&p, path, 0) == 0)
+        error = gnomon__place_is_stream(p) ? write_stream(p, make, context)
+                                           : append_at(p, make, context, mine);
+    gnomon__place_leave(p, 0);
     pthread_setcancelstate(cancel, NULL);
     return error;
 }

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Folders that others may write to: whatever a stranger puts there, a report goes
+ * to no private file and into no stranger's hands.
+ *
+ * The kernel has rules of its own for sticky folders (fs.protected_symlinks,
+ * _fifos, _regular). They leave alone folders without that bit, pipes that are
+ * opened and not made, and what root renames: each test has one of these.
+ * links: testing
+ * labels: guest */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "child.h"
+#include "platform/atomic.h"
+#include "platform/os.h"
+#include "platform/os_calls.h"
+#include "test.h"
+#undef open /* here they are the test's own */
+#undef close
+#undef read
+#undef write
+#undef syscall
+
+#define ONE "do=train_step"
+#define STRANGER 12345
+#define OWNER 12346
+
+static int publish(const char *path)
+{
+    return gnomon__os_publish(path, "report", 6);
+}
+
+static int make_report(int fd, const void *unused)
+{
+    (void)unused;
+    return gnomon__os_write(fd, "report", 6);
+}
+
+static void put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* 0: only root gives files away. */
+static int give(const char *path, uid_t user)
+{
+    return lchown(path, user, user) == 0;
+}
+
+static void make_folder(const char *path, mode_t mode)
+{
+    CHECK_EQ(mkdir(path, 0777) | chmod(path, mode), 0);
+}
+
+/* ---- Links that flip ----------------------------------------------------- */
+
+static uint32_t flips, flipper_stop;
+
+/* Two names change places, each time in one step. */
+static void *flip(void *unused)
+{
+    (void)unused;
+    while (!load_relaxed(&flipper_stop)) {
+        (void)syscall(SYS_renameat2, AT_FDCWD, "all/r", AT_FDCWD, "all/other",
+                      2u /* RENAME_EXCHANGE */);
+        add_relaxed(&flips, 1);
+    }
+    return NULL;
+}
+
+static int is_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Links of `user`, to what a report is written to and to a private file. */
+static void make_links(const char *stream, uid_t user)
+{
+    (void)unlink("all/r");
+    (void)unlink("all/other");
+    CHECK_EQ(symlink(stream, "all/r"), 0);
+    CHECK_EQ(symlink("../private", "all/other"), 0);
+    if (user)
+        CHECK(give("all/r", user) && give("all/other", user));
+}
+
+static void report_among_flips(mode_t mode, const char *stream, uid_t user)
+{
+    gnomon__os_file mine = {0, 0, 0};
+    pthread_t flipper;
+    make_folder("all", mode);
+    put("private", "private");
+    make_links(stream, user);
+    store_relaxed(&flipper_stop, 0);
+    store_relaxed(&flips, 0);
+    pthread_create(&flipper, NULL, flip, NULL);
+    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++) {
+        (void)publish("all/r");
+        (void)gnomon__os_append_made("all/r", make_report, NULL, &mine);
+        if (!is_link("all/r") || !is_link("all/other"))
+            make_links(stream, user); /* a report took the place of one */
+    }
+    store_relaxed(&flipper_stop, 1);
+    pthread_join(flipper, NULL);
+    CHECK_STR(child_read("private"), "private");
+    CHECK_EQ(system("rm -r all private"), 0);
+}
+
+TEST(no_report_into_a_private_file_by_a_link_that_flips)
+{
+    child_folder();
+    report_among_flips(0777, "/dev/null", 0);
+    report_among_flips(01777, "/dev/null", 0);
+    CHECK_EQ(mkfifo("pipe", 0600), 0); /* which nobody reads */
+    report_among_flips(0777, "../pipe", 0);
+}
+
+TEST(nor_by_a_stranger_s)
+{
+    child_folder();
+    put("file", "");
+    if (!give("file", STRANGER))
+        SKIP("only root gives files away");
+    report_among_flips(0777, "/dev/null", STRANGER);
+    report_among_flips(01777, "/dev/null", STRANGER);
+}
+
+/* The folder itself: now there, now a stranger's link to a private one. */
+TEST(nor_into_a_private_folder)
+{
+    pthread_t flipper;
+    child_folder();
+    make_folder("all", 0777);
+    make_folder("all/r", 0755);
+    make_folder("private", 0700);
+    CHECK_EQ(symlink("../private", "all/other"), 0);
+    if (!give("all/other", STRANGER))
+        SKIP("only root gives files away");
+    pthread_create(&flipper, NULL, flip, NULL);
+    int written = 0;
+    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++)
+        written += publish("all/r/report") == 0;
+    store_relaxed(&flipper_stop, 1);
+    pthread_join(flipper, NULL);
+    CHECK(written > 0);
+    CHECK(access("private/report", F_OK) != 0);
+}
+
+/* ---- What is followed ---------------------------------------------------- */
+
+TEST(links_of_one_s_own_are_followed_to_streams)
+{
+    char text[16] = "";
+    child_folder();
+    make_folder("logs", 0777);
+    CHECK_EQ(mkfifo("pipe", 0600), 0);
+    CHECK_EQ(symlink("logs", "folder"), 0);
+    CHECK_EQ(symlink("../pipe", "logs/link"), 0);
+    CHECK_EQ(symlink("link", "logs/longer"), 0);
+    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    CHECK_EQ(publish("folder//longer"), 0);
+    CHECK_EQ(read(reader, text, 15), 6);
+    snprintf(text, sizeof text, "/dev/fd/%d", open("pipe", O_WRONLY));
+    CHECK_EQ(publish(text), 0);
+    CHECK_EQ(symlink(text, "logs/number"), 0);
+    CHECK_EQ(publish("logs/number"), 0);
+    CHECK_EQ(read(reader, text, 15), 12);
+    /* A loop, and what leads nowhere, are replaced. */
+    CHECK_EQ(symlink("loop", "loop"), 0);
+    CHECK_EQ(publish("loop/r"), ELOOP);
+    CHECK_EQ(publish("loop"), 0);
+    CHECK_STR(child_read("loop"), "report");
+    CHECK_EQ(symlink("no/thing", "nowhere"), 0);
+    CHECK_EQ(publish("nowhere/r"), ENOENT);
+    CHECK_EQ(publish("nowhere"), 0);
+    CHECK(access("no", F_OK) != 0);
+    /* Below a link folders are made, and removed where that was in vain. */
+    make_folder("logs/taken", 0777);
+    CHECK_EQ(publish("folder/a//b/../c/r"), 0);
+    CHECK_STR(child_read("logs/a/c/r"), "report");
+    CHECK_EQ(publish("folder/d//e/../../taken"), EISDIR);
+    CHECK(access("logs/d", F_OK) != 0);
+}
+
+TEST(paths_of_any_length)
+{
+    char path[6000] = "./", link[3000] = "";
+    child_folder();
+    make_folder("f", 0777);
+    for (size_t n = 2; n < sizeof path - 2; n += 2)
+        memcpy(path + n, "./", 2);
+    strcpy(path + 4000, "f/r");
+    CHECK_EQ(publish(path), 0);
+    CHECK_STR(child_read("f/r"), "report");
+    memcpy(path + 4000, "././", 4);
+    strcpy(path + 5000, "f/r");
+    CHECK_EQ(publish(path), ENAMETOOLONG);
+    for (size_t n = 0; n < sizeof link - 2; n += 2)
+        memcpy(link + n, "./", 2);
+    strcpy(link + sizeof link - 2, "f");
+    CHECK_EQ(symlink(link, "long"), 0);
+    CHECK_EQ(publish("long/r"), 0);
+    memcpy(path, "long/", 5);
+    strcpy(path + 2500, "/r");
+    CHECK_EQ(publish(path), ENAMETOOLONG); /* together */
+}
+
+/* ---- What is a stranger's ------------------------------------------------ */
+
+/* The host's report goes to stderr, after one line that says what to do. */
+static void refused(const char *environment)
+{
+    child_result r = host(environment, "stage=fit", ONE, "end", ONE, "exit=7");
+    CHECK_EQ(r.status, 7);
+    CHECK_EQ(times_in(r.err, "another user's, in a folder that others may "
+                             "write to"),
+             1);
+    CHECK_EQ(times_in(r.err, "give file= or dir= another place; here it is"),
+             1);
+    if (!CHECK_EQ(times_in(r.err, "Profiler Report\n"), 2))
+        fprintf(stderr, "    %s\n", r.err);
+}
+
+TEST(a_pipe_of_a_stranger_s_gets_nothing)
+{
+    char text[16] = "";
+    child_folder();
+    make_folder("sticky", 01777);
+    make_folder("all", 0777);
+    CHECK_EQ(mkfifo("sticky/pipe", 0666) | mkfifo("all/pipe", 0666), 0);
+    CHECK_EQ(symlink("sticky/pipe", "link"), 0);
+    int reader = open("sticky/pipe", O_RDONLY | O_NONBLOCK);
+    CHECK_EQ(publish("sticky/pipe"), 0); /* one's own */
+    CHECK_EQ(read(reader, text, 15), 6);
+    if (!give("sticky/pipe", STRANGER) || !give("all/pipe", STRANGER))
+        SKIP("only root gives files away");
+    refused("GNOMON=simple,file=sticky/pipe");
+    refused("GNOMON=simple,file=all/pipe");
+    refused("GNOMON=simple,file=link");
+    CHECK_EQ(read(reader, text, 15), 0);
+    CHECK(give("sticky", STRANGER)); /* whose folder it is now */
+    CHECK_EQ(publish("sticky/pipe"), 0);
+    CHECK_EQ(read(reader, text, 15), 6);
+}
+
+/* It was one's own when it was looked at. */
+TEST(a_pipe_is_looked_at_when_it_is_open)
+{
+    char bytes[64];
+    child_folder();
+    make_folder("all", 0777);
+    CHECK_EQ(mkfifo("all/r", 0600) | mkfifo("all/other", 0600), 0);
+    if (!give("all/other", STRANGER))
+        SKIP("only root gives files away");
+    int mine = open("all/r", O_RDONLY | O_NONBLOCK);
+    int theirs = open("all/other", O_RDONLY | O_NONBLOCK), got = 0;
+    pthread_t flipper;
+    pthread_create(&flipper, NULL, flip, NULL);
+    for (int i = 0; i < 5000 || load_relaxed(&flips) < 5000; i++) {
+        (void)publish("all/r");
+        got += read(mine, bytes, sizeof bytes) > 0;
+    }
+    store_relaxed(&flipper_stop, 1);
+    pthread_join(flipper, NULL);
+    CHECK(got > 0);
+    CHECK_EQ(read(theirs, bytes, sizeof bytes), 0);
+}
+
+TEST(a_file_of_a_stranger_s_stays_in_a_sticky_folder)
+{
+    struct stat info;
+    child_folder();
+    make_folder("sticky", 01777);
+    put("private", "private");
+    if (!give("private", STRANGER) || !give("sticky", OWNER))
+        SKIP("only root gives files away");
+    CHECK_EQ(link("private", "sticky/r.txt"), 0);
+    CHECK_EQ(symlink("nothing", "sticky/link"), 0);
+    CHECK(give("sticky/link", STRANGER));
+    refused("GNOMON=simple,file=sticky/r.txt");
+    refused("GNOMON=simple,file=sticky/link");
+    CHECK_STR(child_read("private"), "private");
+    CHECK_EQ(stat("private", &info), 0);
+    CHECK_EQ(info.st_nlink, 2);
+    CHECK(is_link("sticky/link"));
+    /* One's own file that somebody linked there is replaced, not written to. */
+    put("own", "own");
+    CHECK_EQ(link("own", "sticky/own.txt"), 0);
+    CHECK_EQ(publish("sticky/own.txt"), 0);
+    CHECK_STR(child_read("own"), "own");
+    CHECK_STR(child_read("sticky/own.txt"), "report");
+}
