@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Folders that others may write to: whatever a stranger puts there, a report goes
- * to no private file and into no stranger's hands.
+ * to no private file and into no stranger's hands, and nobody who does not read
+ * holds the host back.
  *
  * The kernel has rules of its own for sticky folders (fs.protected_symlinks,
  * _fifos, _regular). They leave alone folders without that bit, pipes that are
@@ -11,8 +12,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <gnomon.h>
 
 #include "child.h"
 #include "platform/atomic.h"
@@ -24,6 +29,7 @@
 #undef read
 #undef write
 #undef syscall
+#undef fcntl
 
 #define ONE "do=train_step"
 #define STRANGER 12345
@@ -296,4 +302,96 @@ TEST(a_file_of_a_stranger_s_stays_in_a_sticky_folder)
     CHECK_EQ(publish("sticky/own.txt"), 0);
     CHECK_STR(child_read("own"), "own");
     CHECK_STR(child_read("sticky/own.txt"), "report");
+}
+
+/* ---- Nobody reads -------------------------------------------------------- */
+
+/* Opened for reading, and never read. */
+static void not_drained(const char *environment, const char *line)
+{
+    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    CHECK_EQ(fcntl(reader, F_SETPIPE_SZ, 4096), 4096);
+    child_result r = host(environment, "many=x", "say=unharmed", "exit=7");
+    CHECK_EQ(r.status, 7);
+    CHECK_STR(r.out, "unharmed\n");
+    if (!CHECK_EQ(times_in(r.err, line), 1))
+        fprintf(stderr, "    %s\n", r.err);
+    CHECK_EQ(times_in(r.err, "nobody reads it"), 1);
+    CHECK_EQ(times_in(r.err, "|  x 199"), 1); /* here it is */
+    close(reader);
+}
+
+TEST(a_pipe_that_nobody_drains_hangs_no_exit)
+{
+    child_folder();
+    CHECK_EQ(mkfifo("pipe", 0600), 0);
+    not_drained("GNOMON=simple,file=pipe",
+                "gnomon: cannot write the report to pipe: nobody reads it: "
+                "give file= or dir= another place; here it is\n");
+    CHECK_EQ(rename("pipe", "run.gnomon"), 0);
+    CHECK_EQ(symlink("run.gnomon", "pipe"), 0);
+    not_drained("GNOMON=simple,file=run.gnomon",
+                "gnomon: cannot write the profile to run.gnomon: nobody reads "
+                "it: give file= another place\n");
+}
+
+TEST(a_socket_is_left_alone)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    struct stat info;
+    child_folder();
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK_EQ(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
+    CHECK_EQ(listen(fd, 1), 0);
+    CHECK_EQ(publish("socket"), ENXIO);
+    CHECK_EQ(stat("socket", &info), 0);
+    CHECK(S_ISSOCK(info.st_mode));
+    close(fd);
+}
+
+/* The wait is the host's time: there is one, however many reports there are. */
+TEST(what_nobody_reads_is_waited_for_once)
+{
+    child_folder();
+    CHECK_EQ(mkfifo("pipe", 0600), 0);
+    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    CHECK_EQ(fcntl(reader, F_SETPIPE_SZ, 4096), 4096);
+    dup2(open("err", O_WRONLY | O_CREAT | O_APPEND, 0600), 2);
+    CHECK_EQ(gnomon_configure("simple,file=pipe"), GNOMON_OK);
+    gnomon__test_fail_calls("poll", UINT64_MAX, 1, 0); /* counts them */
+    for (int stage = 0; stage < 3; stage++) {
+        gnomon_stage_begin("fit");
+        for (int i = 0; i < 200; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "action %d", i);
+            gnomon_start(name);
+            gnomon_stop(name);
+        }
+        gnomon_stage_end();
+    }
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon__test_calls(), 1);
+    CHECK_EQ(times_in(child_read("err"), "nobody reads it"), 1);
+    close(reader);
+}
+
+TEST(nor_does_a_terminal)
+{
+    char environment[128], name[64];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
+        ptsname_r(terminal, name, sizeof name))
+        SKIP("no terminals");
+    /* Both ends are open, and the far one is never read. */
+    int near = open(name, O_RDWR | O_NOCTTY);
+    snprintf(environment, sizeof environment, "GNOMON=simple,file=%s", name);
+    child_result r = host(environment, "many=x", "many=y", "many=z", "many=v",
+                          "many=w", "say=unharmed", "exit=7");
+    CHECK_EQ(r.status, 7);
+    CHECK_STR(r.out, "unharmed\n");
+    if (times_in(r.err, "nobody reads it") != 1)
+        SKIP("the terminal holds it all");
+    CHECK_EQ(times_in(r.err, "|  w 199"), 1);
+    close(near);
+    close(terminal);
 }

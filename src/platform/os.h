@@ -147,9 +147,10 @@ typedef struct gnomon__os_file {
 
 /* Beside errnos, and larger than any. */
 enum gnomon__os_trouble {
-    GNOMON__OS_FOREIGN = 4096 /* a stranger's, where others may write */
+    GNOMON__OS_FOREIGN = 4096, /* a stranger's, where others may write */
+    GNOMON__OS_UNREAD = 4097   /* a stream that nobody reads any more */
 };
-/* The text of an errno, or of that. */
+/* The text of an errno, or of these. */
 const char *gnomon__os_why(int error);
 
 /* Makes `path` hold these bytes: a temporary name beside it, created anew and
@@ -157,7 +158,8 @@ const char *gnomon__os_why(int error);
  * file whole. A link is replaced, not followed. Missing directories are made;
  * a failure leaves nothing behind. A link to a directory is followed.
  * A device, a pipe, or a descriptor (/dev/stdout, /dev/fd/3) is no file to
- * replace: it is written to, ENXIO where nobody reads the pipe.
+ * replace: it is written to, ENXIO where nobody reads the pipe,
+ * GNOMON__OS_UNREAD where gnomon__os_write waited in vain.
  * In a folder that others may write to, no link or pipe of a stranger is used,
  * and in a sticky one no file of a stranger is replaced: GNOMON__OS_FOREIGN. A
  * stranger is who is neither this process's user nor the folder's owner.

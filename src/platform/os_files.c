@@ -26,7 +26,7 @@ const char *gnomon__os_why(int error)
     if (error == GNOMON__OS_FOREIGN)
         return "Permission denied (another user's, in a folder that others may "
                "write to)";
-    return strerror(error);
+    return error == GNOMON__OS_UNREAD ? "nobody reads it" : strerror(error);
 }
 
 /* ---- Publishing ---------------------------------------------------------- */
@@ -64,8 +64,8 @@ static int refuse_stream(const gnomon__os_place *p, int fd)
     return is_lost_stderr(fd) ? EBADF : 0;
 }
 
-/* A pipe is opened only where somebody reads it, and then waited for as the
- * host's own writes are. */
+/* A pipe is opened only where somebody reads it. It never blocks, so that
+ * gnomon__os_write gives it up where nobody goes on reading. */
 static int write_stream(const gnomon__os_place *p, gnomon__os_make *make,
                         const void *context)
 {
@@ -76,8 +76,9 @@ static int write_stream(const gnomon__os_place *p, gnomon__os_make *make,
     if (fd < 0)
         return errno;
     error = refuse_stream(p, fd);
-    (void)fcntl(fd, F_SETFL, O_APPEND);
-    return close_written(fd, error != 0 ? error : make(fd, context));
+    if (error == 0 && (error = make(fd, context)) == ETIMEDOUT)
+        error = GNOMON__OS_UNREAD;
+    return close_written(fd, error);
 }
 
 /* Creates ".NAME.pid.n.tmp" in `directory`, cutting NAME where it is long. */

@@ -180,6 +180,8 @@ static int publish_apart(const char *path, gnomon__file_job *job)
 int gnomon__file_put(const char *path, gnomon__file_job *job)
 {
     written_file *f = file_at(path);
+    if (f && f->told == GNOMON__OS_UNREAD)
+        return f->told; /* torn, and not waited for again */
     int why = f ? publish_at(f, job) : ENOMEM;
     return why == EEXIST ? publish_apart(path, job) : why;
 }
