@@ -2,10 +2,12 @@
 /* links: testing
  * A profile read at each instruction of a mark: the thread that marks is stepped
  * through it by the processor, and at each step another one takes a profile. What
- * is half written must lead the reader nowhere and count nothing twice. */
+ * is half written must lead the reader nowhere and count nothing twice. Stacks are
+ * read by the handler of the steps itself, as that takes no lock. */
 #include <sched.h>
 
 #include "live.h"
+#include "mark/segment.h"
 #include "mark/thread.h"
 #include "platform/clock.h"
 #include "stepping.h"
@@ -148,4 +150,85 @@ TEST(each_step_of_new_paths)
 TEST(each_step_of_ranges_actions_and_counters)
 {
     read_while(other_kinds);
+}
+
+/* ---- Stacks ------------------------------------------------------------------ */
+
+static uint32_t looks, exact, wrong, least; /* of scopes that are open */
+
+/* An answer is all that is open, or none is given. */
+static void look_at_stack(int number, siginfo_t *info, void *context)
+{
+    gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
+    (void)number;
+    (void)info;
+    if (!stepping_is_in_program(context))
+        return;
+    int n = gnomon_thread_stack(0, open, 8);
+    looks++;
+    exact += n != GNOMON_EBUSY;
+    wrong += n != GNOMON_EBUSY &&
+             (n < (int)least || strcmp(open[0].name, "a") != 0 ||
+              strcmp(open[1].name, "b") != 0);
+}
+
+static void check_stacks(void (*code)(void))
+{
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    least = 2;
+    step_through(code, look_at_stack);
+    if (!looks)
+        SKIP("no single steps here");
+    CHECK(looks > 100);
+    CHECK(exact > looks / 2);
+    CHECK_EQ(wrong, 0);
+    gnomon_end(inner);
+    gnomon_end(outer);
+}
+
+static void cut_twice(void)
+{
+    gnomon__cut(gnomon__ticks());
+    gnomon__cut(gnomon__ticks());
+}
+
+/* What is open goes on in the other bank, and is open in each of the two until the
+ * thread is there. */
+TEST(each_step_of_a_cut_has_the_stack)
+{
+    check_stacks(cut_twice);
+}
+
+static void settle(void)
+{
+    gnomon_token t = gnomon_begin(&a);
+    gnomon_end(t);
+}
+
+static void count_step(void *self, const gnomon_step_event *event)
+{
+    (void)self;
+    (void)event;
+}
+
+/* The next mark takes the new configuration: its cursor goes from the thread to its
+ * tree and back. */
+static void attach_and_settle(void)
+{
+    static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                         .abi = GNOMON_ABI,
+                                         .name = "hook",
+                                         .step = count_step};
+    STEPPING_OFF();
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    STEPPING_ON();
+    settle();
+}
+
+TEST(each_step_of_a_new_configuration_has_the_stack)
+{
+    check_stacks(attach_and_settle);
 }

@@ -51,8 +51,9 @@ static void park_hot_tree(gnomon__thread *t)
         tree->cursor.last = t->hot.last;
         tree->guess = 0; /* of where it was before it was hot */
     }
-    store_relaxed(&t->hot_bit, GNOMON__BITS);
-    store_relaxed(&t->hot.current, 0);
+    /* In this order for gnomon_thread_stack: it is at home before it is not hot. */
+    store_release(&t->hot_bit, GNOMON__BITS);
+    store_release(&t->hot.current, 0);
     t->hot.last = 0;
 }
 

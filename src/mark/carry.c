@@ -198,11 +198,20 @@ static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
         store_relaxed(&to->begin, begin);
         store_relaxed(&to->token, token ? token | GNOMON__TOKEN_SLOW : 0);
         store_relaxed(&to->seen, token ? from->seen | GNOMON__SEEN_SLOW : 0);
-        store_relaxed(&from->token, 0);
-        store_relaxed(&from->seen, 0);
         at = from->parent;
     }
     tree->open_count[t->bank] = n;
+}
+
+void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit)
+{
+    uint32_t root = gnomon__tree_of(t, bit)->root;
+    for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != root;) {
+        gnomon__front *line = &gnomon__node_at(t, at)->front[!t->bank];
+        store_relaxed(&line->token, 0);
+        store_relaxed(&line->seen, 0);
+        at = line->parent;
+    }
 }
 
 void gnomon__tree_cut(gnomon__thread *t, uint32_t bit)

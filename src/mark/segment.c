@@ -9,8 +9,8 @@
  * motion. */
 #include "mark/segment.h"
 
-#include "mark/recorder.h"
 #include "mark/sink.h"
+#include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/os.h"
 
@@ -60,6 +60,9 @@ void gnomon__thread_cut(gnomon__thread *t)
             gnomon__recorder_of(t, bit)->cut(t, bit);
     }
     store_release(&t->bank, !t->bank); /* after what a reader finds there */
+    fence_release(); /* and before the other one loses what is open */
+    for (rest = t->tree_bits; rest; rest &= rest - 1)
+        gnomon__tree_cut_over(t, (uint32_t)__builtin_ctz(rest));
     store_relaxed(&t->base, t->ground + t->bank * sizeof(gnomon__front));
     t->segment_begin = gnomon__segment_begin;
     store_release(&t->segment, gnomon__segment);

@@ -159,6 +159,9 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
 /* What is open goes on in the other bank, which is empty. Under the lock. */
 void gnomon__tree_cut(gnomon__thread *t, uint32_t bit);
 
+/* Once it does: nothing is open any more in the bank at rest. */
+void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit);
+
 /* An execution ends that began in an earlier segment: counted there. */
 void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
                                 uint64_t now);

@@ -20,6 +20,7 @@
 #define LOOKS 100
 #define GLANCES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
+#define NOWHERE UINT32_MAX /* its cursor is on its way between two trees */
 
 /* Elements of the first release's size: older modules' arrays stay good. */
 #define FIRST_OPEN_SCOPE \
@@ -55,10 +56,12 @@ static chain_place look_where(const gnomon__thread *t)
 {
     chain_place p = {load_acquire(&t->hot.current), load_acquire(&t->bank) & 1};
     uint32_t trees = load_relaxed(&t->tree_bits);
-    uint32_t tree = trees ? load_relaxed(&t->states[__builtin_ctz(trees)]) : 0;
-    if (load_relaxed(&t->hot_bit) == GNOMON__BITS && tree)
+    uint32_t tree = trees ? load_acquire(&t->states[__builtin_ctz(trees)]) : 0;
+    if (load_acquire(&t->hot_bit) == GNOMON__BITS && tree)
         p.cursor = load_acquire(
             &((const gnomon__tree *)gnomon__at(t, tree))->cursor.current);
+    if (!p.cursor && trees)
+        p.cursor = NOWHERE;
     return p;
 }
 
@@ -137,7 +140,7 @@ static int list_exactly(const gnomon__thread *t, chain_place p,
     }
     chain->count -= (size_t)is_beginning;
     return is_exact && sum == chain->sum && now.cursor == p.cursor &&
-           now.bank == p.bank;
+           now.bank == p.bank && p.cursor != NOWHERE;
 }
 
 /* At the root nothing was open when the cursor was read; that needs no proof,
