@@ -232,3 +232,70 @@ TEST(each_step_of_a_new_configuration_has_the_stack)
 {
     check_stacks(attach_and_settle);
 }
+
+/* ---- Callbacks ---------------------------------------------------------------- */
+
+static uint32_t flags[16], flag_count;
+
+static void keep_flag(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self;
+    (void)f;
+    (void)slot;
+    flags[flag_count++ % 16] = gnomon__here_now()->thread->in_hook;
+}
+
+/* One end closes three scopes, and writes to the tree between their callbacks: a
+ * reader that looks in two of them must see that they are two. */
+TEST(each_callback_of_a_mark_has_a_flag_of_its_own)
+{
+    static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                         .abi = GNOMON_ABI,
+                                         .name = "hook",
+                                         .stop = keep_flag};
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
+    gnomon_token outer = gnomon_begin(&a);
+    (void)gnomon_begin(&b);
+    (void)gnomon_begin(&b);
+    gnomon_end(outer);
+    CHECK_EQ(flag_count, 3);
+    for (int i = 0; i < 3; i++) {
+        CHECK(flags[i] & 1);
+        CHECK(flags[i] != flags[(i + 1) % 3]);
+    }
+    CHECK(!(gnomon__here_now()->thread->in_hook & 1));
+}
+
+static void end_thread(void *self, const gnomon_step_event *event)
+{
+    (void)event;
+    if (!(*(int *)self)--)
+        pthread_exit(NULL);
+}
+
+static void *mark_once(void *unused)
+{
+    gnomon_step();
+    return unused;
+}
+
+/* The next thread of its name has the state: in none of its marks is it taken to be
+ * in a callback. */
+TEST(a_thread_that_ends_in_a_callback_leaves_no_flag)
+{
+    static const gnomon_profiler hook = {.struct_size = sizeof hook,
+                                         .abi = GNOMON_ABI,
+                                         .name = "hook",
+                                         .step = end_thread};
+    int left = 0; /* calls before the one that ends its thread */
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&hook, &left, NULL), GNOMON_OK);
+    for (int i = 0; i < 2; i++) {
+        pthread_t t;
+        CHECK_EQ(pthread_create(&t, NULL, mark_once, NULL), 0);
+        pthread_join(t, NULL);
+        CHECK(!(gnomon__threads[0]->in_hook & 1));
+    }
+    CHECK_EQ(gnomon_detach(&hook, &left), GNOMON_OK);
+}

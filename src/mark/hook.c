@@ -7,11 +7,18 @@
 #include "mark/frame.h"
 #include "mark/hot.h"
 
-/* No fence here: where the system has no membarrier, `plain` is 0. */
+/* No fence here: where the system has no membarrier, `plain` is 0. Once in a mark:
+ * its token is new. */
 static inline void raise_flag(gnomon__thread *t, uint64_t seq)
 {
     store_release(&t->in_hook, (uint32_t)seq + 1);
     fence_signal();
+}
+
+/* What the mark still writes to trees comes after a fence. */
+static inline void lower_flag(gnomon__thread *t)
+{
+    store_release(&t->in_hook, 0);
 }
 
 /* ---- Calls ---------------------------------------------------------------------- */
@@ -103,18 +110,20 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
                    : gnomon__riders_begin(region, mask, seq, t, beside);
     }
     gnomon__frame *frame = push(t, seq, region);
+    uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
-    raise_flag(t, seq);
-    uint32_t live = m & load_relaxed(&t->gate);
-    frame->mask = live;
-    frame->hooks = live & ~t->tree_bits;
-    if (!(live & t->tree_bits))
+    if (!tree) /* before the flag says that trees are at rest */
         gnomon__frame_inside(gnomon__front_at(t, t->hot.current));
-    gnomon__hooks_start(t, &frame->seen, frame->hooks, frame->slots);
-    gnomon__hooks_leave(t);
-    if (live & t->tree_bits)
-        return begin_guessed(t, seq, frame);
-    return gnomon__even_again(t, seq);
+    raise_flag(t, seq);
+    uint32_t hooks = (m ^ tree) & load_relaxed(&t->gate);
+    frame->mask = hooks | tree;
+    frame->hooks = hooks;
+    gnomon__hooks_start(t, &frame->seen, hooks, frame->slots);
+    lower_flag(t);
+    if (!tree)
+        return gnomon__even_again(t, seq);
+    fence_release();
+    return begin_guessed(t, seq, frame);
 }
 
 /* Several, all that there are. */
@@ -208,7 +217,7 @@ static APART void end_more(gnomon_token token, uint64_t seq, gnomon__thread *t,
     raise_flag(t, seq);
     uint32_t live = mask & load_relaxed(&t->attached);
     gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
-    gnomon__hooks_leave(t);
+    lower_flag(t);
     gnomon__even_again(t, seq);
 }
 

@@ -108,11 +108,12 @@ void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
 
 /* Raises the flag around callbacks and says which of `bits` may be called: the
  * word is odd, so either they are seen to be gone, or who detaches them waits.
- * Partner: the barrier in gnomon__sink_detach. */
+ * Partner: the barrier in gnomon__sink_detach. A mark may raise it several times,
+ * and writes between: each time it has a value of its own. */
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
 {
-    store_release(&t->in_hook, (uint32_t)load_relaxed(&t->seq));
+    store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) | 1);
     fence_signal();
     if (unlikely(load_relaxed(&gnomon__needs_fence)))
         fence_full();
@@ -121,7 +122,8 @@ static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
 
 static inline void gnomon__hooks_leave(gnomon__thread *t)
 {
-    store_release(&t->in_hook, 0);
+    store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) & ~1u);
+    fence_release(); /* before what is written now, and before `shut` is read */
 }
 
 /* Calls `callback` of those hooks in `bits` that have one. `live` as above. */

@@ -83,6 +83,7 @@ static void thread_over(void *state)
     if (t != gnomon__here.thread)
         return; /* of the process that this one was forked from */
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+    store_relaxed(&t->in_hook, 0); /* a callback may have ended the thread */
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);

@@ -73,7 +73,7 @@ typedef struct gnomon__thread {
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */
     uint32_t in_hook;    /* odd, new each time: a callback may be running, what
-                          * readers look at is at rest; or 0 */
+                          * readers look at is at rest */
     uint32_t attached;   /* control clears: bits that frames may still stop */
     /* The line of plain hooks, with the first of `hooks`. */
     uint32_t frame_room;  /* where frames may begin, at most */
