@@ -65,7 +65,7 @@ static inline ALWAYS uint64_t gnomon__one(void)
 static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
 {
     uint64_t seq = gnomon__word_next(&t->seq, one);
-    fence_release();
+    fence_acq_rel(); /* acquire: what was written before a region's mask */
     return seq;
 }
 

@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) void guard(gnomon__near *h)
         gnomon__word_add(&t->seq, 1);
         h->guarded = t;
     }
-    fence_signal();
+    fence_release(); /* the odd word before what is written now */
 }
 
 static inline __attribute__((always_inline)) void unguard(gnomon__near *h)

@@ -32,7 +32,7 @@ gnomon_region gnomon__other_region =
 
 const gnomon__entry *gnomon__region_entry(uint32_t id)
 {
-    return &entry_blocks[id / BLOCK][id % BLOCK];
+    return &load_acquire(&entry_blocks[id / BLOCK])[id % BLOCK];
 }
 
 uint32_t gnomon__region_count(void)
@@ -168,7 +168,7 @@ uint32_t gnomon__region_rewrite(uint32_t armed, uint32_t from, uint32_t count)
 {
     for (; from <= entry_count && count; from++, count--) {
         const gnomon__entry *entry = gnomon__region_entry(from);
-        store_relaxed(&entry->region->mask, entry->wanted & armed);
+        store_release(&entry->region->mask, entry->wanted & armed);
     }
     return from <= entry_count ? from : 0;
 }

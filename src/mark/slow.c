@@ -12,6 +12,7 @@
  * Never called with the word odd by ourselves. */
 uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
 {
+    fence_acquire(); /* what was written before the mask that was read */
     if (!(mask & GNOMON_MASK_UNSEEN))
         return mask;
     if (gnomon__busy()) {

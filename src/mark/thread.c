@@ -84,6 +84,7 @@ static void thread_over(void *state)
         return; /* of the process that this one was forked from */
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
     store_relaxed(&t->in_hook, 0); /* a callback may have ended the thread */
+    fence_release();               /* both before what is written now */
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -238,6 +239,7 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
         t = any_dead();
     if (t && !(load_relaxed(&t->seq) & 1)) { /* one that ended */
         store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+        fence_release(); /* before what is written now */
         dead_count--;
         is_many |= is_strange;
     }
@@ -332,7 +334,7 @@ gnomon__thread *gnomon__enter(void)
         return NULL;
     }
     gnomon__word_add(&t->seq, 1);
-    fence_release();
+    fence_release(); /* the odd word before what is written now */
     gnomon__thread_settle(t);
     return t;
 }

@@ -116,7 +116,8 @@ static uint32_t make_node(gnomon__thread *t, gnomon__tree *tree,
         store_relaxed(&n->depth, gnomon__node_at(t, parent)->depth + 1);
     store_relaxed(&n->number, ++tree->made);
     store_relaxed(&n->older, tree->newest);
-    store_release(&tree->newest, at);
+    store_relaxed(&tree->newest, at);
+    fence_release(); /* before any cursor or list that leads a reader here */
     return at;
 }
 
@@ -167,7 +168,7 @@ int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     tree->since[t->bank] = t->segment_begin;
     store_relaxed(&tree->cursor.current, root);
     store_relaxed(&tree->root, root);
-    store_relaxed(&t->states[bit], at);
+    store_release(&t->states[bit], at); /* pairs with look_where */
     store_release(&tree->generation, generation);
     return 1;
 }
@@ -177,8 +178,9 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     for (uint32_t at = tree->newest; at; at = gnomon__node_at(t, at)->older)
         release_other(t, at);
-    store_release(&tree->generation, 0);
+    store_relaxed(&tree->generation, 0);
     store_relaxed(&t->states[bit], 0);
+    fence_release(); /* before its memory is another's */
     if (tree->index_count > FIRST_INDEX)
         gnomon__chunk_give(tree->index, 4 * tree->index_count);
     for (int bank = 0; bank < 2; bank++)

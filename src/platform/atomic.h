@@ -40,6 +40,7 @@
 #endif
 #ifdef GNOMON__TSAN
 #define fence_release() fence_signal()
+#define fence_acq_rel() fence_signal()
 #define fence_acquire() fence_signal()
 #define fence_full() fence_signal()
 #define load_loose(p) load_relaxed(p)
@@ -47,6 +48,7 @@
 #else
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define fence_acq_rel() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #define fence_full() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 /* On the hot path, of what another thread may write meanwhile, and which is thrown
  * away then: the compiler may read it right where it is compared. */

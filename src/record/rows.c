@@ -67,6 +67,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
             gnomon__rows_free(out);
             return GNOMON_ENOMEM;
         }
+        fence_acquire(); /* what was copied before the second look */
         if (load_acquire(&c.tree->generation) != generation) {
             gnomon__rows_free(out);
             return GNOMON_OK;
