@@ -53,7 +53,7 @@ static void park_hot_tree(gnomon__thread *t)
     }
     /* In this order for gnomon_thread_stack: it is at home before it is not hot. */
     store_release(&t->hot_bit, GNOMON__BITS);
-    store_release(&t->hot.current, 0);
+    store_relaxed(&t->hot.current, 0);
     t->hot.last = 0;
 }
 

@@ -18,7 +18,7 @@ static inline void raise_flag(gnomon__thread *t, uint64_t seq)
 /* What the mark still writes to trees comes after a fence. */
 static inline void lower_flag(gnomon__thread *t)
 {
-    store_release(&t->in_hook, 0);
+    store_relaxed(&t->in_hook, 0);
 }
 
 /* ---- Calls ---------------------------------------------------------------------- */

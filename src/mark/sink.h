@@ -122,7 +122,7 @@ static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
 
 static inline void gnomon__hooks_leave(gnomon__thread *t)
 {
-    store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) & ~1u);
+    store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) & ~1u);
     fence_release(); /* before what is written now, and before `shut` is read */
 }
 

@@ -82,7 +82,7 @@ static uint64_t add_token(uint64_t sum, uint64_t token)
 
 static uint64_t token_of(const gnomon__front *line)
 {
-    return load_acquire(&line->token) & ~GNOMON__TOKEN_FLAGS;
+    return load_relaxed(&line->token) & ~GNOMON__TOKEN_FLAGS;
 }
 
 static void copy_chain(const gnomon__thread *t, chain_place p, open_chain *out)
