@@ -202,6 +202,22 @@ TEST(each_step_of_a_cut_has_the_stack)
     check_stacks(cut_twice);
 }
 
+/* A mark that found the segment open, and says when it was once that is over. */
+TEST(a_mark_beside_a_cut_is_not_before_it)
+{
+    uint64_t before, first;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    gnomon__test_pass(100);
+    before = gnomon__ticks();
+    gnomon__test_pass(100);
+    uint64_t now = gnomon__ticks();
+    CHECK_EQ(gnomon__cut(now), 0);
+    CHECK(!gnomon__segment_first(&first));
+    gnomon__segment_mark(gnomon__segment, before);
+    CHECK(gnomon__segment_first(&first));
+    CHECK_EQ(first, now);
+}
+
 static void settle(void)
 {
     gnomon_token t = gnomon_begin(&a);

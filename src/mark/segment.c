@@ -36,14 +36,15 @@ void gnomon__segment_mark(uint32_t segment, uint64_t ticks)
 int gnomon__segment_first(uint64_t *ticks)
 {
     uint64_t first = load_acquire(&first_mark);
-    *ticks = first - 1;
+    uint64_t begin = load_relaxed(&gnomon__segment_begin);
+    *ticks = first - 1 > begin ? first - 1 : begin; /* a mark beside the cut */
     return first != 0;
 }
 
 void gnomon__segments_forget(void)
 {
     store_relaxed(&gnomon__segment, 1);
-    gnomon__segment_begin = 0;
+    store_relaxed(&gnomon__segment_begin, 0);
     store_relaxed(&first_mark, 0);
 }
 
@@ -101,7 +102,7 @@ uint32_t gnomon__cut(uint64_t ticks)
     uint32_t left = 0;
     gnomon__lock();
     store_relaxed(&gnomon__segment, gnomon__segment + 1);
-    gnomon__segment_begin = ticks;
+    store_relaxed(&gnomon__segment_begin, ticks);
     store_relaxed(&first_mark, 0);
     uint32_t total = gnomon__thread_total;
     for (uint32_t i = 0; i < total; i++)
