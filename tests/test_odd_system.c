@@ -79,6 +79,53 @@ TEST(hooks_without_membarrier)
     gnomon_profile_free(p);
 }
 
+static uint32_t is_gone, late;
+
+static void count_late(void *self, const gnomon_frame *frame, uint64_t *slot)
+{
+    (void)self, (void)frame, (void)slot;
+    if (load_relaxed(&is_gone))
+        add_relaxed(&late, 1);
+}
+
+static const gnomon_profiler leaves = {.struct_size = sizeof leaves,
+                                       .abi = GNOMON_ABI,
+                                       .name = "leaves",
+                                       .start = count_late,
+                                       .stop = count_late};
+
+static void *mark_till_over(void *over)
+{
+    while (!load_relaxed((const uint32_t *)over))
+        scopes(10);
+    return NULL;
+}
+
+/* A sandbox may be closed after the profiler came: it is detached all the same, and
+ * is called no more then. */
+TEST(a_membarrier_that_is_forbidden_later)
+{
+    pthread_t threads[2];
+    uint32_t over = 0;
+    CHECK_EQ(gnomon_attach(&leaves, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, mark_till_over, &over), 0);
+    for (int i = 0; i < (IS_SLOW ? 20 : 200); i++) {
+        gnomon__test_fail_calls("syscall", 1, UINT64_MAX, EPERM);
+        CHECK_EQ(gnomon_detach(&leaves, NULL), GNOMON_OK);
+        gnomon__test_fail_calls(NULL, 0, 0, 0);
+        store_relaxed(&is_gone, 1);
+        usleep(100);
+        store_relaxed(&is_gone, 0);
+        CHECK_EQ(gnomon__needs_fence, 1);
+        CHECK_EQ(gnomon_attach(&leaves, NULL, NULL), GNOMON_OK);
+    }
+    store_relaxed(&over, 1);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(late, 0);
+}
+
 TEST(a_membarrier_that_cannot_register_is_the_slow_one)
 {
     if (!gnomon__os_barrier_prepare())

@@ -14,7 +14,6 @@
 #include "platform/os.h"
 
 #define PATIENCE_NS 1000000000ull
-#define NO_BARRIER_NS 1000000ull /* long beyond any store that is on its way */
 #define COPIES 32u
 
 static int give_up(void)
@@ -22,12 +21,6 @@ static int give_up(void)
     return gnomon__fail(GNOMON_EBUSY,
                         "a callback of the profiler has been running for a "
                         "second: detach again when it is over");
-}
-
-static void barrier(void)
-{
-    if (!gnomon__os_barrier())
-        gnomon__os_sleep_ns(NO_BARRIER_NS);
 }
 
 /* Whether every thread has been seen outside marks, and so outside callbacks,
@@ -114,7 +107,7 @@ static void finish_ranges(gnomon__thread *t, uint32_t bit)
 int gnomon__sink_finish(uint32_t bit)
 {
     gnomon__sink_shut(bit);
-    barrier();
+    gnomon__sink_barrier();
     /* Who was inside a mark may have seen the bit open. */
     if (!callbacks_over())
         return give_up();
@@ -140,7 +133,7 @@ int gnomon__sink_detach(uint32_t bit)
         gnomon__sink_shut(bit);
     gnomon__sink_silence(bit); /* also where it is to be detached again */
     if (is_hook && !code) {
-        barrier();
+        gnomon__sink_barrier();
         code = callbacks_over() ? GNOMON_OK : give_up();
     }
     if (!code)

@@ -15,7 +15,6 @@
 #include "platform/os.h"
 
 #define PATIENCE_NS 1000000000ull
-#define NO_BARRIER_NS 1000000ull /* long beyond any store that is on its way */
 #define LOCKED_THREADS 64u
 
 uint32_t gnomon__segment = 1;
@@ -110,8 +109,7 @@ uint32_t gnomon__cut(uint64_t ticks)
     gnomon__unlock();
     if (!total)
         return 0;
-    if (!gnomon__os_barrier())
-        gnomon__os_sleep_ns(NO_BARRIER_NS);
+    gnomon__sink_barrier();
     uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
     for (uint32_t i = 0; i < total;) {
         gnomon__lock();

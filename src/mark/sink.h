@@ -102,6 +102,10 @@ void gnomon__sink_start(void);
 /* In a forked child, under the lock: no bit is taken and no region wanted. With
  * `starts` the next mark asks again whether anybody wants it; else all are off. */
 void gnomon__sinks_forget(int starts);
+/* What this thread wrote before is seen by marks that begin after it, and what marks
+ * wrote that began before it is seen here. In control calls, under no lock. */
+void gnomon__sink_barrier(void);
+
 
 /* Takes `bits` from the masks of all frames and open ranges of the thread. */
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
