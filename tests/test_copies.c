@@ -222,6 +222,49 @@ TEST(copies_are_silent_when_off)
     CHECK_STR(r.err, "");
 }
 
+/* Marks that rest while nothing is attached are all awake, whoever attaches, and so
+ * are those of a copy that comes later. */
+static void one_is_turned_on(const char *host, const char *on)
+{
+    child_result r =
+        child_run(host, NULL,
+                  (const char *const[]){FIRST, SHARING, ELDER, "self", on,
+                                        SECOND, "again", NULL});
+    int before = test_failures;
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
+    CHECK_EQ(calls_of(r.err, "first"), 1);
+    CHECK_EQ(calls_of(r.err, "sharing"), 1);
+    CHECK_EQ(calls_of(r.err, "elder"), 1);
+    CHECK_EQ(calls_of(r.err, "second"), 3);
+    CHECK_EQ(calls_of(r.err, "stream of first"), 1);
+    CHECK_EQ(calls_of(r.err, "range of first"), 1);
+    if (strcmp(host, AT("with_copy")) == 0)
+        CHECK_EQ(calls_of(r.err, "host"), 1);
+    print_if(test_failures != before, r);
+}
+
+TEST(whoever_attaches_wakes_all_copies)
+{
+    one_is_turned_on(AT("with_copy"), "on=" FIRST);
+    one_is_turned_on(AT("with_copy"), "on=" SHARING);
+    one_is_turned_on(AT("with_copy"), "on=" ELDER);
+    one_is_turned_on(AT("without"), "on=" FIRST);
+    one_is_turned_on(AT("without"), "on=" ELDER);
+}
+
+/* Off, nothing is kept of a module: it goes when it is closed, and what lies in its
+ * place is not written to. */
+TEST(a_module_that_was_off_is_gone)
+{
+    child_result r = child_run(AT("with_copy"), NULL,
+                               (const char *const[]){"self", "cycle=20:" FIRST,
+                                                     "cycle=20:" SHARING,
+                                                     "toggle", "self", NULL});
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(calls_of(r.err, "host"), 2);
+}
+
 /* ---- Unloading ------------------------------------------------------------- */
 
 /* A module with marks stays mapped, so a thousand times it is the same one, and

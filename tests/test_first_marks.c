@@ -266,6 +266,8 @@ TEST(a_thread_s_end_is_told_by_its_next_mark)
 
 /* ---- Modules that are closed after a handler marked them ------------------ */
 
+#define MODULE TEST_BINARY_DIR "/plugins/module_region.so"
+
 static gnomon_region *of_module;
 
 static void mark_module(int number)
@@ -277,8 +279,7 @@ static void mark_module(int number)
 static void *open_module(void)
 {
     struct sigaction act = {.sa_handler = mark_module};
-    void *module = dlopen(TEST_BINARY_DIR "/plugins/module_region.so",
-                          RTLD_NOW | RTLD_LOCAL);
+    void *module = dlopen(MODULE, RTLD_NOW | RTLD_LOCAL);
     if (CHECK(module != NULL))
         of_module = dlsym(module, "region_of_module");
     CHECK(of_module != NULL);
@@ -295,9 +296,10 @@ static void close_and_attach(void *module)
     CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
 }
 
-static void close_what_a_handler_marked(void)
+TEST(a_module_s_first_by_a_handler)
 {
     NEEDS_REAL_HANDLERS;
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     uint64_t before = live_health().reentered;
     void *module = open_module();
     raise(SIGUSR1);
@@ -306,17 +308,18 @@ static void close_what_a_handler_marked(void)
     close_and_attach(module);
 }
 
-TEST(a_module_s_first_by_a_handler)
-{
-    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
-    close_what_a_handler_marked();
-}
-
 TEST(a_module_s_first_by_a_handler_where_all_is_off)
 {
+    NEEDS_REAL_HANDLERS;
     unsetenv("GNOMON");
-    mark_work();
-    close_what_a_handler_marked();
+    for (int started = 0; started < 2; started++) {
+        void *module = open_module();
+        raise(SIGUSR1);
+        CHECK_EQ(of_module->mask, 0);
+        close_and_attach(module);
+        CHECK(!dlopen(MODULE, RTLD_NOW | RTLD_NOLOAD)); /* not kept */
+    }
+    live_check_no_trouble();
 }
 
 TEST(a_module_that_was_marked_outside_stays)

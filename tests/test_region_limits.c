@@ -94,7 +94,7 @@ TEST(a_region_for_which_there_is_no_memory_stays_off)
 
 TEST(a_bad_name_for_which_there_is_no_memory)
 {
-    enum { N = 60 }; /* copies of 3 KiB, of a page of 64 */
+    enum { N = 90 }; /* copies of 1 KiB, of pages of 64 */
     static gnomon_region all[N];
     static char name[1001];
     int nameless = 0;

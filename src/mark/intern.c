@@ -11,9 +11,12 @@
 #include "platform/os.h"
 #include "platform/owner.h"
 
+#define FIRST_NAMES 1024u
+
 static uint32_t name_count;
-static uint32_t *name_map; /* open addressing; ids */
-static uint32_t name_map_size;
+static uint32_t first_map[FIRST_NAMES];
+static uint32_t *name_map = first_map; /* open addressing; ids */
+static uint32_t name_map_size = FIRST_NAMES;
 
 static uint64_t hash_of(gnomon__text name, gnomon__text category, int kind)
 {
@@ -27,7 +30,7 @@ static int is_text(const char *kept, gnomon__text text)
 
 static int grow_map(void)
 {
-    uint32_t size = name_map_size ? 2 * name_map_size : 1024;
+    uint32_t size = 2 * name_map_size;
     uint32_t *map = gnomon__os_map(size * sizeof *map);
     if (!map)
         return 0;
@@ -49,7 +52,8 @@ static int grow_map(void)
     uint32_t *old = name_map, old_size = name_map_size;
     store_release(&name_map, map);
     store_release(&name_map_size, size);
-    gnomon__os_unmap(old, old_size * sizeof *map);
+    if (old != first_map)
+        gnomon__os_unmap(old, old_size * sizeof *map);
     return 1;
 }
 

@@ -13,8 +13,10 @@
 
 void *gnomon__name_room(size_t bytes)
 {
-    static char *page;
-    static size_t left;
+    /* The first page is there: what is off makes no system call. */
+    static _Alignas(16) char first[ROOM_PAGE];
+    static char *page = first;
+    static size_t left = ROOM_PAGE;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > left) {
         char *fresh = gnomon__os_map(ROOM_PAGE);

@@ -20,8 +20,8 @@
 /* What regions of the first release have: older modules' stay good. */
 #define FIRST_REGION (offsetof(gnomon_region, link) + sizeof(void *))
 
-/* The first block is there: a program that is off makes no system call for its
- * regions, and no page of it is touched that holds none. */
+/* The first block is there: a program that is off makes no system call for regions
+ * by name, and no page of it is touched that holds none. */
 static gnomon__entry first_entries[BLOCK];
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
@@ -40,12 +40,6 @@ uint32_t gnomon__region_count(void)
     return load_acquire(&entry_count);
 }
 
-const char *gnomon__region_name(const gnomon_region *region)
-{
-    const gnomon__entry *entry = load_acquire(&region->link);
-    return entry ? entry->name : "";
-}
-
 /* The short name of a C++ function, which stays the region's own from here on.
  * Under the lock, before anybody reads the region. */
 static void shorten_name(gnomon_region *region)
@@ -57,6 +51,19 @@ static void shorten_name(gnomon_region *region)
         region->name = name;
     }
     region->kind = (uint8_t)(region->kind & ~GNOMON_KIND_PRETTY);
+}
+
+/* NULL: it is not in the table, but waits perhaps. */
+static const gnomon__entry *entry_of_region(const gnomon_region *region)
+{
+    const void *link = load_acquire(&region->link);
+    return gnomon__is_waiting(link) ? NULL : link;
+}
+
+const char *gnomon__region_name(const gnomon_region *region)
+{
+    const gnomon__entry *entry = entry_of_region(region);
+    return entry ? entry->name : "";
 }
 
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
@@ -124,8 +131,31 @@ static void become_other(gnomon_region *region)
 
 static int is_other(const gnomon_region *region)
 {
-    return region != &gnomon__other_region && region->link &&
-           region->link == gnomon__other_region.link;
+    const void *link = load_relaxed(&region->link);
+    return region != &gnomon__other_region && link &&
+           link == gnomon__other_region.link;
+}
+
+/* Under the lock. */
+static uint32_t enter_region(gnomon_region *region)
+{
+    gnomon__region_enter_other();
+    const gnomon__entry *entry = entry_of_region(region);
+    if (!entry && entry_count + 1 >= GNOMON__MAX_REGIONS)
+        become_other(region);
+    if (is_other(region))
+        return load_relaxed(&gnomon__other_region.mask);
+    if (!entry && region->name && (region->kind & GNOMON_KIND_PRETTY))
+        shorten_name(region);
+    if (!entry && !gnomon__region_append(
+                      region, region->name ? strlen(region->name) : 0)) {
+        store_relaxed(&region->mask, 0);
+        gnomon__trouble(&gnomon__nobody, other_names);
+    }
+    /* One that was about to wait. */
+    if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
+        store_relaxed(&region->mask, entry->wanted & gnomon__sink_armed());
+    return load_relaxed(&region->mask);
 }
 
 uint32_t gnomon__region_enter(gnomon_region *region)
@@ -137,29 +167,18 @@ uint32_t gnomon__region_enter(gnomon_region *region)
             store_relaxed(&region->mask, 0);
         return 0;
     }
-    /* What is written to later must not go with its module: it stays unseen until
-     * a mark outside of a handler has pinned that. */
-    if (!load_acquire(&region->link) && !pin(region)) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return 0;
+    if (!entry_of_region(region)) {
+        if (gnomon__region_waits(region))
+            return 0;
+        /* What is written to later must not go with its module: it stays unseen
+         * until a mark outside of a handler has pinned that. */
+        if (!pin(region)) {
+            gnomon__trouble(&gnomon__nobody, reentered);
+            return 0;
+        }
     }
     gnomon__lock();
-    gnomon__region_enter_other();
-    if (!region->link && entry_count + 1 >= GNOMON__MAX_REGIONS)
-        become_other(region);
-    if (is_other(region)) {
-        uint32_t others = load_relaxed(&gnomon__other_region.mask);
-        gnomon__unlock();
-        return others;
-    }
-    if (!region->link && region->name && (region->kind & GNOMON_KIND_PRETTY))
-        shorten_name(region);
-    if (!region->link && !gnomon__region_append(
-                             region, region->name ? strlen(region->name) : 0)) {
-        store_relaxed(&region->mask, 0);
-        gnomon__trouble(&gnomon__nobody, other_names);
-    }
-    uint32_t mask = load_relaxed(&region->mask);
+    uint32_t mask = enter_region(region);
     gnomon__unlock();
     return mask;
 }
@@ -197,6 +216,17 @@ void gnomon__region_unwant(uint32_t bit)
 {
     for (uint32_t id = 1; id <= entry_count; id++)
         entry_blocks[id / BLOCK][id % BLOCK].wanted &= ~(1u << bit);
+}
+
+void gnomon__regions_hand_over(void)
+{
+    gnomon__lock();
+    for (uint32_t id = GNOMON__OTHER_ID + 1; id <= entry_count; id++) {
+        gnomon_region *region = gnomon__region_entry(id)->region;
+        store_release(&region->link, NULL);
+        store_release(&region->mask, GNOMON_MASK_UNSEEN);
+    }
+    gnomon__unlock();
 }
 
 uint32_t gnomon__region_excluded(uint32_t bit)

@@ -24,6 +24,17 @@ typedef struct gnomon__entry {
  * handler marks it first: it stays unseen. Takes the lock. */
 uint32_t gnomon__region_enter(gnomon_region *region);
 
+/* waiting.c. Nobody is attached: the region is off, unpinned and in no table, until
+ * gnomon__regions_wake. 0: somebody is. Safe in a signal handler; no system call. */
+int gnomon__region_waits(gnomon_region *region);
+/* Whether this link is that of a region that waits, or did. */
+int gnomon__is_waiting(const void *link);
+/* All that wait are unseen again, so that their next marks register them; those of
+ * modules that are gone are forgotten. Takes the loader's lock of the list. */
+void gnomon__regions_wake(void);
+/* The same of those in the table, which are another copy's from now on. */
+void gnomon__regions_hand_over(void);
+
 /* Adds it: its id, or 0 where the table is full or there is no memory. Under the
  * lock. */
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);

@@ -26,6 +26,7 @@ uint32_t gnomon__time_bits;
 uint32_t gnomon__sink_epoch;
 uint32_t gnomon__sink_offs;
 uint32_t gnomon__needs_fence;
+uint32_t gnomon__sink_is_idle = 1;
 uint32_t gnomon__leaving_bits;
 uint32_t gnomon__leave_serial;
 uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
@@ -143,6 +144,7 @@ void gnomon__sinks_forget(int starts)
     attached_bits = armed_bits = gnomon__leaving_bits = 0;
     store_relaxed(&open_bits, 0);
     barrier_prepared = 0;
+    store_release(&gnomon__sink_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
     gnomon__sink_gates(starts ? GNOMON_MASK_UNSEEN : 0);
     store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
@@ -151,6 +153,10 @@ void gnomon__sinks_forget(int starts)
 int gnomon__sink_attach(const gnomon__recorder *recorder,
                         const gnomon_profiler *hook, void *self, uint32_t *bit)
 {
+    if (swap_acq_rel(&gnomon__sink_is_idle, 0)) {
+        fence_full();
+        gnomon__regions_wake();
+    }
     gnomon__clock_start(); /* opens a file: not before anybody records */
     if (!barrier_prepared) {
         barrier_prepared = 1;
@@ -194,12 +200,6 @@ int gnomon__sink_attach(const gnomon__recorder *recorder,
     return GNOMON_OK;
 }
 
-/* ---- Leaving: leave.c -------------------------------------------------------- */
-
-void gnomon__sink_shut(uint32_t bit)
-{
-    uint32_t one = 1u << bit;
-    gnomon__lock();
 /* A sandbox may forbid the barrier at any time. Then callbacks bring fences of their
  * own from their threads' next mark on; what a thread stored before is seen by others
  * long before the pause is over. */
@@ -221,6 +221,12 @@ void gnomon__sink_barrier(void)
     while (--tries && gnomon__os_monotonic_ns() - since < NO_BARRIER_NS);
 }
 
+/* ---- Leaving: leave.c -------------------------------------------------------- */
+
+void gnomon__sink_shut(uint32_t bit)
+{
+    uint32_t one = 1u << bit;
+    gnomon__lock();
     attached_bits |= one; /* again, where it was given up */
     store_relaxed(&open_bits, open_bits & ~one);
     gnomon__leaving_bits |= one;
@@ -247,6 +253,8 @@ void gnomon__sink_free(uint32_t bit)
     gnomon__sinks[bit].is_taken = 0;
     set_kind(one, NULL, 0, 0);
     gnomon__leaving_bits &= ~one;
+    if (!(attached_bits | gnomon__leaving_bits))
+        store_release(&gnomon__sink_is_idle, 1);
     publish();
     gnomon__unlock();
 }

@@ -35,6 +35,9 @@ extern uint32_t gnomon__time_bits;   /* which need the clock */
 extern uint32_t gnomon__sink_epoch;  /* 0: nothing has started */
 extern uint32_t gnomon__sink_offs;   /* how often nobody was left attached */
 extern uint32_t gnomon__needs_fence; /* no membarrier here */
+/* Nobody is attached: regions wait, and no mark asks the system for anything.
+ * Partner: the fence in gnomon__region_waits. */
+extern uint32_t gnomon__sink_is_idle;
 
 /* Takes a free bit, attached, neither armed nor open: of a recorder, or of a hook.
  * GNOMON_EFULL. Both are kept, not copied. */
@@ -99,13 +102,13 @@ void gnomon__sink_gates(uint32_t bits);
 /* Before anything else here: from then on marks can be taken. Idempotent. */
 void gnomon__sink_start(void);
 
-/* In a forked child, under the lock: no bit is taken and no region wanted. With
- * `starts` the next mark asks again whether anybody wants it; else all are off. */
-void gnomon__sinks_forget(int starts);
 /* What this thread wrote before is seen by marks that begin after it, and what marks
  * wrote that began before it is seen here. In control calls, under no lock. */
 void gnomon__sink_barrier(void);
 
+/* In a forked child, under the lock: no bit is taken and no region wanted. With
+ * `starts` the next mark asks again whether anybody wants it; else all are off. */
+void gnomon__sinks_forget(int starts);
 
 /* Takes `bits` from the masks of all frames and open ranges of the thread. */
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);

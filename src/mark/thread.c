@@ -326,6 +326,8 @@ gnomon__thread *gnomon__enter(void)
             gnomon__trouble(t, reentered);
             return NULL;
         }
+        if (!load_relaxed(&gnomon_gate))
+            return NULL; /* off: nothing is kept of threads */
         return gnomon__thread_enter(NULL);
     }
     uint64_t seq = load_relaxed(&t->seq);

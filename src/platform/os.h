@@ -219,6 +219,13 @@ void gnomon__os_pin_module(const void *address);
  * in a module that was. A few loads; safe in a signal handler. */
 int gnomon__os_is_pinned(const void *address);
 
+/* Shows `found` each piece of the program and its modules that can be written to.
+ * None of them is unmapped meanwhile. Takes the loader's lock of the list. */
+void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end));
+
+/* Whether 8 bytes at `address` can be read, as the kernel sees it. */
+int gnomon__os_can_read(const void *address);
+
 /* Shows `found` the ELF notes of this name and type in all modules, in the order
  * of their loading, until it returns 1. Takes the loader's lock of the list,
  * which is not held while constructors run. */

@@ -60,6 +60,18 @@ static void find_handlers(handlers *h)
     }
 }
 
+/* Asks for a change of the mask that there is not: EFAULT where it cannot be
+ * read, else EINVAL. */
+int gnomon__os_can_read(const void *address)
+{
+    int kept_errno = errno;
+    int can =
+        syscall(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) == 0 ||
+        errno != EFAULT;
+    errno = kept_errno;
+    return can;
+}
+
 /* What the kernel puts below the interrupted code's stack. */
 #if defined(__x86_64__)
 
@@ -107,14 +119,6 @@ PLAIN static int is_ours(const handlers *h, const signal_frame *f)
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/* Asks for a change of the mask that there is not: EFAULT where the page cannot
- * be read, else EINVAL. */
-static int is_readable(uintptr_t page)
-{
-    return syscall(SYS_rt_sigprocmask, -1, page, NULL, sizeof(uint64_t)) == 0 ||
-           errno != EFAULT;
-}
-
 /* Upwards from `at`. A handler has at least blocked what the code that it
  * stopped had. */
 PLAIN static int find_frame(const handlers *h, uintptr_t at)
@@ -123,7 +127,7 @@ PLAIN static int find_frame(const handlers *h, uintptr_t at)
     uintptr_t readable = (at & ~(uintptr_t)(STACK_PAGE - 1)) + STACK_PAGE;
     for (; at < end; at += 8) {
         while (at + sizeof(signal_frame) > readable) {
-            if (!is_readable(readable))
+            if (!gnomon__os_can_read((const void *)readable))
                 return 0; /* the stack ends: no frame fits any more */
             readable += STACK_PAGE;
         }

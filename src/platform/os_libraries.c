@@ -154,6 +154,27 @@ void gnomon__os_pin_module(const void *address)
     errno = kept_errno;
 }
 
+typedef void data_found(uintptr_t begin, uintptr_t end);
+
+static int show_data(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W))
+            (*(data_found **)found)(begin, begin + p->p_memsz);
+    }
+    return 0;
+}
+
+void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end))
+{
+    int kept_errno = errno;
+    dl_iterate_phdr(show_data, &found);
+    errno = kept_errno;
+}
+
 /* One search through the notes of all modules. */
 typedef struct note_search {
     const char *name;

@@ -115,6 +115,7 @@ static int take_bits(gnomon__attachment *a)
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch)
 {
+    gnomon__copies_wake();
     gnomon__attachment *a = gnomon__alloc(sizeof *a);
     if (!a || (word && !(a->word = gnomon__strdup(word)))) {
         gnomon__free(a);

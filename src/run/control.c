@@ -110,6 +110,8 @@ int gnomon__upcall_start(void)
 {
     if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
         return 1;
+    if (gnomon__copy_rests())
+        return 1;
     if (gnomon__os_in_handler(0))
         return 0;
     int kept = errno;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mark/region.h"
 #include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
@@ -23,8 +24,11 @@
 /* The fields of the first release: a table that another copy joins has them. */
 #define FIRST_HOST (offsetof(gnomon_host, join) + sizeof(void *))
 #define FIRST_COPY (offsetof(gnomon__copy, gate) + sizeof(void *))
+#define WAKING_COPY (offsetof(gnomon__copy, wake) + sizeof(void (*)(void)))
 
 const gnomon_host *gnomon__owner;
+
+static void wake_copy(void);
 
 extern gnomon__copy gnomon__this_copy; /* by name, for the note */
 __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
@@ -33,6 +37,7 @@ __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
     .version = GNOMON_VERSION,
     .host = &gnomon__host,
     .gate = &gnomon_gate,
+    .wake = wake_copy,
 };
 
 /* An offset from itself: right in any module without a relocation. */
@@ -47,17 +52,23 @@ __asm__(".pushsection .note.gnomon,\"a\",%note\n"
 enum { UNKNOWN, OWNER, JOINED, STRANGER };
 static uint32_t state;
 
-static int is_first(const void *desc, size_t bytes, void *out)
+/* NULL: it is none, or of no release. */
+static gnomon__copy *copy_in_note(const void *desc, size_t bytes)
 {
     int64_t offset;
     if (bytes != sizeof offset)
-        return 0;
+        return NULL;
     memcpy(&offset, desc, sizeof offset);
     gnomon__copy *copy = (gnomon__copy *)((uintptr_t)desc + (uintptr_t)offset);
-    if (copy->struct_size < FIRST_COPY)
-        return 0;
-    *(gnomon__copy **)out = copy;
-    return 1;
+    return copy->struct_size < FIRST_COPY ? NULL : copy;
+}
+
+static int is_first(const void *desc, size_t bytes, void *out)
+{
+    gnomon__copy *copy = copy_in_note(desc, bytes);
+    if (copy)
+        *(gnomon__copy **)out = copy;
+    return copy != NULL;
 }
 
 static const gnomon_host *elect(void)
@@ -106,6 +117,71 @@ const gnomon_host *gnomon__copy_elsewhere(void)
 {
     gnomon__copy_owns();
     return load_acquire(&gnomon__owner);
+}
+
+/* ---- Rest ---------------------------------------------------------------------- */
+
+/* Until the first profiler is attached in this process no copy looks for others:
+ * marks ask the system for nothing. Who attaches wakes all copies that are there;
+ * one that is loaded later asks by itself. Both look through the loader's list, so
+ * whoever comes to it second finds the other. */
+
+static void wake_copy(void)
+{
+    uint32_t off = 0;
+    if (swap_acq_rel(&gnomon__this_copy.is_awake, 1))
+        return;
+    fence_full();
+    if (load_acquire(&state) == UNKNOWN)
+        cas_acq_rel(&gnomon_gate, &off, GNOMON_MASK_UNSEEN);
+    gnomon__regions_hand_over();
+    gnomon__regions_wake();
+}
+
+static int wake_one(const void *desc, size_t bytes, void *unused)
+{
+    const gnomon__copy *copy = copy_in_note(desc, bytes);
+    (void)unused;
+    if (copy && copy != &gnomon__this_copy && copy->struct_size >= WAKING_COPY)
+        copy->wake();
+    return 0;
+}
+
+void gnomon__copies_wake(void)
+{
+    if (swap_acq_rel(&gnomon__this_copy.is_awake, 1))
+        return;
+    fence_full();
+    gnomon__os_notes("gnomon", NOTE_COPY, wake_one, NULL);
+}
+
+static int is_awake(const void *desc, size_t bytes, void *found)
+{
+    const gnomon__copy *copy = copy_in_note(desc, bytes);
+    *(int *)found = copy && copy->struct_size >= WAKING_COPY &&
+                    load_acquire(&copy->is_awake);
+    return *(int *)found;
+}
+
+__attribute__((constructor)) static void wake_with_others(void)
+{
+    int found = 0;
+    gnomon__os_notes("gnomon", NOTE_COPY, is_awake, &found);
+    if (found)
+        wake_copy();
+}
+
+int gnomon__copy_rests(void)
+{
+    uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
+    if (load_acquire(&gnomon__this_copy.is_awake) || !gnomon__run_is_off())
+        return 0;
+    cas_acq_rel(&gnomon_gate, &unseen, 0u);
+    fence_full(); /* partners: wake_copy, and publish after gnomon__copies_wake */
+    if (!load_acquire(&gnomon__this_copy.is_awake))
+        return 1;
+    cas_acq_rel(&gnomon_gate, &off, GNOMON_MASK_UNSEEN);
+    return 0;
 }
 
 int gnomon__copy_join(gnomon__copy *copy)

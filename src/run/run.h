@@ -150,6 +150,9 @@ int gnomon__run_from_environment(const char *fallback);
 /* What a control call does first that needs $GNOMON read. Its faults were told
  * on stderr and are not the call's. */
 void gnomon__run_ready(void);
+/* Whether nobody asks for a profiler but, perhaps, the program itself. No system
+ * call; safe in a signal handler. */
+int gnomon__run_is_off(void);
 int gnomon__run_is_ready(void);
 
 /* ---- configure.c -------------------------------------------------------------- */
@@ -378,6 +381,13 @@ char *gnomon__clean_copy(gnomon__text text);
 int gnomon__copy_owns(void);
 /* The table of the copy that owns it, where this one joined that; else NULL. */
 const gnomon_host *gnomon__copy_elsewhere(void);
+/* Whether nobody has attached anything in this process, by any copy, nor
+ * $GNOMON asks for it: then marks by name are off now. No system call; safe in a
+ * signal handler. */
+int gnomon__copy_rests(void);
+/* Before this copy attaches: the others' marks rest no longer. Takes the loader's
+ * lock of the list. */
+void gnomon__copies_wake(void);
 /* Takes another copy in: its gate follows ours. GNOMON_EFULL. */
 int gnomon__copy_join(struct gnomon__copy *copy);
 

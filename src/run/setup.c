@@ -41,7 +41,6 @@ void gnomon__run_find_rank(void)
     rank_found = 1;
     if (!start_unix_ns)
         start_unix_ns = gnomon__os_unix_ns();
-    gnomon__os_host_name(host_name, sizeof host_name);
     if (!gnomon__os_is_secure())
         gnomon__rank_find(&our_rank, from_environment, NULL);
 }
@@ -86,6 +85,8 @@ static const char *run_uuid(void)
 void gnomon__run_describe(gnomon_run_info *run)
 {
     static char attempt[16];
+    if (!*host_name)
+        gnomon__os_host_name(host_name, sizeof host_name);
     memset(run, 0, sizeof *run);
     run->struct_size = sizeof *run;
     run->rank = our_rank.rank;
@@ -100,6 +101,21 @@ void gnomon__run_describe(gnomon_run_info *run)
     }
     run->job = *our_rank.job ? our_rank.job : NULL;
     run->uuid = run_uuid();
+}
+
+/* The environment is read once: it may change beside marks. */
+int gnomon__run_is_off(void)
+{
+    static uint32_t is_off;
+    if (load_relaxed(&is_off))
+        return 1;
+    const char *spec = gnomon__follows();
+    if (!spec && !gnomon__os_is_secure())
+        spec = getenv("GNOMON");
+    if (spec && spec[strspn(spec, " ,")])
+        return 0;
+    store_relaxed(&is_off, 1);
+    return 1;
 }
 
 int gnomon__run_from_environment(const char *fallback)

@@ -4,6 +4,7 @@
  *     MODULE       loads it, RTLD_LOCAL, and has it mark twice
  *     self         marks twice itself (HOST_MARKS: it has gnomon)
  *     again        all that marked, once more
+ *     on=MODULE    that module's copy attaches simple
  *     say=MODULE   prints the report as that module's copy gives it
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
  *                     pages it grew after the first tenth
@@ -70,6 +71,15 @@ static void use_module(void *module, int times)
     function(times);
 }
 
+static void turn_on(const char *path)
+{
+    int (*configure)(const char *);
+    void *symbol = symbol_of(open_module(path), "use_configure");
+    memcpy(&configure, &symbol, sizeof configure);
+    if (configure("simple"))
+        exit(8);
+}
+
 static void say(const char *path)
 {
     static char text[65536];
@@ -133,6 +143,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "say=", 4) == 0)
             say(argv[i] + 4);
+        else if (strncmp(argv[i], "on=", 3) == 0)
+            turn_on(argv[i] + 3);
         else if (strncmp(argv[i], "cycle=", 6) == 0)
             cycle(argv[i] + 6);
         else if (strcmp(argv[i], "again") == 0)

@@ -45,6 +45,11 @@ void use(int times)
     }
 }
 
+int use_configure(const char *spec)
+{
+    return gnomon_configure(spec);
+}
+
 static int keep(const gnomon_writer *writer, const void *bytes, size_t size)
 {
     char *out = writer->context;

@@ -8,6 +8,9 @@
 /* Makes its marks so many times. */
 EXPORTED void use(int times);
 
+/* Has the module's copy attach what `spec` says; the code. */
+EXPORTED int use_configure(const char *spec);
+
 /* The report of simple as the module's copy gives it, into 64 KiB; the code. */
 EXPORTED int use_text(char *text);
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Regions that were marked while nobody was attached. They are off, and only known
+ * by their addresses: their modules are not pinned, as that may take memory and
+ * waits for the loader, and what is off makes no system call.
+ *
+ * When somebody attaches, each is looked at where it should lie. A module that is
+ * gone took its regions along; what lies there now does not lead back to the place
+ * in the list, which lies nowhere else in memory but in that region. */
+#include "mark/region.h"
+
+#include "mark/sink.h"
+#include "platform/atomic.h"
+#include "platform/os.h"
+
+#define MOST_WAITING 4096u /* further ones stay unseen, and ask at each mark */
+
+static gnomon_region *waiting_regions[MOST_WAITING];
+static uint32_t waiting_count;
+
+int gnomon__is_waiting(const void *link)
+{
+    return (uintptr_t)link - (uintptr_t)waiting_regions < sizeof waiting_regions;
+}
+
+static void list_region(gnomon_region *region)
+{
+    void *none = NULL;
+    if (load_relaxed(&waiting_count) >= MOST_WAITING)
+        return;
+    uint32_t at = add_relaxed(&waiting_count, 1);
+    if (at < MOST_WAITING &&
+        cas_acq_rel(&region->link, &none, (void *)&waiting_regions[at]))
+        store_release(&waiting_regions[at], region);
+}
+
+int gnomon__region_waits(gnomon_region *region)
+{
+    uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
+    if (!load_acquire(&gnomon__sink_is_idle))
+        return 0;
+    if (!load_acquire(&region->link))
+        list_region(region);
+    if (!load_acquire(&region->link))
+        return 1;
+    cas_acq_rel(&region->mask, &unseen, 0u);
+    /* Partner: gnomon__sink_attach. Either it finds the region in the list, or
+     * this finds that somebody comes. */
+    fence_full();
+    if (load_acquire(&gnomon__sink_is_idle))
+        return 1;
+    cas_acq_rel(&region->mask, &off, GNOMON_MASK_UNSEEN);
+    return 0;
+}
+
+/* If it is one still, and not what lies there instead. */
+static void wake_region(uint32_t at)
+{
+    gnomon_region *region = load_relaxed(&waiting_regions[at]);
+    void *link = &waiting_regions[at];
+    store_relaxed(&waiting_regions[at], NULL);
+    if (load_relaxed(&region->link) != link)
+        return;
+    store_release(&region->mask, GNOMON_MASK_UNSEEN);
+    cas_acq_rel(&region->link, &link, NULL);
+}
+
+static uint32_t listed_regions(void)
+{
+    uint32_t count = load_acquire(&waiting_count);
+    return count < MOST_WAITING ? count : MOST_WAITING;
+}
+
+static void wake_between(uintptr_t begin, uintptr_t end)
+{
+    for (uint32_t at = 0; at < listed_regions(); at++) {
+        uintptr_t region = (uintptr_t)load_acquire(&waiting_regions[at]);
+        if (region >= begin && region + sizeof(gnomon_region) <= end)
+            wake_region(at);
+    }
+}
+
+void gnomon__regions_wake(void)
+{
+    if (!listed_regions())
+        return;
+    gnomon__os_data(wake_between);
+    /* Those in memory of the host's own, which no loader knows. */
+    for (uint32_t at = 0; at < listed_regions(); at++) {
+        const gnomon_region *region = load_acquire(&waiting_regions[at]);
+        if (region && gnomon__os_can_read(&region->link))
+            wake_region(at);
+        store_relaxed(&waiting_regions[at], NULL);
+    }
+    store_release(&waiting_count, 0);
+}
