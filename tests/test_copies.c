@@ -253,6 +253,25 @@ TEST(whoever_attaches_wakes_all_copies)
     one_is_turned_on(AT("without"), "on=" ELDER);
 }
 
+/* Each namespace has a run of its own, also when its module is closed while threads
+ * of ours are at work. */
+TEST(namespaces_have_runs_of_their_own)
+{
+    if (IS_SANITIZED)
+        SKIP("sanitizers know one namespace");
+    for (int i = 0; i < 20; i++) {
+        child_result r =
+            RUN("without", FIRST, "new=" FIRST, "new=" SHARING, "new=" SECOND);
+        if (r.status == 77)
+            SKIP("no namespaces are to be had");
+        CHECK_EQ(r.status, 0);
+        CHECK_EQ(times_in(r.err, "Profiler Report"), 4);
+        CHECK_EQ(times_in(r.err, "|  first "), 2);
+        CHECK_EQ(calls_of(r.err, "sharing"), 2);
+        CHECK_EQ(calls_of(r.err, "second"), 2);
+    }
+}
+
 /* Off, nothing is kept of a module: it goes when it is closed, and what lies in its
  * place is not written to. */
 TEST(a_module_that_was_off_is_gone)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "platform/atomic.h"
 #include "platform/os.h"
@@ -13,19 +14,30 @@
 
 /* ---- Opened by us --------------------------------------------------------- */
 
-static int find_interpreter(struct dl_phdr_info *main, size_t size, void *has)
+/* The first of the list; but in a namespace of its own (dlmopen) that is a module
+ * as any other. The program's name is empty in one libc, as it was called in
+ * another. */
+static int is_program(const struct dl_phdr_info *first)
+{
+    return !first->dlpi_name || !*first->dlpi_name ||
+           (uintptr_t)first->dlpi_phdr == getauxval(AT_PHDR);
+}
+
+static int find_static(struct dl_phdr_info *first, size_t size, void *is_static)
 {
     (void)size;
-    for (int i = 0; i < main->dlpi_phnum; i++)
-        *(int *)has |= main->dlpi_phdr[i].p_type == PT_INTERP;
-    return 1; /* the program is the first */
+    *(int *)is_static = is_program(first);
+    for (int i = 0; i < first->dlpi_phnum; i++)
+        if (first->dlpi_phdr[i].p_type == PT_INTERP)
+            *(int *)is_static = 0;
+    return 1;
 }
 
 int gnomon__os_is_static(void)
 {
-    int has_interpreter = 0;
-    dl_iterate_phdr(find_interpreter, &has_interpreter);
-    return !has_interpreter;
+    int is_static = 0;
+    dl_iterate_phdr(find_static, &is_static);
+    return is_static;
 }
 
 static uint32_t loading;
@@ -127,7 +139,7 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *data)
         begin = at < begin ? at : begin;
         end = at + p->p_memsz > end ? at + p->p_memsz : end;
     }
-    if (!m->visited++) { /* the program is the first */
+    if (!m->visited++ && is_program(info)) {
         note_staying(0, begin, end);
         m->is_program = 1;
     }

@@ -4,6 +4,7 @@
  *     MODULE       loads it, RTLD_LOCAL, and has it mark twice
  *     self         marks twice itself (HOST_MARKS: it has gnomon)
  *     again        all that marked, once more
+ *     new=MODULE   the same in a namespace of its own, and closes it
  *     on=MODULE    that module's copy attaches simple
  *     say=MODULE   prints the report as that module's copy gives it
  *     cycle=N:MODULE  loads it, marks, closes it, N times; prints by how many
@@ -69,6 +70,21 @@ static void use_module(void *module, int times)
     void *symbol = symbol_of(module, "use");
     memcpy(&function, &symbol, sizeof function);
     function(times);
+}
+
+/* Where the libc has namespaces and one is left. */
+static void use_elsewhere(const char *path)
+{
+#ifdef LM_ID_NEWLM
+    void *module = dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
+    if (!module)
+        exit(77);
+    use_module(module, 2);
+    dlclose(module);
+#else
+    (void)path;
+    exit(77);
+#endif
 }
 
 static void turn_on(const char *path)
@@ -143,6 +159,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "say=", 4) == 0)
             say(argv[i] + 4);
+        else if (strncmp(argv[i], "new=", 4) == 0)
+            use_elsewhere(argv[i] + 4);
         else if (strncmp(argv[i], "on=", 3) == 0)
             turn_on(argv[i] + 3);
         else if (strncmp(argv[i], "cycle=", 6) == 0)
