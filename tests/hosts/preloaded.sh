@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# preloaded.sh LIBRARY PROGRAM MODULE: a program that was built without a sanitizer, and
+# a module with a copy of its own, under one that is preloaded: it finds nothing, off
+# and on, and both are counted.
+set -eu
+library=$1 program=$2 module=$3
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+fail() {
+    echo "FAILED: $*"
+    cat "$errors"
+    exit 1
+}
+LD_PRELOAD="$library" "$program" self "$module" again 2> "$errors" || fail "off: $?"
+[ ! -s "$errors" ] || fail "off: it says something"
+GNOMON=simple LD_PRELOAD="$library" "$program" self "$module" again 2> "$errors" ||
+    fail "simple: $?"
+! grep -E 'ERROR|WARNING|SUMMARY' "$errors" || fail "simple: a finding"
+for row in host first; do
+    grep -q "^|  $row .*|  3 " "$errors" || fail "$row"
+done
