@@ -57,5 +57,7 @@ if(PROJECT_IS_TOP_LEVEL) # else nobody said that it be made
   install(FILES "${GNOMON_ONEFILE}/gnomon.c"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/gnomon")
 endif()
+install(FILES "${PROJECT_SOURCE_DIR}/cmake/valgrind.supp"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/gnomon")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")

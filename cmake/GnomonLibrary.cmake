@@ -81,6 +81,7 @@ function(gnomon_compile target)
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE
     GNOMON_WITH_MIMALLOC=$<BOOL:${GNOMON_MIMALLOC}>
+    GNOMON_WITH_VALGRIND=${GNOMON_WITH_VALGRIND}
     ${GNOMON_TLS_DEFINITIONS})
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>

@@ -167,6 +167,7 @@ uint32_t gnomon__region_enter(gnomon_region *region)
             store_relaxed(&region->mask, 0);
         return 0;
     }
+    gnomon__os_atomic_word(&region->mask);
     if (!entry_of_region(region)) {
         if (gnomon__region_waits(region))
             return 0;

@@ -19,7 +19,8 @@ static uint32_t waiting_count;
 
 int gnomon__is_waiting(const void *link)
 {
-    return (uintptr_t)link - (uintptr_t)waiting_regions < sizeof waiting_regions;
+    return (uintptr_t)link - (uintptr_t)waiting_regions <
+           sizeof waiting_regions;
 }
 
 static void list_region(gnomon_region *region)

@@ -223,6 +223,10 @@ int gnomon__os_is_pinned(const void *address);
  * None of them is unmapped meanwhile. Takes the loader's lock of the list. */
 void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end));
 
+/* Tells helgrind and drd that this word of 4 bytes is read and written by atomic
+ * instructions alone. A few instructions where no such tool runs. */
+void gnomon__os_atomic_word(const void *word);
+
 /* Whether 8 bytes at `address` can be read, as the kernel sees it. */
 int gnomon__os_can_read(const void *address);
 
