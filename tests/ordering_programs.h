@@ -290,9 +290,7 @@ static const weak_program cursor_goes_home = {
 
 #define SHUT "mark/thread.h|store_relaxed(&t->shut, 1);"
 #define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
-#define CUT_BARRIER \
-    "mark/segment.c|if (!gnomon__os_barrier()) " \
-    "gnomon__os_sleep_ns(NO_BARRIER_NS);"
+#define CUT_BARRIER "mark/segment.c|gnomon__sink_barrier();"
 
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
@@ -346,18 +344,20 @@ static const weak_program detach = {
     .name = "detach",
     .first = {1, 2},
     .is_bad = calls_who_is_gone,
-    .thread = {{{UP(B, ANY, 1, 2, RELAXED, NULL)},
-                {FN(ACQ_REL, TURN_ODD), SPARE},
-                {LD(A, 0, RELAXED, "mark/sink.h|bits & load_relaxed(live)")},
-                {LD(C, 1, RELAXED, NULL)},
-                {ST(B, 3, RELEASE,
-                    "mark/thread.h|store_release(&t->seq, "
-                    "load_relaxed(&t->seq) + 1);")}},
-               {{ST(A, 0, RELAXED, "mark/sink.c|store_relaxed(&t->attached,")},
-                {MB(0, "mark/leave.c|if (is_hook && !code) { barrier();")},
-                {LD(B, 0, ACQUIRE,
-                    "mark/leave.c|uint64_t seen = load_acquire(&t->seq);")},
-                {ST(C, 1, RELAXED, NULL)}}}};
+    .thread = {
+        {{UP(B, ANY, 1, 2, RELAXED, NULL)},
+         {FN(ACQ_REL, TURN_ODD), SPARE},
+         {LD(A, 0, RELAXED, "mark/sink.h|bits & load_relaxed(live)")},
+         {LD(C, 1, RELAXED, NULL)},
+         {ST(B, 3, RELEASE,
+             "mark/thread.h|store_release(&t->seq, "
+             "load_relaxed(&t->seq) + 1);")}},
+        {{ST(A, 0, RELAXED, "mark/sink.c|store_relaxed(&t->attached,")},
+         {MB(0,
+             "mark/leave.c|if (is_hook && !code) { gnomon__sink_barrier();")},
+         {LD(B, 0, ACQUIRE,
+             "mark/leave.c|uint64_t seen = load_acquire(&t->seq);")},
+         {ST(C, 1, RELAXED, NULL)}}}};
 
 /* A: a region's id, B: its mask. */
 static int marks_without_an_id(weak_registers r)
