@@ -109,7 +109,8 @@ static void wrong_syntax(reading *r, const json_error_t *error)
  * missing: then nothing else is wrong. */
 static json_t *parse_text(reading *r, const char *text, size_t size)
 {
-    json_error_t error;
+    /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
+    json_error_t error = {0};
     int is_json = gnomon__json_valid(text, size);
     json_t *root = json_loadb(text, size,
                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
