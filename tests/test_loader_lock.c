@@ -5,6 +5,7 @@
  * at its first mark, which loads a plugin: neither may wait for the other. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -98,5 +99,41 @@ TEST(setup_in_a_constructor)
     both(set_up_in_constructor);
     CHECK(setup_code == GNOMON_OK || setup_code == GNOMON_EBUSY);
     if (setup_code == GNOMON_OK)
+        CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
+/* ---- A walk through the loader's list -------------------------------------- */
+
+LIVE_KEEPER(keeper, "keeper");
+
+static int set_up_in_walk(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)info, (void)size, (void)unused;
+    set_up_in_constructor();
+    return 1;
+}
+
+static void *walk(void *unused)
+{
+    dl_iterate_phdr(set_up_in_walk, NULL);
+    return unused;
+}
+
+/* Under whose lock the host's callback runs; who attaches walks there too. */
+TEST(setup_in_a_walk_of_the_list)
+{
+    pthread_t walker;
+    alarm(60);
+    unsetenv("GNOMON");
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    waits_for = syscall(SYS_gettid);
+    CHECK_EQ(pthread_create(&walker, NULL, walk, NULL), 0);
+    while (!load_acquire(&is_constructing))
+        usleep(1000);
+    store_release(&is_marking, 1);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    pthread_join(walker, NULL);
+    CHECK(setup_code == GNOMON_OK || setup_code == GNOMON_EBUSY);
+    for (int n = 1 + (setup_code == GNOMON_OK); n > 0; n--)
         CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }

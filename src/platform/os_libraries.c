@@ -12,6 +12,37 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
+/* ---- The loader --------------------------------------------------------------- */
+
+static uint32_t loading;
+
+void gnomon__os_loading(int by)
+{
+    add_relaxed(&loading, (uint32_t)by);
+}
+
+int gnomon__os_is_loading(void)
+{
+    return load_relaxed(&loading) != 0;
+}
+
+/* The loader has a lock for its list, too, under which a host's own walk may call us. */
+static int walk(int (*found)(struct dl_phdr_info *, size_t, void *), void *out)
+{
+    gnomon__os_loading(1);
+    int result = dl_iterate_phdr(found, out);
+    gnomon__os_loading(-1);
+    return result;
+}
+
+static void *open_module(const char *name, int flags)
+{
+    gnomon__os_loading(1);
+    void *library = dlopen(name, flags | RTLD_LOCAL);
+    gnomon__os_loading(-1);
+    return library;
+}
+
 /* ---- Opened by us --------------------------------------------------------- */
 
 /* The first of the list; but in a namespace of its own (dlmopen) that is a module
@@ -36,20 +67,8 @@ static int find_static(struct dl_phdr_info *first, size_t size, void *is_static)
 int gnomon__os_is_static(void)
 {
     int is_static = 0;
-    dl_iterate_phdr(find_static, &is_static);
+    walk(find_static, &is_static);
     return is_static;
-}
-
-static uint32_t loading;
-
-void gnomon__os_loading(int by)
-{
-    add_relaxed(&loading, (uint32_t)by);
-}
-
-int gnomon__os_is_loading(void)
-{
-    return load_relaxed(&loading) != 0;
 }
 
 void *gnomon__os_library(const char *path, const char **why)
@@ -58,9 +77,7 @@ void *gnomon__os_library(const char *path, const char **why)
         *why = "this program is linked statically";
         return NULL;
     }
-    gnomon__os_loading(1);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    gnomon__os_loading(-1);
+    void *library = open_module(path, RTLD_NOW);
     *why = NULL;
     if (library == NULL) {
         *why = dlerror();
@@ -72,10 +89,7 @@ void *gnomon__os_library(const char *path, const char **why)
 
 void *gnomon__os_library_here(const char *name)
 {
-    gnomon__os_loading(1);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    gnomon__os_loading(-1);
-    return library;
+    return open_module(name, RTLD_NOW | RTLD_NOLOAD);
 }
 
 void *gnomon__os_symbol(void *library, const char *name)
@@ -159,9 +173,9 @@ void gnomon__os_pin_module(const void *address)
     module m = {.address = (uintptr_t)address};
     /* In no module: not to be unmapped by a dlclose. Only what stays is noted:
      * another module may come where one has gone. */
-    if (!gnomon__os_is_pinned(address) && dl_iterate_phdr(find_module, &m) &&
+    if (!gnomon__os_is_pinned(address) && walk(find_module, &m) &&
         !m.is_program &&
-        dlopen(m.name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD | RTLD_NODELETE))
+        open_module(m.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
         note_staying(add_relaxed(&staying_count, 1), m.begin, m.end);
     errno = kept_errno;
 }
@@ -183,7 +197,7 @@ static int show_data(struct dl_phdr_info *info, size_t size, void *found)
 void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end))
 {
     int kept_errno = errno;
-    dl_iterate_phdr(show_data, &found);
+    walk(show_data, &found);
     errno = kept_errno;
 }
 
@@ -236,5 +250,5 @@ void gnomon__os_notes(const char *name, uint32_t type,
                       void *out)
 {
     note_search s = {name, type, found, out};
-    dl_iterate_phdr(search_module, &s);
+    walk(search_module, &s);
 }
