@@ -91,11 +91,16 @@ static void settle(void)
     int fits = owner->abi == GNOMON_ABI && owner->struct_size >= FIRST_HOST;
     if (owner == &gnomon__host) {
         store_release(&state, OWNER);
-    } else if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
+        return;
+    }
+    /* Before our gate opens: marks of other threads are its from then on. */
+    if (fits)
         store_release(&gnomon__owner, owner);
+    if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
         store_release(&state, JOINED);
     } else {
         uint32_t unknown = UNKNOWN;
+        store_release(&gnomon__owner, NULL);
         store_relaxed(&gnomon_gate, 0);
         if (cas_acq_rel(&state, &unknown, STRANGER))
             gnomon__log("a copy of version %s (generation %d) stays off: "
