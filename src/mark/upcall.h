@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 /* The first mark of the process: reads $GNOMON once. Any thread; no lock held.
+ * 1: it is read, or there is nothing to start: the mask says what the mark does.
  * 0: not now, because a signal handler makes it, which may neither allocate nor
  * wait: the mark is to be refused, and the next one asks again. */
 int gnomon__upcall_start(void);

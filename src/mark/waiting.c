@@ -3,9 +3,10 @@
  * by their addresses: their modules are not pinned, as that may take memory and
  * waits for the loader, and what is off makes no system call.
  *
- * When somebody attaches, each is looked at where it should lie. A module that is
- * gone took its regions along; what lies there now does not lead back to the place
- * in the list, which lies nowhere else in memory but in that region. */
+ * A region and its slot in the list point at each other. When somebody attaches,
+ * the list is walked; a region whose module was closed meanwhile is told by that:
+ * what lies at its address now (if anything) does not point at the slot, whose
+ * address is kept nowhere else. */
 #include "mark/region.h"
 
 #include "mark/sink.h"
