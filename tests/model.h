@@ -312,6 +312,59 @@ static int model_begin(model *m, int thread, int region, enum model_kind kind)
     return m->exec_count++;
 }
 
+#define MODEL_MOST_CLOSED 16
+
+static void model_cross_path(model *m, int path)
+{
+    for (; path != NOWHERE; path = m->paths[path].parent)
+        m->paths[path].crossed = 1;
+}
+
+/* How many on the innermost path are over: since this stage, or all. */
+static int model_closed(const model *m, int v, int thread, int all)
+{
+    int n = 0;
+    for (int p = model_innermost(m, v, thread); p != NOWHERE;
+         p = m->paths[p].parent) {
+        int e = m->paths[p].exec;
+        if (e != NOWHERE && m->execs[e].stage != (uint32_t)m->stage_count &&
+            !all)
+            break;
+        n += e == NOWHERE;
+    }
+    return n;
+}
+
+/* What is open on the thread since this stage, or all, goes on inside what is open,
+ * and nothing else. */
+static void model_shorten(model *m, int v, int thread, int all)
+{
+    int inside = NOWHERE;
+    for (int i = 0; i < m->exec_count; i++) {
+        model_exec *e = &m->execs[i];
+        if (!e->is_open || e->thread != thread || e->kind == MODEL_RANGE ||
+            !model_saw(m, e, v))
+            continue;
+        int path = e->path[v];
+        if (all || e->stage == (uint32_t)m->stage_count)
+            path = model_path_of(m, v, thread, inside, e->region, 0);
+        inside = path;
+        if (path == e->path[v])
+            continue;
+        model_cross_path(m, path);
+        model_cross_path(m, e->path[v]);
+        m->paths[e->path[v]].exec = NOWHERE;
+        e->path[v] = path;
+        e->node[v] = model_node_of(m, path, e->stage);
+    }
+    for (int i = 0; i < m->exec_count; i++) {
+        const model_exec *e = &m->execs[i];
+        if (e->is_open && e->thread == thread && e->kind != MODEL_RANGE &&
+            model_saw(m, e, v))
+            m->paths[e->path[v]].exec = i;
+    }
+}
+
 /* `inner` is open while `e` ends: the paths between them do not add up. */
 static void model_cross(model *m, const model_exec *e, int v)
 {
@@ -322,8 +375,7 @@ static void model_cross(model *m, const model_exec *e, int v)
         if (!inner->is_open || inner->thread != e->thread ||
             inner->kind == MODEL_RANGE || !model_saw(m, inner, v))
             continue;
-        for (int p = inner->path[v]; p != NOWHERE; p = m->paths[p].parent)
-            m->paths[p].crossed = 1;
+        model_cross_path(m, inner->path[v]);
     }
 }
 
@@ -345,6 +397,13 @@ static void model_close(model *m, int exec, int thread)
         model_log(m, node, m->now - e->begin);
     }
     e->is_open = 0;
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        const model_exec *inner = e->kind != MODEL_RANGE && model_saw(m, e, v)
+                                      ? model_inside(m, v, e->thread)
+                                      : NULL;
+        if (inner > e && model_closed(m, v, e->thread, 0) > MODEL_MOST_CLOSED)
+            model_shorten(m, v, e->thread, 0);
+    }
 }
 
 /* The end of a scope by its token, on any thread; with what began inside, or

@@ -103,6 +103,11 @@ static void model_stage_over(model *m)
     s->is_over = 1;
     s->ended = m->now;
     m->stage_count++;
+    for (int t = 0; t < MODEL_THREADS; t++)
+        for (int v = 0; v < MODEL_VIEWS; v++)
+            if (m->views[v].serial &&
+                model_closed(m, v, t, 1) > MODEL_MOST_CLOSED)
+                model_shorten(m, v, t, 1);
     for (int v = 0; v < MODEL_VIEWS; v++)
         m->views[v].reports += m->views[v].serial && m->views[v].has_report;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Executions that cross: actions that overlap, with totals and selfs computed by
  * hand, scopes ended by the end of one around them, whoever sees which, and ends
- * that leave what is inside open.
+ * that leave what is inside open; and what always overlaps.
  * links: testing */
 #include <stdlib.h>
 
@@ -363,5 +363,78 @@ TEST(who_may_not_end_at_all)
     gnomon_end_alone(a);
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_NODE(p, "a", 1, 1, 1);
+    gnomon_profile_free(p);
+}
+
+/* ---- Always overlapping --------------------------------------------------------- */
+
+#define MANY 3000
+
+static int depth_of(const gnomon_profile *p)
+{
+    int most = 0;
+    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n = {.parent = (uint32_t)i};
+        int depth = 0;
+        for (; n.parent; depth++)
+            gnomon_profile_node(p, n.parent, &n);
+        most = depth > most ? depth : most;
+    }
+    return most;
+}
+
+static uint64_t self_of_all(const gnomon_profile *p)
+{
+    uint64_t self = 0;
+    for (size_t i = 1; p && i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        self += n.host ? n.host->self_ns : 0;
+    }
+    return self;
+}
+
+/* As of coroutines that take turns on one thread: what is inside keeps its count, and
+ * each moment is one scope's own. */
+TEST(what_always_overlaps_lies_no_deeper)
+{
+    attach_probe();
+    gnomon_health before = health_now();
+    gnomon_token last = begin("job");
+    for (int i = 0; i < MANY; i++) {
+        gnomon_token next = begin("job");
+        gnomon_token f = begin("f");
+        pass(1);
+        gnomon_end(f);
+        gnomon_end_alone(last);
+        last = next;
+    }
+    gnomon_end_alone(last);
+    CHECK_HEALTH(before, .crossed = 0);
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(calls_of(p, "job"), MANY + 1);
+    CHECK_EQ(calls_of(p, "f"), MANY);
+    CHECK(depth_of(p) <= 20);
+    CHECK_EQ(self_of_all(p), MANY);
+    gnomon_profile_free(p);
+}
+
+TEST(nor_do_actions)
+{
+    attach_probe();
+    gnomon_start("a");
+    for (int i = 0; i < MANY; i++) {
+        gnomon_start(i & 1 ? "a" : "b");
+        gnomon_token f = begin("f");
+        pass(1);
+        gnomon_end(f);
+        gnomon_stop(i & 1 ? "b" : "a");
+    }
+    gnomon_stop("a");
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(calls_of(p, "a") + calls_of(p, "b"), MANY + 1);
+    CHECK_EQ(calls_of(p, "f"), MANY);
+    CHECK(depth_of(p) <= 20);
+    CHECK_EQ(self_of_all(p), MANY);
     gnomon_profile_free(p);
 }

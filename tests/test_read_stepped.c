@@ -71,6 +71,23 @@ static void nest(void)
     }
 }
 
+/* Scopes that overlap: what is open moves to other paths, again and again. */
+static void overlap(void)
+{
+    gnomon_token last = 0;
+    for (int i = 0; i < 40; i++) {
+        store_release(&begun[i & 1], begun[i & 1] + 1);
+        gnomon_token next = gnomon_begin(i & 1 ? &b : &a);
+        gnomon__test_pass(10);
+        gnomon_end_alone(last);
+        if (last)
+            store_release(&ended[~i & 1], ended[~i & 1] + 1);
+        last = next;
+    }
+    gnomon_end_alone(last);
+    store_release(&ended[1], ended[1] + 1);
+}
+
 static void other_kinds(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -145,6 +162,11 @@ TEST(each_step_of_a_widening_histogram)
 TEST(each_step_of_new_paths)
 {
     read_while(nest);
+}
+
+TEST(each_step_of_open_scopes_that_move)
+{
+    read_while(overlap);
 }
 
 TEST(each_step_of_ranges_actions_and_counters)

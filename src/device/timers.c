@@ -45,7 +45,8 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
         gnomon__timer_view view = view_at(i);
         if (view.generation == timer->path[i].generation &&
             has_tree(t, &view) &&
-            !((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS))
+            (!((n->token ^ timer->token) & ~GNOMON__TOKEN_FLAGS) ||
+             gnomon__tree_find(t, view.bit, timer->token))) /* it moved */
             return 1;
     }
     return 0;

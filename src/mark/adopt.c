@@ -157,18 +157,9 @@ static void adopt(gnomon__thread *t)
 
 /* ---- Settling ---------------------------------------------------------------- */
 
-/* Counts what is pending: by the thread's own word, since who cuts the thread in
- * its absence has counted it, and knows no other. */
-static void count_pending(gnomon__thread *t)
-{
-    uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
-    store_relaxed(cell, load_relaxed(cell) + 1);
-    store_relaxed(&t->pending, GNOMON__NO_CELL);
-}
-
 void gnomon__thread_take_changes(gnomon__thread *t)
 {
-    count_pending(t);
+    gnomon__count_pending(t);
     park_hot_tree(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
@@ -199,7 +190,7 @@ void gnomon__thread_settle_slow(gnomon__thread *t)
 void gnomon__thread_keep_up_slow(gnomon__thread *t)
 {
     gnomon__lock();
-    count_pending(t);
+    gnomon__count_pending(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     gnomon__index_use(t);

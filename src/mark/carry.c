@@ -73,6 +73,16 @@ static uint64_t in_open_child(const gnomon__thread *t, uint32_t above,
     return now > from ? now - from : 0;
 }
 
+void gnomon__tree_move_carry(gnomon__thread *t, uint32_t from, uint32_t to)
+{
+    uint32_t carry = gnomon__node_at(t, from)->carry;
+    if (!carry)
+        return;
+    store_relaxed(&gnomon__node_at(t, from)->carry, 0);
+    store_relaxed(&carry_at(t, carry)->node, to);
+    store_release(&gnomon__node_at(t, to)->carry, carry);
+}
+
 void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
                                 uint64_t now)
 {

@@ -80,6 +80,124 @@ static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
     }
 }
 
+/* ---- A chain with many that are over ------------------------------------------- */
+
+#define CHAIN_WINDOW 256u /* nodes of the chain that are looked at */
+
+/* The innermost nodes of the chain as far as the outermost of them that is over,
+ * innermost first. 0: no more than `most` are over, or one is an "(other)", which
+ * stands for what is not known. */
+static uint32_t nodes_to_move(gnomon__thread *t, uint32_t bit, uint32_t most,
+                              int with_carried, uint32_t *node)
+{
+    uint32_t n = 0, last = 0, closed = 0;
+    uint32_t at = gnomon__cursor_of(t, bit)->current;
+    while (n < CHAIN_WINDOW && !is_root(t, at)) {
+        const gnomon__front *line = gnomon__front_at(t, at);
+        if (gnomon__node_at(t, at)->flags & GNOMON__NODE_OTHER)
+            return 0;
+        if (gnomon__node_at(t, at)->carry && !with_carried)
+            break;
+        node[n++] = at;
+        if (!line->token) {
+            last = n;
+            closed++;
+        }
+        at = line->parent;
+    }
+    return closed > most ? last : 0;
+}
+
+/* Where each of them goes; 0: it is over. Whether there was memory; *innermost: the
+ * last one's. */
+static int find_paths(gnomon__thread *t, uint32_t bit, uint32_t count,
+                      const uint32_t *from, uint32_t *to, uint32_t *innermost)
+{
+    *innermost = gnomon__front_at(t, from[count - 1])->parent;
+    for (uint32_t i = count; i-- > 0;) {
+        const gnomon__front *n = gnomon__front_at(t, from[i]);
+        to[i] = 0;
+        if (!n->token)
+            continue;
+        to[i] = gnomon__tree_path(t, bit, *innermost, n->key);
+        if (!to[i])
+            return 0;
+        *innermost = to[i];
+    }
+    return 1;
+}
+
+/* Time that is in one path's total, or in its children's, goes to another's. */
+static void give_time(gnomon__thread *t, gnomon__tree *tree, uint32_t from,
+                      uint32_t to, uint64_t ticks)
+{
+    if (!is_root(t, from))
+        cross(t, from, -(int64_t)ticks);
+    if (!is_root(t, to)) {
+        cross(t, to, (int64_t)ticks);
+        gnomon__tree_touch(t, tree, to);
+    }
+}
+
+/* As if the execution ended now at its old path, uncounted, and had been at the new
+ * one always: its total counts there, and what it had itself, and its children, at the
+ * old one. */
+static void move_time(gnomon__thread *t, uint32_t bit, uint32_t from,
+                      uint32_t to, uint64_t now)
+{
+    gnomon__tree *tree = gnomon__tree_of(t, bit);
+    const gnomon__front *a = gnomon__front_at(t, from);
+    uint64_t since = ended_at(t, a), all = now > since ? now - since : 0;
+    gnomon__tree_outlive(t, from, since + all);
+    give_time(t, tree, to, from, all);
+    give_time(t, tree, a->parent, gnomon__front_at(t, to)->parent, all);
+}
+
+/* The other path is not open: whoever was on it is moved already, as the outer ones
+ * are first. */
+static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
+{
+    gnomon__front *a = gnomon__front_at(t, from), *b = gnomon__front_at(t, to);
+    uint64_t token = a->token, begin = a->begin;
+    uint32_t seen = a->seen;
+    store_relaxed(&a->token, 0);
+    store_relaxed(&a->seen, 0);
+    store_relaxed(&b->token, token);
+    store_relaxed(&b->seen, seen);
+    store_release(&b->begin, begin); /* after the token */
+    gnomon__tree_move_carry(t, from, to);
+}
+
+/* All time is moved before the first node: it is told by what is open on the chain. */
+static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
+                    uint32_t most, int at_cut)
+{
+    uint32_t from[CHAIN_WINDOW], to[CHAIN_WINDOW], innermost;
+    uint32_t count = nodes_to_move(t, bit, most, at_cut, from);
+    if (!count || !find_paths(t, bit, count, from, to, &innermost))
+        return; /* or there is no memory: it stays as deep as it is */
+    for (uint32_t i = at_cut ? 0 : count; i-- > 0;)
+        if (to[i])
+            move_time(t, bit, from[i], to[i], now);
+    for (uint32_t i = count; i-- > 0;)
+        if (to[i])
+            move_open(t, from[i], to[i]);
+    gnomon__cursor_set(t, bit, innermost);
+}
+
+void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
+                          uint32_t most)
+{
+    shorten(t, bit, now, most, 0);
+}
+
+void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit)
+{
+    shorten(t, bit, 0, GNOMON__MOST_CLOSED, 1);
+}
+
+/* ---- Ends ------------------------------------------------------------------------ */
+
 void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
 {
@@ -95,6 +213,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     store_relaxed(&n->seen, 0);
     if (node != c->current) {
         close_below(t, bit, node, now);
+        gnomon__tree_shorten(t, bit, now, GNOMON__MOST_CLOSED);
         return;
     }
     if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)

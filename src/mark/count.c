@@ -49,8 +49,9 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                                         GNOMON__FOR_SUMS);
     if (!window)
         return 0;
-    gnomon__count_next(&gnomon__here, t,
-                       GNOMON__NO_CELL); /* it may lie in the old window */
+    gnomon__count_pending(t); /* it may lie in the old window */
+    if (gnomon__here.thread == t)
+        gnomon__here.pending = GNOMON__NO_CELL;
     if (p->window) {
         const uint64_t *from = gnomon__at(t, p->window);
         uint64_t *to = gnomon__at(t, window);

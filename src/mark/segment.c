@@ -51,9 +51,7 @@ void gnomon__thread_cut(gnomon__thread *t)
 {
     uint32_t rest = t->recorder_bits;
     /* What is pending is the last of the bank that comes to rest. */
-    uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
-    store_relaxed(cell, load_relaxed(cell) + 1);
-    store_relaxed(&t->pending, GNOMON__NO_CELL);
+    gnomon__count_pending(t);
     for (; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         if (gnomon__recorder_of(t, bit)->cut)
@@ -65,6 +63,8 @@ void gnomon__thread_cut(gnomon__thread *t)
         gnomon__tree_cut_over(t, (uint32_t)__builtin_ctz(rest));
     store_relaxed(&t->base, t->ground + t->bank * sizeof(gnomon__front));
     t->segment_begin = gnomon__segment_begin;
+    for (rest = t->tree_bits; rest; rest &= rest - 1)
+        gnomon__tree_shorten_at_cut(t, (uint32_t)__builtin_ctz(rest));
     store_release(&t->segment, gnomon__segment);
 }
 

@@ -241,9 +241,8 @@ static int grow_index(gnomon__thread *t, gnomon__tree *tree, uint32_t bit)
     return 1;
 }
 
-/* The node of (parent, key), made if it is not there; 0: no memory. */
-static uint32_t lookup(gnomon__thread *t, uint32_t bit, uint32_t parent,
-                       uint32_t key)
+uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
+                           uint32_t key)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t *entry =
@@ -329,7 +328,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__trouble(t, too_deep);
         return other_child(t, tree, c->current);
     }
-    uint32_t node = lookup(t, bit, c->current, key);
+    uint32_t node = gnomon__tree_path(t, bit, c->current, key);
     if (!node)
         return count_other(t, other_child(t, tree, c->current));
     store_relaxed(followed, node);
@@ -339,6 +338,6 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
-    uint32_t node = lookup(t, bit, tree->ranges, key);
+    uint32_t node = gnomon__tree_path(t, bit, tree->ranges, key);
     return node ? node : count_other(t, other_child(t, tree, tree->ranges));
 }

@@ -113,6 +113,10 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit);
  * there is none (a scope below "(other)", or no memory), counted. */
 uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 
+/* The child `key` of `parent`, found or made; 0: no memory. */
+uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
+                           uint32_t key);
+
 /* The hot path asks the hash of paths of whichever tree is hot: adopt.c. */
 void gnomon__index_use(gnomon__thread *t);
 
@@ -136,6 +140,16 @@ void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
  * that children which outlive it spend outside goes to whom it belongs. */
 void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now);
+
+/* The chain without the nodes on it that are over, if these are more than `most`: what
+ * is open moves to the paths that are left, as of `now`, but for what is open since an
+ * earlier segment. That moves right at a cut, in the bank that is new. The self time
+ * up to then stays with the old path. */
+void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
+                          uint32_t most);
+void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit);
+/* So many may be over, where all ended on the thread itself. */
+#define GNOMON__MOST_CLOSED 16u
 
 /* That time alone, before `node` is closed. */
 void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now);
@@ -166,6 +180,9 @@ void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit);
 void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
                                 uint64_t now);
 
+/* The execution that is open on `from` is that of `to` from now on. */
+void gnomon__tree_move_carry(gnomon__thread *t, uint32_t from, uint32_t to);
+
 /* In which segment the execution began that is open on `node`. */
 uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node);
 
@@ -195,6 +212,15 @@ static inline void gnomon__count_next(gnomon__near *here, gnomon__thread *t,
     store_relaxed(count, load_relaxed(count) + 1);
     here->pending = cell;
     store_relaxed(&t->pending, cell);
+}
+
+/* Counts what is pending: by the thread's own word, since who cuts the thread in
+ * its absence has counted it, and knows no other. */
+static inline void gnomon__count_pending(gnomon__thread *t)
+{
+    uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
+    store_relaxed(cell, load_relaxed(cell) + 1);
+    store_relaxed(&t->pending, GNOMON__NO_CELL);
 }
 
 /* The cell of an execution of `ticks` in the window, which holds it. */
@@ -254,10 +280,10 @@ static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
 
 static inline void gnomon__guess(gnomon__thread *t, uint32_t bit, uint32_t node)
 {
-    if (bit == t->hot_bit)
-        gnomon__here.guess = node;
-    else
+    if (bit != t->hot_bit)
         gnomon__tree_of(t, bit)->guess = node;
+    else if (gnomon__here.thread == t) /* else it settles before it marks */
+        gnomon__here.guess = node;
 }
 
 /* Readers look at `current` of the cursor, and at no other field. */

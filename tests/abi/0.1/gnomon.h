@@ -139,8 +139,8 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
 }
 
 /* The same, but scopes begun inside it go on, as actions do: for what comes from
- * elsewhere and need not nest. What begins in one that goes on is inside it, so
- * scopes that always overlap lie ever deeper, to the limit. Slower than
+ * elsewhere and need not nest. What begins in one that goes on is inside it, and
+ * where more than 16 around it are over it moves out of them. Slower than
  * gnomon_end, which does where it is the innermost one. Where a profiler's
  * callbacks saw it begin, it is gnomon_end: scopes that they are told of nest. */
 GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
