@@ -120,7 +120,8 @@ GNOMON_INLINE uint32_t gnomon__mask(const gnomon_region *region)
     return __atomic_load_n(&region->mask, __ATOMIC_RELAXED);
 }
 
-/* Begins a scope of `region`. End it on the same thread. */
+/* Begins a scope of `region`. Where another thread ends it, this one closes it at
+ * its next mark, as of that moment (docs/embedding.md, on coroutines). */
 GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
 {
     uint32_t mask = gnomon__mask(region);
@@ -130,8 +131,9 @@ GNOMON_INLINE gnomon_token gnomon_begin(gnomon_region *region)
 }
 
 /* Ends the scope that `token` names. Scopes begun inside it and still open end
- * with it, counted as crossed; actions do not. Any wrong token, from another
- * thread, used twice, or random, is counted and changes nothing. */
+ * with it, counted as crossed; actions do not, and on another thread than the
+ * begin's nothing does. Any wrong token, used twice, or random, is counted and
+ * changes nothing. */
 GNOMON_INLINE void gnomon_end(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))
@@ -142,7 +144,8 @@ GNOMON_INLINE void gnomon_end(gnomon_token token)
  * elsewhere and need not nest. What begins in one that goes on is inside it, and
  * where more than 16 around it are over it moves out of them. Slower than
  * gnomon_end, which does where it is the innermost one. Where a profiler's
- * callbacks saw it begin, it is gnomon_end: scopes that they are told of nest. */
+ * callbacks saw it begin, on its own thread it is gnomon_end: scopes that they are
+ * told of nest. */
 GNOMON_INLINE void gnomon_end_alone(gnomon_token token)
 {
     if (__builtin_expect(token != 0, 0))

@@ -92,7 +92,8 @@ typedef struct model_stage {
 typedef struct model {
     uint64_t now;
     int operation, serials, config;
-    int offs; /* how often nobody was left attached */
+    int offs;         /* how often nobody was left attached */
+    int has_no_order; /* of first ends: some were told late */
     model_view views[MODEL_VIEWS];
     model_path paths[MODEL_NODES];
     int path_count;
@@ -138,6 +139,7 @@ static void model_start(model *m)
     m->operation = m->serials = m->config = m->offs = m->path_count =
         m->node_count = m->event_count = m->exec_count = m->counter_count =
             m->link_count = m->recorded_count = 0;
+    m->has_no_order = 0;
     m->now = gnomon__test_ticks;
     m->stage_count = 1;
     for (int t = 0; t < MODEL_THREADS; t++)
@@ -406,6 +408,21 @@ static void model_close(model *m, int exec, int thread)
     }
 }
 
+/* On another thread than it began on: it alone. */
+static void model_end_elsewhere(model *m, int exec)
+{
+    model_exec *e = &m->execs[exec];
+    if (!e->is_open || !model_seen(m, e)) {
+        m->health.foreign += !e->is_open && e->config == m->config;
+        e->is_open = 0;
+        return;
+    }
+    model_close(m, exec, e->thread);
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        if (model_saw(m, e, v))
+            model_shorten(m, v, e->thread, 0);
+}
+
 /* The end of a scope by its token, on any thread; with what began inside, or
  * alone. */
 static void model_end(model *m, int exec, int thread, int alone)
@@ -414,7 +431,7 @@ static void model_end(model *m, int exec, int thread, int alone)
     if (!e->token)
         return;
     if (e->thread != thread) {
-        m->health.foreign++;
+        model_end_elsewhere(m, exec);
         return;
     }
     if (!e->is_open) {

@@ -82,10 +82,38 @@ static int hooks_see(const model_exec *e)
     return 0;
 }
 
+/* The next mark of the thread that is told of an end, or somebody who reads its
+ * profile before that. */
+static int told_thread = NOWHERE, is_told_wrongly;
+
+static void mark_nothing(int thread)
+{
+    (void)thread;
+    (void)gnomon_link_out();
+}
+
+static void may_take_told(void)
+{
+    int thread = told_thread, has_hooks_now = 0;
+    told_thread = NOWHERE;
+    if (thread == NOWHERE)
+        return;
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        has_hooks_now |= m.views[v].serial && has_hooks[v];
+    /* What is counted may be forgotten with a change of who is attached. */
+    if (has_hooks_now || is_told_wrongly || roll(2))
+        run_on(thread, mark_nothing);
+    else
+        m.has_no_order = 1;
+}
+
 static void end_scope(int thread, int e, int alone)
 {
     if (e == NOWHERE)
         return;
+    if (m.execs[e].thread != thread)
+        told_thread = m.execs[e].thread;
+    is_told_wrongly = !m.execs[e].is_open || !model_seen(&m, &m.execs[e]);
     tell(thread, alone ? "end alone" : "end", m.execs[e].region, e);
     model_end(&m, e, thread, alone && !hooks_see(&m.execs[e]));
     if (alone)
@@ -518,6 +546,7 @@ static int run_program(void)
             control(thread, hooks);
         else
             run_on(thread, operate);
+        may_take_told();
         for (int v = 0; is_told && v < MODEL_VIEWS; v++)
             compare(v, 1);
     }

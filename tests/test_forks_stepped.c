@@ -62,6 +62,48 @@ static void other_kinds(void)
     gnomon_step();
 }
 
+/* Ends of another thread's scopes, and marks of a thread whose scopes another one
+ * has ended: `prepare` sees to these. */
+static gnomon_token there[2], here[3];
+static uint32_t is_prepared, is_over;
+
+static void ends_elsewhere(void)
+{
+    gnomon_end(there[0]);
+    gnomon_end_alone(there[1]);
+}
+
+static void *begin_there(void *unused)
+{
+    (void)unused;
+    there[0] = gnomon_begin(&a);
+    there[1] = gnomon_begin(&b);
+    gnomon_end(here[0]);
+    gnomon_end(here[1]);
+    store_release(&is_prepared, 1);
+    while (!load_acquire(&is_over))
+        sched_yield();
+    return NULL;
+}
+
+static void takes_ends(void)
+{
+    gnomon_token inner = gnomon_begin(&b);
+    gnomon_end(inner);
+    gnomon_end(here[2]);
+}
+
+static void prepare(pthread_t *thread)
+{
+    is_prepared = is_over = 0;
+    here[0] = gnomon_begin(&a);
+    here[1] = gnomon_begin(&b);
+    here[2] = gnomon_begin(&a);
+    CHECK_EQ(pthread_create(thread, NULL, begin_there, NULL), 0);
+    while (!load_acquire(&is_prepared))
+        sched_yield();
+}
+
 static void everything(void)
 {
     scopes();
@@ -175,7 +217,8 @@ static void in_each_step(void (*marks)(void),
                          int on_new_thread)
 {
     run r = {marks, at_step};
-    pthread_t thread;
+    pthread_t thread, other;
+    int has_other = marks == ends_elsewhere || marks == takes_ends;
     if (!CAN_STEP)
         SKIP("no single steps here");
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
@@ -183,11 +226,16 @@ static void in_each_step(void (*marks)(void),
     gnomon_end(gnomon_begin(&handled));
     uint64_t refused = live_health().reentered;
     long long known = live_count_of("keeper", "handled");
+    if (has_other)
+        prepare(&other);
     if (!on_new_thread) {
         run_stepped(&r);
     } else if (CHECK_EQ(pthread_create(&thread, NULL, run_stepped, &r), 0)) {
         pthread_join(thread, NULL);
     }
+    store_release(&is_over, 1);
+    if (has_other)
+        pthread_join(other, NULL);
     if (!steps)
         SKIP("no single steps here");
     CHECK(steps > 100);
@@ -196,7 +244,11 @@ static void in_each_step(void (*marks)(void),
         CHECK_EQ((uint64_t)(live_count_of("keeper", "handled") - known) +
                      live_health().reentered - refused,
                  (uint64_t)steps);
-    gnomon_profile_free(live_snapshot("keeper"));
+    gnomon_profile *p = live_snapshot("keeper");
+    if (has_other && marks == takes_ends && at_step != mark_at)
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
+    CHECK_EQ(live_health().foreign, 0);
+    gnomon_profile_free(p);
 }
 
 #define EACH_WAY(name, marks, on_new_thread) \
@@ -220,5 +272,7 @@ static void in_each_step(void (*marks)(void),
 EACH_WAY(scopes, scopes, 0)
 EACH_WAY(ends_alone, ends_alone, 0)
 EACH_WAY(actions, actions, 0)
+EACH_WAY(ends_elsewhere, ends_elsewhere, 0)
+EACH_WAY(ends_that_were_told, takes_ends, 0)
 EACH_WAY(other_kinds, other_kinds, 0)
 EACH_WAY(a_thread_s_first_mark, scopes, 1)

@@ -123,6 +123,16 @@ TEST(scopes_that_cross_are_popped_in_order)
                                        "pop 0\npop 0\nend 0 0\nend 0 1\n");
 }
 
+/* On the thread of the push, at its next mark. */
+TEST(scopes_that_end_elsewhere_are_popped_once)
+{
+    NEEDS_TOOL();
+    const char *heard = HEAR(LISTEN "GNOMON=nvtx", "move");
+    CHECK_STR(strchr(heard, '\n') + 1, "push 0 gnomon " PLAIN "\"a\"\n"
+                                       "push 0 gnomon " PLAIN "\"b\"\n"
+                                       "pop 0\npop 0\n");
+}
+
 TEST(ranges_end_on_other_threads)
 {
     NEEDS_TOOL();

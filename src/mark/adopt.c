@@ -2,6 +2,7 @@
 /* A thread takes what control calls have changed: which bits are recorders and
  * which hooks, whose trees are new, in which segment it records, and what the
  * short ways serve. On the owning thread, its word odd, under the lock. */
+#include "mark/foreign.h"
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
@@ -100,7 +101,7 @@ static void choose_hook_ways(gnomon__thread *t)
 {
     uint32_t attached = load_relaxed(&t->attached);
     uint32_t hooks = attached & ~(t->recorder_bits | t->time_bits);
-    uint32_t tree = t->fast & ~GNOMON__NEVER;
+    uint32_t tree = load_relaxed(&t->fast) & ~GNOMON__NEVER;
     uint32_t all = hooks == attached && hooks ? hooks : GNOMON__NEVER;
     if (load_relaxed(&gnomon__needs_fence) || t->short_bits) {
         hooks = tree = 0;
@@ -157,10 +158,17 @@ static void adopt(gnomon__thread *t)
 
 /* ---- Settling ---------------------------------------------------------------- */
 
-void gnomon__thread_take_changes(gnomon__thread *t)
+void gnomon__thread_take_told(gnomon__thread *t)
 {
     gnomon__count_pending(t);
     park_hot_tree(t);
+    if (gnomon__is_told(t))
+        gnomon__foreign_take(t, 0);
+}
+
+void gnomon__thread_take_changes(gnomon__thread *t)
+{
+    gnomon__thread_take_told(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
@@ -171,9 +179,12 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     choose_hot_tree(t);
     choose_hook_ways(t);
     gnomon__here_set(t);
+    fence_full(); /* pairs with that of foreign.c */
+    if (gnomon__is_told(t))
+        gnomon__thread_shut(t);
 }
 
-void gnomon__thread_settle_slow(gnomon__thread *t)
+static void settle_once(gnomon__thread *t)
 {
     gnomon__lock();
     int is_told = t->leave_serial == gnomon__leave_serial;
@@ -185,6 +196,16 @@ void gnomon__thread_settle_slow(gnomon__thread *t)
     gnomon__unlock();
     if (leaving)
         gnomon__frames_finish(t, leaving);
+}
+
+/* What hooks are to be told of is told under no lock. */
+void gnomon__thread_settle_slow(gnomon__thread *t)
+{
+    settle_once(t);
+    if (!gnomon__is_told(t))
+        return;
+    gnomon__foreign_take(t, 1);
+    settle_once(t);
 }
 
 void gnomon__thread_keep_up_slow(gnomon__thread *t)

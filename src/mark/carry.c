@@ -104,6 +104,8 @@ void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
     c->self = c->inside - in_children(t, tree, node) -
               in_open_child(t, gnomon__cursor_of(t, bit)->current, node, now) +
               (uint64_t)p->adjust;
+    if ((int64_t)c->self < 0) /* another thread's end, of before the cut */
+        c->self = 0;
     hand_over(t, tree, n->carry);
     store_relaxed(&n->carry, 0);
 }

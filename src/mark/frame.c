@@ -221,9 +221,10 @@ static void stop_hooks(gnomon__thread *t, gnomon__frame *frame, uint32_t mask,
     gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
 }
 
-static void end_one(gnomon__thread *t, gnomon__frame *frame)
+/* `flags` beside its own. */
+static void end_at(gnomon__thread *t, gnomon__frame *frame, uint64_t now,
+                   uint32_t flags)
 {
-    uint64_t now = frame->mask & t->time_bits ? gnomon__ticks() : 0;
     uint32_t mask = frame->mask & load_relaxed(&t->attached);
     gnomon__finished f = {.token = frame->seen.token,
                           .begin = frame->begin,
@@ -234,10 +235,15 @@ static void end_one(gnomon__thread *t, gnomon__frame *frame)
         gnomon__recorder_of(t, bit)->end(t, bit, &f);
     }
     if (mask & frame->hooks)
-        stop_hooks(t, frame, mask, now, 0);
+        stop_hooks(t, frame, mask, now, flags);
     frame->seen.token = 0;
     t->frame_dead++;
     pop_dead(t);
+}
+
+static void end_one(gnomon__thread *t, gnomon__frame *frame)
+{
+    end_at(t, frame, frame->mask & t->time_bits ? gnomon__ticks() : 0, 0);
 }
 
 void gnomon__frames_finish(gnomon__thread *t, uint32_t bits)
@@ -309,20 +315,41 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
     }
 }
 
-int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
+/* NULL: there is none, or of the other kind. */
+static gnomon__frame *frame_of_token(gnomon__thread *t, uint64_t token,
+                                     int is_action)
 {
-    int is_action = how == GNOMON__END_ACTION;
     uint32_t at = t->frame_last;
     while (at && gnomon__frame_at(t, at)->seen.token != token) {
         if (gnomon__frame_at(t, at)->seen.token &&
             gnomon__frame_at(t, at)->seen.token < token)
-            return 0;
+            return NULL;
         at = gnomon__frame_at(t, at)->below;
     }
-    if (!at || !!(gnomon__frame_at(t, at)->seen.flags & GNOMON_FRAME_ACTION) !=
-                   is_action)
+    gnomon__frame *frame = at ? gnomon__frame_at(t, at) : NULL;
+    return frame && !!(frame->seen.flags & GNOMON_FRAME_ACTION) == is_action
+               ? frame
+               : NULL;
+}
+
+int gnomon__frame_end_told(gnomon__thread *t, uint64_t token, uint64_t now,
+                           int on_owner)
+{
+    gnomon__frame *frame = frame_of_token(t, token, 0);
+    if (!frame)
         return 0;
-    gnomon__frame *frame = gnomon__frame_at(t, at);
+    if (!on_owner && ((frame->mask & frame->hooks) || t->rider_bits))
+        return -1;
+    end_at(t, frame, frame->mask & t->time_bits ? now : 0,
+           GNOMON_FRAME_FOREIGN);
+    return 1;
+}
+
+int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
+{
+    gnomon__frame *frame = frame_of_token(t, token, how == GNOMON__END_ACTION);
+    if (!frame)
+        return 0;
     /* Nothing ends with a scope whose observers are all gone. */
     if ((how == GNOMON__END_SCOPE && frame->mask) ||
         (how == GNOMON__END_ALONE && (frame->mask & frame->hooks))) {

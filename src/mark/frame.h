@@ -53,6 +53,11 @@ enum gnomon__end { GNOMON__END_SCOPE, GNOMON__END_ALONE, GNOMON__END_ACTION };
 /* Ends the scope of `token` if it has a frame, and is an action or none: 1. */
 int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 
+/* Ends it as of `now`, and it alone, for another thread that did so. 0: there is no
+ * frame, or an action's; -1: hooks must be told, and this is not the owner. */
+int gnomon__frame_end_told(gnomon__thread *t, uint64_t token, uint64_t now,
+                           int on_owner);
+
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);
 

@@ -9,6 +9,7 @@
  * motion. */
 #include "mark/segment.h"
 
+#include "mark/foreign.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
@@ -69,12 +70,10 @@ void gnomon__thread_cut(gnomon__thread *t)
 }
 
 /* Outside a mark, or in a callback: nothing of its recorders changes until it has
- * settled, which takes the lock. After the barrier. The caller's own word is odd for
- * the lock alone: control calls come from outside of marks. */
+ * settled, which takes the lock. After the barrier. */
 static int is_resting(const gnomon__thread *t)
 {
-    return !(load_acquire(&t->seq) & 1) || (load_acquire(&t->in_hook) & 1) ||
-           t == gnomon__here.thread;
+    return gnomon__is_outside(t) || (load_acquire(&t->in_hook) & 1);
 }
 
 /* Under the lock, but for its pauses. 0: it has been inside one mark for long. */
@@ -91,8 +90,11 @@ static int cut_thread(gnomon__thread *t, uint64_t deadline)
         if (is_late)
             return 0;
     }
-    if (t->segment != gnomon__segment)
+    if (t->segment != gnomon__segment) {
+        if (gnomon__is_outside(t))
+            gnomon__thread_take_told(t);
         gnomon__thread_cut(t);
+    }
     return 1;
 }
 

@@ -2,6 +2,7 @@
 /* Begin and end off the hot path: first touches, new paths, hooks and several
  * trees, ends out of order, bad tokens. "refused" entries find the word odd and
  * may refuse; "slow" ones own it. */
+#include "mark/foreign.h"
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/region.h"
@@ -145,10 +146,11 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
     tell_riders(t, &f, seen);
 }
 
-/* Words begin at the thread's number, far from each other, and may run on past
- * that of the next thread. */
+/* Another thread's, or nobody's; one that is made up may look like an own one. Words
+ * may run on past the number of the next thread. */
 static int is_own(const gnomon__thread *t, uint64_t token)
 {
+    token &= ~GNOMON__TOKEN_FLAGS;
     return token >> GNOMON__TOKEN_SHIFT == t->number ||
            token - t->born <= load_relaxed(&t->seq) - t->born;
 }
@@ -156,8 +158,9 @@ static int is_own(const gnomon__thread *t, uint64_t token)
 static void end_entered(gnomon__thread *t, gnomon_token token,
                         enum gnomon__end how)
 {
-    if (!is_own(t, token & ~GNOMON__TOKEN_FLAGS)) {
-        gnomon__trouble(t, foreign);
+    if (!is_own(t, token)) {
+        if (!gnomon__foreign_end(token))
+            gnomon__trouble(t, foreign);
         return;
     }
     if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
@@ -215,7 +218,8 @@ void gnomon__refused_end(gnomon_token token)
         return;
     }
     /* A thread that never began anything; its first mark is this. */
-    gnomon__trouble(&gnomon__nobody, foreign);
+    if (!gnomon__foreign_end(token))
+        gnomon__trouble(&gnomon__nobody, foreign);
 }
 
 void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "mark/foreign.h"
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
@@ -85,6 +86,7 @@ static void thread_over(void *state)
     store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
     store_relaxed(&t->in_hook, 0); /* a callback may have ended the thread */
     fence_release();               /* both before what is written now */
+    gnomon__thread_settle(t); /* others may have ended scopes of it */
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -116,6 +118,7 @@ void gnomon__threads_forget(void)
     store_relaxed(&gnomon__forks, gnomon__forks + 1);
     store_relaxed(&gnomon__thread_total, 0);
     dead_count = 0;
+    gnomon__foreign_forget();
     gnomon__nobody.health = (gnomon_health){0};
     if (t == &gnomon__nobody) {
         if (!gnomon__busy()) /* else in a first mark, which goes on in it */
@@ -125,6 +128,7 @@ void gnomon__threads_forget(void)
     t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
     t->segment = gnomon__segment;
     t->gate = t->attached = 0;
+    t->told_first = t->told_count = t->told_over = 0;
     t->recorder_bits = t->tree_bits = t->rider_bits = 0;
     gnomon__thread_shut(t);
     if (gnomon__busy())

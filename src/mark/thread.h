@@ -115,6 +115,9 @@ typedef struct gnomon__thread {
     uint32_t range_count; /* blocks of open ranges */
     uint32_t range_free;  /* list of free ones, this thread's own, ... */
     uint32_t range_back;  /* ... and of those that any thread gave back */
+    uint32_t told_first; /* any thread: list of ends that it was told of, ... */
+    uint32_t told_count; /* ... how many, with those about to be, ... */
+    uint32_t told_over;  /* ... and how many below an "(other)" */
     uint32_t range_blocks[64];
     uint32_t action_pages; /* offset: where pages of ids are; 0: none yet */
     uint32_t is_watched;   /* its end will be told */

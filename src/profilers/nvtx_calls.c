@@ -328,7 +328,9 @@ void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    if (__builtin_expect(!frame->flags, 1))
+    /* Ended by another thread it may not be the innermost: each push gets a pop,
+     * but those above it take over each other's. */
+    if (__builtin_expect(!(frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN), 1))
         nvtxDomainRangePop(d->handle);
     else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
         nvtxDomainRangeEnd(d->handle, *slot);

@@ -2,6 +2,7 @@
 /* Slices of all threads. */
 #include "record/slice.h"
 
+#include "mark/foreign.h"
 #include "mark/sink.h"
 #include "platform/memory.h"
 
@@ -36,6 +37,7 @@ int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation)
 
 int gnomon__slice_look(gnomon__slice *out, uint32_t bit, uint32_t generation)
 {
+    gnomon__foreign_settle();
     return take(out, bit, generation, 1);
 }
 

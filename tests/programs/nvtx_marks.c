@@ -55,6 +55,23 @@ static void on_thread(void *(*run)(void *), void *argument)
         pthread_join(thread, NULL);
 }
 
+static void *end_scope(void *token)
+{
+    gnomon_end(*(gnomon_token *)token);
+    return NULL;
+}
+
+/* "a" ends on another thread while "b" is open inside it. */
+static void move(void)
+{
+    gnomon_token a =
+        gnomon_begin(gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE));
+    gnomon_token b =
+        gnomon_begin(gnomon_region_get("b", NULL, GNOMON_KIND_SCOPE));
+    on_thread(end_scope, &a);
+    gnomon_end(b);
+}
+
 static void wander(void)
 {
     gnomon_range here =
@@ -207,6 +224,7 @@ static const struct {
     {"facts", facts}, {"names", names},      {"threads", name_threads},
     {"crowd", crowd}, {"fork", fork_child},  {"detach", detach},
     {"masks", masks}, {"errno", keep_errno}, {"step", gnomon_step},
+    {"move", move},
 };
 
 int main(int argc, char **argv)

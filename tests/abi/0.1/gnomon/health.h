@@ -12,7 +12,7 @@ GNOMON_BEGIN_DECLS
 #define GNOMON_HEALTH(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
-    X(foreign, "ends on another thread than the begin's") \
+    X(foreign, "ends on another thread than the begin's that ended nothing") \
     X(twice, "starts of actions that were open") \
     X(never_started, "stops of actions that were not open") \
     X(left_open, "scopes that were open when their thread ended") \

@@ -23,7 +23,10 @@ enum gnomon_frame_flags {
     GNOMON_FRAME_RANGE = 2u,  /* may stop on another thread */
     /* In stop: it did not end; its thread did before it, or the profiler is
      * detached. Only what `slot` leads to is to be freed. */
-    GNOMON_FRAME_UNFINISHED = 4u
+    GNOMON_FRAME_UNFINISHED = 4u,
+    /* In stop: another thread ended it, at end_ns. It comes at the next mark of the
+     * thread that began it, and need not be the innermost there. */
+    GNOMON_FRAME_FOREIGN = 8u
 };
 
 /* A scope at its start or stop. Borrowed: valid inside the callback. */

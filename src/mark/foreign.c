@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Ends that come from another thread: a list for each thread, which any thread
+ * pushes onto and its owner takes as a whole. The short ways of the owner are shut
+ * then, by the words that a cut shuts them with, so its marks look for nothing.
+ *
+ * Memory: 32 bytes for each end that waits, of pieces that are kept for the next;
+ * MOST_TOLD of one thread, which has no more scopes open. */
+#include "mark/foreign.h"
+
+#include "mark/frame.h"
+#include "mark/sink.h"
+#include "mark/tree.h"
+#include "platform/clock.h"
+#include "platform/os.h"
+
+#define MOST_TOLD 2048u
+#define TOLD_BYTES 1024u
+#define WORDS_RUN_ON 4u /* threads whose numbers a word may have run through */
+
+typedef struct told_end {
+    uint64_t token;
+    uint64_t end; /* ticks */
+    uint32_t next;
+    uint32_t reserved[3];
+} told_end;
+
+/* The first free one, and above it how often that has changed: so who takes one
+ * sees that it went and came back meanwhile. */
+static uint64_t free_ends;
+
+static told_end *told_at(uint32_t at)
+{
+    return (told_end *)(void *)(gnomon__marks_arena.base + at);
+}
+
+/* ---- Memory ---------------------------------------------------------------------- */
+
+static void give_end(uint32_t at)
+{
+    uint64_t first = load_relaxed(&free_ends), mine;
+    do {
+        store_relaxed(&told_at(at)->next, (uint32_t)first);
+        mine = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) + at;
+    } while (!cas_acq_rel(&free_ends, &first, mine));
+}
+
+/* 0: no memory. */
+static uint32_t take_end(void)
+{
+    uint64_t first = load_acquire(&free_ends), next;
+    while ((uint32_t)first) {
+        next = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) +
+               load_relaxed(&told_at((uint32_t)first)->next);
+        if (cas_acq_rel(&free_ends, &first, next))
+            return (uint32_t)first;
+    }
+    uint32_t at = gnomon__chunk_take(TOLD_BYTES, GNOMON__FOR_PATHS);
+    for (uint32_t i = sizeof(told_end); at && i < TOLD_BYTES;
+         i += (uint32_t)sizeof(told_end))
+        give_end(at + i);
+    return at;
+}
+
+void gnomon__foreign_forget(void)
+{
+    store_relaxed(&free_ends, 0);
+}
+
+/* ---- Telling --------------------------------------------------------------------- */
+
+/* Words begin at the thread's number, and may run on past that of the next thread.
+ * NULL: nobody has given it out. */
+static gnomon__thread *owner_of(uint64_t token)
+{
+    uint64_t number = token >> GNOMON__TOKEN_SHIFT;
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
+        number = (token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT;
+        return number < total && (uint32_t)token
+                   ? load_acquire(&gnomon__threads[number])
+                   : NULL;
+    }
+    for (uint32_t i = 0; i < WORDS_RUN_ON && i <= number; i++) {
+        if (number - i >= total)
+            continue;
+        gnomon__thread *t = load_acquire(&gnomon__threads[number - i]);
+        if (token - t->born <= load_relaxed(&t->seq) - t->born)
+            return t;
+    }
+    return NULL;
+}
+
+static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    if (add_relaxed(&t->told_count, 1) >= MOST_TOLD) {
+        sub_relaxed(&t->told_count, 1);
+        return 0;
+    }
+    uint32_t at = take_end(), first = load_relaxed(&t->told_first);
+    if (!at) {
+        sub_relaxed(&t->told_count, 1);
+        return 0;
+    }
+    told_end *e = told_at(at);
+    store_relaxed(&e->token, token);
+    store_relaxed(&e->end, now);
+    do
+        store_relaxed(&e->next, first);
+    while (!cas_acq_rel(&t->told_first, &first, at));
+    return 1;
+}
+
+int gnomon__foreign_end(uint64_t token)
+{
+    gnomon__thread *t = owner_of(token);
+    if (!t)
+        return 0;
+    if (!load_relaxed(&t->alive) || !load_relaxed(&t->attached))
+        return 1; /* told as left open; or nobody is there who saw it begin */
+    gnomon__ticks_wait(); /* the begin was read before the token was sent */
+    uint64_t now = gnomon__ticks();
+    if (token & GNOMON__TOKEN_FLAGS)
+        add_relaxed(&t->told_over, 1);
+    else if (!push_end(t, token, now))
+        return 0;
+    /* Either its owner, who opens the short ways, sees the list, or they stay
+     * shut: pairs with the fence in gnomon__thread_take_changes. */
+    fence_full();
+    gnomon__thread_shut(t);
+    return 1;
+}
+
+/* ---- Ending ---------------------------------------------------------------------- */
+
+/* An end was read before the owner could know of it: what is inside the scope may have
+ * begun, or ended, a moment later. */
+static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
+                           uint64_t end)
+{
+    for (; bits; bits &= bits - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(bits);
+        uint32_t node = gnomon__tree_find(t, bit, token);
+        uint32_t at = gnomon__cursor_of(t, bit)->current;
+        for (; at != node; at = gnomon__front_at(t, at)->parent) {
+            uint64_t begin = gnomon__front_at(t, at)->begin;
+            end = begin > end ? begin : end;
+        }
+    }
+    return end;
+}
+
+/* 0: the owner must. */
+static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
+{
+    uint32_t bits, node = gnomon__trees_find(t, &bits, e->token);
+    uint64_t now = not_before(t, bits, e->token, e->end);
+    int has_frame = gnomon__frame_end_told(t, e->token, now, on_owner);
+    if (has_frame < 0)
+        return 0;
+    if (!has_frame &&
+        (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION))) {
+        /* Else whoever saw it is gone, or it was told as left open. */
+        if (e->token >= t->stale &&
+            t->epoch == load_relaxed(&gnomon__sink_epoch))
+            gnomon__trouble(t, foreign);
+        return 1;
+    }
+    if (!has_frame && t->rider_bits && !on_owner)
+        return 0;
+    if (!has_frame)
+        gnomon__close_in_trees(t, e->token, now);
+    for (; bits; bits &= bits - 1)
+        gnomon__tree_shorten(t, (uint32_t)__builtin_ctz(bits), now, 0);
+    return 1;
+}
+
+/* Below an "(other)" only a count is known. */
+static void end_told_over(gnomon__thread *t)
+{
+    uint32_t n = swap_acq_rel(&t->told_over, 0);
+    gnomon__tree *tree =
+        t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
+    uint32_t open = tree ? tree->over : 0, known = open;
+    if (tree && tree->loose > open)
+        known = tree->loose; /* their "(other)" ended before them */
+    if (n && known)
+        tree->loose = known;
+    if (open)
+        tree->over -= n < open ? n : open;
+    for (; n > known; n--)
+        gnomon__trouble(t, foreign);
+}
+
+/* The list, the earliest end first: pushed last is mostly the latest. */
+static uint32_t take_in_order(gnomon__thread *t)
+{
+    uint32_t sorted = 0;
+    for (uint32_t at = swap_acq_rel(&t->told_first, 0), next; at; at = next) {
+        uint32_t *link = &sorted;
+        next = told_at(at)->next;
+        while (*link && told_at(*link)->end < told_at(at)->end)
+            link = &told_at(*link)->next;
+        told_at(at)->next = *link;
+        *link = at;
+    }
+    return sorted;
+}
+
+void gnomon__foreign_take(gnomon__thread *t, int on_owner)
+{
+    if (on_owner)
+        end_told_over(t);
+    for (uint32_t at = take_in_order(t), next; at; at = next) {
+        told_end *e = told_at(at);
+        next = e->next;
+        if (end_told(t, e, on_owner)) {
+            sub_relaxed(&t->told_count, 1);
+            give_end(at);
+            continue;
+        }
+        uint32_t first = load_relaxed(&t->told_first);
+        do
+            store_relaxed(&e->next, first);
+        while (!cas_acq_rel(&t->told_first, &first, at));
+    }
+}
+
+/* ---- For threads that make no marks --------------------------------------------- */
+
+static int anybody_is_told(void)
+{
+    uint32_t total = load_acquire(&gnomon__thread_total), n = 0;
+    for (uint32_t i = 0; i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        if (!gnomon__is_told(t))
+            continue;
+        gnomon__thread_shut(t);
+        n++;
+    }
+    return n != 0;
+}
+
+void gnomon__foreign_settle(void)
+{
+    gnomon__lock();
+    int any = anybody_is_told();
+    gnomon__unlock();
+    if (!any)
+        return;
+    gnomon__sink_barrier();
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        gnomon__lock();
+        /* Its next mark takes the lock; one that it is in does this itself. */
+        if (load_relaxed(&t->shut) && gnomon__is_told(t) &&
+            gnomon__is_outside(t))
+            gnomon__thread_take_told(t);
+        gnomon__unlock();
+    }
+}
