@@ -80,6 +80,7 @@ gnomon__heap *gnomon__mimalloc(void)
         return NULL;
     /* A handler's mark may want the loader's lock too, and would wait for its
      * own thread where it came before that was written down as the owner. */
+    int cancel = gnomon__os_cancel_off();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     looking_for_mimalloc = 1;
@@ -91,6 +92,7 @@ gnomon__heap *gnomon__mimalloc(void)
     }
     looking_for_mimalloc = 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    gnomon__os_cancel_back(cancel);
     return heap;
 }
 

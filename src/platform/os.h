@@ -108,6 +108,14 @@ int gnomon__os_in_handler(int roughly);
 
 void gnomon__os_sleep_ns(uint64_t ns);
 
+/* From _off to _back no pthread_cancel acts on the calling thread, neither where
+ * the system waits nor, where the host asked for that, between any two
+ * instructions; one that was asked for acts later. Pairs nest, and what _off
+ * returned goes to its _back, last of all: an asynchronous one acts in there. A
+ * handler may call them; some nanoseconds. */
+int gnomon__os_cancel_off(void);
+void gnomon__os_cancel_back(int before);
+
 /* ---- Signals (os_signals.c) ------------------------------------------------- */
 
 /* Has `handler` called for a signal whose action is the default; another is left

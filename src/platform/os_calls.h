@@ -137,6 +137,8 @@ GNOMON__OS_CALLS(GNOMON__OS_CALL_DECLARE)
  * does. For a moment when no other thread of ours runs. */
 void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
                              int error);
+/* From now on each call, of whichever thread, calls `act` first; NULL: none. */
+void gnomon__test_at_calls(void (*act)(void));
 /* Calls of that name since then. */
 uint64_t gnomon__test_calls(void);
 /* The i-th name of the table, from 0; NULL: there are no more. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -178,14 +177,14 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
 {
     gnomon__os_place *p;
     int error, cancel;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    cancel = gnomon__os_cancel_off();
     error = gnomon__place_find(&p, path, 1);
     if (error == 0)
         error = gnomon__place_is_stream(p)
                     ? write_stream(p, make, context)
                     : replace_file(p, make, context, mine, since_unix_ns);
     gnomon__place_leave(p, error);
-    pthread_setcancelstate(cancel, NULL);
+    gnomon__os_cancel_back(cancel);
     return error;
 }
 
@@ -225,12 +224,12 @@ int gnomon__os_append_made(const char *path, gnomon__os_make *make,
 {
     gnomon__os_place *p;
     int error = ENOENT, cancel;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    cancel = gnomon__os_cancel_off();
     if (gnomon__place_find(&p, path, 0) == 0)
         error = gnomon__place_is_stream(p) ? write_stream(p, make, context)
                                            : append_at(p, make, context, mine);
     gnomon__place_leave(p, 0);
-    pthread_setcancelstate(cancel, NULL);
+    gnomon__os_cancel_back(cancel);
     return error;
 }
 
@@ -287,13 +286,13 @@ int gnomon__os_read_file(const char *path, size_t limit, char **text)
     int error, cancel, fd;
     uint64_t size;
     *text = NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    cancel = gnomon__os_cancel_off();
     error = gnomon__os_open(path, &fd, &size);
     if (error == 0) {
         error = read_all(fd, limit, text);
         gnomon__os_close(fd);
     }
-    pthread_setcancelstate(cancel, NULL);
+    gnomon__os_cancel_back(cancel);
     if (error != 0) {
         gnomon__free(*text);
         *text = NULL;

@@ -35,11 +35,14 @@ static int walk(int (*found)(struct dl_phdr_info *, size_t, void *), void *out)
     return result;
 }
 
+/* Its constructors might be cancelled. */
 static void *open_module(const char *name, int flags)
 {
+    int cancel = gnomon__os_cancel_off();
     gnomon__os_loading(1);
     void *library = dlopen(name, flags | RTLD_LOCAL);
     gnomon__os_loading(-1);
+    gnomon__os_cancel_back(cancel);
     return library;
 }
 

@@ -85,6 +85,7 @@ void gnomon__os_host_name(char *buffer, size_t size)
  * length; 0 where it cannot be read. */
 static size_t read_small_file(const char *path, char *text, size_t size)
 {
+    int cancel = gnomon__os_cancel_off();
     int kept_errno = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = 0;
     if (fd >= 0) {
@@ -92,6 +93,7 @@ static size_t read_small_file(const char *path, char *text, size_t size)
         (void)close(fd);
     }
     errno = kept_errno;
+    gnomon__os_cancel_back(cancel);
     text[n > 0 ? n : 0] = 0;
     return n > 0 ? (size_t)n : 0;
 }
@@ -283,10 +285,26 @@ void gnomon__os_threads_settle(void)
         gnomon__os_sleep_ns(100000);
 }
 
-/* No heap: a thread's first use of libc's reserves 64 MiB. */
+/* Not in POSIX's list for signal handlers, but one atomic word in glibc and in
+ * musl. */
+int gnomon__os_cancel_off(void)
+{
+    int before = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+void gnomon__os_cancel_back(int before)
+{
+    (void)pthread_setcancelstate(before, NULL);
+}
+
+/* No heap: a thread's first use of libc's reserves 64 MiB. Profilers' code may run
+ * here, and would know whom to cancel. */
 static void *thread_main(void *memory)
 {
     gnomon__os_thread *self = memory;
+    (void)gnomon__os_cancel_off();
     (void)prctl(PR_SET_NAME, self->name);
     sub_release(&threads_starting, 1);
     self->run(self->argument);

@@ -64,10 +64,10 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
     for (i = 0; i < 2; i++)
         sigaddset(&held, raised[i]);
     sigemptyset(&pending);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    cancel = gnomon__os_cancel_off();
     error = pthread_sigmask(SIG_BLOCK, &held, &before);
     if (error != 0) { /* they would reach the host */
-        pthread_setcancelstate(cancel, NULL);
+        gnomon__os_cancel_back(cancel);
         return error;
     }
     sigpending(&pending);
@@ -80,7 +80,7 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
         while (sigtimedwait(&take, NULL, &now) < 0 && errno == EINTR)
             continue;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_setcancelstate(cancel, NULL);
+    gnomon__os_cancel_back(cancel);
     return error;
 }
 
