@@ -91,8 +91,11 @@ void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
     gnomon__part *p = gnomon__part_at(t, node);
     const gnomon__front *line = gnomon__front_at(t, node);
     gnomon__carry *c = carry_at(t, n->carry);
+    uint32_t its = n->carry;
+    store_relaxed(&n->carry, 0); /* before it is in no list */
+    fence_signal();
     uint32_t *at = &tree->carried;
-    while (*at != n->carry)
+    while (*at != its)
         at = &carry_at(t, *at)->next;
     *at = c->next;
     if (now < line->begin) {
@@ -106,8 +109,7 @@ void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
               (uint64_t)p->adjust;
     if ((int64_t)c->self < 0) /* another thread's end, of before the cut */
         c->self = 0;
-    hand_over(t, tree, n->carry);
-    store_relaxed(&n->carry, 0);
+    hand_over(t, tree, its);
 }
 
 int gnomon__tree_carry_range(gnomon__thread *t, gnomon__tree *tree,

@@ -73,20 +73,31 @@ void gnomon__frames_drop(gnomon__thread *t)
     gnomon__frames_fit(t);
 }
 
-/* Room for a frame; NULL: too many are open. */
-static gnomon__frame *push_frame(gnomon__thread *t)
+static void make_frame_room(gnomon__thread *t)
 {
+    gnomon__guard();
     if (!t->frames)
         grow(t);
     if (t->frame_dead && t->frame_top > t->frame_room)
         squeeze(t);
     if (t->frame_top > t->frame_room)
         grow(t);
+    gnomon__unguard();
+}
+
+/* Room for a frame; NULL: too many are open. Where there is no stack yet its top
+ * is above all room. */
+static gnomon__frame *push_frame(gnomon__thread *t)
+{
+    if (t->frame_top > t->frame_room)
+        make_frame_room(t);
     if (t->frame_top > t->frame_room)
         return NULL;
     uint32_t at = t->frame_top;
     gnomon__frame *f = gnomon__frame_at(t, at);
+    store_relaxed(&f->seen.token, 0); /* nobody's yet */
     f->below = t->frame_last;
+    fence_signal();
     t->frame_last = at;
     t->frame_top = at + t->frame_bytes;
     return f;
@@ -226,6 +237,7 @@ static void end_at(gnomon__thread *t, gnomon__frame *frame, uint64_t now,
                    uint32_t flags)
 {
     uint32_t mask = frame->mask & load_relaxed(&t->attached);
+    store_relaxed(&frame->mask, 0); /* each is told once, whatever happens */
     gnomon__finished f = {.token = frame->seen.token,
                           .begin = frame->begin,
                           .end = now,
@@ -255,6 +267,7 @@ void gnomon__frames_finish(gnomon__thread *t, uint32_t bits)
         at = frame->below;
         if (!frame->seen.token || !mask)
             continue;
+        store_relaxed(&frame->mask, frame->mask & ~mask);
         stop_hooks(t, frame, mask, mask & t->time_bits ? gnomon__ticks() : 0,
                    GNOMON_FRAME_UNFINISHED);
         frame->seen.flags = flags; /* others see it to its end */
@@ -281,12 +294,16 @@ uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
     return n;
 }
 
+/* The word is the token of a scope in whose begin the thread was cancelled: who
+ * was told of that nobody knows. */
 uint64_t gnomon__frames_abandon(gnomon__thread *t)
 {
     uint64_t open = 0;
     while (t->frame_last) {
         gnomon__frame *frame = gnomon__frame_at(t, t->frame_last);
         uint32_t mask = frame->mask & load_relaxed(&t->attached);
+        if (frame->seen.token == load_relaxed(&t->seq))
+            mask = 0;
         open += frame->seen.token && mask; /* who saw it may be gone */
         if (frame->seen.token && (mask & frame->hooks))
             stop_hooks(t, frame, mask,

@@ -92,6 +92,7 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
     gnomon__frame *frame = gnomon__frame_at(t, top);
     gnomon__frame_describe(t, &frame->seen, region, seq + 1, 0);
     frame->below = t->frame_last;
+    fence_signal(); /* the thread may be cancelled at any instruction */
     t->frame_last = top;
     t->frame_top = top + t->frame_bytes;
     return frame;

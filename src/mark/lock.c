@@ -3,7 +3,9 @@
  * marks on a thread of which something is half done. Any thread.
  *
  * Invariant: while a thread is guarded its word is odd, so that the hot path,
- * too, refuses; where it has no word yet, gnomon__busy says it. */
+ * too, refuses; where it has no word yet, gnomon__busy says it. And no
+ * pthread_cancel acts on it, which could, where the host asked for that, between
+ * any two instructions. */
 #include <pthread.h>
 
 #include "mark/thread.h"
@@ -15,8 +17,12 @@ enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 
 static inline __attribute__((always_inline)) void guard(gnomon__near *h)
 {
+    int is_first = !h->busy;
+    int cancel = is_first ? gnomon__os_cancel_off() : 0;
     h->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
+    if (is_first) /* a handler that came before is through with it */
+        h->cancel = cancel;
     gnomon__thread *t = h->thread;
     if (t != &gnomon__nobody && !(load_relaxed(&t->seq) & 1)) {
         gnomon__word_add(&t->seq, 1);
@@ -34,7 +40,9 @@ static inline __attribute__((always_inline)) void unguard(gnomon__near *h)
         gnomon__leave(t);
     }
     fence_signal();
-    h->busy--;
+    int cancel = h->cancel;
+    if (--h->busy == 0)
+        gnomon__os_cancel_back(cancel);
 }
 
 void gnomon__guard(void)

@@ -75,18 +75,26 @@ void gnomon__thread_give_up(gnomon__thread *t)
     gnomon__leave(t);
     gnomon__thread_shut(t);
     store_relaxed(&t->alive, 0);
-    dead_count++;
+    dead_count += !t->is_torn;
 }
 
+/* A word that is odd already: the thread was cancelled inside a mark, between any
+ * two instructions or in a callback. What that mark was about may be half done. The
+ * chains that are walked here are not, as what moves memory or links it in
+ * several places is guarded; but nobody goes on in such a state. */
 static void thread_over(void *state)
 {
     gnomon__thread *t = state;
     if (t != gnomon__here.thread)
         return; /* of the process that this one was forked from */
-    store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
+    int cancel = gnomon__os_cancel_off();
+    uint64_t word = load_relaxed(&t->seq);
+    store_relaxed(&t->is_torn, (uint32_t)(word & 1));
+    store_relaxed(&t->seq, word | 1);
     store_relaxed(&t->in_hook, 0); /* a callback may have ended the thread */
     fence_release();               /* both before what is written now */
-    gnomon__thread_settle(t); /* others may have ended scopes of it */
+    if (!t->is_torn)
+        gnomon__thread_settle(t); /* others may have ended scopes of it */
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
@@ -99,6 +107,7 @@ static void thread_over(void *state)
     over = 1;
     gnomon__thread_give_up(t);
     gnomon__unlock();
+    gnomon__os_cancel_back(cancel);
 }
 
 /* ---- A forked child --------------------------------------------------------- */
@@ -153,7 +162,7 @@ static gnomon__thread *find_dead(const char *os_name, const char *name)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
-        if (t->alive)
+        if (t->alive || t->is_torn)
             continue;
         if (name ? is_same_name(t->named ? t->name : NULL, name)
                  : !t->named && is_same_name((const char *)t->os_name, os_name))
@@ -213,7 +222,7 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
 static gnomon__thread *any_dead(void)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++)
-        if (!gnomon__threads[i]->alive)
+        if (!gnomon__threads[i]->alive && !gnomon__threads[i]->is_torn)
             return gnomon__threads[i];
     return NULL;
 }

@@ -107,6 +107,7 @@ typedef struct gnomon__thread {
     uint32_t time_bits;  /* of the configuration: bits that need the clock */
     gnomon__slot *slots; /* gnomon__no_slots before the first name */
     uint32_t alive;
+    uint32_t is_torn; /* it was cancelled inside a mark: nobody's again */
     uint32_t lives;
     uint32_t actions; /* list */
     uint32_t action_free, action_end;
@@ -160,6 +161,7 @@ typedef struct gnomon__tls {
     uint32_t busy;           /* how deep this thread is guarded, */
     uint32_t held;           /* and holds the lock of marks */
     uint32_t over_fork;
+    int cancel; /* as it was before it was guarded */
 } gnomon__tls;
 
 /* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
@@ -298,7 +300,7 @@ static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
 
 /* Refuses all marks that a signal handler makes on this thread until it is taken
  * back: by the thread's word, as inside a mark, and by gnomon__busy where it has
- * none yet. Nests. */
+ * none yet. No pthread_cancel acts on the thread meanwhile. Nests. */
 void gnomon__guard(void);
 void gnomon__unguard(void);
 int gnomon__busy(void);

@@ -78,20 +78,33 @@ static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
     return at;
 }
 
+/* 0: there is none, but for an "(other)". */
+static int make_room(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
+                     enum gnomon__need need)
+{
+    uint32_t next = tree->next_bytes;
+    while (next < bytes + CHUNK_HEAD)
+        next *= 2;
+    if (add_chunk(t, tree, next, GNOMON__FOR_PATHS)) {
+        tree->next_bytes = next < LAST_CHUNK ? 2 * next : next;
+        return 1;
+    }
+    return need == GNOMON__FOR_SUMS &&
+           add_chunk(t, tree, small_chunk(bytes), need);
+}
+
 uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
                            uint32_t bytes, enum gnomon__need need)
 {
     if (tree->free_end - tree->free < bytes) {
-        uint32_t next = tree->next_bytes;
-        while (next < bytes + CHUNK_HEAD)
-            next *= 2;
-        if (add_chunk(t, tree, next, GNOMON__FOR_PATHS))
-            tree->next_bytes = next < LAST_CHUNK ? 2 * next : next;
-        else if (need == GNOMON__FOR_OTHER)
-            return take_spare(t, tree, bytes);
-        else if (need == GNOMON__FOR_PATHS ||
-                 !add_chunk(t, tree, small_chunk(bytes), need))
-            return 0;
+        gnomon__guard();
+        int has_room = make_room(t, tree, bytes, need);
+        uint32_t spare = has_room || need != GNOMON__FOR_OTHER
+                             ? 0
+                             : take_spare(t, tree, bytes);
+        gnomon__unguard();
+        if (!has_room)
+            return spare;
     }
     uint32_t at = tree->free;
     tree->free += bytes;
@@ -219,6 +232,7 @@ static uint32_t *index_entry(const gnomon__thread *t, uint32_t index,
     }
 }
 
+/* Guarded: the table and its size belong together. */
 static int grow_index(gnomon__thread *t, gnomon__tree *tree, uint32_t bit)
 {
     uint32_t count = tree->index_count < 256 ? 256 : 2 * tree->index_count;
@@ -251,7 +265,10 @@ uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
     if (node)
         return node;
     if (4 * (tree->nodes + 1) > tree->index_count) {
-        if (!grow_index(t, tree, bit))
+        gnomon__guard();
+        int has_grown = grow_index(t, tree, bit);
+        gnomon__unguard();
+        if (!has_grown)
             return 0;
         entry =
             index_entry(t, tree->index, 4 * tree->index_count - 4, parent, key);

@@ -77,7 +77,8 @@ typedef struct gnomon__rows {
     uint64_t from, until; /* ticks: the segment, up to its end or the copy */
     uint32_t segment;     /* which it is */
     int is_there;         /* the thread has such a tree */
-    int is_exact;         /* it did not mark meanwhile */
+    int is_exact;         /* its thread neither marked meanwhile nor was
+                           * cancelled in a mark */
 } gnomon__rows;
 
 /* Copies what thread `t`'s tree for `bit`, of `generation`, has recorded in the

@@ -265,7 +265,8 @@ static void agree(gnomon__row *row)
 static int copy_nodes(gnomon__copying *c, int tries)
 {
     gnomon__rows *r = c->out;
-    r->is_exact = 1;
+    int is_torn = load_relaxed(&c->t->is_torn) != 0;
+    r->is_exact = !is_torn;
     r->cell_count = 0;
     for (size_t i = 0; i < r->count; i++) {
         gnomon__row *row = &r->rows[i];
@@ -282,6 +283,8 @@ static int copy_nodes(gnomon__copying *c, int tries)
                 agree(row);
             }
         }
+        if (is_torn)
+            agree(row);
     }
     return 1;
 }

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * labels: guest
+ * timeout: 300
+ * A thread of the asynchronous type is cancelled at an instruction of a mark, one
+ * thread for each of many. Whatever it was about, others mark on, control calls wait for
+ * nobody, hooks get one stop at most for a start, and the profile holds together:
+ * at most the one scope is missing or one too many, and counted as left open. */
+#include <unistd.h>
+
+#include "live.h"
+#include "mark/thread.h"
+#include "stepping.h"
+
+LIVE_KEEPER(keeper, "keeper");
+LIVE_KEEPER(other_keeper, "other_keeper");
+
+static gnomon_region a = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL);
+static gnomon_region b = GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "b", NULL, NULL);
+static gnomon_region range =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_region counter =
+    GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "counter", NULL, NULL);
+static gnomon_region moment =
+    GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
+
+#define RUNS 40 /* of a test; with $GNOMON_SOAK each instruction has one */
+
+static volatile long cancel_at, steps; /* of the thread that is stepped */
+
+/* ---- Marks ----------------------------------------------------------------------- */
+
+static void nothing(void)
+{
+}
+
+static void scopes(void)
+{
+    gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    gnomon_end(inner);
+    gnomon_end(outer);
+}
+
+static void known_scopes_before(void)
+{
+    for (int i = 0; i < 3; i++)
+        scopes();
+}
+
+static void crossed_scopes(void)
+{
+    gnomon_token outer = gnomon_begin(&a), inner = gnomon_begin(&b);
+    gnomon_end_alone(outer);
+    gnomon_end_alone(inner);
+    outer = gnomon_begin(&a);
+    gnomon_begin(&b);
+    gnomon_end(outer);
+}
+
+static void actions(void)
+{
+    gnomon_start("act");
+    gnomon_start("inner");
+    gnomon_stop("act");
+    gnomon_stop("inner");
+}
+
+static void known_actions_before(void)
+{
+    actions();
+    actions();
+}
+
+static void other_kinds(void)
+{
+    gnomon_range_end(gnomon_range_begin(&range));
+    gnomon_counter(&counter, 1);
+    gnomon_mark(&moment);
+    gnomon_token t = gnomon_begin(&a);
+    gnomon_link link = gnomon_link_out();
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_end(t);
+    gnomon_step();
+}
+
+static void known_kinds_before(void)
+{
+    other_kinds();
+    other_kinds();
+}
+
+/* Many paths, so that all that a thread has of memory grows. */
+static void new_paths(void)
+{
+    static gnomon_region many[18];
+    static char names[18][8];
+    gnomon_token open[18];
+    for (int i = 0; i < 18; i++) {
+        if (!*names[i]) {
+            snprintf(names[i], sizeof names[i], "n%d", i);
+            gnomon_region r =
+                GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, names[i], NULL, NULL);
+            memcpy(&many[i], &r, sizeof r);
+        }
+        open[i] = gnomon_begin(&many[i]);
+    }
+    for (int i = 18; i-- > 0;)
+        gnomon_end(open[i]);
+}
+
+/* ---- A hook ---------------------------------------------------------------------- */
+
+/* Its slot is the scope's token, until its stop; a second one would free again what
+ * the first freed. */
+static long starts, stops, faults;
+
+static void hook_start(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self;
+    faults += *slot != 0;
+    *slot = f->token;
+    starts++;
+}
+
+static void hook_stop(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self;
+    faults += *slot != f->token;
+    *slot = 0;
+    stops++;
+}
+
+static const gnomon_profiler hook = {
+    .struct_size = sizeof hook,
+    .abi = GNOMON_ABI,
+    .name = "hook",
+    .start = hook_start,
+    .stop = hook_stop,
+};
+static const gnomon_profiler other_hook = {
+    .struct_size = sizeof other_hook,
+    .abi = GNOMON_ABI,
+    .name = "other_hook",
+    .start = hook_start,
+    .stop = hook_stop,
+};
+
+/* ---- A thread for each instruction ------------------------------------------------ */
+
+static void at_step(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    if (!stepping_is_in_program(context) || ++steps != cancel_at)
+        return;
+    stepping_leave(context); /* where it is guarded it goes on for a while */
+    pthread_cancel(pthread_self());
+}
+
+typedef struct stepped {
+    void (*before)(void), (*marks)(void);
+} stepped;
+
+static void *run_stepped(void *of)
+{
+    const stepped *s = of;
+    s->before();
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    step_through(s->marks, at_step);
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+    return NULL;
+}
+
+/* Whether it was cancelled. */
+static int run_one(const stepped *s, long at)
+{
+    pthread_t thread;
+    void *result = NULL;
+    gnomon_health before = live_health();
+    long open = starts - stops;
+    steps = 0;
+    cancel_at = at;
+    if (!CHECK_EQ(pthread_create(&thread, NULL, run_stepped, (void *)(size_t)s),
+                  0))
+        return 0;
+    pthread_join(thread, &result);
+    gnomon_health now = live_health();
+    CHECK_EQ(now.threads, before.threads);
+    if (result == NULL)
+        CHECK_EQ(now.left_open, before.left_open);
+    /* All that was open there, and the one that it was about in each hook. */
+    CHECK(starts - stops - open <= 2);
+    CHECK(stops <= starts);
+    CHECK_EQ(faults, 0);
+    return result == PTHREAD_CANCELED;
+}
+
+static long long count_of_a(void)
+{
+    long long n = live_count_of("keeper", "a");
+    known_scopes_before();
+    CHECK_EQ(live_count_of("keeper", "a"), n + 3);
+    return n;
+}
+
+static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
+{
+    long died = 0;
+    if (!CAN_STEP)
+        SKIP("no single steps here");
+    alarm(250);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    for (int i = 0; all[i]; i++)
+        CHECK_EQ(gnomon_attach(all[i], NULL, NULL), GNOMON_OK);
+    known_scopes_before();
+    run_one(s, 0);
+    if (!steps)
+        SKIP("no single steps here");
+    run_one(s, 0); /* the process knows all of it by now */
+    long all_steps = steps, stride = live_times(all_steps / RUNS + 1, 1);
+    for (long at = 1; !test_failures && run_one(s, at); at += stride) {
+        if (at % 4 == 0)
+            count_of_a();
+        if (at % 16 == 0)
+            CHECK_EQ(gnomon_stage_begin("another"), GNOMON_OK);
+        died++;
+    }
+    fprintf(stderr, "    %ld of %ld instructions\n", died, all_steps);
+    CHECK(died > 15);
+    run_one(s, 0); /* on a fresh one all is well */
+    for (int i = 0; all[i]; i++)
+        CHECK_EQ(gnomon_detach(all[i], NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    count_of_a();
+}
+
+/* A fresh thread's are its first marks: all is new there. */
+#define EACH_STEP(name, before, marks, ...) \
+    TEST(name) \
+    { \
+        static const stepped s = {before, marks}; \
+        static const gnomon_profiler *const all[] = {__VA_ARGS__, NULL}; \
+        in_each_step(&s, all); \
+    }
+
+EACH_STEP(first_scopes, nothing, scopes, NULL)
+EACH_STEP(scopes, known_scopes_before, scopes, NULL)
+EACH_STEP(scopes_of_a_hook, known_scopes_before, scopes, &hook)
+EACH_STEP(first_scopes_of_a_hook, nothing, scopes, &hook)
+EACH_STEP(scopes_of_two_hooks, known_scopes_before, scopes, &hook, &other_hook)
+EACH_STEP(scopes_of_two_trees, known_scopes_before, scopes, &other_keeper)
+EACH_STEP(scopes_of_all, known_scopes_before, scopes, &hook, &other_keeper,
+          &other_hook)
+EACH_STEP(crossed_scopes, known_scopes_before, crossed_scopes, NULL)
+EACH_STEP(crossed_scopes_of_all, known_scopes_before, crossed_scopes, &hook,
+          &other_keeper)
+EACH_STEP(first_actions, nothing, actions, NULL)
+EACH_STEP(actions, known_actions_before, actions, NULL)
+EACH_STEP(actions_of_all, known_actions_before, actions, &hook, &other_keeper)
+EACH_STEP(first_other_kinds, nothing, other_kinds, NULL)
+EACH_STEP(other_kinds, known_kinds_before, other_kinds, NULL)
+EACH_STEP(other_kinds_of_a_hook, known_kinds_before, other_kinds, &hook)
+EACH_STEP(new_paths, nothing, new_paths, NULL)
+EACH_STEP(new_paths_of_all, nothing, new_paths, &hook, &other_keeper)
