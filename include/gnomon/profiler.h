@@ -155,6 +155,8 @@ enum gnomon_wants {
 /* Threads: create, setup, summary, teardown and destroy come from control calls
  * and never overlap for one `self`. All others come from the marking threads,
  * at any time, also at once: give threads a state of their own, or a lock.
+ * No pthread_cancel acts in those of control calls, nor in window; who is
+ * cancelled in another one ends there, and that scope has no stop.
  * Nothing raised inside a callback is recorded; it is counted. A callback may
  * allocate and print; it may not detach, configure or tear down (GNOMON_EBUSY).
  * int callbacks return 0 or a negative code, which is reported; create may

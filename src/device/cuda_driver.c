@@ -32,7 +32,7 @@ static void cuda_find(void *library, const char *symbol, void *call)
     memcpy(call, &found, sizeof found);
 }
 
-static void cuda_load(void)
+static void cuda_look(void)
 {
     const char *name = library_name(), *why;
     int version = 0;
@@ -69,6 +69,15 @@ static void cuda_load(void)
     CUDA_CALLS(IS_HERE)
 #undef IS_HERE
     cuda_is_usable = !*cuda_why_not;
+}
+
+/* A thread that is cancelled in here would hold up all others, or have them load
+ * it again. */
+static void cuda_load(void)
+{
+    int cancel = gnomon__os_cancel_off();
+    cuda_look();
+    gnomon__os_cancel_back(cancel);
 }
 
 const gnomon__cuda_calls *gnomon__cuda(void)

@@ -11,6 +11,7 @@
 
 #include "device/timers.h"
 #include "mark/tree.h"
+#include "platform/os.h"
 #include "platform/owner.h"
 
 gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
@@ -242,9 +243,12 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
         to->begin_on(region, mask, device, stream, out);
         return;
     }
-    if (!to && (mask & load_relaxed(&gnomon__timer_bits)) && !gnomon__busy() &&
-        is_wanted_now(mask)) {
+    int cancel = 0, is_timed = !to &&
+                               (mask & load_relaxed(&gnomon__timer_bits)) &&
+                               !gnomon__busy() && is_wanted_now(mask);
+    if (is_timed) {
         int kept = errno;
+        cancel = gnomon__os_cancel_off();
         scope.timer = begin_timer(device, stream);
         errno = kept;
     }
@@ -259,6 +263,8 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     if (t)
         gnomon__leave(t);
     fill_scope(out, scope);
+    if (is_timed)
+        gnomon__os_cancel_back(cancel);
 }
 
 /* ---- End ----------------------------------------------------------------- */
@@ -292,15 +298,11 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
     return number;
 }
 
-void gnomon_end_on_slow(const gnomon_device_scope *scope)
+/* Cancellation is off: the driver may wait, and has locks of its own. */
+static void end_timed(const gnomon_device_scope *scope)
 {
-    const gnomon_host *to = load_acquire(&gnomon__owner);
-    if (to && to->struct_size > offsetof(gnomon_host, end_on)) {
-        to->end_on(scope);
-        return;
-    }
     gnomon__lane *lane = gnomon__here.thread->lane;
-    uint32_t number = to ? 0 : close_timer(scope);
+    uint32_t number = close_timer(scope);
     gnomon_end_slow(scope->token);
     if (!number)
         return;
@@ -320,4 +322,20 @@ void gnomon_end_on_slow(const gnomon_device_scope *scope)
     gnomon__lane_hand_on(lane, number,
                          code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
     gnomon__leave(t);
+}
+
+void gnomon_end_on_slow(const gnomon_device_scope *scope)
+{
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to && to->struct_size > offsetof(gnomon_host, end_on)) {
+        to->end_on(scope);
+        return;
+    }
+    if (to || !scope->timer) {
+        gnomon_end_slow(scope->token);
+        return;
+    }
+    int cancel = gnomon__os_cancel_off();
+    end_timed(scope);
+    gnomon__os_cancel_back(cancel);
 }

@@ -276,6 +276,7 @@ static void timers_at_exit(void)
 {
     if (!gnomon__os_is_owner())
         return;
+    int cancel = gnomon__os_cancel_off(); /* also where it does not go in */
     int is_inside = gnomon__upcall_exit_enter();
     gnomon__timers_read(READER_PASS_NS, 1);
     store_relaxed(&gnomon__timers_closed, 1);
@@ -284,6 +285,7 @@ static void timers_at_exit(void)
         reader_look(0);
     if (is_inside)
         gnomon__upcall_exit_leave();
+    gnomon__os_cancel_back(cancel);
 }
 
 void gnomon__timers_end_watch(void)

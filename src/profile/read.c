@@ -47,11 +47,15 @@ int gnomon_profile_load(gnomon_profile **out, const char *path)
     *out = NULL;
     if (!path)
         return gnomon__fail(GNOMON_EINVAL, "no file to read a profile from");
-    int error = gnomon__os_open(path, &f.fd, &from.size);
-    if (error)
-        return gnomon__fail(error == ENOENT ? GNOMON_ENOENT : GNOMON_EIO,
+    int cancel = gnomon__os_cancel_off();
+    int error = gnomon__os_open(path, &f.fd, &from.size), code;
+    if (error) {
+        code = gnomon__fail(error == ENOENT ? GNOMON_ENOENT : GNOMON_EIO,
                             "%s: %s", path, strerror(error));
-    int code = gnomon__read_file(out, &from);
-    gnomon__os_close(f.fd);
+    } else {
+        code = gnomon__read_file(out, &from);
+        gnomon__os_close(f.fd);
+    }
+    gnomon__os_cancel_back(cancel);
     return code;
 }

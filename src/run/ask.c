@@ -3,6 +3,7 @@
  * control call. A snapshot is ours alone: any thread takes one at any time, also
  * while a control call waits for that thread. */
 #include "platform/error.h"
+#include "platform/os.h"
 #include "platform/owner.h"
 #include "run/run.h"
 
@@ -24,11 +25,8 @@ static int look_at(gnomon__model **out, const gnomon__attachment *a,
                : GNOMON_OK;
 }
 
-int gnomon_summary_n(const char *profiler, size_t length,
-                     const gnomon_writer *out)
+static int print_summary(gnomon__text name, const gnomon_writer *out)
 {
-    GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
-    gnomon__text name = gnomon__text_of(profiler, length);
     int code = gnomon__control_enter();
     if (code)
         return code;
@@ -60,6 +58,17 @@ int gnomon_summary_n(const char *profiler, size_t length,
     return code;
 }
 
+/* The caller's code is not cancelled either, as the text is ours. */
+int gnomon_summary_n(const char *profiler, size_t length,
+                     const gnomon_writer *out)
+{
+    GNOMON__FORWARD_CONTROL(summary(profiler, length, out));
+    int cancel = gnomon__os_cancel_off();
+    int code = print_summary(gnomon__text_of(profiler, length), out);
+    gnomon__os_cancel_back(cancel);
+    return code;
+}
+
 int gnomon_summary(const char *profiler, const gnomon_writer *out)
 {
     return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
@@ -85,15 +94,9 @@ static int make_ready(void)
     return GNOMON_OK;
 }
 
-int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
-                      int all_stages)
+static int take_snapshot(gnomon_profile **out, gnomon__text name,
+                         int all_stages)
 {
-    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
-    if (!out)
-        return gnomon__fail(GNOMON_EINVAL,
-                            "gnomon_snapshot: nowhere to put a profile");
-    *out = NULL;
-    gnomon__text name = gnomon__text_of(profiler, length);
     int code = make_ready();
     if (code)
         return code;
@@ -108,6 +111,21 @@ int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
     gnomon__readers_unlock();
     if (m)
         *out = &m->base;
+    return code;
+}
+
+int gnomon_snapshot_n(gnomon_profile **out, const char *profiler, size_t length,
+                      int all_stages)
+{
+    GNOMON__FORWARD_CONTROL(snapshot(out, profiler, length, all_stages));
+    if (!out)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_snapshot: nowhere to put a profile");
+    *out = NULL;
+    int cancel = gnomon__os_cancel_off(); /* it holds the lock of readers */
+    int code =
+        take_snapshot(out, gnomon__text_of(profiler, length), all_stages);
+    gnomon__os_cancel_back(cancel);
     return code;
 }
 

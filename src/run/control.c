@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The door of every control call, and the first mark of the process. One control
  * call runs at a time; a callback that makes one is told GNOMON_EBUSY instead of
- * waiting for itself. */
+ * waiting for itself.
+ *
+ * From the door in to the door out no pthread_cancel acts on the thread: whatever
+ * waits in there, of ours, of libc's or of a profiler's, it comes back, and gives
+ * back what it holds. */
 #include <errno.h>
 #include <pthread.h>
 
@@ -14,7 +18,8 @@
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int in_control GNOMON__TLS;
-static uint32_t has_started; /* $GNOMON was read */
+static __thread int host_cancel GNOMON__TLS; /* as it was outside */
+static uint32_t has_started;                 /* $GNOMON was read */
 
 /* While somebody loads a library under the control lock, a waiter may be a module's
  * constructor, for which the loader's lock is held: the two would wait for each
@@ -59,16 +64,30 @@ int gnomon__control_check(void)
     return GNOMON_OK;
 }
 
-int gnomon__control_enter(void)
+/* A handler's first mark must not wait for us, and one that came before this is
+ * through with both words by now. */
+static void go_in(int cancel)
 {
-    gnomon__fail_clear();
-    if (in_control)
-        return gnomon__fail(GNOMON_EBUSY,
-                            "called inside a callback: call it from outside");
+    in_control = 1;
+    fence_signal();
+    host_cancel = cancel;
+}
+
+static void come_out(void)
+{
+    int cancel = host_cancel;
+    fence_signal();
+    in_control = 0;
+    gnomon__os_cancel_back(cancel);
+}
+
+/* With cancellation off; `cancel`: as it was. */
+static int enter(int cancel)
+{
     int code = gnomon__control_check();
     if (code)
         return code;
-    in_control = 1; /* first: a handler's first mark must not wait for us */
+    go_in(cancel);
     if (take_lock())
         return GNOMON_OK;
     in_control = 0;
@@ -77,20 +96,31 @@ int gnomon__control_enter(void)
                       "for the loader: call it outside of a constructor");
 }
 
+int gnomon__control_enter(void)
+{
+    gnomon__fail_clear();
+    if (in_control)
+        return gnomon__fail(GNOMON_EBUSY,
+                            "called inside a callback: call it from outside");
+    int cancel = gnomon__os_cancel_off(), code = enter(cancel);
+    if (code)
+        gnomon__os_cancel_back(cancel);
+    return code;
+}
+
 int gnomon__control_try(void)
 {
-    in_control = 1;
-    if (pthread_mutex_trylock(&control_lock)) {
-        in_control = 0;
-        return 0;
-    }
-    return 1;
+    go_in(gnomon__os_cancel_off());
+    if (!pthread_mutex_trylock(&control_lock))
+        return 1;
+    come_out();
+    return 0;
 }
 
 void gnomon__control_leave(void)
 {
     pthread_mutex_unlock(&control_lock);
-    in_control = 0;
+    come_out();
 }
 
 int gnomon__control_is_inside(void)
@@ -107,6 +137,24 @@ void gnomon__control_start(void)
     store_release(&has_started, 1);
 }
 
+/* Inside. 0: not now. */
+static int start(void)
+{
+    if (!gnomon__copy_owns()) {
+        store_release(&has_started, 1);
+        return 1;
+    }
+    if (!take_lock())
+        return 0;
+    if (!has_started) {
+        gnomon__sink_start();
+        gnomon__run_from_environment(NULL);
+        store_release(&has_started, 1);
+    }
+    pthread_mutex_unlock(&control_lock);
+    return 1;
+}
+
 int gnomon__upcall_start(void)
 {
     if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
@@ -117,26 +165,11 @@ int gnomon__upcall_start(void)
     if (gnomon__os_in_handler(0))
         return 0;
     int kept = errno;
-    in_control = 1;
-    if (!gnomon__copy_owns()) {
-        store_release(&has_started, 1);
-        in_control = 0;
-        errno = kept;
-        return 1;
-    }
-    if (!take_lock()) {
-        in_control = 0;
-        errno = kept;
-        return 0;
-    }
-    if (!has_started) {
-        gnomon__sink_start();
-        gnomon__run_from_environment(NULL);
-        store_release(&has_started, 1);
-    }
-    gnomon__control_leave();
+    go_in(gnomon__os_cancel_off());
+    int is_done = start();
+    come_out();
     errno = kept;
-    return 1;
+    return is_done;
 }
 
 int gnomon__upcall_exit_enter(void)

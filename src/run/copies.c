@@ -113,8 +113,11 @@ static void settle(void)
 
 int gnomon__copy_owns(void)
 {
-    if (load_acquire(&state) == UNKNOWN)
+    if (load_acquire(&state) == UNKNOWN) {
+        int cancel = gnomon__os_cancel_off(); /* the loader has a lock */
         settle();
+        gnomon__os_cancel_back(cancel);
+    }
     return load_acquire(&state) == OWNER;
 }
 

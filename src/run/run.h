@@ -95,7 +95,8 @@ typedef struct gnomon__attachment {
 
 /* ---- control.c -------------------------------------------------------------- */
 
-/* Entry and exit of every control call. Not GNOMON_OK: do not go on. */
+/* Entry and exit of every control call; no pthread_cancel acts between them. Not
+ * GNOMON_OK: do not go on. */
 int gnomon__control_enter(void);
 void gnomon__control_leave(void);
 /* Marks are taken from now on. Inside a control call. */

@@ -160,6 +160,9 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
  * and who detaches it waits for this thread. */
 void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
 {
+    if (!bits)
+        return;
+    int cancel = gnomon__os_cancel_off(); /* is_told would stay */
     for (; bits; bits &= bits - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(bits), one = bits & -bits;
         const gnomon__sink *s = &gnomon__sinks[bit];
@@ -179,6 +182,7 @@ void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
             watched[bit].is_told = 0;
         gnomon__step_unlock();
     }
+    gnomon__os_cancel_back(cancel);
 }
 
 void gnomon__windows_watch(gnomon__view *v, uint32_t bit, int comes)
