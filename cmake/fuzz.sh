@@ -17,7 +17,7 @@ else
     limit=-max_total_time=${SECONDS_EACH:-60}
 fi
 [ "${1:-}" != minimize ] || { minimize=1; shift; }
-[ $# -gt 0 ] || set -- spec names tokens programs file json merge
+[ $# -gt 0 ] || set -- spec names tokens programs threads file json merge
 command -v clang > /dev/null || { echo "make fuzz needs clang"; exit 1; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
