@@ -311,7 +311,7 @@ static const weak_program cut_outside = {
          {LD(A, 0, RELAXED, IS_SHUT)}},
         {{ST(A, 1, RELAXED, SHUT)},
          {MB(0, CUT_BARRIER)},
-         {LD(B, 0, ACQUIRE, "mark/segment.c|!(load_acquire(&t->seq) & 1)")},
+         {LD(B, 0, ACQUIRE, "mark/foreign.h|!(load_acquire(&t->seq) & 1)")},
          {LD(C, 1, RELAXED, NULL)}}}};
 
 /* Cut in a callback. */

@@ -200,8 +200,9 @@ static uint32_t take_in_order(gnomon__thread *t)
         next = told_at(at)->next;
         while (*link && told_at(*link)->end < told_at(at)->end)
             link = &told_at(*link)->next;
-        told_at(at)->next = *link;
-        *link = at;
+        /* Who still takes it for free reads it, and then sees that it is not. */
+        store_relaxed(&told_at(at)->next, *link);
+        store_relaxed(link, at);
     }
     return sorted;
 }
