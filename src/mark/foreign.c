@@ -196,13 +196,18 @@ static uint32_t take_in_order(gnomon__thread *t)
 {
     uint32_t sorted = 0;
     for (uint32_t at = swap_acq_rel(&t->told_first, 0), next; at; at = next) {
-        uint32_t *link = &sorted;
+        uint32_t before = 0, after = sorted;
         next = told_at(at)->next;
-        while (*link && told_at(*link)->end < told_at(at)->end)
-            link = &told_at(*link)->next;
-        /* Who still takes it for free reads it, and then sees that it is not. */
-        store_relaxed(&told_at(at)->next, *link);
-        store_relaxed(link, at);
+        while (after && told_at(after)->end < told_at(at)->end) {
+            before = after;
+            after = told_at(after)->next;
+        }
+        /* Whoever still takes it for free reads it, and then sees that it is not. */
+        store_relaxed(&told_at(at)->next, after);
+        if (before)
+            store_relaxed(&told_at(before)->next, at);
+        else
+            sorted = at;
     }
     return sorted;
 }

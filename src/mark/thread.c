@@ -157,12 +157,18 @@ static int is_same_name(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
+/* Under the lock. Its thread may be ending, and tells now whether it is torn. */
+static int is_free(const gnomon__thread *t)
+{
+    return !t->alive && !load_relaxed(&t->is_torn);
+}
+
 /* A state whose thread ended; by its name. NULL: there is none. */
 static gnomon__thread *find_dead(const char *os_name, const char *name)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
-        if (t->alive || t->is_torn)
+        if (!is_free(t))
             continue;
         if (name ? is_same_name(t->named ? t->name : NULL, name)
                  : !t->named && is_same_name((const char *)t->os_name, os_name))
@@ -222,7 +228,7 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
 static gnomon__thread *any_dead(void)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++)
-        if (!gnomon__threads[i]->alive && !gnomon__threads[i]->is_torn)
+        if (is_free(gnomon__threads[i]))
             return gnomon__threads[i];
     return NULL;
 }
