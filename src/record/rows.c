@@ -161,8 +161,7 @@ int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
     int ok = gnomon__copy_rows(&c, 0) && take_links(&c, tree);
     if (ok)
         clear_bank(&c, tree);
-    out->is_there =
-        ok; /* and exact, unless its thread was cancelled in a mark */
+    out->is_there = ok;
     out->from = tree->since[c.bank];
     out->until = tree->until[c.bank];
     if (!ok)
