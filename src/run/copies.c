@@ -26,8 +26,6 @@
 #define FIRST_COPY (offsetof(gnomon__copy, gate) + sizeof(void *))
 #define WAKING_COPY (offsetof(gnomon__copy, wake) + sizeof(void (*)(void)))
 
-const gnomon_host *gnomon__owner;
-
 static void wake_copy(void);
 
 extern gnomon__copy gnomon__this_copy; /* by name, for the note */

@@ -2,11 +2,7 @@
 /* The profile's side of the library of the next release: src/, against its
  * headers, with its rows (next.cmake). */
 #include "cli/json_read.h"
-#include "platform/owner.h"
 #include "release.h"
-
-/* Of run/copies.c, which the profile's side has no other use for. */
-const gnomon_host *gnomon__owner;
 
 static const release_library library = {
     gnomon_builder_create, gnomon_builder_add,   gnomon_builder_finish,

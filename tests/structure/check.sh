@@ -1,11 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh rooms|length|licence|statics|clocks ROOT
+# check.sh calls ROOT NM OBJECTS
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/report and src/profilers, which plugins are made of,
 #            themselves, src/report and public headers only; src/inject, beside
 #            the library, itself, platform and public headers only
+#   calls    what an object of the library or the program needs of another one lies in
+#            its own room or to its left: the same order, as the linker sees it. The
+#            exception are the functions of mark/upcall.h, which `run` defines.
+#            OBJECTS lists the object files, each on a line
 #   length   no file of src/ and include/ exceeds 420 lines: about 400
 #   licence  each source file says its licence in its first two lines
 #   statics  no two files of the library have a static variable of one name: in the
@@ -17,7 +22,7 @@
 # ROOT may be the word "broken": then a house is made that breaks every rule,
 # and the check must find each of the planted faults.
 set -eu
-rule=$1 root=$2
+rule=$1 root=$2 nm=${3:-} objects=${4:-}
 rooms="platform mark record device profile report profilers run offline cli inject"
 
 check_rooms() {
@@ -48,6 +53,32 @@ check_rooms() {
         sed -n 's/^ *# *include *<\(gnomon[./].*\)>.*/\1/p' "$file" |
             sed "s|^|$file includes with brackets: |"
     done
+}
+
+# Of lines as those of `nm -A -P`: "PATH/src/ROOM/FILE.c.o: SYMBOL TYPE ...".
+check_calls() {
+    if [ -f symbols ]; then cat symbols; else xargs "$nm" -A -P < "$objects"; fi |
+        awk -v rooms="$rooms" '
+        BEGIN { for (n = split(rooms, room); n; n--) place[room[n]] = n }
+        {
+            file = $1
+            sub(/:$/, "", file)
+            sub(/.*\/src\//, "", file)
+            sub(/\.o$/, "", file)
+            if ($3 == "U") needs[file, $2] = 1
+            else if ($3 ~ /[A-Z]/) home[$2] = file
+        }
+        END {
+            for (need in needs) {
+                split(need, part, SUBSEP)
+                from = part[1]; to = home[part[2]]
+                if (to == "" || part[2] ~ /^gnomon__upcall_/) continue
+                split(from, a, "/"); split(to, b, "/")
+                if (place[b[1]] > place[a[1]])
+                    print from ": needs " part[2] " of " to
+            }
+            if (NR < 9) print "these are not the symbols of the library"
+        }'
 }
 
 check_length() {
@@ -118,6 +149,18 @@ echo '#include "mark/tree.h"' > src/inject/private.c
 echo '  #  include "nowhere.h"' > src/run/lost.c
 echo '#include <gnomon.h>' > src/run/brackets.c
 echo '#include "gnomon/base.h"' > src/attic/room.c
+cat > symbols << 'END'
+b/src/mark/up.c.o: gnomon__view_find U
+b/src/mark/up.c.o: gnomon__upcall_start U
+b/src/mark/up.c.o: memcpy U
+b/src/mark/up.c.o: own_table d 0 8
+b/src/run/view.c.o: gnomon__view_find T 0 8
+b/src/run/view.c.o: gnomon__upcall_start T 8 8
+b/src/run/view.c.o: gnomon__tree_find U
+b/src/mark/tree.c.o: gnomon__tree_find T 0 8
+b/src/mark/tree.c.o: gnomon__views U
+b/src/run/facts.c.o: gnomon__views B 0 8
+END
 seq 421 > include/long.h
 echo 'static unsigned one, two_of_them;' > src/mark/two.c
 echo 'static unsigned two_of_them;' > src/run/two.c
@@ -127,6 +170,7 @@ echo 'pthread_cond_timedwait(&bell, &lock, &until);' >> src/mark/two.c
 check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;
+calls) want=2 ;;
 length) want=1 ;;
 licence) want=10 ;;
 statics) want=1 ;;
