@@ -34,7 +34,7 @@
 #include "platform/shown.h"
 #include "platform/utf8.h"
 #include "profile/file_write.h"
-#include "profile/snapshot.h"
+#include "record/snapshot.h"
 #include "run/filter.h"
 #include "run/options.h"
 #include "run/rank.h"

@@ -4,7 +4,7 @@
 #ifndef GNOMON_RUN_STAGE_H
 #define GNOMON_RUN_STAGE_H
 
-#include "profile/snapshot.h"
+#include "record/snapshot.h"
 
 /* All stages of one name that are over. */
 typedef struct gnomon__named_stages {

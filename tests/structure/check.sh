@@ -23,7 +23,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform mark record device profile report profilers run offline cli inject"
+rooms="platform profile mark record device report profilers run offline cli inject"
 
 check_rooms() {
     for file in src/*/*.[ch]; do

@@ -8,7 +8,7 @@
  * Nodes of a thread stand in the order in which they were first entered, as after
  * a merge: offline/order.c says how that is known. Paths are older than stages, so
  * their numbers do not tell it. */
-#include "profile/take.h"
+#include "record/snapshot_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

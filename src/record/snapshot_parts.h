@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the two halves of a snapshot share: snapshot.c, the run and the whole;
- * nodes.c, what threads recorded. */
-#ifndef GNOMON_PROFILE_TAKE_H
-#define GNOMON_PROFILE_TAKE_H
+ * snapshot_nodes.c, what threads recorded. */
+#ifndef GNOMON_RECORD_SNAPSHOT_PARTS_H
+#define GNOMON_RECORD_SNAPSHOT_PARTS_H
 
-#include "profile/snapshot.h"
+#include "record/snapshot.h"
 
 /* A path in a stage, or in none: what others lie below, or links lead to. */
 typedef struct gnomon__take_item {

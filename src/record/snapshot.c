@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* From a ledger to a profile: the run's own part, and the order of the whole. Any
  * thread; nobody who records waits for it. */
-#include "profile/snapshot.h"
+#include "record/snapshot.h"
 
 #include <string.h>
 
 #include "mark/region.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
-#include "profile/take.h"
+#include "record/snapshot_parts.h"
 
 gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Builds a profile of the running process from what a view's ledger has and what
  * the run knows of itself. */
-#ifndef GNOMON_PROFILE_SNAPSHOT_H
-#define GNOMON_PROFILE_SNAPSHOT_H
+#ifndef GNOMON_RECORD_SNAPSHOT_H
+#define GNOMON_RECORD_SNAPSHOT_H
 
 #include "profile/model.h"
 #include "record/ledger.h"
