@@ -31,8 +31,11 @@ endif()
 
 file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c"
   "${PROJECT_SOURCE_DIR}/src/offline/*.c")
-if(NOT GNOMON_WITH_JANSSON) # json_read.c is there, and says so
-  list(FILTER cli_sources EXCLUDE REGEX "/json_(struct|value)\\.c$")
+# Without jansson json_read.c is there, and says so.
+list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
+if(GNOMON_WITH_JANSSON)
+  list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_struct.c"
+    "${PROJECT_SOURCE_DIR}/src/profile/json_value.c")
 endif()
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
 add_library(gnomon_cli STATIC EXCLUDE_FROM_ALL ${cli_sources})

@@ -65,6 +65,8 @@ endfunction()
 
 foreach(room IN LISTS rooms)
   file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
+  # The program's alone.
+  list(FILTER files EXCLUDE REGEX "^profile/json_(read|struct|value)\\.c$")
   list(SORT files)
   foreach(file IN LISTS files)
     append("${file}")

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles written as JSON into memory, and read back; for programs with
- * src/cli. */
+/* Profiles written as JSON into memory, and read back; for programs with the
+ * program's part of src/. */
 #ifndef GNOMON_TESTS_JSON_FORM_H
 #define GNOMON_TESTS_JSON_FORM_H
 
 #include <stdlib.h>
 
-#include "cli/json_read.h"
+#include "profile/json_read.h"
 #include "fake_profile.h"
 #include "same_profile.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/json_read.h"
+#include "profile/json_read.h"
 #include "cli/progress.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The profile's side of the library of the next release: src/, against its
  * headers, with its rows (next.cmake). */
-#include "cli/json_read.h"
+#include "profile/json_read.h"
 #include "release.h"
 
 static const release_library library = {

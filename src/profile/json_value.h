@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Single values of JSON as values of C: whether they are what a field wants, and
  * the place of what is not. For json_read.c. */
-#ifndef GNOMON_CLI_JSON_VALUE_H
-#define GNOMON_CLI_JSON_VALUE_H
+#ifndef GNOMON_PROFILE_JSON_VALUE_H
+#define GNOMON_PROFILE_JSON_VALUE_H
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
  * file says how much. */
 #include <string.h>
 
-#include "cli/json_value.h"
+#include "profile/json_value.h"
 #include "platform/json.h"
 #include "profile/fields.h"
 

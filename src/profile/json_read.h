@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Makes a profile of its JSON form (docs/file-format.md). Of the program, not of
  * the library: it needs jansson. */
-#ifndef GNOMON_CLI_JSON_READ_H
-#define GNOMON_CLI_JSON_READ_H
+#ifndef GNOMON_PROFILE_JSON_READ_H
+#define GNOMON_PROFILE_JSON_READ_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The door to reading JSON: a text becomes jansson's tree, each entity of it a
  * struct (json_struct.c) that goes into a builder. */
-#include "cli/json_read.h"
+#include "profile/json_read.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define FIRST_READ ((size_t)64 << 10)
 
 #if GNOMON_WITH_JANSSON
-#include "cli/json_value.h"
+#include "profile/json_value.h"
 #include "platform/json.h"
 #include "profile/forms.h"
 

@@ -2,7 +2,7 @@
 /* Values of jansson's, taken strictly: a number has to fit its field, a word has
  * to be known. Every number may also be a text, as jansson and others stop at
  * 2^63 - 1 and round beyond 2^53. */
-#include "cli/json_value.h"
+#include "profile/json_value.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
