@@ -38,7 +38,7 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 # builds each node of a profile.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
-  "/src/(record|profile|report|profilers|run)/"
+  "/src/(spec|record|profile|report|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|shown|utf8)\\.c$"
   "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
@@ -46,7 +46,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(profile/(build|fields|model|slots)|record/snapshot_nodes|profilers/nvtx_calls"
-  "|run/(schedule|step|window))\\.c$")
+  "|spec/schedule|run/(step|window))\\.c$")
 
 # What no profiler calls, of NVTX's headers above all, the linker leaves out.
 set(GNOMON_SECTION_OPTIONS)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "platform/memory.h"
-#include "run/options.h"
-#include "run/spec.h"
+#include "spec/options.h"
+#include "spec/spec.h"
 
 static gnomon__complaints said;
 

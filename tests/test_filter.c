@@ -6,7 +6,7 @@
 
 #include "gnomon/base.h"
 #include "platform/memory.h"
-#include "run/filter.h"
+#include "spec/filter.h"
 
 static int glob(const char *pattern, const char *text)
 {

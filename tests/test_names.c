@@ -4,7 +4,7 @@
 
 #include "platform/memory.h"
 #include "platform/utf8.h"
-#include "run/names.h"
+#include "spec/names.h"
 
 #define GOLDEN TEST_SOURCE_DIR "/data/golden/lightning/45-filenames.txt"
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "gnomon/base.h"
-#include "run/rank.h"
+#include "spec/rank.h"
 
 /* An environment: "NAME=value" one after the other, NULL at the end. */
 static const char *from_list(void *context, const char *name)

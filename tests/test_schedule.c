@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "gnomon/base.h"
-#include "run/schedule.h"
+#include "spec/schedule.h"
 
 static gnomon__schedule parsed(const char *text)
 {

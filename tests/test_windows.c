@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "live.h"
-#include "run/schedule.h"
+#include "spec/schedule.h"
 
 LIVE_KEEPER(keeper, "keeper");
 LIVE_KEEPER(other, "other");

@@ -11,7 +11,7 @@
 
 #include "cli/help.h"
 #include "platform/error.h"
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_completion;

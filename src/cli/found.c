@@ -13,7 +13,7 @@
 #include "cli/inputs.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "run/spec.h"
+#include "spec/spec.h"
 
 #define LONGEST 4096
 

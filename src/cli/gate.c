@@ -15,8 +15,8 @@
 #include "gnomon/profiler.h"
 #include "platform/error.h"
 #include "platform/memory.h"
-#include "run/filter.h"
-#include "run/options.h"
+#include "spec/filter.h"
+#include "spec/options.h"
 
 /* ---- Words -------------------------------------------------------------- */
 

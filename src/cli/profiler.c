@@ -7,7 +7,7 @@
 
 #include "platform/error.h"
 #include "profilers/table.h"
-#include "run/options.h"
+#include "spec/options.h"
 
 static const gnomon_profiler *profiler_named(const char *name)
 {

@@ -19,7 +19,7 @@
 #include "cli/text.h"
 #include "platform/error.h"
 #include "report/pstats.h"
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 enum report_kind {
     REPORT_SIMPLE,

@@ -9,7 +9,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
-#include "run/names.h"
+#include "spec/names.h"
 #include "run/run.h"
 
 gnomon__attachment *gnomon__attachments;

@@ -13,7 +13,7 @@
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "run/names.h"
+#include "spec/names.h"
 #include "run/run.h"
 
 typedef struct written_file {

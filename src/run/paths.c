@@ -8,7 +8,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "run/names.h"
+#include "spec/names.h"
 #include "run/run.h"
 
 /* "a/b" of two texts; frees `b`. NULL: no memory, or `b` is NULL. */

@@ -12,7 +12,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
-#include "run/names.h"
+#include "spec/names.h"
 #include "run/run.h"
 
 /* ---- Who writes which -------------------------------------------------------------- */

@@ -35,11 +35,11 @@
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "record/snapshot.h"
-#include "run/filter.h"
-#include "run/options.h"
-#include "run/rank.h"
-#include "run/schedule.h"
-#include "run/spec.h"
+#include "spec/filter.h"
+#include "spec/options.h"
+#include "spec/rank.h"
+#include "spec/schedule.h"
+#include "spec/spec.h"
 #include "run/stage.h"
 
 /* The equal filter, schedule and ranks under which profilers that came together

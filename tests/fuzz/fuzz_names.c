@@ -10,8 +10,8 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
-#include "run/filter.h"
-#include "run/names.h"
+#include "spec/filter.h"
+#include "spec/names.h"
 
 #define LONGEST 700
 

@@ -22,7 +22,7 @@
 #include "gnomon/profiler.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
-#include "run/names.h"
+#include "spec/names.h"
 #include "tables.h"
 
 /* Every case begins here, so that no time stamp is 0. */

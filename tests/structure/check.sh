@@ -23,7 +23,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform profile mark record device report profilers run offline cli inject"
+rooms="platform spec profile mark record device report profilers run offline cli inject"
 
 check_rooms() {
     for file in src/*/*.[ch]; do
@@ -142,7 +142,7 @@ trap 'rm -rf "$root"' EXIT
 cd "$root"
 mkdir -p src/mark src/run src/report src/profilers src/inject src/attic include tests examples \
     bench cmake bindings
-echo '#include "run/spec.h"' > src/mark/up.c
+echo '#include "run/run.h"' > src/mark/up.c
 echo '#include "mark/tree.h"' > src/profilers/private.c
 echo '#include "platform/os.h"' > src/report/private.c
 echo '#include "mark/tree.h"' > src/inject/private.c

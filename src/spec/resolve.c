@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "run/options.h"
+#include "spec/options.h"
 
 /* All that is known, for one pass over the spec. */
 typedef struct resolve_words {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The words of a spec: which options there are, and what a profiler's come to
  * when defaults, free options and its own are put together and checked. */
-#ifndef GNOMON_RUN_OPTIONS_H
-#define GNOMON_RUN_OPTIONS_H
+#ifndef GNOMON_SPEC_OPTIONS_H
+#define GNOMON_SPEC_OPTIONS_H
 
 #include "gnomon/profiler.h"
-#include "run/spec.h"
-#include "run/suggest.h"
+#include "spec/spec.h"
+#include "spec/suggest.h"
 
 /* What every profiler knows, by the core's hand: filter, exclude, schedule,
  * ranks, file, dir. A profiler's own option of such a name is not reached. */

@@ -4,7 +4,7 @@
  * and the lines about them. Called by the parsers of this folder, from control
  * calls only. Invariant: a complaint is one line of valid UTF-8 whatever bytes
  * were complained of, and none is lost uncounted. */
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,12 +8,12 @@
  * The way of a spec: gnomon__spec_parse; load the plugins it names; then
  * gnomon__spec_resolve (options.h), which knows the words; then
  * gnomon__options_create for each item. docs/environment.md is for users. */
-#ifndef GNOMON_RUN_SPEC_H
-#define GNOMON_RUN_SPEC_H
+#ifndef GNOMON_SPEC_SPEC_H
+#define GNOMON_SPEC_SPEC_H
 
 #include <stddef.h>
 
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 /* Bytes of all files of one spec together, and how deep they may nest. */
 #define GNOMON__SPEC_FILE_BYTES 65536

@@ -3,15 +3,15 @@
  * from control calls only. Invariant: a value that is in a gnomon__options was
  * checked; what failed was complained of once, and the value of the next lower
  * layer holds (item over free over preset). */
-#include "run/options.h"
+#include "spec/options.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "platform/memory.h"
-#include "run/rank.h"
-#include "run/schedule.h"
+#include "spec/rank.h"
+#include "spec/schedule.h"
 
 #define OPTION(type, key, preset, help) \
     { \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What to say of a word that is wrong: "did you mean", and the list of
  * complaints that parsers fill while they go on with the rest. */
-#ifndef GNOMON_RUN_SUGGEST_H
-#define GNOMON_RUN_SUGGEST_H
+#ifndef GNOMON_SPEC_SUGGEST_H
+#define GNOMON_SPEC_SUGGEST_H
 
 #include <stddef.h>
 

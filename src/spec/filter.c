@@ -3,7 +3,7 @@
  * masks are rewritten, possibly by a thread that trains: so matching takes no
  * memory and no lock, and no pattern makes it exponential. Invariant: one block
  * of memory holds the patterns and their text, and never changes. */
-#include "run/filter.h"
+#include "spec/filter.h"
 
 #include <string.h>
 

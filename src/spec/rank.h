@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Which rank this process is, from what launchers leave in the environment, and
  * the lists of ranks in specs. The host's name is the system's (os.h). */
-#ifndef GNOMON_RUN_RANK_H
-#define GNOMON_RUN_RANK_H
+#ifndef GNOMON_SPEC_RANK_H
+#define GNOMON_SPEC_RANK_H
 
 #include <stddef.h>
 #include <stdint.h>

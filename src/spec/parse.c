@@ -3,7 +3,7 @@
  * Called from control calls only. It knows the grammar and no words. Invariant:
  * every loop moves on through the text, whatever bytes it holds, and what was
  * wrong is complained of while all around it is kept. */
-#include "run/spec.h"
+#include "spec/spec.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /* The schedule: text to numbers, step to phase. Pure; called at parsing, and by
  * whoever moves the masks after a step. Invariant: parsed numbers are at most
  * SCHEDULE_MOST, so that no sum here overflows. */
-#include "run/schedule.h"
+#include "spec/schedule.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 #define SCHEDULE_MOST 1000000000000000000u /* three of them fit in 63 bits */
 

@@ -5,8 +5,8 @@
  * pattern `*` stands for any text and `?` for one code point; all else is
  * itself, so "[LightningModule]M.x" is a plain name. A pattern that begins with
  * '@' is for the category, any other for the name. Letters' case matters. */
-#ifndef GNOMON_RUN_FILTER_H
-#define GNOMON_RUN_FILTER_H
+#ifndef GNOMON_SPEC_FILTER_H
+#define GNOMON_SPEC_FILTER_H
 
 #include <stddef.h>
 

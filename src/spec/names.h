@@ -2,12 +2,12 @@
 /* The names of report files: Lightning's, for dir=, and patterns with %, for
  * file=. Both keep each part of a path within 255 bytes: a longer one is cut,
  * with a hash of all of it, so that different ones stay different. */
-#ifndef GNOMON_RUN_NAMES_H
-#define GNOMON_RUN_NAMES_H
+#ifndef GNOMON_SPEC_NAMES_H
+#define GNOMON_SPEC_NAMES_H
 
 #include <stdint.h>
 
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 /* Lightning's name for a report: "stage-filename-rank-action" and `extension`,
  * made fit for a file system. Parts that are NULL, or a rank below 0, are left

@@ -2,7 +2,7 @@
 /* File names of reports. Called when reports are written, from control calls
  * only. Invariants: a value never adds a directory to a path, two ranks of a
  * run never get one path, and no part of one is longer than NAME_MOST. */
-#include "run/names.h"
+#include "spec/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

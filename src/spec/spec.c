@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A spec as a value: built, taken apart, and printed. Called from control calls
  * only. Invariants: a spec owns every text in it, and what print writes is
- * parsed (spec_parse.c) to an equal spec. */
-#include "run/spec.h"
+ * parsed (parse.c) to an equal spec. */
+#include "spec/spec.h"
 
 #include <stdio.h>
 #include <string.h>

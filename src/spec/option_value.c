@@ -3,7 +3,7 @@
  * the locale, unlike libc's parsers. Invariant: a number that comes out is
  * exact, or cut below the sixth digit of a fraction; what does not fit is
  * refused. */
-#include "run/options.h"
+#include "spec/options.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * that are kept; the last active one closes the window. After `repeat` cycles
  * (0: no end) nothing more is recorded. skip_first_wait leaves out the wait of
  * the first cycle. */
-#ifndef GNOMON_RUN_SCHEDULE_H
-#define GNOMON_RUN_SCHEDULE_H
+#ifndef GNOMON_SPEC_SCHEDULE_H
+#define GNOMON_SPEC_SCHEDULE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,13 +3,13 @@
  * whole: rank and size, each a number, rank below size. Half a set is what
  * another launcher, or an outer one, left behind: it is passed over and said.
  * Pure but for the getenv it is given. */
-#include "run/rank.h"
+#include "spec/rank.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "gnomon/base.h"
-#include "run/suggest.h"
+#include "spec/suggest.h"
 
 typedef struct rank_set {
     const char *name;
