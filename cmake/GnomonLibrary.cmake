@@ -38,7 +38,7 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 # builds each node of a profile.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
-  "/src/(spec|record|profile|report|profilers|run)/"
+  "/src/(spec|record|profile|print|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|shown|utf8)\\.c$"
   "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
@@ -93,7 +93,7 @@ function(gnomon_compile target)
   gnomon_use_nvtx(${target})
   gnomon_set_warnings(${target})
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "/src/(profilers|report)/")
+    if(source MATCHES "/src/(profilers|print)/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calls}")
       if(source MATCHES "/nvtx_calls\\.c$") # NVTX's headers are much code

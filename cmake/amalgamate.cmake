@@ -11,7 +11,7 @@
 # names of their own throughout src/, so nothing is renamed here.
 cmake_minimum_required(VERSION 3.23)
 
-set(rooms platform spec profile mark record device report profilers run)
+set(rooms platform spec profile mark record device print profilers run)
 # What must hold for a header to be there.
 set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")

@@ -3,7 +3,7 @@
 #ifndef GNOMON_TESTS_TABLES_H
 #define GNOMON_TESTS_TABLES_H
 
-#include "report/functions.h"
+#include "print/functions.h"
 #include "test.h"
 
 /* The row of this name; NULL: there is none. */

@@ -2,7 +2,7 @@
 /* The lines after a report.
  * links: testing */
 #include "fake_profile.h"
-#include "report/footer.h"
+#include "print/footer.h"
 #include "test.h"
 
 /* One stage of 10.1 s; `count` executions of one region, `open` open scopes. */

@@ -5,7 +5,7 @@
 
 #include "fake_profile.h"
 #include "marks.h"
-#include "report/prof.h"
+#include "print/prof.h"
 #include "tables.h"
 
 /* The profile so far, and its tables; one at a time. */

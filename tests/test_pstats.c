@@ -3,8 +3,8 @@
  * links: testing */
 #include "test.h"
 
-#include "report/pstats.h"
-#include "report/python.h"
+#include "print/pstats.h"
+#include "print/python.h"
 
 TEST(sort_keys)
 {

@@ -18,7 +18,7 @@
 #include "cli/tables.h"
 #include "cli/text.h"
 #include "platform/error.h"
-#include "report/pstats.h"
+#include "print/pstats.h"
 #include "spec/suggest.h"
 
 enum report_kind {

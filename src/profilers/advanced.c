@@ -5,8 +5,8 @@
  * on being measured while others run inside it, on every thread.
  *
  * A pure function from a profile of one stage to text and files; all of it is
- * src/report's. All memory is taken before the first byte is written, so that a
- * report comes whole or not at all. Compiled with src/report and -shared it is a
+ * src/print's. All memory is taken before the first byte is written, so that a
+ * report comes whole or not at all. Compiled with src/print and -shared it is a
  * plugin that prints the same bytes.
  */
 #include <stdbool.h>
@@ -17,11 +17,11 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
-#include "report/advanced.h"
-#include "report/functions.h"
-#include "report/prof.h"
-#include "report/pstats.h"
-#include "report/python.h"
+#include "print/advanced.h"
+#include "print/functions.h"
+#include "print/prof.h"
+#include "print/pstats.h"
+#include "print/python.h"
 
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 

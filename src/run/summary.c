@@ -10,7 +10,7 @@
 #include "mark/sink.h"
 #include "platform/error.h"
 #include "platform/os.h"
-#include "report/footer.h"
+#include "print/footer.h"
 #include "run/run.h"
 
 #define DEVICE_WAIT_NS 1000000000

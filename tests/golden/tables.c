@@ -10,11 +10,11 @@
 
 #include "gnomon/profiler.h"
 #include "platform/clock.h"
-#include "report/advanced.h"
-#include "report/functions.h"
-#include "report/prof.h"
-#include "report/pstats.h"
-#include "report/python.h"
+#include "print/advanced.h"
+#include "print/functions.h"
+#include "print/prof.h"
+#include "print/pstats.h"
+#include "print/python.h"
 
 #define TABLES_ZERO_NS 1000u
 #define TABLES_MOST_SORT 16

@@ -4,8 +4,8 @@
 # check.sh calls ROOT NM OBJECTS
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
-#            headers; src/report and src/profilers, which plugins are made of,
-#            themselves, src/report and public headers only; src/inject, beside
+#            headers; src/print and src/profilers, which plugins are made of,
+#            themselves, src/print and public headers only; src/inject, beside
 #            the library, itself, platform and public headers only
 #   calls    what an object of the library or the program needs of another one lies in
 #            its own room or to its left: the same order, as the linker sees it. The
@@ -23,7 +23,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec profile mark record device report profilers run offline cli inject"
+rooms="platform spec profile mark record device print profilers run offline cli inject"
 
 check_rooms() {
     for file in src/*/*.[ch]; do
@@ -35,7 +35,7 @@ check_rooms() {
             [ "$left" != "$room" ] || break
         done
         case $room in
-        report | profilers) allowed=report ;;
+        print | profilers) allowed=print ;;
         inject) allowed=platform ;;
         esac
         case " $rooms " in
@@ -140,11 +140,11 @@ fi
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 cd "$root"
-mkdir -p src/mark src/run src/report src/profilers src/inject src/attic include tests examples \
+mkdir -p src/mark src/run src/print src/profilers src/inject src/attic include tests examples \
     bench cmake bindings
 echo '#include "run/run.h"' > src/mark/up.c
 echo '#include "mark/tree.h"' > src/profilers/private.c
-echo '#include "platform/os.h"' > src/report/private.c
+echo '#include "platform/os.h"' > src/print/private.c
 echo '#include "mark/tree.h"' > src/inject/private.c
 echo '  #  include "nowhere.h"' > src/run/lost.c
 echo '#include <gnomon.h>' > src/run/brackets.c

@@ -4,7 +4,7 @@
  * and strtod are exact, but their decimal point is the host's locale's: it is
  * never copied, and put in where a text is read.
  */
-#include "report/python.h"
+#include "print/python.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * memory. Ranges, marks and what stands below them are left out, as are numbers
  * that lead nowhere.
  */
-#include "report/calls.h"
+#include "print/calls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * the end; each piece here brings the one that stands before it. Called by
  * profilers/advanced.c; pure.
  */
-#include "report/advanced.h"
+#include "print/advanced.h"
 
 #include <inttypes.h>
 #include <string.h>

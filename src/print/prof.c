@@ -8,7 +8,7 @@
  * Every number is little-endian whatever the machine. A text that is not UTF-8
  * would make the file unreadable, so bytes that are none become U+FFFD.
  */
-#include "report/prof.h"
+#include "print/prof.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The lines after a report: why it has no rows, what gnomon itself cost, and
  * what went wrong. Each begins with "gnomon: "; nothing to say is no line. */
-#ifndef GNOMON_REPORT_FOOTER_H
-#define GNOMON_REPORT_FOOTER_H
+#ifndef GNOMON_PRINT_FOOTER_H
+#define GNOMON_PRINT_FOOTER_H
 
 #include "gnomon/profiler.h"
 

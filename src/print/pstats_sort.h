@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The rows of a table as pstats has them in mind, and their order. */
-#ifndef GNOMON_REPORT_PSTATS_SORT_H
-#define GNOMON_REPORT_PSTATS_SORT_H
+#ifndef GNOMON_PRINT_PSTATS_SORT_H
+#define GNOMON_PRINT_PSTATS_SORT_H
 
-#include "report/pstats.h"
+#include "print/pstats.h"
 
 /* Times in seconds, added up as pstats does: the same rounding. */
 typedef struct gnomon__pstats_row {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The text of Lightning's AdvancedProfiler around the tables of its actions. */
-#ifndef GNOMON_REPORT_ADVANCED_H
-#define GNOMON_REPORT_ADVANCED_H
+#ifndef GNOMON_PRINT_ADVANCED_H
+#define GNOMON_PRINT_ADVANCED_H
 
-#include "report/pstats.h"
+#include "print/pstats.h"
 
 /* The title; "" is no stage. Without actions it is all, and ends without a line
  * feed. */

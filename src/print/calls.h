@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A profile made ready for tables of functions: paths with their children, and
  * which regions, and which steps from region to region, are one row or edge. */
-#ifndef GNOMON_REPORT_CALLS_H
-#define GNOMON_REPORT_CALLS_H
+#ifndef GNOMON_PRINT_CALLS_H
+#define GNOMON_PRINT_CALLS_H
 
 #include <stdbool.h>
 
-#include "report/functions.h"
+#include "print/functions.h"
 
 /* Numbers from 1 as in the profile; 0 is none. */
 typedef struct gnomon__calls_node {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Numbers as Python writes and reads them, whatever the host's locale. */
-#ifndef GNOMON_REPORT_PYTHON_H
-#define GNOMON_REPORT_PYTHON_H
+#ifndef GNOMON_PRINT_PYTHON_H
+#define GNOMON_PRINT_PYTHON_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,15 +8,15 @@
  * are added up in its order, so that no last digit differs. Writers do nothing
  * after an error, so only the last call's code counts.
  */
-#include "report/pstats.h"
+#include "print/pstats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/pstats_sort.h"
-#include "report/python.h"
+#include "print/pstats_sort.h"
+#include "print/python.h"
 
 struct gnomon__pstats {
     gnomon__pstats_row *rows;

@@ -8,8 +8,8 @@
  * are on no thread's stack.
  *
  * Uses public headers and libc only, so that plugins can bring it along. */
-#ifndef GNOMON_REPORT_FUNCTIONS_H
-#define GNOMON_REPORT_FUNCTIONS_H
+#ifndef GNOMON_PRINT_FUNCTIONS_H
+#define GNOMON_PRINT_FUNCTIONS_H
 
 #include "gnomon/profile.h"
 

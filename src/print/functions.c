@@ -13,7 +13,7 @@
  * Invariant between tables: whatever the walk counts is back at zero, and no row
  * or edge has a place; so a table costs what its own paths cost.
  */
-#include "report/calls.h"
+#include "print/calls.h"
 
 #include <string.h>
 

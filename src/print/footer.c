@@ -5,7 +5,7 @@
  * its arguments; numbers are formatted from integers, as the decimal point of
  * printf is the host's locale's.
  */
-#include "report/footer.h"
+#include "print/footer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

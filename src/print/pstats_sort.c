@@ -5,7 +5,7 @@
  * that sorting is stable. Texts are compared byte by byte, which in UTF-8 is
  * Python's order of code points.
  */
-#include "report/pstats_sort.h"
+#include "print/pstats_sort.h"
 
 #include <inttypes.h>
 #include <stdio.h>

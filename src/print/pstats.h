@@ -4,11 +4,11 @@
  * pstats is not here: regular expressions as restrictions, which are Python's
  * own. And one defect: of callers that stripping makes equal it keeps the last
  * one's numbers, where these are their sum. */
-#ifndef GNOMON_REPORT_PSTATS_H
-#define GNOMON_REPORT_PSTATS_H
+#ifndef GNOMON_PRINT_PSTATS_H
+#define GNOMON_PRINT_PSTATS_H
 
 #include "gnomon/profiler.h"
-#include "report/functions.h"
+#include "print/functions.h"
 
 enum gnomon__pstats_view {
     GNOMON__PSTATS_STATS = 0,
