@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The program `gnomon`, and gnomon_cli, what it is made of (src/cli) but for its
-# main: for tests, too. It uses what the library hides, so whoever links to it
+# The program `gnomon`, and gnomon_cli, what it is made of but for its main: for
+# tests, too. It uses what the library hides, so whoever links to it
 # names a static gnomon behind it.
 option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
 option(GNOMON_JSON "Read profiles in JSON, with jansson if it is there" ON)
@@ -29,8 +29,11 @@ else()
   message(STATUS "jansson: switched off: no JSON will be read")
 endif()
 
-file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c"
-  "${PROJECT_SOURCE_DIR}/src/offline/*.c")
+set(cli_sources)
+foreach(room command merge diff report cli)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
+  list(APPEND cli_sources ${files})
+endforeach()
 # Without jansson json_read.c is there, and says so.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 if(GNOMON_WITH_JANSSON)

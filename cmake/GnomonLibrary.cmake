@@ -9,13 +9,12 @@ find_package(Threads REQUIRED)
 set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 
 # Each room of src/ is globbed: a new file needs no registration. The program's,
-# src/offline, src/cli and what reads JSON, are no part of the library
-# (GnomonCli.cmake), nor is src/inject, what other programs load
-# (GnomonInject.cmake).
+# and what reads JSON, are no part of the library (GnomonCli.cmake), nor is
+# src/inject, what other programs load (GnomonInject.cmake).
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
   list(FILTER sources EXCLUDE REGEX
-    "/src/(offline/|cli/|inject/|profile/json_(read|struct|value)\\.c$)")
+    "/src/((command|merge|diff|report|cli|inject)/|profile/json_[rsv][^/]*$)")
   list(SORT sources)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()

@@ -4,7 +4,7 @@
 #define GNOMON_TESTS_MERGING_H
 
 #include "bytes.h"
-#include "offline/merge.h"
+#include "merge/merge.h"
 #include "profile/file_write.h"
 
 static int merging_read(void *context, uint64_t at, void *to, size_t size)

@@ -9,8 +9,8 @@
 
 #include <poll.h>
 
-#include "cli/command.h"
-#include "cli/progress.h"
+#include "cli/commands.h"
+#include "command/progress.h"
 #include "whole.h"
 
 /* ---- Words and exit codes ------------------------------------------------------ */

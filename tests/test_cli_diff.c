@@ -5,7 +5,7 @@
  * timeout: 120 */
 #include "program.h"
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "sides.h"
 
 /* A file of a life in which `step` took these ns, and `load` half of it. */

@@ -10,7 +10,7 @@
 #include <getopt.h>
 #include <sys/resource.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"

@@ -4,9 +4,9 @@
  * needs: cli */
 #include <math.h>
 
-#include "cli/changes.h"
-#include "cli/compare.h"
-#include "cli/student.h"
+#include "diff/changes.h"
+#include "diff/compare.h"
+#include "diff/student.h"
 #include "fake_profile.h"
 #include "platform/memory.h"
 #include "sides.h"

@@ -4,9 +4,9 @@
  * needs: cli */
 #include <math.h>
 
-#include "cli/rows.h"
+#include "report/rows.h"
 #include "platform/memory.h"
-#include "offline/diff.h"
+#include "diff/diff.h"
 #include "sides.h"
 #include "whole.h"
 

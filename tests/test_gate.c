@@ -6,8 +6,8 @@
  * timeout: 300 */
 #include <math.h>
 
-#include "cli/command.h"
-#include "cli/gate.h"
+#include "command/command.h"
+#include "diff/gate.h"
 #include "sanitizer.h"
 #include "sides.h"
 

@@ -12,7 +12,7 @@
 
 #include "../bench.h"
 #include "gnomon/profile.h"
-#include "offline/merge.h"
+#include "merge/merge.h"
 #include "profile/file_write.h"
 
 #define NODES 1000u /* of a rank */

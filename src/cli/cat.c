@@ -4,10 +4,10 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/inputs.h"
-#include "cli/output.h"
-#include "cli/save.h"
+#include "command/command.h"
+#include "command/inputs.h"
+#include "command/output.h"
+#include "command/save.h"
 #include "platform/error.h"
 
 enum { CAT_OUTPUT };

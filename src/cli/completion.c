@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 
 static int completion_run(int argc, char **argv);
 static void bash_all(void);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/inputs.h"
+#include "command/inputs.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "spec/spec.h"

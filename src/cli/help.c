@@ -2,21 +2,13 @@
 /* --help, and the command `help`. All is printed from the table; nothing is
  * wrapped, so lines there are kept short. */
 #include "cli/help.h"
+#include "cli/commands.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cli/output.h"
-
-void gnomon__help_option(char *text, int size, const gnomon__cli_option *o)
-{
-    char letter[8] = "";
-    if (o->letter)
-        snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(text, (size_t)size, "%s--%s%s%s", letter, o->name,
-             o->value ? " " : "", o->value ? o->value : "");
-}
+#include "command/output.h"
+#include "command/usage.h"
 
 void gnomon__help_all(void)
 {
@@ -34,29 +26,6 @@ void gnomon__help_all(void)
            "%sexit status:%s 0 done, 1 wrong words, 2 a file could not be read "
            "or\nwritten, 3 nothing to report, 4 a gate failed\n",
            bold, plain);
-}
-
-void gnomon__help_command(const gnomon__command *c)
-{
-    const char *bold = gnomon__cli_bold(stdout),
-               *plain = gnomon__cli_plain(stdout);
-    char text[64];
-    int width = 6;
-    printf("%susage:%s gnomon %s%s%s%s\n\n%s.\n", bold, plain, c->name,
-           c->options ? " [OPTION...]" : "", *c->operands ? " " : "",
-           c->operands, c->about);
-    if (c->more)
-        printf("\n%s\n", c->more);
-    printf("\n%soptions:%s\n", bold, plain);
-    for (int i = 0; c->options && c->options[i].name; i++) {
-        gnomon__help_option(text, sizeof text, &c->options[i]);
-        width = (int)strlen(text) > width ? (int)strlen(text) : width;
-    }
-    for (int i = 0; c->options && c->options[i].name; i++) {
-        gnomon__help_option(text, sizeof text, &c->options[i]);
-        printf("  %-*s  %s\n", width, text, c->options[i].help);
-    }
-    printf("  %-*s  %s\n", width, "--help", "this");
 }
 
 /* ---- The command ------------------------------------------------------------ */

@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/gather.h"
-#include "cli/inputs.h"
-#include "cli/notes.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/text.h"
+#include "command/command.h"
+#include "merge/gather.h"
+#include "command/inputs.h"
+#include "command/notes.h"
+#include "command/output.h"
+#include "command/progress.h"
+#include "command/text.h"
 #include "platform/error.h"
 
 #define FEW_RUNS 4 /* of one file: all that is known of them */

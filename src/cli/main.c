@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/output.h"
+#include "command/output.h"
 #include "gnomon/version.h"
 #include "platform/error.h"
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "cli/help.h"
+#include "cli/commands.h"
+#include "command/usage.h"
 #include "gnomon/version.h"
 
 /* Dashes that may be copied. */

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "cli/found.h"
 #include "cli/injected.h"
 #include "platform/error.h"

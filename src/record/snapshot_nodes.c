@@ -6,7 +6,7 @@
  * and without times: there is one for each path.
  *
  * Nodes of a thread stand in the order in which they were first entered, as after
- * a merge: offline/order.c says how that is known. Paths are older than stages, so
+ * a merge: merge/order.c says how that is known. Paths are older than stages, so
  * their numbers do not tell it. */
 #include "record/snapshot_parts.h"
 

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "fuzz_bless.h"
-#include "offline/merge.h"
+#include "merge/merge.h"
 #include "platform/memory.h"
 #include "profile/file_write.h"
 

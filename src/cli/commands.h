@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The one list of commands. */
+#ifndef GNOMON_CLI_COMMANDS_H
+#define GNOMON_CLI_COMMANDS_H
+
+#include "command/command.h"
+
+/* All of them, in the order of help; NULL at the end. */
+extern const gnomon__command *const gnomon__commands[];
+
+/* NULL: there is none, and one line has said so, with what may be meant. */
+const gnomon__command *gnomon__command_find(const char *name);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* How the words of a command are read: getopt_long's rules, our lines. Nothing here
+ * knows a command but by its table. */
+#include "command/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/usage.h"
+#include "platform/error.h"
+#include "spec/suggest.h"
+
+/* ---- Words ---------------------------------------------------------------- */
+
+int gnomon__cli_word(const char *word, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        if (gnomon__same_word(word, words[i]))
+            return i;
+    return -1;
+}
+
+/* "unknown WHAT 'WORD': did you mean 'BEST'?", or the list where nothing is
+ * near. */
+static int say_unknown(const char *what, const gnomon__suggestion *s,
+                       const char *known)
+{
+    if (s->best)
+        gnomon__log("unknown %s '%s': did you mean '%s'?", what, s->word,
+                    s->best);
+    else
+        gnomon__log("unknown %s '%s': there are%s", what, s->word, known);
+    return GNOMON__EXIT_USAGE;
+}
+
+static void append_word(char *list, size_t size, const char *word)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s %s", used ? "," : "", word);
+}
+
+int gnomon__cli_no_word(const char *what, const char *word,
+                        const char *const *words)
+{
+    char known[512] = "";
+    gnomon__suggestion s = gnomon__suggest(word);
+    for (int i = 0; words[i]; i++) {
+        gnomon__suggest_offer(&s, words[i]);
+        append_word(known, sizeof known, words[i]);
+    }
+    return say_unknown(what, &s, known);
+}
+
+int gnomon__cli_number(const char *text, unsigned long long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+/* ---- Options -------------------------------------------------------------- */
+
+#define MOST_OPTIONS 24
+#define FIRST_VALUE 256 /* of getopt: option 0; below are letters */
+#define HELP_VALUE (FIRST_VALUE + MOST_OPTIONS)
+
+static int option_count(const gnomon__command *c)
+{
+    int n = 0;
+    while (c->options && c->options[n].name && n < MOST_OPTIONS)
+        n++;
+    return n;
+}
+
+static int wrong_option(const gnomon__command *c, const char *word, int letter)
+{
+    char shown[128], known[512] = "", best[128];
+    gnomon__suggestion s;
+    if (letter)
+        snprintf(shown, sizeof shown, "-%c", letter);
+    else
+        snprintf(shown, sizeof shown, "--%.*s", (int)strcspn(word + 2, "="),
+                 word + 2);
+    s = gnomon__suggest(letter ? shown : shown + 2);
+    for (int i = 0; i < option_count(c); i++) {
+        gnomon__suggest_offer(&s, c->options[i].name);
+        snprintf(best, sizeof best, "--%s", c->options[i].name);
+        append_word(known, sizeof known, best);
+    }
+    append_word(known, sizeof known, "--help");
+    if (s.best) {
+        snprintf(best, sizeof best, "--%s", s.best);
+        s.best = best;
+    }
+    s.word = shown;
+    say_unknown("option", &s, known);
+    return GNOMON__CLI_WRONG;
+}
+
+/* The option that getopt's value stands for; NULL: --help. */
+static const gnomon__cli_option *option_at(const gnomon__command *c, int value)
+{
+    for (int i = 0; i < option_count(c); i++)
+        if (value == FIRST_VALUE + i ||
+            (value < FIRST_VALUE && value == c->options[i].letter))
+            return &c->options[i];
+    return NULL;
+}
+
+static int missing_value(const gnomon__command *c, int value)
+{
+    const gnomon__cli_option *o = option_at(c, value);
+    if (o)
+        gnomon__log("--%s needs %s", o->name, o->value);
+    return GNOMON__CLI_WRONG;
+}
+
+static int needless_value(const gnomon__command *c, int value)
+{
+    const gnomon__cli_option *o = option_at(c, value);
+    gnomon__log("--%s takes no value", o ? o->name : "help");
+    return GNOMON__CLI_WRONG;
+}
+
+int gnomon__cli_next(const gnomon__command *c, int argc, char **argv)
+{
+    struct option longs[MOST_OPTIONS + 2] = {{0}};
+    char shorts[2 * MOST_OPTIONS + 4] = ":h";
+    char *letter = shorts + 2;
+    int n = option_count(c), value, number;
+    if (c->operands_follow)
+        letter = shorts + sprintf(shorts, "+:h");
+    for (int i = 0; i < n; i++) {
+        const gnomon__cli_option *o = &c->options[i];
+        longs[i] =
+            (struct option){o->name, o->value != NULL, NULL, FIRST_VALUE + i};
+        if (o->letter) {
+            *letter++ = o->letter;
+            if (o->value)
+                *letter++ = ':';
+        }
+    }
+    longs[n] = (struct option){"help", 0, NULL, HELP_VALUE};
+    opterr = 0;
+    value = getopt_long(argc, argv, shorts, longs, NULL);
+    if (value == -1)
+        return GNOMON__CLI_END;
+    if (value == HELP_VALUE || value == 'h') {
+        gnomon__help_command(c);
+        return GNOMON__CLI_HELPED;
+    }
+    if (value == ':')
+        return missing_value(c, optopt);
+    if (value == '?')
+        return optopt >= FIRST_VALUE
+                   ? needless_value(c, optopt)
+                   : wrong_option(c, argv[optind - 1], optopt);
+    number = (int)(option_at(c, value) - c->options);
+    if (c->options[number].words &&
+        gnomon__cli_word(optarg, c->options[number].words) < 0) {
+        char what[64];
+        snprintf(what, sizeof what, "word for --%s", c->options[number].name);
+        gnomon__cli_no_word(what, optarg, c->options[number].words);
+        return GNOMON__CLI_WRONG;
+    }
+    return number;
+}
+
+int gnomon__cli_over(int option)
+{
+    return option == GNOMON__CLI_WRONG ? GNOMON__EXIT_USAGE : GNOMON__EXIT_OK;
+}
+
+int gnomon__cli_usage(const gnomon__command *c, const char *what)
+{
+    gnomon__log("%s: %s; gnomon %s --help says more", c->name, what, c->name);
+    return GNOMON__EXIT_USAGE;
+}
+
+int gnomon__cli_worse(int a, int b)
+{
+    static const int weights[] = {[GNOMON__EXIT_OK] = 0,
+                                  [GNOMON__EXIT_NOTHING] = 1,
+                                  [GNOMON__EXIT_GATE] = 2,
+                                  [GNOMON__EXIT_UNREADABLE] = 3,
+                                  [GNOMON__EXIT_USAGE] = 4};
+    return weights[a] >= weights[b] ? a : b;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a command of the program `gnomon` is: a table, from which help, the man
+ * page, completions and "did you mean" are all made. A command is its file, which
+ * ends in a constant of this type, and two lines in cli/commands.c. */
+#ifndef GNOMON_COMMAND_COMMAND_H
+#define GNOMON_COMMAND_COMMAND_H
+
+/* What the program ends with; of several the first of 1, 2, 4, 3, 0. */
+enum gnomon__exit {
+    GNOMON__EXIT_OK = 0,
+    GNOMON__EXIT_USAGE = 1,      /* words that mean nothing */
+    GNOMON__EXIT_UNREADABLE = 2, /* a file not read, or output not written */
+    GNOMON__EXIT_NOTHING = 3,    /* nothing to report */
+    GNOMON__EXIT_GATE = 4        /* a gate of diff failed */
+};
+
+/* What the value of an option is, for completions. */
+enum gnomon__value_kind { GNOMON__VALUE_TEXT = 0, GNOMON__VALUE_FILE = 1 };
+
+/* Tables of options end with a NULL name. As shells and roff read them, no text
+ * of a command has a quote or a backslash, or a line that begins with a point. */
+typedef struct gnomon__cli_option {
+    const char *name;  /* "limit" is --limit */
+    char letter;       /* of -o; 0: none */
+    char kind;         /* gnomon__value_kind */
+    const char *value; /* what help calls it, "N"; NULL: takes none */
+    const char *const
+        *words;       /* all values it knows, NULL at the end; or NULL */
+    const char *help; /* one line */
+} gnomon__cli_option;
+
+typedef struct gnomon__command {
+    const char *name;
+    const char *operands; /* "FILE..."; "" where it takes none */
+    const char *about;    /* one line, without a point */
+    const char *more;     /* paragraphs for help and man, lines of at most 78
+                             columns; NULL: none */
+    const gnomon__cli_option *options; /* or NULL */
+    /* argv[0] is the command's name. Returns a gnomon__exit; `run` returns its
+     * program's. */
+    int (*run)(int argc, char **argv);
+    int operands_follow; /* options end at the first word that is none */
+    int takes_files;     /* operands are files, for completions */
+} gnomon__command;
+
+/* ---- Words of the command line ------------------------------------------- */
+
+enum {
+    GNOMON__CLI_END = -1,    /* the operands begin at argv[optind] */
+    GNOMON__CLI_HELPED = -2, /* --help was there and is done */
+    GNOMON__CLI_WRONG = -3   /* one line has said what */
+};
+
+/* The next option of a command: its place in command->options, its value in
+ * `optarg`; or one of the above. A value that is none of its words is wrong.
+ *
+ *     while ((option = gnomon__cli_next(&c, argc, argv)) >= 0)
+ *         ...
+ *     if (option != GNOMON__CLI_END)
+ *         return gnomon__cli_over(option);                                */
+int gnomon__cli_next(const gnomon__command *command, int argc, char **argv);
+int gnomon__cli_over(int option);
+
+/* A line for words that are missing or too many, and where help is. Returns
+ * GNOMON__EXIT_USAGE. */
+int gnomon__cli_usage(const gnomon__command *command, const char *what);
+
+/* Says that `word` is no `what` ("--sort"), with what may be meant of `words`,
+ * which NULL ends. Returns GNOMON__EXIT_USAGE. */
+int gnomon__cli_no_word(const char *what, const char *word,
+                        const char *const *words);
+
+/* Its place among the words, or -1. */
+int gnomon__cli_word(const char *word, const char *const *words);
+
+/* A number from 0, all of the text. 0: it is not. */
+int gnomon__cli_number(const char *text, unsigned long long *number);
+
+/* The worse of two: see gnomon__exit. */
+int gnomon__cli_worse(int a, int b);
+
+#endif

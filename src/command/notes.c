@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Notes on a file, to standard error: reports keep their bytes. */
+#include "command/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gnomon.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+/* What gnomon_health counts has words of its own; the rest says its kind. */
+const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
+{
+    static const struct {
+        const char *kind, *words;
+    } known[] = {
+#define KNOWN(field, words) {#field, words},
+        GNOMON_HEALTH(KNOWN)
+#undef KNOWN
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].kind, l->kind) == 0) {
+            snprintf(text, size, "%" PRIu64 " %s", l->count, known[i].words);
+            return text;
+        }
+    }
+    snprintf(text, size, "%s%.200s: %" PRIu64,
+             l->run ? "" : "damaged: ", l->kind, l->count);
+    return text;
+}
+
+static gnomon_loss_info *noted_loss(gnomon__cli_notes *n,
+                                    const gnomon_loss_info *l)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (!n->losses[i].run == !l->run &&
+            strcmp(n->losses[i].kind, l->kind) == 0)
+            return &n->losses[i];
+    if (n->count == n->room) {
+        size_t room = n->room ? 2 * n->room : 8;
+        gnomon_loss_info *losses =
+            gnomon__realloc(n->losses, room * sizeof *losses);
+        if (!losses)
+            return NULL;
+        n->losses = losses;
+        n->room = room;
+    }
+    gnomon_loss_info *to = &n->losses[n->count];
+    *to = (gnomon_loss_info){.run = l->run};
+    to->kind = gnomon__strdup(l->kind);
+    return to->kind ? &n->losses[n->count++] : NULL;
+}
+
+int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *p)
+{
+    gnomon_node_info node;
+    gnomon_loss_info loss;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
+        if (gnomon_profile_node(p, i, &node) == GNOMON_OK)
+            n->open += node.open;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
+        gnomon_profile_loss(p, i, &loss);
+        gnomon_loss_info *to = noted_loss(n, &loss);
+        if (!to)
+            return gnomon__fail(GNOMON_ENOMEM, "no memory for notes");
+        to->count += loss.count;
+    }
+    return GNOMON_OK;
+}
+
+void gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path)
+{
+    char text[320];
+    for (size_t i = 0; i < n->count; i++)
+        gnomon__log("%s: %s", path,
+                    gnomon__cli_loss(text, sizeof text, &n->losses[i]));
+    if (n->open)
+        gnomon__log("%s: %" PRIu64 " scope%s open", path, n->open,
+                    n->open == 1 ? " was" : "s were");
+}
+
+void gnomon__cli_notes_free(gnomon__cli_notes *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        gnomon__free((void *)(size_t)n->losses[i].kind);
+    gnomon__free(n->losses);
+    *n = (gnomon__cli_notes){0};
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What must be known of a file beside its report. */
+#ifndef GNOMON_COMMAND_NOTES_H
+#define GNOMON_COMMAND_NOTES_H
+
+#include "gnomon/profile.h"
+
+/* What was lost in one or many runs, and how many scopes were open. Zeroes are an
+ * empty one. */
+typedef struct gnomon__cli_notes {
+    uint64_t open;
+    gnomon_loss_info *losses; /* by kind; each kind is a copy */
+    size_t count, room;
+} gnomon__cli_notes;
+
+/* GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *profile);
+
+/* Lines on standard error. */
+void gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path);
+void gnomon__cli_notes_free(gnomon__cli_notes *n);
+
+/* A loss as a sentence; returns text. */
+const char *gnomon__cli_loss(char *text, size_t size,
+                             const gnomon_loss_info *loss);
+
+#endif

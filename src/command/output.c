@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Standard output. A reader that went away (`| head`) ends the program quietly:
+ * by SIGPIPE, or, where that is ignored, as if by it. */
+#include "command/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "platform/error.h"
+#include "platform/shown.h"
+
+/* As a shell reports a death by SIGPIPE. */
+#define STATUS_OF_SIGPIPE (128 + SIGPIPE)
+
+/* errno of the first failure; stdio keeps only that there was one. */
+static int output_errno;
+
+/* What standard output ends in, as far as a format tells. */
+static char output_last = '\n';
+
+static int output_code(FILE *to, int failed)
+{
+    if (!failed)
+        return ferror(to) ? GNOMON_EIO : GNOMON_OK;
+    if (to == stdout && errno == EPIPE)
+        exit(STATUS_OF_SIGPIPE);
+    if (!output_errno)
+        output_errno = errno;
+    return GNOMON_EIO;
+}
+
+static int output_write(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    FILE *to = w->context;
+    if (ferror(to))
+        return GNOMON_EIO;
+    if (to == stdout && size)
+        output_last = ((const char *)bytes)[size - 1];
+    return output_code(to, fwrite(bytes, 1, size, to) != size);
+}
+
+static int output_print(const gnomon_writer *w, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+
+static int output_print(const gnomon_writer *w, const char *format, ...)
+{
+    FILE *to = w->context;
+    va_list arguments;
+    int n;
+    if (ferror(to))
+        return GNOMON_EIO;
+    if (to == stdout && *format)
+        output_last = format[strlen(format) - 1];
+    va_start(arguments, format);
+    n = vfprintf(to, format, arguments);
+    va_end(arguments);
+    return output_code(to, n < 0);
+}
+
+/* Kept until the program ends; a name without memory is left out. */
+static const char *output_shown(const gnomon_writer *w, const char *name)
+{
+    static gnomon__shown *names;
+    const char *shown = gnomon__shown_name(&names, name);
+    (void)w;
+    return shown ? shown : "";
+}
+
+gnomon_writer gnomon__cli_writer(FILE *to)
+{
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell */
+    return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
+                           .write = output_write,
+                           .print = output_print,
+                           .shown = output_shown,
+                           .context = to};
+}
+
+void gnomon__cli_end_line(void)
+{
+    gnomon_writer out = gnomon__cli_writer(stdout);
+    if (output_last != '\n')
+        out.write(&out, "\n", 1);
+}
+
+int gnomon__cli_flush(void)
+{
+    int failed = ferror(stdout);
+    if (fflush(stdout) != 0)
+        failed = output_code(stdout, 1);
+    if (!failed)
+        return GNOMON__EXIT_OK;
+    gnomon__log("standard output: %s",
+                output_errno ? strerror(output_errno) : "cannot be written");
+    return GNOMON__EXIT_UNREADABLE;
+}
+
+static int output_has_colour(FILE *to)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(to)) && !(none && *none) && term && *term &&
+           strcmp(term, "dumb") != 0;
+}
+
+const char *gnomon__cli_bold(FILE *to)
+{
+    return output_has_colour(to) ? "\033[1m" : "";
+}
+
+const char *gnomon__cli_plain(FILE *to)
+{
+    return output_has_colour(to) ? "\033[0m" : "";
+}

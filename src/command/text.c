@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Text of the program's own reports. What comes out of a file never reaches a
+ * terminal as control characters. */
+#include "command/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/json.h"
+#include "platform/memory.h"
+#include "platform/shown.h"
+
+const char *gnomon__cli_duration(char text[24], uint64_t ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double value = (double)ns;
+    int unit = 0;
+    while (value >= 999.95 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    if (!unit)
+        snprintf(text, 24, "%d ns", (int)ns);
+    else
+        snprintf(text, 24, "%.*f %s",
+                 value < 9.9995   ? 3
+                 : value < 99.995 ? 2
+                 : value < 999.95 ? 1
+                                  : 0,
+                 value, units[unit]);
+    return text;
+}
+
+const char *gnomon__cli_when(char text[32], uint64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / 1000000000u);
+    struct tm parts;
+    if (!unix_ns || !gmtime_r(&seconds, &parts) ||
+        !strftime(text, 32, "%Y-%m-%d %H:%M:%S UTC", &parts))
+        strcpy(text, "-");
+    return text;
+}
+
+/* Writes it, where there is a writer, and returns its code points. */
+static size_t put_shown(const gnomon_writer *out, const char *text)
+{
+    gnomon__text rest = {text, strlen(text)};
+    size_t n = 0;
+    char escape[8];
+    while (rest.length) {
+        gnomon__text piece = gnomon__shown_next(&rest, "", escape);
+        n += gnomon__utf8_count(piece.at, piece.length);
+        if (out)
+            out->write(out, piece.at, piece.length);
+    }
+    return n;
+}
+
+size_t gnomon__cli_width(const char *text)
+{
+    return put_shown(NULL, text);
+}
+
+void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width)
+{
+    for (size_t n = put_shown(out, text); n < width; n++)
+        out->write(out, " ", 1);
+}
+
+void gnomon__cli_put_json(const gnomon_writer *out, const char *text)
+{
+    char few[256];
+    size_t n = strlen(text);
+    size_t size = gnomon__json_quote(text, n, few, sizeof few) + 1;
+    char *all = size > sizeof few ? gnomon__alloc(size) : NULL;
+    if (all)
+        gnomon__json_quote(text, n, all, size);
+    /* Without memory a name is cut, and its quote closed. */
+    if (!all && size > sizeof few)
+        out->print(out, "%s\"", few);
+    else
+        out->write(out, all ? all : few, size - 1);
+    gnomon__free(all);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What changed from A to B, as text. */
+#ifndef GNOMON_DIFF_CHANGES_H
+#define GNOMON_DIFF_CHANGES_H
+
+#include "gnomon/profile.h"
+
+/* A row. NAN: not there, or nothing can be said. */
+typedef struct gnomon__changes_line {
+    const char *name;
+    double calls[2];   /* of A and B */
+    double values[2];  /* ns, or calls */
+    double relative;   /* of B to A; INFINITY: A is 0 */
+    double low, high;  /* likewise */
+    double confidence; /* 0 .. 1 */
+    double total_ns[2];
+    double key; /* by which it is ordered, descending; set when printed */
+} gnomon__changes_line;
+
+enum gnomon__changes_sort {
+    GNOMON__CHANGES_TOTAL, /* by how far the totals are apart */
+    GNOMON__CHANGES_CHANGE,
+    GNOMON__CHANGES_CONFIDENCE,
+    GNOMON__CHANGES_NAME
+};
+
+/* By gnomon__changes_sort, then NULL. */
+extern const char *const gnomon__changes_words[];
+
+typedef struct gnomon__changes {
+    const char *stage;           /* "": of none */
+    const char *metric;          /* "mean" */
+    int is_count;                /* its values are no durations */
+    gnomon__changes_line *lines; /* put in order */
+    size_t count;
+    size_t limit;      /* so many lines are printed at most; 0: all */
+    double confidence; /* with which they lie between low and high */
+    enum gnomon__changes_sort sort;
+} gnomon__changes;
+
+/* Sorts and prints a table. GNOMON_ENOMEM, and nothing is printed, or the
+ * writer's code. */
+int gnomon__changes_print(const gnomon__changes *changes,
+                          const gnomon_writer *out);
+
+/* Texts of numbers: "1.204 ms", with `sign` its "+", too; "12" or "12.5" of
+ * calls; "+10.5 %"; "99.93 %", rounded down; "+7.2 .. +13.9 %". "-" where nothing
+ * can be said. Each returns text. */
+#define GNOMON__CHANGES_TEXT 48
+const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
+                                  int is_count, int sign);
+const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
+                                    double share);
+const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
+                                 double confidence);
+const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
+                                    double high);
+
+#endif

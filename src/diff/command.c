@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon diff: what changed from A to B, and whether that breaks a gate. Standard
+ * output gets the tables and the gates that hold, standard error those that do
+ * not. One run is in memory at a time. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/changes.h"
+#include "command/command.h"
+#include "diff/side.h"
+#include "diff/gate.h"
+#include "command/output.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+enum {
+    DIFF_GATE,
+    DIFF_METRIC,
+    DIFF_STAGE,
+    DIFF_SORT,
+    DIFF_LIMIT,
+    DIFF_CONFIDENCE,
+    DIFF_DRIFT
+};
+
+static const gnomon__cli_option diff_options[] = {
+    [DIFF_GATE] = {.name = "gate",
+                   .value = "GATE",
+                   .help = "exit with 4 where it fails; see above"},
+    [DIFF_METRIC] = {.name = "metric",
+                     .value = "METRIC",
+                     .words = gnomon__metric_words,
+                     .help = "what tables compare: mean (else this), total, "
+                             "calls, ..."},
+    [DIFF_STAGE] = {.name = "stage",
+                    .value = "NAME",
+                    .help = "that stage alone: fit"},
+    [DIFF_SORT] = {.name = "sort",
+                   .value = "KEY",
+                   .words = gnomon__changes_words,
+                   .help = "by change of total (else this), change, "
+                           "confidence or name"},
+    [DIFF_LIMIT] = {.name = "limit",
+                    .value = "N",
+                    .help = "the most rows of a table"},
+    [DIFF_CONFIDENCE] = {.name = "confidence",
+                         .value = "PERCENT",
+                         .help = "how sure intervals and gates are: 99.9"},
+    [DIFF_DRIFT] = {.name = "drift",
+                    .value = "PERCENT",
+                    .help = "how far one job may be off as a whole: 1.6"},
+    {.name = NULL}};
+
+static int diff_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_diff = {
+    .name = "diff",
+    .operands = "A B",
+    .about = "Says what changed from A to B, and keeps gates",
+    .more =
+        "A and B are each a file, a folder or a quoted pattern: all jobs and "
+        "ranks of\n"
+        "one side. With several jobs a side the spread between them is "
+        "measured; of one\n"
+        "job it is assumed, so changes of less than some 7 % are left open.\n"
+        "\n"
+        "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
+        "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
+        "+1ms\"\n"
+        "METRIC is calls, total, mean, p50, p90, p99, max or self; * and ? in "
+        "NAME are\n"
+        "any text and any letter. It fails where the change is beyond LIMIT, "
+        "beyond\n"
+        "ABSOLUTE (else 20 ns for each execution), and sure; -5% watches for "
+        "less.",
+    .options = diff_options,
+    .run = diff_run,
+    .takes_files = 1,
+};
+
+typedef struct diff_request {
+    gnomon__gate *gates;
+    size_t gate_count;
+    const char *stage;
+    enum gnomon__metric metric;
+    enum gnomon__changes_sort sort;
+    size_t limit; /* 0: none */
+    double confidence;
+    gnomon__assumptions assumed;
+    gnomon__diff *diff;
+    gnomon_writer out;
+} diff_request;
+
+/* ---- What was asked for ------------------------------------------------- */
+
+/* A number of percent, as a share, of at least 0 and below `end`. */
+static int diff_percent(const char *option, const char *text, double end,
+                        double *share)
+{
+    size_t digits = strspn(text, "0123456789.");
+    char *rest;
+    double percent = strtod(text, &rest);
+    if (digits && rest == text + digits && (!*rest || strcmp(rest, "%") == 0) &&
+        percent < end) {
+        *share = percent / 100;
+        return 1;
+    }
+    gnomon__log("--%s %s: say a number of percent below %g", option, text, end);
+    return 0;
+}
+
+static int diff_limit(diff_request *r, const char *text)
+{
+    unsigned long long number;
+    if (!gnomon__cli_number(text, &number) || !number) {
+        gnomon__log("--limit %s: say a number from 1", text);
+        return 0;
+    }
+    r->limit = (size_t)number;
+    return 1;
+}
+
+static int diff_option(diff_request *r, int option)
+{
+    switch (option) {
+    case DIFF_GATE:
+        return gnomon__gate_parse(&r->gates[r->gate_count++], optarg) ==
+               GNOMON__EXIT_OK;
+    case DIFF_METRIC:
+        r->metric =
+            (enum gnomon__metric)gnomon__cli_word(optarg, gnomon__metric_words);
+        return 1;
+    case DIFF_STAGE:
+        r->stage = optarg;
+        return 1;
+    case DIFF_SORT:
+        r->sort = (enum gnomon__changes_sort)gnomon__cli_word(
+            optarg, gnomon__changes_words);
+        return 1;
+    case DIFF_LIMIT:
+        return diff_limit(r, optarg);
+    case DIFF_CONFIDENCE:
+        return diff_percent("confidence", optarg, 100, &r->confidence);
+    default:
+        return diff_percent("drift", optarg, 100, &r->assumed.drift);
+    }
+}
+
+static int diff_words(diff_request *r, int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_diff;
+    int option;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
+        if (!diff_option(r, option))
+            return GNOMON__CLI_WRONG;
+    if (option != GNOMON__CLI_END)
+        return option;
+    if (argc - optind != 2) {
+        gnomon__cli_usage(c, argc - optind < 2
+                                 ? "name two sides, A and B"
+                                 : "there are more than two sides: a pattern "
+                                   "must be quoted");
+        return GNOMON__CLI_WRONG;
+    }
+    return GNOMON__CLI_END;
+}
+
+/* ---- Tables ------------------------------------------------------------- */
+
+static gnomon__changes_line diff_line(const diff_request *r,
+                                      const gnomon__diff_row *row)
+{
+    gnomon__change c =
+        gnomon__compare(r->diff, row, r->metric, r->confidence, &r->assumed);
+    gnomon__changes_line line = {.name = row->name,
+                                 .values = {c.a, c.b},
+                                 .relative = c.relative,
+                                 .low = c.low,
+                                 .high = c.high,
+                                 .confidence = c.confidence};
+    for (int side = 0; side < 2; side++) {
+        enum gnomon__side which = (enum gnomon__side)side;
+        line.calls[side] =
+            gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS);
+        line.total_ns[side] =
+            gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
+    }
+    return line;
+}
+
+/* The rows of one stage, which follow one another. */
+typedef struct diff_stage {
+    const gnomon__diff_row *const *rows;
+    size_t count;
+    uint32_t ordinal;
+} diff_stage;
+
+static int diff_by_ordinal(const void *left, const void *right)
+{
+    const diff_stage *a = left, *b = right;
+    if (a->ordinal != b->ordinal)
+        return a->ordinal < b->ordinal ? -1 : 1;
+    return strcmp(a->rows[0]->stage, b->rows[0]->stage);
+}
+
+/* In the order of the run; at most as many as there are rows. */
+static size_t diff_stages(const diff_request *r, diff_stage *stages)
+{
+    const gnomon__diff_row *const *rows;
+    size_t count, found = 0;
+    rows = gnomon__diff_rows(r->diff, &count);
+    for (size_t i = 0; i < count; i++) {
+        diff_stage *last = found ? &stages[found - 1] : NULL;
+        if (r->stage && strcmp(rows[i]->stage, r->stage) != 0)
+            continue;
+        if (!last || strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
+            last = &stages[found++];
+            *last = (diff_stage){&rows[i], 0, rows[i]->ordinal};
+        }
+        last->count++;
+        if (rows[i]->ordinal < last->ordinal)
+            last->ordinal = rows[i]->ordinal;
+    }
+    if (found > 1)
+        qsort(stages, found, sizeof *stages, diff_by_ordinal);
+    return found;
+}
+
+static int diff_print_stage(const diff_request *r, const diff_stage *stage,
+                            gnomon__changes_line *lines)
+{
+    gnomon__changes changes = {.stage = stage->rows[0]->stage,
+                               .metric = gnomon__metric_words[r->metric],
+                               .is_count = r->metric == GNOMON__CALLS,
+                               .lines = lines,
+                               .count = stage->count,
+                               .limit = r->limit,
+                               .confidence = r->confidence,
+                               .sort = r->sort};
+    for (size_t i = 0; i < stage->count; i++)
+        lines[i] = diff_line(r, stage->rows[i]);
+    return gnomon__changes_print(&changes, &r->out);
+}
+
+/* "A: 3 jobs, 24 runs" */
+static void diff_print_side(const diff_request *r, enum gnomon__side side)
+{
+    size_t jobs = gnomon__diff_jobs(r->diff, side);
+    size_t runs = gnomon__diff_runs(r->diff, side);
+    r->out.print(&r->out, "%c: %zu job%s, %zu run%s",
+                 side == GNOMON__SIDE_A ? 'A' : 'B', jobs, jobs == 1 ? "" : "s",
+                 runs, runs == 1 ? "" : "s");
+}
+
+static int diff_print(const diff_request *r)
+{
+    size_t count, found;
+    diff_stage *stages;
+    gnomon__changes_line *lines;
+    int code = GNOMON_OK;
+    gnomon__diff_rows(r->diff, &count);
+    stages = gnomon__alloc((count + 1) * sizeof *stages);
+    lines = gnomon__alloc((count + 1) * sizeof *lines);
+    if (stages && lines) {
+        diff_print_side(r, GNOMON__SIDE_A);
+        r->out.write(&r->out, "; ", 2);
+        diff_print_side(r, GNOMON__SIDE_B);
+        r->out.write(&r->out, "\n\n", 2);
+        found = diff_stages(r, stages);
+        for (size_t i = 0; i < found && code == GNOMON_OK; i++)
+            code = diff_print_stage(r, &stages[i], lines);
+    } else {
+        code = GNOMON_ENOMEM;
+    }
+    gnomon__free(stages);
+    gnomon__free(lines);
+    return code;
+}
+
+/* ---- The command -------------------------------------------------------- */
+
+/* Whether something is on both sides; else a line has said that nothing is. */
+static int diff_has_both(const diff_request *r)
+{
+    const gnomon__diff_row *const *rows;
+    size_t count, seen = 0;
+    rows = gnomon__diff_rows(r->diff, &count);
+    for (size_t i = 0; i < count; i++) {
+        int is_here = !r->stage || strcmp(rows[i]->stage, r->stage) == 0;
+        seen += (size_t)is_here;
+        if (is_here && rows[i]->side[0].all.count && rows[i]->side[1].all.count)
+            return 1;
+    }
+    if (r->stage && !seen)
+        gnomon__log("nothing to compare: nothing ended in a stage named %s",
+                    r->stage);
+    else
+        gnomon__log("nothing to compare: nothing ended on both sides");
+    return 0;
+}
+
+static int diff_compare(diff_request *r, char *const *sides)
+{
+    int status = gnomon__diff_read_side(r->diff, GNOMON__SIDE_A, sides[0]);
+    int code;
+    status = gnomon__cli_worse(
+        status, gnomon__diff_read_side(r->diff, GNOMON__SIDE_B, sides[1]));
+    if (!gnomon__diff_jobs(r->diff, GNOMON__SIDE_A) ||
+        !gnomon__diff_jobs(r->diff, GNOMON__SIDE_B)) {
+        if (!status)
+            diff_has_both(r);
+        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    }
+    code = diff_print(r);
+    if (code == GNOMON_ENOMEM)
+        gnomon__log("no memory for tables");
+    if (code)
+        return GNOMON__EXIT_UNREADABLE;
+    if (!diff_has_both(r))
+        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    return gnomon__cli_worse(
+        status, gnomon__gates_judge(r->gates, r->gate_count, r->diff, r->stage,
+                                    r->confidence, &r->assumed, &r->out));
+}
+
+static int diff_run(int argc, char **argv)
+{
+    diff_request r = {.metric = GNOMON__MEAN,
+                      .confidence = 0.999,
+                      .assumed = {.drift = GNOMON__DRIFT},
+                      .out = gnomon__cli_writer(stdout)};
+    int status;
+    r.gates = gnomon__alloc((size_t)argc * sizeof *r.gates);
+    if (!r.gates || gnomon__diff_create(&r.diff)) {
+        gnomon__log("no memory to compare with");
+        status = GNOMON__EXIT_UNREADABLE;
+    } else if ((status = diff_words(&r, argc, argv)) != GNOMON__CLI_END) {
+        status = gnomon__cli_over(status);
+    } else {
+        status = diff_compare(&r, argv + optind);
+    }
+    for (size_t i = 0; i < r.gate_count; i++)
+        gnomon__gate_free(&r.gates[i]);
+    gnomon__free(r.gates);
+    gnomon__diff_free(r.diff);
+    return status;
+}

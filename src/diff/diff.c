@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Rows of two sides. Called by the program, one thread at a time. Executions are
+ * summed as they come; what they may be compared by, the spread between jobs, is
+ * kept by part. Invariant between adds: rows are ordered and no two have the
+ * same names, the cells of each side ascend and add up to its count, and a
+ * side's parts to its sums. */
+#include "diff/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/memory.h"
+#include "diff/diff_rows.h"
+
+const double gnomon__quantiles[GNOMON__QUANTILES] = {0.5, 0.9, 0.99};
+
+int gnomon__diff_create(gnomon__diff **out)
+{
+    *out = gnomon__alloc(sizeof **out);
+    return *out ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+static void diff_free_row(gnomon__diff_row *row)
+{
+    for (int side = 0; side < 2; side++) {
+        gnomon__free(row->side[side].parts);
+        gnomon__free(row->side[side].cells);
+    }
+    gnomon__free(row->stage);
+    gnomon__free(row->name);
+    gnomon__free(row);
+}
+
+void gnomon__diff_free(gnomon__diff *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->count; i++)
+        diff_free_row(d->rows[i]);
+    gnomon__free(d->rows);
+    gnomon__lives_free(&d->lives[0]);
+    gnomon__lives_free(&d->lives[1]);
+    gnomon__free(d);
+}
+
+/* ---- Rows --------------------------------------------------------------- */
+
+int gnomon__diff_order(const char *stage, const char *name,
+                       const char *other_stage, const char *other_name)
+{
+    int order = strcmp(stage, other_stage);
+    return order ? order : strcmp(name, other_name);
+}
+
+static int diff_by_names(const void *left, const void *right)
+{
+    const gnomon__diff_row *const *a = left, *const *b = right;
+    return gnomon__diff_order((*a)->stage, (*a)->name, (*b)->stage, (*b)->name);
+}
+
+void gnomon__diff_sort(gnomon__diff *d)
+{
+    if (d->count > 1)
+        qsort(d->rows, d->count, sizeof *d->rows, diff_by_names);
+}
+
+static gnomon__diff_row *diff_find(const gnomon__diff *d, size_t count,
+                                   const char *stage, const char *name)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        gnomon__diff_row *row = d->rows[middle];
+        int order = gnomon__diff_order(stage, name, row->stage, row->name);
+        if (order == 0)
+            return row;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static gnomon__diff_row *diff_new_row(gnomon__diff *d, const char *stage,
+                                      const char *name)
+{
+    gnomon__diff_row *row;
+    if (d->count == d->room) {
+        size_t room = d->room ? 2 * d->room : 64;
+        gnomon__diff_row **rows =
+            gnomon__realloc(d->rows, room * sizeof(gnomon__diff_row *));
+        if (!rows)
+            return NULL;
+        d->rows = rows;
+        d->room = room;
+    }
+    row = gnomon__alloc(sizeof *row);
+    if (!row)
+        return NULL;
+    row->stage = gnomon__strdup(stage);
+    row->name = gnomon__strdup(name);
+    row->ordinal = UINT32_MAX;
+    if (!row->stage || !row->name) {
+        diff_free_row(row);
+        return NULL;
+    }
+    return d->rows[d->count++] = row;
+}
+
+gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
+                                      const char *stage, const char *name)
+{
+    gnomon__diff_row *row = diff_find(d, sorted, stage, name);
+    if (!row && d->count > sorted) {
+        row = d->rows[d->count - 1];
+        if (gnomon__diff_order(row->stage, row->name, stage, name) != 0)
+            row = NULL;
+    }
+    return row ? row : diff_new_row(d, stage, name);
+}
+
+/* ---- One row's sums ----------------------------------------------------- */
+
+double gnomon__diff_quantile(const gnomon_stats *s, double q)
+{
+    double want = q * (double)s->count, below = 0;
+    for (size_t i = 0; i < s->cell_count; i++) {
+        const gnomon_cell *c = &s->cells[i];
+        uint64_t low = gnomon_cell_low(c->cell);
+        uint64_t high = gnomon_cell_low(c->cell + 1) - 1;
+        double here = (double)c->count;
+        if (below + here < want) {
+            below += here;
+            continue;
+        }
+        low = low < s->min_ns ? s->min_ns : low;
+        high = high > s->max_ns ? s->max_ns : high;
+        if (high <= low) /* also where ticks were moved past max */
+            return (double)high;
+        return (double)low + (double)(high - low) * (want - below) / here;
+    }
+    return (double)s->max_ns;
+}
+
+void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from)
+{
+    if (to->count == 0 || from->min_ns < to->min_ns)
+        to->min_ns = from->min_ns;
+    if (from->max_ns > to->max_ns)
+        to->max_ns = from->max_ns;
+    to->count += from->count;
+    to->total_ns += from->total_ns;
+    to->self_ns += from->self_ns;
+}
+
+void gnomon__diff_spread(gnomon__diff *d, const gnomon_stats *s)
+{
+    for (size_t i = 0; i < s->cell_count; i++) {
+        uint32_t cell =
+            s->cells[i].cell; /* of those there are: it is checked */
+        d->scratch[cell] += s->cells[i].count;
+        d->low = d->high && d->low < cell ? d->low : cell;
+        d->high = d->high > cell ? d->high : cell + 1;
+    }
+}
+
+size_t gnomon__diff_collect(gnomon__diff *d, gnomon_cell *cells)
+{
+    size_t count = 0;
+    for (uint32_t i = d->low; i < d->high; i++) {
+        if (d->scratch[i] && cells)
+            cells[count] = (gnomon_cell){i, 0, d->scratch[i]};
+        count += d->scratch[i] != 0;
+        if (cells)
+            d->scratch[i] = 0;
+    }
+    if (cells)
+        d->low = d->high = 0;
+    return count;
+}
+
+static int diff_add_cells(gnomon__diff *d, gnomon__diff_half *half,
+                          const gnomon_stats *s)
+{
+    size_t count;
+    gnomon__diff_spread(d, &half->all);
+    gnomon__diff_spread(d, s);
+    count = gnomon__diff_collect(d, NULL);
+    if (count > half->all.cell_count) {
+        gnomon_cell *cells =
+            gnomon__realloc(half->cells, count * sizeof *cells);
+        if (!cells) {
+            memset(d->scratch, 0, sizeof d->scratch);
+            d->low = d->high = 0;
+            return GNOMON_ENOMEM;
+        }
+        half->cells = cells;
+    }
+    half->all.cell_count = count;
+    half->all.cells = half->cells;
+    if (half->cells)
+        gnomon__diff_collect(d, half->cells);
+    return GNOMON_OK;
+}
+
+/* The sums of one run. */
+int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
+                         const gnomon_stats *s)
+{
+    size_t at = job % GNOMON__DIFF_PARTS;
+    gnomon__diff_part *part;
+    if (at >= half->part_count) {
+        part = gnomon__realloc(half->parts, (at + 1) * sizeof *part);
+        if (!part)
+            return GNOMON_ENOMEM;
+        memset(part + half->part_count, 0,
+               (at + 1 - half->part_count) * sizeof *part);
+        half->parts = part;
+        half->part_count = at + 1;
+    }
+    part = &half->parts[at];
+    part->calls += s->count;
+    part->total_ns += s->total_ns;
+    part->self_ns += s->self_ns;
+    part->max_ns = s->max_ns > part->max_ns ? s->max_ns : part->max_ns;
+    for (int q = 0; q < GNOMON__QUANTILES; q++)
+        part->quantiles[q] += gnomon__diff_quantile(s, gnomon__quantiles[q]);
+    part->runs++;
+    if (diff_add_cells(d, half, s))
+        return GNOMON_ENOMEM;
+    gnomon__diff_sum(&half->all, s);
+    return GNOMON_OK;
+}
+
+/* ---- What it came to ---------------------------------------------------- */
+
+const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *d,
+                                                 size_t *count)
+{
+    *count = d->count;
+    return (const gnomon__diff_row *const *)d->rows;
+}
+
+size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
+{
+    return d->lives[side].jobs;
+}
+
+size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
+{
+    return d->lives[side].lives;
+}
+
+size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
+{
+    return d->doubled[side];
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Two sides' rows, matched: by the stage's and the region's name, as simple's
+ * rows are, summed over regions, paths and tracks. Each side is any number of
+ * profiles, added one at a time: O(rows) memory, whatever their number. */
+#ifndef GNOMON_DIFF_DIFF_H
+#define GNOMON_DIFF_DIFF_H
+
+#include "gnomon/profile.h"
+
+enum gnomon__side { GNOMON__SIDE_A = 0, GNOMON__SIDE_B = 1 };
+
+enum { GNOMON__P50, GNOMON__P90, GNOMON__P99, GNOMON__QUANTILES };
+extern const double gnomon__quantiles[GNOMON__QUANTILES];
+
+/* What jobs are kept apart in: so many parts of a side, its n-th job in part n
+ * modulo that. */
+#define GNOMON__DIFF_PARTS 32
+
+typedef struct gnomon__diff_part {
+    uint64_t calls;
+    uint64_t total_ns;
+    uint64_t self_ns;
+    uint64_t max_ns;
+    double quantiles[GNOMON__QUANTILES]; /* each summed over its runs */
+    uint64_t runs;                       /* in which the row is */
+} gnomon__diff_part;
+
+/* One side of a row. count 0: it is not on this side. */
+typedef struct gnomon__diff_half {
+    gnomon_stats all; /* of all its runs */
+    gnomon__diff_part *parts;
+    size_t part_count; /* parts past it are zero */
+    gnomon_cell *cells;
+} gnomon__diff_half;
+
+typedef struct gnomon__diff_row {
+    char *stage; /* "": of none */
+    char *name;
+    uint32_t ordinal; /* the first of a stage of this name */
+    gnomon__diff_half side[2];
+} gnomon__diff_row;
+
+typedef struct gnomon__diff gnomon__diff;
+
+/* GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__diff_create(gnomon__diff **out);
+void gnomon__diff_free(gnomon__diff *diff);
+
+/* Adds what finished in a profile to a side, of the first view where there are
+ * several, and of no stage of a life that is there already; borrows nothing.
+ * GNOMON_ENOMEM: the side is of no use any more. */
+int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
+                     const gnomon_profile *profile);
+
+/* Ordered by stage and name. Valid until the next add. */
+const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
+                                                 size_t *count);
+
+/* How many jobs a side is, and how many runs; and stages left out, as they were
+ * there already. */
+size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
+size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
+size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
+
+/* The duration below which the fraction `q` lies; 0 of none. Between a cell's
+ * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,
+ * which jumps from cell to cell, it moves when they do. */
+double gnomon__diff_quantile(const gnomon_stats *stats, double q);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the two halves of a diff share: diff.c, rows and their sums; diff_read.c,
+ * what a profile adds to them. */
+#ifndef GNOMON_DIFF_DIFF_ROWS_H
+#define GNOMON_DIFF_DIFF_ROWS_H
+
+#include "diff/diff.h"
+#include "diff/lives.h"
+
+#define GNOMON__DIFF_CELLS 1024 /* all there are: 16 * 59 + 32 */
+
+struct gnomon__diff {
+    gnomon__diff_row **rows;
+    size_t count, room;
+    gnomon__lives lives[2];
+    size_t doubled[2];
+    uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
+    uint32_t low, high;                   /* all else is in [low, high) */
+};
+
+int gnomon__diff_order(const char *stage, const char *name,
+                       const char *other_stage, const char *other_name);
+
+/* The row of these names. A new one stands behind the first `sorted`, which are
+ * ordered: ask for equal names one after the other, and sort at the end. NULL:
+ * no memory. */
+gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *diff, size_t sorted,
+                                      const char *stage, const char *name);
+void gnomon__diff_sort(gnomon__diff *diff);
+
+/* Adds `from` up, but for cells: those are spread out over the scratch and
+ * collected again. */
+void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from);
+void gnomon__diff_spread(gnomon__diff *diff, const gnomon_stats *stats);
+
+/* How many cells are spread out; with `cells`, puts them there. */
+size_t gnomon__diff_collect(gnomon__diff *diff, gnomon_cell *cells);
+
+/* Adds what one run of a job did in a row. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__diff_add_run(gnomon__diff *diff, gnomon__diff_half *half,
+                         size_t job, const gnomon_stats *stats);
+
+#endif

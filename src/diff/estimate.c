@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Values of a side of a row, and their variances. Pure functions.
+ *
+ * Executions of one run depend on one another in ways that a histogram does not
+ * show. n of them are therefore taken for 1 / (1/n + m/(n + m)) independent ones,
+ * m being ESTIMATE_MEMORY: for n/(m + 1) where there are many, and for hardly
+ * more than one where there are few. Or the job as a whole is off by the assumed
+ * drift: whichever says more. */
+#include "diff/estimate.h"
+
+#include <math.h>
+
+#define ESTIMATE_MEMORY 14.0
+
+const char *const gnomon__metric_words[] = {
+    [GNOMON__CALLS] = "calls",    [GNOMON__TOTAL] = "total",
+    [GNOMON__MEAN] = "mean",      [GNOMON__METRIC_P50] = "p50",
+    [GNOMON__METRIC_P90] = "p90", [GNOMON__METRIC_P99] = "p99",
+    [GNOMON__MAX] = "max",        [GNOMON__SELF] = "self",
+    [GNOMON__METRICS] = NULL};
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+static size_t part_count(size_t jobs)
+{
+    return jobs < GNOMON__DIFF_PARTS ? jobs : GNOMON__DIFF_PARTS;
+}
+
+static size_t jobs_in(size_t jobs, size_t part)
+{
+    return jobs / GNOMON__DIFF_PARTS + (part < jobs % GNOMON__DIFF_PARTS);
+}
+
+/* What a job of this part shows; NAN: the row is in none of them, and has no
+ * such value there. */
+static double part_value(const gnomon__diff_part *p, double jobs,
+                         enum gnomon__metric metric)
+{
+    switch (metric) {
+    case GNOMON__CALLS:
+        return (double)p->calls / jobs;
+    case GNOMON__TOTAL:
+        return (double)p->total_ns / jobs;
+    case GNOMON__SELF:
+        return (double)p->self_ns / jobs;
+    default:
+        break;
+    }
+    if (p->calls == 0)
+        return (double)NAN;
+    if (metric == GNOMON__MEAN)
+        return (double)p->total_ns / (double)p->calls;
+    if (metric == GNOMON__MAX)
+        return (double)p->max_ns;
+    return p->quantiles[metric - GNOMON__METRIC_P50] / (double)p->runs;
+}
+
+/* Their mean, which is the side's value, and variance, by Welford's updates. A
+ * maximum, or a quantile, of all jobs at once would be that of the slowest. */
+static void add_parts(gnomon__estimate *e, const gnomon__diff_half *half,
+                      size_t jobs, enum gnomon__metric metric)
+{
+    static const gnomon__diff_part none;
+    double squares = 0;
+    e->value = 0;
+    e->parts = 0;
+    for (size_t i = 0; i < part_count(jobs); i++) {
+        const gnomon__diff_part *p =
+            i < half->part_count ? &half->parts[i] : &none;
+        double value = part_value(p, (double)jobs_in(jobs, i), metric);
+        double off = value - e->value;
+        if (isnan(value))
+            continue;
+        e->parts++;
+        e->value += off / e->parts;
+        squares += off * (value - e->value);
+    }
+    e->measured = e->parts > 1 ? squares / (e->parts - 1) : 0;
+}
+
+/* ---- Variances ---------------------------------------------------------- */
+
+/* Of executions, relative to the mean's square. The shortest and the longest are
+ * known; the others count as the middles of their cells, between those two. */
+static double relative_variance(const gnomon_stats *s)
+{
+    double mean = (double)s->total_ns / (double)s->count, squares;
+    if (s->count < 2)
+        return (double)NAN;
+    if (s->total_ns == 0)
+        return 0;
+    squares =
+        square((double)s->min_ns - mean) + square((double)s->max_ns - mean);
+    for (size_t i = 0; i < s->cell_count; i++) {
+        uint64_t low = gnomon_cell_low(s->cells[i].cell);
+        uint64_t high = gnomon_cell_low(s->cells[i].cell + 1) - 1;
+        double count = (double)s->cells[i].count;
+        low = low < s->min_ns ? s->min_ns : low;
+        high = high > s->max_ns ? s->max_ns : high;
+        count -= (i == 0) + (i + 1 == s->cell_count);
+        squares += count * square(((double)low + (double)high) / 2 - mean);
+    }
+    return squares / (double)(s->count - 1) / square(mean);
+}
+
+/* How far a quantile is from those of the ranks that it could be instead of
+ * (Woodruff 1952), were there so many independent executions; by half of one more
+ * to each side, as ranks are whole. */
+static double quantile_variance(const gnomon_stats *s, double q,
+                                double independent)
+{
+    double off = sqrt(q * (1 - q) / independent) + 0.5 / independent;
+    double here = gnomon__diff_quantile(s, q);
+    double above = gnomon__diff_quantile(s, fmin(q + off, 1)) - here;
+    double below = here - gnomon__diff_quantile(s, fmax(q - off, 0));
+    return square(fmax(above, below));
+}
+
+/* Of where a quantile is in its cell, which is not known; but no further from the
+ * mean than Cantelli's inequality lets it be. */
+static double cell_variance(const gnomon_stats *s, double q, double relative)
+{
+    double mean = (double)s->total_ns / (double)s->count;
+    double sigma = isnan(relative) ? 0 : mean * sqrt(relative);
+    uint32_t cell = gnomon_cell_of((uint64_t)gnomon__diff_quantile(s, q));
+    double low = fmax((double)gnomon_cell_low(cell), (double)s->min_ns);
+    double high = fmin((double)gnomon_cell_low(cell + 1), (double)s->max_ns);
+    low = fmax(low, mean - sigma * sqrt((1 - q) / q));
+    high = fmin(high, mean + sigma * sqrt(q / (1 - q)));
+    return high > low ? square(high - low) / 12 : 0;
+}
+
+/* The variance of a value of `n` executions, were n what `independent` says. */
+static double value_variance(const gnomon__diff_half *half,
+                             const gnomon__estimate *e, double n,
+                             double independent, enum gnomon__metric metric)
+{
+    const gnomon_stats *s = &half->all;
+    double mean = (double)s->total_ns / (double)s->count;
+    switch (metric) {
+    case GNOMON__CALLS:
+        return 0;
+    case GNOMON__MEAN:
+        return e->relative * square(mean) / independent;
+    case GNOMON__TOTAL:
+    case GNOMON__SELF: /* whose own spread is not recorded: no more than this */
+        return e->relative * square(mean * n) / independent;
+    case GNOMON__MAX: /* as far as from those that could have been absent */
+        return square(e->value - gnomon__diff_quantile(
+                                     s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
+    default:
+        return quantile_variance(
+            s, gnomon__quantiles[metric - GNOMON__METRIC_P50], independent);
+    }
+}
+
+static int grows_with_calls(enum gnomon__metric metric)
+{
+    return metric == GNOMON__CALLS || metric == GNOMON__TOTAL ||
+           metric == GNOMON__SELF;
+}
+
+double gnomon__estimate_value(const gnomon__diff *d,
+                              const gnomon__diff_row *row,
+                              enum gnomon__side side,
+                              enum gnomon__metric metric)
+{
+    const gnomon__diff_half *half = &row->side[side];
+    gnomon__estimate e;
+    if (half->all.count == 0)
+        return (double)NAN;
+    add_parts(&e, half, gnomon__diff_jobs(d, side), metric);
+    return e.value;
+}
+
+/* The variance of a part's value, assumed and guessed, of n executions. */
+static void assume(gnomon__estimate *e, const gnomon__diff_half *half, double n,
+                   enum gnomon__metric metric,
+                   const gnomon__assumptions *assumed)
+{
+    double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
+    double drift = square(assumed->drift * e->value);
+    double alone = value_variance(half, e, n, n, metric);
+    double together =
+        value_variance(half, e, n, 1 / (1 / n + likeness), metric);
+    e->known = together > alone + drift ? 0 : drift;
+    e->guessed = together > alone + drift ? together : alone;
+}
+
+gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
+                                     const gnomon__diff_row *row,
+                                     enum gnomon__side side,
+                                     enum gnomon__metric metric, double counts,
+                                     const gnomon__assumptions *assumed)
+{
+    const gnomon__diff_half *half = &row->side[side];
+    gnomon__estimate e = {.value = (double)NAN,
+                          .executions = (double)half->all.count};
+    if (half->all.count == 0)
+        return e;
+    add_parts(&e, half, gnomon__diff_jobs(d, side), metric);
+    e.relative = relative_variance(&half->all);
+    assume(&e, half, e.executions / e.parts, metric, assumed);
+    if (half->all.count < 2 && metric != GNOMON__CALLS)
+        e.guessed = (double)NAN;
+    if (grows_with_calls(metric))
+        e.known += counts * square(e.value);
+    else if (metric != GNOMON__MEAN && metric != GNOMON__MAX)
+        e.unseen = cell_variance(&half->all,
+                                 gnomon__quantiles[metric - GNOMON__METRIC_P50],
+                                 e.relative);
+    return e;
+}

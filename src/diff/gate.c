@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Gates: their words, and what they say of a diff. A gate is read from its end,
+ * so that names may hold spaces. A gate that watches nothing is an error: it
+ * would hold for ever. Invariant: a gate fails only where a change is beyond the
+ * relative limit, beyond the absolute one, and sure. */
+#include "diff/gate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/changes.h"
+#include "command/command.h"
+#include "gnomon/profiler.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "spec/filter.h"
+#include "spec/options.h"
+
+/* ---- Words -------------------------------------------------------------- */
+
+static int gate_wrong(const gnomon__gate *g, const char *why)
+{
+    gnomon__log("--gate '%s': %s", g->text, why);
+    return GNOMON__EXIT_USAGE;
+}
+
+/* Cuts the last word off the first *n characters; "": there is none. */
+static char *gate_last_word(char *text, size_t *n)
+{
+    while (*n && text[*n - 1] == ' ')
+        --*n;
+    text[*n] = 0;
+    while (*n && text[*n - 1] != ' ')
+        --*n;
+    return text + *n;
+}
+
+/* "+5%": 0.05 */
+static int gate_relative(gnomon__gate *g, const char *word)
+{
+    size_t digits = strspn(word + 1, "0123456789.");
+    char *end;
+    double percent = strtod(word + 1, &end);
+    if (!digits || end != word + 1 + digits || strcmp(end, "%") != 0)
+        return 0;
+    g->falls = *word == '-';
+    g->relative = (g->falls ? -percent : percent) / 100;
+    return 1;
+}
+
+/* "+10us", or of calls "+10". */
+static int gate_absolute(gnomon__gate *g, const char *word)
+{
+    int64_t type = g->metric == GNOMON__CALLS ? GNOMON_OPTION_INTEGER
+                                              : GNOMON_OPTION_DURATION;
+    int64_t number;
+    char why[128];
+    if (gnomon__option_parse(type, word + 1, &number, why, sizeof why))
+        return gate_wrong(g, why);
+    if (number < 0 || (*word == '-') != g->falls)
+        return gate_wrong(g, "its two limits differ in sign");
+    g->absolute = (double)number;
+    return GNOMON__EXIT_OK;
+}
+
+static int gate_is_limit(const char *word)
+{
+    return *word == '+' || *word == '-';
+}
+
+/* Without blanks around it, and then without quotes. */
+static void gate_trim(char *name, size_t n)
+{
+    size_t blank = strspn(name, " ");
+    while (n > blank && name[n - 1] == ' ')
+        n--;
+    if (n >= blank + 2 && (name[blank] == '"' || name[blank] == '\'') &&
+        name[n - 1] == name[blank]) {
+        blank++;
+        n--;
+    }
+    n -= n < blank ? n : blank;
+    memmove(name, name + blank, n);
+    name[n] = 0;
+}
+
+int gnomon__gate_parse(gnomon__gate *g, const char *text)
+{
+    char *limit, *word, *absolute = NULL;
+    size_t n = strlen(text);
+    int metric;
+    *g = (gnomon__gate){.text = text, .absolute = (double)NAN};
+    g->name = gnomon__strdup(text);
+    if (!g->name)
+        return gate_wrong(g, "no memory");
+    limit = gate_last_word(g->name, &n);
+    word = gate_last_word(g->name, &n);
+    if (gate_is_limit(word)) {
+        absolute = limit;
+        limit = word;
+        word = gate_last_word(g->name, &n);
+    }
+    if (!gate_is_limit(limit) || !gate_relative(g, limit) ||
+        (absolute && !gate_is_limit(absolute)))
+        return gate_wrong(g, "it must end in a limit, +5% or -5%, and may name "
+                             "a second one, +10us");
+    gate_trim(g->name, n);
+    if (!*word || !*g->name)
+        return gate_wrong(g, "say NAME METRIC LIMIT: 'forward mean +5%'");
+    metric = gnomon__cli_word(word, gnomon__metric_words);
+    if (metric < 0)
+        return gnomon__cli_no_word("metric of a gate", word,
+                                   gnomon__metric_words);
+    g->metric = (enum gnomon__metric)metric;
+    return absolute ? gate_absolute(g, absolute) : GNOMON__EXIT_OK;
+}
+
+void gnomon__gate_free(gnomon__gate *g)
+{
+    gnomon__free(g->name);
+    g->name = NULL;
+}
+
+/* ---- One judgement ------------------------------------------------------ */
+
+int gnomon__gate_takes(const gnomon__gate *g, const char *name)
+{
+    return gnomon__glob(g->name, strlen(g->name), name);
+}
+
+static double gate_default(const gnomon__gate *g, double calls)
+{
+    if (g->metric == GNOMON__CALLS)
+        return 0;
+    if (g->metric == GNOMON__TOTAL || g->metric == GNOMON__SELF)
+        return calls * GNOMON__GATE_GRAIN_NS;
+    return GNOMON__GATE_GRAIN_NS;
+}
+
+enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *g,
+                                        const gnomon__change *c, double calls,
+                                        double confidence)
+{
+    double least = isnan(g->absolute) ? gate_default(g, calls) : g->absolute;
+    double change = g->falls ? c->a - c->b : c->b - c->a;
+    double relative = g->falls ? -c->relative : c->relative;
+    if (!(relative > fabs(g->relative)) || !(change > least))
+        return GNOMON__GATE_HOLDS;
+    return c->confidence >= confidence ? GNOMON__GATE_FAILS
+                                       : GNOMON__GATE_UNSURE;
+}
+
+/* ---- All of them -------------------------------------------------------- */
+
+/* What one gate says of its rows. */
+typedef struct gate_round {
+    const gnomon__gate *gate;
+    const gnomon__diff *diff;
+    const char *stage;
+    const gnomon__assumptions *assumed;
+    double confidence; /* of intervals */
+    double least;      /* that a failure must have */
+} gate_round;
+
+static int gate_watches(const gnomon__gate *g, const gnomon__diff_row *row,
+                        const char *stage)
+{
+    return (!stage || strcmp(stage, row->stage) == 0) &&
+           gnomon__gate_takes(g, row->name);
+}
+
+static int gate_has_both(const gnomon__diff_row *row)
+{
+    return row->side[0].all.count && row->side[1].all.count;
+}
+
+/* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure" */
+static void gate_say(const gate_round *r, const gnomon__diff_row *row,
+                     const gnomon__change *c, char *text, size_t size)
+{
+    char from[GNOMON__CHANGES_TEXT], to[GNOMON__CHANGES_TEXT];
+    char change[GNOMON__CHANGES_TEXT], sure[GNOMON__CHANGES_TEXT];
+    int is_count = r->gate->metric == GNOMON__CALLS;
+    snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s", row->stage,
+             *row->stage ? ": " : "", row->name,
+             gnomon__metric_words[r->gate->metric],
+             gnomon__changes_value(from, c->a, is_count, 0),
+             gnomon__changes_value(to, c->b, is_count, 0),
+             gnomon__changes_percent(change, c->relative),
+             isnan(c->confidence) ? "but one execution a side says nothing"
+                                  : gnomon__changes_sure(sure, c->confidence),
+             isnan(c->confidence) ? "" : " sure");
+}
+
+static void gate_log(const gate_round *r, enum gnomon__verdict verdict,
+                     const char *text)
+{
+    if (verdict == GNOMON__GATE_FAILS)
+        gnomon__log("gate fails: %s: %s", r->gate->text, text);
+    else
+        gnomon__log("gate is not sure: %s: %s; to fail takes %.6g %%",
+                    r->gate->text, text, 100 * r->least);
+}
+
+/* Each row beyond the limits has a line; where there is none, the one with the
+ * largest change. */
+static int gate_judge(gate_round *r, const gnomon_writer *out)
+{
+    const gnomon__diff_row *const *rows, *largest = NULL;
+    gnomon__change most = {.relative = 0};
+    int status = GNOMON__EXIT_OK, lines = 0;
+    char text[768];
+    size_t count;
+    rows = gnomon__diff_rows(r->diff, &count);
+    for (size_t i = 0; i < count; i++) {
+        enum gnomon__verdict verdict;
+        gnomon__change c;
+        if (!gate_watches(r->gate, rows[i], r->stage) ||
+            !gate_has_both(rows[i]))
+            continue;
+        c = gnomon__compare(r->diff, rows[i], r->gate->metric, r->confidence,
+                            r->assumed);
+        verdict = gnomon__gate_judge(r->gate, &c,
+                                     gnomon__estimate_value(r->diff, rows[i],
+                                                            GNOMON__SIDE_A,
+                                                            GNOMON__CALLS),
+                                     r->least);
+        if (!largest || (r->gate->falls ? c.relative < most.relative
+                                        : c.relative > most.relative)) {
+            largest = rows[i];
+            most = c;
+        }
+        if (verdict == GNOMON__GATE_HOLDS)
+            continue;
+        gate_say(r, rows[i], &c, text, sizeof text);
+        gate_log(r, verdict, text);
+        lines++;
+        if (verdict == GNOMON__GATE_FAILS)
+            status = GNOMON__EXIT_GATE;
+    }
+    if (!lines && largest) {
+        gate_say(r, largest, &most, text, sizeof text);
+        out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
+    }
+    return status;
+}
+
+static int gate_watches_nothing(const gate_round *r)
+{
+    gnomon__suggestion s = gnomon__suggest(r->gate->name);
+    const gnomon__diff_row *const *rows;
+    size_t count, seen = 0;
+    rows = gnomon__diff_rows(r->diff, &count);
+    for (size_t i = 0; i < count; i++) {
+        gnomon__suggest_offer(&s, rows[i]->name);
+        seen += (size_t)gate_watches(r->gate, rows[i], r->stage);
+    }
+    if (seen) {
+        gnomon__log("gate '%s' has nothing to compare: what it watches is on "
+                    "one side only",
+                    r->gate->text);
+        return GNOMON__EXIT_NOTHING;
+    }
+    if (s.best)
+        gnomon__log("gate '%s' watches nothing: no row is '%s': did you mean "
+                    "'%s'?",
+                    r->gate->text, r->gate->name, s.best);
+    else
+        gnomon__log("gate '%s' watches nothing: no row is '%s'", r->gate->text,
+                    r->gate->name);
+    return GNOMON__EXIT_USAGE;
+}
+
+static size_t gate_count(const gnomon__gate *g, const gnomon__diff *d,
+                         const char *stage)
+{
+    const gnomon__diff_row *const *rows;
+    size_t count, watched = 0;
+    rows = gnomon__diff_rows(d, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gate_watches(g, rows[i], stage) && gate_has_both(rows[i]))
+            watched++;
+    return watched;
+}
+
+int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
+                        const gnomon__diff *d, const char *stage,
+                        double confidence, const gnomon__assumptions *assumed,
+                        const gnomon_writer *out)
+{
+    gate_round r = {.diff = d,
+                    .stage = stage,
+                    .assumed = assumed,
+                    .confidence = confidence};
+    size_t watched = 0;
+    int status = GNOMON__EXIT_OK, one;
+    for (size_t i = 0; i < count; i++)
+        watched += gate_count(&gates[i], d, stage);
+    /* Bonferroni: however many there are, all together are right so often. */
+    r.least = watched ? 1 - (1 - confidence) / (double)watched : 1;
+    for (size_t i = 0; i < count; i++) {
+        r.gate = &gates[i];
+        one = gate_count(r.gate, d, stage) ? gate_judge(&r, out)
+                                           : gate_watches_nothing(&r);
+        status = gnomon__cli_worse(status, one);
+    }
+    return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Gates: "optimizer_step mean +5%" fails where that is more than 5 % longer in B
+ * than in A. */
+#ifndef GNOMON_DIFF_GATE_H
+#define GNOMON_DIFF_GATE_H
+
+#include "diff/compare.h"
+
+/* Beyond both limits, of one sign, and surely changed: else it holds. */
+typedef struct gnomon__gate {
+    const char *text; /* as given */
+    char *name;       /* a pattern of the filters' kind; owned */
+    enum gnomon__metric metric;
+    double relative; /* 0.05; below 0: it watches for less, not more */
+    double absolute; /* at least 0, ns or calls; NAN: the metric's default */
+    int falls;       /* it watches for less */
+} gnomon__gate;
+
+/* What a duration must differ by to matter where no gate says so, for each
+ * execution: readings of the clock vary so much. */
+#define GNOMON__GATE_GRAIN_NS 20.0
+
+enum gnomon__verdict {
+    GNOMON__GATE_HOLDS,
+    GNOMON__GATE_FAILS,
+    GNOMON__GATE_UNSURE /* it is beyond the limits, but chance may do that */
+};
+
+/* NAME METRIC LIMIT [ABSOLUTE]; `text` must outlive the gate. A gnomon__exit, and
+ * one line where it is _USAGE. */
+int gnomon__gate_parse(gnomon__gate *gate, const char *text);
+void gnomon__gate_free(gnomon__gate *gate);
+
+/* Whether it watches a row of this name. */
+int gnomon__gate_takes(const gnomon__gate *gate, const char *name);
+
+/* `calls`: of a job of A. `confidence`: how sure a failure must be. */
+enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *gate,
+                                        const gnomon__change *change,
+                                        double calls, double confidence);
+
+/* Judges all rows that the gates watch (of `stage`, if not NULL), and prints a
+ * line for each gate that holds; those that fail are lines on standard error.
+ * The confidence is that of all judgements together. A gnomon__exit: _GATE;
+ * _USAGE: one watches nothing; _NOTHING: what one watches is on one side only. */
+int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
+                        const gnomon__diff *diff, const char *stage,
+                        double confidence, const gnomon__assumptions *assumed,
+                        const gnomon_writer *out);
+
+#endif

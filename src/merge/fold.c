@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Facts of one key become one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/compare.h"
+#include "merge/united.h"
+
+/* ---- Keys ------------------------------------------------------------------------ */
+
+#define BY_KEY(name, entity) \
+    static int compare_##name(const void *a, const void *b) \
+    { \
+        return gnomon__compare_keys(entity, a, b); \
+    }
+BY_KEY(steps, GNOMON_STEPS)
+BY_KEY(links, GNOMON_LINKS)
+BY_KEY(counters, GNOMON_COUNTERS)
+BY_KEY(losses, GNOMON_LOSSES)
+BY_KEY(metadata, GNOMON_METADATA)
+BY_KEY(same_opens, GNOMON_OPENS)
+#undef BY_KEY
+
+static int compare_opens(const void *left, const void *right)
+{
+    const gnomon_open_info *a = left, *b = right;
+    GNOMON__TRY(compare_same_opens(a, b));
+    GNOMON__TRY_NUMBER(reserved);
+    return 0;
+}
+
+/* What begins at one moment: the longer one is around the shorter. */
+static int compare_same_events(const void *left, const void *right)
+{
+    const gnomon_event_info *a = left, *b = right;
+    GNOMON__TRY_NUMBER(track);
+    GNOMON__TRY_NUMBER(begin_ns);
+    GNOMON__TRY(GNOMON__COMPARE(b->duration_ns, a->duration_ns));
+    GNOMON__TRY_NUMBER(node);
+    return gnomon__compare_keys(GNOMON_EVENTS, a, b);
+}
+
+static int compare_events(const void *left, const void *right)
+{
+    const gnomon_event_info *a = left, *b = right;
+    GNOMON__TRY(compare_same_events(a, b));
+    GNOMON__TRY_NUMBER(reserved);
+    return 0;
+}
+
+/* ---- Two of one key -------------------------------------------------------------- */
+
+/* Of one that has no end it is not known when. */
+static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
+{
+    int order = !a->end_ns - !b->end_ns;
+    if (order > 0 || (!order && b->begin_ns < a->begin_ns))
+        a->begin_ns = b->begin_ns;
+    if (b->end_ns > a->end_ns)
+        a->end_ns = b->end_ns;
+}
+
+/* Zeroes of one that has no numbers are no values. */
+static void merge_counters(gnomon_counter_info *a, const gnomon_counter_info *b,
+                           int readings)
+{
+    const gnomon_counter_info has = a->count ? *a : *b;
+    const int has_one = !readings && !a->count != !b->count;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_COUNTERS], a, b, readings);
+    if (has_one) {
+        a->last = has.last;
+        a->min = has.min;
+        a->max = has.max;
+    }
+}
+
+/* The first of them becomes both. */
+static void merge_two(int entity, void *to, const void *from, int readings)
+{
+    if (entity == GNOMON_COUNTERS) {
+        merge_counters(to, from, readings);
+        return;
+    }
+    gnomon__merge_fields(&gnomon__structs[entity], to, from, readings);
+    if (entity == GNOMON_LOSSES)
+        merge_loss_times(to, from);
+}
+
+/* `same`: of what happened at a moment, whichever reading it is of: all of them
+ * stay, but for readings of the same. NULL: those of one key become one. */
+static const struct fact_rule {
+    int (*compare)(const void *a, const void *b);
+    int (*same)(const void *a, const void *b);
+} fact_rules[GNOMON__ENTITIES] = {
+    [GNOMON_STEPS] = {compare_steps, NULL},
+    [GNOMON_OPENS] = {compare_opens, compare_same_opens},
+    [GNOMON_LINKS] = {compare_links, NULL},
+    [GNOMON_COUNTERS] = {compare_counters, NULL},
+    [GNOMON_LOSSES] = {compare_losses, NULL},
+    [GNOMON_METADATA] = {compare_metadata, NULL},
+    [GNOMON_EVENTS] = {compare_events, compare_same_events},
+};
+
+/* ---- Readings of what happened at a moment --------------------------------------- */
+
+/* Several readings speak of the same: as many stay as the one that has most. They
+ * stand by reading. */
+static void fold_moments(gnomon__table *t, const struct fact_rule *rule)
+{
+    size_t kept = 0;
+    for (size_t i = 0, end; i < t->count; i = end) {
+        const char *first = t->items + i * t->size;
+        size_t most = 0, of_one = 0;
+        for (end = i; end < t->count; end++) {
+            const char *item = t->items + end * t->size;
+            if (rule->same(first, item))
+                break;
+            of_one = end > i && !rule->compare(item - t->size, item)
+                         ? of_one + 1
+                         : 1;
+            most = of_one > most ? of_one : most;
+        }
+        for (size_t k = 0; k < most; k++)
+            memmove(t->items + kept++ * t->size, first, t->size);
+    }
+    t->count = kept;
+}
+
+/* Of a path that is open so often, the scopes that began last. */
+static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
+                         size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t open = u->node[o[i].node].info.open;
+        end = i + 1;
+        while (end < count && o[end].node == o[i].node)
+            end++;
+        for (size_t k = end - i > open ? end - open : i; k < end; k++)
+            o[kept++] = o[k];
+    }
+    return kept;
+}
+
+void gnomon__sort_facts(gnomon__unite *u, int entity)
+{
+    gnomon__table *t = &u->m->tables[entity];
+    if (t->count > 1)
+        qsort(t->items, t->count, t->size, fact_rules[entity].compare);
+}
+
+void gnomon__fold_facts(gnomon__unite *u, int entity)
+{
+    gnomon__table *t = &u->m->tables[entity];
+    const struct fact_rule *rule = &fact_rules[entity];
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    size_t kept = 0;
+    gnomon__sort_facts(u, entity);
+    for (size_t i = 0; !rule->same && i < t->count; i++) {
+        char *last = kept ? t->items + (kept - 1) * t->size : NULL;
+        char *item = t->items + i * t->size;
+        if (last && rule->compare(last, item) == 0)
+            merge_two(entity, last, item, readings);
+        else
+            memmove(t->items + kept++ * t->size, item, t->size);
+    }
+    if (!rule->same)
+        t->count = kept;
+    else if (readings)
+        fold_moments(t, rule);
+    if (readings && entity == GNOMON_OPENS)
+        t->count = last_opens(u, (void *)t->items, t->count);
+    u->folded[entity] = t->count;
+}

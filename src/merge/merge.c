@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The runs of all inputs, and each put together.
+ *
+ * A run is known by job, rank, attempt and uuid. Where it has a uuid, what is
+ * given twice are readings of one life, of which the later holds; else it adds
+ * up. */
+#include "merge/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/keys.h"
+#include "merge/merging.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+/* ---- Runs ------------------------------------------------------------------------ */
+
+/* Of which run they are. */
+static int compare_lives(const gnomon__reading *a, const gnomon__reading *b)
+{
+    int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
+    if (!order && a->is_apart)
+        order = GNOMON__COMPARE(a->input, b->input);
+    return order;
+}
+
+static int reading_order(const void *left, const void *right)
+{
+    const gnomon__reading *a = left, *b = right;
+    int order = compare_lives(a, b);
+    if (!order)
+        order = gnomon__compare_runs(&a->info, &b->info);
+    if (!order)
+        order = GNOMON__COMPARE(a->input, b->input);
+    return order ? order : GNOMON__COMPARE(a->part, b->part);
+}
+
+int gnomon__merge_order(gnomon__merge *m)
+{
+    int code = gnomon__shared_order(&m->shared);
+    m->first = gnomon__alloc((m->reading_count + 1) * sizeof *m->first);
+    if (!m->first)
+        return gnomon__no_memory_to_merge();
+    if (code)
+        return code;
+    if (m->reading_count)
+        qsort(m->readings, m->reading_count, sizeof *m->readings,
+              reading_order);
+    for (size_t i = 0; i < m->reading_count; i++)
+        if (!i || compare_lives(&m->readings[i - 1], &m->readings[i]))
+            m->first[m->run_count++] = i;
+    m->first[m->run_count] = m->reading_count;
+    return GNOMON_OK;
+}
+
+size_t gnomon__merge_count(const gnomon__merge *m)
+{
+    return m->run_count;
+}
+
+size_t gnomon__merge_readings(const gnomon__merge *m, size_t run)
+{
+    return m->first[run + 1] - m->first[run];
+}
+
+const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
+                                             size_t reading, size_t *input)
+{
+    const gnomon__reading *r = &m->readings[m->first[run] + reading];
+    *input = r->input;
+    return &r->info;
+}
+
+/* ---- Reading --------------------------------------------------------------------- */
+
+/* The losses of a file of runs that are of none of them. */
+static int take_own_losses(gnomon__merge *m, const gnomon_profile *p,
+                           size_t input)
+{
+    gnomon_loss_info l;
+    if (!gnomon_profile_count(p, GNOMON_RUNS))
+        return GNOMON_OK;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++) {
+        if (l.run)
+            continue;
+        gnomon_loss_info *to = gnomon__model_add(m->texts, GNOMON_LOSSES);
+        if (!to || !(l.kind = gnomon__model_text(m->texts, l.kind)))
+            return gnomon__no_memory_to_merge();
+        *to = l;
+        to->reserved = (uint32_t)input;
+    }
+    return GNOMON_OK;
+}
+
+const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,
+                                           size_t *input)
+{
+    if (which >= gnomon__model_count(m->texts, GNOMON_LOSSES))
+        return NULL;
+    const gnomon_loss_info *l =
+        gnomon__model_at(m->texts, GNOMON_LOSSES, which + 1);
+    *input = l->reserved;
+    return l;
+}
+
+/* The part of a reading becomes m->part. */
+static int read_reading(gnomon__merge *m, const gnomon__reading *r)
+{
+    const gnomon__file_index *x = &m->index[r->input];
+    if (m->part && m->part_input == r->input && m->part_number == r->part)
+        return GNOMON_OK;
+    gnomon_profile_free(m->part);
+    m->part = NULL;
+    int code = gnomon__merge_open(m, r->input);
+    if (!code)
+        code = gnomon__read_part(&m->part, &m->source, &x->parts[r->part],
+                                 x->shared_end, m->kinds);
+    if (code)
+        return code;
+    m->part_input = r->input;
+    m->part_number = r->part;
+    if (m->was_read[r->input][r->part])
+        return GNOMON_OK;
+    m->was_read[r->input][r->part] = 1;
+    return take_own_losses(m, m->part, r->input);
+}
+
+static unsigned run_rules(const gnomon__merge *m)
+{
+    return m->has_runs ? 0 : GNOMON__UNITE_NO_RUN;
+}
+
+/* All readings of it, one after the other. */
+static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    gnomon__unite *u;
+    int code = gnomon__unite_create(&u, &m->shared, run_rules(m));
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
+        code = read_reading(m, &m->readings[i]);
+        if (!code)
+            code = gnomon__unite_add(u, m->part, m->readings[i].run, NULL);
+    }
+    if (!code)
+        return gnomon__unite_finish(u, out);
+    gnomon__unite_free(u);
+    return code;
+}
+
+/* Each by itself first: in one reading what has one key adds up. */
+static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    gnomon__unite *all, *one;
+    gnomon_profile *p;
+    int code = gnomon__unite_create(&all, &m->shared, GNOMON__UNITE_READINGS);
+    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
+        code = read_reading(m, &m->readings[i]);
+        if (!code)
+            code = gnomon__unite_create(&one, &m->shared, 0);
+        if (code)
+            break;
+        code = gnomon__unite_add(one, m->part, m->readings[i].run, NULL);
+        if (code) {
+            gnomon__unite_free(one);
+            break;
+        }
+        code = gnomon__unite_finish(one, &p);
+        if (!code) {
+            code = gnomon__unite_add(all, p, 1, NULL);
+            gnomon_profile_free(p);
+        }
+    }
+    if (!code)
+        return gnomon__unite_finish(all, out);
+    gnomon__unite_free(all);
+    return code;
+}
+
+int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
+{
+    const gnomon__reading *r = &m->readings[m->first[run]];
+    size_t count = m->first[run + 1] - m->first[run];
+    *out = NULL;
+    gnomon__fail_clear();
+    if (count > 1 && r->info.uuid && *r->info.uuid)
+        return unite_readings(m, run, out);
+    return unite_all(m, run, out);
+}
+
+/* ---- What is of no run ---------------------------------------------------------- */
+
+static int loss_order(const void *left, const void *right)
+{
+    const gnomon_loss_info *a = left, *b = right;
+    return strcmp(a->kind, b->kind);
+}
+
+int gnomon__merge_rest(gnomon__merge *m, gnomon_profile **out)
+{
+    gnomon__table *t = &m->texts->tables[GNOMON_LOSSES];
+    gnomon__model *rest = gnomon__model_create();
+    int code = rest ? gnomon__shared_lend(&m->shared, rest)
+                    : gnomon__no_memory_to_merge();
+    *out = NULL;
+    if (t->items && t->count > 1)
+        qsort(t->items, t->count, t->size, loss_order);
+    gnomon_loss_info *last = NULL;
+    for (size_t i = 1; !code && i <= t->count; i++) {
+        const gnomon_loss_info *l =
+            gnomon__model_at(m->texts, GNOMON_LOSSES, i);
+        if (last && strcmp(last->kind, l->kind) == 0) {
+            last->count += l->count;
+            continue;
+        }
+        last = gnomon__model_add(rest, GNOMON_LOSSES);
+        if (!last || !(last->kind = gnomon__model_text(rest, l->kind))) {
+            code = gnomon__no_memory_to_merge();
+            break;
+        }
+        last->count = l->count;
+    }
+    if (!code)
+        *out = &rest->base;
+    else if (rest)
+        gnomon_profile_free(&rest->base);
+    return code;
+}
+
+/* ---- The merge --------------------------------------------------------------------- */
+
+int gnomon__merge_create(gnomon__merge **out,
+                         const gnomon__merge_inputs *inputs, uint32_t kinds)
+{
+    gnomon__merge *m = *out = gnomon__alloc(sizeof *m);
+    gnomon__fail_clear();
+    if (!m)
+        return gnomon__no_memory_to_merge();
+    m->inputs = *inputs;
+    m->kinds = kinds | GNOMON__RUN_KINDS | GNOMON__SHARED_KINDS;
+    m->open = SIZE_MAX;
+    m->texts = gnomon__model_create();
+    m->index = gnomon__alloc((inputs->count + 1) * sizeof *m->index);
+    m->was_read = gnomon__alloc((inputs->count + 1) * sizeof *m->was_read);
+    if (m->texts && m->index && m->was_read)
+        return GNOMON_OK;
+    gnomon__merge_free(m);
+    *out = NULL;
+    return gnomon__no_memory_to_merge();
+}
+
+const gnomon__shared *gnomon__merge_shared(const gnomon__merge *m)
+{
+    return &m->shared;
+}
+
+void gnomon__merge_free(gnomon__merge *m)
+{
+    if (!m)
+        return;
+    gnomon__merge_close(m);
+    gnomon_profile_free(m->part);
+    for (size_t i = 0; i < m->inputs.count; i++) {
+        if (m->index)
+            gnomon__index_free(&m->index[i]);
+        if (m->was_read)
+            gnomon__free(m->was_read[i]);
+    }
+    gnomon__free(m->index);
+    gnomon__free((void *)m->was_read);
+    gnomon__shared_free(&m->shared);
+    if (m->texts)
+        gnomon_profile_free(&m->texts->base);
+    gnomon__free(m->readings);
+    gnomon__free(m->first);
+    gnomon__free(m);
+}

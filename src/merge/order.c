@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The order of what was united, from its content alone, so that equal profiles
+ * are equal bytes however they came to be.
+ *
+ * Paths of a track stand in the order in which they were first entered. It can be
+ * told from when they first ended ("first"): two paths of which neither is below
+ * the other are never open at once, so the one that ended before began before;
+ * and a path began before whatever is below it. So the key is the earliest end of
+ * it or anything below it, then its depth. Where a profile does not know who was
+ * first, the names on the way decide. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/keys.h"
+#include "merge/united.h"
+#include "platform/memory.h"
+
+typedef struct united_place {
+    const gnomon__unite *u;
+    uint64_t first; /* of it or anything below it */
+    uint32_t track; /* as ordered */
+    uint32_t depth;
+    uint32_t number; /* before */
+} united_place;
+
+typedef struct item_place {
+    const void *item;
+    int entity;
+    uint32_t number; /* before */
+} item_place;
+
+/* ---- Stages and tracks ------------------------------------------------------------ */
+
+static int item_order(const void *left, const void *right)
+{
+    const item_place *a = left, *b = right;
+    return gnomon__compare_keys(a->entity, a->item, b->item);
+}
+
+/* Puts a table's items into the model in order. */
+static int order_items(const gnomon__unite *u, gnomon__model *out, int entity,
+                       gnomon__numbers *ordered)
+{
+    size_t n = gnomon__model_count(u->m, entity);
+    item_place *places = gnomon__alloc((n + 1) * sizeof *places);
+    uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
+    int code = GNOMON_OK;
+    ordered->of[entity] = numbers;
+    if (!places || !numbers) {
+        gnomon__free(places);
+        return gnomon__no_memory_to_merge();
+    }
+    for (uint32_t i = 0; i < n; i++)
+        places[i] =
+            (item_place){gnomon__model_at(u->m, entity, i + 1), entity, i + 1};
+    qsort(places, n, sizeof *places, item_order);
+    for (uint32_t i = 0; !code && i < n; i++) {
+        void *to = gnomon__model_add(out, entity);
+        if (to)
+            memcpy(to, places[i].item, out->tables[entity].size);
+        else
+            code = gnomon__no_memory_to_merge();
+        numbers[places[i].number] = i + 1;
+    }
+    gnomon__free(places);
+    return code;
+}
+
+static int order_stages(const gnomon__unite *u, gnomon__model *out,
+                        gnomon__numbers *n)
+{
+    int code = order_items(u, out, GNOMON_STAGES, n);
+    size_t count = gnomon__model_count(u->m, GNOMON_STAGES);
+    for (size_t i = 1; !code && i <= count; i++) {
+        gnomon_stage_info *s =
+            gnomon__model_at(out, GNOMON_STAGES, n->of[GNOMON_STAGES][i]);
+        if (!gnomon__sum_keep(&u->steps[i], out, &s->steps))
+            code = gnomon__no_memory_to_merge();
+    }
+    return code;
+}
+
+/* ---- Paths --------------------------------------------------------------------------- */
+
+static int compare_path_ends(const gnomon_node_info *a,
+                             const gnomon_node_info *b)
+{
+    if (a->region != b->region)
+        return GNOMON__COMPARE(a->region, b->region);
+    if (a->op != b->op)
+        return GNOMON__COMPARE(a->op, b->op);
+    return GNOMON__COMPARE(a->view, b->view);
+}
+
+/* Of equal depth: by the names where they part, then by stages. */
+static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
+{
+    const gnomon_stage_info *s, *t;
+    int order = 0;
+    while (left != right) {
+        const gnomon_node_info *a = &u->node[left].info;
+        const gnomon_node_info *b = &u->node[right].info;
+        int here = compare_path_ends(a, b);
+        if (!here && a->stage != b->stage) {
+            if (!a->stage || !b->stage) {
+                here = a->stage ? 1 : -1;
+            } else {
+                s = gnomon__model_at(u->m, GNOMON_STAGES, a->stage);
+                t = gnomon__model_at(u->m, GNOMON_STAGES, b->stage);
+                here = gnomon__compare_keys(GNOMON_STAGES, s, t);
+            }
+        }
+        order = here ? here : order; /* the outermost difference */
+        left = a->parent;
+        right = b->parent;
+    }
+    return order;
+}
+
+static int united_order(const void *left, const void *right)
+{
+    const united_place *a = left, *b = right;
+    if (a->track != b->track)
+        return GNOMON__COMPARE(a->track, b->track);
+    if (a->first != b->first)
+        return GNOMON__COMPARE(a->first, b->first);
+    if (a->depth != b->depth)
+        return GNOMON__COMPARE(a->depth, b->depth);
+    return a->number == b->number ? 0
+                                  : compare_paths(a->u, a->number, b->number);
+}
+
+static void place_nodes(const gnomon__unite *u, const gnomon__numbers *n,
+                        united_place *places)
+{
+    for (uint32_t i = 1; i <= u->node_count; i++) {
+        const gnomon_node_info *node = &u->node[i].info;
+        places[i - 1] = (united_place){
+            u, node->first ? node->first : UINT64_MAX,
+            n->of[GNOMON_TRACKS][node->track],
+            node->parent ? places[node->parent - 1].depth + 1 : 0, i};
+    }
+    for (size_t i = u->node_count; i >= 1; i--) {
+        uint32_t parent = u->node[i].info.parent;
+        if (parent && places[i - 1].first < places[parent - 1].first)
+            places[parent - 1].first = places[i - 1].first;
+    }
+}
+
+static int pool_order(const void *left, const void *right)
+{
+    const gnomon_memory_stats *a = left, *b = right;
+    return GNOMON__COMPARE(a->pool, b->pool);
+}
+
+static int keep_memory(gnomon__model *out, const gnomon__numbers *n,
+                       const gnomon__united_node *from, gnomon_node_info *to)
+{
+    size_t size = from->memory_count * sizeof *from->memory;
+    gnomon_memory_stats *pools = size ? gnomon__model_room(out, size) : NULL;
+    to->memory = pools;
+    to->memory_count = from->memory_count;
+    if (!size || !pools)
+        return !size;
+    memcpy(pools, from->memory, size);
+    for (size_t i = 0; i < from->memory_count; i++)
+        pools[i].pool = n->of[GNOMON_TRACKS][pools[i].pool];
+    qsort(pools, from->memory_count, sizeof *pools, pool_order);
+    return 1;
+}
+
+static int keep_node(gnomon__model *out, const gnomon__numbers *n,
+                     const gnomon__united_node *from)
+{
+    gnomon_node_info *to = gnomon__model_add(out, GNOMON_NODES);
+    if (!to)
+        return gnomon__no_memory_to_merge();
+    *to = from->info;
+    gnomon__renumber(n, GNOMON_NODES, to);
+    if (!gnomon__sum_keep(&from->host, out, &to->host) ||
+        !gnomon__sum_keep(&from->device, out, &to->device) ||
+        !keep_memory(out, n, from, to))
+        return gnomon__no_memory_to_merge();
+    if (from->work.struct_size) {
+        gnomon_work_stats *work = gnomon__model_room(out, sizeof *work);
+        if (!work)
+            return gnomon__no_memory_to_merge();
+        *work = from->work;
+        to->work = work;
+    }
+    return GNOMON_OK;
+}
+
+/* Readings that contradict one another, which those of one life never do, make
+ * paths of which it is not known how their times fit together. */
+static int tell_contradictions(gnomon__model *out)
+{
+    size_t n = gnomon__model_count(out, GNOMON_NODES);
+    uint64_t *children = gnomon__alloc((n + 1) * sizeof *children);
+    if (!children)
+        return gnomon__no_memory_to_merge();
+    for (size_t i = n; i >= 1; i--) {
+        gnomon_node_info *node = gnomon__model_at(out, GNOMON_NODES, i);
+        const gnomon_stats *s = node->host;
+        if (!s || (node->flags & GNOMON_NODE_RANGE))
+            continue;
+        children[node->parent] += s->total_ns;
+        if (s->total_ns != s->self_ns + children[i] && !node->open &&
+            !(node->flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_CLOCK)))
+            node->flags |= GNOMON_NODE_PARTIAL;
+    }
+    gnomon__free(children);
+    return GNOMON_OK;
+}
+
+static int order_nodes(const gnomon__unite *u, gnomon__model *out,
+                       gnomon__numbers *n)
+{
+    int code = GNOMON_OK;
+    united_place *places = gnomon__alloc((u->node_count + 1) * sizeof *places);
+    uint32_t *numbers = gnomon__alloc((u->node_count + 1) * sizeof *numbers);
+    n->of[GNOMON_NODES] = numbers;
+    if (!places || !numbers) {
+        gnomon__free(places);
+        return gnomon__no_memory_to_merge();
+    }
+    place_nodes(u, n, places);
+    qsort(places, u->node_count, sizeof *places, united_order);
+    for (uint32_t i = 0; i < u->node_count; i++)
+        numbers[places[i].number] = i + 1;
+    for (size_t i = 0; !code && i < u->node_count; i++)
+        code = keep_node(out, n, &u->node[places[i].number]);
+    if (!code && (u->rules & GNOMON__UNITE_READINGS))
+        code = tell_contradictions(out);
+    gnomon__free(places);
+    return code;
+}
+
+/* ---- Facts ---------------------------------------------------------------------------- */
+
+/* Moves a table as it is. */
+static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
+{
+    gnomon__table *from = &u->m->tables[entity], *to = &out->tables[entity];
+    gnomon__free(to->items);
+    *to = *from;
+    from->items = NULL;
+    from->count = from->room = 0;
+}
+
+static void order_facts(gnomon__unite *u, gnomon__model *out,
+                        const gnomon__numbers *n, int entity)
+{
+    gnomon__fold_facts(u, entity); /* by the numbers of before */
+    for (size_t i = 1; i <= gnomon__model_count(u->m, entity); i++) {
+        gnomon__any *fact = gnomon__model_at(u->m, entity, i);
+        gnomon__renumber(n, entity, fact);
+        if (entity == GNOMON_OPENS)
+            fact->open.reserved = 0; /* which reading it was of */
+        if (entity == GNOMON_EVENTS)
+            fact->event.reserved = 0;
+    }
+    gnomon__sort_facts(u, entity);
+    move_items(u, out, entity);
+}
+
+int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
+{
+    static const int facts[] = {GNOMON_STEPS,    GNOMON_OPENS,    GNOMON_LINKS,
+                                GNOMON_COUNTERS, GNOMON_METADATA, GNOMON_LOSSES,
+                                GNOMON_EVENTS};
+    gnomon__numbers n = {{0}};
+    int code = order_stages(u, out, &n);
+    if (!code)
+        code = order_items(u, out, GNOMON_TRACKS, &n);
+    if (!code)
+        code = order_nodes(u, out, &n);
+    for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
+        order_facts(u, out, &n, facts[i]);
+    if (!code)
+        move_items(u, out, GNOMON_RUNS);
+    gnomon__numbers_free(&n);
+    return code;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What is odd about the ranks of a merge, in a line each: those that are not
+ * there, that came more than once, that were started anew. Runs are in the order
+ * of job, rank, attempt, so what belongs together stands together. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "merge/gather.h"
+#include "command/notes.h"
+#include "profile/keys.h"
+#include "platform/error.h"
+
+#define LISTED 20 /* ranges of ranks in one line */
+
+typedef struct ranks_line {
+    char text[512];
+    size_t used;
+    unsigned ranges;
+} ranks_line;
+
+static const gnomon_run_info *run_at(const gnomon__gather *g, size_t run)
+{
+    size_t input, last = gnomon__merge_readings(g->merge, run) - 1;
+    return gnomon__merge_reading(g->merge, run, last, &input);
+}
+
+static void append_range(ranks_line *l, int32_t from, int32_t to)
+{
+    if (l->ranges++ > LISTED || l->used > sizeof l->text - 40)
+        return;
+    const char *comma = l->used ? ", " : "";
+    int n;
+    if (l->ranges > LISTED)
+        n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s...",
+                     comma);
+    else if (from == to)
+        n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s%" PRId32,
+                     comma, from);
+    else
+        n = snprintf(l->text + l->used, sizeof l->text - l->used,
+                     "%s%" PRId32 "-%" PRId32, comma, from, to);
+    l->used += (size_t)n;
+}
+
+static const char *job_of(const gnomon_run_info *run, char text[80])
+{
+    if (!run->job)
+        return "";
+    snprintf(text, 80, " of job %.64s", run->job);
+    return text;
+}
+
+/* ---- Missing ------------------------------------------------------------------------ */
+
+/* Of a job, the runs from `first` up to `end`. */
+static void tell_missing(const gnomon__gather *g, size_t first, size_t end)
+{
+    ranks_line line = {.used = 0};
+    char job[80];
+    int32_t world = -1, next = 0;
+    uint64_t missing = 0;
+    for (size_t i = first; i < end; i++)
+        if (run_at(g, i)->world_size > world)
+            world = run_at(g, i)->world_size;
+    for (size_t i = first; i < end; i++) {
+        int32_t rank = run_at(g, i)->rank;
+        if (rank > next && rank <= world) {
+            append_range(&line, next, rank - 1);
+            missing += (uint64_t)(rank - next);
+        }
+        if (rank >= next)
+            next = rank < INT32_MAX ? rank + 1 : rank;
+    }
+    if (next < world) {
+        append_range(&line, next, world - 1);
+        missing += (uint64_t)(world - next);
+    }
+    if (missing)
+        gnomon__log("%" PRIu64 " of %" PRId32 " ranks%s %s missing: %s",
+                    missing, world, job_of(run_at(g, first), job),
+                    missing == 1 ? "is" : "are", line.text);
+}
+
+/* ---- Restarted, or there twice ------------------------------------------------------ */
+
+static void tell_lives(const gnomon__gather *g, size_t first, size_t end)
+{
+    const gnomon_run_info *a = run_at(g, first);
+    char text[256] = "", job[80];
+    size_t attempts = 1, used = 0;
+    for (size_t i = first; i < end && used < sizeof text - 40; i++) {
+        const gnomon_run_info *r = run_at(g, i);
+        int is_new =
+            i == first ||
+            gnomon__compare_texts(run_at(g, i - 1)->attempt, r->attempt) != 0;
+        attempts += i > first && is_new;
+        if (is_new)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.16s",
+                                     used ? ", " : "",
+                                     r->attempt ? r->attempt : "first");
+    }
+    if (attempts > 1)
+        gnomon__log("rank %" PRId32 "%s was restarted: attempts %s", a->rank,
+                    job_of(a, job), text);
+    for (size_t i = first + 1; i < end; i++) {
+        const gnomon_run_info *b = run_at(g, i - 1), *c = run_at(g, i);
+        if (gnomon__compare_texts(b->attempt, c->attempt) == 0)
+            gnomon__log("rank %" PRId32 "%s is there twice: process %" PRId64
+                        " on %.64s and process %" PRId64 " on %.64s",
+                        a->rank, job_of(a, job), b->pid, b->host, c->pid,
+                        c->host);
+    }
+}
+
+/* Equal records: the same thing in two files. Other readings of one life, as of
+ * its stages, are nothing to speak of. */
+static void tell_readings(const gnomon__gather *g, size_t run)
+{
+    size_t count = gnomon__merge_readings(g->merge, run), before, input;
+    const gnomon_run_info *r = run_at(g, run);
+    int has_life = r->uuid && *r->uuid;
+    for (size_t i = 1; i < count; i++) {
+        const gnomon_run_info *a =
+            gnomon__merge_reading(g->merge, run, i - 1, &before);
+        const gnomon_run_info *b =
+            gnomon__merge_reading(g->merge, run, i, &input);
+        if (has_life && gnomon__compare_runs(a, b) == 0)
+            gnomon__log("%s: has rank %" PRId32 " as %s has it: counted once",
+                        g->in->paths[input], r->rank, g->in->paths[before]);
+        else if (!has_life && r->rank >= 0)
+            gnomon__log("%s: has rank %" PRId32 ", which %s has, too: without "
+                        "a uuid their times add up",
+                        g->in->paths[input], r->rank, g->in->paths[before]);
+    }
+}
+
+void gnomon__gather_notes(const gnomon__gather *g)
+{
+    size_t count = gnomon__merge_count(g->merge);
+    for (size_t first = 0, end; first < count; first = end) {
+        const char *job = run_at(g, first)->job;
+        for (end = first;
+             end < count && !gnomon__compare_texts(run_at(g, end)->job, job);)
+            end++;
+        tell_missing(g, first, end);
+        for (size_t i = first, next; i < end; i = next) {
+            for (next = i;
+                 next < end && run_at(g, next)->rank == run_at(g, i)->rank;)
+                tell_readings(g, next++);
+            if (run_at(g, i)->rank >= 0)
+                tell_lives(g, i, next);
+        }
+    }
+}
+
+void gnomon__gather_damage(const gnomon__gather *g)
+{
+    size_t input;
+    const gnomon_loss_info *l;
+    char text[320];
+    for (size_t i = 0; (l = gnomon__merge_loss(g->merge, i, &input)) != NULL;
+         i++)
+        gnomon__log("%s: %s", g->in->paths[input],
+                    gnomon__cli_loss(text, sizeof text, l));
+}

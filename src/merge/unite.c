@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Runs, stages, tracks and paths that become one.
+ *
+ * Invariant: whatever is united has a number, whatever names it names that, and
+ * no two of a kind have the same key. */
+#include "merge/unite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/unite_nodes.h"
+#include "merge/united.h"
+#include "platform/error.h"
+#include "platform/hash.h"
+#include "platform/memory.h"
+#include "profile/fields.h"
+
+int gnomon__no_memory_to_merge(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+}
+
+/* ---- Texts -------------------------------------------------------------------- */
+
+static int same_text(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return strcmp(u->text[item - 1], wanted) == 0;
+}
+
+static const char *unite_text(gnomon__copier *c, const char *text, int type)
+{
+    gnomon__unite *u = c->context;
+    uint64_t hash = gnomon__hash_text(text);
+    uint32_t known = gnomon__slots_find(&u->texts, hash, same_text, u, text);
+    (void)type;
+    if (known)
+        return u->text[known - 1];
+    if (u->text_count == u->text_room) {
+        size_t room = u->text_room ? 2 * u->text_room : 64;
+        const char **more =
+            gnomon__realloc((void *)u->text, room * sizeof *more);
+        if (!more)
+            return NULL;
+        u->text = more;
+        u->text_room = room;
+    }
+    const char *copy = gnomon__model_text(u->m, text);
+    if (!copy)
+        return NULL;
+    u->text[u->text_count++] = copy;
+    return gnomon__slots_add(&u->texts, hash, (uint32_t)u->text_count) ? NULL
+                                                                       : copy;
+}
+
+int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
+{
+    gnomon__copier copier = {u->m, unite_text, u, NULL};
+    return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
+}
+
+/* ---- The run --------------------------------------------------------------------- */
+
+static uint32_t united_run(const gnomon__unite *u)
+{
+    return !(u->rules & GNOMON__UNITE_NO_RUN);
+}
+
+/* Of several records the one that says most holds, with its metadata. */
+static int unite_run(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon__table *metadata = &u->m->tables[GNOMON_METADATA];
+    gnomon_run_info run = gnomon__no_run;
+    part->map.of[GNOMON_RUNS][part->run] = united_run(u);
+    if (u->rules & GNOMON__UNITE_NO_RUN)
+        return GNOMON_OK;
+    if (part->run && !(u->rules & GNOMON__UNITE_RANKS) &&
+        gnomon_profile_run(part->p, part->run, &run) != GNOMON_OK)
+        return gnomon__shared_changed();
+    gnomon_run_info *to = gnomon__model_count(u->m, GNOMON_RUNS)
+                              ? gnomon__model_at(u->m, GNOMON_RUNS, 1)
+                              : NULL;
+    int order = to ? gnomon__compare_runs(&run, to) : 1;
+    part->is_latest = order >= 0;
+    if (!to && !(to = gnomon__model_add(u->m, GNOMON_RUNS)))
+        return gnomon__no_memory_to_merge();
+    if (order <= 0)
+        return GNOMON_OK;
+    metadata->count = u->folded[GNOMON_METADATA] = 0;
+    *to = run;
+    return gnomon__unite_keep(u, GNOMON_RUNS, to)
+               ? GNOMON_OK
+               : gnomon__no_memory_to_merge();
+}
+
+/* ---- Stages ---------------------------------------------------------------------- */
+
+static int same_stage(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return gnomon__compare_keys(GNOMON_STAGES,
+                                gnomon__model_at(u->m, GNOMON_STAGES, item),
+                                wanted) == 0;
+}
+
+static uint64_t recorded_time(const gnomon_stage_info *s)
+{
+    return s->recorded_ns ? s->recorded_ns : s->end_ns - s->begin_ns;
+}
+
+/* The later reading holds; else, as zeros of runs differ, it lasts as long as all
+ * of them together. */
+static int unite_stage(gnomon__unite *u, uint32_t number,
+                       const gnomon_stage_info *s)
+{
+    gnomon_stage_info *to = gnomon__model_at(u->m, GNOMON_STAGES, number);
+    gnomon__sum *steps = &u->steps[number];
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    int is_known = to->recorded_ns || s->recorded_ns;
+    uint64_t recorded = is_known ? recorded_time(to) + recorded_time(s) : 0;
+    uint32_t count = (to->count ? to->count : 1) + (s->count ? s->count : 1);
+    gnomon__merge_fields(&gnomon__structs[GNOMON_STAGES], to, s, readings);
+    if (u->rules & GNOMON__UNITE_NAMES) /* not one stage, but two */
+        to->count = count;
+    if (!readings) {
+        to->recorded_ns = recorded;
+        uint64_t lasted = to->end_ns - to->begin_ns + s->end_ns - s->begin_ns;
+        if (s->begin_ns < to->begin_ns && !(u->rules & GNOMON__UNITE_RANKS))
+            to->begin_ns = s->begin_ns;
+        to->end_ns = to->begin_ns + lasted;
+        to->ended = to->ended && s->ended;
+        return gnomon__sum_add(steps, s->steps);
+    }
+    int later = s->ended != to->ended ? s->ended > to->ended
+                : s->end_ns != to->end_ns
+                    ? s->end_ns > to->end_ns
+                    : gnomon__sum_compare(steps, s->steps) < 0;
+    if (s->begin_ns < to->begin_ns)
+        to->begin_ns = s->begin_ns;
+    if (!later)
+        return GNOMON_OK;
+    to->ended = s->ended;
+    to->end_ns = s->end_ns;
+    return gnomon__sum_become(steps, s->steps);
+}
+
+static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
+                       uint64_t hash)
+{
+    size_t number = gnomon__model_count(u->m, GNOMON_STAGES) + 1;
+    if (number >= u->stage_room) {
+        size_t room = u->stage_room ? 2 * u->stage_room : 8;
+        gnomon__sum *steps = gnomon__realloc(u->steps, room * sizeof *steps);
+        if (!steps)
+            return gnomon__no_memory_to_merge();
+        u->steps = steps;
+        u->stage_room = room;
+    }
+    gnomon_stage_info *to = gnomon__model_add(u->m, GNOMON_STAGES);
+    if (!to)
+        return gnomon__no_memory_to_merge();
+    memset(&u->steps[number], 0, sizeof *u->steps);
+    *to = *s;
+    to->steps = NULL; /* until the end */
+    if (u->rules & GNOMON__UNITE_RANKS) {
+        to->begin_ns = 0;
+        to->end_ns = s->end_ns - s->begin_ns;
+    }
+    if (!gnomon__unite_keep(u, GNOMON_STAGES, to))
+        return gnomon__no_memory_to_merge();
+    int code = gnomon__sum_add(&u->steps[number], s->steps);
+    return code ? code : gnomon__slots_add(&u->stages, hash, (uint32_t)number);
+}
+
+static int is_stage_in(const gnomon__united_part *part,
+                       const gnomon_stage_info *s)
+{
+    const gnomon__stage_key *only = part->only;
+    return s->run == part->run &&
+           (!only || (strcmp(s->name, only->name) == 0 &&
+                      (s->ordinal == only->ordinal ||
+                       part->u->rules & GNOMON__UNITE_NAMES)));
+}
+
+static int unite_stages(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon_stage_info s;
+    uint32_t last = 0;
+    int code = GNOMON_OK;
+    for (size_t i = 1; !code && i <= part->count[GNOMON_STAGES]; i++) {
+        gnomon_profile_stage(part->p, i, &s);
+        if (!is_stage_in(part, &s))
+            continue;
+        if (!part->last_stage || s.ordinal > last) {
+            part->last_stage = i;
+            last = s.ordinal;
+        }
+        if (part->only)
+            s.ordinal = part->only->ordinal;
+        gnomon__renumber(&part->map, GNOMON_STAGES, &s);
+        uint64_t hash = gnomon__hash_key(GNOMON_STAGES, &s);
+        uint32_t number =
+            gnomon__slots_find(&u->stages, hash, same_stage, u, &s);
+        code = number ? unite_stage(u, number, &s) : first_stage(u, &s, hash);
+        part->map.of[GNOMON_STAGES][i] =
+            number ? number
+                   : (uint32_t)gnomon__model_count(u->m, GNOMON_STAGES);
+    }
+    return code;
+}
+
+/* ---- Tracks ----------------------------------------------------------------------- */
+
+static int same_track(const void *context, uint32_t item, const void *wanted)
+{
+    const gnomon__unite *u = context;
+    return gnomon__compare_keys(GNOMON_TRACKS,
+                                gnomon__model_at(u->m, GNOMON_TRACKS, item),
+                                wanted) == 0;
+}
+
+static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
+                        const gnomon_track_info *t)
+{
+    int later = t->lives != to->lives   ? t->lives > to->lives
+                : t->alive != to->alive ? t->alive < to->alive
+                                        : t->os_id > to->os_id;
+    int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
+    gnomon__merge_fields(&gnomon__structs[GNOMON_TRACKS], to, t, readings);
+    if (readings ? later : t->os_id > to->os_id)
+        to->os_id = t->os_id;
+    if (!readings) {
+        to->lives += t->lives;
+        to->alive |= t->alive;
+    } else if (later) {
+        to->lives = t->lives;
+        to->alive = t->alive;
+    }
+}
+
+static int unite_tracks(gnomon__united_part *part)
+{
+    gnomon__unite *u = part->u;
+    gnomon_track_info t;
+    for (size_t i = 1; i <= part->count[GNOMON_TRACKS]; i++) {
+        gnomon_profile_track(part->p, i, &t);
+        if (t.run != part->run)
+            continue;
+        gnomon__renumber(&part->map, GNOMON_TRACKS, &t);
+        if (u->rules & GNOMON__UNITE_RANKS)
+            t.index = 0;
+        uint64_t hash = gnomon__hash_key(GNOMON_TRACKS, &t);
+        uint32_t number =
+            gnomon__slots_find(&u->tracks, hash, same_track, u, &t);
+        if (number) {
+            unite_track(u, gnomon__model_at(u->m, GNOMON_TRACKS, number), &t);
+        } else {
+            gnomon_track_info *to = gnomon__model_add(u->m, GNOMON_TRACKS);
+            if (!to || !gnomon__unite_keep(u, GNOMON_TRACKS, &t))
+                return gnomon__no_memory_to_merge();
+            *to = t;
+            number = (uint32_t)gnomon__model_count(u->m, GNOMON_TRACKS);
+            if (gnomon__slots_add(&u->tracks, hash, number))
+                return GNOMON_ENOMEM;
+        }
+        part->map.of[GNOMON_TRACKS][i] = number;
+    }
+    return GNOMON_OK;
+}
+
+/* ---- A part ----------------------------------------------------------------------- */
+
+static int begin_united_part(gnomon__united_part *part)
+{
+    static const int own[] = {GNOMON_RUNS, GNOMON_STAGES, GNOMON_TRACKS,
+                              GNOMON_NODES};
+    for (int k = 0; k < GNOMON__ENTITIES; k++)
+        part->count[k] = gnomon_profile_count(part->p, k);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t n = part->count[own[i]] + 1 + part->run; /* of any run */
+        part->map.of[own[i]] = gnomon__alloc(n * sizeof(uint32_t));
+        if (!part->map.of[own[i]])
+            return gnomon__no_memory_to_merge();
+    }
+    return gnomon__shared_find(part->u->shared, part->p, &part->map);
+}
+
+int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
+                      const gnomon__stage_key *only)
+{
+    gnomon__united_part part = {.u = u, .p = p, .run = run, .only = only};
+    int code = begin_united_part(&part);
+    u->parts++;
+    if (!code)
+        code = unite_run(&part);
+    if (!code)
+        code = unite_stages(&part);
+    if (!code)
+        code = unite_tracks(&part);
+    if (!code)
+        code = gnomon__unite_nodes(&part);
+    if (!code)
+        code = gnomon__unite_facts(&part);
+    gnomon__numbers_free(&part.map);
+    return code;
+}
+
+/* ---- The whole -------------------------------------------------------------------- */
+
+int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
+                         unsigned rules)
+{
+    gnomon__unite *u = *out = gnomon__alloc(sizeof *u);
+    if (!u)
+        return gnomon__no_memory_to_merge();
+    u->shared = shared;
+    u->rules = rules;
+    if ((u->m = gnomon__model_create()) != NULL)
+        return GNOMON_OK;
+    gnomon__free(u);
+    *out = NULL;
+    return gnomon__no_memory_to_merge();
+}
+
+int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)
+{
+    gnomon__model *m = gnomon__model_create();
+    *out = NULL;
+    if (!m) {
+        gnomon__unite_free(u);
+        return gnomon__no_memory_to_merge();
+    }
+    int code = gnomon__shared_lend(u->shared, m);
+    if (!code) { /* the texts with their blocks */
+        m->blocks = u->m->blocks;
+        m->block_used = u->m->block_used;
+        m->block_room = u->m->block_room;
+        u->m->blocks = NULL;
+        u->m->block_used = u->m->block_room = 0;
+        code = gnomon__unite_order(u, m);
+    }
+    gnomon__unite_free(u);
+    if (!code)
+        code = gnomon_profile_check(&m->base);
+    if (!code)
+        *out = &m->base;
+    else
+        gnomon_profile_free(&m->base);
+    return code;
+}
+
+void gnomon__unite_free(gnomon__unite *u)
+{
+    if (!u)
+        return;
+    size_t stages = gnomon__model_count(u->m, GNOMON_STAGES);
+    for (size_t i = 1; i <= stages && u->steps && i < u->stage_room; i++)
+        gnomon__sum_free(&u->steps[i]);
+    gnomon__unite_nodes_free(u);
+    gnomon__slots_free(&u->texts);
+    gnomon__slots_free(&u->tracks);
+    gnomon__slots_free(&u->stages);
+    gnomon__slots_free(&u->nodes);
+    gnomon__free(u->steps);
+    gnomon__free((void *)u->text);
+    gnomon_profile_free(&u->m->base);
+    gnomon__free(u);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* One run of a merged profile, made of what several profiles say of it; or one
+ * sum of many runs. Docs: docs/merging.md.
+ *
+ * What has the same key becomes one. How two of it become one is a rule that does
+ * not ask which came first, so any order and grouping gives the same. */
+#ifndef GNOMON_MERGE_UNITE_H
+#define GNOMON_MERGE_UNITE_H
+
+#include "merge/shared.h"
+#include "profile/sums.h"
+
+enum gnomon__unite_rules {
+    /* All are readings of one life of a process: of two that speak of one path
+     * the larger, so the later one holds. Else they add up. */
+    GNOMON__UNITE_READINGS = 1,
+    /* One sum of many runs: their moments have no common zero, so stages last as
+     * long as all of theirs together, and steps, events, open scopes and metadata
+     * go. Threads are told apart by name alone. */
+    GNOMON__UNITE_RANKS = 2,
+    /* The result has no runs; nor has what is added. */
+    GNOMON__UNITE_NO_RUN = 4,
+    /* A stage is all of its name, and lasts as long as all of them together. Of
+     * steps, whose numbers begin anew in each, those of the last one are kept. */
+    GNOMON__UNITE_NAMES = 8
+};
+
+/* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal
+ * is what it gets. */
+typedef struct gnomon__stage_key {
+    uint32_t ordinal;
+    const char *name;
+} gnomon__stage_key;
+
+typedef struct gnomon__unite gnomon__unite;
+
+/* `shared` must live as long as the result. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
+                         unsigned rules);
+
+/* Adds what `p` says of its run `run` (0 where it has none), of a stage as a
+ * profiler's summary has it. `p` may go then. GNOMON_OK, GNOMON_ENOMEM, or
+ * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run. */
+int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
+                      const gnomon__stage_key *only);
+
+/* Hands it out, in an order that its content alone decides; `u` is gone in any
+ * case. The caller frees the profile. */
+int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out);
+void gnomon__unite_free(gnomon__unite *u);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What nodes, tracks and stages do not hold: steps, open scopes, links, counters,
+ * losses, metadata, events. All are taken in, and those of one key folded into
+ * one when they have become twice as many, and at the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/united.h"
+
+#define FOLD_FROM 4096u /* of a kind: fewer are not worth it */
+
+/* ---- Taking in ---------------------------------------------------------------- */
+
+/* Moments have no meaning among ranks. */
+static int has_moments(const gnomon__united_part *part)
+{
+    return !(part->u->rules & GNOMON__UNITE_RANKS);
+}
+
+/* Those of no run are the file's: whoever reads it tells them. */
+static int is_of_part(const gnomon__united_part *part, uint32_t run)
+{
+    return run == part->run && (run || !part->count[GNOMON_RUNS]);
+}
+
+/* Of one stage what belongs to a path that is in, and what has no path but a
+ * moment in it. */
+static int is_event_in(const gnomon__united_part *part,
+                       const gnomon_event_info *e)
+{
+    if (!part->only || e->node)
+        return !part->only || part->map.of[GNOMON_NODES][e->node];
+    for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
+        gnomon_stage_info s;
+        gnomon_profile_stage(part->p, i, &s);
+        if (part->map.of[GNOMON_STAGES][i] && e->begin_ns >= s.begin_ns &&
+            e->begin_ns <= s.end_ns)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the part's fact is wanted, by the part's numbers; what is not, is taken
+ * out of it. */
+static int is_wanted(const gnomon__united_part *part, int entity,
+                     gnomon__any *f)
+{
+    int moments = has_moments(part);
+    switch (entity) {
+    case GNOMON_LINKS:
+        if (!moments) /* nor have instances */
+            f->link.from_instance = f->link.to_instance = 0;
+        return 1;
+    case GNOMON_COUNTERS:
+        return !part->only || part->map.of[GNOMON_STAGES][f->counter.stage];
+    case GNOMON_LOSSES:
+        if (!moments)
+            f->loss.begin_ns = f->loss.end_ns = 0;
+        return is_of_part(part, f->loss.run);
+    case GNOMON_METADATA:
+        return moments && part->is_latest && f->metadata.run == part->run;
+    case GNOMON_EVENTS:
+        f->event.reserved = part->u->parts;
+        return moments && is_event_in(part, &f->event);
+    case GNOMON_OPENS:
+        f->open.reserved = part->u->parts;
+        return moments;
+    default: /* steps */
+        return moments && (!(part->u->rules & GNOMON__UNITE_NAMES) ||
+                           f->step.stage == part->last_stage);
+    }
+}
+
+/* Whether all that it must name is in. */
+static int is_whole(const gnomon__struct *s, const void *of)
+{
+    for (unsigned i = 0; i < s->field_count; i++)
+        if (s->fields[i].type == GNOMON__TYPE_NUMBER &&
+            s->fields[i].rules & GNOMON__NEEDED &&
+            !gnomon__field_32(&s->fields[i], of))
+            return 0;
+    return 1;
+}
+
+static const int fact_kinds[] = {
+    GNOMON_STEPS,  GNOMON_OPENS,    GNOMON_LINKS, GNOMON_COUNTERS,
+    GNOMON_LOSSES, GNOMON_METADATA, GNOMON_EVENTS};
+
+int gnomon__unite_facts(gnomon__united_part *part)
+{
+    gnomon__model *m = part->u->m;
+    for (size_t k = 0; k < sizeof fact_kinds / sizeof *fact_kinds; k++) {
+        int entity = fact_kinds[k];
+        const gnomon__struct *s = &gnomon__structs[entity];
+        for (size_t i = 1; i <= part->count[entity]; i++) {
+            gnomon__any f;
+            f.struct_size = s->size;
+            part->p->api->get(part->p, entity, i, &f);
+            if (!is_wanted(part, entity, &f))
+                continue;
+            gnomon__renumber(&part->map, entity, &f);
+            if (!is_whole(s, &f))
+                continue;
+            void *to = gnomon__unite_keep(part->u, entity, &f)
+                           ? gnomon__model_add(m, entity)
+                           : NULL;
+            if (!to)
+                return gnomon__no_memory_to_merge();
+            memcpy(to, &f, s->size);
+        }
+        size_t now = gnomon__model_count(m, entity);
+        if (now > FOLD_FROM && now > 2 * part->u->folded[entity])
+            gnomon__fold_facts(part->u, entity);
+    }
+    return GNOMON_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What unite*.c, fold.c and order.c work on. */
+#ifndef GNOMON_MERGE_UNITED_H
+#define GNOMON_MERGE_UNITED_H
+
+#include "merge/unite.h"
+
+/* A path. Its numbers are of what was united so far; a parent comes before it. */
+typedef struct gnomon__united_node {
+    gnomon_node_info info; /* its blocks are below */
+    gnomon__sum host, device;
+    gnomon_memory_stats *memory; /* on the heap; pools in no order */
+    size_t memory_count;
+    gnomon_work_stats work; /* its struct_size is 0: none */
+} gnomon__united_node;
+
+struct gnomon__unite {
+    const gnomon__shared *shared;
+    unsigned rules;
+    uint32_t parts; /* added so far */
+    /* Holds texts, and all but nodes and shared ones, by the numbers of what was
+     * united so far; stages' steps are in `steps`. */
+    gnomon__model *m;
+    gnomon__slots texts, tracks, stages, nodes;
+    const char **text;
+    size_t text_count, text_room;
+    gnomon__sum *steps; /* by stage, from 1 */
+    size_t stage_room;
+    gnomon__united_node *node; /* from 1 */
+    size_t node_count, node_room;
+    size_t folded[GNOMON__ENTITIES]; /* facts when they were last folded */
+};
+
+/* A part that is being added. */
+typedef struct gnomon__united_part {
+    gnomon__unite *u;
+    const gnomon_profile *p;
+    uint32_t run;
+    const gnomon__stage_key *only;
+    /* United numbers by the part's, 0: left out; and how many it has of each. */
+    gnomon__numbers map;
+    size_t count[GNOMON__ENTITIES];
+    size_t last_stage; /* of those that are in */
+    int is_latest;     /* its run's record is the one that holds */
+} gnomon__united_part;
+
+/* Makes what `of` points to live as long as the unit, each text once. 0: no
+ * memory. */
+int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
+
+/* unite_facts.c: adds steps, opens, links, counters, losses, metadata, events. */
+int gnomon__unite_facts(gnomon__united_part *part);
+
+/* fold.c: puts facts in order, by the numbers they have now, and makes one of
+ * those of one key. */
+void gnomon__sort_facts(gnomon__unite *u, int entity);
+void gnomon__fold_facts(gnomon__unite *u, int entity);
+
+/* order.c: moves all to `out`, which has the texts already, in the order of its
+ * content. */
+int gnomon__unite_order(gnomon__unite *u, gnomon__model *out);
+
+int gnomon__no_memory_to_merge(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* How the ranks of a stage compare: of each action the least, the median and the
+ * most time that a rank spent in it, and which one was slowest. */
+#ifndef GNOMON_REPORT_RANK_TABLE_H
+#define GNOMON_REPORT_RANK_TABLE_H
+
+#include <stddef.h>
+
+#include "gnomon/profile.h"
+
+typedef struct gnomon__rank_time {
+    uint64_t total_ns;
+    int32_t rank;
+    uint32_t run; /* order among the runs, for ranks that are not known */
+} gnomon__rank_time;
+
+typedef struct gnomon__rank_row {
+    char *name;
+    gnomon__rank_time *times;
+    size_t count, room;
+    uint64_t total_ns; /* of all ranks */
+    /* Of the ranks that have it; when they are summed up. */
+    uint64_t min_ns, median_ns, max_ns;
+    gnomon__rank_time slowest;
+} gnomon__rank_row;
+
+/* Zeroes are an empty one. */
+typedef struct gnomon__rank_table {
+    gnomon__rank_row *rows;
+    size_t count, room;
+    uint32_t runs;
+} gnomon__rank_table;
+
+/* Adds what a run's profile of one stage says. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
+                           const gnomon_profile *stage);
+
+/* Sums up: rows by their total, the largest first. */
+void gnomon__rank_table_sum(gnomon__rank_table *t);
+
+/* Likewise, as text, the first `limit` rows. The writer's code. */
+int gnomon__rank_table_print(const gnomon__rank_table *t, size_t limit,
+                             const gnomon_writer *out);
+void gnomon__rank_table_free(gnomon__rank_table *t);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Groups of runs and sums of stages, one run in memory at a time. */
+#include "report/stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/progress.h"
+#include "profile/keys.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+static int no_room_for_stages(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory for the stages");
+}
+
+/* ---- Groups ----------------------------------------------------------------------- */
+
+typedef struct group_run {
+    const gnomon_run_info *info;
+    size_t run, input;
+    int is_alone;
+} group_run;
+
+/* Those of one job together; runs come in the order of their keys. */
+static int by_group(const void *left, const void *right)
+{
+    const group_run *a = left, *b = right;
+    if (a->is_alone != b->is_alone)
+        return a->is_alone - b->is_alone;
+    int order =
+        a->is_alone ? 0 : gnomon__compare_texts(a->info->job, b->info->job);
+    return order ? order : GNOMON__COMPARE(a->run, b->run);
+}
+
+static int by_input(const void *left, const void *right)
+{
+    const gnomon__cli_group *a = left, *b = right;
+    if (a->input != b->input)
+        return GNOMON__COMPARE(a->input, b->input);
+    return GNOMON__COMPARE(a->runs[0], b->runs[0]);
+}
+
+int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
+{
+    size_t n = gnomon__merge_count(g->merge);
+    group_run *runs = gnomon__alloc((n + 1) * sizeof *runs);
+    groups->count = 0;
+    groups->at = gnomon__alloc((n + 1) * sizeof *groups->at);
+    groups->runs = gnomon__alloc((n + 1) * sizeof *groups->runs);
+    if (!runs || !groups->at || !groups->runs) {
+        gnomon__free(runs);
+        return no_room_for_stages();
+    }
+    for (size_t i = 0; i < n; i++) {
+        group_run *r = &runs[i];
+        size_t last = gnomon__merge_readings(g->merge, i) - 1, input;
+        r->run = i;
+        r->info = gnomon__merge_reading(g->merge, i, last, &input);
+        r->is_alone = r->info->world_size <= 1;
+        r->input = SIZE_MAX;
+        for (size_t k = 0; k <= last; k++) {
+            (void)gnomon__merge_reading(g->merge, i, k, &input);
+            r->input = input < r->input ? input : r->input;
+        }
+    }
+    qsort(runs, n, sizeof *runs, by_group);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || runs[i].is_alone || runs[i - 1].is_alone ||
+            gnomon__compare_texts(runs[i - 1].info->job, runs[i].info->job)) {
+            groups->at[groups->count++] =
+                (gnomon__cli_group){&groups->runs[i], 0, SIZE_MAX};
+        }
+        gnomon__cli_group *to = &groups->at[groups->count - 1];
+        groups->runs[i] = runs[i].run;
+        to->count++;
+        to->input = runs[i].input < to->input ? runs[i].input : to->input;
+    }
+    if (groups->count > 1)
+        qsort(groups->at, groups->count, sizeof *groups->at, by_input);
+    gnomon__free(runs);
+    return GNOMON_OK;
+}
+
+void gnomon__cli_groups_free(gnomon__cli_groups *groups)
+{
+    gnomon__free(groups->at);
+    gnomon__free(groups->runs);
+    *groups = (gnomon__cli_groups){0};
+}
+
+/* ---- Stages ------------------------------------------------------------------------ */
+
+/* The sum of that stage, or of what has none; NULL: no memory. */
+static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
+                                   const gnomon__gather *g,
+                                   const gnomon_stage_info *stage,
+                                   unsigned rules)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        gnomon__cli_stage *to = &s->at[i];
+        if (stage ? to->has_key &&
+                        (to->key.ordinal == stage->ordinal || s->names_rule) &&
+                        strcmp(to->key.name, stage->name) == 0
+                  : !to->has_key)
+            return to;
+    }
+    if (s->count == s->room) {
+        size_t room = s->room ? 2 * s->room : 8;
+        gnomon__cli_stage *at = gnomon__realloc(s->at, room * sizeof *at);
+        if (!at)
+            return NULL;
+        s->at = at;
+        s->room = room;
+    }
+    gnomon__cli_stage *to = &s->at[s->count];
+    *to = (gnomon__cli_stage){.has_key = stage != NULL};
+    if (stage) {
+        to->key.ordinal = stage->ordinal;
+        to->begin_ns = s->names_rule ? stage->begin_ns : 0;
+        if (!(to->key.name = gnomon__strdup(stage->name)))
+            return NULL;
+    }
+    s->count++;
+    return gnomon__unite_create(&to->sum, gnomon__merge_shared(g->merge), rules)
+               ? NULL
+               : to;
+}
+
+/* A rank's stage by itself is what its table is made from. */
+static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
+                    const gnomon_profile *p, const gnomon_run_info *run,
+                    unsigned names_rule)
+{
+    gnomon__unite *one;
+    gnomon_profile *stage;
+    int code = gnomon__unite_create(&one, gnomon__merge_shared(g->merge),
+                                    GNOMON__UNITE_RANKS | names_rule);
+    if (code)
+        return code;
+    code = gnomon__unite_add(one, p, 1, to->has_key ? &to->key : NULL);
+    if (code) {
+        gnomon__unite_free(one);
+        return code;
+    }
+    code = gnomon__unite_finish(one, &stage);
+    if (code)
+        return code;
+    code = gnomon__rank_table_add(&to->ranks, run->rank, stage);
+    if (!code)
+        code = gnomon__unite_add(to->sum, stage, 1, NULL);
+    gnomon_profile_free(stage);
+    return code;
+}
+
+static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
+                     const gnomon_profile *p, const gnomon_stage_info *stage)
+{
+    uint32_t run = gnomon_profile_count(p, GNOMON_RUNS) > 0;
+    unsigned rules = s->runs > 1 ? GNOMON__UNITE_RANKS
+                     : run       ? s->names_rule
+                                 : s->names_rule | GNOMON__UNITE_NO_RUN;
+    gnomon__cli_stage *to = stage_of(s, g, stage, rules);
+    gnomon_run_info info;
+    if (!to)
+        return no_room_for_stages();
+    if (s->runs < 2)
+        return gnomon__unite_add(to->sum, p, run,
+                                 to->has_key ? &to->key : NULL);
+    gnomon_profile_run(p, 1, &info);
+    return add_rank(to, g, p, &info, s->names_rule);
+}
+
+/* A name that was not there before. */
+static int add_name(gnomon__cli_stages *s, const char *name)
+{
+    for (size_t i = 0; i < s->name_count; i++)
+        if (strcmp(s->names[i], name) == 0)
+            return GNOMON_OK;
+    if (s->name_count == s->name_room) {
+        size_t room = s->name_room ? 2 * s->name_room : 8;
+        char **names = gnomon__realloc((void *)s->names, room * sizeof *names);
+        if (!names)
+            return no_room_for_stages();
+        s->names = names;
+        s->name_room = room;
+    }
+    s->names[s->name_count] = gnomon__strdup(name);
+    s->name_count += s->names[s->name_count] != NULL;
+    return GNOMON_OK;
+}
+
+/* Whether the run's stages before it do not bring it along. */
+static int is_new_of_run(const gnomon_profile *p, size_t number,
+                         const gnomon_stage_info *stage, unsigned names_rule)
+{
+    gnomon_stage_info before;
+    for (size_t i = 1; names_rule && i < number; i++)
+        if (gnomon_profile_stage(p, i, &before) == GNOMON_OK &&
+            strcmp(before.name, stage->name) == 0)
+            return 0;
+    return 1;
+}
+
+static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
+                   const gnomon__cli_group *group, size_t which,
+                   const char *name)
+{
+    gnomon_profile *p;
+    gnomon_stage_info stage;
+    gnomon__progress_at("run", which + 1, group->count);
+    int code = gnomon__merge_run(g->merge, group->runs[which], &p);
+    gnomon__progress_hide();
+    if (code)
+        return code;
+    size_t count = gnomon_profile_count(p, GNOMON_STAGES);
+    code = gnomon__cli_notes_add(&s->notes, p);
+    if (!code && !count && !name)
+        code = add_stage(s, g, p, NULL);
+    for (size_t i = 1; !code && i <= count; i++) {
+        gnomon_profile_stage(p, i, &stage);
+        int is_more = is_new_of_run(p, i, &stage, s->names_rule);
+        code = add_name(s, stage.name);
+        if (!code && is_more && (!name || strcmp(stage.name, name) == 0))
+            code = add_stage(s, g, p, &stage);
+    }
+    gnomon_profile_free(p);
+    return code;
+}
+
+static int by_stage(const void *left, const void *right)
+{
+    const gnomon__cli_stage *a = left, *b = right;
+    if (a->has_key != b->has_key)
+        return a->has_key - b->has_key;
+    if (a->begin_ns != b->begin_ns)
+        return GNOMON__COMPARE(a->begin_ns, b->begin_ns);
+    if (a->key.ordinal != b->key.ordinal)
+        return GNOMON__COMPARE(a->key.ordinal, b->key.ordinal);
+    return gnomon__compare_texts(a->key.name, b->key.name);
+}
+
+int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
+                            const gnomon__cli_group *group, const char *name,
+                            int each)
+{
+    int code = GNOMON_OK;
+    *s = (gnomon__cli_stages){.runs = group->count,
+                              .names_rule = each ? 0 : GNOMON__UNITE_NAMES};
+    for (size_t i = 0; !code && i < group->count; i++)
+        code = add_run(s, g, group, i, name);
+    if (s->count > 1)
+        qsort(s->at, s->count, sizeof *s->at, by_stage);
+    for (size_t i = 0; i < s->count; i++)
+        gnomon__rank_table_sum(&s->at[i].ranks);
+    return code;
+}
+
+int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out)
+{
+    gnomon__unite *sum = stage->sum;
+    stage->sum = NULL;
+    return gnomon__unite_finish(sum, out);
+}
+
+void gnomon__cli_stages_free(gnomon__cli_stages *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        gnomon__free((void *)(size_t)s->at[i].key.name);
+        gnomon__unite_free(s->at[i].sum);
+        gnomon__rank_table_free(&s->at[i].ranks);
+    }
+    for (size_t i = 0; i < s->name_count; i++)
+        gnomon__free(s->names[i]);
+    gnomon__free((void *)s->names);
+    gnomon__cli_notes_free(&s->notes);
+    gnomon__free(s->at);
+    *s = (gnomon__cli_stages){0};
+}

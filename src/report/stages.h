@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a report is of: runs that belong together, and each of their stages, or all
+ * of one name, as one profile, of one run as its profilers had it, of ranks their
+ * sum. */
+#ifndef GNOMON_REPORT_STAGES_H
+#define GNOMON_REPORT_STAGES_H
+
+#include "merge/gather.h"
+#include "command/notes.h"
+#include "report/rank_table.h"
+
+typedef struct gnomon__cli_stage {
+    gnomon__stage_key key;
+    int has_key;       /* 0: of runs without stages, all there is */
+    uint64_t begin_ns; /* of the first, where it is all of a name */
+    gnomon__unite *sum;
+    gnomon__rank_table ranks; /* where there are several */
+} gnomon__cli_stage;
+
+typedef struct gnomon__cli_stages {
+    gnomon__cli_stage *at; /* in the order in which they came */
+    size_t count, room;
+    size_t runs;
+    unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
+    char **names;        /* of all stages there are */
+    size_t name_count, name_room;
+    gnomon__cli_notes notes; /* of all runs */
+} gnomon__cli_stages;
+
+/* Runs of one job, or one that is alone: the ranks of a job are those whose world
+ * is larger than one. */
+typedef struct gnomon__cli_group {
+    size_t *runs;
+    size_t count;
+    size_t input; /* the first file that has one of them */
+} gnomon__cli_group;
+
+typedef struct gnomon__cli_groups {
+    gnomon__cli_group *at; /* in the order of their first files */
+    size_t count;
+    size_t *runs; /* of all, group after group */
+} gnomon__cli_groups;
+
+/* GNOMON_OK or GNOMON_ENOMEM. Free in any case. */
+int gnomon__cli_groups_find(gnomon__cli_groups *groups,
+                            const gnomon__gather *g);
+void gnomon__cli_groups_free(gnomon__cli_groups *groups);
+
+/* Reads the runs of a group, those stages that are named `name` (NULL: all), `each`
+ * by itself, else those of a name as one. An error code, its text told. Free in any
+ * case. */
+int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
+                            const gnomon__cli_group *group, const char *name,
+                            int each);
+void gnomon__cli_stages_free(gnomon__cli_stages *s);
+
+/* The profile of one; once. The caller frees it. */
+int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out);
+
+#endif
