@@ -4,6 +4,7 @@
 #define GNOMON_TESTS_MERGING_H
 
 #include "bytes.h"
+#include "forged.h"
 #include "merge/merge.h"
 #include "profile/file_write.h"
 
@@ -65,6 +66,18 @@ static inline bytes merged(bytes *inputs, size_t count)
     gnomon_profile_free(p);
     gnomon__merge_free(m);
     return b;
+}
+
+/* Merged in both orders, which give the same; what it is. */
+static inline gnomon_profile *merged_both_ways(bytes a, bytes b)
+{
+    bytes pair[] = {a, b}, turned[] = {b, a};
+    bytes one = merged(pair, 2), other = merged(turned, 2);
+    CHECK(bytes_equal(&one, &other));
+    gnomon_profile *p = read_back(&one);
+    free(one.at);
+    free(other.at);
+    return p;
 }
 
 /* All ranks as one sum. */

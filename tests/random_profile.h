@@ -234,7 +234,9 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .index = i,
                                     .name = names[random_below(2)],
                                     .lives = 1 + random_below(3),
-                                    .os_id = random_below(100)});
+                                    .os_id = random_below(100),
+                                    .alive = (int32_t)random_below(2),
+                                    .inexact = !random_below(8)});
     for (uint32_t i = 0; i < 2; i++)
         r.pool[i] =
             gnomon_add_track(b, &(gnomon_track_info){.run = r.run,

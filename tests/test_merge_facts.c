@@ -25,18 +25,6 @@ static bytes file_of(gnomon_builder *b)
     return file;
 }
 
-/* Merged in both orders, which give the same; what it is. */
-static gnomon_profile *merged_both_ways(bytes a, bytes b)
-{
-    bytes pair[] = {a, b}, turned[] = {b, a};
-    bytes one = merged(pair, 2), other = merged(turned, 2);
-    CHECK(bytes_equal(&one, &other));
-    gnomon_profile *p = read_back(&one);
-    free(one.at);
-    free(other.at);
-    return p;
-}
-
 /* ---- Readings of one life -------------------------------------------------------- */
 
 typedef struct life {

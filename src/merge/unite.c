@@ -238,6 +238,7 @@ static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
         to->lives = t->lives;
         to->alive = t->alive;
     }
+    to->inexact |= t->inexact; /* sums of it stay, a later reading's too */
 }
 
 static int unite_tracks(gnomon__united_part *part)
