@@ -4,6 +4,8 @@
  * links: testing
  * needs: cli
  * timeout: 300 */
+#include <math.h>
+
 #include "forged.h"
 #include "merging.h"
 #include "whole.h"
@@ -222,4 +224,55 @@ TEST(exact_and_inexact_tracks)
         free(exact.at);
         free(short_of.at);
     }
+}
+
+/* ---- Counters' sums --------------------------------------------------------------- */
+
+/* Of one counter that is there as often as there are sums, of a profile of no run. */
+static bytes counter_sums(const double *sums, size_t count)
+{
+    gnomon_builder *b = new_builder();
+    gnomon_add_track(b, &(gnomon_track_info){.name = "main"});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "loss"});
+    for (size_t i = 0; i < count; i++)
+        gnomon_add_counter(
+            b, &(gnomon_counter_info){
+                   .track = 1, .region = 1, .count = 1, .sum = sums[i]});
+    return file_of(b);
+}
+
+/* The files have two sums, one and one. */
+static void check_counter_sums(const double *sums, const char *what)
+{
+    bytes of[] = {counter_sums(sums, 2), counter_sums(sums + 2, 1),
+                  counter_sums(sums + 3, 1)};
+    check_three(of, "counter", what);
+    for (int i = 0; i < 3; i++)
+        free(of[i].at);
+}
+
+TEST(sums_that_are_rounded)
+{
+    static const double sums[] = {1, 1e16, -1e16, 1e-3};
+    static const double in_file[] = {1e16, -1e16, 1, 3};
+    check_counter_sums(sums, "apart");
+    check_counter_sums(in_file, "together");
+}
+
+static double not_a_number(uint64_t payload)
+{
+    uint64_t bits = 0x7ff8000000000000u | payload;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Nor do their bits tell which came first. */
+TEST(sums_that_are_no_numbers)
+{
+    const double nans[] = {not_a_number(1), not_a_number(2), not_a_number(3),
+                           not_a_number(4)};
+    const double infinite[] = {HUGE_VAL, 1, -HUGE_VAL, not_a_number(5)};
+    check_counter_sums(nans, "NaNs");
+    check_counter_sums(infinite, "infinite");
 }

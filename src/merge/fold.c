@@ -15,7 +15,6 @@
     }
 BY_KEY(steps, GNOMON_STEPS)
 BY_KEY(links, GNOMON_LINKS)
-BY_KEY(counters, GNOMON_COUNTERS)
 BY_KEY(losses, GNOMON_LOSSES)
 BY_KEY(metadata, GNOMON_METADATA)
 BY_KEY(same_opens, GNOMON_OPENS)
@@ -27,6 +26,14 @@ static int compare_opens(const void *left, const void *right)
     GNOMON__TRY(compare_same_opens(a, b));
     GNOMON__TRY_NUMBER(reserved);
     return 0;
+}
+
+/* Those of one key by all they say: so their sums, which are of doubles, are
+ * rounded the same in any order. */
+static int compare_counters(const void *a, const void *b)
+{
+    GNOMON__TRY(gnomon__compare_keys(GNOMON_COUNTERS, a, b));
+    return gnomon__compare_fields(&gnomon__structs[GNOMON_COUNTERS], a, b, 0);
 }
 
 /* What begins at one moment: the longer one is around the shorter. */
@@ -159,7 +166,7 @@ void gnomon__fold_facts(gnomon__unite *u, int entity)
     for (size_t i = 0; !rule->same && i < t->count; i++) {
         char *last = kept ? t->items + (kept - 1) * t->size : NULL;
         char *item = t->items + i * t->size;
-        if (last && rule->compare(last, item) == 0)
+        if (last && gnomon__compare_keys(entity, last, item) == 0)
             merge_two(entity, last, item, readings);
         else
             memmove(t->items + kept++ * t->size, item, t->size);

@@ -2,6 +2,8 @@
 /* Field after field, by their types. */
 #include "profile/keys.h"
 
+#include <math.h>
+
 #include "profile/compare.h"
 #include "profile/slots.h"
 #include "platform/hash.h"
@@ -157,6 +159,7 @@ static void add_field(const gnomon__field *f, void *to, const void *from)
         memcpy(&a, (const char *)to + f->at, sizeof a);
         memcpy(&b, (const char *)from + f->at, sizeof b);
         a += b;
+        a = isnan(a) ? (double)NAN : a; /* else the first's bits stay */
         gnomon__field_set(f, to, &a, sizeof a);
     } else if (f->type < GNOMON__TYPE_U64) {
         uint32_t sum = gnomon__field_32(f, to) + gnomon__field_32(f, from);
