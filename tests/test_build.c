@@ -4,6 +4,7 @@
 #include "whole.h"
 
 #include "platform/memory.h"
+#include "profile/model.h"
 
 TEST(everything_can_be_built)
 {
@@ -38,6 +39,16 @@ TEST(an_empty_profile_is_one)
     gnomon_profile *p = whole_of("");
     CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 0);
     gnomon_profile_free(p);
+}
+
+/* Also where a model has no memory yet: paths without pools of a file in parts that
+ * lost its texts ask for none. */
+TEST(room_for_nothing_is_room)
+{
+    gnomon__model *m = gnomon__model_create();
+    const void *room = gnomon__model_room(m, 0);
+    CHECK(m->blocks && room);
+    gnomon_profile_free(&m->base);
 }
 
 /* A text is kept once, a wrong one repaired, a missing one "". */

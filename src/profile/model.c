@@ -100,7 +100,7 @@ void *gnomon__model_at(const gnomon__model *m, int entity, size_t number)
 void *gnomon__model_room(gnomon__model *m, size_t bytes)
 {
     bytes = (bytes + 7) & ~(size_t)7;
-    if (bytes > m->block_room - m->block_used) {
+    if (!m->blocks || bytes > m->block_room - m->block_used) {
         size_t room = 2 * m->block_room;
         if (room > LARGEST_BLOCK)
             room = LARGEST_BLOCK;
