@@ -88,6 +88,7 @@ TEST(each_exit_code)
         {"", 1, "gnomon: say a command"},
         {"reprot", 1, "unknown command 'reprot': did you mean 'report'?"},
         {"xyzzy", 1, "unknown command 'xyzzy': there are report, info"},
+        {"p.json", 1, "'p.json' is a file, no command: gnomon report p.json"},
         {"report", 1, "report: no file is named"},
         {"info", 1, "info: no file is named"},
         {"cat", 1, "cat: no file is named"},

@@ -58,6 +58,54 @@ TEST(unknown_words_are_said)
              "simple(...)");
 }
 
+/* What people write who know other tools. */
+TEST(nothing_is_said_of_nothing)
+{
+    resolves("off", GNOMON_OK, "", NULL);
+    resolves("None", GNOMON_OK, "", NULL);
+    resolves("0", GNOMON_OK, "", NULL);
+    resolves("simple,off", GNOMON_OK, "<simple>", NULL);
+    resolves("off,file=x", GNOMON_OK, "free[file:x]", NULL);
+    resolves("mem=1GiB", GNOMON_OK, "free[mem:1GiB]", NULL);
+    resolves("off(a=1)", GNOMON_EINVAL, "",
+             "$GNOMON: unknown profiler 'off'. There are: simple, log, "
+             "Oldest");
+}
+
+TEST(lines_say_what_to_write)
+{
+    resolves("file=out.txt", GNOMON_EINVAL, "free[file:out.txt]",
+             "$GNOMON: no profiler is named: write simple,file=out.txt");
+    resolves("extended", GNOMON_EINVAL, "free[extended:true]",
+             "$GNOMON: no profiler is named: write simple,extended=true");
+    resolves("log,filter=forward,backward", GNOMON_EINVAL,
+             "<log>free[filter:forward]",
+             "$GNOMON: unknown profiler 'backward': if filter is to have it, "
+             "write filter=forward|backward");
+    resolves("log,ranks=0,1", GNOMON_EINVAL, "<log>free[ranks:0]",
+             "$GNOMON: unknown profiler '1': if ranks is to have it, write "
+             "ranks=0|1");
+    resolves("ranks=0,log,17", GNOMON_EINVAL, "<log>free[ranks:0]",
+             "$GNOMON: unknown profiler '17'. There are: simple, log, Oldest");
+    resolves("exclude=a,simpel", GNOMON_EINVAL, "free[exclude:a]",
+             "$GNOMON: unknown profiler 'simpel': did you mean 'simple'?");
+    resolves("simple:file=x", GNOMON_EINVAL, "",
+             "$GNOMON: a profiler's options stand in brackets: simple(file=x)");
+    resolves("simple:extended", GNOMON_EINVAL, "",
+             "$GNOMON: unknown profiler 'simple:extended': options stand in "
+             "brackets: simple(extended)");
+    resolves("simple log", GNOMON_EINVAL, "",
+             "$GNOMON: unknown profiler 'simple log': commas part words: write "
+             "simple,log");
+    resolves("simple;log", GNOMON_EINVAL, "",
+             "$GNOMON: unknown profiler 'simple;log': commas part words: write "
+             "simple,log");
+    resolves("simple,schedule=wait:1,active=3", GNOMON_EINVAL,
+             "<simple>free[schedule:wait:1]",
+             "$GNOMON: 'active' is a part of schedule: write "
+             "schedule=wait:1/warmup:1/active:3");
+}
+
 TEST(suggestions)
 {
     static const struct {
@@ -204,6 +252,13 @@ TEST(wrong_options_are_said_and_ignored)
         {"simple(file=)", "simple: file=: a value is missing"},
         {"simple(file=a/)",
          "simple: file=a/: say a file, or dir= for a directory"},
+        {"simple(file=~/x)", "simple: file=~/x: no shell has put your home for "
+                             "'~': write the folder, or \"$HOME\""},
+        {"simple(dir=~)", "simple: dir=~: no shell has put your home for '~': "
+                          "write the folder, or \"$HOME\""},
+        {"simple(filter=forward,backward)",
+         "simple: unknown option 'backward': if filter is to have it, write "
+         "filter=forward|backward"},
     };
     size_t i;
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -236,6 +291,27 @@ TEST(options_of_an_old_profiler_and_the_run)
     CHECK_STR(gnomon__options_text(o, "file"), "x");
     gnomon__options_destroy(o);
     gnomon__spec_free(&spec);
+}
+
+/* Which would lose every mark. */
+TEST(memory_for_no_thread_is_refused)
+{
+    gnomon__spec spec;
+    gnomon__options *o;
+    static const char *const few[] = {"mem=64", "mem=0", "mem=16383"};
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+        char line[160];
+        CHECK_EQ(parse(&spec, few[i]), GNOMON_OK);
+        CHECK_EQ(gnomon__run_options_create(&o, &spec, &said), GNOMON_EINVAL);
+        CHECK_EQ(gnomon__options_number(o, "mem"), GNOMON__DEFAULT_BUDGET);
+        snprintf(line, sizeof line,
+                 "$GNOMON: %s: the least is 16 KiB, and a number without a "
+                 "unit is bytes: say mem=64MiB",
+                 few[i]);
+        CHECK_STR(complaint(0), line);
+        gnomon__options_destroy(o);
+        gnomon__spec_free(&spec);
+    }
 }
 
 TEST(options_of_gnomon_attach)
@@ -278,6 +354,9 @@ TEST(values_have_units)
         {GNOMON_OPTION_BYTES, "1kb", 1000},
         {GNOMON_OPTION_BYTES, "1KiB", 1024},
         {GNOMON_OPTION_BYTES, "64MiB", 67108864},
+        {GNOMON_OPTION_BYTES, "1k", 1024},
+        {GNOMON_OPTION_BYTES, "64M", 67108864},
+        {GNOMON_OPTION_BYTES, "1G", 1073741824},
         {GNOMON_OPTION_BYTES, "2MB", 2000000},
         {GNOMON_OPTION_BYTES, "1.5 GiB", 1610612736},
         {GNOMON_OPTION_BYTES, "3GB", 3000000000},
@@ -299,7 +378,7 @@ TEST(values_have_units)
         {GNOMON_OPTION_BYTES, "8589934592GiB"},
         {GNOMON_OPTION_BYTES, "99999999999999999999"},
         {GNOMON_OPTION_BYTES, ".5MB"},
-        {GNOMON_OPTION_BYTES, "1M"},
+        {GNOMON_OPTION_BYTES, "1T"},
         {GNOMON_OPTION_BYTES, "1MiBs"},
         {GNOMON_OPTION_BYTES, ""},
         {GNOMON_OPTION_DURATION, "1"},

@@ -93,6 +93,15 @@ TEST(next_active_agrees_with_phase)
     }
 }
 
+TEST(equals_signs_are_colons)
+{
+    gnomon__schedule a = parsed("wait:2/warmup:1/active:3/skip_first:4");
+    gnomon__schedule b = parsed("wait=2/warmup=1/active:3/skip_first=4");
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
+    CHECK_STR(refused("wait=1"),
+              "'active' is missing: how many steps to record, as active:3");
+}
+
 TEST(no_schedule_records_always)
 {
     gnomon__schedule s;

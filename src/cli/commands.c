@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "platform/error.h"
 
 extern const gnomon__command gnomon__command_cat;
 extern const gnomon__command gnomon__command_completion;
@@ -29,6 +32,9 @@ const gnomon__command *gnomon__command_find(const char *name)
         if (strcmp(known[i], name) == 0)
             return gnomon__commands[i];
     }
-    (void)gnomon__cli_no_word("command", name, known);
+    if (access(name, F_OK) == 0)
+        gnomon__log("'%s' is a file, no command: gnomon report %s", name, name);
+    else
+        (void)gnomon__cli_no_word("command", name, known);
     return NULL;
 }

@@ -10,18 +10,30 @@
 typedef struct option_unit {
     const char *name;
     int64_t scale;
+    const char *other; /* name, which lines do not list; or NULL */
 } option_unit;
 
 static const option_unit option_durations[] = {
-    {"ns", 1},         {"us", 1000},         {"ms", 1000000},
-    {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
-    {NULL, 0},
+    {"ns", 1, NULL},
+    {"us", 1000, NULL},
+    {"ms", 1000000, NULL},
+    {"s", 1000000000, NULL},
+    {"min", 60000000000, NULL},
+    {"h", 3600000000000, NULL},
+    {NULL, 0, NULL},
 };
 
 static const option_unit option_sizes[] = {
-    {"B", 1},         {"KB", 1000},       {"KiB", 1 << 10}, {"MB", 1000000},
-    {"MiB", 1 << 20}, {"GB", 1000000000}, {"GiB", 1 << 30}, {NULL, 0},
+    {"B", 1, NULL},        {"KB", 1000, NULL},    {"KiB", 1 << 10, "K"},
+    {"MB", 1000000, NULL}, {"MiB", 1 << 20, "M"}, {"GB", 1000000000, NULL},
+    {"GiB", 1 << 30, "G"}, {NULL, 0, NULL},
 };
+
+static int is_unit(const option_unit *unit, const char *word)
+{
+    return gnomon__same_word(unit->name, word) ||
+           (unit->other && gnomon__same_word(unit->other, word));
+}
 
 static int option_bad(char *why, size_t size, const char *text)
 {
@@ -105,7 +117,7 @@ static int option_amount(const char *text, const option_unit *units,
     while (*at == ' ')
         at++;
     if (*at)
-        while (unit->name && !gnomon__same_word(unit->name, at))
+        while (unit->name && !is_unit(unit, at))
             unit++;
     else if (plain || (whole == 0 && part == 0))
         unit = plain ? plain : units;

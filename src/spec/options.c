@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "spec/rank.h"
-#include "spec/schedule.h"
 
 #define OPTION(type, key, preset, help) \
     { \
@@ -84,42 +82,6 @@ const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler)
         offsetof(gnomon_profiler, options) + sizeof profiler->options)
         return NULL;
     return profiler->options;
-}
-
-/* What the core's own options must be beyond their type. */
-static int option_check(const gnomon_option_info *info, const char *text,
-                        int64_t *number, char *why, size_t size)
-{
-    gnomon__schedule schedule;
-    size_t n = strlen(text);
-
-    if (info == &gnomon__run_options[1] && !gnomon__same_word(text, "off") &&
-        !gnomon__same_word(text, "follow")) {
-        snprintf(why, size, "say follow or off");
-        return GNOMON_EINVAL;
-    }
-    if (gnomon__option_find(gnomon__core_options, info->key) != info)
-        return gnomon__option_parse(info->type, text, number, why, size);
-    *number = 0;
-    if (strcmp(info->key, "schedule") == 0)
-        return gnomon__schedule_parse(&schedule, text, why, size);
-    if (strcmp(info->key, "ranks") == 0)
-        return gnomon__ranks_check(text, why, size);
-    if (strcmp(info->key, "at") == 0) {
-        snprintf(why, size,
-                 "say stage, for a report at each stage's end, or "
-                 "end, for one of each name at the run's end");
-        return gnomon__same_word(text, "stage") ||
-                       gnomon__same_word(text, "end")
-                   ? GNOMON_OK
-                   : GNOMON_EINVAL;
-    }
-    if (n > 0 && (strcmp(info->key, "file") != 0 || text[n - 1] != '/'))
-        return GNOMON_OK;
-    snprintf(why, size,
-             n > 0 ? "say a file, or dir= for a directory"
-                   : "a value is missing");
-    return GNOMON_EINVAL;
 }
 
 /* ---- A profiler's options ----------------------------------------------- */
@@ -202,8 +164,8 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
                              gnomon__spec_name(&name, spec, place, who),
                              info->key, info->key);
             status = GNOMON_EINVAL;
-        } else if (option_check(info, value, &number, why, sizeof why) !=
-                   GNOMON_OK) {
+        } else if (gnomon__option_check(info, value, &number, why,
+                                        sizeof why) != GNOMON_OK) {
             gnomon__complain(complaints, "%s: %s=%.64s: %s",
                              gnomon__spec_name(&name, spec, place, who),
                              info->key, gnomon__spec_shown(place, value), why);
@@ -227,8 +189,8 @@ static int option_preset(gnomon__option *option, const char *who,
 
     if (!preset)
         return GNOMON_OK;
-    if (option_check(option->info, preset, &option->number, why, sizeof why) !=
-        GNOMON_OK) {
+    if (gnomon__option_check(option->info, preset, &option->number, why,
+                             sizeof why) != GNOMON_OK) {
         gnomon__complain(complaints, "%s: its preset %s=%.64s: %s", who,
                          option->info->key, preset, why);
         return GNOMON_OK;
@@ -274,12 +236,15 @@ static gnomon__options *option_make(const char *who,
     return options;
 }
 
+/* `before`: the one in front of it in the brackets, or NULL. */
 static void option_unknown(const gnomon__options *options,
                            const gnomon__spec *spec, const char *who,
+                           const gnomon__setting *before,
                            const gnomon__setting *one,
                            gnomon__complaints *complaints)
 {
     const char *key = one->key;
+    char line[256];
     gnomon__suggestion s = gnomon__suggest(key);
     gnomon__spec_who name;
     char known[600] = "";
@@ -300,6 +265,14 @@ static void option_unknown(const gnomon__options *options,
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
                                      i > 0 ? ", " : "", word);
     }
+    key = gnomon__spec_shown(one->place, key);
+    if (!s.best && before && !one->value &&
+        gnomon__setting_goes_on(line, sizeof line, before, key)) {
+        gnomon__complain(complaints, "%s: unknown option '%.64s': %s", who, key,
+                         line);
+        return;
+    }
+    key = one->key;
     gnomon__complain(
         complaints, "%s: unknown option '%.64s'%s%s%s It knows: %s", who,
         gnomon__spec_shown(one->place, key), s.best ? ": did you mean '" : ".",
@@ -329,7 +302,8 @@ static int option_fill(gnomon__options *options, const char *who,
     }
     for (i = 0; settings && i < settings->count; i++)
         if (!option_at(options, settings->at[i].key)) {
-            option_unknown(options, spec, who, &settings->at[i], complaints);
+            option_unknown(options, spec, who, i ? &settings->at[i - 1] : NULL,
+                           &settings->at[i], complaints);
             worst = GNOMON_EINVAL;
         }
     return worst;

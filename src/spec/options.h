@@ -42,6 +42,16 @@ int gnomon__spec_resolve(gnomon__spec *spec,
                          const gnomon_profiler *const *known, size_t count,
                          gnomon__complaints *complaints);
 
+/* The number that `text` is as that option, and whether it may be. GNOMON_OK, or
+ * GNOMON_EINVAL and `why` in a few words. */
+int gnomon__option_check(const gnomon_option_info *info, const char *text,
+                         int64_t *number, char *why, size_t size);
+
+/* Where a value goes on by something else than a comma: what is to be written
+ * instead of `before`, a comma and `word`. 0: its values have no parts. */
+int gnomon__setting_goes_on(char *line, size_t size,
+                            const gnomon__setting *before, const char *word);
+
 typedef struct gnomon__option {
     const gnomon_option_info *info;
     char *text; /* NULL: none */

@@ -21,6 +21,7 @@ typedef struct spec_parser {
     gnomon__place place; /* of `counted`, the last that was asked for */
     const char *counted;
     int depth;      /* of files */
+    size_t after;   /* see gnomon__spec_item */
     size_t *budget; /* bytes of files that may still be read */
     int status;     /* the worst so far */
 } spec_parser;
@@ -283,8 +284,11 @@ static void spec_item(spec_parser *p, char *name, const char *start)
 
     if (*p->at == '=') {
         spec_setting(p, &spec->defaults, name);
+        p->after = spec->defaults.count;
         return;
     }
+    if (open)
+        p->after = 0;
     if (*name == '\0')
         spec_wrong(p, start, "the name of a profiler is missing");
     if (!open && !spec_ended(p)) {
@@ -298,6 +302,7 @@ static void spec_item(spec_parser *p, char *name, const char *start)
     } else {
         gnomon__spec_item *item = &spec->items[spec->item_count - 1];
         item->place = spec_place(p, start);
+        item->after = p->after;
         if (open) {
             p->at++;
             spec_options(p, &item->settings, open);

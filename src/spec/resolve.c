@@ -7,6 +7,7 @@
 
 #include "platform/memory.h"
 #include "spec/options.h"
+#include "spec/schedule.h"
 
 /* All that is known, for one pass over the spec. */
 typedef struct resolve_words {
@@ -14,6 +15,8 @@ typedef struct resolve_words {
     size_t count;
     gnomon__complaints *complaints;
     int status;
+    int is_off;    /* a word said so: there need be no profiler */
+    size_t closed; /* free option that a profiler stands behind */
 } resolve_words;
 
 static const char *resolve_profiler(const resolve_words *w, const char *name)
@@ -23,6 +26,21 @@ static const char *resolve_profiler(const resolve_words *w, const char *name)
         if (gnomon__same_word(w->known[i]->name, name))
             return w->known[i]->name;
     return NULL;
+}
+
+/* The profiler that the first part of `text` names, and *rest behind what parts
+ * it from the second one; NULL: there are no two, or it names none. */
+static const char *resolve_first_part(const resolve_words *w, const char *text,
+                                      const char **rest)
+{
+    char part[64];
+    size_t n = strcspn(text, " \t;:|+&");
+    if (!text[n] || n >= sizeof part)
+        return NULL;
+    memcpy(part, text, n);
+    part[n] = 0;
+    *rest = text + n;
+    return resolve_profiler(w, part);
 }
 
 static const gnomon_option_info *resolve_option(const resolve_words *w,
@@ -54,6 +72,7 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     const char *key = gnomon__spec_shown(one->place, one->key);
     const char *origin =
         gnomon__spec_name(&who, spec, one->place, spec->origin);
+    const char *name, *rest;
     size_t i;
 
     w->status = GNOMON_EINVAL;
@@ -62,6 +81,24 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
                          "%s: '%.64s' is a profiler: its options stand in "
                          "brackets, %.64s(...)",
                          origin, key, key);
+        return;
+    }
+    name = resolve_first_part(w, one->key, &rest);
+    if (name) {
+        rest += strspn(rest, " \t;:|+&");
+        gnomon__complain(
+            w->complaints,
+            "%s: a profiler's options stand in brackets: %s(%.64s"
+            "=%.64s)",
+            origin, name, gnomon__spec_shown(one->place, rest),
+            gnomon__spec_shown(one->place, one->value ? one->value : ""));
+        return;
+    }
+    if (gnomon__schedule_has(one->key)) {
+        gnomon__complain(w->complaints,
+                         "%s: '%.64s' is a part of schedule: write "
+                         "schedule=wait:1/warmup:1/active:3",
+                         origin, key);
         return;
     }
     resolve_offer(&s, gnomon__core_options);
@@ -78,6 +115,42 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
                          origin, key);
 }
 
+/* A comma where the value of an option goes on otherwise. */
+static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
+                                const gnomon__spec_item *item,
+                                const char *origin, const char *name)
+{
+    const gnomon__setting *before =
+        item->after && item->after != w->closed && !item->settings.count
+            ? &spec->defaults.at[item->after - 1]
+            : NULL;
+    char line[256];
+    if (!before || !gnomon__setting_goes_on(line, sizeof line, before, name))
+        return 0;
+    gnomon__complain(w->complaints, "%s: unknown profiler '%.64s': %s", origin,
+                     name, line);
+    return 1;
+}
+
+/* Words that are not parted by commas. */
+static int resolve_is_more_words(resolve_words *w,
+                                 const gnomon__spec_item *item,
+                                 const char *origin, const char *name)
+{
+    const char *rest, *first = resolve_first_part(w, item->name, &rest);
+    int is_colon = first && *rest == ':';
+    if (!first)
+        return 0;
+    rest += strspn(rest, " \t;:|+&");
+    gnomon__complain(
+        w->complaints, "%s: unknown profiler '%.64s': %s %s%s%.64s%s", origin,
+        name,
+        is_colon ? "options stand in brackets:" : "commas part words: write",
+        first, is_colon ? "(" : ",", gnomon__spec_shown(item->place, rest),
+        is_colon ? ")" : "");
+    return 1;
+}
+
 static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
                                      const gnomon__spec_item *item)
 {
@@ -90,6 +163,8 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
     size_t i, used = 0;
 
     w->status = GNOMON_EINVAL;
+    if (resolve_is_more_words(w, item, origin, name))
+        return;
     for (i = 0; i < w->count; i++) {
         gnomon__suggest_offer(&s, w->known[i]->name);
         if (used < sizeof known)
@@ -101,7 +176,7 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
         gnomon__complain(w->complaints,
                          "%s: unknown profiler '%.64s': did you mean '%s'?",
                          origin, name, s.best);
-    else
+    else if (!resolve_is_of_option(w, spec, item, origin, name))
         gnomon__complain(w->complaints,
                          "%s: unknown profiler '%.64s'. There are: %s", origin,
                          name, known);
@@ -133,8 +208,15 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     if (item->is_path)
         return 1;
     if (name) {
+        w->closed = item->after;
         resolve_spell(w, item, name);
         return 1;
+    }
+    if (!item->settings.count && (gnomon__same_word(item->name, "off") ||
+                                  gnomon__same_word(item->name, "none") ||
+                                  strcmp(item->name, "0") == 0)) {
+        w->is_off = 1;
+        return 0;
     }
     option = resolve_option(w, item->name);
     if (item->settings.count == 0 && gnomon__same_word(item->name, "help")) {
@@ -155,24 +237,35 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     return 0;
 }
 
+/* Options that nobody gets, as no profiler is named. */
+static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
+{
+    for (size_t i = 0; i < spec->defaults.count; i++) {
+        const gnomon__setting *one = &spec->defaults.at[i];
+        gnomon__spec_who who;
+        if (gnomon__option_find(gnomon__run_options, one->key))
+            continue;
+        gnomon__complain(
+            w->complaints, "%s: no profiler is named: write simple,%.64s=%.64s",
+            gnomon__spec_name(&who, spec, one->place, spec->origin), one->key,
+            gnomon__spec_shown(one->place, one->value ? one->value : ""));
+        w->status = GNOMON_EINVAL;
+        return;
+    }
+}
+
 int gnomon__spec_resolve(gnomon__spec *spec,
                          const gnomon_profiler *const *known, size_t count,
                          gnomon__complaints *complaints)
 {
-    resolve_words w = {known, count, complaints, GNOMON_OK};
+    resolve_words w = {known, count, complaints, GNOMON_OK, 0, 0};
     gnomon__settings *defaults = &spec->defaults;
     size_t kept, i;
 
-    for (i = kept = 0; i < defaults->count; i++) {
-        gnomon__setting *one = &defaults->at[i];
-        if (resolve_option(&w, one->key)) {
-            defaults->at[kept++] = *one;
-        } else {
-            resolve_unknown_option(&w, spec, one);
-            gnomon__setting_clear(one);
-        }
-    }
-    defaults->count = kept;
+    for (i = 0; i < defaults->count; i++)
+        if (!resolve_option(&w, defaults->at[i].key))
+            resolve_unknown_option(&w, spec, &defaults->at[i]);
+    /* Items count the options as they are. */
     for (i = kept = 0; i < spec->item_count; i++) {
         gnomon__spec_item *item = &spec->items[i];
         if (w.status == GNOMON_ENOMEM || resolve_item(&w, spec, item))
@@ -181,5 +274,16 @@ int gnomon__spec_resolve(gnomon__spec *spec,
             gnomon__spec_item_clear(item);
     }
     spec->item_count = kept;
+    for (i = kept = 0; i < defaults->count; i++) {
+        gnomon__setting *one = &defaults->at[i];
+        if (resolve_option(&w, one->key))
+            defaults->at[kept++] = *one;
+        else
+            gnomon__setting_clear(one);
+    }
+    defaults->count = kept;
+    if (!spec->item_count && !w.is_off && !spec->wants_help &&
+        w.status == GNOMON_OK)
+        resolve_nobody(&w, spec);
     return w.status;
 }

@@ -38,6 +38,11 @@ static size_t schedule_find(const char *key, size_t n)
     return i;
 }
 
+int gnomon__schedule_has(const char *key)
+{
+    return schedule_find(key, strlen(key)) < SCHEDULE_KEYS;
+}
+
 static int schedule_unknown(const char *key, size_t n, char *why, size_t size)
 {
     char word[64];
@@ -78,12 +83,12 @@ static int schedule_number(const char *text, size_t n, uint64_t *out,
     return 1;
 }
 
-/* One "key:number", the n bytes at `text`. */
+/* One "key:number", or with '=', the n bytes at `text`. */
 static int schedule_part(gnomon__schedule *s, unsigned *seen, const char *text,
                          size_t n, char *why, size_t size)
 {
-    const char *colon = memchr(text, ':', n);
-    size_t key_size = colon ? (size_t)(colon - text) : n;
+    size_t key_size = strcspn(text, ":=/");
+    const char *colon = key_size < n ? text + key_size : NULL;
     size_t which = schedule_find(text, key_size);
     const schedule_key *k;
     uint64_t number;

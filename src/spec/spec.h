@@ -40,6 +40,9 @@ typedef struct gnomon__settings {
 typedef struct gnomon__spec_item {
     char *name;
     int is_path; /* a plugin's: it has a '/', or ends in ".so" */
+    size_t
+        after; /* a bare word: number in `defaults` of the last free option before
+                     it, with only bare words between; 0: there is none */
     gnomon__place place;
     gnomon__settings settings;
 } gnomon__spec_item;

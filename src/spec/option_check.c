@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What values the options of the core and of the run may have. Pure functions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "spec/options.h"
+#include "spec/rank.h"
+#include "spec/schedule.h"
+
+int gnomon__setting_goes_on(char *line, size_t size,
+                            const gnomon__setting *before, const char *word)
+{
+    static const char *const keys[] = {"filter", "exclude", "ranks"};
+    for (size_t i = 0; before->value && i < sizeof keys / sizeof *keys; i++)
+        if (gnomon__same_word(before->key, keys[i])) {
+            snprintf(line, size, "if %s is to have it, write %s=%.64s|%.64s",
+                     keys[i], keys[i],
+                     gnomon__spec_shown(before->place, before->value), word);
+            return 1;
+        }
+    return 0;
+}
+
+/* One thread takes as much. */
+#define LEAST_MEM 16384
+
+/* What is the run's. */
+static int run_option_check(const gnomon_option_info *info, const char *text,
+                            int64_t *number, char *why, size_t size)
+{
+    if (info->type != GNOMON_OPTION_BYTES) {
+        snprintf(why, size, "say follow or off");
+        *number = 0;
+        return gnomon__same_word(text, "off") ||
+                       gnomon__same_word(text, "follow")
+                   ? GNOMON_OK
+                   : GNOMON_EINVAL;
+    }
+    int status = gnomon__option_parse(info->type, text, number, why, size);
+    if (status || *number >= LEAST_MEM)
+        return status;
+    snprintf(why, size,
+             "the least is %d KiB, and a number without a unit is "
+             "bytes: say mem=64MiB",
+             LEAST_MEM / 1024);
+    return GNOMON_EINVAL;
+}
+
+int gnomon__option_check(const gnomon_option_info *info, const char *text,
+                         int64_t *number, char *why, size_t size)
+{
+    gnomon__schedule schedule;
+    size_t n = strlen(text);
+
+    if (gnomon__option_find(gnomon__run_options, info->key) == info)
+        return run_option_check(info, text, number, why, size);
+    if (gnomon__option_find(gnomon__core_options, info->key) != info)
+        return gnomon__option_parse(info->type, text, number, why, size);
+    *number = 0;
+    if (strcmp(info->key, "schedule") == 0)
+        return gnomon__schedule_parse(&schedule, text, why, size);
+    if (strcmp(info->key, "ranks") == 0)
+        return gnomon__ranks_check(text, why, size);
+    if (strcmp(info->key, "at") == 0) {
+        snprintf(why, size,
+                 "say stage, for a report at each stage's end, or "
+                 "end, for one of each name at the run's end");
+        return gnomon__same_word(text, "stage") ||
+                       gnomon__same_word(text, "end")
+                   ? GNOMON_OK
+                   : GNOMON_EINVAL;
+    }
+    if (text[0] == '~' &&
+        (strcmp(info->key, "file") == 0 || strcmp(info->key, "dir") == 0)) {
+        snprintf(why, size,
+                 "no shell has put your home for '~': write the "
+                 "folder, or \"$HOME\"");
+        return GNOMON_EINVAL;
+    }
+    if (n > 0 && (strcmp(info->key, "file") != 0 || text[n - 1] != '/'))
+        return GNOMON_OK;
+    snprintf(why, size,
+             n > 0 ? "say a file, or dir= for a directory"
+                   : "a value is missing");
+    return GNOMON_EINVAL;
+}
