@@ -35,7 +35,8 @@ static void row(table *t, const char *name, uint64_t calls, uint64_t total_ns)
 static int said_extended;
 static const char *said_sort;
 static int64_t said_limit;
-static const char *complaint;
+static const char *limit_text;
+static char complaint[160];
 
 static int64_t say_number(const gnomon_options *options, const char *key)
 {
@@ -48,12 +49,14 @@ static int64_t say_number(const gnomon_options *options, const char *key)
 static const char *say_text(const gnomon_options *options, const char *key)
 {
     (void)options;
-    return strcmp(key, "sort") == 0 ? said_sort : NULL;
+    return strcmp(key, "sort") == 0    ? said_sort
+           : strcmp(key, "limit") == 0 ? limit_text
+                                       : NULL;
 }
 
 static void hear(const char *line)
 {
-    complaint = line;
+    snprintf(complaint, sizeof complaint, "%s", line);
 }
 
 static const gnomon_profiler *find_simple(void)
@@ -250,12 +253,18 @@ TEST(rows_are_ordered_and_cut_as_asked)
     expect_order(&t, "mean", "acb");
     expect_order(&t, "calls", "bca");
     expect_order(&t, "name", "abc");
-    CHECK(!complaint);
     said_limit = 2;
+    limit_text = "2";
     expect_order(&t, "mean", "ac");
+    CHECK_STR(complaint, "");
+    said_limit = -3;
+    limit_text = "-3";
+    expect_order(&t, NULL, "bca");
+    CHECK_STR(complaint, "simple: limit=-3: say how many rows, from 1");
     said_limit = 0;
+    limit_text = NULL;
     expect_order(&t, "size", "bca");
-    CHECK_STR(complaint, "simple: sort= knows total, mean, calls and name");
+    CHECK_STR(complaint, "simple: sort=size: say total, mean, calls or name");
 }
 
 TEST(nothing_recorded)

@@ -309,6 +309,16 @@ static const simple_settings simple_preset = {
     .sort = SIMPLE_TOTAL, .extended = true, .limit = SIZE_MAX};
 
 /* Ordered by what the table is about, where nothing else is said. */
+/* A value that is none is told of, and it is as if nothing was said. */
+static void simple_complain(const gnomon_options *options, const char *key,
+                            const char *hint)
+{
+    char line[160];
+    snprintf(line, sizeof line, "simple: %s=%.48s: %s", key,
+             options->text(options, key), hint);
+    options->log(line);
+}
+
 static int simple_create(const gnomon_options *options, void **self)
 {
     static const char *const words[] = {
@@ -332,7 +342,9 @@ static int simple_create(const gnomon_options *options, void **self)
     if (sort && word < 4)
         s->sort = word;
     else if (sort)
-        options->log("simple: sort= knows total, mean, calls and name");
+        simple_complain(options, "sort", "say total, mean, calls or name");
+    if (options->text(options, "limit") && s->limit == SIZE_MAX)
+        simple_complain(options, "limit", "say how many rows, from 1");
     *self = s;
     return GNOMON_OK;
 }
