@@ -24,20 +24,21 @@ cmake --build --preset fuzz --target fuzzers -j "${JOBS:-2}"
 for name in "$@"; do
     fuzzer=$root/build/fuzz/tests/fuzz/fuzz_$name
     found=$root/build/fuzz/corpus/$name kept=$root/tests/fuzz/corpus/$name
-    longest=600 on=
+    longest=600 on= leaks=1
     case $name in
     file) longest=6000 ;;
     merge) longest=16000 ;;
     spec) longest=${RUNS:+150} ;; # what it costs grows with the square
+    threads) leaks=0 ;; # a look for leaks takes as long as some inputs
     programs) # its threads take turns, which on one processor is no wait
-        longest=${RUNS:+150}
+        longest=${RUNS:+150} leaks=0
         ! taskset -c 0 true 2> /dev/null || on="taskset -c 0" ;;
     esac
     mkdir -p "$found"
     echo "==== $name: $limit"
     # shellcheck disable=SC2086
     $on "$fuzzer" "$limit" "-max_len=${longest:=600}" -print_final_stats=1 \
-        -entropic=0 -reload=0 "-artifact_prefix=$root/build/fuzz/$name-" \
+        "-detect_leaks=$leaks" -entropic=0 -reload=0 "-artifact_prefix=$root/build/fuzz/$name-" \
         "$found" "$kept" > "build/fuzz/$name.log" 2>&1 || bad=1
     grep -a 'failed:\|ERROR:\|number_of_executed_units\|written to' \
         "build/fuzz/$name.log" || true
