@@ -23,16 +23,19 @@ static int sum_room(gnomon__sum *to, size_t cells)
     return GNOMON_OK;
 }
 
-/* How many cells both have together. */
+/* How many cells both have together: by the same steps as add_cells takes, because
+ * those of a file may be in any order before they are checked. */
 static size_t cells_of_both(const gnomon_stats *a, const gnomon_stats *b)
 {
-    size_t i = 0, k = 0, n = 0;
-    for (; i < a->cell_count && k < b->cell_count; n++) {
-        uint32_t x = a->cells[i].cell, y = b->cells[k].cell;
-        i += x <= y;
-        k += y <= x;
+    size_t have = a->cell_count, count = b->cell_count, n = 0;
+    for (; count; n++) {
+        uint32_t x = have ? a->cells[have - 1].cell : 0;
+        uint32_t y = b->cells[count - 1].cell;
+        int is_own = have && x >= y, is_other = !have || y >= x;
+        have -= (size_t)is_own;
+        count -= (size_t)is_other;
     }
-    return n + (a->cell_count - i) + (b->cell_count - k);
+    return n + have;
 }
 
 /* From the end, so that nothing is overwritten before it is read. */
