@@ -19,6 +19,7 @@
 
 #define PAGE 4096u
 #define ARENA_LEAST (1u << 20)
+#define FIRST_ARRAY 64u /* of an array that grows, about */
 
 /* In front of each block, which stays aligned as malloc's. */
 typedef struct block_head {
@@ -126,6 +127,39 @@ void gnomon__free(void *memory)
     head = (block_head *)memory - 1;
     sub_relaxed(&heap_bytes_used, head->bytes);
     heap()->release(head);
+}
+
+int gnomon__grow(void *items, size_t *room, size_t need, size_t size)
+{
+    void *old; /* by memcpy: a pointer to any type */
+    size_t most = *room ? *room : FIRST_ARRAY / size + 1;
+    if (need <= *room)
+        return 1;
+    if (need > SIZE_MAX / 2 / size)
+        return 0;
+    if (!*room && most < need)
+        most = need; /* many are known at once: often all */
+    while (most < need)
+        most *= 2;
+    memcpy(&old, items, sizeof old);
+    void *more = gnomon__realloc(old, most * size);
+    if (more == NULL)
+        return 0;
+    memcpy(items, &more, sizeof more);
+    *room = most;
+    return 1;
+}
+
+int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size)
+{
+    char *now;
+    size_t before = *room;
+    if (!gnomon__grow(items, room, need, size))
+        return 0;
+    memcpy(&now, items, sizeof now);
+    if (before != *room)
+        memset(now + before * size, 0, (*room - before) * size);
+    return 1;
 }
 
 void gnomon__inherited(const void *memory)

@@ -23,6 +23,13 @@ void gnomon__free(void *memory);
 char *gnomon__strdup(const char *text);
 char *gnomon__strndup(const char *text, size_t length);
 
+/* Makes *items, a pointer to any type, hold at least `need` items of `size` bytes;
+ * *room: how many it holds. It doubles, so adding one at a time costs O(1) each.
+ * What is new is not zeroed. 0: no memory, and nothing changed. */
+int gnomon__grow(void *items, size_t *room, size_t need, size_t size);
+/* The same, and what is new is zeroed. */
+int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size);
+
 /* Keeps a block reachable that a forked child inherited and must not free: its
  * parent's, as it was at any moment. For leak checkers alone. */
 void gnomon__inherited(const void *memory);

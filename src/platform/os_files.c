@@ -255,18 +255,12 @@ int gnomon__os_publish(const char *path, const void *bytes, size_t size)
 /* Fills `*text`, growing it: files of /proc do not say how long they are. */
 static int read_all(int fd, size_t limit, char **text)
 {
-    size_t size = 0, capacity = 0;
+    size_t size = 0, room = 0;
     for (;;) {
         ssize_t n;
-        if (size == capacity) {
-            char *grown;
-            capacity = capacity == 0 ? 4096 : capacity * 2;
-            grown = gnomon__realloc(*text, capacity + 1);
-            if (grown == NULL)
-                return ENOMEM;
-            *text = grown;
-        }
-        n = read(fd, *text + size, capacity - size);
+        if (size + 1 >= room && !gnomon__grow(text, &room, size + 4096, 1))
+            return ENOMEM;
+        n = read(fd, *text + size, room - size - 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

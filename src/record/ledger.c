@@ -22,7 +22,8 @@ static gnomon__totals *late_of(gnomon__ledger *l, gnomon__stage_key stage)
     while (i < late->count && late->of[i].stage.ordinal != stage.ordinal)
         i++;
     if (i == late->count) {
-        if (!gnomon__grow(&late->of, &late->room, i + 1, sizeof *late->of))
+        if (!gnomon__grow_zeroed(&late->of, &late->room, i + 1,
+                                 sizeof *late->of))
             return NULL;
         late->of[i].stage = stage;
         late->count++;
@@ -44,14 +45,14 @@ static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
 static int keep_paths(gnomon__ledger *l, const gnomon__slice_thread *t)
 {
     const gnomon__rows *r = &t->rows;
-    if (!gnomon__grow(&l->paths, &l->path_threads, t->thread + 1,
-                      sizeof *l->paths))
+    if (!gnomon__grow_zeroed(&l->paths, &l->path_threads, t->thread + 1,
+                             sizeof *l->paths))
         return 0;
     gnomon__paths *paths = &l->paths[t->thread];
     for (size_t i = 0; i < r->count; i++) {
         const gnomon__row *row = &r->rows[i];
-        if (!gnomon__grow(&paths->of, &paths->room, row->number + 1,
-                          sizeof *paths->of))
+        if (!gnomon__grow_zeroed(&paths->of, &paths->room, row->number + 1,
+                                 sizeof *paths->of))
             return 0;
         paths->of[row->number] = (gnomon__path){
             row->key,
@@ -244,8 +245,8 @@ static int take_device(void *context, const gnomon__device_path *path,
         return add_device(segment_totals(l, path->segment, &is_late), path,
                           total);
     int ok = add_device(&l->closed, path, total);
-    return gnomon__grow(&l->names, &l->name_room, stage.name + 1,
-                        sizeof *l->names) &&
+    return gnomon__grow_zeroed(&l->names, &l->name_room, stage.name + 1,
+                               sizeof *l->names) &&
            add_device(&l->names[stage.name], path, total) && ok;
 }
 
@@ -304,13 +305,13 @@ int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation)
 
 static int copy_paths(gnomon__ledger *to, const gnomon__ledger *from)
 {
-    if (!gnomon__grow(&to->paths, &to->path_threads, from->path_threads,
-                      sizeof *to->paths))
+    if (!gnomon__grow_zeroed(&to->paths, &to->path_threads, from->path_threads,
+                             sizeof *to->paths))
         return 0;
     for (uint32_t i = 0; i < from->path_threads; i++) {
         const gnomon__paths *p = &from->paths[i];
-        if (!gnomon__grow(&to->paths[i].of, &to->paths[i].room, p->room,
-                          sizeof *p->of))
+        if (!gnomon__grow_zeroed(&to->paths[i].of, &to->paths[i].room, p->room,
+                                 sizeof *p->of))
             return 0;
         if (p->room)
             memcpy(to->paths[i].of, p->of, p->room * sizeof *p->of);
@@ -323,8 +324,8 @@ static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
 {
     int ok = !gnomon__totals_add(&to->open, &from->open);
     for (uint32_t i = 0; ok && with_names && i < from->name_room; i++)
-        ok = gnomon__grow(&to->names, &to->name_room, i + 1,
-                          sizeof *to->names) &&
+        ok = gnomon__grow_zeroed(&to->names, &to->name_room, i + 1,
+                                 sizeof *to->names) &&
              !gnomon__totals_add(&to->names[i], &from->names[i]);
     for (uint32_t i = 0; ok && with_names && i < from->late.count; i++) {
         const gnomon__late_part *part = &from->late.of[i];
@@ -353,7 +354,8 @@ int gnomon__ledger_look(gnomon__ledger *out, const gnomon__ledger *l,
 static int add_name(gnomon__ledger *l, uint32_t name,
                     const gnomon__totals *from)
 {
-    return gnomon__grow(&l->names, &l->name_room, name + 1, sizeof *l->names)
+    return gnomon__grow_zeroed(&l->names, &l->name_room, name + 1,
+                               sizeof *l->names)
                ? gnomon__totals_add(&l->names[name], from)
                : GNOMON_ENOMEM;
 }

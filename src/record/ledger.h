@@ -18,7 +18,7 @@ typedef struct gnomon__path {
 
 typedef struct gnomon__paths {
     gnomon__path *of;
-    uint32_t room;
+    size_t room;
 } gnomon__paths;
 
 /* An execution that was open when the trees were read. */
@@ -36,21 +36,21 @@ typedef struct gnomon__late_part {
 
 typedef struct gnomon__late_parts {
     gnomon__late_part *of;
-    uint32_t count, room;
+    size_t count, room;
 } gnomon__late_parts;
 
 typedef struct gnomon__ledger {
     uint32_t ordinal; /* of the open stage */
     uint32_t closed_ordinal;
     gnomon__paths *paths; /* by thread */
-    uint32_t path_threads;
-    uint32_t name_room;
+    size_t path_threads;
+    size_t name_room;
     gnomon__totals *names;       /* by number of the name: all that are over */
     gnomon__totals open, closed; /* the stage that is open; the last one */
     gnomon__late_parts late;     /* since the last one's end */
     gnomon__late_parts told;     /* what that was then */
     gnomon__open_path *opens;    /* when it was read last */
-    uint32_t open_count, open_room;
+    size_t open_count, open_room;
 } gnomon__ledger;
 
 /* After a cut: takes what the trees of `bit` recorded up to it. Each is read once;

@@ -12,26 +12,11 @@ static uint32_t visits; /* of copies: which nodes one has met */
 
 /* ---- Vectors ------------------------------------------------------------------ */
 
-/* Room for `more` items behind *count; 0: no memory. */
-static int room_for(void *items, size_t *room, size_t need, size_t size)
-{
-    void *old; /* by memcpy: a pointer to any type */
-    size_t most = *room ? *room : 64;
-    if (need <= *room)
-        return 1;
-    while (most < need)
-        most *= 2;
-    memcpy(&old, items, sizeof old);
-    void *more = gnomon__realloc(old, most * size);
-    if (!more)
-        return 0;
-    memcpy(items, &more, sizeof more);
-    *room = most;
-    return 1;
-}
-
+/* Room for `more` items behind the first `n`; 0: no memory. */
 #define ROOM_FOR(r, items, n, room, more) \
-    room_for(&(r)->items, &(r)->room, (r)->n + (more), sizeof *(r)->items)
+    (likely((r)->n + (more) <= (r)->room) || \
+     gnomon__grow(&(r)->items, &(r)->room, (r)->n + (more), \
+                  sizeof *(r)->items))
 
 /* Relaxed word by word: the owner may be writing. */
 static void copy_words(void *to, const void *from, size_t bytes)

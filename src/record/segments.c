@@ -17,7 +17,7 @@ typedef struct segment_entry {
 } segment_entry;
 
 static segment_entry *entries;
-static uint32_t segment_count, segment_room;
+static size_t segment_count, segment_room;
 static uint32_t cuts; /* looks at what is open */
 
 int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
@@ -32,7 +32,7 @@ int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
 
 void gnomon__segments_name(const gnomon__stage_key *stage)
 {
-    for (uint32_t i = segment_count; i-- > 0;)
+    for (size_t i = segment_count; i-- > 0;)
         if (entries[i].stage.ordinal == stage->ordinal)
             entries[i].stage = *stage;
         else if (entries[i].stage.ordinal < stage->ordinal)
@@ -41,9 +41,9 @@ void gnomon__segments_name(const gnomon__stage_key *stage)
 
 static segment_entry *entry_of(uint32_t segment)
 {
-    uint32_t low = 0, high = segment_count;
+    size_t low = 0, high = segment_count;
     while (low < high) {
-        uint32_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (entries[middle].segment < segment)
             low = middle + 1;
         else
@@ -69,10 +69,11 @@ void gnomon__segments_hold(uint32_t segment)
 
 void gnomon__segments_sweep(void)
 {
-    uint32_t kept = 0, total = load_acquire(&gnomon__thread_total);
+    size_t kept = 0;
+    uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < total; i++) /* one may have been left behind */
         gnomon__segments_hold(load_relaxed(&gnomon__threads[i]->segment));
-    for (uint32_t i = 0; i < segment_count; i++)
+    for (size_t i = 0; i < segment_count; i++)
         if (entries[i].held + 1 >= cuts || i + RECENT >= segment_count)
             entries[kept++] = entries[i];
     segment_count = kept;

@@ -138,8 +138,8 @@ static int put_steps(gnomon__take *b)
 
 uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
 {
-    if (!gnomon__grow(&b->region_numbers, &b->region_room, id + 1,
-                      sizeof *b->region_numbers))
+    if (!gnomon__grow_zeroed(&b->region_numbers, &b->region_room, id + 1,
+                             sizeof *b->region_numbers))
         return 0;
     if (b->region_numbers[id])
         return b->region_numbers[id];

@@ -99,7 +99,7 @@ static int need_path(gnomon__take *b, uint32_t thread, uint32_t path)
 static int need_parents(gnomon__take *b, uint32_t thread)
 {
     const gnomon__take_thread *t = &b->threads[thread];
-    uint32_t count = t->count;
+    size_t count = t->count;
     int ok = 1;
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t parent = path_of(b, thread, t->items[i].path)->parent;
@@ -191,7 +191,7 @@ static int order_entries(gnomon__take *b, uint32_t thread)
         item->first = s && s->first ? s->first : UINT64_MAX;
         item->depth = parent ? parent->depth + 1 : 0;
     }
-    for (uint32_t i = t->count; t->order && i-- > 0;) {
+    for (size_t i = t->count; t->order && i-- > 0;) {
         gnomon__take_item *parent = item_above(b, thread, &t->items[i]);
         if (parent && t->items[i].first < parent->first)
             parent->first = t->items[i].first;

@@ -18,8 +18,8 @@ typedef struct gnomon__take_item {
 typedef struct gnomon__take_thread {
     gnomon__take_item *items;  /* by path, then stage */
     gnomon__take_item **order; /* as they are entered */
-    uint32_t count, room;
-    uint32_t sorted; /* how many of these are in order */
+    size_t count, room;
+    size_t sorted; /* how many of these are in order */
     uint32_t track;
 } gnomon__take_thread;
 
@@ -28,10 +28,10 @@ typedef struct gnomon__take {
     const gnomon__ledger *ledger;
     const gnomon__run_facts *facts;
     gnomon__take_thread *threads;
-    uint32_t thread_count;
+    size_t thread_count;
     uint32_t serial;          /* of this one: in the notes of paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
-    uint32_t region_room;
+    size_t region_room;
 } gnomon__take;
 
 /* Statistics of what was counted; NULL: no memory. */

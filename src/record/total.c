@@ -7,24 +7,6 @@
 #include "platform/memory.h"
 #include "record/totals.h"
 
-int gnomon__grow(void *items, uint32_t *room, uint32_t need, size_t size)
-{
-    void *old; /* by memcpy: a pointer to any type */
-    uint32_t most = *room ? *room : 8;
-    if (need <= *room)
-        return 1;
-    while (most < need)
-        most *= 2;
-    memcpy(&old, items, sizeof old);
-    char *more = gnomon__realloc(old, most * size);
-    if (!more)
-        return 0;
-    memset(more + *room * size, 0, (most - *room) * size);
-    memcpy(items, &more, sizeof more);
-    *room = most;
-    return 1;
-}
-
 int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high)
 {
     if (s->room && s->low <= low && high < (uint32_t)s->low + s->room)

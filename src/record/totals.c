@@ -14,8 +14,8 @@
 gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
                                                 uint32_t thread)
 {
-    if (!gnomon__grow(&t->threads, &t->thread_count, thread + 1,
-                      sizeof *t->threads))
+    if (!gnomon__grow_zeroed(&t->threads, &t->thread_count, thread + 1,
+                             sizeof *t->threads))
         return NULL;
     t->threads[thread].is_there = 1;
     return &t->threads[thread];
@@ -25,7 +25,8 @@ gnomon__total *gnomon__totals_lead(gnomon__totals *t, uint32_t thread,
                                    uint32_t number)
 {
     gnomon__totals_thread *at = gnomon__totals_thread_at(t, thread);
-    if (!at || !gnomon__grow(&at->of, &at->room, number + 1, sizeof *at->of) ||
+    if (!at ||
+        !gnomon__grow_zeroed(&at->of, &at->room, number + 1, sizeof *at->of) ||
         !gnomon__grow(&at->touched, &at->touched_room, at->touched_count + 1,
                       sizeof *at->touched))
         return NULL;

@@ -34,18 +34,18 @@ typedef struct gnomon__total_edge {
 
 typedef struct gnomon__totals_thread {
     gnomon__total **of; /* by the path's number; NULL: nothing yet */
-    uint32_t room;
-    uint32_t touched_count, touched_room;
+    size_t room;
+    size_t touched_count, touched_room;
     uint32_t *touched; /* numbers of those that have something */
     uint32_t is_there; /* it has a tree, if only an empty one */
     uint32_t is_inexact;
-    uint32_t counter_count, counter_room;
+    size_t counter_count, counter_room;
     gnomon__row_counter *counters;
 } gnomon__totals_thread;
 
 typedef struct gnomon__totals {
     gnomon__totals_thread *threads; /* by number */
-    uint32_t thread_count;
+    size_t thread_count;
     uint32_t edge_count, edge_room;
     gnomon__total_edge *edges;
     uint64_t recorded_ns; /* how long the view recorded */
@@ -91,10 +91,5 @@ void gnomon__total_clear(gnomon__total *s);
 /* What it holds; and itself. NULL is fine. */
 void gnomon__total_empty(gnomon__total *s);
 void gnomon__total_free(gnomon__total *s);
-
-/* ---- Growing arrays -------------------------------------------------------- */
-
-/* At least `need` items at *items, the new ones zero; 0: no memory. */
-int gnomon__grow(void *items, uint32_t *room, uint32_t need, size_t size);
 
 #endif
