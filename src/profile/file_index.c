@@ -19,15 +19,8 @@ typedef struct file_walk {
 static int begin_part(file_walk *w, uint64_t at)
 {
     gnomon__file_index *x = w->index;
-    if (x->count == x->room) {
-        size_t room = x->room ? 2 * x->room : 1;
-        gnomon__file_part *parts =
-            gnomon__realloc(x->parts, room * sizeof *parts);
-        if (!parts)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-        x->parts = parts;
-        x->room = room;
-    }
+    if (!gnomon__grow(&x->parts, &x->room, x->count + 1, sizeof *x->parts))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     if (!x->count)
         x->shared_end = at;
     else

@@ -16,6 +16,7 @@
 #include "profile/fields.h"
 #include "profile/layout.h"
 
+#define FIRST_BUFFER ((size_t)4096)
 #define FULL_SECTION (1u << 20) /* bytes at which the next one begins */
 
 typedef gnomon__file_writer file_writer;
@@ -26,17 +27,10 @@ typedef gnomon__file_buffer file_buffer;
 /* Room for `size` more bytes; NULL: none, and w->code says so. */
 static char *file_room(file_writer *w, file_buffer *b, size_t size)
 {
-    if (!b->bytes || size > b->room - b->used) {
-        size_t room = b->room ? b->room : 4096;
-        while (room - b->used < size)
-            room *= 2;
-        char *bytes = gnomon__realloc(b->bytes, room);
-        if (!bytes) {
-            w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
-            return NULL;
-        }
-        b->bytes = bytes;
-        b->room = room;
+    if ((!b->bytes || size > b->room - b->used) &&
+        !gnomon__grow(&b->bytes, &b->room, b->used + size + FIRST_BUFFER, 1)) {
+        w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
+        return NULL;
     }
     char *at = b->bytes + b->used;
     b->used += size;

@@ -195,16 +195,10 @@ static int read_all(FILE *from, char **text, size_t *size)
     *text = NULL;
     *size = 0;
     while (n) {
-        if (*size == room) {
-            room = room ? 2 * room : FIRST_READ;
-            char *larger = gnomon__realloc(*text, room);
-            if (!larger) {
-                gnomon__free(*text);
-                *text = NULL;
-                return gnomon__fail(GNOMON_ENOMEM,
-                                    "no memory to read a profile");
-            }
-            *text = larger;
+        if (*size == room && !gnomon__grow(text, &room, room + FIRST_READ, 1)) {
+            gnomon__free(*text);
+            *text = NULL;
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a profile");
         }
         n = fread(*text + *size, 1, room - *size, from);
         *size += n;

@@ -7,6 +7,7 @@
 
 #include "platform/memory.h"
 
+#define FIRST_ITEMS 8u
 #define FIRST_BLOCK 4096u
 #define LARGEST_BLOCK (1u << 20)
 
@@ -71,14 +72,9 @@ gnomon__model *gnomon__model_create(void)
 void *gnomon__model_add(gnomon__model *m, int entity)
 {
     gnomon__table *t = &m->tables[entity];
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 8;
-        char *items = gnomon__realloc(t->items, room * t->size);
-        if (!items)
-            return NULL;
-        t->items = items;
-        t->room = room;
-    }
+    if (t->count == t->room &&
+        !gnomon__grow(&t->items, &t->room, t->count + FIRST_ITEMS, t->size))
+        return NULL;
     char *item = t->items + t->count++ * t->size;
     memset(item, 0, t->size);
     uint32_t size = (uint32_t)t->size;

@@ -26,17 +26,9 @@ int gnomon__texts_keep(gnomon__record_reader *r)
         !gnomon__utf8_valid(s->payload, (size_t)s->bytes) ||
         (last && s->first < last->first + last->bytes))
         return GNOMON_OK; /* names what is in it as lost */
-    if (r->text_count == r->text_room) {
-        size_t room = r->text_room ? 2 * r->text_room : 16;
-        gnomon__read_texts *texts =
-            gnomon__realloc(r->texts, room * sizeof *texts);
-        if (!texts)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-        r->texts = texts;
-        r->text_room = room;
-    }
     char *copy = gnomon__model_room(r->m, (size_t)s->bytes);
-    if (!copy)
+    if (!copy || !gnomon__grow(&r->texts, &r->text_room, r->text_count + 1,
+                               sizeof *r->texts))
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     memcpy(copy, s->payload, (size_t)s->bytes);
     r->texts[r->text_count++] = (gnomon__read_texts){s->first, s->bytes, copy};

@@ -10,17 +10,9 @@
 
 static int sum_room(gnomon__sum *to, size_t cells)
 {
-    if (cells <= to->room)
-        return GNOMON_OK;
-    size_t room = to->room ? 2 * to->room : cells;
-    room = room < cells ? cells : room;
-    gnomon_cell *grown =
-        gnomon__realloc((void *)(size_t)to->s.cells, room * sizeof *grown);
-    if (!grown)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
-    to->s.cells = grown;
-    to->room = room;
-    return GNOMON_OK;
+    return gnomon__grow(&to->s.cells, &to->room, cells, sizeof(gnomon_cell))
+               ? GNOMON_OK
+               : gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
 }
 
 /* How many cells both have together: by the same steps as add_cells takes, because
