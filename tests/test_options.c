@@ -176,7 +176,7 @@ TEST(options_in_three_layers)
         "room=2MiB",
         GNOMON_OK, NULL);
     const gnomon_options *api = &o->api;
-    gnomon__settings all = {NULL, 0};
+    gnomon__settings all = {0};
     CHECK_EQ(api->number(api, "rows"), 5);
     CHECK_EQ(api->number(api, "EXTENDED"), 0);
     CHECK_STR(api->text(api, "extended"), "no");
@@ -426,7 +426,7 @@ TEST(survives_lack_of_memory)
     for (n = 1; !done && CHECK(n < 1000); n++) {
         gnomon__spec spec;
         gnomon__options *options = NULL, *run = NULL;
-        gnomon__settings all = {NULL, 0};
+        gnomon__settings all = {0};
         int a, b = 0, c = 0, d = 0, e = 0;
         gnomon__test_fail_allocation(n);
         a = gnomon__spec_parse(&spec,

@@ -26,18 +26,10 @@ typedef struct name_text {
 
 static void name_add(name_text *t, const char *text, size_t n)
 {
-    if (!t->failed && t->length + n >= t->size) {
-        size_t size = 2 * (t->length + n) + 64;
-        char *at = gnomon__realloc(t->at, size);
-        if (at) {
-            t->at = at;
-            t->size = size;
-        } else {
-            t->failed = 1;
-        }
-    }
-    if (t->failed)
+    if (t->failed || !gnomon__grow(&t->at, &t->size, t->length + n + 1, 1)) {
+        t->failed = 1;
         return;
+    }
     memcpy(t->at + t->length, text, n);
     t->length += n;
     t->at[t->length] = '\0';

@@ -9,23 +9,13 @@
 
 #include "platform/memory.h"
 
-/* Room for one more: grows at each power of two, so that the count tells the
- * room. Taking some out leaves more than that, which does no harm. */
-static void *spec_room(void *array, size_t count, size_t size)
-{
-    if (count & (count - 1))
-        return array;
-    return gnomon__realloc(array, (count ? 2 * count : 1) * size);
-}
-
 int gnomon__settings_add(gnomon__settings *settings, const char *key,
                          const char *value)
 {
-    gnomon__setting *at, one = {0};
-    at = spec_room(settings->at, settings->count, sizeof one);
-    if (!at)
+    gnomon__setting one = {0};
+    if (!gnomon__grow(&settings->at, &settings->room, settings->count + 1,
+                      sizeof one))
         return GNOMON_ENOMEM;
-    settings->at = at;
     one.key = gnomon__strdup(key);
     one.value = value ? gnomon__strdup(value) : NULL;
     if (!one.key || (value && !one.value)) {
@@ -33,7 +23,7 @@ int gnomon__settings_add(gnomon__settings *settings, const char *key,
         gnomon__free(one.value);
         return GNOMON_ENOMEM;
     }
-    at[settings->count++] = one;
+    settings->at[settings->count++] = one;
     return GNOMON_OK;
 }
 
@@ -48,25 +38,23 @@ void gnomon__settings_free(gnomon__settings *settings)
     while (settings->count > 0)
         gnomon__setting_clear(&settings->at[--settings->count]);
     gnomon__free(settings->at);
-    settings->at = NULL;
+    *settings = (gnomon__settings){0};
 }
 
 int gnomon__spec_add(gnomon__spec *spec, const char *name)
 {
-    gnomon__spec_item *items, one;
+    gnomon__spec_item one = {.name = gnomon__strdup(name)};
     size_t n = strlen(name);
-
-    items = spec_room(spec->items, spec->item_count, sizeof one);
-    if (!items)
-        return GNOMON_ENOMEM;
-    spec->items = items;
-    memset(&one, 0, sizeof one);
-    one.name = gnomon__strdup(name);
     if (!one.name)
         return GNOMON_ENOMEM;
     one.is_path = strchr(name, '/') != NULL ||
                   (n > 3 && memcmp(name + n - 3, ".so", 3) == 0);
-    items[spec->item_count++] = one;
+    if (!gnomon__grow(&spec->items, &spec->item_room, spec->item_count + 1,
+                      sizeof one)) {
+        gnomon__free(one.name);
+        return GNOMON_ENOMEM;
+    }
+    spec->items[spec->item_count++] = one;
     return GNOMON_OK;
 }
 
@@ -82,6 +70,7 @@ void gnomon__spec_free(gnomon__spec *spec)
         gnomon__spec_item_clear(&spec->items[--spec->item_count]);
     gnomon__free(spec->items);
     spec->items = NULL;
+    spec->item_room = 0;
     gnomon__settings_free(&spec->defaults);
     gnomon__settings_free(&spec->files);
 }

@@ -34,7 +34,7 @@ typedef struct gnomon__setting {
 
 typedef struct gnomon__settings {
     gnomon__setting *at;
-    size_t count;
+    size_t count, room;
 } gnomon__settings;
 
 typedef struct gnomon__spec_item {
@@ -51,7 +51,7 @@ typedef struct gnomon__spec_item {
 typedef struct gnomon__spec {
     const char *origin; /* for complaints: "$GNOMON"; static */
     gnomon__spec_item *items;
-    size_t item_count;
+    size_t item_count, item_room;
     gnomon__settings defaults; /* free options: for all that know them */
     gnomon__settings files;    /* that were read: their keys */
     int wants_help;            /* set by gnomon__spec_resolve */
