@@ -62,16 +62,8 @@ int gnomon__metadata_put(gnomon__text key, gnomon__text json)
     while (key_copy && i < metadata_count &&
            strcmp(metadata[i].key, key_copy) != 0)
         i++;
-    if (key_copy && copy && i == metadata_room) {
-        size_t room = metadata_room ? 2 * metadata_room : 8;
-        gnomon_metadata_info *more =
-            gnomon__realloc(metadata, room * sizeof *more);
-        if (more) {
-            metadata = more;
-            metadata_room = room;
-        }
-    }
-    if (!key_copy || !copy || i == metadata_room) {
+    if (!key_copy || !copy ||
+        !gnomon__grow(&metadata, &metadata_room, i + 1, sizeof *metadata)) {
         gnomon__free(key_copy);
         gnomon__free(copy);
         return gnomon__fail(GNOMON_ENOMEM, "no memory for metadata");

@@ -15,19 +15,10 @@
 
 static int buffer_room(gnomon__buffer *b, size_t more)
 {
-    if (b->length + more < b->room)
+    if (gnomon__grow(&b->text, &b->room, b->length + more + 1, 1))
         return 1;
-    size_t room = b->room ? b->room : 1024;
-    while (room <= b->length + more)
-        room *= 2;
-    char *text = gnomon__realloc(b->text, room);
-    if (!text) {
-        b->code = GNOMON_ENOMEM;
-        return 0;
-    }
-    b->text = text;
-    b->room = room;
-    return 1;
+    b->code = GNOMON_ENOMEM;
+    return 0;
 }
 
 static int buffer_write(const gnomon_writer *writer, const void *bytes,
