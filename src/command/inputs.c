@@ -32,18 +32,13 @@ static int looks_like_json(const char *head, size_t size)
 
 static int load_stream(FILE *from, gnomon_profile **out)
 {
-    char *bytes = NULL, *larger;
+    char *bytes = NULL;
     size_t size = 0, room = 0, n = 1;
     int code;
     while (n && !ferror(from)) {
-        if (size == room) {
-            room = room ? 2 * room : 65536;
-            larger = gnomon__realloc(bytes, room);
-            if (!larger) {
-                gnomon__free(bytes);
-                return gnomon__fail(GNOMON_ENOMEM, "no memory to read it");
-            }
-            bytes = larger;
+        if (size == room && !gnomon__grow(&bytes, &room, room + 65536, 1)) {
+            gnomon__free(bytes);
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to read it");
         }
         n = fread(bytes + size, 1, room - size, from);
         size += n;
@@ -111,14 +106,8 @@ int gnomon__cli_load_again(const char *path, gnomon_profile **out)
 
 int gnomon__cli_add(gnomon__cli_inputs *in, const char *path)
 {
-    if (in->count == in->room) {
-        size_t room = in->room ? 2 * in->room : 16;
-        char **larger = gnomon__realloc(in->paths, room * sizeof *larger);
-        if (!larger)
-            return 0;
-        in->paths = larger;
-        in->room = room;
-    }
+    if (!gnomon__grow(&in->paths, &in->room, in->count + 1, sizeof *in->paths))
+        return 0;
     in->paths[in->count] = gnomon__strdup(path);
     return in->paths[in->count] && ++in->count;
 }

@@ -11,14 +11,8 @@ static int memory_write(const gnomon_writer *out, const void *bytes,
                         size_t size)
 {
     gnomon__cli_memory *to = out->context;
-    if (size > to->room - to->size) {
-        size_t room = 2 * (to->size + size);
-        char *larger = gnomon__realloc(to->bytes, room);
-        if (!larger)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory for a whole file");
-        to->bytes = larger;
-        to->room = room;
-    }
+    if (!gnomon__grow(&to->bytes, &to->room, to->size + size, 1))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a whole file");
     memcpy(to->bytes + to->size, bytes, size);
     to->size += size;
     return GNOMON_OK;

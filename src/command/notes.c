@@ -38,15 +38,8 @@ static gnomon_loss_info *noted_loss(gnomon__cli_notes *n,
         if (!n->losses[i].run == !l->run &&
             strcmp(n->losses[i].kind, l->kind) == 0)
             return &n->losses[i];
-    if (n->count == n->room) {
-        size_t room = n->room ? 2 * n->room : 8;
-        gnomon_loss_info *losses =
-            gnomon__realloc(n->losses, room * sizeof *losses);
-        if (!losses)
-            return NULL;
-        n->losses = losses;
-        n->room = room;
-    }
+    if (!gnomon__grow(&n->losses, &n->room, n->count + 1, sizeof *n->losses))
+        return NULL;
     gnomon_loss_info *to = &n->losses[n->count];
     *to = (gnomon_loss_info){.run = l->run};
     to->kind = gnomon__strdup(l->kind);
