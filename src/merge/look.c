@@ -29,15 +29,9 @@ int gnomon__merge_open(gnomon__merge *m, size_t input)
 static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
                        size_t input, size_t part, size_t run)
 {
-    if (m->reading_count == m->reading_room) {
-        size_t room = m->reading_room ? 2 * m->reading_room : 16;
-        gnomon__reading *more =
-            gnomon__realloc(m->readings, room * sizeof *more);
-        if (!more)
-            return gnomon__no_memory_to_merge();
-        m->readings = more;
-        m->reading_room = room;
-    }
+    if (!gnomon__grow(&m->readings, &m->reading_room, m->reading_count + 1,
+                      sizeof *m->readings))
+        return gnomon__no_memory_to_merge();
     gnomon__reading *r = &m->readings[m->reading_count];
     memset(r, 0, sizeof *r);
     r->info = *info;

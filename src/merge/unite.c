@@ -36,15 +36,9 @@ static const char *unite_text(gnomon__copier *c, const char *text, int type)
     (void)type;
     if (known)
         return u->text[known - 1];
-    if (u->text_count == u->text_room) {
-        size_t room = u->text_room ? 2 * u->text_room : 64;
-        const char **more =
-            gnomon__realloc((void *)u->text, room * sizeof *more);
-        if (!more)
-            return NULL;
-        u->text = more;
-        u->text_room = room;
-    }
+    if (!gnomon__grow(&u->text, &u->text_room, u->text_count + 1,
+                      sizeof *u->text))
+        return NULL;
     const char *copy = gnomon__model_text(u->m, text);
     if (!copy)
         return NULL;
@@ -149,14 +143,8 @@ static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
                        uint64_t hash)
 {
     size_t number = gnomon__model_count(u->m, GNOMON_STAGES) + 1;
-    if (number >= u->stage_room) {
-        size_t room = u->stage_room ? 2 * u->stage_room : 8;
-        gnomon__sum *steps = gnomon__realloc(u->steps, room * sizeof *steps);
-        if (!steps)
-            return gnomon__no_memory_to_merge();
-        u->steps = steps;
-        u->stage_room = room;
-    }
+    if (!gnomon__grow(&u->steps, &u->stage_room, number + 1, sizeof *u->steps))
+        return gnomon__no_memory_to_merge();
     gnomon_stage_info *to = gnomon__model_add(u->m, GNOMON_STAGES);
     if (!to)
         return gnomon__no_memory_to_merge();

@@ -122,15 +122,9 @@ static uint32_t path_of(gnomon__unite *u, const gnomon_node_info *n,
     *is_new = !number;
     if (number)
         return number;
-    if (u->node_count + 1 >= u->node_room) {
-        size_t room = u->node_room ? 2 * u->node_room : 256;
-        gnomon__united_node *more =
-            gnomon__realloc(u->node, room * sizeof *more);
-        if (!more)
-            return (uint32_t)(gnomon__no_memory_to_merge(), 0);
-        u->node = more;
-        u->node_room = room;
-    }
+    if (!gnomon__grow(&u->node, &u->node_room, u->node_count + 2,
+                      sizeof *u->node))
+        return (uint32_t)(gnomon__no_memory_to_merge(), 0);
     gnomon__united_node *to = &u->node[u->node_count + 1];
     memset(to, 0, sizeof *to);
     to->info = *n;
