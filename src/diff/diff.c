@@ -86,15 +86,9 @@ static gnomon__diff_row *diff_new_row(gnomon__diff *d, const char *stage,
                                       const char *name)
 {
     gnomon__diff_row *row;
-    if (d->count == d->room) {
-        size_t room = d->room ? 2 * d->room : 64;
-        gnomon__diff_row **rows =
-            gnomon__realloc(d->rows, room * sizeof(gnomon__diff_row *));
-        if (!rows)
-            return NULL;
-        d->rows = rows;
-        d->room = room;
-    }
+    if (!gnomon__grow(&d->rows, &d->room, d->count + 1,
+                      sizeof(gnomon__diff_row *)))
+        return NULL;
     row = gnomon__alloc(sizeof *row);
     if (!row)
         return NULL;
@@ -210,15 +204,11 @@ int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
 {
     size_t at = job % GNOMON__DIFF_PARTS;
     gnomon__diff_part *part;
-    if (at >= half->part_count) {
-        part = gnomon__realloc(half->parts, (at + 1) * sizeof *part);
-        if (!part)
-            return GNOMON_ENOMEM;
-        memset(part + half->part_count, 0,
-               (at + 1 - half->part_count) * sizeof *part);
-        half->parts = part;
+    if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
+                             sizeof *part))
+        return GNOMON_ENOMEM;
+    if (at >= half->part_count)
         half->part_count = at + 1;
-    }
     part = &half->parts[at];
     part->calls += s->count;
     part->total_ns += s->total_ns;

@@ -29,7 +29,7 @@ typedef struct gnomon__diff_part {
 typedef struct gnomon__diff_half {
     gnomon_stats all; /* of all its runs */
     gnomon__diff_part *parts;
-    size_t part_count; /* parts past it are zero */
+    size_t part_count, part_room; /* parts past its count are zero */
     gnomon_cell *cells;
 } gnomon__diff_half;
 
