@@ -32,14 +32,8 @@ static gnomon__rank_row *rank_row(gnomon__rank_table *t, const char *name)
         else
             high = middle;
     }
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 16;
-        gnomon__rank_row *rows = gnomon__realloc(t->rows, room * sizeof *rows);
-        if (!rows)
-            return NULL;
-        t->rows = rows;
-        t->room = room;
-    }
+    if (!gnomon__grow(&t->rows, &t->room, t->count + 1, sizeof *t->rows))
+        return NULL;
     char *copy = gnomon__strdup(name);
     if (!copy)
         return NULL;
@@ -57,16 +51,8 @@ int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
     int code = gnomon__cli_rows(stage, 0, GNOMON__ROW_NAME, &rows, &count);
     for (size_t i = 0; !code && i < count; i++) {
         gnomon__rank_row *r = rank_row(t, rows[i].name);
-        if (r && r->count == r->room) {
-            size_t room = r->room ? 2 * r->room : 8;
-            gnomon__rank_time *times =
-                gnomon__realloc(r->times, room * sizeof *times);
-            if (times) {
-                r->times = times;
-                r->room = room;
-            }
-        }
-        if (!r || r->count == r->room) {
+        if (!r || !gnomon__grow(&r->times, &r->room, r->count + 1,
+                                sizeof *r->times)) {
             code = no_room_for_ranks();
             break;
         }

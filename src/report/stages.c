@@ -106,14 +106,8 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                   : !to->has_key)
             return to;
     }
-    if (s->count == s->room) {
-        size_t room = s->room ? 2 * s->room : 8;
-        gnomon__cli_stage *at = gnomon__realloc(s->at, room * sizeof *at);
-        if (!at)
-            return NULL;
-        s->at = at;
-        s->room = room;
-    }
+    if (!gnomon__grow(&s->at, &s->room, s->count + 1, sizeof *s->at))
+        return NULL;
     gnomon__cli_stage *to = &s->at[s->count];
     *to = (gnomon__cli_stage){.has_key = stage != NULL};
     if (stage) {
@@ -178,14 +172,9 @@ static int add_name(gnomon__cli_stages *s, const char *name)
     for (size_t i = 0; i < s->name_count; i++)
         if (strcmp(s->names[i], name) == 0)
             return GNOMON_OK;
-    if (s->name_count == s->name_room) {
-        size_t room = s->name_room ? 2 * s->name_room : 8;
-        char **names = gnomon__realloc((void *)s->names, room * sizeof *names);
-        if (!names)
-            return no_room_for_stages();
-        s->names = names;
-        s->name_room = room;
-    }
+    if (!gnomon__grow(&s->names, &s->name_room, s->name_count + 1,
+                      sizeof *s->names))
+        return no_room_for_stages();
     s->names[s->name_count] = gnomon__strdup(name);
     s->name_count += s->names[s->name_count] != NULL;
     return GNOMON_OK;
