@@ -143,7 +143,7 @@ typedef struct gnomon__in_level {
 /* The open pushes of one domain on one thread. */
 typedef struct gnomon__in_stack {
     uint32_t depth; /* what is pushed past `room` is not recorded */
-    uint32_t room;
+    size_t room;
     gnomon__in_level *levels;
 } gnomon__in_stack;
 
@@ -157,8 +157,7 @@ typedef struct gnomon__in_slot {
 
 typedef struct gnomon__in_thread {
     gnomon__in_stack *stacks; /* by the domain's index */
-    uint32_t stack_count;
-    uint32_t reserved;
+    size_t stack_count;
     gnomon_token newest; /* pushed last of what is open, in any domain */
     gnomon__in_slot slots[GNOMON__IN_SLOTS];
 } gnomon__in_thread;

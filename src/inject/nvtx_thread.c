@@ -9,7 +9,7 @@
 #include "inject/nvtx.h"
 #include "platform/memory.h"
 
-#define FIRST_ROOM 16u
+#define FIRST_ROOM 16ul
 #define MAX_ROOM (1u << 20) /* 24 MiB: of pushes that nobody pops */
 
 __thread gnomon__in_thread *gnomon__in_own;
@@ -48,34 +48,17 @@ gnomon__in_thread *gnomon__in_thread_make(void)
     return t;
 }
 
-/* Twice `count` things of `bytes`, or up to `least`; what is new is zero. */
-static void *in_grown(void *memory, uint32_t *count, uint32_t least,
-                      size_t bytes)
-{
-    uint32_t more = *count ? 2 * *count : least;
-    if (more < least)
-        more = least;
-    int kept_errno = errno;
-    char *fresh = gnomon__realloc(memory, more * bytes);
-    errno = kept_errno;
-    if (!fresh)
-        return memory;
-    memset(fresh + *count * bytes, 0, (more - *count) * bytes);
-    *count = more;
-    return fresh;
-}
-
 gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index)
 {
-    if (index >= t->stack_count)
-        t->stacks =
-            in_grown(t->stacks, &t->stack_count, index + 1, sizeof *t->stacks);
-    if (index >= t->stack_count)
-        return NULL;
-    gnomon__in_stack *s = &t->stacks[index];
-    if (s->depth >= s->room && s->room < MAX_ROOM)
-        s->levels =
-            in_grown(s->levels, &s->room, FIRST_ROOM, sizeof *s->levels);
+    int kept_errno = errno;
+    gnomon__in_stack *s = NULL;
+    if (gnomon__grow_zeroed(&t->stacks, &t->stack_count, index + 1ul,
+                            sizeof *t->stacks))
+        s = &t->stacks[index];
+    if (s && s->depth < MAX_ROOM)
+        (void)gnomon__grow_zeroed(&s->levels, &s->room, s->depth + FIRST_ROOM,
+                                  sizeof *s->levels);
+    errno = kept_errno;
     return s;
 }
 
