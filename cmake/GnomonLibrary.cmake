@@ -44,7 +44,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|repair|segment|sink|thread|thread_name|tree)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
-  "/src/(profile/(build|fields|model|slots)|record/snapshot_nodes|profilers/nvtx_calls"
+  "/src/(profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")
 
 # What no profiler calls, of NVTX's headers above all, the linker leaves out.

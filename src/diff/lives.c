@@ -1,68 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lives and jobs by name: one table of texts with a number each, of which the
- * first letter says what it is about. Invariant: a text is in it once, and at
- * least a quarter of the slots is free. */
+ * first letter says what it is about. */
 #include "diff/lives.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/hash.h"
 #include "platform/memory.h"
-
-struct gnomon__lives_slot {
-    char *text; /* NULL: free */
-    size_t number;
-};
 
 void gnomon__lives_free(gnomon__lives *l)
 {
-    for (size_t i = 0; i < l->room; i++)
-        gnomon__free(l->slots[i].text);
-    gnomon__free(l->slots);
+    for (size_t i = 0; i < l->texts.slots.count; i++)
+        gnomon__free((char *)(uintptr_t)l->texts.items[i].text);
+    gnomon__text_table_free(&l->texts);
     memset(l, 0, sizeof *l);
-}
-
-static gnomon__lives_slot *lives_find(gnomon__lives_slot *slots, size_t room,
-                                      const char *text)
-{
-    size_t at = (size_t)gnomon__hash_text(text) & (room - 1);
-    while (slots[at].text && strcmp(slots[at].text, text) != 0)
-        at = (at + 1) & (room - 1);
-    return &slots[at];
-}
-
-static int lives_grow(gnomon__lives *l)
-{
-    size_t room = l->room ? 2 * l->room : 64;
-    gnomon__lives_slot *slots = gnomon__alloc(room * sizeof *slots);
-    if (!slots)
-        return 0;
-    for (size_t i = 0; i < l->room; i++)
-        if (l->slots[i].text)
-            *lives_find(slots, room, l->slots[i].text) = l->slots[i];
-    gnomon__free(l->slots);
-    l->slots = slots;
-    l->room = room;
-    return 1;
 }
 
 /* The number of a text, 0 where it is new; NULL: no memory. Valid until the next
  * call. */
-static size_t *lives_number(gnomon__lives *l, const char *text)
+static uint32_t *lives_number(gnomon__lives *l, const char *text)
 {
-    gnomon__lives_slot *slot;
-    if (4 * (l->used + 1) > 3 * l->room && !lives_grow(l))
-        return NULL;
-    slot = lives_find(l->slots, l->room, text);
-    if (!slot->text) {
-        slot->text = gnomon__strdup(text);
-        if (!slot->text)
-            return NULL;
-        l->used++;
-    }
-    return &slot->number;
+    gnomon__text_item *item = gnomon__text_place(&l->texts, text);
+    if (item && !item->text)
+        item->text = gnomon__strdup(text);
+    return item && item->text ? &item->number : NULL;
 }
 
 /* What the life is known by, after `kind`; with room for `more` after it. NULL:
@@ -90,10 +52,11 @@ static char *lives_name(char kind, const gnomon_run_info *run, size_t more,
 }
 
 /* The number of KIND JOB NUMBER. */
-static size_t *lives_of_job(gnomon__lives *l, char kind, const char *job,
-                            int64_t number)
+static uint32_t *lives_of_job(gnomon__lives *l, char kind, const char *job,
+                              int64_t number)
 {
-    size_t size = strlen(job) + 32, *found = NULL;
+    size_t size = strlen(job) + 32;
+    uint32_t *found = NULL;
     char *text = gnomon__alloc(size);
     if (text) {
         snprintf(text, size, "%c%s\n%" PRId64, kind, job, number);
@@ -107,7 +70,7 @@ static size_t *lives_of_job(gnomon__lives *l, char kind, const char *job,
 static int lives_new(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
 {
     const char *name = run->job ? run->job : "";
-    size_t *nth = lives_of_job(l, 'r', name, run->rank), *number;
+    uint32_t *nth = lives_of_job(l, 'r', name, run->rank), *number;
     if (!nth)
         return GNOMON_ENOMEM;
     number = lives_of_job(l, 'j', name, (int64_t)++ * nth);
@@ -124,7 +87,7 @@ int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
 {
     int known, code = GNOMON_OK;
     char *life = lives_name('l', run, 0, &known);
-    size_t *number = life ? lives_number(l, life) : NULL;
+    uint32_t *number = life ? lives_number(l, life) : NULL;
     if (known && !number)
         code = GNOMON_ENOMEM;
     else if (number && *number)
@@ -133,7 +96,7 @@ int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
         code = lives_new(l, run, job);
     if (code == GNOMON_OK && life) {
         number = lives_number(l, life); /* others moved it */
-        *number = *job + 1;
+        *number = (uint32_t)*job + 1;
     }
     gnomon__free(life);
     return code;
@@ -143,7 +106,8 @@ int gnomon__lives_stage(gnomon__lives *l, const gnomon_run_info *run,
                         uint32_t ordinal, const char *name, int *is_new)
 {
     int known;
-    size_t size = strlen(name) + 16, *number;
+    size_t size = strlen(name) + 16;
+    uint32_t *number;
     char *text = lives_name('s', run, size, &known);
     *is_new = 1;
     if (!text)

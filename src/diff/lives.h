@@ -5,15 +5,13 @@
 #define GNOMON_DIFF_LIVES_H
 
 #include "gnomon/profile.h"
-
-typedef struct gnomon__lives_slot gnomon__lives_slot;
+#include "profile/texts.h"
 
 /* Begins as zeroes. O(lives * stages) memory. */
 typedef struct gnomon__lives {
-    gnomon__lives_slot *slots;
-    size_t used, room;
-    size_t jobs;
-    size_t lives;
+    gnomon__text_table texts; /* its own */
+    uint32_t jobs;
+    uint32_t lives;
 } gnomon__lives;
 
 void gnomon__lives_free(gnomon__lives *lives);

@@ -22,29 +22,14 @@ int gnomon__no_memory_to_merge(void)
 
 /* ---- Texts -------------------------------------------------------------------- */
 
-static int same_text(const void *context, uint32_t item, const void *wanted)
-{
-    const gnomon__unite *u = context;
-    return strcmp(u->text[item - 1], wanted) == 0;
-}
-
 static const char *unite_text(gnomon__copier *c, const char *text, int type)
 {
     gnomon__unite *u = c->context;
-    uint64_t hash = gnomon__hash_text(text);
-    uint32_t known = gnomon__slots_find(&u->texts, hash, same_text, u, text);
+    gnomon__text_item *item = gnomon__text_place(&u->texts, text);
     (void)type;
-    if (known)
-        return u->text[known - 1];
-    if (!gnomon__grow(&u->text, &u->text_room, u->text_count + 1,
-                      sizeof *u->text))
-        return NULL;
-    const char *copy = gnomon__model_text(u->m, text);
-    if (!copy)
-        return NULL;
-    u->text[u->text_count++] = copy;
-    return gnomon__slots_add(&u->texts, hash, (uint32_t)u->text_count) ? NULL
-                                                                       : copy;
+    if (item && !item->text)
+        item->text = gnomon__model_text(u->m, text);
+    return item ? item->text : NULL;
 }
 
 int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
@@ -348,12 +333,11 @@ void gnomon__unite_free(gnomon__unite *u)
     for (size_t i = 1; i <= stages && u->steps && i < u->stage_room; i++)
         gnomon__sum_free(&u->steps[i]);
     gnomon__unite_nodes_free(u);
-    gnomon__slots_free(&u->texts);
+    gnomon__text_table_free(&u->texts);
     gnomon__slots_free(&u->tracks);
     gnomon__slots_free(&u->stages);
     gnomon__slots_free(&u->nodes);
     gnomon__free(u->steps);
-    gnomon__free((void *)u->text);
     gnomon_profile_free(&u->m->base);
     gnomon__free(u);
 }

@@ -4,6 +4,7 @@
 #define GNOMON_MERGE_UNITED_H
 
 #include "merge/unite.h"
+#include "profile/texts.h"
 
 /* A path. Its numbers are of what was united so far; a parent comes before it. */
 typedef struct gnomon__united_node {
@@ -21,9 +22,8 @@ struct gnomon__unite {
     /* Holds texts, and all but nodes and shared ones, by the numbers of what was
      * united so far; stages' steps are in `steps`. */
     gnomon__model *m;
-    gnomon__slots texts, tracks, stages, nodes;
-    const char **text;
-    size_t text_count, text_room;
+    gnomon__text_table texts;
+    gnomon__slots tracks, stages, nodes;
     gnomon__sum *steps; /* by stage, from 1 */
     size_t stage_room;
     gnomon__united_node *node; /* from 1 */

@@ -8,19 +8,16 @@
 
 #include "gnomon/profile.h"
 #include "platform/error.h"
-#include "platform/hash.h"
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
 #include "profile/fields.h"
-
-#define FIRST_SLOTS 256u
+#include "profile/texts.h"
 
 struct gnomon_builder {
     gnomon__model *m;
-    const char **texts; /* a hash table, open addressing */
-    size_t text_count, text_slots;
-    int code; /* of the first error */
+    gnomon__text_table texts; /* the profile's copies */
+    int code;                 /* of the first error */
     char why[160];
 };
 
@@ -43,30 +40,6 @@ static int no_memory(gnomon_builder *b)
 
 /* ---- Texts ----------------------------------------------------------------------- */
 
-static const char **text_slot(const char **texts, size_t slots,
-                              const char *text)
-{
-    size_t i = gnomon__hash_text(text) & (slots - 1);
-    while (texts[i] && strcmp(texts[i], text) != 0)
-        i = (i + 1) & (slots - 1);
-    return &texts[i];
-}
-
-static int grow_texts(gnomon_builder *b)
-{
-    size_t slots = b->text_slots ? 2 * b->text_slots : FIRST_SLOTS;
-    const char **texts = gnomon__alloc(slots * sizeof *texts);
-    if (!texts)
-        return 0;
-    for (size_t i = 0; i < b->text_slots; i++)
-        if (b->texts[i])
-            *text_slot(texts, slots, b->texts[i]) = b->texts[i];
-    gnomon__free(b->texts);
-    b->texts = texts;
-    b->text_slots = slots;
-    return 1;
-}
-
 /* A text that is not UTF-8 is repaired, as names of regions are. */
 static const char *keep_text(gnomon_builder *b, const char *text)
 {
@@ -88,12 +61,10 @@ static const char *take_text(gnomon__copier *c, const char *text, int type)
         c->why = "its value is no JSON";
         return NULL;
     }
-    if (2 * (b->text_count + 1) > b->text_slots && !grow_texts(b))
-        return NULL;
-    const char **slot = text_slot(b->texts, b->text_slots, text);
-    if (!*slot && (*slot = keep_text(b, text)) != NULL)
-        b->text_count++;
-    return *slot;
+    gnomon__text_item *item = gnomon__text_place(&b->texts, text);
+    if (item && !item->text)
+        item->text = keep_text(b, text);
+    return item ? item->text : NULL;
 }
 
 /* ---- The builder -------------------------------------------------------------------- */
@@ -146,7 +117,7 @@ void gnomon_builder_free(gnomon_builder *b)
         return;
     if (b->m)
         gnomon_profile_free(&b->m->base);
-    gnomon__free(b->texts);
+    gnomon__text_table_free(&b->texts);
     gnomon__free(b);
 }
 

@@ -72,11 +72,11 @@ static uint32_t file_text_at(file_writer *w, const char *text)
 {
     if (!text)
         return 0;
-    uint32_t known = gnomon__text_find(&w->shared, text);
-    if (!known && w->set != &w->shared)
-        known = gnomon__text_find(w->set, text);
-    if (known)
-        return known;
+    gnomon__text_item *known = gnomon__text_find(&w->shared, text);
+    if (!known && !(known = gnomon__text_place(w->set, text)))
+        w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
+    if (!known || known->text)
+        return known ? known->number : 0;
     size_t n = strlen(text) + 1;
     uint64_t at = w->texts_written + w->texts.used;
     if (at + n >= UINT32_MAX) {
@@ -88,8 +88,8 @@ static uint32_t file_text_at(file_writer *w, const char *text)
     if (!copy)
         return 0;
     memcpy(copy, text, n);
-    w->code = gnomon__text_add(w->set, text, (uint32_t)at + 1);
-    return (uint32_t)at + 1;
+    *known = (gnomon__text_item){text, (uint32_t)at + 1};
+    return known->number;
 }
 
 /* An entity's number in the file. */
@@ -296,7 +296,7 @@ void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
     gnomon__file_range all[GNOMON__ENTITIES];
     w->p = p;
     w->set = &w->own;
-    gnomon__text_clear(&w->own);
+    gnomon__text_table_free(&w->own);
     for (int k = 0; !ranges && k < GNOMON__ENTITIES; k++)
         all[k] = (gnomon__file_range){1, gnomon_profile_count(p, k)};
     ranges = ranges ? ranges : all;
@@ -337,7 +337,7 @@ int gnomon__file_finish(gnomon__file_writer *w)
     gnomon__free(w->records.bytes);
     gnomon__free(w->tail.bytes);
     gnomon__free(w->texts.bytes);
-    gnomon__text_free(&w->shared);
-    gnomon__text_free(&w->own);
+    gnomon__text_table_free(&w->shared);
+    gnomon__text_table_free(&w->own);
     return w->code;
 }

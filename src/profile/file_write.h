@@ -6,8 +6,8 @@
 #define GNOMON_PROFILE_FILE_WRITE_H
 
 #include "gnomon/profile.h"
-#include "profile/file_texts.h"
 #include "profile/model.h"
+#include "profile/texts.h"
 
 typedef struct gnomon__file_buffer {
     char *bytes;
@@ -26,8 +26,9 @@ typedef struct gnomon__file_writer {
     uint64_t first;                           /* its first item */
     uint32_t count;                           /* and how many */
     uint64_t texts_written;                   /* bytes, in sections before */
-    gnomon__text_set shared, own; /* of all runs; of the one at hand */
-    gnomon__text_set *set;        /* the one of these that grows */
+    gnomon__text_table shared,
+        own;                 /* of all runs; of the one at hand: 1 + offset */
+    gnomon__text_table *set; /* the one of these that grows */
     uint64_t written[GNOMON__ENTITIES];
     uint32_t shift[GNOMON__ENTITIES]; /* from p's numbers to the file's */
     int code;

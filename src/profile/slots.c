@@ -39,7 +39,7 @@ int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
         size_t room = s->room ? 2 * s->room : FIRST_SLOTS_ROOM;
         gnomon__slots_item *at = gnomon__alloc(room * sizeof *at);
         if (!at)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
+            return gnomon__fail(GNOMON_ENOMEM, "no memory for a table");
         for (size_t i = 0; i < s->room; i++)
             if (s->at[i].item)
                 *free_slot(at, room, s->at[i].hash) = s->at[i];
