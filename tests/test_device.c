@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
+ * timeout: 300
  * gnomon_device as another vendor fills it in (fake_device.h): scopes on its
  * streams, alone and beside CUDA's, and what the reader of events promises to
  * every vendor. */
