@@ -97,9 +97,8 @@ typedef struct gnomon__node {
     uint32_t depth;  /* the root's is 0 */
     uint32_t number; /* 1, 2, ... in the order of making: parents first */
     uint32_t carry;  /* what is kept of an execution that a cut found open */
-    uint32_t
-        visit;    /* readers', under their lock: which copy met it last, ... */
-    uint32_t row; /* ... and as which row */
+    /* Readers', under their lock: which copy met it last, and as which row. */
+    uint32_t visit, row;
 } gnomon__node;
 
 #define GNOMON__NODE_OTHER 1u  /* stands for paths past a limit */

@@ -45,14 +45,14 @@ static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
     while (*ok && is_node(above) && above != c->tree->root &&
            above != c->tree->ranges) {
         gnomon__node *n = gnomon__copied_node(c, above);
-        int is_known = n->visit == visits;
+        int is_known = load_relaxed(&n->visit) == visits;
         if (!is_known) {
             if (!ROOM_FOR(c->out, rows, count, room, 1) || !c->out->rows) {
                 *ok = 0;
                 return GNOMON__NO_ROW;
             }
-            n->visit = visits;
-            n->row = (uint32_t)c->out->count;
+            store_relaxed(&n->visit, visits);
+            store_relaxed(&n->row, (uint32_t)c->out->count);
             c->out->rows[c->out->count++] =
                 (gnomon__row){.node = above,
                               .number = load_relaxed(&n->number),
@@ -60,12 +60,13 @@ static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
                               .key = load_relaxed(&n->front[0].key),
                               .node_flags = load_relaxed(&n->flags)};
         }
+        uint32_t its = load_relaxed(&n->row);
         if (last != GNOMON__NO_ROW)
-            c->out->rows[last].parent = n->row;
-        row = row == GNOMON__NO_ROW ? n->row : row;
+            c->out->rows[last].parent = its;
+        row = row == GNOMON__NO_ROW ? its : row;
         if (is_known)
             return row;
-        last = n->row;
+        last = its;
         above = load_relaxed(&n->front[0].parent);
     }
     if (last != GNOMON__NO_ROW && above == c->tree->ranges)
@@ -336,7 +337,7 @@ static int order_rows(gnomon__copying *c)
         qsort(r->rows, r->count, sizeof *r->rows, row_order);
     for (size_t i = 0; i < r->count; i++) {
         gnomon__node *n = gnomon__copied_node(c, r->rows[i].node);
-        moved[n->row] = (uint32_t)i;
+        moved[load_relaxed(&n->row)] = (uint32_t)i;
     }
     for (size_t i = 0; i < r->count; i++)
         if (r->rows[i].parent != GNOMON__NO_ROW)
