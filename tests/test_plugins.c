@@ -227,12 +227,19 @@ TEST(a_plugin_that_fails_is_one_line)
     fails_with("", CHILD_PLUGIN("no_entry"),
                AT "plugin " CHILD_PLUGIN(
                    "no_entry") " does not export gnomon_plugin_v1\n");
+    fails_with("", CHILD_PLUGIN("no_entry") ",limit=9",
+               AT "plugin " CHILD_PLUGIN(
+                   "no_entry") " does not export gnomon_plugin_v1\n");
     fails_with("", CHILD_PLUGIN("faulty") "(create=-2)",
                AT "faulty: create failed (GNOMON_ENOMEM)\n");
     fails_with("", CHILD_PLUGIN("faulty") "(setup=-8)",
                "gnomon: faulty: setup failed (GNOMON_ESTATE); it goes on\n");
     fails_with("", CHILD_PLUGIN("faulty") "(summary=-6)",
                "gnomon: faulty: summary failed (GNOMON_EIO)\n");
+    fails_with("", CHILD_PLUGIN("faulty") ",create=-2", /* free */
+               AT "faulty: create failed (GNOMON_ENOMEM)\n");
+    fails_with("", CHILD_PLUGIN("faulty") ",smmary=1",
+               AT "unknown option 'smmary': did you mean 'summary'?");
     fails_with("", CHILD_PLUGIN("faulty") "(smmary=1)",
                AT "faulty: unknown option 'smmary': did you mean 'summary'?");
 }

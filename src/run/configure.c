@@ -138,30 +138,55 @@ static int take_run_options(const gnomon__spec *spec,
     return code ? code : mapped;
 }
 
+/* Before the words are looked up, as plugins bring some. One that does not load is
+ * told of, and taken out. */
+static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
+{
+    int worst = GNOMON_OK;
+    size_t kept = 0, plugins = 0;
+    for (size_t i = 0; i < spec->item_count; i++) {
+        gnomon__spec_item *item = &spec->items[i];
+        int code = GNOMON_OK;
+        if (item->is_path && plugins++ < GNOMON__BITS)
+            code = gnomon__plugin_load(
+                &item->profiler, item->name,
+                gnomon__spec_shown(item->place, item->name));
+        if (!code) {
+            spec->items[kept++] = *item;
+            continue;
+        }
+        gnomon__spec_who who;
+        gnomon__complain(
+            complaints, "%s: %s",
+            gnomon__spec_name(&who, spec, item->place, spec->origin),
+            gnomon_error_text());
+        gnomon__spec_item_clear(item);
+        spec->lost_plugin = 1;
+        worst = worst ? worst : code;
+    }
+    spec->item_count = kept;
+    return worst;
+}
+
 static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
                        gnomon__complaints *complaints)
 {
     const gnomon__spec_item *item = &spec->items[i];
-    const gnomon_profiler *profiler = NULL;
-    const char *shown = gnomon__spec_shown(item->place, item->name);
-    int code = GNOMON_OK;
-    if (item->is_path)
-        code = gnomon__plugin_load(&profiler, item->name, shown);
-    else
-        profiler = gnomon__profiler_named(item->name); /* resolved: known */
+    const gnomon_profiler *profiler =
+        item->is_path ? item->profiler
+                      : gnomon__profiler_named(item->name); /* resolved */
     gnomon__options *options = NULL;
-    if (!code) {
-        code = gnomon__options_create(&options, profiler->name,
+    int code = gnomon__options_create(&options, profiler->name,
                                       gnomon__options_of(profiler), spec, i,
                                       complaints);
-        int wrong = code; /* complained of; the rest of them holds */
-        if (options)
-            code = gnomon__attach(profiler, NULL, item->name, options, batch);
-        if (!code)
-            return wrong;
-    }
+    int wrong = code; /* complained of; the rest of them holds */
+    if (options)
+        code = gnomon__attach(profiler, NULL, item->name, options, batch);
+    if (!code)
+        return wrong;
     if (code == GNOMON_ENOMEM && !options)
-        gnomon__fail(code, "no memory for %s", shown);
+        gnomon__fail(code, "no memory for %s",
+                     gnomon__spec_shown(item->place, item->name));
     gnomon__spec_who who;
     const char *name = gnomon__spec_name(&who, spec, item->place, spec->origin);
     gnomon__complain(complaints, "%s: %s", name, gnomon_error_text());
@@ -206,7 +231,9 @@ int gnomon__configure(const char *text, const char *origin)
     size_t count;
     const gnomon_profiler *const *known = gnomon__profilers_known(&count);
     if (code != GNOMON_ENOMEM) {
+        int loaded = load_plugins(&spec, &complaints);
         int words = gnomon__spec_resolve(&spec, known, count, &complaints);
+        code = code ? code : loaded;
         code = code ? code : words;
     }
     int refused = refuse_too_many(&spec, &complaints);

@@ -34,7 +34,7 @@ int gnomon__option_may_be_bare(const gnomon_option_info *info);
 /* The options that a profiler brings; NULL: none. Looks at struct_size. */
 const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler);
 
-/* Settles what each word of a parsed spec is. Bare words become profilers (in
+/* Settles what each word of a parsed spec is, whose plugins are loaded. Bare words become profilers (in
  * the spelling of `known`), free options, or wants_help; what nobody knows is
  * complained of and removed. Paths are left as they are. GNOMON_OK,
  * GNOMON_EINVAL: something was wrong; GNOMON_ENOMEM. */

@@ -9,6 +9,8 @@
 #include "spec/options.h"
 #include "spec/schedule.h"
 
+#define MOST_PLUGINS 32u /* of one spec: more than may be attached */
+
 /* All that is known, for one pass over the spec. */
 typedef struct resolve_words {
     const gnomon_profiler *const *known;
@@ -17,6 +19,8 @@ typedef struct resolve_words {
     int status;
     int is_off;    /* a word said so: there need be no profiler */
     size_t closed; /* free option that a profiler stands behind */
+    const gnomon_option_info *plugins[MOST_PLUGINS]; /* their options */
+    size_t plugin_count;
 } resolve_words;
 
 static const char *resolve_profiler(const resolve_words *w, const char *name)
@@ -53,6 +57,8 @@ static const gnomon_option_info *resolve_option(const resolve_words *w,
         info = gnomon__option_find(gnomon__run_options, key);
     for (i = 0; !info && i < w->count; i++)
         info = gnomon__option_find(gnomon__options_of(w->known[i]), key);
+    for (i = 0; !info && i < w->plugin_count; i++)
+        info = gnomon__option_find(w->plugins[i], key);
     return info;
 }
 
@@ -105,6 +111,8 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     resolve_offer(&s, gnomon__run_options);
     for (i = 0; i < w->count; i++)
         resolve_offer(&s, gnomon__options_of(w->known[i]));
+    for (i = 0; i < w->plugin_count; i++)
+        resolve_offer(&s, w->plugins[i]);
     if (s.best)
         gnomon__complain(w->complaints,
                          "%s: unknown option '%.64s': did you mean '%s'?",
@@ -258,10 +266,15 @@ int gnomon__spec_resolve(gnomon__spec *spec,
                          const gnomon_profiler *const *known, size_t count,
                          gnomon__complaints *complaints)
 {
-    resolve_words w = {known, count, complaints, GNOMON_OK, 0, 0};
+    resolve_words w = {
+        .known = known, .count = count, .complaints = complaints};
     gnomon__settings *defaults = &spec->defaults;
     size_t kept, i;
 
+    for (i = 0; i < spec->item_count && w.plugin_count < MOST_PLUGINS; i++)
+        if (spec->items[i].profiler)
+            w.plugins[w.plugin_count++] =
+                gnomon__options_of(spec->items[i].profiler);
     for (i = 0; i < defaults->count; i++)
         if (!resolve_option(&w, defaults->at[i].key))
             resolve_unknown_option(&w, spec, &defaults->at[i]);
@@ -283,7 +296,7 @@ int gnomon__spec_resolve(gnomon__spec *spec,
     }
     defaults->count = kept;
     if (!spec->item_count && !w.is_off && !spec->wants_help &&
-        w.status == GNOMON_OK)
+        !spec->lost_plugin && w.status == GNOMON_OK)
         resolve_nobody(&w, spec);
     return w.status;
 }

@@ -37,8 +37,11 @@ typedef struct gnomon__settings {
     size_t count, room;
 } gnomon__settings;
 
+struct gnomon_profiler;
+
 typedef struct gnomon__spec_item {
     char *name;
+    const struct gnomon_profiler *profiler; /* of a path that is loaded */
     int is_path; /* a plugin's: it has a '/', or ends in ".so" */
     size_t
         after; /* a bare word: number in `defaults` of the last free option before
@@ -55,6 +58,7 @@ typedef struct gnomon__spec {
     gnomon__settings defaults; /* free options: for all that know them */
     gnomon__settings files;    /* that were read: their keys */
     int wants_help;            /* set by gnomon__spec_resolve */
+    int lost_plugin;           /* one was named that did not load */
 } gnomon__spec;
 
 /* Parses `text`. What is wrong is left out and complained of. A bare word is an
