@@ -117,6 +117,38 @@ static void out_of_order(void)
     gnomon_end_alone(a);
 }
 
+/* More than 16 around one that is open are over, so it moves. */
+#define OVERLAPPING 60
+static gnomon_token overlapping[OVERLAPPING];
+
+static void begin_overlapping(void)
+{
+    for (int i = 0; i < OVERLAPPING; i++)
+        overlapping[i] = gnomon_begin(
+            gnomon_region_get("overlapping", NULL, GNOMON_KIND_SCOPE));
+}
+
+static void overlap(void)
+{
+    begin_overlapping();
+    for (int i = 0; i < OVERLAPPING; i++)
+        gnomon_end_alone(overlapping[i]);
+}
+
+static void *end_overlapping(void *all)
+{
+    (void)all;
+    for (int i = 0; i < OVERLAPPING - 1; i++)
+        gnomon_end(overlapping[i]);
+    return NULL;
+}
+
+/* What another thread has ended, the innermost excepted, is closed in here. */
+static void take_told_ends(void)
+{
+    gnomon_end(overlapping[OVERLAPPING - 1]);
+}
+
 static void the_stack(void)
 {
     static gnomon_open_scope scopes[4];
@@ -146,6 +178,12 @@ static void all_calls(void)
     CHECK_STACK(a_step);
     CHECK_STACK(a_link);
     CHECK_STACK(out_of_order);
+    CHECK_STACK(overlap);
+    pthread_t other;
+    begin_overlapping();
+    CHECK_EQ(pthread_create(&other, NULL, end_overlapping, NULL), 0);
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    CHECK_STACK(take_told_ends);
     CHECK_STACK(the_stack);
     CHECK_STACK(names);
     CHECK_STACK(health);
