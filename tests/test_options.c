@@ -298,14 +298,14 @@ TEST(memory_for_no_thread_is_refused)
 {
     gnomon__spec spec;
     gnomon__options *o;
-    static const char *const few[] = {"mem=64", "mem=0", "mem=16383"};
+    static const char *const few[] = {"mem=64", "mem=0", "mem=32767"};
     for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
         char line[160];
         CHECK_EQ(parse(&spec, few[i]), GNOMON_OK);
         CHECK_EQ(gnomon__run_options_create(&o, &spec, &said), GNOMON_EINVAL);
         CHECK_EQ(gnomon__options_number(o, "mem"), GNOMON__DEFAULT_BUDGET);
         snprintf(line, sizeof line,
-                 "$GNOMON: %s: the least is 16 KiB, and a number without a "
+                 "$GNOMON: %s: the least is 32 KiB, and a number without a "
                  "unit is bytes: say mem=64MiB",
                  few[i]);
         CHECK_STR(complaint(0), line);

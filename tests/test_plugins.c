@@ -244,6 +244,26 @@ TEST(a_plugin_that_fails_is_one_line)
                AT "faulty: unknown option 'smmary': did you mean 'summary'?");
 }
 
+/* Then nobody has options, but that is not what to mend. */
+TEST(a_plugin_that_is_lost_is_the_only_line)
+{
+    child_result r = child_run(
+        HOSTS(0), "GNOMON=" CHILD_PLUGIN("no_entry") ",file=x", WORDS(ONE));
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, AT "plugin " CHILD_PLUGIN(
+                         "no_entry") " does not export gnomon_plugin_v1\n");
+}
+
+/* One thread fits, as the line about mem= says. */
+TEST(the_least_memory_is_enough_for_a_thread)
+{
+    child_result r =
+        child_run(HOSTS(0), "GNOMON=simple,log,mem=32KiB", WORDS(ONE));
+    CHECK_EQ(r.status, 0);
+    CHECK_TABLE(strstr(r.err, "Profiler"), "Profiler Report", "one");
+    CHECK_EQ(times_in(r.err, "lost"), 0);
+}
+
 TEST(a_summary_that_fails_prints_nothing)
 {
     static const char *const said[] = {"(summary=0)", "(summary=-6)"};

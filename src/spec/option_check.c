@@ -21,8 +21,8 @@ int gnomon__setting_goes_on(char *line, size_t size,
     return 0;
 }
 
-/* One thread takes as much. */
-#define LEAST_MEM 16384
+/* One thread with one name takes as much. */
+#define LEAST_MEM 32768
 
 /* What is the run's. */
 static int run_option_check(const gnomon_option_info *info, const char *text,
