@@ -40,6 +40,7 @@
 #include "spec/rank.h"
 #include "spec/schedule.h"
 #include "spec/spec.h"
+#include "run/plugin.h"
 #include "run/stage.h"
 
 /* The equal filter, schedule and ranks under which profilers that came together
@@ -168,18 +169,6 @@ void gnomon__configure_clear(void);
 /* Of fork=follow: the spec, resolved, that children start with; NULL: they are
  * off. One load. */
 const char *gnomon__follows(void);
-
-/* ---- plugin.c ------------------------------------------------------------------ */
-
-/* All that a bare name can mean, registered ones first. */
-const gnomon_profiler *const *gnomon__profilers_known(size_t *count);
-const gnomon_profiler *gnomon__profiler_named(const char *name);
-/* Loads a plugin. GNOMON_ENOENT, GNOMON_EABI, GNOMON_EPLUGIN and a text, which
- * names it as `shown`. */
-int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
-                        const char *shown);
-/* Whether a profiler's table can be used. GNOMON_EABI and a text. */
-int gnomon__profiler_check(const gnomon_profiler *profiler);
 
 /* ---- attach.c ------------------------------------------------------------------- */
 
