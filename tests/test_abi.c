@@ -166,7 +166,8 @@ AT(gnomon_writer, print, 16);
 AT(gnomon_writer, context, 24);
 AT(gnomon_writer, file, 32);
 AT(gnomon_writer, shown, 40);
-SIZE(gnomon_writer, 48);
+AT(gnomon_writer, columns, 48);
+SIZE(gnomon_writer, 56);
 
 /* What profilers fill in. */
 AT(gnomon_profiler, struct_size, 0);

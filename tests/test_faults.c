@@ -334,9 +334,9 @@ static int fail_each(const char *name, uint64_t stride, uint64_t many,
  * before calls for. */
 static int is_rare(const char *name)
 {
-    static const char *const rare[] = {"fcntl",   "ftruncate",    "mprotect",
-                                       "munlock", "munmap",       "poll",
-                                       "raise",   "sigtimedwait", "unlinkat"};
+    static const char *const rare[] = {
+        "fcntl",  "ftruncate", "ioctl", "mprotect",     "munlock",
+        "munmap", "poll",      "raise", "sigtimedwait", "unlinkat"};
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (strcmp(rare[i], name) == 0)
             return 1;

@@ -103,7 +103,8 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
 {
     complains("simpel", "unknown profiler 'simpel': did you mean 'simple'?");
     complains("nonsense", "unknown profiler 'nonsense'. There are: "
-                          "passthrough, simple, advanced, cuda, profile, "
+                          "passthrough, simple, advanced, tree, regions, "
+                          "links, counters, cuda, profile, "
                           "nvtx, log");
     complains("simple,fliter=a",
               "unknown option 'fliter': did you mean 'filter'?");

@@ -140,6 +140,10 @@ typedef struct gnomon_writer {
                 const char *extension, const void *bytes, size_t size);
     /* For gnomon_shown. NULL, or past struct_size: names are shown as they are. */
     const char *(*shown)(const struct gnomon_writer *writer, const char *name);
+    /* How many columns the terminal has that the text goes to; 0, or past
+     * struct_size: it goes elsewhere, where nothing need be clipped. */
+    uint32_t columns;
+    uint32_t reserved_too;
 } gnomon_writer;
 
 /* A name as who reads the writer's text may see it. In a file that is the name;

@@ -148,6 +148,9 @@ int gnomon__os_write(int fd, const void *bytes, size_t size);
  * standard error is; with $GNOMON set that is when the library is loaded. */
 int gnomon__os_stderr(void);
 
+/* How many columns the terminal has that standard error is; 0: it is none. */
+unsigned gnomon__os_columns(void);
+
 /* Which file it is; all zero: none. */
 typedef struct gnomon__os_file {
     uint64_t device, inode, size;

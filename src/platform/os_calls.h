@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -65,6 +66,8 @@ typedef int gnomon__resource;
          (void *bytes, size_t size, unsigned flags), (bytes, size, flags)) \
     CALL(getrlimit, int, (errno = error, -1), EINVAL, \
          (gnomon__resource resource, struct rlimit * out), (resource, out)) \
+    CALL(ioctl, int, (errno = error, -1), ENOTTY, \
+         (int fd, unsigned long what, struct winsize *size), (fd, what, size)) \
     CALL(madvise, int, (errno = error, -1), EINVAL, \
          (void *at, size_t size, int advice), (at, size, advice)) \
     CALL(mincore, int, (errno = error, -1), ENOSYS, \
@@ -161,6 +164,7 @@ const char *gnomon__test_call_name(size_t i);
 #define gethostname(...) gnomon__test_gethostname(__VA_ARGS__)
 #define getrandom(...) gnomon__test_getrandom(__VA_ARGS__)
 #define getrlimit(...) gnomon__test_getrlimit(__VA_ARGS__)
+#define ioctl(...) gnomon__test_ioctl(__VA_ARGS__)
 #define madvise(...) gnomon__test_madvise(__VA_ARGS__)
 #define mincore(...) gnomon__test_mincore(__VA_ARGS__)
 #define mkdirat(...) gnomon__test_mkdirat(__VA_ARGS__)

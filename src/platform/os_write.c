@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -141,4 +142,14 @@ int gnomon__os_stderr(void)
                   is_redirected(&info);
     errno = kept_errno;
     return is_ours ? 2 : -1;
+}
+
+unsigned gnomon__os_columns(void)
+{
+    int kept_errno = errno, fd = gnomon__os_stderr();
+    struct winsize size = {0};
+    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size))
+        size.ws_col = 0;
+    errno = kept_errno;
+    return size.ws_col;
 }

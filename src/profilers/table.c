@@ -9,6 +9,10 @@
 extern const gnomon_profiler *const gnomon__builtin_passthrough;
 extern const gnomon_profiler *const gnomon__builtin_simple;
 extern const gnomon_profiler *const gnomon__builtin_advanced;
+extern const gnomon_profiler *const gnomon__builtin_regions;
+extern const gnomon_profiler *const gnomon__builtin_call_tree;
+extern const gnomon_profiler *const gnomon__builtin_links;
+extern const gnomon_profiler *const gnomon__builtin_counters;
 extern const gnomon_profiler *const gnomon__builtin_device_times;
 extern const gnomon_profiler *const gnomon__builtin_keeper;
 extern const gnomon_profiler *const gnomon__builtin_nvtx;
@@ -16,7 +20,9 @@ extern const gnomon_profiler *const gnomon__builtin_logger;
 
 const gnomon_profiler *const *const gnomon__profilers[] = {
     &gnomon__builtin_passthrough, &gnomon__builtin_simple,
-    &gnomon__builtin_advanced,    &gnomon__builtin_device_times,
+    &gnomon__builtin_advanced,    &gnomon__builtin_call_tree,
+    &gnomon__builtin_regions,     &gnomon__builtin_links,
+    &gnomon__builtin_counters,    &gnomon__builtin_device_times,
     &gnomon__builtin_keeper,      &gnomon__builtin_nvtx,
     &gnomon__builtin_logger,      NULL,
 };

@@ -37,6 +37,7 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
     gnomon__attachment *a = gnomon__attachment_named(name);
     gnomon__buffer_init(&b, a);
     b.writer.shown = NULL; /* it goes to the caller */
+    b.writer.columns = out && GNOMON_HAS(out, columns) ? out->columns : 0;
     if (!a) {
         code = not_attached(name);
     } else if (!out || !out->write) {

@@ -79,8 +79,10 @@ void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
     b->writer.file = buffer_file;
     b->writer.context = b;
     b->of = of;
-    if (of && !gnomon__path_is_file(of))
+    if (of && !gnomon__path_is_file(of)) {
         b->writer.shown = buffer_shown;
+        b->writer.columns = gnomon__os_columns();
+    }
 }
 
 void gnomon__buffer_free(gnomon__buffer *b)

@@ -136,11 +136,24 @@ static void put_footer(gnomon__attachment *a, const gnomon__model *m,
         gnomon__footer(m ? &m->base : NULL, &facts, out);
 }
 
+/* Whether its report is read by programs, which a line of ours would break. */
+static int is_data(const gnomon__attachment *a)
+{
+    const char *format =
+        gnomon__option_find(gnomon__options_of(&a->profiler), "format")
+            ? gnomon__options_text(a->options, "format")
+            : NULL;
+    return format && (gnomon__same_word(format, "csv") ||
+                      gnomon__same_word(format, "json"));
+}
+
 static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
                         const gnomon_health *before)
 {
-    gnomon__buffer b;
+    gnomon__buffer b, lines;
+    gnomon_writer *footer = is_data(a) ? &lines.writer : &b.writer;
     gnomon__buffer_init(&b, a);
+    gnomon__buffer_init(&lines, NULL);
     if (!code)
         code = gnomon__summarize(a, m ? &m->base : NULL, &b);
     if (code) { /* a report comes whole or not at all; the footer may still */
@@ -150,11 +163,13 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
     }
     if (b.length && b.text[b.length - 1] != '\n') /* as Lightning's may end */
         b.writer.write(&b.writer, "\n", 1);
-    put_footer(a, m, before, &b.writer);
+    put_footer(a, m, before, footer);
     if (!is_at_end(a)) /* else it is in the report */
-        tell_late(a, &b.writer);
+        tell_late(a, footer);
     gnomon__output(a, b.text, b.length);
+    gnomon__output_plain(lines.text, lines.length);
     gnomon__buffer_free(&b);
+    gnomon__buffer_free(&lines);
 }
 
 /* ---- When a stage ends ----------------------------------------------------------- */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Each track or region gets a text and an order; equal ones are one group. */
+#include "print/groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const group_words[] = {
+    [GNOMON__BY_NOTHING] = NULL,        [GNOMON__BY_THREAD] = "thread",
+    [GNOMON__BY_RANK] = "rank",         [GNOMON__BY_HOST] = "host",
+    [GNOMON__BY_CATEGORY] = "category", [GNOMON__BY_FILE] = "file"};
+
+typedef struct group_entry {
+    int64_t order; /* before the text's */
+    const char *text;
+    uint32_t number; /* of the track or region */
+    uint32_t reserved;
+} group_entry;
+
+static bool is_of_regions(int by)
+{
+    return by == GNOMON__BY_CATEGORY || by == GNOMON__BY_FILE;
+}
+
+static int by_entry(const void *left, const void *right)
+{
+    const group_entry *a = left, *b = right;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    int order = strcmp(a->text, b->text);
+    return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static const char *thread_text(const gnomon_track_info *t,
+                               const gnomon_run_info *run, bool has_ranks,
+                               gnomon__report_table *table)
+{
+    char of_rank[32] = "", id[32] = "", lives[48] = "";
+    if (has_ranks && run->rank >= 0)
+        (void)snprintf(of_rank, sizeof of_rank, " of rank %" PRId32, run->rank);
+    if (t->os_id)
+        (void)snprintf(id, sizeof id, " (%" PRId64 ")", t->os_id);
+    if (t->lives > 1)
+        (void)snprintf(lives, sizeof lives,
+                       ", %" PRIu32 " that followed one another", t->lives);
+    return gnomon__table_keep(table, "%" PRIu32 " %s%s%s%s", t->index, t->name,
+                              id, of_rank, lives);
+}
+
+/* In a sum of ranks tracks may be named "rank 3" or "host n7": gnomon__stages_by. */
+static bool is_named_after(int by, const gnomon_track_info *track,
+                           const gnomon_run_info *run)
+{
+    size_t n = strlen(group_words[by]);
+    return by != GNOMON__BY_THREAD && run->rank < 0 && !*run->host &&
+           strncmp(track->name, group_words[by], n) == 0 &&
+           track->name[n] == ' ';
+}
+
+static void read_track(group_entry *e, int by, const gnomon_profile *p,
+                       gnomon__report_table *table)
+{
+    gnomon_track_info track;
+    gnomon_run_info run = {.rank = -1, .host = ""};
+    bool has_ranks = gnomon_profile_count(p, GNOMON_RUNS) > 1;
+    (void)gnomon_profile_track(p, e->number, &track);
+    if (track.run)
+        (void)gnomon_profile_run(p, track.run, &run);
+    if (is_named_after(by, &track, &run)) {
+        char *end;
+        e->text = track.name + strlen(group_words[by]) + 1;
+        long rank = strtol(e->text, &end, 10);
+        e->order = *end ? INT64_MAX : rank;
+    } else if (by == GNOMON__BY_HOST) {
+        e->text = run.host && *run.host ? run.host : "(not known)";
+    } else if (by == GNOMON__BY_THREAD) {
+        e->order = (int64_t)e->number;
+        e->text = thread_text(&track, &run, has_ranks, table);
+    } else if (run.rank >= 0) {
+        e->order = run.rank;
+        e->text = gnomon__table_keep(table, "%" PRId32, run.rank);
+    } else {
+        e->order = INT64_MAX;
+        e->text = gnomon__table_keep(table, "of run %" PRIu32, track.run);
+    }
+}
+
+static void read_region(group_entry *e, int by, const gnomon_profile *p)
+{
+    gnomon_region_info region;
+    (void)gnomon_profile_region(p, e->number, &region);
+    e->text = by == GNOMON__BY_FILE ? region.file : region.category;
+    if (!*e->text) {
+        e->text = "(none)";
+        e->order = 1;
+    }
+}
+
+static bool read_entries(group_entry *found, size_t count, int by,
+                         const gnomon_profile *p, gnomon__report_table *table)
+{
+    for (size_t i = 0; i < count; i++) {
+        found[i].number = (uint32_t)i + 1;
+        if (is_of_regions(by))
+            read_region(&found[i], by, p);
+        else
+            read_track(&found[i], by, p, table);
+        if (!found[i].text)
+            return false;
+    }
+    return true;
+}
+
+int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
+                        gnomon__report_table *table)
+{
+    *g = (gnomon__groups){.by = by, .word = group_words[by]};
+    if (by == GNOMON__BY_NOTHING)
+        return GNOMON_OK;
+    size_t count = gnomon_profile_count(p, is_of_regions(by) ? GNOMON_REGIONS
+                                                             : GNOMON_TRACKS);
+    group_entry *found = calloc(count + 1, sizeof *found);
+    g->texts = calloc(count + 1, sizeof *g->texts);
+    g->of_number = calloc(count + 1, sizeof *g->of_number);
+    if (!found || !g->texts || !g->of_number ||
+        !read_entries(found, count, by, p, table)) {
+        free(found);
+        return GNOMON_ENOMEM;
+    }
+    qsort(found, count, sizeof *found, by_entry);
+    uint32_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!i || found[i].order != found[i - 1].order ||
+            strcmp(found[i].text, found[i - 1].text) != 0)
+            g->texts[used++] = found[i].text;
+        g->of_number[found[i].number] = used - 1;
+    }
+    if (is_of_regions(by))
+        g->of_region = g->of_number;
+    else
+        g->of_track = g->of_number;
+    table->group_word = g->word;
+    table->groups = g->texts;
+    free(found);
+    return GNOMON_OK;
+}
+
+void gnomon__groups_free(gnomon__groups *g)
+{
+    free((void *)g->texts);
+    free(g->of_number);
+    *g = (gnomon__groups){0};
+}
+
+uint32_t gnomon__group_of(const gnomon__groups *g, uint32_t track,
+                          uint32_t region)
+{
+    return g->of_region  ? g->of_region[region]
+           : g->of_track ? g->of_track[track]
+                         : 0;
+}
+
+int gnomon__groups_choose(const char *report, bool of_regions,
+                          const gnomon_options *options)
+{
+    const char *text = options ? options->text(options, "by") : NULL;
+    int last = of_regions ? GNOMON__BY_FILE : GNOMON__BY_HOST;
+    char line[160];
+    for (int by = 1; text && by <= last; by++)
+        if (strcmp(text, group_words[by]) == 0)
+            return by;
+    if (text) {
+        (void)snprintf(line, sizeof line,
+                       "%s: by=%.48s: say thread, rank%s host%s", report, text,
+                       of_regions ? "," : " or",
+                       of_regions ? ", category or file" : "");
+        options->log(line);
+    }
+    return GNOMON__BY_NOTHING;
+}

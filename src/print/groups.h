@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What rows of a report are grouped by: the thread, rank or host of their track,
+ * the category or file of their region. */
+#ifndef GNOMON_PRINT_GROUPS_H
+#define GNOMON_PRINT_GROUPS_H
+
+#include "print/table.h"
+
+enum gnomon__group_by {
+    GNOMON__BY_NOTHING,
+    GNOMON__BY_THREAD,
+    GNOMON__BY_RANK,
+    GNOMON__BY_HOST,
+    GNOMON__BY_CATEGORY,
+    GNOMON__BY_FILE
+};
+
+typedef struct gnomon__groups {
+    int by;              /* gnomon__group_by */
+    const char *word;    /* "thread"; NULL: by nothing */
+    const char **texts;  /* what each is called, in their order */
+    uint32_t *of_number; /* the group of each track or region, by its number */
+    uint32_t *of_track;  /* one of these is of_number, the other NULL */
+    uint32_t *of_region;
+} gnomon__groups;
+
+/* GNOMON_OK, or GNOMON_ENOMEM. `table` keeps the texts. Free in any case. */
+int gnomon__groups_make(gnomon__groups *groups, int by,
+                        const gnomon_profile *profile,
+                        gnomon__report_table *table);
+void gnomon__groups_free(gnomon__groups *groups);
+
+/* The group of a node or counter. */
+uint32_t gnomon__group_of(const gnomon__groups *groups, uint32_t track,
+                          uint32_t region);
+
+/* The option `by` of a report, its words told where it is none of them.
+ * `of_regions`: category and file are among them. */
+int gnomon__groups_choose(const char *report, bool of_regions,
+                          const gnomon_options *options);
+
+#endif

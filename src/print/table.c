@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Rows, their order, and what of them is wanted. */
+#include "print/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Rows ---------------------------------------------------------------------- */
+
+typedef struct gnomon__kept_text {
+    struct gnomon__kept_text *next;
+    char text[];
+} gnomon__kept_text;
+
+const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    gnomon__kept_text *kept =
+        n < 0 ? NULL : calloc(1, sizeof *kept + (size_t)n + 1);
+    if (!kept)
+        return NULL;
+    va_start(list, format);
+    (void)vsnprintf(kept->text, (size_t)n + 1, format, list);
+    va_end(list);
+    kept->next = t->kept;
+    t->kept = kept;
+    return kept->text;
+}
+
+static bool table_room(void *list, size_t *room, size_t need, size_t item)
+{
+    void *old, *more;
+    size_t wide = *room ? 2 * *room : 64;
+    if (need <= *room)
+        return true;
+    wide = wide < need ? need : wide;
+    memcpy(&old, list, sizeof old);
+    more = calloc(wide, item); /* which tests can make fail */
+    if (!more)
+        return false;
+    if (*room)
+        memcpy(more, old, *room * item);
+    free(old);
+    memcpy(list, &more, sizeof more);
+    *room = wide;
+    return true;
+}
+
+gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
+                                uint32_t depth)
+{
+    size_t first = t->row_count * t->column_count;
+    if (!table_room(&t->rows, &t->row_room, t->row_count + 1,
+                    sizeof *t->rows) ||
+        !table_room(&t->cells, &t->cell_room, first + t->column_count,
+                    sizeof *t->cells))
+        return NULL;
+    t->rows[t->row_count++] = (gnomon__table_row){group, depth, first};
+    memset(&t->cells[first], 0, t->column_count * sizeof *t->cells);
+    return &t->cells[first];
+}
+
+void gnomon__cell_text(gnomon__cell *cell, const char *text)
+{
+    cell->text = text;
+    cell->is_there = true;
+}
+
+void gnomon__cell_count(gnomon__cell *cell, uint64_t count)
+{
+    cell->count = count;
+    cell->is_there = true;
+}
+
+void gnomon__cell_number(gnomon__cell *cell, double number)
+{
+    cell->number = number;
+    cell->is_there = true;
+}
+
+void gnomon__table_free(gnomon__report_table *t)
+{
+    while (t->kept) {
+        gnomon__kept_text *next = t->kept->next;
+        free(t->kept);
+        t->kept = next;
+    }
+    free(t->rows);
+    free(t->cells);
+    t->rows = NULL;
+    t->cells = NULL;
+    t->row_count = t->row_room = t->cell_room = 0;
+}
+
+/* ---- Words --------------------------------------------------------------------- */
+
+typedef struct table_words {
+    const char *report;
+    const gnomon__column *columns;
+    size_t count;
+    const gnomon_options *options;
+} table_words;
+
+/* Whether n bytes of `word` are `key`, whose letters are small. */
+static bool same_letters(const char *word, size_t n, const char *key)
+{
+    for (; n && *key; n--, word++, key++)
+        if (*word != *key && (*word < 'A' || *word > 'Z' || *word + 32 != *key))
+            return false;
+    return !n && !*key;
+}
+
+/* Tells all words there are; the last one may be `more`. */
+static void tell_columns(const table_words *w, const char *key,
+                         const char *word, size_t n, const char *more)
+{
+    char line[512];
+    int used = snprintf(line, sizeof line, "%s: %s=%.*s: say ", w->report, key,
+                        n > 48 ? 48 : (int)n, word);
+    for (size_t i = 0; i < w->count && used < (int)sizeof line; i++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s%s",
+                         i ? ", " : "", w->columns[i].key);
+    if (used < (int)sizeof line && more)
+        (void)snprintf(line + used, sizeof line - (size_t)used, " or %s", more);
+    w->options->log(line);
+}
+
+/* -1: there is none. */
+static int column_named(const table_words *w, const char *word, size_t n)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (same_letters(word, n, w->columns[i].key))
+            return (int)i;
+    return -1;
+}
+
+/* Words of columns= are parted by commas, bars or white space. */
+static void choose_columns(gnomon__table_choice *c, const table_words *w,
+                           const char *text)
+{
+    static const char between[] = "|, \t";
+    c->columns[c->count++] = 0; /* a row without its name says nothing */
+    for (text += strspn(text, between); *text; text += strspn(text, between)) {
+        size_t n = strcspn(text, between);
+        int column = column_named(w, text, n);
+        if (same_letters(text, n, "all")) {
+            c->count = 0;
+            for (size_t i = 0; i < w->count; i++)
+                c->columns[c->count++] = (uint8_t)i;
+        } else if (column < 0) {
+            tell_columns(w, "columns", text, n, "all");
+        } else if (column && c->count < GNOMON__MOST_COLUMNS) {
+            c->columns[c->count++] = (uint8_t)column;
+        }
+        text += n;
+    }
+}
+
+static void choose_format(gnomon__table_choice *c, const table_words *w,
+                          const char *text)
+{
+    static const char *const formats[] = {[GNOMON__TABLE_TEXT] = "text",
+                                          [GNOMON__TABLE_CSV] = "csv",
+                                          [GNOMON__TABLE_MD] = "md",
+                                          [GNOMON__TABLE_JSON] = "json"};
+    char line[128];
+    for (int i = 0; i <= GNOMON__TABLE_JSON; i++) {
+        if (strcmp(text, formats[i]) != 0)
+            continue;
+        c->format = i;
+        return;
+    }
+    (void)snprintf(line, sizeof line,
+                   "%s: format=%.48s: say text, csv, md or json", w->report,
+                   text);
+    w->options->log(line);
+}
+
+void gnomon__table_choose(gnomon__table_choice *c, const char *report,
+                          const gnomon__column *columns, size_t column_count,
+                          const gnomon_options *options)
+{
+    table_words w = {report, columns, column_count, options};
+    const char *text;
+    *c = (gnomon__table_choice){.limit = SIZE_MAX, .sort = -1};
+    if (!options)
+        return;
+    if ((text = options->text(options, "columns")))
+        choose_columns(c, &w, text);
+    if ((text = options->text(options, "format")))
+        choose_format(c, &w, text);
+    if ((text = options->text(options, "sort"))) {
+        c->sort = column_named(&w, text, strlen(text));
+        if (c->sort < 0)
+            tell_columns(&w, "sort", text, strlen(text), NULL);
+    }
+    if (!options->text(options, "limit"))
+        return;
+    if (options->number(options, "limit") > 0) {
+        c->limit = (size_t)options->number(options, "limit");
+    } else {
+        char line[96];
+        (void)snprintf(line, sizeof line,
+                       "%s: limit=%.24s: say how many rows, from 1", report,
+                       options->text(options, "limit"));
+        options->log(line);
+    }
+}
+
+/* ---- Order --------------------------------------------------------------------- */
+
+typedef struct table_key {
+    gnomon__table_row row;
+    const char *text;
+    double number;
+    size_t place;
+} table_key;
+
+/* Numbers descend, texts ascend; what is empty comes last. */
+static int by_table_key(const void *left, const void *right)
+{
+    const table_key *a = left, *b = right;
+    int order = 0;
+    if (a->row.group != b->row.group)
+        return a->row.group < b->row.group ? -1 : 1;
+    if (a->text || b->text)
+        order = !a->text ? 1 : !b->text ? -1 : strcmp(a->text, b->text);
+    else if (a->number != b->number)
+        order = a->number > b->number ? -1 : 1;
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static int sort_rows(gnomon__report_table *t, int sort)
+{
+    table_key *keys = calloc(t->row_count + 1, sizeof *keys);
+    if (!keys)
+        return GNOMON_ENOMEM;
+    for (size_t i = 0; i < t->row_count; i++) {
+        table_key *k = &keys[i];
+        k->row = t->rows[i];
+        k->place = i;
+        if (sort < 0)
+            continue;
+        const gnomon__cell *cell = &t->cells[k->row.cells + (size_t)sort];
+        switch (t->columns[sort].kind) {
+        case GNOMON__CELL_TEXT:
+            k->text = cell->is_there ? cell->text : NULL;
+            break;
+        case GNOMON__CELL_COUNT:
+        case GNOMON__CELL_TIME:
+            k->number = cell->is_there ? (double)cell->count : -HUGE_VAL;
+            break;
+        default:
+            k->number = cell->is_there ? cell->number : -HUGE_VAL;
+        }
+    }
+    qsort(keys, t->row_count, sizeof *keys, by_table_key);
+    for (size_t i = 0; i < t->row_count; i++)
+        t->rows[i] = keys[i].row;
+    free(keys);
+    return GNOMON_OK;
+}
+
+/* People need not see a column without a cell. */
+static bool has_cells(const gnomon__report_table *t, size_t column)
+{
+    size_t i = 0;
+    while (i < t->row_count && !t->cells[t->rows[i].cells + column].is_there)
+        i++;
+    return i < t->row_count;
+}
+
+int gnomon__table_print(gnomon__report_table *t,
+                        const gnomon__table_choice *choice,
+                        const gnomon_profile *profile, const gnomon_writer *out)
+{
+    gnomon__table_choice c = *choice;
+    if (!t->is_ordered && t->row_count > 1) {
+        int code = sort_rows(t, c.sort);
+        if (code)
+            return code;
+    }
+    bool is_data =
+        c.format == GNOMON__TABLE_CSV || c.format == GNOMON__TABLE_JSON;
+    for (size_t i = 0; !choice->count && i < t->column_count; i++)
+        if (is_data || !i || (!t->columns[i].is_extra && has_cells(t, i)))
+            c.columns[c.count++] = (uint8_t)i;
+    if (!is_data)
+        gnomon__table_as_text(t, &c, profile, out);
+    else
+        gnomon__table_as_data(t, &c, profile, out);
+    return out->write(out, "", 0);
+}

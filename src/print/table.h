@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A report that is a table: its columns are named once, its rows are cells, and
+ * it is written as text, csv, Markdown or JSON. What is written is chosen by the
+ * options that all such reports share.
+ *
+ * Uses public headers and libc only, so that plugins can bring it along. */
+#ifndef GNOMON_PRINT_TABLE_H
+#define GNOMON_PRINT_TABLE_H
+
+#include <stdbool.h>
+
+#include "gnomon/profile.h"
+#include "gnomon/profiler.h"
+
+enum gnomon__cell_kind {
+    GNOMON__CELL_TEXT,
+    GNOMON__CELL_COUNT,
+    GNOMON__CELL_TIME,  /* `count` ns: with a unit in text, "_ns" added to its
+                           key in csv and JSON */
+    GNOMON__CELL_SHARE, /* `number` per cent */
+    GNOMON__CELL_NUMBER
+};
+
+typedef struct gnomon__column {
+    const char *key;   /* its word in columns= and sort=, in csv and JSON */
+    const char *title; /* in text and Markdown */
+    uint8_t kind;      /* gnomon__cell_kind */
+    bool is_extra;     /* in text and Markdown only where columns= has it */
+} gnomon__column;
+
+/* A cell of zeroes is empty: a blank, or null in JSON. */
+typedef struct gnomon__cell {
+    union {
+        const char *text; /* of the profile, or gnomon__table_keep's */
+        uint64_t count;
+        double number;
+    };
+    bool is_there;
+} gnomon__cell;
+
+typedef struct gnomon__table_row {
+    uint32_t group; /* place in `groups` */
+    uint32_t depth; /* of a tree: how far its first column is moved in */
+    size_t cells;   /* the first of its cells */
+} gnomon__table_row;
+
+/* Zeroes, then name, title and columns, are an empty one. */
+typedef struct gnomon__report_table {
+    const char *name;  /* "regions": in JSON */
+    const char *title; /* "Regions": after the stage's name, above the text */
+    const gnomon__column *columns; /* the first names the row */
+    size_t column_count;
+    const char *group_word;    /* "thread"; NULL: there are no groups */
+    const char *const *groups; /* what each is called */
+    bool is_ordered;           /* rows stay as they were added */
+    bool is_tree;
+    bool is_part; /* of a report: its title is without the stage's name */
+    gnomon__table_row *rows;
+    gnomon__cell *cells;
+    size_t row_count, row_room, cell_room;
+    struct gnomon__kept_text *kept;
+} gnomon__report_table;
+
+/* The cells of a new row, all empty, until the next row; NULL: no memory. */
+gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
+                                uint32_t depth);
+void gnomon__cell_text(gnomon__cell *cell, const char *text);
+void gnomon__cell_count(gnomon__cell *cell, uint64_t count);
+void gnomon__cell_number(gnomon__cell *cell, double number);
+
+/* A copy of a text that lives as long as the table; NULL: no memory. */
+const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
+    GNOMON_PRINTF(2, 3);
+void gnomon__table_free(gnomon__report_table *t);
+
+/* ---- What is written --------------------------------------------------------- */
+
+enum gnomon__table_format {
+    GNOMON__TABLE_TEXT,
+    GNOMON__TABLE_CSV,
+    GNOMON__TABLE_MD,
+    GNOMON__TABLE_JSON
+};
+
+#define GNOMON__MOST_COLUMNS 24
+
+typedef struct gnomon__table_choice {
+    size_t limit;   /* rows of a table, of each group; SIZE_MAX: all */
+    int sort;       /* a column; -1: as the report has it */
+    int format;     /* gnomon__table_format */
+    int by;         /* gnomon__group_by */
+    uint32_t count; /* columns that were asked for; 0: none was */
+    uint8_t columns[GNOMON__MOST_COLUMNS];
+} gnomon__table_choice;
+
+/* Rows of an options table: those that all tables share. */
+#define GNOMON__TABLE_OPTION(word, what_type, text) \
+    { \
+        .struct_size = sizeof(gnomon_option_info), .key = word, \
+        .type = GNOMON_OPTION_##what_type, .help = text \
+    }
+#define GNOMON__TABLE_OPTIONS \
+    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"), \
+        GNOMON__TABLE_OPTION("sort", TEXT, \
+                             "the column that rows are ordered by"), \
+        GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \
+        GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
+
+/* What these options say. A word that means nothing is told through
+ * options->log, and is as if it was not there. NULL: none. */
+void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
+                          const gnomon__column *columns, size_t column_count,
+                          const gnomon_options *options);
+
+/* Writes the table, of a profile of one stage or several. GNOMON_OK,
+ * GNOMON_ENOMEM before anything is written, or the writer's code. */
+int gnomon__table_print(gnomon__report_table *t,
+                        const gnomon__table_choice *choice,
+                        const gnomon_profile *profile,
+                        const gnomon_writer *out);
+
+/* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */
+
+/* "12.35 us": four digits and the unit that fits, whatever the locale. */
+const char *gnomon__print_duration(char text[24], uint64_t ns);
+/* As C writes a double in its own locale. */
+const char *gnomon__print_number(char text[32], double value);
+/* Code points. */
+size_t gnomon__print_width(const char *text);
+/* A JSON string, quotes included. */
+void gnomon__print_json(const gnomon_writer *out, const char *text);
+
+void gnomon__table_as_text(const gnomon__report_table *t,
+                           const gnomon__table_choice *choice,
+                           const gnomon_profile *profile,
+                           const gnomon_writer *out);
+void gnomon__table_as_data(const gnomon__report_table *t,
+                           const gnomon__table_choice *choice,
+                           const gnomon_profile *profile,
+                           const gnomon_writer *out);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tables for programs: csv as RFC 4180 has it, and JSON. Times are ns. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print/table.h"
+
+/* ---- Cells ----------------------------------------------------------------------- */
+
+static const char *unit_of(const gnomon__column *column)
+{
+    return column->kind == GNOMON__CELL_TIME ? "_ns" : "";
+}
+
+/* A number that JSON knows too; false: it is none. */
+static bool data_number(char text[32], const gnomon__column *column,
+                        const gnomon__cell *cell)
+{
+    if (column->kind == GNOMON__CELL_COUNT || column->kind == GNOMON__CELL_TIME)
+        (void)snprintf(text, 32, "%" PRIu64, cell->count);
+    else if (isfinite(cell->number))
+        (void)gnomon__print_number(text, cell->number);
+    else
+        return false;
+    return true;
+}
+
+/* ---- csv ------------------------------------------------------------------------- */
+
+static void put_csv_text(const gnomon_writer *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        out->write(out, text, strlen(text));
+        return;
+    }
+    out->write(out, "\"", 1);
+    for (; *text; text++) {
+        if (*text == '"')
+            out->write(out, "\"", 1);
+        out->write(out, text, 1);
+    }
+    out->write(out, "\"", 1);
+}
+
+static void put_csv_head(const gnomon__report_table *t,
+                         const gnomon__table_choice *c,
+                         const gnomon_writer *out)
+{
+    out->print(out, "stage");
+    if (t->group_word)
+        out->print(out, ",%s", t->group_word);
+    for (size_t k = 0; k < c->count; k++) {
+        const gnomon__column *column = &t->columns[c->columns[k]];
+        out->print(out, ",%s%s", column->key, unit_of(column));
+    }
+    out->write(out, "\n", 1);
+}
+
+static void put_csv_row(const gnomon__report_table *t,
+                        const gnomon__table_choice *c,
+                        const gnomon__table_row *row, const char *stage,
+                        const gnomon_writer *out)
+{
+    put_csv_text(out, stage);
+    if (t->group_word) {
+        out->write(out, ",", 1);
+        put_csv_text(out, t->groups[row->group]);
+    }
+    for (size_t k = 0; k < c->count; k++) {
+        const gnomon__cell *cell = &t->cells[row->cells + c->columns[k]];
+        const gnomon__column *column = &t->columns[c->columns[k]];
+        char text[32];
+        out->write(out, ",", 1);
+        if (!cell->is_there)
+            continue;
+        if (column->kind == GNOMON__CELL_TEXT)
+            put_csv_text(out, cell->text);
+        else if (data_number(text, column, cell))
+            out->print(out, "%s", text);
+    }
+    out->write(out, "\n", 1);
+}
+
+/* ---- JSON ------------------------------------------------------------------------ */
+
+void gnomon__print_json(const gnomon_writer *out, const char *text)
+{
+    const char *from = text;
+    out->write(out, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        out->write(out, from, (size_t)(text - from));
+        if (c == '"' || c == '\\')
+            out->print(out, "\\%c", c);
+        else
+            out->print(out, "\\u%04x", c);
+        from = text + 1;
+    }
+    out->write(out, from, (size_t)(text - from));
+    out->write(out, "\"", 1);
+}
+
+static void put_json_row(const gnomon__report_table *t,
+                         const gnomon__table_choice *c,
+                         const gnomon__table_row *row, const gnomon_writer *out)
+{
+    const char *between = "{";
+    if (t->group_word) {
+        out->print(out, "{\"%s\": ", t->group_word);
+        gnomon__print_json(out, t->groups[row->group]);
+        between = ", ";
+    }
+    for (size_t k = 0; k < c->count; k++) {
+        const gnomon__cell *cell = &t->cells[row->cells + c->columns[k]];
+        const gnomon__column *column = &t->columns[c->columns[k]];
+        char text[32];
+        out->print(out, "%s\"%s%s\": ", between, column->key, unit_of(column));
+        between = ", ";
+        if (cell->is_there && column->kind == GNOMON__CELL_TEXT)
+            gnomon__print_json(out, cell->text);
+        else
+            out->print(out, "%s",
+                       cell->is_there && data_number(text, column, cell)
+                           ? text
+                           : "null");
+    }
+    out->write(out, "}", 1);
+}
+
+/* Of which run and stage the rows are. */
+static void put_json_head(const gnomon__report_table *t,
+                          const gnomon_profile *p, const gnomon_writer *out)
+{
+    gnomon_run_info run;
+    gnomon_stage_info stage;
+    size_t stages = gnomon_profile_count(p, GNOMON_STAGES);
+    out->print(out, "{\"report\": \"%s\"", t->name);
+    if (gnomon_profile_count(p, GNOMON_RUNS) == 1 &&
+        gnomon_profile_run(p, 1, &run) == GNOMON_OK && run.rank >= 0)
+        out->print(out, ", \"rank\": %" PRId32, run.rank);
+    else
+        out->print(out, ", \"rank\": null");
+    if (stages == 1 && gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
+        out->print(out, ", \"stage\": ");
+        gnomon__print_json(out, stage.name);
+        out->print(out,
+                   ", \"ordinal\": %" PRIu32 ", \"stages\": %" PRIu32
+                   ", \"wall_ns\": %" PRIu64 ", \"steps\": %" PRIu64,
+                   stage.ordinal, stage.count ? stage.count : 1,
+                   stage.recorded_ns ? stage.recorded_ns
+                                     : stage.end_ns - stage.begin_ns,
+                   stage.steps ? stage.steps->count : 0);
+    } else {
+        out->print(out, ", \"stages\": %zu", stages);
+    }
+}
+
+/* ---- The whole ------------------------------------------------------------------- */
+
+void gnomon__table_as_data(const gnomon__report_table *t,
+                           const gnomon__table_choice *c,
+                           const gnomon_profile *profile,
+                           const gnomon_writer *out)
+{
+    bool is_csv = c->format == GNOMON__TABLE_CSV, is_first = true;
+    gnomon_stage_info stage = {.name = ""};
+    size_t in_group = 0;
+    if (gnomon_profile_count(profile, GNOMON_STAGES) == 1)
+        (void)gnomon_profile_stage(profile, 1, &stage);
+    if (is_csv) {
+        put_csv_head(t, c, out);
+    } else {
+        put_json_head(t, profile, out);
+        out->print(out, ", \"rows\": [");
+    }
+    for (size_t i = 0; i < t->row_count; i++) {
+        const gnomon__table_row *row = &t->rows[i];
+        if (!i || row->group != t->rows[i - 1].group)
+            in_group = 0;
+        if (in_group++ >= c->limit)
+            continue;
+        if (is_csv) {
+            put_csv_row(t, c, row, stage.name, out);
+            continue;
+        }
+        out->write(out, is_first ? "\n" : ",\n", is_first ? 1 : 2);
+        is_first = false;
+        put_json_row(t, c, row, out);
+    }
+    if (!is_csv)
+        out->print(out, "]}");
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tables for people: text with columns under one another, and Markdown. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/table.h"
+
+#define LEAST_NAME 16u /* columns that a clipped name keeps */
+
+/* ---- Cells ----------------------------------------------------------------------- */
+
+size_t gnomon__print_width(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+/* Made of integers: the decimal point of printf is the host's locale's. */
+const char *gnomon__print_duration(char text[24], uint64_t ns)
+{
+    static const char *const units[] = {"us", "ms", "s"};
+    static const uint64_t powers[] = {1, 10, 100, 1000};
+    uint64_t unit = 1000;
+    int which = 0;
+    if (ns < 1000) {
+        (void)snprintf(text, 24, "%" PRIu64 " ns", ns);
+        return text;
+    }
+    for (; which < 2 && ns >= unit * 1000 - unit / 20; unit *= 1000)
+        which++;
+    int digits = ns < 10 * unit - unit / 2000   ? 3
+                 : ns < 100 * unit - unit / 200 ? 2
+                 : ns < 1000 * unit - unit / 20 ? 1
+                                                : 0;
+    uint64_t step = unit / powers[digits];
+    uint64_t value = ns / step + (ns % step >= step - step / 2);
+    char all[48];
+    if (digits)
+        (void)snprintf(all, sizeof all, "%" PRIu64 ".%0*" PRIu64 " %s",
+                       value / powers[digits], digits, value % powers[digits],
+                       units[which]);
+    else
+        (void)snprintf(all, sizeof all, "%" PRIu64 " %s", value, units[which]);
+    memcpy(text, all, 23);
+    text[23] = 0;
+    return text;
+}
+
+const char *gnomon__print_number(char text[32], double value)
+{
+    char raw[48], *to = text;
+    const char *c = raw;
+    if (value == 0) /* nor below it */
+        value = 0;
+    int n = isfinite(value) ? snprintf(raw, sizeof raw, "%.6g", value) : 0;
+    if (n <= 0 || n >= 31) {
+        strcpy(text, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return text;
+    }
+    for (; *c; c++) { /* a point may be several bytes */
+        if (strchr("+-0123456789e", *c))
+            *to++ = *c;
+        else if (to == text || to[-1] != '.')
+            *to++ = '.';
+    }
+    *to = 0;
+    return text;
+}
+
+/* Two digits after the point. */
+static void put_share(char text[32], double percent)
+{
+    if (isfinite(percent) && percent >= 0 && percent < 1e15) {
+        uint64_t hundredths = (uint64_t)(percent * 100 + 0.5);
+        (void)snprintf(text, 32, "%" PRIu64 ".%02d", hundredths / 100,
+                       (int)(hundredths % 100));
+    } else {
+        (void)gnomon__print_number(text, percent);
+    }
+}
+
+/* What stands in a cell; `room` is where numbers are written. */
+static const char *cell_shown(char room[32], const gnomon__report_table *t,
+                              const gnomon__table_row *row, size_t column,
+                              const gnomon_writer *out)
+{
+    const gnomon__cell *cell = &t->cells[row->cells + column];
+    if (!cell->is_there)
+        return "";
+    switch (t->columns[column].kind) {
+    case GNOMON__CELL_TEXT:
+        return gnomon_shown(out, cell->text);
+    case GNOMON__CELL_TIME:
+        return gnomon__print_duration(room, cell->count);
+    case GNOMON__CELL_COUNT:
+        (void)snprintf(room, 32, "%" PRIu64, cell->count);
+        return room;
+    case GNOMON__CELL_SHARE:
+        put_share(room, cell->number);
+        return room;
+    default:
+        return gnomon__print_number(room, cell->number);
+    }
+}
+
+/* ---- Titles ---------------------------------------------------------------------- */
+
+/* "FIT Regions, 2 stages added up"; as the titles of Lightning's reports. */
+static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    gnomon_stage_info stage;
+    const char *c = "";
+    uint32_t count = 0;
+    if (!t->is_part && gnomon_profile_count(p, GNOMON_STAGES) == 1 &&
+        gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
+        c = gnomon_shown(out, stage.name);
+        count = stage.count;
+    }
+    bool has_name = *c != 0;
+    for (; *c; c++) {
+        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        out->write(out, &capital, 1);
+    }
+    out->print(out, "%s%s%s%s", has_name ? " " : "", t->title,
+               t->group_word ? " by " : "", t->group_word ? t->group_word : "");
+    if (count > 1)
+        out->print(out, ", %" PRIu32 " stages added up", count);
+    out->write(out, "\n", 1);
+}
+
+/* "Thread 0 train (4711)" */
+static void put_group(const gnomon__report_table *t, uint32_t group,
+                      const gnomon_writer *out)
+{
+    char first = t->group_word[0];
+    if (first >= 'a' && first <= 'z')
+        first = (char)(first - 'a' + 'A');
+    out->print(out, "%c%s %s\n", first, t->group_word + 1,
+               gnomon_shown(out, t->groups[group]));
+}
+
+/* ---- Text ------------------------------------------------------------------------ */
+
+static void put_blanks(const gnomon_writer *out, size_t count)
+{
+    static const char blanks[] = "                                ";
+    for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
+        out->write(out, blanks, sizeof blanks - 1);
+    out->write(out, blanks, count);
+}
+
+static bool is_left(const gnomon__report_table *t, size_t column)
+{
+    return t->columns[column].kind == GNOMON__CELL_TEXT;
+}
+
+/* Columns of a terminal; 0: not one. */
+static size_t terminal_width(const gnomon_writer *out)
+{
+    size_t reach = offsetof(gnomon_writer, columns) + sizeof out->columns;
+    return out->struct_size >= reach ? out->columns : 0;
+}
+
+/* Clipped to `width`, whose last place is then an ellipsis. */
+static void put_clipped(const gnomon_writer *out, const char *text,
+                        size_t width)
+{
+    const char *end = text;
+    size_t count = 0;
+    if (gnomon__print_width(text) <= width) {
+        out->write(out, text, strlen(text));
+        return;
+    }
+    for (; *end; end++)
+        if (((unsigned char)*end & 0xC0) != 0x80 && count++ + 1 >= width)
+            break;
+    out->write(out, text, (size_t)(end - text));
+    out->write(out, "\xe2\x80\xa6", 3);
+}
+
+/* Blanks wait for the next text: no line ends in them. */
+static void put_cell(const gnomon_writer *out, const char *text, size_t width,
+                     bool left, size_t *blanks)
+{
+    size_t used = gnomon__print_width(text);
+    size_t rest = used < width ? width - used : 0;
+    if (!left)
+        *blanks += rest;
+    if (*text) {
+        put_blanks(out, *blanks);
+        *blanks = 0;
+    }
+    if (left && used > width)
+        put_clipped(out, text, width);
+    else
+        out->write(out, text, strlen(text));
+    if (left)
+        *blanks += rest;
+}
+
+/* Whether a row is printed, of those that follow one another in its group. */
+static bool is_shown(const gnomon__report_table *t, size_t row,
+                     size_t *in_group, size_t limit)
+{
+    if (!row || t->rows[row].group != t->rows[row - 1].group)
+        *in_group = 0;
+    return (*in_group)++ < limit;
+}
+
+static void find_widths(const gnomon__report_table *t,
+                        const gnomon__table_choice *c, const gnomon_writer *out,
+                        size_t widths[])
+{
+    size_t in_group = 0, rest = t->group_word ? 2 : 0;
+    for (size_t k = 0; k < c->count; k++)
+        widths[k] = gnomon__print_width(t->columns[c->columns[k]].title);
+    for (size_t i = 0; i < t->row_count; i++) {
+        char room[32];
+        if (!is_shown(t, i, &in_group, c->limit))
+            continue;
+        for (size_t k = 0; k < c->count; k++) {
+            size_t column = c->columns[k];
+            size_t n = gnomon__print_width(
+                cell_shown(room, t, &t->rows[i], column, out));
+            if (t->is_tree && !column)
+                n += 2 * (size_t)t->rows[i].depth;
+            if (n > widths[k])
+                widths[k] = n;
+        }
+    }
+    for (size_t k = 1; k < c->count; k++)
+        rest += 2 + widths[k];
+    if (terminal_width(out) && c->count && is_left(t, c->columns[0])) {
+        size_t most = terminal_width(out) > rest + LEAST_NAME
+                          ? terminal_width(out) - rest
+                          : LEAST_NAME;
+        if (widths[0] > most)
+            widths[0] = most;
+    }
+}
+
+static void put_row(const gnomon__report_table *t,
+                    const gnomon__table_choice *c, const gnomon__table_row *row,
+                    const size_t widths[], const gnomon_writer *out)
+{
+    char room[32];
+    size_t blanks = t->group_word ? 2 : 0;
+    for (size_t k = 0; k < c->count; k++) {
+        size_t column = c->columns[k], width = widths[k];
+        const char *text = row ? cell_shown(room, t, row, column, out)
+                               : t->columns[column].title;
+        if (k)
+            blanks += 2;
+        if (row && t->is_tree && !column) {
+            size_t in = 2 * (size_t)row->depth;
+            in = in + 4 < width ? in : width > 4 ? width - 4 : 0;
+            blanks += in;
+            width -= in;
+        }
+        put_cell(out, text, width, is_left(t, column), &blanks);
+    }
+    out->write(out, "\n", 1);
+}
+
+/* ---- Markdown -------------------------------------------------------------------- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9');
+}
+
+static void put_md_text(const gnomon_writer *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        bool in_word = c != text && is_letter(c[-1]) && is_letter(c[1]);
+        if (*c == '\n' || *c == '\r') {
+            out->write(out, " ", 1);
+            continue;
+        }
+        if (strchr("\\`*<[|", *c) || (*c == '_' && !in_word))
+            out->write(out, "\\", 1);
+        out->write(out, c, 1);
+    }
+}
+
+static void put_md_row(const gnomon__report_table *t,
+                       const gnomon__table_choice *c,
+                       const gnomon__table_row *row, const gnomon_writer *out)
+{
+    char room[32];
+    for (size_t k = 0; k < c->count; k++) {
+        size_t column = c->columns[k];
+        out->write(out, k ? " | " : "| ", k ? 3 : 2);
+        for (uint32_t i = 0; row && t->is_tree && !column && i < row->depth;
+             i++)
+            out->print(out, "&nbsp;&nbsp;");
+        put_md_text(out, row ? cell_shown(room, t, row, column, out)
+                             : t->columns[column].title);
+    }
+    out->write(out, " |\n", 3);
+}
+
+static void put_md_rule(const gnomon__report_table *t,
+                        const gnomon__table_choice *c, const gnomon_writer *out)
+{
+    for (size_t k = 0; k < c->count; k++)
+        out->print(out, "|%s", is_left(t, c->columns[k]) ? " --- " : " ---: ");
+    out->write(out, "|\n", 2);
+}
+
+/* ---- The whole ------------------------------------------------------------------- */
+
+void gnomon__table_as_text(const gnomon__report_table *t,
+                           const gnomon__table_choice *c,
+                           const gnomon_profile *profile,
+                           const gnomon_writer *out)
+{
+    size_t widths[GNOMON__MOST_COLUMNS], in_group = 0;
+    bool is_md = c->format == GNOMON__TABLE_MD;
+    if (is_md)
+        out->write(out, "### ", 4);
+    put_title(t, profile, out);
+    find_widths(t, c, out, widths);
+    for (size_t i = 0; i < t->row_count; i++) {
+        const gnomon__table_row *row = &t->rows[i];
+        if (!i || row->group != t->rows[i - 1].group) {
+            out->write(out, "\n", 1);
+            if (t->group_word && is_md)
+                out->write(out, "#### ", 5);
+            if (t->group_word)
+                put_group(t, row->group, out);
+            if (t->group_word && is_md)
+                out->write(out, "\n", 1);
+            if (is_md) {
+                put_md_row(t, c, NULL, out);
+                put_md_rule(t, c, out);
+            } else {
+                put_row(t, c, NULL, widths, out);
+            }
+        }
+        if (!is_shown(t, i, &in_group, c->limit))
+            continue;
+        if (is_md)
+            put_md_row(t, c, row, out);
+        else
+            put_row(t, c, row, widths, out);
+    }
+}
