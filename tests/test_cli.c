@@ -101,20 +101,37 @@ TEST(each_exit_code)
          "unknown option '--srot': did you mean '--sort'?"},
         {"report -q p.json", 1, "unknown option '-q': there are --as, --stage"},
         {"report --as simpel p.json", 1,
-         "unknown word for --as 'simpel': did you mean 'simple'?"},
+         "unknown KIND 'simpel': did you mean 'simple'?"},
+        {"report --as xyzzy p.json", 1, "'xyzzy': there are simple, advanced"},
+        {"report --as profile p.json", 1, "--as profile: it has no report"},
+        {"report --as simple,cuda p.json", 1, "say one report: simple, or"},
+        {"report --as ./none.so p.json", 1, "cannot load plugin ./none.so"},
         {"report --as", 1, "--as needs KIND"},
         {"report --extended=1 p.json", 1, "--extended takes no value"},
         {"report --help=1", 1, "--help takes no value"},
-        {"report --limit 0 p.json", 1, "--limit 0: say a number from 1"},
-        {"report --limit 1x p.json", 1, "--limit 1x: say a number"},
+        {"report --limit 0 p.json", 1, "limit=0: say how many rows, from 1"},
+        {"report --limit 1x p.json", 1, "limit=1x: say a whole number"},
+        {"report --as advanced --limit 0 p.json", 1, "limit=0: say how many"},
+        {"report --as tree --limit 0 p.json", 1, "limit=0: say how many rows"},
         {"report --sort toatl p.json", 1,
-         "unknown word for --sort 'toatl': did you mean 'total'?"},
+         "sort=toatl: say total, mean, calls or name"},
         {"report --as advanced --sort cumulatve p.json", 1,
-         "did you mean 'cumulative'?"},
+         "sort=cumulatve: say cumulative, time, calls"},
         {"report --as steps --sort size p.json", 1,
-         "unknown word for --sort 'size': there are number, duration"},
-        {"report --as json --extended p.json", 1, "are of --as simple"},
-        {"cat -o x.gnomon p.json empty.json", 1, "-o takes one file"});
+         "say number, duration or phase"},
+        {"report --as regions --sort size p.json", 1,
+         "sort=size: say name, category, calls, total"},
+        {"report --as tree --sort p99 p.json", 1,
+         "sort=p99: say name, percent"},
+        {"report --as tree --sort max p.json", 1,
+         "say total, self, calls or name"},
+        {"report --as tree --by file p.json", 1,
+         "by=file: say thread, rank or host"},
+        {"report --columns calls,nix p.json", 1, "columns=nix: say name"},
+        {"report --by nobody p.json", 1, "unknown word for --by 'nobody'"},
+        {"report --format xml p.json", 1, "unknown word for --format 'xml'"},
+        {"report --as cuda --sort total p.json", 1, "unknown option 'sort'"},
+        {"report --as json --extended p.json", 1, "unknown option 'extended'"});
     WORDS({"report nowhere.gnomon", 2,
            "gnomon: nowhere.gnomon: No such file or directory\n"},
           {"info broken.json", 2, "gnomon: broken.json: line 1"},
@@ -230,7 +247,8 @@ TEST(bash_completes)
     check_completed("rep", "report\n");
     check_completed("--v", "--version\n");
     check_completed("report --as adv", "advanced\n");
-    check_completed("report --as = t", "threads\n");
+    check_completed("report --as = t", "tree threads\n");
+    check_completed("report --by h", "host\n");
     check_completed("report --st", "--stage\n");
     check_completed("report --sort s", "\n");
     check_completed("report fi", "files\n\n");

@@ -292,19 +292,25 @@ TEST(threads_have_a_table_each)
     program_put("p.json", by_hand);
     check_report(
         "--as threads p.json",
-        "FIT Threads\n"
+        "FIT Regions by thread\n"
         "\n"
         "Thread 0 main (7)\n"
-        "  Action                 Calls       Total        Self        Mean\n"
-        "  step                       2    9.000 us    3.000 us    4.500 us\n"
-        "  a \"quoted\"\\tname           1    6.000 us    6.000 us    6.000 "
-        "us\n"
+        "  Action            Calls     Total         %      Self      Mean  "
+        "     p99\n"
+        "  step                  2  9.000 us     10.00  3.000 us  4.500 us  "
+        "4.500 us\n"
+        "  a \"quoted\"\\tname      1  6.000 us      6.67  6.000 us  6.000 us"
+        "  6.000 us\n"
         "\n"
         "Thread 1 loader, 2 that followed one another\n"
-        "  Action                 Calls       Total        Self        Mean\n"
-        "  step                       1    12.35 ms    12.35 ms    12.35 ms\n"
-        "  load                       4    4.000 us    4.000 us    1.000 us\n"
-        "  tie                        4    4.000 us    4.000 us    1.000 us\n");
+        "  Action            Calls     Total         %      Self      Mean  "
+        "     p99\n"
+        "  step                  1  12.35 ms  13717.42  12.35 ms  12.35 ms  "
+        "12.35 ms\n"
+        "  load                  4  4.000 us      4.44  4.000 us  1.000 us  "
+        "1.000 us\n"
+        "  tie                   4  4.000 us      4.44  4.000 us  1.000 us  "
+        "1.000 us\n");
     child_result r = shell("$G report --as threads --sort self --limit 1 "
                            "p.json | grep -c '^  [sal]'");
     CHECK_STR(r.out, "2\n");
@@ -408,9 +414,9 @@ TEST(stages_of_a_name_are_one)
                      "\"stage\": \"validate\", \"ordinal\": 2, \"stages\": 1, "
                      "\"wall_ns\": 5000, \"steps\"\n");
     r = shell("$G report --as threads r.json");
-    CHECK_EQ(times_in(r.out, "FIT Threads, 2 stages added up\n"), 1);
-    CHECK_EQ(times_in(r.out, "VALIDATE Threads\n"), 1);
-    CHECK_EQ(times_in(r.out, "  step             5    10.00 us"), 1);
+    CHECK_EQ(times_in(r.out, "FIT Regions by thread, 2 stages added up\n"), 1);
+    CHECK_EQ(times_in(r.out, "VALIDATE Regions by thread\n"), 1);
+    CHECK_EQ(times_in(r.out, "  step        5  10.00 us"), 1);
     CHECK_STR(r.err, "");
     /* Numbers of steps begin anew in each: those of the last stage are listed. */
     r = shell("$G report --as steps --stage fit r.json");
@@ -454,7 +460,7 @@ TEST(ranks_add_up_their_rounds)
     CHECK(strstr(
         r.out, "|  step	|  2e-06          	|  10             	"
                "|  2e-05          	|  50.0           	|\n"));
-    CHECK_EQ(times_in(r.out, "step         2    10.00 us    10.00 us"), 1);
+    CHECK_EQ(times_in(r.out, "step        2  10.00 us  10.00 us"), 1);
 }
 
 /* A report that does not end its line has the next one on a line of its own. */
@@ -481,7 +487,8 @@ TEST(long_names_stay_whole)
              name);
     program_put("p.json", text);
     child_result r = shell("$G report --as json p.json");
-    snprintf(text, sizeof text, "{\"name\": \"%s\", \"calls\": 1", name);
+    snprintf(text, sizeof text,
+             "{\"name\": \"%s\", \"category\": \"\", \"calls\": 1", name);
     CHECK(strstr(r.out, text));
     r = shell("$G report --as threads p.json");
     CHECK(strstr(r.out, name));
@@ -493,25 +500,31 @@ TEST(json_is_for_scripts)
     program_put("p.json", by_hand);
     check_report(
         "--as json --sort calls p.json",
-        "[{\"file\": \"p.json\", \"rank\": null, \"stage\": \"fit\", "
+        "[{\"file\": \"p.json\", \"report\": \"regions\", \"rank\": null, "
+        "\"stage\": \"fit\", "
         "\"ordinal\": 0, \"stages\": 1, \"wall_ns\": 90000, \"steps\": 3, "
         "\"rows\": [\n"
-        "{\"name\": \"load\", \"calls\": 4, \"total_ns\": 4000, "
-        "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
-        "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "
-        "\"max_ns\": 1000},\n"
-        "{\"name\": \"tie\", \"calls\": 4, \"total_ns\": 4000, "
-        "\"mean_ns\": 1000, \"self_ns\": 4000, \"min_ns\": 1000, "
-        "\"p50_ns\": 1000, \"p90_ns\": 1000, \"p99_ns\": 1000, "
-        "\"max_ns\": 1000},\n"
-        "{\"name\": \"step\", \"calls\": 3, \"total_ns\": 12354678, "
-        "\"mean_ns\": 4118226, \"self_ns\": 12348678, \"min_ns\": 4500, "
-        "\"p50_ns\": 4500, \"p90_ns\": 12320768, \"p99_ns\": 12320768, "
-        "\"max_ns\": 12345678},\n"
-        "{\"name\": \"a \\\"quoted\\\"\\u0009name\", \"calls\": 1, "
-        "\"total_ns\": 6000, \"mean_ns\": 6000, \"self_ns\": 6000, "
-        "\"min_ns\": 6000, \"p50_ns\": 6000, \"p90_ns\": 6000, "
-        "\"p99_ns\": 6000, \"max_ns\": 6000}]}]\n");
+        "{\"name\": \"load\", \"category\": \"\", \"calls\": 4, "
+        "\"total_ns\": 4000, \"percent\": 4.44444, \"self_ns\": 4000, "
+        "\"mean_ns\": 1000, \"min_ns\": 1000, \"p50_ns\": 1000, "
+        "\"p90_ns\": 1000, \"p99_ns\": 1000, \"max_ns\": 1000, "
+        "\"device_calls\": null, \"device_ns\": null},\n"
+        "{\"name\": \"tie\", \"category\": \"\", \"calls\": 4, "
+        "\"total_ns\": 4000, \"percent\": 4.44444, \"self_ns\": 4000, "
+        "\"mean_ns\": 1000, \"min_ns\": 1000, \"p50_ns\": 1000, "
+        "\"p90_ns\": 1000, \"p99_ns\": 1000, \"max_ns\": 1000, "
+        "\"device_calls\": null, \"device_ns\": null},\n"
+        "{\"name\": \"step\", \"category\": \"\", \"calls\": 3, "
+        "\"total_ns\": 12354678, \"percent\": 13727.4, \"self_ns\": 12348678, "
+        "\"mean_ns\": 4118226, \"min_ns\": 4500, \"p50_ns\": 4500, "
+        "\"p90_ns\": 12320768, \"p99_ns\": 12320768, \"max_ns\": 12345678, "
+        "\"device_calls\": null, \"device_ns\": null},\n"
+        "{\"name\": \"a \\\"quoted\\\"\\u0009name\", \"category\": \"\", "
+        "\"calls\": 1, "
+        "\"total_ns\": 6000, \"percent\": 6.66667, \"self_ns\": 6000, "
+        "\"mean_ns\": 6000, \"min_ns\": 6000, \"p50_ns\": 6000, "
+        "\"p90_ns\": 6000, \"p99_ns\": 6000, \"max_ns\": 6000, "
+        "\"device_calls\": null, \"device_ns\": null}]}]\n");
     child_result r = shell("$G report --as json --sort name p.json");
     CHECK_EQ(times_in(r.out, "rows\": [\n{\"name\": \"a "), 1);
     CHECK(strstr(strstr(r.out, "\"load\""), "\"step\""));

@@ -4,7 +4,7 @@
  * needs: cli */
 #include <math.h>
 
-#include "report/rows.h"
+#include "print/rows.h"
 #include "platform/memory.h"
 #include "diff/diff.h"
 #include "sides.h"
@@ -103,11 +103,11 @@ TEST(sums_are_those_of_report)
 {
     gnomon__diff *d = new_diff();
     gnomon_profile *p = whole_of("0");
-    gnomon__cli_row *rows;
+    const gnomon__groups nothing = {0};
+    gnomon__region_row *rows;
     size_t count, seen = 0;
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
-    CHECK_EQ(gnomon__cli_rows(p, 0, GNOMON__ROW_NAME, &rows, &count),
-             GNOMON_OK);
+    CHECK_EQ(gnomon__region_rows(&rows, &count, &nothing, p), GNOMON_OK);
     for (size_t i = 0; i < count; i++) {
         const gnomon__diff_row *row = row_of(d, "fit", rows[i].name);
         if (!row)
@@ -119,7 +119,7 @@ TEST(sums_are_those_of_report)
     }
     CHECK(seen > 0);
     CHECK_EQ(row_count(d), seen);
-    gnomon__free(rows);
+    free(rows);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }

@@ -160,7 +160,7 @@ int gnomon__cli_next(const gnomon__command *c, int argc, char **argv)
                    ? needless_value(c, optopt)
                    : wrong_option(c, argv[optind - 1], optopt);
     number = (int)(option_at(c, value) - c->options);
-    if (c->options[number].words &&
+    if (c->options[number].words && !c->options[number].is_open &&
         gnomon__cli_word(optarg, c->options[number].words) < 0) {
         char what[64];
         snprintf(what, sizeof what, "word for --%s", c->options[number].name);

@@ -26,6 +26,7 @@ typedef struct gnomon__cli_option {
     const char *value; /* what help calls it, "N"; NULL: takes none */
     const char *const
         *words;       /* all values it knows, NULL at the end; or NULL */
+    int is_open;      /* takes others than its words too */
     const char *help; /* one line */
 } gnomon__cli_option;
 

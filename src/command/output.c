@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "command/command.h"
@@ -71,6 +72,14 @@ static const char *output_shown(const gnomon_writer *w, const char *name)
     return shown ? shown : "";
 }
 
+static uint32_t terminal_columns(FILE *to)
+{
+    struct winsize size;
+    return isatty(fileno(to)) && !ioctl(fileno(to), TIOCGWINSZ, &size)
+               ? size.ws_col
+               : 0;
+}
+
 gnomon_writer gnomon__cli_writer(FILE *to)
 {
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell */
@@ -78,6 +87,7 @@ gnomon_writer gnomon__cli_writer(FILE *to)
                            .write = output_write,
                            .print = output_print,
                            .shown = output_shown,
+                           .columns = terminal_columns(to),
                            .context = to};
 }
 

@@ -10,26 +10,11 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/shown.h"
+#include "print/table.h"
 
 const char *gnomon__cli_duration(char text[24], uint64_t ns)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    double value = (double)ns;
-    int unit = 0;
-    while (value >= 999.95 && unit < 3) {
-        value /= 1000;
-        unit++;
-    }
-    if (!unit)
-        snprintf(text, 24, "%d ns", (int)ns);
-    else
-        snprintf(text, 24, "%.*f %s",
-                 value < 9.9995   ? 3
-                 : value < 99.995 ? 2
-                 : value < 999.95 ? 1
-                                  : 0,
-                 value, units[unit]);
-    return text;
+    return gnomon__print_duration(text, ns);
 }
 
 const char *gnomon__cli_when(char text[32], uint64_t unix_ns)

@@ -96,6 +96,13 @@ static int advanced_create(const gnomon_options *options, void **self)
     if (cut && !advanced_read_cut(s, cut))
         advanced_complain(options, "line_count_restriction",
                           "say a count (10) or a fraction (0.5)");
+    if (options->text(options, "limit"))
+        s->cut =
+            (gnomon__restriction){.count = options->number(options, "limit")};
+    if (options->text(options, "limit") && s->cut.count < 1) {
+        advanced_complain(options, "limit", "say how many rows, from 1");
+        s->cut = advanced_preset.cut;
+    }
     if (dump && !advanced_read_dump(s, dump))
         advanced_complain(options, "dump_stats", "say true, false or run");
     if (sort && gnomon__pstats_key(sort) < 0)
@@ -237,6 +244,10 @@ static const gnomon_option_info advanced_options[] = {
      .type = GNOMON_OPTION_TEXT,
      .preset = "1.0",
      .help = "rows of a table: a count (10) or, with a point, a fraction"},
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "limit",
+     .type = GNOMON_OPTION_INTEGER,
+     .help = "the most rows of a table: the same, as other reports call it"},
     {.struct_size = sizeof(gnomon_option_info),
      .key = "dump_stats",
      .type = GNOMON_OPTION_TEXT,

@@ -319,6 +319,14 @@ static void simple_complain(const gnomon_options *options, const char *key,
     options->log(line);
 }
 
+/* `word` in any letters; `key` has small ones. */
+static bool simple_same(const char *word, const char *key)
+{
+    for (; *key && (*word | 0x20) == *key; word++)
+        key++;
+    return !*word && !*key;
+}
+
 static int simple_create(const gnomon_options *options, void **self)
 {
     static const char *const words[] = {
@@ -337,7 +345,7 @@ static int simple_create(const gnomon_options *options, void **self)
     s->limit = options->number(options, "limit") > 0
                    ? (size_t)options->number(options, "limit")
                    : SIZE_MAX;
-    while (sort && word < 4 && strcmp(sort, words[word]) != 0)
+    while (sort && word < 4 && !simple_same(sort, words[word]))
         word++;
     if (sort && word < 4)
         s->sort = word;

@@ -11,29 +11,15 @@
 #include "command/command.h"
 #include "command/inputs.h"
 #include "command/output.h"
-#include "report/profiler.h"
 #include "command/progress.h"
-#include "report/rows.h"
-#include "report/stages.h"
-#include "report/tables.h"
 #include "command/text.h"
 #include "platform/error.h"
-#include "print/pstats.h"
+#include "report/filtered.h"
+#include "report/joined.h"
+#include "report/profiler.h"
+#include "report/stages.h"
+#include "spec/options.h"
 #include "spec/suggest.h"
-
-enum report_kind {
-    REPORT_SIMPLE,
-    REPORT_ADVANCED,
-    REPORT_CUDA, /* the last one that is a profiler */
-    REPORT_THREADS,
-    REPORT_STEPS,
-    REPORT_JSON
-};
-static const char *const report_kinds[] = {
-    [REPORT_SIMPLE] = "simple", [REPORT_ADVANCED] = "advanced",
-    [REPORT_CUDA] = "cuda",     [REPORT_THREADS] = "threads",
-    [REPORT_STEPS] = "steps",   [REPORT_JSON] = "json",
-    [REPORT_JSON + 1] = NULL};
 
 enum {
     REPORT_AS,
@@ -41,16 +27,25 @@ enum {
     REPORT_EACH,
     REPORT_EXTENDED,
     REPORT_NO_EXTENDED,
+    REPORT_COLUMNS, /* from here on: options of the report itself */
     REPORT_SORT,
-    REPORT_LIMIT
+    REPORT_LIMIT,
+    REPORT_FILTER,
+    REPORT_EXCLUDE,
+    REPORT_BY,
+    REPORT_FORMAT
 };
+
+static const char *const report_formats[] = {"text", "csv", "md", "json", NULL};
+static const char *const report_groups[] = {"rank",     "host", "thread",
+                                            "category", "file", NULL};
 
 static const gnomon__cli_option report_options[] = {
     [REPORT_AS] = {.name = "as",
                    .value = "KIND",
-                   .words = report_kinds,
-                   .help = "simple (else this), advanced, cuda, threads, "
-                           "steps or json"},
+                   .words = gnomon__report_words,
+                   .is_open = 1,
+                   .help = "which report: simple (else this), see above"},
     [REPORT_STAGE] = {.name = "stage",
                       .value = "NAME",
                       .help = "stages of that name alone: fit"},
@@ -62,12 +57,29 @@ static const gnomon__cli_option report_options[] = {
                                  "(else this)"},
     [REPORT_NO_EXTENDED] = {.name = "no-extended",
                             .help = "simple: mean and total alone, by mean"},
+    [REPORT_COLUMNS] = {.name = "columns",
+                        .value = "NAMES",
+                        .help = "of a table: calls,total or all"},
     [REPORT_SORT] = {.name = "sort",
                      .value = "KEY",
-                     .help = "the order of rows; see above"},
+                     .help = "the column that rows are ordered by"},
     [REPORT_LIMIT] = {.name = "limit",
                       .value = "N",
                       .help = "the most rows of a table"},
+    [REPORT_FILTER] = {.name = "filter",
+                       .value = "NAMES",
+                       .help = "regions that match alone: opt*|@io"},
+    [REPORT_EXCLUDE] = {.name = "exclude",
+                        .value = "NAMES",
+                        .help = "all but regions that match"},
+    [REPORT_BY] = {.name = "by",
+                   .value = "GROUP",
+                   .words = report_groups,
+                   .help = "rows of each rank, host, thread, category or file"},
+    [REPORT_FORMAT] = {.name = "format",
+                       .value = "FORMAT",
+                       .words = report_formats,
+                       .help = "of a table: text (else this), csv, md or json"},
     {.name = NULL}};
 
 static int report_run(int argc, char **argv);
@@ -78,21 +90,18 @@ const gnomon__command gnomon__command_report = {
     .about = "Prints the reports of profiles",
     .more =
         "simple, advanced and cuda are what profilers of these names print of "
-        "a stage;\n"
-        "threads has a table for each thread, steps one of the steps, and json "
-        "the rows\n"
-        "of simple with their quantiles, for scripts, in ns. Stages of one "
-        "name are added\n"
-        "up, as by at=end; --each has them one after the other, as they came "
-        "live.\n"
-        "\n"
-        "Keys of --sort:\n"
-        "  simple         total, mean, calls, name\n"
-        "  advanced       those of pstats: cumulative, time, calls, pcalls, "
-        "name, ...\n"
-        "  threads, json  total, self, mean, calls, name, min, p50, p90, p99, "
-        "max\n"
-        "  steps          number, duration, phase\n"
+        "a stage.\n"
+        "Tables: tree, the paths; regions, each region with quantiles; "
+        "threads, regions\n"
+        "of each thread; steps; ranks, how they compare; links, who submitted "
+        "what;\n"
+        "counters, also of marks and payloads; json, regions for scripts. "
+        "KIND may be a\n"
+        "plugin too, and have options as in a spec: --as "
+        "tree(limit=20,by=rank).\n"
+        "Stages of one name are added up, as by at=end; --each has them one "
+        "after the\n"
+        "other, as they came live.\n"
         "\n"
         "FILE is a .gnomon file or its JSON form, - for standard input, a "
         "pattern, or\n"
@@ -103,107 +112,65 @@ const gnomon__command gnomon__command_report = {
 };
 
 typedef struct report_request {
-    int kind; /* report_kind */
-    const char *stage, *sort;
+    const char *stage;
     int each;
-    int extended; /* -1: not said */
-    gnomon__table_request table;
-    gnomon__cli_profiler profiler; /* of simple, advanced and cuda */
-    gnomon_writer out;
+    gnomon__cli_profiler profiler;
+    gnomon__joined out;
     char near[128]; /* the stage's name that may be meant; "": none */
     size_t distance;
     size_t printed; /* reports */
     int has_rows;   /* one of them has */
 } report_request;
 
+static int report_is(const report_request *r, const char *name)
+{
+    return strcmp(r->profiler.profiler->name, name) == 0;
+}
+
+/* One whose title comes first, and which is set apart from the one before. */
+static int report_is_table(const report_request *r)
+{
+    const gnomon_profiler *p = r->profiler.profiler;
+    return report_is(r, "steps") ||
+           gnomon__option_find(gnomon__options_of(p), "format") != NULL;
+}
+
 /* ---- What was asked for ---------------------------------------------------------- */
 
-static int report_sort_word(report_request *r)
-{
-    static const char *const simple_keys[] = {"total", "mean", "calls", "name",
-                                              NULL};
-    const char *const *words = r->kind == REPORT_SIMPLE ? simple_keys
-                               : r->kind == REPORT_ADVANCED
-                                   ? gnomon__pstats_keys
-                               : r->kind == REPORT_STEPS ? gnomon__step_keys
-                                                         : gnomon__cli_row_keys;
-    if (!r->sort)
-        return GNOMON__EXIT_OK;
-    r->table.key = gnomon__cli_word(r->sort, words);
-    if (r->table.key >= 0)
-        r->sort = words[r->table.key]; /* as it is spelled */
-    if (r->table.key >= 0 ||
-        (r->kind == REPORT_ADVANCED && gnomon__pstats_key(r->sort) >= 0))
-        return GNOMON__EXIT_OK;
-    return gnomon__cli_no_word("word for --sort", r->sort, words);
-}
-
-/* The words as a profiler's options. */
-static int report_profiler(report_request *r, const char *limit)
-{
-    char words[256] = "";
-    size_t n = 0;
-    if (r->extended >= 0)
-        n += (size_t)snprintf(words + n, sizeof words - n, "extended=%s,",
-                              r->extended ? "true" : "false");
-    if (r->sort)
-        n += (size_t)snprintf(words + n, sizeof words - n, "sort=%.64s,",
-                              r->sort);
-    if (limit)
-        n += (size_t)snprintf(
-            words + n, sizeof words - n, "%s=%.64s,",
-            r->kind == REPORT_SIMPLE ? "limit" : "line_count_restriction",
-            limit);
-    if (n)
-        words[n - 1] = 0;
-    return gnomon__cli_profiler_open(&r->profiler, report_kinds[r->kind], words)
-               ? GNOMON__EXIT_USAGE
-               : GNOMON__EXIT_OK;
-}
-
+/* The profiler's own words, but for what only the command line knows. */
 static int report_words(report_request *r, int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_report;
-    const char *limit = NULL;
-    unsigned long long number;
-    int option;
-    while ((option = gnomon__cli_next(c, argc, argv)) >= 0) {
+    const char *as = "simple";
+    gnomon__settings settings = {0};
+    int option, code = GNOMON_OK;
+    while (!code && (option = gnomon__cli_next(c, argc, argv)) >= 0) {
         if (option == REPORT_AS)
-            r->kind = gnomon__cli_word(optarg, report_kinds);
+            as = optarg;
         else if (option == REPORT_STAGE)
             r->stage = optarg;
         else if (option == REPORT_EACH)
             r->each = 1;
-        else if (option == REPORT_SORT)
-            r->sort = optarg;
-        else if (option == REPORT_LIMIT)
-            limit = optarg;
+        else if (option == REPORT_EXTENDED || option == REPORT_NO_EXTENDED)
+            code = gnomon__settings_add(&settings, "extended",
+                                        option == REPORT_EXTENDED ? "true"
+                                                                  : "false");
         else
-            r->extended = option == REPORT_EXTENDED;
+            code = gnomon__settings_add(&settings, report_options[option].name,
+                                        optarg);
     }
-    if (option != GNOMON__CLI_END)
-        return option;
-    if (optind == argc) {
+    if (code) {
+        gnomon__log("no memory for the options");
+        option = GNOMON__CLI_WRONG;
+    } else if (option == GNOMON__CLI_END && optind == argc) {
         gnomon__cli_usage(c, "no file is named");
-        return GNOMON__CLI_WRONG;
+        option = GNOMON__CLI_WRONG;
+    } else if (option == GNOMON__CLI_END &&
+               gnomon__cli_profiler_open(&r->profiler, as, &settings)) {
+        option = GNOMON__CLI_WRONG;
     }
-    if (limit && (!gnomon__cli_number(limit, &number) || !number)) {
-        gnomon__log("--limit %s: say a number from 1", limit);
-        return GNOMON__CLI_WRONG;
-    }
-    r->table.limit = limit ? (size_t)number : SIZE_MAX;
-    if (r->extended >= 0 && r->kind != REPORT_SIMPLE) {
-        gnomon__log("--extended and --no-extended are of --as simple");
-        return GNOMON__CLI_WRONG;
-    }
-    if ((limit || r->sort) && r->kind == REPORT_CUDA) {
-        gnomon__log("--limit and --sort are not of --as cuda");
-        return GNOMON__CLI_WRONG;
-    }
-    if (report_sort_word(r) ||
-        (r->kind <= REPORT_CUDA && report_profiler(r, limit)))
-        return GNOMON__CLI_WRONG;
-    return GNOMON__CLI_END;
+    gnomon__settings_free(&settings);
+    return option;
 }
 
 /* ---- Reports ---------------------------------------------------------------------- */
@@ -212,10 +179,12 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
 {
     gnomon_node_info n;
     gnomon_stage_info stage;
-    if (r->kind == REPORT_STEPS)
+    if (report_is(r, "steps"))
         return gnomon_profile_count(p, GNOMON_STEPS) > 0 ||
                (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK &&
                 stage.steps && stage.steps->count > 0);
+    if (report_is(r, "counters") && gnomon_profile_count(p, GNOMON_COUNTERS))
+        return 1;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
         if (gnomon_profile_node(p, i, &n) == GNOMON_OK && n.host &&
             n.host->count)
@@ -226,28 +195,37 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
 static int report_one(report_request *r, const char *path,
                       const gnomon_profile *p, const gnomon__rank_table *ranks)
 {
-    int code;
+    const gnomon__cli_profiler *kind = &r->profiler;
+    const gnomon_writer *out = &r->out.base;
+    if (report_is(r, "ranks") && !ranks->runs) {
+        gnomon__log("%s: it is one rank alone", path);
+        return GNOMON_OK;
+    }
     r->has_rows |= report_has_rows(r, p);
-    if (r->kind == REPORT_JSON) {
-        r->out.print(&r->out, r->printed++ ? ",\n" : "[");
-        return gnomon__table_json(p, path, ranks, &r->table, &r->out);
-    }
-    if (r->printed++) {
-        gnomon__cli_end_line();
-        if (r->kind >= REPORT_THREADS)
-            r->out.write(&r->out, "\n", 1);
-    }
-    if (r->kind == REPORT_THREADS)
-        code = gnomon__table_threads(p, &r->table, &r->out);
-    else if (r->kind == REPORT_STEPS)
-        code = gnomon__table_steps(p, &r->table, &r->out);
-    else
-        code = r->profiler.profiler->summary(r->profiler.self, p, &r->out);
-    if (code || !ranks->runs || r->kind == REPORT_STEPS)
+    r->printed++;
+    gnomon__joined_next(&r->out, path, ranks->runs, report_is_table(r));
+    if (!kind->profiler->summary) /* of ranks */
+        return gnomon__rank_table_print(ranks, kind->self, p, out);
+    int code = kind->profiler->summary(kind->self, p, out);
+    if (code || !ranks->runs || kind->by || !r->out.is_text ||
+        report_is(r, "steps"))
         return code;
     gnomon__cli_end_line();
-    r->out.write(&r->out, "\n", 1);
-    return gnomon__rank_table_print(ranks, r->table.limit, &r->out);
+    out->write(out, "\n", 1);
+    return gnomon__rank_table_print(ranks, NULL, p, out);
+}
+
+static int report_filtered(report_request *r, const char *path,
+                           const gnomon_profile *p,
+                           const gnomon__rank_table *ranks)
+{
+    if (!r->profiler.filter)
+        return report_one(r, path, p, ranks);
+    gnomon__filtered *f = gnomon__filtered_create(p, r->profiler.filter);
+    int code = f ? report_one(r, path, gnomon__filtered_profile(f), ranks)
+                 : GNOMON_ENOMEM;
+    gnomon__filtered_free(f);
+    return code;
 }
 
 /* Between the end of one stage and the begin of the next a run has a stage, too;
@@ -289,8 +267,8 @@ static int report_stage(report_request *r, const char *path,
     if (code)
         return code;
     if (r->stage || stages->count == 1 || !report_is_gap(p))
-        code = report_one(r, path, p, &stages->at[which].ranks);
-    if (!code && r->kind <= REPORT_CUDA)
+        code = report_filtered(r, path, p, &stages->at[which].ranks);
+    if (!code && !report_is_table(r))
         report_tell_count(path, p);
     gnomon_profile_free(p);
     return code;
@@ -301,16 +279,18 @@ static int report_group(report_request *r, gnomon__gather *g,
 {
     const char *path = g->in->paths[group->input];
     gnomon__cli_stages stages;
-    if (has_title && r->kind != REPORT_JSON) {
+    const gnomon_writer *out = &r->out.to;
+    if (has_title && r->out.is_text) {
         gnomon__cli_end_line();
-        r->out.print(&r->out, "%s==> ", r->printed ? "\n" : "");
-        gnomon__cli_put(&r->out, path, 0);
+        out->print(out, "%s==> ", r->printed ? "\n" : "");
+        gnomon__cli_put(out, path, 0);
         if (group->count > 1)
-            r->out.print(&r->out, " and %zu rank%s more", group->count - 1,
-                         group->count == 2 ? "" : "s");
-        r->out.print(&r->out, " <==\n");
+            out->print(out, " and %zu rank%s more", group->count - 1,
+                       group->count == 2 ? "" : "s");
+        out->print(out, " <==\n");
     }
-    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each);
+    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each,
+                                       r->profiler.by);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
             report_offer(r, stages.names[i]);
@@ -328,8 +308,10 @@ static int report_group(report_request *r, gnomon__gather *g,
 /* Files that hold ranks of one job are one report; whatever else is apart. */
 static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
-    const uint32_t kinds =
-        GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS) & ~(1u << GNOMON_LINKS);
+    const int has_links = !report_is(r, "simple") && !report_is(r, "regions") &&
+                          !report_is(r, "ranks") && !report_is(r, "steps");
+    const uint32_t kinds = GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS) &
+                           ~(has_links ? 0 : 1u << GNOMON_LINKS);
     gnomon__gather g;
     gnomon__cli_groups groups = {0};
     int status = gnomon__gather_begin(&g, in, kinds, 1);
@@ -361,7 +343,7 @@ static int report_nothing(const report_request *r)
                     r->stage);
     else if (!r->has_rows)
         gnomon__log("nothing to report: no %s ended",
-                    r->kind == REPORT_STEPS ? "step" : "scope");
+                    report_is(r, "steps") ? "step" : "scope");
     else
         return GNOMON__EXIT_OK;
     return GNOMON__EXIT_NOTHING;
@@ -369,18 +351,21 @@ static int report_nothing(const report_request *r)
 
 static int report_run(int argc, char **argv)
 {
-    report_request r = {.extended = -1, .out = gnomon__cli_writer(stdout)};
+    report_request r = {0};
     gnomon__cli_inputs in = {0};
     int status = report_words(&r, argc, argv);
-    if (status != GNOMON__CLI_END)
+    if (status != GNOMON__CLI_END) {
+        gnomon__cli_profiler_close(&r.profiler);
         return gnomon__cli_over(status);
+    }
+    const gnomon_writer out = gnomon__cli_writer(stdout);
+    gnomon__joined_begin(&r.out, r.profiler.format, &out);
     status = gnomon__cli_expand(&in, argv + optind);
     gnomon__progress_begin(&in);
     if (in.count)
         status = gnomon__cli_worse(status, report_files(&r, &in));
     gnomon__progress_end();
-    if (r.kind == REPORT_JSON && r.printed)
-        r.out.print(&r.out, "]\n");
+    gnomon__joined_end(&r.out);
     if (!status)
         status = report_nothing(&r);
     gnomon__cli_profiler_close(&r.profiler);

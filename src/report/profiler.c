@@ -1,49 +1,173 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Profilers without a run: made by the same parser and tables that $GNOMON goes
- * through, never attached. */
+ * through, never attached. Each checks its own options, so no word of theirs
+ * stands here. */
 #include "report/profiler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "platform/error.h"
-#include "profilers/table.h"
+#include "platform/memory.h"
+#include "report/rank_table.h"
+#include "report/steps.h"
+#include "run/plugin.h"
 #include "spec/options.h"
 
-static const gnomon_profiler *profiler_named(const char *name)
-{
-    const gnomon_profiler *const *const *p = gnomon__profilers;
-    while (strcmp((**p)->name, name) != 0)
-        p++;
-    return **p;
-}
+const char *const gnomon__report_words[] = {
+    "simple", "advanced", "tree",     "regions", "threads", "steps",
+    "ranks",  "links",    "counters", "cuda",    "json",    NULL};
+
+/* Words that stand for others, with an option. */
+static const struct report_alias {
+    const char *word, *name, *key, *value;
+} report_aliases[] = {{"threads", "regions", "by", "thread"},
+                      {"json", "regions", "format", "json"}};
+
+static unsigned complaints_told; /* by create: the profiler's own */
 
 static void profiler_log(const char *line)
 {
     gnomon__log("%s", line);
+    complaints_told++;
 }
 
-int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
-                              const char *words)
+static int no_report(const char *name)
 {
-    gnomon__complaints complaints = {0};
-    gnomon__spec spec = {0};
-    gnomon__options *options = NULL;
-    p->profiler = profiler_named(name);
-    p->self = NULL;
-    int code =
-        gnomon__spec_parse_options(&spec, name, words, name, &complaints);
-    if (!code)
-        code = gnomon__options_create(&options, name,
-                                      gnomon__options_of(p->profiler), &spec, 0,
-                                      &complaints);
+    char known[256] = "";
+    size_t n = 0;
+    gnomon__suggestion s = gnomon__suggest(name);
+    for (size_t i = 0; gnomon__report_words[i]; i++) {
+        gnomon__suggest_offer(&s, gnomon__report_words[i]);
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s",
+                              i ? ", " : "", gnomon__report_words[i]);
+    }
+    if (s.best)
+        gnomon__log("unknown KIND '%s': did you mean '%s'?", name, s.best);
+    else
+        gnomon__log(
+            "unknown KIND '%s': there are %s, and plugins by their path", name,
+            known);
+    return GNOMON_ENOENT;
+}
+
+static int find_report(gnomon__cli_profiler *p, const gnomon__spec_item *item)
+{
+    if (item->is_path) {
+        if (gnomon__plugin_load(&p->profiler, item->name, item->name)) {
+            gnomon__log("%s", gnomon_error_text());
+            return GNOMON_ENOENT;
+        }
+    } else if (gnomon__same_word(item->name, gnomon__ranks_report.name)) {
+        p->profiler = &gnomon__ranks_report;
+        return GNOMON_OK;
+    } else if (gnomon__same_word(item->name, gnomon__steps_report.name)) {
+        p->profiler = &gnomon__steps_report;
+    } else {
+        p->profiler = gnomon__profiler_named(item->name);
+    }
+    if (!p->profiler)
+        return no_report(item->name);
+    if (p->profiler->summary)
+        return GNOMON_OK;
+    gnomon__log("--as %s: it has no report", p->profiler->name);
+    p->profiler = NULL;
+    return GNOMON_ENOENT;
+}
+
+/* What Lightning's table has no room for: then the rows are those of regions. */
+static int is_table(const gnomon__settings *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (gnomon__same_word(options->at[i].key, "columns") ||
+            gnomon__same_word(options->at[i].key, "format") ||
+            gnomon__same_word(options->at[i].key, "by"))
+            return 1;
+    return 0;
+}
+
+static int parse_item(gnomon__spec *spec, const char *text,
+                      const gnomon__settings *options,
+                      gnomon__complaints *complaints)
+{
+    int code = gnomon__spec_parse(spec, text, "--as", complaints);
+    if (!code && (spec->item_count != 1 || spec->defaults.count)) {
+        gnomon__log("--as %s: say one report: simple, or 'simple(limit=3)'",
+                    text);
+        complaints_told = 1;
+        code = GNOMON_EINVAL;
+    }
+    if (code)
+        return code;
+    gnomon__spec_item *item = &spec->items[0];
+    if (gnomon__same_word(item->name, "simple") && is_table(options)) {
+        char *name = gnomon__strdup("regions");
+        if (!name)
+            return GNOMON_ENOMEM;
+        gnomon__free(item->name);
+        item->name = name;
+    }
+    for (size_t i = 0; i < sizeof report_aliases / sizeof *report_aliases; i++)
+        if (gnomon__same_word(item->name, report_aliases[i].word)) {
+            code = gnomon__settings_add(&item->settings, report_aliases[i].key,
+                                        report_aliases[i].value);
+            strcpy(item->name, report_aliases[i].name); /* as long or shorter */
+            break;
+        }
+    for (size_t i = 0; !code && i < options->count; i++)
+        code = gnomon__settings_add(&item->settings, options->at[i].key,
+                                    options->at[i].value);
+    return code;
+}
+
+static const char *option_of(const gnomon__options *options,
+                             const gnomon_profiler *profiler, const char *key)
+{
+    return gnomon__option_find(gnomon__options_of(profiler), key)
+               ? gnomon__options_text(options, key)
+               : NULL;
+}
+
+static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
+{
+    int code = GNOMON_OK;
+    const char *format = option_of(options, p->profiler, "format");
+    const char *by = option_of(options, p->profiler, "by");
+    snprintf(p->format, sizeof p->format, "%s", format ? format : "");
+    p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__STAGES_BY_RANK
+            : by && gnomon__same_word(by, "host") ? GNOMON__STAGES_BY_HOST
+                                                  : GNOMON__STAGES_BY_THREAD;
+    code = gnomon__filter_create(&p->filter,
+                                 gnomon__options_text(options, "filter"),
+                                 gnomon__options_text(options, "exclude"));
     if (!code && p->profiler->create) {
         options->api.log = profiler_log;
         code = p->profiler->create(&options->api, &p->self);
     }
+    return complaints_told ? GNOMON_EINVAL : code;
+}
+
+int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
+                              const gnomon__settings *settings)
+{
+    gnomon__complaints complaints = {0};
+    gnomon__spec spec = {0};
+    gnomon__options *options = NULL;
+    *p = (gnomon__cli_profiler){0};
+    complaints_told = 0;
+    int code = parse_item(&spec, item, settings, &complaints);
+    if (!code && (code = find_report(p, &spec.items[0])))
+        complaints_told = 1;
+    if (!code)
+        code = gnomon__options_create(&options, p->profiler->name,
+                                      gnomon__options_of(p->profiler), &spec, 0,
+                                      &complaints);
+    if (!code)
+        code = make_report(p, options);
     for (unsigned i = 0; i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
-    if (code && !complaints.count)
-        gnomon__log("%s: %s", name, gnomon_error_name(code));
+    if (code && !complaints.count && !complaints_told)
+        gnomon__log("--as %s: %s", item, gnomon_error_name(code));
     gnomon__options_destroy(options);
     gnomon__complaints_free(&complaints);
     gnomon__spec_free(&spec);
@@ -54,5 +178,6 @@ void gnomon__cli_profiler_close(gnomon__cli_profiler *p)
 {
     if (p->profiler && p->profiler->destroy && p->self)
         p->profiler->destroy(p->self);
-    p->self = NULL;
+    gnomon__filter_destroy(p->filter);
+    *p = (gnomon__cli_profiler){0};
 }

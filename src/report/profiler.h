@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The built-in profilers, used for their reports alone. */
+/* Profilers used for their reports alone: built-in ones, the program's own, and
+ * plugins. */
 #ifndef GNOMON_REPORT_PROFILER_H
 #define GNOMON_REPORT_PROFILER_H
 
 #include "gnomon/profiler.h"
+#include "report/stages.h"
+#include "spec/filter.h"
+#include "spec/spec.h"
 
 typedef struct gnomon__cli_profiler {
     const gnomon_profiler *profiler;
     void *self;
+    gnomon__filter *filter; /* NULL: everything */
+    char format[8];         /* what format= says; "": nothing */
+    enum gnomon__stages_by by;
 } gnomon__cli_profiler;
 
-/* The built-in profiler of this name with these options ("extended=false,limit=3", as in
- * a spec). GNOMON_OK; else one line has said why. End it with _close. */
-int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *name,
-                              const char *options);
+/* All that have a report, as --as has them; NULL at the end. */
+extern const char *const gnomon__report_words[];
+
+/* The profiler of an item as in a spec, "simple(limit=3)" or "./libmine.so", with
+ * these options besides. GNOMON_OK; else lines have said why. End it with _close in
+ * any case. */
+int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
+                              const gnomon__settings *options);
 void gnomon__cli_profiler_close(gnomon__cli_profiler *p);
 
 #endif

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/rows.h"
-#include "command/text.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/rows.h"
 
 static int no_room_for_ranks(void)
 {
@@ -43,25 +42,44 @@ static gnomon__rank_row *rank_row(gnomon__rank_table *t, const char *name)
     return &t->rows[low];
 }
 
-int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
+static int add_host(gnomon__rank_table *t, const gnomon_run_info *run)
+{
+    if (!gnomon__grow(&t->hosts, &t->host_room, t->runs + 1, sizeof *t->hosts))
+        return no_room_for_ranks();
+    t->hosts[t->runs] = gnomon__strdup(run->host ? run->host : "");
+    return t->hosts[t->runs] ? GNOMON_OK : no_room_for_ranks();
+}
+
+int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage)
 {
-    gnomon__cli_row *rows;
-    size_t count;
-    int code = gnomon__cli_rows(stage, 0, GNOMON__ROW_NAME, &rows, &count);
+    gnomon__groups nothing = {0};
+    gnomon__region_row *rows = NULL;
+    size_t count = 0;
+    int code = add_host(t, run);
+    if (code)
+        return code;
+    code = gnomon__region_rows(&rows, &count, &nothing, stage);
+    if (code)
+        code = no_room_for_ranks();
     for (size_t i = 0; !code && i < count; i++) {
         gnomon__rank_row *r = rank_row(t, rows[i].name);
+        if (r && r->count && r->times[r->count - 1].run == t->runs) {
+            r->times[r->count - 1].total_ns += rows[i].total_ns;
+            r->total_ns += rows[i].total_ns; /* of another category */
+            continue;
+        }
         if (!r || !gnomon__grow(&r->times, &r->room, r->count + 1,
                                 sizeof *r->times)) {
             code = no_room_for_ranks();
             break;
         }
         r->times[r->count++] =
-            (gnomon__rank_time){rows[i].total_ns, rank, t->runs};
+            (gnomon__rank_time){rows[i].total_ns, run->rank, t->runs};
         r->total_ns += rows[i].total_ns;
     }
     t->runs++;
-    gnomon__free(rows);
+    free(rows);
     return code;
 }
 
@@ -99,32 +117,105 @@ void gnomon__rank_table_sum(gnomon__rank_table *t)
         qsort(t->rows, t->count, sizeof *t->rows, by_total);
 }
 
-int gnomon__rank_table_print(const gnomon__rank_table *t, size_t limit,
+/* ---- The report ------------------------------------------------------------------ */
+
+enum {
+    RANKS_NAME,
+    RANKS_COUNT,
+    RANKS_MIN,
+    RANKS_MEDIAN,
+    RANKS_MAX,
+    RANKS_OVER,
+    RANKS_SLOWEST,
+    RANKS_HOST,
+    RANKS_TOTAL,
+    RANKS_COLUMNS
+};
+
+static const gnomon__column ranks_columns[RANKS_COLUMNS] = {
+    [RANKS_NAME] = {"name", "Action", GNOMON__CELL_TEXT, false},
+    [RANKS_COUNT] = {"ranks", "Ranks", GNOMON__CELL_COUNT, false},
+    [RANKS_MIN] = {"min", "Min", GNOMON__CELL_TIME, false},
+    [RANKS_MEDIAN] = {"median", "Median", GNOMON__CELL_TIME, false},
+    [RANKS_MAX] = {"max", "Max", GNOMON__CELL_TIME, false},
+    [RANKS_OVER] = {"over", "% over", GNOMON__CELL_SHARE, true},
+    [RANKS_SLOWEST] = {"slowest", "Slowest", GNOMON__CELL_TEXT, false},
+    [RANKS_HOST] = {"host", "Host", GNOMON__CELL_TEXT, false},
+    [RANKS_TOTAL] = {"total", "Total", GNOMON__CELL_TIME, true},
+};
+
+static int ranks_create(const gnomon_options *options, void **self)
+{
+    gnomon__table_choice *c = gnomon__alloc(sizeof *c);
+    if (!c)
+        return GNOMON_ENOMEM;
+    gnomon__table_choose(c, "ranks", ranks_columns, RANKS_COLUMNS, options);
+    *self = c;
+    return GNOMON_OK;
+}
+
+static const gnomon_option_info ranks_options[] = {GNOMON__TABLE_OPTIONS,
+                                                   {.key = NULL}};
+
+const gnomon_profiler gnomon__ranks_report = {
+    .struct_size = sizeof gnomon__ranks_report,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE,
+    .name = "ranks",
+    .help = "actions by ranks, and which rank was slowest",
+    .options = ranks_options,
+    .create = ranks_create,
+    .destroy = gnomon__free,
+};
+
+static int add_rank_row(gnomon__report_table *table,
+                        const gnomon__rank_table *t, const gnomon__rank_row *r)
+{
+    gnomon__cell *cells = gnomon__table_add(table, 0, 0);
+    const char *slowest =
+        r->slowest.rank >= 0
+            ? gnomon__table_keep(table, "rank %" PRId32, r->slowest.rank)
+            : gnomon__table_keep(table, "run %" PRIu32, r->slowest.run + 1);
+    if (!cells || !slowest)
+        return 0;
+    gnomon__cell_text(&cells[RANKS_NAME], r->name);
+    gnomon__cell_count(&cells[RANKS_COUNT], r->count);
+    gnomon__cell_count(&cells[RANKS_MIN], r->min_ns);
+    gnomon__cell_count(&cells[RANKS_MEDIAN], r->median_ns);
+    gnomon__cell_count(&cells[RANKS_MAX], r->max_ns);
+    gnomon__cell_count(&cells[RANKS_TOTAL], r->total_ns);
+    if (r->median_ns)
+        gnomon__cell_number(&cells[RANKS_OVER],
+                            100.0 * (double)(r->max_ns - r->median_ns) /
+                                (double)r->median_ns);
+    gnomon__cell_text(&cells[RANKS_SLOWEST], slowest);
+    if (*t->hosts[r->slowest.run])
+        gnomon__cell_text(&cells[RANKS_HOST], t->hosts[r->slowest.run]);
+    return 1;
+}
+
+int gnomon__rank_table_print(const gnomon__rank_table *t, const void *self,
+                             const gnomon_profile *stage,
                              const gnomon_writer *out)
 {
-    size_t width = 6;
-    for (size_t i = 0; i < t->count && i < limit; i++)
-        if (gnomon__cli_width(t->rows[i].name) > width)
-            width = gnomon__cli_width(t->rows[i].name);
-    out->print(out, "%" PRIu32 " rank%s, time of each\n", t->runs,
-               t->runs == 1 ? "" : "s");
-    gnomon__cli_put(out, "Action", width);
-    out->print(out, "  %6s  %10s  %10s  %10s  %s\n", "Ranks", "Min", "Median",
-               "Max", "Slowest");
-    for (size_t i = 0; i < t->count && i < limit; i++) {
-        const gnomon__rank_row *r = &t->rows[i];
-        char min[24], median[24], max[24];
-        gnomon__cli_put(out, r->name, width);
-        out->print(out, "  %6zu  %10s  %10s  %10s  ", r->count,
-                   gnomon__cli_duration(min, r->min_ns),
-                   gnomon__cli_duration(median, r->median_ns),
-                   gnomon__cli_duration(max, r->max_ns));
-        if (r->slowest.rank >= 0)
-            out->print(out, "rank %" PRId32 "\n", r->slowest.rank);
-        else
-            out->print(out, "run %" PRIu32 "\n", r->slowest.run + 1);
-    }
-    return out->write(out, "", 0);
+    gnomon__table_choice choice = {.limit = SIZE_MAX, .sort = -1};
+    gnomon__report_table table = {.name = "ranks",
+                                  .title = "",
+                                  .columns = ranks_columns,
+                                  .column_count = RANKS_COLUMNS};
+    int code = GNOMON_OK;
+    table.is_part = !self;
+    if (self)
+        choice = *(const gnomon__table_choice *)self;
+    table.title = gnomon__table_keep(&table, "%" PRIu32 " rank%s, time of each",
+                                     t->runs, t->runs == 1 ? "" : "s");
+    for (size_t i = 0; !code && i < t->count; i++)
+        if (!table.title || !add_rank_row(&table, t, &t->rows[i]))
+            code = no_room_for_ranks();
+    if (!code)
+        code = gnomon__table_print(&table, &choice, stage, out);
+    gnomon__table_free(&table);
+    return code;
 }
 
 void gnomon__rank_table_free(gnomon__rank_table *t)
@@ -133,6 +224,9 @@ void gnomon__rank_table_free(gnomon__rank_table *t)
         gnomon__free(t->rows[i].name);
         gnomon__free(t->rows[i].times);
     }
+    for (uint32_t i = 0; i < t->runs; i++)
+        gnomon__free(t->hosts[i]);
+    gnomon__free((void *)t->hosts);
     gnomon__free(t->rows);
     *t = (gnomon__rank_table){0};
 }

@@ -6,12 +6,14 @@
 
 #include <stddef.h>
 
-#include "gnomon/profile.h"
+#include "gnomon/profiler.h"
 
 typedef struct gnomon__rank_time {
     uint64_t total_ns;
     int32_t rank;
-    uint32_t run; /* order among the runs, for ranks that are not known */
+    uint32_t
+        run; /* order among the runs: of its host, and its own name where the
+                     rank is not known */
 } gnomon__rank_time;
 
 typedef struct gnomon__rank_row {
@@ -28,18 +30,27 @@ typedef struct gnomon__rank_row {
 typedef struct gnomon__rank_table {
     gnomon__rank_row *rows;
     size_t count, room;
+    char **hosts; /* by run */
+    size_t host_room;
     uint32_t runs;
 } gnomon__rank_table;
 
-/* Adds what a run's profile of one stage says. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
+/* Adds what a run's profile of one stage says, which may be a sum that knows of no
+ * run. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage);
 
 /* Sums up: rows by their total, the largest first. */
 void gnomon__rank_table_sum(gnomon__rank_table *t);
 
-/* Likewise, as text, the first `limit` rows. The writer's code. */
-int gnomon__rank_table_print(const gnomon__rank_table *t, size_t limit,
+/* --as ranks: a profiler in name and options, without a summary, since it takes
+ * more than one profile to make the table. */
+extern const gnomon_profiler gnomon__ranks_report;
+
+/* Prints the table. `self` is of gnomon__ranks_report; NULL: as text, all of it.
+ * `stage` is what the ranks add up to. The writer's code, or GNOMON_ENOMEM. */
+int gnomon__rank_table_print(const gnomon__rank_table *t, const void *self,
+                             const gnomon_profile *stage,
                              const gnomon_writer *out);
 void gnomon__rank_table_free(gnomon__rank_table *t);
 

@@ -2,6 +2,8 @@
 /* Groups of runs and sums of stages, one run in memory at a time. */
 #include "report/stages.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,10 +124,54 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                : to;
 }
 
+/* A profile whose tracks are all named after its rank or host, so that a sum of
+ * ranks tells these apart and nothing else. */
+typedef struct named_tracks {
+    gnomon_profile base;
+    const gnomon_profile *of;
+    const char *name;
+} named_tracks;
+
+static size_t named_count(const gnomon_profile *p, int entity)
+{
+    return gnomon_profile_count(((const named_tracks *)(const void *)p)->of,
+                                entity);
+}
+
+static int named_get(const gnomon_profile *p, int entity, size_t number,
+                     void *info)
+{
+    const named_tracks *named = (const void *)p;
+    int code = named->of->api->get(named->of, entity, number, info);
+    if (!code && entity == GNOMON_TRACKS) {
+        gnomon_track_info *track = info;
+        track->name = named->name;
+        track->os_id = 0;
+    }
+    return code;
+}
+
+static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
+                     const gnomon_run_info *run, enum gnomon__stages_by by)
+{
+    static const gnomon_profile_api api = {.struct_size = sizeof api,
+                                           .abi = GNOMON_ABI,
+                                           .count = named_count,
+                                           .get = named_get};
+    char name[320];
+    named_tracks named = {{&api}, stage, name};
+    if (by == GNOMON__STAGES_BY_RANK)
+        snprintf(name, sizeof name, "rank %" PRId32, run->rank);
+    else
+        snprintf(name, sizeof name, "host %s",
+                 *run->host ? run->host : "(not known)");
+    return gnomon__unite_add(sum, by ? &named.base : stage, 1, NULL);
+}
+
 /* A rank's stage by itself is what its table is made from. */
 static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
                     const gnomon_profile *p, const gnomon_run_info *run,
-                    unsigned names_rule)
+                    unsigned names_rule, enum gnomon__stages_by by)
 {
     gnomon__unite *one;
     gnomon_profile *stage;
@@ -141,9 +187,9 @@ static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
     code = gnomon__unite_finish(one, &stage);
     if (code)
         return code;
-    code = gnomon__rank_table_add(&to->ranks, run->rank, stage);
+    code = gnomon__rank_table_add(&to->ranks, run, stage);
     if (!code)
-        code = gnomon__unite_add(to->sum, stage, 1, NULL);
+        code = add_named(to->sum, stage, run, by);
     gnomon_profile_free(stage);
     return code;
 }
@@ -163,7 +209,7 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
         return gnomon__unite_add(to->sum, p, run,
                                  to->has_key ? &to->key : NULL);
     gnomon_profile_run(p, 1, &info);
-    return add_rank(to, g, p, &info, s->names_rule);
+    return add_rank(to, g, p, &info, s->names_rule, s->by);
 }
 
 /* A name that was not there before. */
@@ -232,10 +278,11 @@ static int by_stage(const void *left, const void *right)
 
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__cli_group *group, const char *name,
-                            int each)
+                            int each, enum gnomon__stages_by by)
 {
     int code = GNOMON_OK;
     *s = (gnomon__cli_stages){.runs = group->count,
+                              .by = by,
                               .names_rule = each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)
         code = add_run(s, g, group, i, name);

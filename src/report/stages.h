@@ -17,12 +17,21 @@ typedef struct gnomon__cli_stage {
     gnomon__rank_table ranks; /* where there are several */
 } gnomon__cli_stage;
 
+/* What a sum of several runs still tells apart, by the names of its tracks: those of
+ * threads, or "rank 3", or "host n7". */
+enum gnomon__stages_by {
+    GNOMON__STAGES_BY_THREAD, /* threads of one name */
+    GNOMON__STAGES_BY_RANK,
+    GNOMON__STAGES_BY_HOST
+};
+
 typedef struct gnomon__cli_stages {
     gnomon__cli_stage *at; /* in the order in which they came */
     size_t count, room;
     size_t runs;
     unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
-    char **names;        /* of all stages there are */
+    enum gnomon__stages_by by;
+    char **names; /* of all stages there are */
     size_t name_count, name_room;
     gnomon__cli_notes notes; /* of all runs */
 } gnomon__cli_stages;
@@ -47,11 +56,12 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups,
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
 /* Reads the runs of a group, those stages that are named `name` (NULL: all), `each`
- * by itself, else those of a name as one. An error code, its text told. Free in any
+ * by itself, else those of a name as one. Of several runs it
+ * is their sum, whose tracks tell apart what `by` says. An error code, its text told. Free in any
  * case. */
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__cli_group *group, const char *name,
-                            int each);
+                            int each, enum gnomon__stages_by by);
 void gnomon__cli_stages_free(gnomon__cli_stages *s);
 
 /* The profile of one; once. The caller frees it. */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Entities keep their numbers: what is left out reads as zeroes. So several nodes of
+ * one region may have one parent, which reports add up by name anyway. */
+#include "report/filtered.h"
+
+#include "platform/memory.h"
+
+struct gnomon__filtered {
+    gnomon_profile base; /* what readers see */
+    const gnomon_profile *of;
+    size_t nodes, regions;
+    unsigned char *is_taken; /* by the region's number */
+    uint32_t *around;        /* by the node's number: itself, or what is left
+                                around it; 0: nothing */
+    uint64_t *more_self;     /* of those inside it that are left out */
+    gnomon_stats *stats;     /* of nodes that have such; else zeroes */
+};
+
+static const gnomon__filtered *filtered_of(const gnomon_profile *p)
+{
+    return (const gnomon__filtered *)(const void *)p;
+}
+
+static size_t filtered_count(const gnomon_profile *p, int entity)
+{
+    return gnomon_profile_count(filtered_of(p)->of, entity);
+}
+
+static int filtered_node(const gnomon__filtered *f, size_t number,
+                         gnomon_node_info *n)
+{
+    const uint32_t size = n->struct_size;
+    int code = f->of->api->get(f->of, GNOMON_NODES, number, n);
+    if (code)
+        return code;
+    if (f->around[number] != number) {
+        *n = (gnomon_node_info){.struct_size = size};
+        return GNOMON_OK;
+    }
+    n->parent = f->around[n->parent];
+    if (f->more_self[number] && n->host)
+        n->host = &f->stats[number];
+    return GNOMON_OK;
+}
+
+/* Of a link or an open scope whose node is left out, what is around it. */
+static int filtered_get(const gnomon_profile *p, int entity, size_t number,
+                        void *info)
+{
+    const gnomon__filtered *f = filtered_of(p);
+    if (entity == GNOMON_NODES)
+        return filtered_node(f, number, info);
+    int code = f->of->api->get(f->of, entity, number, info);
+    if (!code && entity == GNOMON_LINKS) {
+        gnomon_link_info *link = info;
+        link->from = f->around[link->from];
+        link->to = f->around[link->to];
+        code = link->from && link->to ? GNOMON_OK : GNOMON_EINVAL;
+    } else if (!code && entity == GNOMON_OPENS) {
+        const gnomon_open_info *open = info;
+        code = f->around[open->node] == open->node ? GNOMON_OK : GNOMON_EINVAL;
+    } else if (!code && entity == GNOMON_COUNTERS) {
+        const gnomon_counter_info *counter = info;
+        code = f->is_taken[counter->region] ? GNOMON_OK : GNOMON_EINVAL;
+    }
+    return code;
+}
+
+static void look_at_nodes(gnomon__filtered *f)
+{
+    gnomon_node_info n;
+    for (uint32_t i = 1; i <= f->nodes; i++) {
+        gnomon_profile_node(f->of, i, &n);
+        f->around[i] = f->is_taken[n.region] ? i : f->around[n.parent];
+        if (f->around[i] != i && n.host)
+            f->more_self[f->around[i]] += n.host->self_ns;
+    }
+    for (uint32_t i = 1; i <= f->nodes; i++) {
+        gnomon_profile_node(f->of, i, &n);
+        if (f->around[i] != i || !f->more_self[i] || !n.host)
+            continue;
+        f->stats[i] = *n.host;
+        f->stats[i].self_ns += f->more_self[i];
+    }
+}
+
+gnomon__filtered *gnomon__filtered_create(const gnomon_profile *of,
+                                          const gnomon__filter *filter)
+{
+    static const gnomon_profile_api api = {.struct_size = sizeof api,
+                                           .abi = GNOMON_ABI,
+                                           .count = filtered_count,
+                                           .get = filtered_get};
+    gnomon__filtered *f = gnomon__alloc(sizeof *f);
+    if (!f)
+        return NULL;
+    f->base.api = &api;
+    f->of = of;
+    f->nodes = gnomon_profile_count(of, GNOMON_NODES);
+    f->regions = gnomon_profile_count(of, GNOMON_REGIONS);
+    f->is_taken = gnomon__alloc(f->regions + 1);
+    f->around = gnomon__alloc((f->nodes + 1) * sizeof *f->around);
+    f->more_self = gnomon__alloc((f->nodes + 1) * sizeof *f->more_self);
+    f->stats = gnomon__alloc((f->nodes + 1) * sizeof *f->stats);
+    if (!f->is_taken || !f->around || !f->more_self || !f->stats) {
+        gnomon__filtered_free(f);
+        return NULL;
+    }
+    for (size_t i = 1; i <= f->regions; i++) {
+        gnomon_region_info region;
+        gnomon_profile_region(of, i, &region);
+        f->is_taken[i] =
+            (unsigned char)(gnomon__filter_takes(filter, region.name,
+                                                 region.category) != 0);
+    }
+    look_at_nodes(f);
+    return f;
+}
+
+const gnomon_profile *gnomon__filtered_profile(const gnomon__filtered *f)
+{
+    return &f->base;
+}
+
+void gnomon__filtered_free(gnomon__filtered *f)
+{
+    if (!f)
+        return;
+    gnomon__free(f->is_taken);
+    gnomon__free(f->around);
+    gnomon__free(f->more_self);
+    gnomon__free(f->stats);
+    gnomon__free(f);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A profile as if it had been recorded with filter=: regions that the filter does
+ * not take are not there, their self time is that of what is around them, and
+ * what was inside them is inside that. */
+#ifndef GNOMON_REPORT_FILTERED_H
+#define GNOMON_REPORT_FILTERED_H
+
+#include "gnomon/profile.h"
+#include "spec/filter.h"
+
+typedef struct gnomon__filtered gnomon__filtered;
+
+/* NULL: no memory. `base` must outlive it. */
+gnomon__filtered *gnomon__filtered_create(const gnomon_profile *base,
+                                          const gnomon__filter *filter);
+const gnomon_profile *gnomon__filtered_profile(const gnomon__filtered *f);
+void gnomon__filtered_free(gnomon__filtered *f);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reports that are tables, of a small job whose numbers are known: in each format,
+ * in groups, filtered; and the same live.
+ * links: testing */
+#include "program.h"
+
+#include "marks.h"
+
+/* forward hands work to a thread; "load" is of two categories. All times in ns are
+ * what `pass` said. */
+static gnomon_link handed;
+
+static void *work(void *unused)
+{
+    for (int i = 0; i < 2; i++) {
+        gnomon_token task =
+            gnomon_begin(gnomon_region_get("task", NULL, GNOMON_KIND_SCOPE));
+        gnomon_link_in(&handed, GNOMON_LINK_SUBMIT);
+        pass(1000);
+        gnomon_token inner =
+            gnomon_begin(gnomon_region_get("inner", NULL, GNOMON_KIND_SCOPE));
+        pass(2000);
+        gnomon_end(inner);
+        gnomon_end(task);
+    }
+    return unused;
+}
+
+static void load(const char *category, uint64_t ns)
+{
+    gnomon_token token =
+        gnomon_begin(gnomon_region_get("load", category, GNOMON_KIND_SCOPE));
+    pass(ns);
+    gnomon_end(token);
+}
+
+static void run_job(void)
+{
+    static gnomon_region loss =
+        GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "loss", NULL, "");
+    pthread_t thread;
+    gnomon_stage_begin("fit");
+    gnomon_start("step");
+    load("disk", 5000);
+    load("net", 3000);
+    gnomon_start("forward");
+    handed = gnomon_link_out();
+    if (CHECK_EQ(pthread_create(&thread, NULL, work, NULL), 0))
+        pthread_join(thread, NULL);
+    pass(4000);
+    gnomon_stop("forward");
+    gnomon_counter(&loss, 0.5);
+    gnomon_counter(&loss, -2);
+    GNOMON_MARK("checkpoint, \"a|b\"");
+    pass(2000);
+    gnomon_stop("step");
+}
+
+static void save_job(const char *spec)
+{
+    gnomon__test_set(1000);
+    gnomon_configure(spec);
+    run_job();
+    gnomon_profile *p = profile_of("profile", 0);
+    program_save(p, GNOMON_FORM_FILE, "job.gnomon");
+    gnomon_profile_free(p);
+}
+
+/* What the profiler prints now, as if to a terminal of so many columns. */
+static void check_live(const char *profiler, uint32_t columns, const char *text)
+{
+    char *live = NULL;
+    size_t size;
+    FILE *to = open_memstream(&live, &size);
+    gnomon_writer w = {.struct_size = sizeof w,
+                       .write = program_write,
+                       .print = program_print,
+                       .columns = columns,
+                       .context = to};
+    CHECK_EQ(gnomon_summary(profiler, &w), GNOMON_OK);
+    fclose(to);
+    CHECK_STR(live, text);
+    free(live);
+}
+
+static void check_table(const char *words, const char *text)
+{
+    child_result r = shell("$G report %s job.gnomon", words);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, text);
+    CHECK_STR(r.err, "");
+}
+
+static const char tree[] =
+    "FIT Call Tree\n"
+    "\n"
+    "Path              %     Total      Self  Calls  Threads\n"
+    "step         100.00  20.00 us  2.000 us      1        1\n"
+    "  forward     50.00  10.00 us  10.00 us      1        1\n"
+    "    ~ task    30.00  6.000 us  2.000 us      2        1\n"
+    "      inner   20.00  4.000 us  4.000 us      2        1\n"
+    "  load        25.00  5.000 us  5.000 us      1        1\n"
+    "  load        15.00  3.000 us  3.000 us      1        1\n";
+
+TEST(work_stands_below_who_submitted_it)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,tree,file=/dev/null");
+    check_live("tree", 0, tree);
+    check_table("--as tree", tree);
+    check_table("--as tree --format csv --columns path,depth,linked,total",
+                "stage,name,path,depth,linked,total_ns\n"
+                "fit,step,step,0,0,20000\n"
+                "fit,forward,step/forward,1,0,10000\n"
+                "fit,~ task,step/forward/task,2,1,6000\n"
+                "fit,inner,step/forward/task/inner,3,0,4000\n"
+                "fit,load,step/load,1,0,5000\n"
+                "fit,load,step/load,1,0,3000\n");
+    child_result r = shell("$G report --as tree --by thread --columns calls "
+                           "--sort name job.gnomon | sed 's/ ([0-9]*)//'");
+    CHECK_STR(r.out, "FIT Call Tree by thread\n"
+                     "\n"
+                     "Thread 0 test_cli_tables\n"
+                     "  Path         Calls\n"
+                     "  step             1\n"
+                     "    forward        1\n"
+                     "      ~ task       2\n"
+                     "        inner      2\n"
+                     "    load           1\n"
+                     "    load           1\n");
+    /* What a filter leaves out is inside what is around it. */
+    check_table("--as tree --filter 'step|inner|load' --columns self,total",
+                "FIT Call Tree\n"
+                "\n"
+                "Path        Self     Total\n"
+                "step    12.00 us  20.00 us\n"
+                "  load  5.000 us  5.000 us\n"
+                "  load  3.000 us  3.000 us\n"
+                "inner   4.000 us  4.000 us\n");
+    gnomon_configure(NULL);
+}
+
+/* The tables of Advanced have it too. */
+TEST(advanced_has_what_an_action_submitted)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,advanced,file=/dev/null");
+    child_result r = shell("$G report --as advanced job.gnomon | "
+                           "sed -n '/for: forward/,/inner/p'");
+    CHECK_STR(r.out, "Profile stats for: forward\n"
+                     "         5 function calls in 0.000 seconds\n"
+                     "\n"
+                     "   Ordered by: cumulative time\n"
+                     "\n"
+                     "   ncalls  tottime  percall  cumtime  percall "
+                     "filename:lineno(function)\n"
+                     "        1    0.000    0.000    0.000    0.000 forward\n"
+                     "        2    0.000    0.000    0.000    0.000 task\n"
+                     "        2    0.000    0.000    0.000    0.000 inner\n");
+    gnomon_configure(NULL);
+}
+
+TEST(regions_of_one_name_show_their_categories)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,regions,file=/dev/null");
+    static const char all[] =
+        "FIT Regions\n"
+        "\n"
+        "Action   Category  Calls     Total       %      Self      Mean       "
+        "p99\n"
+        "step                   1  20.00 us  100.00  2.000 us  20.00 us  "
+        "20.00 us\n"
+        "forward                1  10.00 us   50.00  10.00 us  10.00 us  "
+        "10.00 us\n"
+        "task                   2  6.000 us   30.00  2.000 us  3.000 us  "
+        "3.000 us\n"
+        "load     disk          1  5.000 us   25.00  5.000 us  5.000 us  "
+        "5.000 us\n"
+        "inner                  2  4.000 us   20.00  4.000 us  2.000 us  "
+        "2.000 us\n"
+        "load     net           1  3.000 us   15.00  3.000 us  3.000 us  "
+        "3.000 us\n";
+    check_live("regions", 0, all);
+    check_table("--as regions", all);
+    check_table("--as regions --filter '@disk|ta*' --columns calls",
+                "FIT Regions\n"
+                "\n"
+                "Action  Calls\n"
+                "task        2\n"
+                "load        1\n");
+    check_table("--as regions --exclude 'load|inner' --columns calls,self "
+                "--sort self --limit 2",
+                "FIT Regions\n"
+                "\n"
+                "Action   Calls      Self\n"
+                "forward      1  10.00 us\n"
+                "step         1  10.00 us\n");
+    check_table("--by category --columns total --format md",
+                "### FIT Regions by category\n"
+                "\n"
+                "#### Category disk\n"
+                "\n"
+                "| Action | Total |\n"
+                "| --- | ---: |\n"
+                "| load | 5.000 us |\n"
+                "\n"
+                "#### Category net\n"
+                "\n"
+                "| Action | Total |\n"
+                "| --- | ---: |\n"
+                "| load | 3.000 us |\n"
+                "\n"
+                "#### Category (none)\n"
+                "\n"
+                "| Action | Total |\n"
+                "| --- | ---: |\n"
+                "| step | 20.00 us |\n"
+                "| forward | 10.00 us |\n"
+                "| task | 6.000 us |\n"
+                "| inner | 4.000 us |\n");
+    gnomon_configure(NULL);
+}
+
+TEST(counters_and_marks_have_a_table)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,counters,file=/dev/null");
+    static const char text[] =
+        "FIT Counters and Marks\n"
+        "\n"
+        "Name               Kind     Count  Last  Min   Mean  Max\n"
+        "checkpoint, \"a|b\"  mark         1\n"
+        "loss               counter      2    -2   -2  -0.75  0.5\n";
+    check_live("counters", 0, text);
+    check_table("--as counters", text);
+    check_table("--as counters --format csv",
+                "stage,name,category,kind,count,last,min,mean,max,sum,nans\n"
+                "fit,\"checkpoint, \"\"a|b\"\"\",,mark,1,,,,,,\n"
+                "fit,loss,,counter,2,-2,-2,-0.75,0.5,-1.5,0\n");
+    check_table("--as counters --format md --columns count",
+                "### FIT Counters and Marks\n"
+                "\n"
+                "| Name | Count |\n"
+                "| --- | ---: |\n"
+                "| checkpoint, \"a\\|b\" | 1 |\n"
+                "| loss | 2 |\n");
+    gnomon_configure(NULL);
+}
+
+TEST(links_have_a_table)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,links,file=/dev/null");
+    static const char text[] =
+        "FIT Links\n"
+        "\n"
+        "From          To    Kind    Links  Calls of it  Total of it\n"
+        "step/forward  task  submit      2            2     6.000 us\n";
+    check_live("links", 0, text);
+    check_table("--as links", text);
+    gnomon_configure(NULL);
+}
+
+/* Names are clipped where a terminal ends, and nowhere else. */
+TEST(names_are_clipped_to_the_terminal)
+{
+    static const char name[] = "a name \xc3\xbc with very many letters in it";
+    gnomon__test_set(1000);
+    gnomon_configure("regions(columns=total|calls),tree(columns=total),"
+                     "file=/dev/null");
+    gnomon_start(name);
+    gnomon_start("in");
+    pass(5000);
+    gnomon_stop("in");
+    gnomon_stop(name);
+    check_live(
+        "regions", 0,
+        "Regions\n"
+        "\n"
+        "Action                                    Total  Calls\n"
+        "in                                     5.000 us      1\n"
+        "a name \xc3\xbc with very many letters in it  5.000 us      1\n");
+    check_live("regions", 37,
+               "Regions\n"
+               "\n"
+               "Action                   Total  Calls\n"
+               "in                    5.000 us      1\n"
+               "a name \xc3\xbc with very \xe2\x80\xa6  5.000 us      1\n");
+    check_live("regions", 5,
+               "Regions\n"
+               "\n"
+               "Action               Total  Calls\n"
+               "in                5.000 us      1\n"
+               "a name \xc3\xbc with v\xe2\x80\xa6  5.000 us      1\n");
+    check_live("tree", 26,
+               "Call Tree\n"
+               "\n"
+               "Path                 Total\n"
+               "a name \xc3\xbc with v\xe2\x80\xa6  5.000 us\n"
+               "  in              5.000 us\n");
+    gnomon_configure(NULL);
+}
+
+/* Lines of ours are not in what a program reads. */
+TEST(reports_for_programs_hold_nothing_else)
+{
+    NEEDS_PROGRAM;
+    gnomon__test_set(1000);
+    gnomon_configure("regions(format=json,file=all.json,columns=calls)");
+    run_job();
+    gnomon_start("open");
+    gnomon_stage_end();
+    gnomon_configure(NULL);
+    child_result r = shell("cat *all.json");
+    CHECK_STR(r.out,
+              "{\"report\": \"regions\", \"rank\": null, \"stage\": \"fit\", "
+              "\"ordinal\": 1, \"stages\": 1, \"wall_ns\": 20000, \"steps\": "
+              "0, \"rows\": [\n"
+              "{\"name\": \"step\", \"calls\": 1},\n"
+              "{\"name\": \"forward\", \"calls\": 1},\n"
+              "{\"name\": \"task\", \"calls\": 2},\n"
+              "{\"name\": \"load\", \"calls\": 1},\n"
+              "{\"name\": \"inner\", \"calls\": 2},\n"
+              "{\"name\": \"load\", \"calls\": 1}]}\n");
+}
