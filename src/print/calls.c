@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gnomon.h"
+#include "print/links.h"
 
 /* ---- Regions --------------------------------------------------------------- */
 
@@ -120,6 +121,21 @@ static void calls_read_node(gnomon__calls *c, const gnomon_profile *profile,
     }
 }
 
+/* What was submitted to another thread is called by who submitted it. */
+static bool calls_read_links(gnomon__calls *c, const gnomon_profile *profile)
+{
+    uint32_t *parents;
+    if (gnomon_profile_count(profile, GNOMON_LINKS) == 0)
+        return true;
+    if (gnomon__linked_parents(&parents, NULL, profile))
+        return false;
+    for (size_t i = 1; i <= c->node_count; i++)
+        if (c->nodes[i].region && c->nodes[parents[i]].region)
+            c->nodes[i].parent = parents[i];
+    free(parents);
+    return true;
+}
+
 /* Those that are open count as far as they are. */
 static void calls_read_opens(gnomon__calls *c, const gnomon_profile *profile)
 {
@@ -151,6 +167,8 @@ static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
     c->node_count = count;
     for (size_t i = 1; i <= count; i++)
         calls_read_node(c, profile, (uint32_t)i);
+    if (!calls_read_links(c, profile))
+        return false;
     calls_read_opens(c, profile);
     for (size_t i = count; i > 0; i--) { /* so siblings come in order */
         gnomon__calls_node *n = &c->nodes[i];
