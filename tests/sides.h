@@ -19,18 +19,23 @@ typedef struct side_life {
     uint32_t ordinal;
 } side_life;
 
-/* `uuid` NULL: a life of which nothing is known. */
-static inline side_life side_begin(const char *job, int32_t rank,
-                                   const char *uuid)
+static inline side_life side_begin_as(gnomon_run_info info)
 {
     side_life l = {.run = 0};
     CHECK_EQ(gnomon_builder_create(&l.builder), GNOMON_OK);
-    l.run = gnomon_add_run(
-        l.builder, &(gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
+    l.run = gnomon_add_run(l.builder, &info);
     l.track = gnomon_add_track(
         l.builder,
         &(gnomon_track_info){.run = l.run, .name = "main", .device = -1});
     return l;
+}
+
+/* `uuid` NULL: a life of which nothing is known. */
+static inline side_life side_begin(const char *job, int32_t rank,
+                                   const char *uuid)
+{
+    return side_begin_as(
+        (gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
 }
 
 static inline void side_stage(side_life *l, const char *name)

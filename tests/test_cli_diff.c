@@ -3,6 +3,8 @@
  * links: static
  * needs: cli
  * timeout: 120 */
+#include <sys/stat.h>
+
 #include "program.h"
 
 #include "command/command.h"
@@ -202,4 +204,72 @@ TEST(what_is_on_one_side)
     CHECK(strstr(r.err, "nothing ended on both sides") != NULL);
     CHECK_EQ(system("mkdir C && cp b.gnomon c.gnomon C"), 0);
     check("a.gnomon C --gate 'new mean +5%'", 3, "on one side only");
+}
+
+/* ---- Ranks ---------------------------------------------------------------- */
+
+/* A file of a rank of a job of eight. */
+static void save_rank(const char *side, int32_t rank, const char *attempt,
+                      uint64_t step)
+{
+    static uint64_t ns[100];
+    char uuid[32], path[64];
+    snprintf(uuid, sizeof uuid, "%s-%d-%s", side, (int)rank,
+             attempt ? attempt : "first");
+    side_life l = side_begin_as((gnomon_run_info){.job = side,
+                                                  .rank = rank,
+                                                  .world_size = 8,
+                                                  .attempt = attempt,
+                                                  .uuid = uuid});
+    side_stage(&l, "fit");
+    for (size_t i = 0; i < 100; i++)
+        ns[i] = step + step / 100 * (i % 3);
+    side_row(&l, GNOMON_KIND_ACTION, "step", ns, 100);
+    gnomon_profile *p = side_end(&l);
+    snprintf(path, sizeof path, "%s/%s.gnomon", side, uuid);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+static void save_ranks(const char *side, int32_t from, int32_t to,
+                       uint64_t step)
+{
+    child_folder();
+    CHECK_EQ(mkdir(side, 0777), 0);
+    for (int32_t rank = from; rank < to; rank++)
+        save_rank(side, rank, NULL, step);
+}
+
+/* Its attempts were two jobs, so that calls and totals were halved. */
+TEST(a_slowdown_fails_though_a_rank_was_restarted)
+{
+    NEEDS_PROGRAM;
+    save_ranks("A", 0, 8, 1000000);
+    save_ranks("B", 0, 8, 1200000);
+    save_rank("B", 3, "1", 1200000);
+    child_result r = shell("$G diff A B --gate 'step total +5%%'");
+    CHECK_EQ(r.status, 4);
+    CHECK(strstr(r.out, "A: 1 job, 8 runs; B: 1 job, 8 runs\n") != NULL);
+    CHECK(strstr(r.out, "step        800      900") != NULL);
+    CHECK(
+        strstr(r.err, "B: restarted of job B: rank 3; its attempts add up\n"));
+    CHECK(strstr(r.err, "gate fails: step total +5%: fit: step: total") !=
+          NULL);
+}
+
+/* Five of eight, and slower: what there is of it passed. */
+TEST(missing_ranks_are_told_and_no_gate_holds)
+{
+    NEEDS_PROGRAM;
+    save_ranks("A", 0, 8, 1000000);
+    save_ranks("B", 0, 5, 1200000);
+    check("A B", 0, "B: 3 of 8 ranks of job B are missing: 5-7\n");
+    check("A B --gate 'step total +5%'", 3,
+          "gates are refused: ranks are missing, and the jobs do not have the "
+          "same ones\n");
+    save_ranks("C", 0, 5, 1200000); /* as with ranks=0-4 */
+    check("B C --gate 'step total +5%'", 0,
+          "B: 3 of 8 ranks of job C are missing: 5-7\n");
+    save_ranks("D", 5, 8, 1200000);
+    check("B D --gate 'step total +5%'", 3, "gates are refused");
 }

@@ -163,6 +163,54 @@ TEST(ranks_are_one_job_and_lives_of_a_rank_are_not)
     gnomon__diff_free(d);
 }
 
+static void add_attempt(gnomon__diff *d, enum gnomon__side side, int32_t rank,
+                        const char *attempt, const char *uuid, uint64_t ns)
+{
+    side_life l = side_begin_as((gnomon_run_info){.job = "j",
+                                                  .rank = rank,
+                                                  .world_size = 4,
+                                                  .attempt = attempt,
+                                                  .uuid = uuid});
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, "step", ns);
+    add(d, side, &l);
+}
+
+/* Calls and totals are those of all attempts together. */
+TEST(attempts_of_a_rank_are_one_job)
+{
+    gnomon__diff *d = new_diff();
+    add_attempt(d, GNOMON__SIDE_A, 1, NULL, "a1", 10);
+    add_attempt(d, GNOMON__SIDE_A, 0, NULL, "a0", 20);
+    add_attempt(d, GNOMON__SIDE_A, 1, "1", "b1", 300);
+    add_attempt(d, GNOMON__SIDE_A, 1, "2", "c1", 4000);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 2);
+    const gnomon__diff_half *h = &row_of(d, "fit", "step")->side[0];
+    CHECK_EQ(h->part_count, 1);
+    check_half(h, 4, 4330, 10, 4000);
+    /* The same attempt once more is of another job. */
+    add_attempt(d, GNOMON__SIDE_A, 1, "2", "d1", 5);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
+    gnomon__diff_free(d);
+}
+
+TEST(jobs_are_compared_by_their_ranks)
+{
+    gnomon__diff *d = new_diff();
+    for (int32_t rank = 0; rank < 4; rank++) {
+        add_attempt(d, GNOMON__SIDE_A, 3 - rank, NULL, NULL, 10);
+        add_attempt(d, GNOMON__SIDE_B, rank, rank ? NULL : "1", NULL, 10);
+    }
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_A, "A"), 0);
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 0);
+    CHECK_EQ(gnomon__diff_same_ranks(d), 1);
+    add_attempt(d, GNOMON__SIDE_B, 2, NULL, NULL, 10); /* a second job */
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 1);
+    CHECK_EQ(gnomon__diff_same_ranks(d), 0);
+    gnomon__diff_free(d);
+}
+
 TEST(a_life_in_several_files_is_one)
 {
     gnomon__diff *d = new_diff();

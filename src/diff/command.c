@@ -244,7 +244,7 @@ static int diff_print_stage(const diff_request *r, const diff_stage *stage,
     return gnomon__changes_print(&changes, &r->out);
 }
 
-/* "A: 3 jobs, 24 runs" */
+/* "A: 3 jobs, 24 runs": a run is a rank of a job, with all its attempts. */
 static void diff_print_side(const diff_request *r, enum gnomon__side side)
 {
     size_t jobs = gnomon__diff_jobs(r->diff, side);
@@ -304,9 +304,11 @@ static int diff_has_both(const diff_request *r)
 static int diff_compare(diff_request *r, char *const *sides)
 {
     int status = gnomon__diff_read_side(r->diff, GNOMON__SIDE_A, sides[0]);
-    int code;
+    int code, are_missing;
     status = gnomon__cli_worse(
         status, gnomon__diff_read_side(r->diff, GNOMON__SIDE_B, sides[1]));
+    are_missing = gnomon__diff_tell_ranks(r->diff, GNOMON__SIDE_A, "A");
+    are_missing |= gnomon__diff_tell_ranks(r->diff, GNOMON__SIDE_B, "B");
     if (!gnomon__diff_jobs(r->diff, GNOMON__SIDE_A) ||
         !gnomon__diff_jobs(r->diff, GNOMON__SIDE_B)) {
         if (!status)
@@ -320,6 +322,11 @@ static int diff_compare(diff_request *r, char *const *sides)
         return GNOMON__EXIT_UNREADABLE;
     if (!diff_has_both(r))
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->diff)) {
+        gnomon__log("gates are refused: ranks are missing, and the jobs do not "
+                    "have the same ones");
+        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    }
     return gnomon__cli_worse(
         status, gnomon__gates_judge(r->gates, r->gate_count, r->diff, r->stage,
                                     r->confidence, &r->assumed, &r->out));

@@ -239,10 +239,21 @@ size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
 
 size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
 {
-    return d->lives[side].lives;
+    return d->lives[side].rank_count;
 }
 
 size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
 {
     return d->doubled[side];
+}
+
+int gnomon__diff_tell_ranks(gnomon__diff *d, enum gnomon__side side,
+                            const char *word)
+{
+    return gnomon__lives_tell(&d->lives[side], word);
+}
+
+int gnomon__diff_same_ranks(const gnomon__diff *d)
+{
+    return gnomon__lives_same_ranks(&d->lives[0], &d->lives[1]);
 }

@@ -56,11 +56,19 @@ int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
 const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
                                                  size_t *count);
 
-/* How many jobs a side is, and how many runs; and stages left out, as they were
- * there already. */
+/* How many jobs a side is, and how many ranks of them, each with all its attempts;
+ * and stages left out, as they were there already. */
 size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
+
+/* When a side is whole: lines on standard error, which begin with `word`, for ranks
+ * that are missing or were restarted. Whether some are missing. */
+int gnomon__diff_tell_ranks(gnomon__diff *diff, enum gnomon__side side,
+                            const char *word);
+
+/* When both sides were told: whether all their jobs have the same ranks. */
+int gnomon__diff_same_ranks(const gnomon__diff *diff);
 
 /* The duration below which the fraction `q` lies; 0 of none. Between a cell's
  * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,

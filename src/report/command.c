@@ -305,9 +305,9 @@ static int report_group(report_request *r, gnomon__gather *g,
         gnomon__cli_end_line();
         r->out.print(&r->out, "%s==> ", r->printed ? "\n" : "");
         gnomon__cli_put(&r->out, path, 0);
-        if (group->count > 1)
-            r->out.print(&r->out, " and %zu rank%s more", group->count - 1,
-                         group->count == 2 ? "" : "s");
+        if (group->ranks > 1)
+            r->out.print(&r->out, " and %zu rank%s more", group->ranks - 1,
+                         group->ranks == 2 ? "" : "s");
         r->out.print(&r->out, " <==\n");
     }
     int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each);

@@ -49,18 +49,26 @@ int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
     gnomon__cli_row *rows;
     size_t count;
     int code = gnomon__cli_rows(stage, 0, GNOMON__ROW_NAME, &rows, &count);
+    /* One more attempt of the rank before it. */
+    if (!t->runs || rank < 0 || rank != t->before)
+        t->runs++;
+    t->before = rank;
     for (size_t i = 0; !code && i < count; i++) {
         gnomon__rank_row *r = rank_row(t, rows[i].name);
+        if (r && r->count && r->times[r->count - 1].run == t->runs - 1) {
+            r->times[r->count - 1].total_ns += rows[i].total_ns;
+            r->total_ns += rows[i].total_ns;
+            continue;
+        }
         if (!r || !gnomon__grow(&r->times, &r->room, r->count + 1,
                                 sizeof *r->times)) {
             code = no_room_for_ranks();
             break;
         }
         r->times[r->count++] =
-            (gnomon__rank_time){rows[i].total_ns, rank, t->runs};
+            (gnomon__rank_time){rows[i].total_ns, rank, t->runs - 1};
         r->total_ns += rows[i].total_ns;
     }
-    t->runs++;
     gnomon__free(rows);
     return code;
 }

@@ -28,10 +28,12 @@ typedef struct gnomon__rank_row {
 typedef struct gnomon__rank_table {
     gnomon__rank_row *rows;
     size_t count, room;
-    uint32_t runs;
+    uint32_t runs;  /* attempts of one rank are one */
+    int32_t before; /* the rank that was added last */
 } gnomon__rank_table;
 
-/* Adds what a run's profile of one stage says. GNOMON_OK or GNOMON_ENOMEM. */
+/* Adds what a run's profile of one stage says: attempts of a rank one after the
+ * other. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__rank_table_add(gnomon__rank_table *t, int32_t rank,
                            const gnomon_profile *stage);
 

@@ -69,12 +69,13 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
     for (size_t i = 0; i < n; i++) {
         if (!i || runs[i].is_alone || runs[i - 1].is_alone ||
             gnomon__compare_texts(runs[i - 1].info->job, runs[i].info->job)) {
-            groups->at[groups->count++] =
-                (gnomon__cli_group){&groups->runs[i], 0, SIZE_MAX};
+            groups->at[groups->count++] = (gnomon__cli_group){
+                .runs = &groups->runs[i], .input = SIZE_MAX};
         }
         gnomon__cli_group *to = &groups->at[groups->count - 1];
         groups->runs[i] = runs[i].run;
-        to->count++;
+        to->ranks += !to->count++ || runs[i].info->rank < 0 ||
+                     runs[i].info->rank != runs[i - 1].info->rank;
         to->input = runs[i].input < to->input ? runs[i].input : to->input;
     }
     if (groups->count > 1)

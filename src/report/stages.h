@@ -32,6 +32,7 @@ typedef struct gnomon__cli_stages {
 typedef struct gnomon__cli_group {
     size_t *runs;
     size_t count;
+    size_t ranks; /* attempts of one rank are one */
     size_t input; /* the first file that has one of them */
 } gnomon__cli_group;
 
