@@ -17,6 +17,7 @@ typedef struct side_life {
     uint32_t run, track;
     uint32_t stage; /* what rows are added to; 0: none */
     uint32_t ordinal;
+    uint32_t view; /* of what rows are; 0: none */
 } side_life;
 
 static inline side_life side_begin_as(gnomon_run_info info)
@@ -73,6 +74,7 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
     gnomon_add_node(l->builder,
                     &(gnomon_node_info){.track = l->track,
                                         .stage = l->stage,
+                                        .view = l->view,
                                         .region = region,
                                         .flags = GNOMON_NODE_PARTIAL,
                                         .host = &s});

@@ -418,6 +418,24 @@ TEST(info_says_what_a_file_holds)
     CHECK(strstr(r.out, "2023-11-14 22:13:20 UTC"));
 }
 
+/* Not 16 bytes of damage, as once. */
+TEST(info_of_sound_json_tells_no_damage)
+{
+    NEEDS_PROGRAM;
+    if (!GNOMON_WITH_JANSSON)
+        SKIP("no jansson: install libjansson-dev");
+    gnomon_profile *p = whole_of("01");
+    program_save(p, GNOMON_FORM_JSON, "w.json");
+    gnomon_profile_free(p);
+    child_result r =
+        shell("$G info w.json; $G info - < w.json; cp w.json v.json; "
+              "$G info w.json v.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "damaged"), 0);
+    CHECK_EQ(times_in(r.err, "damaged"), 0);
+    CHECK_EQ(times_in(r.out, "rank      1\n"), 2);
+}
+
 /* ---- Manners ------------------------------------------------------------------------ */
 
 /* By SIGPIPE, or as if by it where that is ignored. */

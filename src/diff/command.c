@@ -22,7 +22,8 @@ enum {
     DIFF_SORT,
     DIFF_LIMIT,
     DIFF_CONFIDENCE,
-    DIFF_DRIFT
+    DIFF_DRIFT,
+    DIFF_VIEW
 };
 
 static const gnomon__cli_option diff_options[] = {
@@ -51,6 +52,10 @@ static const gnomon__cli_option diff_options[] = {
     [DIFF_DRIFT] = {.name = "drift",
                     .value = "PERCENT",
                     .help = "how far one job may be off as a whole: 1.6"},
+    [DIFF_VIEW] = {.name = "view",
+                   .value = "WORDS",
+                   .help = "what was recorded under that filter, schedule or "
+                           "ranks: filter=opt*"},
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -143,6 +148,9 @@ static int diff_option(diff_request *r, int option)
         return diff_limit(r, optarg);
     case DIFF_CONFIDENCE:
         return diff_percent("confidence", optarg, 100, &r->confidence);
+    case DIFF_VIEW:
+        gnomon__diff_view(r->diff, optarg);
+        return 1;
     default:
         return diff_percent("drift", optarg, 100, &r->assumed.drift);
     }

@@ -43,6 +43,11 @@ void gnomon__diff_free(gnomon__diff *d)
     gnomon__free(d);
 }
 
+void gnomon__diff_view(gnomon__diff *d, const char *pattern)
+{
+    d->view = pattern;
+}
+
 /* ---- Rows --------------------------------------------------------------- */
 
 int gnomon__diff_order(const char *stage, const char *name,
@@ -245,6 +250,11 @@ size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
 size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
 {
     return d->doubled[side];
+}
+
+size_t gnomon__diff_other_views(const gnomon__diff *d, enum gnomon__side side)
+{
+    return d->in_other_views[side];
 }
 
 int gnomon__diff_tell_ranks(gnomon__diff *d, enum gnomon__side side,

@@ -46,9 +46,14 @@ typedef struct gnomon__diff gnomon__diff;
 int gnomon__diff_create(gnomon__diff **out);
 void gnomon__diff_free(gnomon__diff *diff);
 
-/* Adds what finished in a profile to a side, of the first view where there are
- * several, and of no stage of a life that is there already; borrows nothing.
- * GNOMON_ENOMEM: the side is of no use any more. */
+/* From now on views whose words match this pattern are read alone; * and ? in it are
+ * any text and any letter. It must live as long. */
+void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
+
+/* Adds what finished in a profile to a side, and of no stage of a life that is there
+ * already. Of one that was recorded in several views, under filters that differ, the
+ * first is taken: by their order in the profile, else by that of profiles. Borrows
+ * nothing. GNOMON_ENOMEM: the side is of no use any more. */
 int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
                      const gnomon_profile *profile);
 
@@ -61,6 +66,9 @@ const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
 size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
+/* And those of another view than the one that is taken. */
+size_t gnomon__diff_other_views(const gnomon__diff *diff,
+                                enum gnomon__side side);
 
 /* When a side is whole: lines on standard error, which begin with `word`, for ranks
  * that are missing or were restarted. Whether some are missing. */

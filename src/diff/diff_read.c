@@ -9,6 +9,7 @@
 #include "gnomon.h"
 #include "platform/memory.h"
 #include "diff/diff_rows.h"
+#include "spec/filter.h"
 
 /* What a node adds, and to which row. Borrows from the profile. */
 typedef struct diff_fact {
@@ -19,8 +20,13 @@ typedef struct diff_fact {
     uint32_t ordinal;
 } diff_fact;
 
-/* Whether a stage of a life is there already, once a node of it was met. */
-typedef enum { DIFF_UNKNOWN, DIFF_NEW, DIFF_OLD } diff_news;
+/* What a stage of a life is, once a node of it was met. */
+typedef struct diff_news {
+    enum gnomon__lives_news news;
+    uint32_t view; /* for which that was asked */
+    int is_known;
+    int is_told; /* that there is another view */
+} diff_news;
 
 /* A profile that is being added. */
 typedef struct diff_reader {
@@ -30,6 +36,8 @@ typedef struct diff_reader {
     diff_fact *facts;
     size_t fact_count;
     size_t *jobs;       /* by run */
+    uint32_t view;      /* whose nodes are being read */
+    const char *words;  /* of it */
     diff_news *stages;  /* by stage */
     diff_news *outside; /* by run: of what is in no stage */
 } diff_reader;
@@ -55,22 +63,31 @@ static int diff_read_runs(diff_reader *r)
 /* `stage` is zeroes of what is in none. */
 static int diff_read_news(diff_reader *r, const gnomon_node_info *node,
                           uint32_t number, const gnomon_stage_info *stage,
-                          diff_news *out)
+                          int *is_new)
 {
-    diff_news *news =
-        node->stage ? &r->stages[node->stage] : &r->outside[number];
-    if (*news == DIFF_UNKNOWN) {
+    diff_news *of = node->stage ? &r->stages[node->stage] : &r->outside[number];
+    int is_taken = of->is_known && of->news == GNOMON__LIVES_NEW;
+    if (of->is_known && !r->view) { /* it is of all views */
+        *is_new = is_taken;
+        return GNOMON_OK;
+    }
+    if (is_taken &&
+        of->view != r->view) { /* a life of which nothing is known */
+        r->diff->in_other_views[r->side] += !of->is_told;
+        of->is_told = 1;
+    } else if (!of->is_known || of->view != r->view) {
         gnomon_run_info run;
-        int is_new;
         gnomon_profile_run(r->profile, number, &run);
         if (gnomon__lives_stage(&r->diff->lives[r->side], &run,
                                 node->stage ? stage->ordinal : UINT32_MAX,
-                                stage->name, &is_new))
+                                stage->name, r->words, &of->news))
             return GNOMON_ENOMEM;
-        *news = is_new ? DIFF_NEW : DIFF_OLD;
-        r->diff->doubled[r->side] += !is_new;
+        of->view = r->view;
+        of->is_known = 1;
+        r->diff->doubled[r->side] += of->news == GNOMON__LIVES_OLD;
+        r->diff->in_other_views[r->side] += of->news == GNOMON__LIVES_OTHER;
     }
-    *out = *news;
+    *is_new = of->news == GNOMON__LIVES_NEW && of->view == r->view;
     return GNOMON_OK;
 }
 
@@ -80,9 +97,9 @@ static int diff_read_node(diff_reader *r, size_t number)
     gnomon_region_info region;
     gnomon_track_info track;
     gnomon_stage_info stage = {.ordinal = 0};
-    diff_news news;
+    int is_new;
     gnomon_profile_node(r->profile, number, &node);
-    if (!node.host || node.host->count == 0 || node.view > 1)
+    if (!node.host || node.host->count == 0 || node.view != r->view)
         return GNOMON_OK;
     gnomon_profile_region(r->profile, node.region, &region);
     gnomon_profile_track(r->profile, node.track, &track);
@@ -92,9 +109,9 @@ static int diff_read_node(diff_reader *r, size_t number)
         gnomon_profile_stage(r->profile, node.stage, &stage);
     if (!stage.name)
         stage.name = "";
-    if (diff_read_news(r, &node, track.run, &stage, &news))
+    if (diff_read_news(r, &node, track.run, &stage, &is_new))
         return GNOMON_ENOMEM;
-    if (news == DIFF_NEW)
+    if (is_new)
         r->facts[r->fact_count++] =
             (diff_fact){.stage = stage.name,
                         .name = region.name ? region.name : "",
@@ -102,6 +119,25 @@ static int diff_read_node(diff_reader *r, size_t number)
                         .run = track.run,
                         .ordinal = stage.ordinal};
     return GNOMON_OK;
+}
+
+/* The nodes of a view, at last those of none (0), which go with any; nothing where it
+ * is not one that is asked for. */
+static int diff_read_view(diff_reader *r, uint32_t number)
+{
+    size_t nodes = gnomon_profile_count(r->profile, GNOMON_NODES);
+    const char *pattern = r->diff->view;
+    gnomon_view_info view = {.words = ""};
+    int code = GNOMON_OK;
+    if (number)
+        gnomon_profile_view(r->profile, number, &view);
+    r->view = number;
+    r->words = view.words;
+    if (pattern && number && !gnomon__glob(pattern, strlen(pattern), r->words))
+        return GNOMON_OK;
+    for (size_t i = 1; i <= nodes && code == GNOMON_OK; i++)
+        code = diff_read_node(r, i);
+    return code;
 }
 
 static int diff_by_row(const void *left, const void *right)
@@ -140,11 +176,13 @@ static size_t diff_add_facts(diff_reader *r, size_t first, size_t sorted,
 
 static int diff_read(diff_reader *r)
 {
-    size_t nodes = gnomon_profile_count(r->profile, GNOMON_NODES);
+    size_t views = gnomon_profile_count(r->profile, GNOMON_VIEWS);
     size_t sorted = r->diff->count;
     int code = diff_read_runs(r);
-    for (size_t i = 1; i <= nodes && code == GNOMON_OK; i++)
-        code = diff_read_node(r, i);
+    for (uint32_t i = 1; i <= views && code == GNOMON_OK; i++)
+        code = diff_read_view(r, i);
+    if (code == GNOMON_OK)
+        code = diff_read_view(r, 0);
     if (r->fact_count > 1)
         qsort(r->facts, r->fact_count, sizeof *r->facts, diff_by_row);
     for (size_t at = 0; at < r->fact_count && code == GNOMON_OK;)

@@ -13,7 +13,9 @@ struct gnomon__diff {
     gnomon__diff_row **rows;
     size_t count, room;
     gnomon__lives lives[2];
-    size_t doubled[2];
+    size_t doubled[2], in_other_views[2];
+    const char
+        *view; /* a pattern of the words of those that are read; NULL: all */
     uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
     uint32_t low, high;                   /* all else is in [low, high) */
 };

@@ -149,23 +149,35 @@ int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
     return code;
 }
 
+/* From 1, by its words; 0: no memory. */
+static uint32_t lives_view(gnomon__lives *l, const char *words)
+{
+    uint32_t *number = lives_of_job(l, 'v', words, 0, NULL);
+    if (number && !*number)
+        *number = ++l->views;
+    return number ? *number : 0;
+}
+
 int gnomon__lives_stage(gnomon__lives *l, const gnomon_run_info *run,
-                        uint32_t ordinal, const char *name, int *is_new)
+                        uint32_t ordinal, const char *name, const char *view,
+                        enum gnomon__lives_news *news)
 {
     int known;
     size_t size = strlen(name) + 16;
-    uint32_t *number;
+    uint32_t *number, which = lives_view(l, view);
     char *text = lives_name('s', run, size, &known);
-    *is_new = 1;
+    *news = GNOMON__LIVES_NEW;
     if (!text)
-        return known ? GNOMON_ENOMEM : GNOMON_OK;
+        return known || !which ? GNOMON_ENOMEM : GNOMON_OK;
     snprintf(text + strlen(text), size, "%" PRIu32 "\n%s", ordinal, name);
     number = lives_number(l, text);
     gnomon__free(text);
-    if (!number)
+    if (!number || !which)
         return GNOMON_ENOMEM;
-    *is_new = *number == 0;
-    *number = 1;
+    if (*number)
+        *news = *number == which ? GNOMON__LIVES_OLD : GNOMON__LIVES_OTHER;
+    else
+        *number = which;
     return GNOMON_OK;
 }
 

@@ -20,7 +20,7 @@ typedef struct gnomon__lives {
     gnomon__text_table texts; /* its own */
     char **names;             /* of jobs; "": it has none */
     size_t name_room;
-    uint32_t jobs;
+    uint32_t jobs, views;
     gnomon__job_rank *ranks;
     size_t rank_count, rank_room;
 } gnomon__lives;
@@ -34,10 +34,18 @@ void gnomon__lives_free(gnomon__lives *lives);
 int gnomon__lives_job(gnomon__lives *lives, const gnomon_run_info *run,
                       size_t *job);
 
-/* Whether this stage of the life was not asked about before: one life may have
- * a file for each stage, and another for all. */
+enum gnomon__lives_news {
+    GNOMON__LIVES_NEW,
+    GNOMON__LIVES_OLD,  /* it was there already */
+    GNOMON__LIVES_OTHER /* in another view, so that both would count twice */
+};
+
+/* What this stage of the life is, in a view: one life may have a file for each
+ * stage, another for all, and one for each filter. After the first time it is
+ * old. */
 int gnomon__lives_stage(gnomon__lives *lives, const gnomon_run_info *run,
-                        uint32_t ordinal, const char *name, int *is_new);
+                        uint32_t ordinal, const char *name, const char *view,
+                        enum gnomon__lives_news *news);
 
 /* Lines on standard error: which ranks of `side`'s jobs are missing, and which were
  * restarted. Whether some are missing. Reorders the ranks: when all lives are in. */

@@ -223,19 +223,24 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
     return 0;
 }
 
-static int report_one(report_request *r, const char *path,
+static int report_one(report_request *r, const char *path, const char *view,
                       const gnomon_profile *p, const gnomon__rank_table *ranks)
 {
     int code;
     r->has_rows |= report_has_rows(r, p);
     if (r->kind == REPORT_JSON) {
         r->out.print(&r->out, r->printed++ ? ",\n" : "[");
-        return gnomon__table_json(p, path, ranks, &r->table, &r->out);
+        return gnomon__table_json(p, path, view, ranks, &r->table, &r->out);
     }
     if (r->printed++) {
         gnomon__cli_end_line();
         if (r->kind >= REPORT_THREADS)
             r->out.write(&r->out, "\n", 1);
+    }
+    if (view) {
+        r->out.print(&r->out, "--- view: ");
+        gnomon__cli_put(&r->out, view, 0);
+        r->out.print(&r->out, " ---\n");
     }
     if (r->kind == REPORT_THREADS)
         code = gnomon__table_threads(p, &r->table, &r->out);
@@ -281,6 +286,18 @@ static void report_offer(report_request *r, const char *name)
     snprintf(r->near, sizeof r->near, "%s", name);
 }
 
+/* The words of the view that a report is of, where there are several. */
+static const char *report_view(const gnomon__cli_stages *stages, size_t which,
+                               const gnomon_profile *p)
+{
+    gnomon_view_info view;
+    if (!stages->has_views)
+        return NULL;
+    if (gnomon_profile_view(p, stages->at[which].key.view, &view) != GNOMON_OK)
+        return "not known";
+    return *view.words ? view.words : "all marks";
+}
+
 static int report_stage(report_request *r, const char *path,
                         gnomon__cli_stages *stages, size_t which)
 {
@@ -289,11 +306,19 @@ static int report_stage(report_request *r, const char *path,
     if (code)
         return code;
     if (r->stage || stages->count == 1 || !report_is_gap(p))
-        code = report_one(r, path, p, &stages->at[which].ranks);
+        code = report_one(r, path, report_view(stages, which, p), p,
+                          &stages->at[which].ranks);
     if (!code && r->kind <= REPORT_CUDA)
         report_tell_count(path, p);
     gnomon_profile_free(p);
     return code;
+}
+
+static enum gnomon__stages_of report_what(const report_request *r)
+{
+    return r->kind == REPORT_STEPS  ? GNOMON__STAGES_OF_STEPS
+           : r->kind == REPORT_CUDA ? GNOMON__STAGES_OF_DEVICES
+                                    : GNOMON__STAGES_OF_HOST;
 }
 
 static int report_group(report_request *r, gnomon__gather *g,
@@ -310,7 +335,8 @@ static int report_group(report_request *r, gnomon__gather *g,
                          group->ranks == 2 ? "" : "s");
         r->out.print(&r->out, " <==\n");
     }
-    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each);
+    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each,
+                                       report_what(r));
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
             report_offer(r, stages.names[i]);

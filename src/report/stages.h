@@ -10,9 +10,8 @@
 #include "report/rank_table.h"
 
 typedef struct gnomon__cli_stage {
-    gnomon__stage_key key;
-    int has_key;       /* 0: of runs without stages, all there is */
-    uint64_t begin_ns; /* of the first, where it is all of a name */
+    gnomon__stage_key key; /* name NULL: of what is of no stage */
+    uint64_t begin_ns;     /* of the first, where it is all of a name */
     gnomon__unite *sum;
     gnomon__rank_table ranks; /* where there are several */
 } gnomon__cli_stage;
@@ -24,6 +23,7 @@ typedef struct gnomon__cli_stages {
     unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
     char **names;        /* of all stages there are */
     size_t name_count, name_room;
+    int has_views;           /* more than one */
     gnomon__cli_notes notes; /* of all runs */
 } gnomon__cli_stages;
 
@@ -47,12 +47,20 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups,
                             const gnomon__gather *g);
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
+/* What is to be told of stages. Steps are the same in all views. What is of no stage
+ * has a report too, where there is something of it to tell. */
+enum gnomon__stages_of {
+    GNOMON__STAGES_OF_HOST,
+    GNOMON__STAGES_OF_DEVICES,
+    GNOMON__STAGES_OF_STEPS
+};
+
 /* Reads the runs of a group, those stages that are named `name` (NULL: all), `each`
- * by itself, else those of a name as one. An error code, its text told. Free in any
- * case. */
+ * by itself, else those of a name as one; each view by itself. An error code, its
+ * text told. Free in any case. */
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__cli_group *group, const char *name,
-                            int each);
+                            int each, enum gnomon__stages_of what);
 void gnomon__cli_stages_free(gnomon__cli_stages *s);
 
 /* The profile of one; once. The caller frees it. */

@@ -212,7 +212,7 @@ static void put_json_ranks(const char *name, const gnomon__rank_table *ranks,
 }
 
 int gnomon__table_json(const gnomon_profile *p, const char *file,
-                       const gnomon__rank_table *ranks,
+                       const char *view, const gnomon__rank_table *ranks,
                        const gnomon__table_request *request,
                        const gnomon_writer *out)
 {
@@ -231,6 +231,10 @@ int gnomon__table_json(const gnomon_profile *p, const char *file,
         out->print(out, ", \"rank\": null");
     if (ranks->runs)
         out->print(out, ", \"ranks\": %" PRIu32, ranks->runs);
+    if (view) {
+        out->print(out, ", \"view\": ");
+        gnomon__cli_put_json(out, view);
+    }
     if (gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
         out->print(out, ", \"stage\": ");
         gnomon__cli_put_json(out, stage.name);

@@ -25,9 +25,10 @@ int gnomon__table_steps(const gnomon_profile *stage,
                         const gnomon__table_request *request,
                         const gnomon_writer *out);
 
-/* One object; `file` is a member of it, and in each row what `ranks` says. */
+/* One object; `file` is a member of it, `view` too where it is not NULL, and in each
+ * row what `ranks` says. */
 int gnomon__table_json(const gnomon_profile *stage, const char *file,
-                       const gnomon__rank_table *ranks,
+                       const char *view, const gnomon__rank_table *ranks,
                        const gnomon__table_request *request,
                        const gnomon_writer *out);
 
