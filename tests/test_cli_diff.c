@@ -172,7 +172,7 @@ TEST(files)
     if (GNOMON_WITH_JANSSON)
         check("a.gnomon empty.json", 3, "nothing to compare");
     CHECK_EQ(system("head -c 32 a.gnomon > head.gnomon"), 0); /* no run */
-    check("a.gnomon head.gnomon", 3, "nothing ended on both sides");
+    check("a.gnomon head.gnomon", 2, "damaged: the end of the file");
     CHECK_EQ(system("mkdir A B && cp a.gnomon A/0.gnomon && "
                     "cp b.gnomon B/0.gnomon"),
              0);
@@ -184,7 +184,7 @@ TEST(files)
     CHECK_EQ(system("cp a.gnomon A/2.gnomon"), 0); /* the life of A/0 again */
     check("A B", 0, "A: 2 stages are there twice, and count once");
     CHECK_EQ(system("cp broken.gnomon A/3.gnomon"), 0);
-    check("A B --gate 'step mean +5%' --stage fit", 2, "gate fails");
+    check("A B --gate 'step mean +5%' --stage fit", 2, "gates are refused");
 }
 
 TEST(what_is_on_one_side)

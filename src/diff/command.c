@@ -330,6 +330,10 @@ static int diff_compare(diff_request *r, char *const *sides)
         return GNOMON__EXIT_UNREADABLE;
     if (!diff_has_both(r))
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    if (r->gate_count && status == GNOMON__EXIT_UNREADABLE) {
+        gnomon__log("gates are refused: not all of both sides could be read");
+        return status;
+    }
     if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->diff)) {
         gnomon__log("gates are refused: ranks are missing, and the jobs do not "
                     "have the same ones");

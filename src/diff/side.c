@@ -46,10 +46,10 @@ static int read_file(gnomon__diff *diff, enum gnomon__side side,
                                          : gnomon_error_name(code));
         status = GNOMON__EXIT_UNREADABLE;
     }
-    gnomon__cli_notes_print(&notes, path);
+    status = gnomon__cli_worse(status, gnomon__cli_notes_print(&notes, path));
     gnomon__cli_notes_free(&notes);
     if (g.merge)
-        gnomon__gather_damage(&g);
+        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
     gnomon__gather_end(&g);
     return status;
 }

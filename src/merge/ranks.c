@@ -8,6 +8,7 @@
 
 #include "merge/gather.h"
 #include "merge/rank_list.h"
+#include "command/command.h"
 #include "command/notes.h"
 #include "profile/keys.h"
 #include "platform/error.h"
@@ -118,13 +119,18 @@ void gnomon__gather_notes(const gnomon__gather *g)
     }
 }
 
-void gnomon__gather_damage(const gnomon__gather *g)
+int gnomon__gather_damage(const gnomon__gather *g)
 {
+    int status = GNOMON__EXIT_OK;
     size_t input;
     const gnomon_loss_info *l;
     char text[320];
     for (size_t i = 0; (l = gnomon__merge_loss(g->merge, i, &input)) != NULL;
-         i++)
+         i++) {
         gnomon__log("%s: %s", g->in->paths[input],
                     gnomon__cli_loss(text, sizeof text, l));
+        if (gnomon__cli_is_damage(l))
+            status = GNOMON__EXIT_UNREADABLE;
+    }
+    return status;
 }

@@ -340,7 +340,7 @@ static int report_group(report_request *r, gnomon__gather *g,
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
             report_offer(r, stages.names[i]);
-    gnomon__cli_notes_print(&stages.notes, path);
+    int status = gnomon__cli_notes_print(&stages.notes, path);
     for (size_t i = 0; !code && i < stages.count; i++)
         code = report_stage(r, path, &stages, i);
     if (code && !ferror(stdout)) /* whose error is told at the end */
@@ -348,7 +348,7 @@ static int report_group(report_request *r, gnomon__gather *g,
                     *gnomon_error_text() ? gnomon_error_text()
                                          : "no memory for its report");
     gnomon__cli_stages_free(&stages);
-    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+    return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
 /* Files that hold ranks of one job are one report; whatever else is apart. */
@@ -369,7 +369,7 @@ static int report_files(report_request *r, const gnomon__cli_inputs *in)
         status = gnomon__cli_worse(
             status, report_group(r, &g, &groups.at[i], groups.count > 1));
     if (g.merge)
-        gnomon__gather_damage(&g);
+        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
     gnomon__cli_groups_free(&groups);
     gnomon__gather_end(&g);
     return status;
