@@ -321,7 +321,7 @@ TEST(steps_have_a_table)
         "\n"
         "     Steps        Mean         Min         p50         p90         p99"
         "         Max\n"
-        "         3      200 ns      100 ns      204 ns      296 ns      296 ns"
+        "         3      200 ns      100 ns      203 ns      296 ns      299 ns"
         "      300 ns\n"
         "\n"
         "      Step    Duration  Phase\n";
@@ -506,7 +506,7 @@ TEST(json_is_for_scripts)
         "\"max_ns\": 1000},\n"
         "{\"name\": \"step\", \"calls\": 3, \"total_ns\": 12354678, "
         "\"mean_ns\": 4118226, \"self_ns\": 12348678, \"min_ns\": 4500, "
-        "\"p50_ns\": 4500, \"p90_ns\": 12320768, \"p99_ns\": 12320768, "
+        "\"p50_ns\": 4580, \"p90_ns\": 12259561, \"p99_ns\": 12337066, "
         "\"max_ns\": 12345678},\n"
         "{\"name\": \"a \\\"quoted\\\"\\u0009name\", \"calls\": 1, "
         "\"total_ns\": 6000, \"mean_ns\": 6000, \"self_ns\": 6000, "

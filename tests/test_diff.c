@@ -275,7 +275,7 @@ static double quantile_of(const uint64_t *ns, size_t n, double q)
     double value;
     side_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
     add(d, GNOMON__SIDE_A, &l);
-    value = gnomon__diff_quantile(&row_of(d, "", "x")->side[0].all, q);
+    value = gnomon_quantile(&row_of(d, "", "x")->side[0].all, q);
     gnomon__diff_free(d);
     return value;
 }
@@ -300,7 +300,35 @@ TEST(quantiles_move_with_what_they_are_of)
         last = q;
     }
     CHECK(quantile_of((const uint64_t[]){0, 0, 3}, 3, 0.5) == 0.0);
-    CHECK(gnomon__diff_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
+    CHECK(gnomon_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
+}
+
+/* What a report prints and what a gate compares are one number. */
+TEST(report_and_diff_use_one_quantile)
+{
+    static const double q[] = {0.5, 0.9, 0.99};
+    gnomon__diff *d = new_diff();
+    side_life l = side_begin(NULL, 0, NULL);
+    uint64_t ns[500];
+    gnomon__cli_row *rows;
+    size_t count;
+    for (uint64_t i = 0; i < 500; i++)
+        ns[i] = 1000000 + 7919 * i % 400000;
+    side_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
+    gnomon_profile *p = side_end(&l);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__cli_rows(p, 0, GNOMON__ROW_NAME, &rows, &count),
+             GNOMON_OK);
+    CHECK_EQ(count, 1);
+    const uint64_t shown[] = {rows[0].p50_ns, rows[0].p90_ns, rows[0].p99_ns};
+    const gnomon__diff_half *h = &row_of(d, "", "x")->side[0];
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
+        CHECK_EQ(gnomon_quantile_ns(&h->all, q[i]), shown[i]);
+    }
+    gnomon__free(rows);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
 }
 
 /* ---- Memory ------------------------------------------------------------- */

@@ -121,27 +121,6 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
 
 /* ---- One row's sums ----------------------------------------------------- */
 
-double gnomon__diff_quantile(const gnomon_stats *s, double q)
-{
-    double want = q * (double)s->count, below = 0;
-    for (size_t i = 0; i < s->cell_count; i++) {
-        const gnomon_cell *c = &s->cells[i];
-        uint64_t low = gnomon_cell_low(c->cell);
-        uint64_t high = gnomon_cell_low(c->cell + 1) - 1;
-        double here = (double)c->count;
-        if (below + here < want) {
-            below += here;
-            continue;
-        }
-        low = low < s->min_ns ? s->min_ns : low;
-        high = high > s->max_ns ? s->max_ns : high;
-        if (high <= low) /* also where ticks were moved past max */
-            return (double)high;
-        return (double)low + (double)(high - low) * (want - below) / here;
-    }
-    return (double)s->max_ns;
-}
-
 void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from)
 {
     if (to->count == 0 || from->min_ns < to->min_ns)
@@ -220,7 +199,7 @@ int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
     part->self_ns += s->self_ns;
     part->max_ns = s->max_ns > part->max_ns ? s->max_ns : part->max_ns;
     for (int q = 0; q < GNOMON__QUANTILES; q++)
-        part->quantiles[q] += gnomon__diff_quantile(s, gnomon__quantiles[q]);
+        part->quantiles[q] += gnomon_quantile(s, gnomon__quantiles[q]);
     part->runs++;
     if (diff_add_cells(d, half, s))
         return GNOMON_ENOMEM;

@@ -78,9 +78,4 @@ int gnomon__diff_tell_ranks(gnomon__diff *diff, enum gnomon__side side,
 /* When both sides were told: whether all their jobs have the same ranks. */
 int gnomon__diff_same_ranks(const gnomon__diff *diff);
 
-/* The duration below which the fraction `q` lies; 0 of none. Between a cell's
- * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,
- * which jumps from cell to cell, it moves when they do. */
-double gnomon__diff_quantile(const gnomon_stats *stats, double q);
-
 #endif

@@ -115,9 +115,9 @@ static double quantile_variance(const gnomon_stats *s, double q,
                                 double independent)
 {
     double off = sqrt(q * (1 - q) / independent) + 0.5 / independent;
-    double here = gnomon__diff_quantile(s, q);
-    double above = gnomon__diff_quantile(s, fmin(q + off, 1)) - here;
-    double below = here - gnomon__diff_quantile(s, fmax(q - off, 0));
+    double here = gnomon_quantile(s, q);
+    double above = gnomon_quantile(s, fmin(q + off, 1)) - here;
+    double below = here - gnomon_quantile(s, fmax(q - off, 0));
     return square(fmax(above, below));
 }
 
@@ -127,7 +127,7 @@ static double cell_variance(const gnomon_stats *s, double q, double relative)
 {
     double mean = (double)s->total_ns / (double)s->count;
     double sigma = isnan(relative) ? 0 : mean * sqrt(relative);
-    uint32_t cell = gnomon_cell_of((uint64_t)gnomon__diff_quantile(s, q));
+    uint32_t cell = gnomon_cell_of((uint64_t)gnomon_quantile(s, q));
     double low = fmax((double)gnomon_cell_low(cell), (double)s->min_ns);
     double high = fmin((double)gnomon_cell_low(cell + 1), (double)s->max_ns);
     low = fmax(low, mean - sigma * sqrt((1 - q) / q));
@@ -151,8 +151,8 @@ static double value_variance(const gnomon__diff_half *half,
     case GNOMON__SELF: /* whose own spread is not recorded: no more than this */
         return e->relative * square(mean * n) / independent;
     case GNOMON__MAX: /* as far as from those that could have been absent */
-        return square(e->value - gnomon__diff_quantile(
-                                     s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
+        return square(e->value -
+                      gnomon_quantile(s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
     default:
         return quantile_variance(
             s, gnomon__quantiles[metric - GNOMON__METRIC_P50], independent);
