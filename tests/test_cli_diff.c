@@ -53,19 +53,22 @@ TEST(tables)
     child_result r = shell("$G diff a.gnomon b.gnomon");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.err, "");
-    CHECK_STR(r.out, "A: 1 job, 1 run; B: 1 job, 1 run\n\n"
-                     "FIT Changes from A to B\n\n"
-                     "action  calls A  calls B    mean A    mean B   change"
-                     "    99.9 % sure of  confidence  change of total\n"
-                     "step        100      100  1.010 ms  1.212 ms  +20.0 %"
-                     "  +11.4 .. +29.3 %   > 99.99 %        +20.20 ms\n"
-                     "load        100      100  504.9 us  605.9 us  +20.0 %"
-                     "  +11.4 .. +29.3 %   > 99.99 %        +10.10 ms\n\n"
-                     "TEST Changes from A to B\n\n"
-                     "action  calls A  calls B    mean A    mean B   change"
-                     "  99.9 % sure of  confidence  change of total\n"
-                     "step          1        1  500.0 us  600.0 us  +20.0 %"
-                     "               -           -        +100.0 us\n\n");
+    CHECK_STR(r.out,
+              "A: 1 job, 1 run; B: 1 job, 1 run\n"
+              "How far jobs differ is assumed: 1.6 % + 15 ns. Three jobs "
+              "a side measure it.\n\n"
+              "FIT Changes from A to B\n\n"
+              "action  calls A  calls B    mean A    mean B   change"
+              "    99.9 % sure of  confidence  change of total\n"
+              "step        100      100  1.010 ms  1.212 ms  +20.0 %"
+              "  +11.4 .. +29.3 %   > 99.99 %        +20.20 ms\n"
+              "load        100      100  504.9 us  605.9 us  +20.0 %"
+              "  +11.4 .. +29.3 %   > 99.99 %        +10.10 ms\n\n"
+              "TEST Changes from A to B\n\n"
+              "action  calls A  calls B    mean A    mean B   change"
+              "  99.9 % sure of  confidence  change of total\n"
+              "step          1        1  500.0 us  600.0 us  +20.0 %"
+              "               -           -        +100.0 us\n\n");
     r = shell("$G diff a.gnomon b.gnomon --stage fit --metric total "
               "--sort name --limit 1 --confidence 95 --drift 0.1");
     CHECK(strstr(r.out, "TEST") == NULL);
@@ -126,7 +129,46 @@ TEST(gates)
                            "--stage fit");
     CHECK_EQ(r.status, 0);
     CHECK(strstr(r.out, "gate holds: st?p mean +5%: fit: step: mean 1.010 ms "
-                        "-> 1.010 ms, 0.0 %, 0.00 % sure\n") != NULL);
+                        "-> 1.010 ms, 0.0 %, 0.00 % sure if jobs differ") != NULL);
+}
+
+/* One job a side is as sure as what is assumed of jobs; two measure it. */
+TEST(a_gate_says_what_it_assumes)
+{
+    static const char line[] = "How far jobs differ is assumed: ";
+    NEEDS_PROGRAM;
+    save_sides();
+    check("a.gnomon b.gnomon --gate 'step mean +5%'", 4,
+          "> 99.99 % sure if jobs differ by 1.6 % + 15 ns\n");
+    check("a.gnomon b.gnomon --gate 'step mean +5%' --drift 2%+1us", 4,
+          "% sure if jobs differ by 2 % + 1000 ns\n");
+    CHECK_EQ(system("mkdir A && cp a.gnomon A/0.gnomon"), 0);
+    save("A/1.gnomon", "a1", 1010000, 100);
+    child_result r = shell("$G diff A b.gnomon --gate 'step mean +5%%'");
+    CHECK(!strstr(r.out, line) && !strstr(r.err, "if jobs differ"));
+    r = shell("$G diff a.gnomon b.gnomon --drift 0");
+    CHECK(strstr(r.out, "assumed: 0 % + 0 ns.") != NULL);
+    r = shell("$G diff a.gnomon b.gnomon --drift 50ns");
+    CHECK(strstr(r.out, "assumed: 1.6 % + 50 ns.") != NULL);
+    check("a.gnomon b.gnomon --drift 3%+4%", 1, "1.6%+15ns");
+}
+
+/* A job in which code lies elsewhere has other hooks of 100 ns: 25 ns more are no
+ * change for sure, and three times as long is one. */
+TEST(short_hooks_may_drift_by_some_ns)
+{
+    NEEDS_PROGRAM;
+    save("a.gnomon", "a", 100, 1000);
+    save("b.gnomon", "b", 125, 1000);
+    save("c.gnomon", "c", 300, 1000);
+    check("a.gnomon b.gnomon --stage fit --gate '* mean +5%'", 0,
+          "gate is not sure");
+    check("a.gnomon b.gnomon --stage fit --gate '* mean +5%' --drift 1.6%+0ns",
+          4, "gate fails");
+    check("a.gnomon c.gnomon --stage fit --gate 'step mean +5%'", 4,
+          "gate fails");
+    check("a.gnomon c.gnomon --stage fit --gate 'step total +5%'", 4,
+          "gate fails");
 }
 
 /* Each test that a gate makes is one more that may fail by chance. */

@@ -11,7 +11,7 @@
 #include "platform/memory.h"
 #include "sides.h"
 
-static const gnomon__assumptions usual = {.drift = GNOMON__DRIFT};
+static const gnomon__assumptions usual = {GNOMON__DRIFT, GNOMON__DRIFT_NS};
 
 static int near(double a, double b, double share)
 {
@@ -172,7 +172,7 @@ TEST(one_execution_borrows_the_other_sides_spread)
 
 TEST(what_took_no_time_has_no_share)
 {
-    static const uint64_t none[] = {0, 0, 0}, some[] = {5, 6, 7};
+    static const uint64_t none[] = {0, 0, 0}, some[] = {500, 600, 700};
     gnomon__diff *d = pair_of(none, 3, none, 3);
     gnomon__change c = change_of(d, GNOMON__MEAN);
     CHECK(c.relative == 0.0 && c.confidence == 0.0);

@@ -75,6 +75,14 @@ const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
     return text;
 }
 
+const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
+                                  const gnomon__assumptions *assumed)
+{
+    snprintf(text, GNOMON__CHANGES_TEXT, "%.4g %% + %.6g ns",
+             100 * assumed->drift, assumed->drift_ns);
+    return text;
+}
+
 const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
                                     double high)
 {

@@ -3,7 +3,7 @@
 #ifndef GNOMON_DIFF_CHANGES_H
 #define GNOMON_DIFF_CHANGES_H
 
-#include "gnomon/profile.h"
+#include "diff/estimate.h"
 
 /* A row. NAN: not there, or nothing can be said. */
 typedef struct gnomon__changes_line {
@@ -44,8 +44,8 @@ int gnomon__changes_print(const gnomon__changes *changes,
                           const gnomon_writer *out);
 
 /* Texts of numbers: "1.204 ms", with `sign` its "+", too; "12" or "12.5" of
- * calls; "+10.5 %"; "99.93 %", rounded down; "+7.2 .. +13.9 %". "-" where nothing
- * can be said. Each returns text. */
+ * calls; "+10.5 %"; "99.93 %", rounded down; "1.6 % + 15 ns"; "+7.2 .. +13.9 %".
+ * "-" where nothing can be said. Each returns text. */
 #define GNOMON__CHANGES_TEXT 48
 const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
                                   int is_count, int sign);
@@ -53,6 +53,8 @@ const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
                                     double share);
 const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
                                  double confidence);
+const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
+                                  const gnomon__assumptions *assumed);
 const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
                                     double high);
 

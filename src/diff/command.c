@@ -9,6 +9,8 @@
 
 #include "diff/changes.h"
 #include "command/command.h"
+#include "gnomon/profiler.h"
+#include "spec/options.h"
 #include "diff/side.h"
 #include "diff/gate.h"
 #include "command/output.h"
@@ -50,8 +52,9 @@ static const gnomon__cli_option diff_options[] = {
                          .value = "PERCENT",
                          .help = "how sure intervals and gates are: 99.9"},
     [DIFF_DRIFT] = {.name = "drift",
-                    .value = "PERCENT",
-                    .help = "how far one job may be off as a whole: 1.6"},
+                    .value = "DRIFT",
+                    .help = "how far one job may be off as a whole: "
+                            "1.6%+15ns"},
     [DIFF_VIEW] = {.name = "view",
                    .value = "WORDS",
                    .help = "what was recorded under that filter, schedule or "
@@ -67,9 +70,11 @@ const gnomon__command gnomon__command_diff = {
     .more =
         "A and B are each a file, a folder or a quoted pattern: all jobs and "
         "ranks of\n"
-        "one side. With several jobs a side the spread between them is "
-        "measured; of one\n"
-        "job it is assumed, so changes of less than some 7 % are left open.\n"
+        "one side. With several jobs a side, as gnomon run --repeat makes "
+        "them, the spread\n"
+        "between them is measured; of one job it is assumed, so changes of "
+        "less than some\n"
+        "7 % are left open.\n"
         "\n"
         "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
         "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
@@ -116,6 +121,36 @@ static int diff_percent(const char *option, const char *text, double end,
     return 0;
 }
 
+static int is_zero(const char *text)
+{
+    return text[strspn(text, "0.")] == 0 && *text;
+}
+
+/* "3", "3%", "50ns" or "3%+50ns"; "0" is neither of both. */
+static int diff_drift(gnomon__assumptions *assumed, const char *text)
+{
+    const char *plus = strchr(text, '+'), *last = plus ? plus + 1 : text;
+    char first[32], why[128];
+    int64_t ns;
+    if (is_zero(text)) {
+        *assumed = (gnomon__assumptions){.drift = 0};
+        return 1;
+    }
+    if (!gnomon__option_parse(GNOMON_OPTION_DURATION, last, &ns, why,
+                              sizeof why) &&
+        last[strspn(last, "0123456789.")]) {
+        assumed->drift_ns = (double)ns;
+        if (!plus)
+            return 1;
+    } else if (plus) {
+        gnomon__log("--drift %s: say PERCENT, NS, or both: 1.6%%+15ns", text);
+        return 0;
+    }
+    snprintf(first, sizeof first, "%.*s",
+             plus ? (int)(plus - text) : (int)sizeof first, text);
+    return diff_percent("drift", first, 100, &assumed->drift);
+}
+
 static int diff_limit(diff_request *r, const char *text)
 {
     unsigned long long number;
@@ -152,7 +187,7 @@ static int diff_option(diff_request *r, int option)
         gnomon__diff_view(r->diff, optarg);
         return 1;
     default:
-        return diff_percent("drift", optarg, 100, &r->assumed.drift);
+        return diff_drift(&r->assumed, optarg);
     }
 }
 
@@ -267,6 +302,7 @@ static int diff_print(const diff_request *r)
     size_t count, found;
     diff_stage *stages;
     gnomon__changes_line *lines;
+    char drift[GNOMON__CHANGES_TEXT];
     int code = GNOMON_OK;
     gnomon__diff_rows(r->diff, &count);
     stages = gnomon__alloc((count + 1) * sizeof *stages);
@@ -275,7 +311,14 @@ static int diff_print(const diff_request *r)
         diff_print_side(r, GNOMON__SIDE_A);
         r->out.write(&r->out, "; ", 2);
         diff_print_side(r, GNOMON__SIDE_B);
-        r->out.write(&r->out, "\n\n", 2);
+        r->out.write(&r->out, "\n", 1);
+        if (gnomon__diff_is_assumed(r->diff))
+            r->out.print(
+                &r->out,
+                "How far jobs differ is assumed: %s. Three jobs a side "
+                "measure it.\n",
+                gnomon__changes_drift(drift, &r->assumed));
+        r->out.write(&r->out, "\n", 1);
         found = diff_stages(r, stages);
         for (size_t i = 0; i < found && code == GNOMON_OK; i++)
             code = diff_print_stage(r, &stages[i], lines);
@@ -348,7 +391,7 @@ static int diff_run(int argc, char **argv)
 {
     diff_request r = {.metric = GNOMON__MEAN,
                       .confidence = 0.999,
-                      .assumed = {.drift = GNOMON__DRIFT},
+                      .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
                       .out = gnomon__cli_writer(stdout)};
     int status;
     r.gates = gnomon__alloc((size_t)argc * sizeof *r.gates);

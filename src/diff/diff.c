@@ -221,6 +221,11 @@ size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
     return d->lives[side].jobs;
 }
 
+int gnomon__diff_is_assumed(const gnomon__diff *d)
+{
+    return d->lives[0].jobs < 2 && d->lives[1].jobs < 2;
+}
+
 size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
 {
     return d->lives[side].rank_count;

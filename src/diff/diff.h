@@ -70,6 +70,9 @@ size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_other_views(const gnomon__diff *diff,
                                 enum gnomon__side side);
 
+/* Whether each side is one job, so that how far jobs differ is not known. */
+int gnomon__diff_is_assumed(const gnomon__diff *diff);
+
 /* When a side is whole: lines on standard error, which begin with `word`, for ranks
  * that are missing or were restarted. Whether some are missing. */
 int gnomon__diff_tell_ranks(gnomon__diff *diff, enum gnomon__side side,

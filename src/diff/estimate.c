@@ -184,7 +184,11 @@ static void assume(gnomon__estimate *e, const gnomon__diff_half *half, double n,
                    const gnomon__assumptions *assumed)
 {
     double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
-    double drift = square(assumed->drift * e->value);
+    double each = metric == GNOMON__CALLS    ? 0
+                  : grows_with_calls(metric) ? n
+                                             : 1;
+    double drift =
+        square(assumed->drift * e->value) + square(assumed->drift_ns * each);
     double alone = value_variance(half, e, n, n, metric);
     double together =
         value_variance(half, e, n, 1 / (1 / n + likeness), metric);

@@ -23,10 +23,12 @@ extern const char *const gnomon__metric_words[];
 
 /* What is assumed, as no file of one job can tell. */
 typedef struct gnomon__assumptions {
-    double drift; /* of a job as a whole, a share of its value: 1 sigma */
+    double drift;    /* of a job as a whole, a share of its value: 1 sigma */
+    double drift_ns; /* and of each of its executions, likewise */
 } gnomon__assumptions;
 
 #define GNOMON__DRIFT 0.016
+#define GNOMON__DRIFT_NS 15.0 /* where code lies, and what reads the clock */
 
 /* Variances are of one part's value; a side's is their share by `parts`. */
 typedef struct gnomon__estimate {

@@ -176,14 +176,17 @@ static int gate_has_both(const gnomon__diff_row *row)
     return row->side[0].all.count && row->side[1].all.count;
 }
 
-/* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure" */
+/* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure", and of
+ * one job a side "if jobs differ by 1.6 % + 15 ns". */
 static void gate_say(const gate_round *r, const gnomon__diff_row *row,
                      const gnomon__change *c, char *text, size_t size)
 {
     char from[GNOMON__CHANGES_TEXT], to[GNOMON__CHANGES_TEXT];
     char change[GNOMON__CHANGES_TEXT], sure[GNOMON__CHANGES_TEXT];
+    char drift[GNOMON__CHANGES_TEXT];
+    int is_assumed = gnomon__diff_is_assumed(r->diff) && !isnan(c->confidence);
     int is_count = r->gate->metric == GNOMON__CALLS;
-    snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s", row->stage,
+    snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s%s%s", row->stage,
              *row->stage ? ": " : "", row->name,
              gnomon__metric_words[r->gate->metric],
              gnomon__changes_value(from, c->a, is_count, 0),
@@ -191,7 +194,9 @@ static void gate_say(const gate_round *r, const gnomon__diff_row *row,
              gnomon__changes_percent(change, c->relative),
              isnan(c->confidence) ? "but one execution a side says nothing"
                                   : gnomon__changes_sure(sure, c->confidence),
-             isnan(c->confidence) ? "" : " sure");
+             isnan(c->confidence) ? "" : " sure",
+             is_assumed ? " if jobs differ by " : "",
+             is_assumed ? gnomon__changes_drift(drift, r->assumed) : "");
 }
 
 static void gate_log(const gate_round *r, enum gnomon__verdict verdict,
