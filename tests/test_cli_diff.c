@@ -128,8 +128,9 @@ TEST(gates)
     child_result r = shell("$G diff a.gnomon a.gnomon --gate 'st?p mean +5%%' "
                            "--stage fit");
     CHECK_EQ(r.status, 0);
-    CHECK(strstr(r.out, "gate holds: st?p mean +5%: fit: step: mean 1.010 ms "
-                        "-> 1.010 ms, 0.0 %, 0.00 % sure if jobs differ") != NULL);
+    CHECK(strstr(r.out,
+                 "gate holds: st?p mean +5%: fit: step: mean 1.010 ms "
+                 "-> 1.010 ms, 0.0 %, 0.00 % sure if jobs differ") != NULL);
 }
 
 /* One job a side is as sure as what is assumed of jobs; two measure it. */
@@ -246,6 +247,82 @@ TEST(what_is_on_one_side)
     CHECK(strstr(r.err, "nothing ended on both sides") != NULL);
     CHECK_EQ(system("mkdir C && cp b.gnomon c.gnomon C"), 0);
     check("a.gnomon C --gate 'new mean +5%'", 3, "on one side only");
+}
+
+/* ---- Devices, steps, counters ----------------------------------------------- */
+
+/* A life whose kernels and steps take so many ns, and whose loss is so much. */
+static void save_device(const char *path, uint64_t ns, double loss)
+{
+    side_life l = side_begin(NULL, 0, path);
+    const gnomon_cell cells[] = {{gnomon_cell_of(ns - ns / 100), 0, 50},
+                                 {gnomon_cell_of(ns + ns / 100), 0, 50}};
+    gnomon_stats s = {
+        sizeof s,      0,     100,
+        100 * ns,      0,     ns - ns / 100,
+        ns + ns / 100, cells, cells[0].cell == cells[1].cell ? 1 : 2};
+    gnomon_cell one = {cells[0].cell, 0, 100};
+    if (s.cell_count == 1)
+        s.cells = &one;
+    uint32_t stage = gnomon_add_stage(
+        l.builder, &(gnomon_stage_info){
+                       .run = l.run, .ordinal = 1, .name = "fit", .steps = &s});
+    uint32_t kernel = gnomon_add_region(
+        l.builder,
+        &(gnomon_region_info){.kind = GNOMON_KIND_KERNEL, .name = "gemm"});
+    uint32_t counter = gnomon_add_region(
+        l.builder,
+        &(gnomon_region_info){.kind = GNOMON_KIND_COUNTER, .name = "loss"});
+    gnomon_add_node(l.builder, &(gnomon_node_info){.track = l.track,
+                                                   .stage = stage,
+                                                   .region = kernel,
+                                                   .device = &s});
+    gnomon_add_counter(l.builder,
+                       &(gnomon_counter_info){.track = l.track,
+                                              .region = counter,
+                                              .stage = stage,
+                                              .count = 100,
+                                              .last = loss,
+                                              .min = loss,
+                                              .max = loss + 0.1,
+                                              .sum = 100 * loss + 5});
+    l.stage = stage;
+    SIDE_ROW(&l, "step", 1000000, 1000000);
+    gnomon_profile *p = side_end(&l);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+TEST(device_times_steps_and_counters_can_be_gated)
+{
+    NEEDS_PROGRAM;
+    save_device("a.gnomon", 1000000, 2.0);
+    save_device("b.gnomon", 1300000, 2.5);
+    check(
+        "a.gnomon b.gnomon --gate 'gemm device-mean +5%'", 4,
+        "gate fails: gemm device-mean +5%: fit: gemm: device-mean 1.000 ms -> "
+        "1.300 ms, +30.0 %, > 99.99 % sure");
+    check("a.gnomon b.gnomon --gate 'fit step-p50 +5%'", 4,
+          "gate fails: fit step-p50 +5%: fit: fit: step-p50");
+    check("a.gnomon b.gnomon --gate 'fit step-count +5%'", 0, "");
+    check("a.gnomon b.gnomon --gate 'loss counter-last +5%'", 4,
+          "counter-last 2 -> 2.5, +25.0 %, ");
+    check("a.gnomon b.gnomon --gate 'loss counter-last +5% +1'", 0, "");
+    check("b.gnomon a.gnomon --gate 'loss counter-mean -5%'", 4,
+          "counter-mean 2.55 -> 2.05, -19.6 %");
+    check("a.gnomon b.gnomon --gate '* mean +5%'", 0, ""); /* of the host */
+    check("a.gnomon b.gnomon --gate 'gem device-mean +5%'", 1,
+          "did you mean 'gemm'?");
+    check("a.gnomon b.gnomon --gate 'gemm mean +5%'", 1, "watches nothing");
+    child_result r = shell("$G diff a.gnomon b.gnomon");
+    CHECK(strstr(r.out, "FIT Changes from A to B\n") != NULL);
+    CHECK(strstr(r.out, "FIT Changes on devices from A to B\n") != NULL);
+    CHECK(strstr(r.out, "FIT Changes of steps from A to B\n") != NULL);
+    CHECK(strstr(r.out, "FIT Changes of counters from A to B\n") != NULL);
+    r = shell("$G diff a.gnomon b.gnomon --metric counter-sum");
+    CHECK_EQ(times_in(r.out, " from A to B\n"), 1);
+    CHECK(
+        strstr(r.out, "loss           100        100    205    255  +24.4 %"));
 }
 
 /* ---- Ranks ---------------------------------------------------------------- */

@@ -25,13 +25,14 @@ static void add(gnomon__diff *d, enum gnomon__side side, side_life *l)
     gnomon_profile_free(p);
 }
 
-static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
-                                      const char *name)
+static const gnomon__diff_row *row_of_kind(const gnomon__diff *d,
+                                           enum gnomon__diff_kind kind,
+                                           const char *stage, const char *name)
 {
     size_t count;
     const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i]->stage, stage) == 0 &&
+        if (rows[i]->kind == kind && strcmp(rows[i]->stage, stage) == 0 &&
             strcmp(rows[i]->name, name) == 0)
             return rows[i];
     fprintf(stderr, "    no row %s of stage %s\n", name, stage);
@@ -39,11 +40,19 @@ static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
     return NULL;
 }
 
+static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
+                                      const char *name)
+{
+    return row_of_kind(d, GNOMON__DIFF_HOST, stage, name);
+}
+
 static size_t row_count(const gnomon__diff *d)
 {
-    size_t count;
-    gnomon__diff_rows(d, &count);
-    return count;
+    size_t count, host = 0;
+    const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
+    for (size_t i = 0; i < count; i++)
+        host += rows[i]->kind == GNOMON__DIFF_HOST;
+    return host;
 }
 
 static void check_half(const gnomon__diff_half *h, uint64_t calls,
@@ -120,6 +129,33 @@ TEST(sums_are_those_of_report)
     CHECK(seen > 0);
     CHECK_EQ(row_count(d), seen);
     gnomon__free(rows);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
+}
+
+/* Times on devices of kernels too, steps by their stage, counters of all tracks. */
+TEST(devices_steps_and_counters_have_rows)
+{
+    gnomon__diff *d = new_diff();
+    gnomon_profile *p = whole_of("01");
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    const gnomon__diff_half *h =
+        &row_of_kind(d, GNOMON__DIFF_DEVICE, "fit", "forward")->side[0];
+    check_half(h, 14, 560, 40, 40);
+    h = &row_of_kind(d, GNOMON__DIFF_DEVICE, "", "HtoD")->side[0];
+    check_half(h, 14, 560, 40, 40);
+    h = &row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0];
+    CHECK_EQ(h->all.count, 6);
+    CHECK_EQ(h->parts[0].calls, 6);
+    h = &row_of_kind(d, GNOMON__DIFF_COUNTER, "fit", "loss")->side[0];
+    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(h->parts[0].runs, 2);
+    CHECK(h->samples.high == 1.7976931348623157e308);
+    CHECK(h->samples.low < 0);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK); /* again */
+    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(
+        row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0].all.count, 6);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }

@@ -31,6 +31,11 @@ TEST(words_of_a_gate)
         {"[M]M.* calls -1% -3", "[M]M.*", GNOMON__CALLS, -0.01, 3},
         {"mean mean +5%", "mean", GNOMON__MEAN, 0.05, -1},
         {"+x P50 +200% +0", "+x", GNOMON__METRIC_P50, 2, 0},
+        {"gemm* device-p99 +5% +1us", "gemm*", GNOMON__METRIC_P99, 0.05, 1e3},
+        {"fit step-mean +5%", "fit", GNOMON__MEAN, 0.05, -1},
+        {"fit step-count -1% -2", "fit", GNOMON__CALLS, -0.01, 2},
+        {"loss counter-last +5% +0.25", "loss", GNOMON__SAMPLES_LAST, 0.05,
+         0.25},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const word_case *c = &cases[i];
@@ -39,7 +44,7 @@ TEST(words_of_a_gate)
         CHECK_STR(g.name, c->name);
         CHECK_EQ(g.metric, c->metric);
         CHECK(fabs(g.relative - c->relative) < 1e-12);
-        CHECK_EQ(g.falls, strchr(c->text, '-') != NULL);
+        CHECK_EQ(g.falls, c->relative < 0);
         if (c->absolute < 0)
             CHECK(isnan(g.absolute));
         else
@@ -71,6 +76,10 @@ TEST(wrong_words_of_a_gate)
         "step mean +5% 10us",
         "step calls +5% +10us",
         "step mean +10us +5%",
+        "step device-self +5%",
+        "loss counter-p50 +5%",
+        "loss counter-mean +5% +1us",
+        "loss counter-mean +5% -1",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         gnomon__gate g;

@@ -79,12 +79,16 @@ const gnomon__command gnomon__command_diff = {
         "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
         "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
         "+1ms\"\n"
-        "METRIC is calls, total, mean, p50, p90, p99, max or self; * and ? in "
-        "NAME are\n"
-        "any text and any letter. It fails where the change is beyond LIMIT, "
-        "beyond\n"
-        "ABSOLUTE (else 20 ns for each execution), and sure; -5% watches for "
-        "less.",
+        "METRIC is calls, total, mean, p50, p90, p99, max or self; of times on "
+        "devices\n"
+        "device-mean, device-p50, ...; of steps step-mean, ..., NAME being "
+        "their stage; of\n"
+        "counters counter-mean, -last, -min, -max or -sum. * and ? in NAME are "
+        "any text and\n"
+        "any letter. It fails where the change is beyond LIMIT, beyond "
+        "ABSOLUTE "
+        "(else 20 ns\n"
+        "for each execution), and sure; -5% watches for less.",
     .options = diff_options,
     .run = diff_run,
     .takes_files = 1,
@@ -94,7 +98,7 @@ typedef struct diff_request {
     gnomon__gate *gates;
     size_t gate_count;
     const char *stage;
-    enum gnomon__metric metric;
+    int metric; /* its word; below 0: none was given */
     enum gnomon__changes_sort sort;
     size_t limit; /* 0: none */
     double confidence;
@@ -169,8 +173,7 @@ static int diff_option(diff_request *r, int option)
         return gnomon__gate_parse(&r->gates[r->gate_count++], optarg) ==
                GNOMON__EXIT_OK;
     case DIFF_METRIC:
-        r->metric =
-            (enum gnomon__metric)gnomon__cli_word(optarg, gnomon__metric_words);
+        r->metric = gnomon__cli_word(optarg, gnomon__metric_words);
         return 1;
     case DIFF_STAGE:
         r->stage = optarg;
@@ -212,11 +215,39 @@ static int diff_words(diff_request *r, int argc, char **argv)
 
 /* ---- Tables ------------------------------------------------------------- */
 
+/* What a table of the kind compares: a metric of a kind is of its table alone, and one
+ * of the host of all that have it. */
+static enum gnomon__metric diff_metric(const diff_request *r,
+                                       enum gnomon__diff_kind kind)
+{
+    const gnomon__metric_of *asked =
+        &gnomon__metrics[r->metric < 0 ? GNOMON__MEAN : r->metric];
+    if (kind == asked->kind)
+        return asked->metric;
+    if (kind == GNOMON__DIFF_COUNTER)
+        return GNOMON__SAMPLES_MEAN;
+    return asked->metric == GNOMON__SELF ? GNOMON__MEAN : asked->metric;
+}
+
+static int diff_is_shown(const diff_request *r, enum gnomon__diff_kind kind)
+{
+    return r->metric < GNOMON__METRICS ||
+           gnomon__metrics[r->metric].kind == kind;
+}
+
+static const char *metric_word(enum gnomon__metric metric)
+{
+    static const char *const of_samples[] = {"mean", "last", "min", "max",
+                                             "sum"};
+    return metric < GNOMON__METRICS ? gnomon__metric_words[metric]
+                                    : of_samples[metric - GNOMON__METRICS];
+}
+
 static gnomon__changes_line diff_line(const diff_request *r,
                                       const gnomon__diff_row *row)
 {
-    gnomon__change c =
-        gnomon__compare(r->diff, row, r->metric, r->confidence, &r->assumed);
+    gnomon__change c = gnomon__compare(r->diff, row, diff_metric(r, row->kind),
+                                       r->confidence, &r->assumed);
     gnomon__changes_line line = {.name = row->name,
                                  .values = {c.a, c.b},
                                  .relative = c.relative,
@@ -227,17 +258,18 @@ static gnomon__changes_line diff_line(const diff_request *r,
         enum gnomon__side which = (enum gnomon__side)side;
         line.calls[side] =
             gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS);
-        line.total_ns[side] =
-            gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
+        if (row->kind != GNOMON__DIFF_COUNTER)
+            line.total_ns[side] =
+                gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
     }
     return line;
 }
 
-/* The rows of one stage, which follow one another. */
+/* The rows of one stage and kind, which follow one another. */
 typedef struct diff_stage {
     const gnomon__diff_row *const *rows;
     size_t count;
-    uint32_t ordinal;
+    uint32_t ordinal; /* of the stage */
 } diff_stage;
 
 static int diff_by_ordinal(const void *left, const void *right)
@@ -245,7 +277,23 @@ static int diff_by_ordinal(const void *left, const void *right)
     const diff_stage *a = left, *b = right;
     if (a->ordinal != b->ordinal)
         return a->ordinal < b->ordinal ? -1 : 1;
-    return strcmp(a->rows[0]->stage, b->rows[0]->stage);
+    int order = strcmp(a->rows[0]->stage, b->rows[0]->stage);
+    return order ? order : (int)a->rows[0]->kind - (int)b->rows[0]->kind;
+}
+
+/* Tables of one stage stand together: at the first of its rows. */
+static void diff_join_ordinals(diff_stage *stages, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        uint32_t least = UINT32_MAX;
+        for (end = i; end < count && strcmp(stages[end].rows[0]->stage,
+                                            stages[i].rows[0]->stage) == 0;
+             end++)
+            if (stages[end].ordinal < least)
+                least = stages[end].ordinal;
+        for (size_t k = i; k < end; k++)
+            stages[k].ordinal = least;
+    }
 }
 
 /* In the order of the run; at most as many as there are rows. */
@@ -258,7 +306,10 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
         diff_stage *last = found ? &stages[found - 1] : NULL;
         if (r->stage && strcmp(rows[i]->stage, r->stage) != 0)
             continue;
-        if (!last || strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
+        if (!diff_is_shown(r, rows[i]->kind))
+            continue;
+        if (!last || last->rows[0]->kind != rows[i]->kind ||
+            strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
             last = &stages[found++];
             *last = (diff_stage){&rows[i], 0, rows[i]->ordinal};
         }
@@ -266,6 +317,7 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
         if (rows[i]->ordinal < last->ordinal)
             last->ordinal = rows[i]->ordinal;
     }
+    diff_join_ordinals(stages, found);
     if (found > 1)
         qsort(stages, found, sizeof *stages, diff_by_ordinal);
     return found;
@@ -274,9 +326,12 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
 static int diff_print_stage(const diff_request *r, const diff_stage *stage,
                             gnomon__changes_line *lines)
 {
+    enum gnomon__diff_kind kind = stage->rows[0]->kind;
+    enum gnomon__metric metric = diff_metric(r, kind);
     gnomon__changes changes = {.stage = stage->rows[0]->stage,
-                               .metric = gnomon__metric_words[r->metric],
-                               .is_count = r->metric == GNOMON__CALLS,
+                               .kind = kind,
+                               .metric = metric_word(metric),
+                               .unit = gnomon__changes_unit_of(kind, metric),
                                .lines = lines,
                                .count = stage->count,
                                .limit = r->limit,
@@ -389,7 +444,7 @@ static int diff_compare(diff_request *r, char *const *sides)
 
 static int diff_run(int argc, char **argv)
 {
-    diff_request r = {.metric = GNOMON__MEAN,
+    diff_request r = {.metric = -1,
                       .confidence = 0.999,
                       .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
                       .out = gnomon__cli_writer(stdout)};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two sides' rows, matched: by the stage's and the region's name, as simple's
- * rows are, summed over regions, paths and tracks. Each side is any number of
+ * rows are, summed over regions, paths and tracks. Beside times on the host there are
+ * rows of those on devices, of steps, one for each stage, and of counters. Each side is any number of
  * profiles, added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
@@ -16,6 +17,20 @@ extern const double gnomon__quantiles[GNOMON__QUANTILES];
  * modulo that. */
 #define GNOMON__DIFF_PARTS 32
 
+enum gnomon__diff_kind {
+    GNOMON__DIFF_HOST,
+    GNOMON__DIFF_DEVICE,
+    GNOMON__DIFF_STEPS, /* named as their stage */
+    GNOMON__DIFF_COUNTER,
+    GNOMON__DIFF_KINDS
+};
+
+/* What the samples of a counter came to. */
+typedef struct gnomon__diff_samples {
+    double sum, low, high;
+    double last; /* summed over its runs */
+} gnomon__diff_samples;
+
 typedef struct gnomon__diff_part {
     uint64_t calls;
     uint64_t total_ns;
@@ -23,6 +38,7 @@ typedef struct gnomon__diff_part {
     uint64_t max_ns;
     double quantiles[GNOMON__QUANTILES]; /* each summed over its runs */
     uint64_t runs;                       /* in which the row is */
+    gnomon__diff_samples samples;        /* of counters, whose calls they are */
 } gnomon__diff_part;
 
 /* One side of a row. count 0: it is not on this side. */
@@ -31,11 +47,13 @@ typedef struct gnomon__diff_half {
     gnomon__diff_part *parts;
     size_t part_count, part_room; /* parts past its count are zero */
     gnomon_cell *cells;
+    gnomon__diff_samples samples; /* of all its runs */
 } gnomon__diff_half;
 
 typedef struct gnomon__diff_row {
     char *stage; /* "": of none */
     char *name;
+    enum gnomon__diff_kind kind;
     uint32_t ordinal; /* the first of a stage of this name */
     gnomon__diff_half side[2];
 } gnomon__diff_row;
@@ -57,7 +75,7 @@ void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
 int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
                      const gnomon_profile *profile);
 
-/* Ordered by stage and name. Valid until the next add. */
+/* Ordered by stage, kind and name. Valid until the next add. */
 const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
                                                  size_t *count);
 

@@ -164,8 +164,8 @@ int gnomon__lives_stage(gnomon__lives *l, const gnomon_run_info *run,
 {
     int known;
     size_t size = strlen(name) + 16;
-    uint32_t *number, which = lives_view(l, view);
-    char *text = lives_name('s', run, size, &known);
+    uint32_t *number, which = view ? lives_view(l, view) : 1;
+    char *text = lives_name(view ? 's' : 't', run, size, &known);
     *news = GNOMON__LIVES_NEW;
     if (!text)
         return known || !which ? GNOMON_ENOMEM : GNOMON_OK;

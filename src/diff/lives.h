@@ -42,7 +42,7 @@ enum gnomon__lives_news {
 
 /* What this stage of the life is, in a view: one life may have a file for each
  * stage, another for all, and one for each filter. After the first time it is
- * old. */
+ * old. `view` NULL: what is of no view, as its steps. */
 int gnomon__lives_stage(gnomon__lives *lives, const gnomon_run_info *run,
                         uint32_t ordinal, const char *name, const char *view,
                         enum gnomon__lives_news *news);
