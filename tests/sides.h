@@ -17,20 +17,26 @@ typedef struct side_life {
     uint32_t run, track;
     uint32_t stage; /* what rows are added to; 0: none */
     uint32_t ordinal;
+    uint32_t view; /* of what rows are; 0: none */
 } side_life;
+
+static inline side_life side_begin_as(gnomon_run_info info)
+{
+    side_life l = {.run = 0};
+    CHECK_EQ(gnomon_builder_create(&l.builder), GNOMON_OK);
+    l.run = gnomon_add_run(l.builder, &info);
+    l.track = gnomon_add_track(
+        l.builder,
+        &(gnomon_track_info){.run = l.run, .name = "main", .device = -1});
+    return l;
+}
 
 /* `uuid` NULL: a life of which nothing is known. */
 static inline side_life side_begin(const char *job, int32_t rank,
                                    const char *uuid)
 {
-    side_life l = {.run = 0};
-    CHECK_EQ(gnomon_builder_create(&l.builder), GNOMON_OK);
-    l.run = gnomon_add_run(
-        l.builder, &(gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
-    l.track = gnomon_add_track(
-        l.builder,
-        &(gnomon_track_info){.run = l.run, .name = "main", .device = -1});
-    return l;
+    return side_begin_as(
+        (gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
 }
 
 static inline void side_stage(side_life *l, const char *name)
@@ -68,6 +74,7 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
     gnomon_add_node(l->builder,
                     &(gnomon_node_info){.track = l->track,
                                         .stage = l->stage,
+                                        .view = l->view,
                                         .region = region,
                                         .flags = GNOMON_NODE_PARTIAL,
                                         .host = &s});

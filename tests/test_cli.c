@@ -351,7 +351,7 @@ TEST(damage_is_told)
     gnomon_profile_free(p);
     child_result r = shell("head -c -24 w.gnomon > cut.gnomon; "
                            "$G report cut.gnomon; $G info cut.gnomon");
-    CHECK_EQ(r.status, 0);
+    CHECK_EQ(r.status, 2);
     CHECK(strstr(r.err, "gnomon: cut.gnomon: damaged: the end of the file: 1"));
     CHECK(strstr(r.out, "  lost      damaged: the end of the file: 1\n"));
     r = shell("head -c 32 w.gnomon > a.gnomon; cp a.gnomon b.gnomon; "
@@ -434,6 +434,24 @@ TEST(info_says_what_a_file_holds)
     CHECK_EQ(times_in(r.out, " w.gnomon\n"), 2);
     CHECK_EQ(times_in(r.err, "counted once\n"), 2);
     CHECK(strstr(r.out, "2023-11-14 22:13:20 UTC"));
+}
+
+/* Not 16 bytes of damage, as once. */
+TEST(info_of_sound_json_tells_no_damage)
+{
+    NEEDS_PROGRAM;
+    if (!GNOMON_WITH_JANSSON)
+        SKIP("no jansson: install libjansson-dev");
+    gnomon_profile *p = whole_of("01");
+    program_save(p, GNOMON_FORM_JSON, "w.json");
+    gnomon_profile_free(p);
+    child_result r =
+        shell("$G info w.json; $G info - < w.json; cp w.json v.json; "
+              "$G info w.json v.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(times_in(r.out, "damaged"), 0);
+    CHECK_EQ(times_in(r.err, "damaged"), 0);
+    CHECK_EQ(times_in(r.out, "rank      1\n"), 2);
 }
 
 /* ---- Manners ------------------------------------------------------------------------ */

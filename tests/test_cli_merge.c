@@ -119,6 +119,26 @@ TEST(what_is_odd_about_ranks_is_said)
     CHECK_EQ(times_in(r.out, "ranks"), 0);
 }
 
+/* Nine lives of eight ranks. */
+TEST(a_restarted_rank_is_one_rank)
+{
+    NEEDS_PROGRAM;
+    NEEDS_JANSSON();
+    for (int rank = 0; rank < 8; rank++) {
+        char path[16];
+        snprintf(path, sizeof path, "%d.json", rank);
+        put_rank(path, rank, 8, 10, ", \"job\": \"j\"");
+    }
+    put_rank("5b.json", 5, 8, 30, ", \"job\": \"j\", \"attempt\": \"1\"");
+    child_result r = shell("$G report ?.json 5b.json");
+    CHECK(strstr(r.out, "\n8 ranks, time of each\n") != NULL);
+    CHECK(strstr(r.out, "step        8  10.00 ms  10.00 ms  40.00 ms  "
+                        "rank 5   n2\n") != NULL);
+    put_rank("other.json", 0, 1, 10, "");
+    r = shell("$G report ?.json 5b.json other.json");
+    CHECK(strstr(r.out, "==> 0.json and 7 ranks more <==\n") != NULL);
+}
+
 /* ---- Runs in one file --------------------------------------------------------- */
 
 /* Adds a run of 5 ns in each of two regions; in that stage, where it is named. */

@@ -11,7 +11,7 @@
 #include "platform/memory.h"
 #include "sides.h"
 
-static const gnomon__assumptions usual = {.drift = GNOMON__DRIFT};
+static const gnomon__assumptions usual = {GNOMON__DRIFT, GNOMON__DRIFT_NS};
 
 static int near(double a, double b, double share)
 {
@@ -172,7 +172,7 @@ TEST(one_execution_borrows_the_other_sides_spread)
 
 TEST(what_took_no_time_has_no_share)
 {
-    static const uint64_t none[] = {0, 0, 0}, some[] = {5, 6, 7};
+    static const uint64_t none[] = {0, 0, 0}, some[] = {500, 600, 700};
     gnomon__diff *d = pair_of(none, 3, none, 3);
     gnomon__change c = change_of(d, GNOMON__MEAN);
     CHECK(c.relative == 0.0 && c.confidence == 0.0);
@@ -246,6 +246,75 @@ TEST(a_lone_job_has_the_spread_of_the_others)
     gnomon__diff_free(d);
     d = pair_of(even(100, 1e6, 0.01), 100, even(100, 1.2e6, 0.01), 100);
     CHECK(change_of(d, GNOMON__MEAN).confidence > 0.999);
+    gnomon__diff_free(d);
+}
+
+/* ---- Counters ------------------------------------------------------------ */
+
+/* A job's counter: half of its samples are `low`, the others `high`. */
+static void add_counter(gnomon__diff *d, enum gnomon__side side, uint64_t count,
+                        double low, double high)
+{
+    side_life l = side_begin(NULL, 0, NULL);
+    uint32_t region = gnomon_add_region(
+        l.builder,
+        &(gnomon_region_info){.kind = GNOMON_KIND_COUNTER, .name = "loss"});
+    gnomon_add_counter(l.builder, &(gnomon_counter_info){
+                                      .track = l.track,
+                                      .region = region,
+                                      .count = count,
+                                      .last = high,
+                                      .min = low,
+                                      .max = high,
+                                      .sum = (double)count * (low + high) / 2});
+    gnomon_profile *p = side_end(&l);
+    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
+    gnomon_profile_free(p);
+}
+
+static gnomon__change counter_change(double low, double high, double more,
+                                     enum gnomon__metric metric)
+{
+    gnomon__diff *d = NULL;
+    gnomon__diff_create(&d);
+    add_counter(d, GNOMON__SIDE_A, 100, low, high);
+    add_counter(d, GNOMON__SIDE_B, 100, low + more, high + more);
+    gnomon__change c = change_of(d, metric);
+    gnomon__diff_free(d);
+    return c;
+}
+
+TEST(counters_are_compared_whatever_their_sign)
+{
+    gnomon__change c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_MEAN);
+    CHECK(near(c.a, 2.1, 1e-9) && near(c.b, 2.6, 1e-9));
+    CHECK(near(c.relative, 0.5 / 2.1, 1e-9));
+    CHECK(c.confidence > 0.999 && c.low > 0 && c.high > c.relative);
+    c = counter_change(-2.2, -2.0, 0.5,
+                       GNOMON__SAMPLES_MEAN); /* more is more */
+    CHECK(near(c.relative, 0.5 / 2.1, 1e-9));
+    CHECK(c.confidence > 0.999 && c.low > 0 && c.high > c.relative);
+    c = counter_change(0, 100, 5, GNOMON__SAMPLES_MEAN); /* far apart */
+    CHECK(c.confidence < 0.5 && c.low < 0);
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_LAST);
+    CHECK(near(c.a, 2.2, 1e-9) && near(c.b, 2.7, 1e-9));
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_MIN);
+    CHECK(near(c.a, 2.0, 1e-9));
+    c = counter_change(2.0, 2.2, 0.5, GNOMON__SAMPLES_SUM);
+    CHECK(near(c.a, 210, 1e-9) && near(c.b, 260, 1e-9));
+    c = counter_change(8, 8, 0, GNOMON__SAMPLES_MAX);
+    CHECK(c.confidence == 0.0 && c.relative == 0.0);
+    c = counter_change(0, 0, 1, GNOMON__SAMPLES_MAX);
+    CHECK(isinf(c.relative) && c.relative > 0);
+}
+
+TEST(one_sample_says_nothing)
+{
+    gnomon__diff *d = NULL;
+    gnomon__diff_create(&d);
+    add_counter(d, GNOMON__SIDE_A, 1, 2, 2);
+    add_counter(d, GNOMON__SIDE_B, 1, 9, 9);
+    CHECK(isnan(change_of(d, GNOMON__SAMPLES_MEAN).confidence));
     gnomon__diff_free(d);
 }
 
@@ -331,7 +400,7 @@ TEST(the_table)
     c.limit = 1;
     c.sort = GNOMON__CHANGES_CONFIDENCE;
     c.stage = "";
-    c.is_count = 1;
+    c.unit = GNOMON__CHANGES_COUNT;
     c.metric = "calls";
     text = table_of(&c);
     CHECK(strncmp(text, "Changes from A to B\n\naction     calls A  calls B  ",

@@ -25,13 +25,14 @@ static void add(gnomon__diff *d, enum gnomon__side side, side_life *l)
     gnomon_profile_free(p);
 }
 
-static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
-                                      const char *name)
+static const gnomon__diff_row *row_of_kind(const gnomon__diff *d,
+                                           enum gnomon__diff_kind kind,
+                                           const char *stage, const char *name)
 {
     size_t count;
     const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i]->stage, stage) == 0 &&
+        if (rows[i]->kind == kind && strcmp(rows[i]->stage, stage) == 0 &&
             strcmp(rows[i]->name, name) == 0)
             return rows[i];
     fprintf(stderr, "    no row %s of stage %s\n", name, stage);
@@ -39,11 +40,19 @@ static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
     return NULL;
 }
 
+static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
+                                      const char *name)
+{
+    return row_of_kind(d, GNOMON__DIFF_HOST, stage, name);
+}
+
 static size_t row_count(const gnomon__diff *d)
 {
-    size_t count;
-    gnomon__diff_rows(d, &count);
-    return count;
+    size_t count, host = 0;
+    const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
+    for (size_t i = 0; i < count; i++)
+        host += rows[i]->kind == GNOMON__DIFF_HOST;
+    return host;
 }
 
 static void check_half(const gnomon__diff_half *h, uint64_t calls,
@@ -124,6 +133,33 @@ TEST(sums_are_those_of_report)
     gnomon__diff_free(d);
 }
 
+/* Times on devices of kernels too, steps by their stage, counters of all tracks. */
+TEST(devices_steps_and_counters_have_rows)
+{
+    gnomon__diff *d = new_diff();
+    gnomon_profile *p = whole_of("01");
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    const gnomon__diff_half *h =
+        &row_of_kind(d, GNOMON__DIFF_DEVICE, "fit", "forward")->side[0];
+    check_half(h, 14, 560, 40, 40);
+    h = &row_of_kind(d, GNOMON__DIFF_DEVICE, "", "HtoD")->side[0];
+    check_half(h, 14, 560, 40, 40);
+    h = &row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0];
+    CHECK_EQ(h->all.count, 6);
+    CHECK_EQ(h->parts[0].calls, 6);
+    h = &row_of_kind(d, GNOMON__DIFF_COUNTER, "fit", "loss")->side[0];
+    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(h->parts[0].runs, 2);
+    CHECK(h->samples.high == 1.7976931348623157e308);
+    CHECK(h->samples.low < 0);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK); /* again */
+    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(
+        row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0].all.count, 6);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
+}
+
 /* ---- Jobs --------------------------------------------------------------- */
 
 static void add_life(gnomon__diff *d, const char *job, int32_t rank,
@@ -160,6 +196,54 @@ TEST(ranks_are_one_job_and_lives_of_a_rank_are_not)
     CHECK_EQ(h->parts[1].runs, 2);
     CHECK_EQ(h->parts[1].max_ns, 400);
     check_half(h, 7, 125730, 10, 60000);
+    gnomon__diff_free(d);
+}
+
+static void add_attempt(gnomon__diff *d, enum gnomon__side side, int32_t rank,
+                        const char *attempt, const char *uuid, uint64_t ns)
+{
+    side_life l = side_begin_as((gnomon_run_info){.job = "j",
+                                                  .rank = rank,
+                                                  .world_size = 4,
+                                                  .attempt = attempt,
+                                                  .uuid = uuid});
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, "step", ns);
+    add(d, side, &l);
+}
+
+/* Calls and totals are those of all attempts together. */
+TEST(attempts_of_a_rank_are_one_job)
+{
+    gnomon__diff *d = new_diff();
+    add_attempt(d, GNOMON__SIDE_A, 1, NULL, "a1", 10);
+    add_attempt(d, GNOMON__SIDE_A, 0, NULL, "a0", 20);
+    add_attempt(d, GNOMON__SIDE_A, 1, "1", "b1", 300);
+    add_attempt(d, GNOMON__SIDE_A, 1, "2", "c1", 4000);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 2);
+    const gnomon__diff_half *h = &row_of(d, "fit", "step")->side[0];
+    CHECK_EQ(h->part_count, 1);
+    check_half(h, 4, 4330, 10, 4000);
+    /* The same attempt once more is of another job. */
+    add_attempt(d, GNOMON__SIDE_A, 1, "2", "d1", 5);
+    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
+    gnomon__diff_free(d);
+}
+
+TEST(jobs_are_compared_by_their_ranks)
+{
+    gnomon__diff *d = new_diff();
+    for (int32_t rank = 0; rank < 4; rank++) {
+        add_attempt(d, GNOMON__SIDE_A, 3 - rank, NULL, NULL, 10);
+        add_attempt(d, GNOMON__SIDE_B, rank, rank ? NULL : "1", NULL, 10);
+    }
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_A, "A"), 0);
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 0);
+    CHECK_EQ(gnomon__diff_same_ranks(d), 1);
+    add_attempt(d, GNOMON__SIDE_B, 2, NULL, NULL, 10); /* a second job */
+    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 1);
+    CHECK_EQ(gnomon__diff_same_ranks(d), 0);
     gnomon__diff_free(d);
 }
 
@@ -227,7 +311,7 @@ static double quantile_of(const uint64_t *ns, size_t n, double q)
     double value;
     side_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
     add(d, GNOMON__SIDE_A, &l);
-    value = gnomon__diff_quantile(&row_of(d, "", "x")->side[0].all, q);
+    value = gnomon_quantile(&row_of(d, "", "x")->side[0].all, q);
     gnomon__diff_free(d);
     return value;
 }
@@ -252,7 +336,35 @@ TEST(quantiles_move_with_what_they_are_of)
         last = q;
     }
     CHECK(quantile_of((const uint64_t[]){0, 0, 3}, 3, 0.5) == 0.0);
-    CHECK(gnomon__diff_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
+    CHECK(gnomon_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
+}
+
+/* What a report prints and what a gate compares are one number. */
+TEST(report_and_diff_use_one_quantile)
+{
+    static const double q[] = {0.5, 0.9, 0.99};
+    gnomon__diff *d = new_diff();
+    side_life l = side_begin(NULL, 0, NULL);
+    uint64_t ns[500];
+    const gnomon__groups nothing = {0};
+    gnomon__region_row *rows;
+    size_t count;
+    for (uint64_t i = 0; i < 500; i++)
+        ns[i] = 1000000 + 7919 * i % 400000;
+    side_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
+    gnomon_profile *p = side_end(&l);
+    CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
+    CHECK_EQ(gnomon__region_rows(&rows, &count, &nothing, p), GNOMON_OK);
+    CHECK_EQ(count, 1);
+    const uint64_t shown[] = {rows[0].p50_ns, rows[0].p90_ns, rows[0].p99_ns};
+    const gnomon__diff_half *h = &row_of(d, "", "x")->side[0];
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
+        CHECK_EQ(gnomon_quantile_ns(&h->all, q[i]), shown[i]);
+    }
+    free(rows);
+    gnomon_profile_free(p);
+    gnomon__diff_free(d);
 }
 
 /* ---- Memory ------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "command/command.h"
 #include "diff/gate.h"
 #include "sanitizer.h"
-#include "sides.h"
+#include "simulated.h"
 
 /* ---- Words -------------------------------------------------------------- */
 
@@ -31,6 +31,11 @@ TEST(words_of_a_gate)
         {"[M]M.* calls -1% -3", "[M]M.*", GNOMON__CALLS, -0.01, 3},
         {"mean mean +5%", "mean", GNOMON__MEAN, 0.05, -1},
         {"+x P50 +200% +0", "+x", GNOMON__METRIC_P50, 2, 0},
+        {"gemm* device-p99 +5% +1us", "gemm*", GNOMON__METRIC_P99, 0.05, 1e3},
+        {"fit step-mean +5%", "fit", GNOMON__MEAN, 0.05, -1},
+        {"fit step-count -1% -2", "fit", GNOMON__CALLS, -0.01, 2},
+        {"loss counter-last +5% +0.25", "loss", GNOMON__SAMPLES_LAST, 0.05,
+         0.25},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const word_case *c = &cases[i];
@@ -39,7 +44,7 @@ TEST(words_of_a_gate)
         CHECK_STR(g.name, c->name);
         CHECK_EQ(g.metric, c->metric);
         CHECK(fabs(g.relative - c->relative) < 1e-12);
-        CHECK_EQ(g.falls, strchr(c->text, '-') != NULL);
+        CHECK_EQ(g.falls, c->relative < 0);
         if (c->absolute < 0)
             CHECK(isnan(g.absolute));
         else
@@ -71,6 +76,10 @@ TEST(wrong_words_of_a_gate)
         "step mean +5% 10us",
         "step calls +5% +10us",
         "step mean +10us +5%",
+        "step device-self +5%",
+        "loss counter-p50 +5%",
+        "loss counter-mean +5% +1us",
+        "loss counter-mean +5% -1",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         gnomon__gate g;
@@ -126,74 +135,6 @@ TEST(a_gate_fails_beyond_both_limits_and_surely)
 
 /* ---- Simulation ------------------------------------------------------------- */
 
-static uint64_t dice;
-
-/* splitmix64 */
-static double uniform(void)
-{
-    uint64_t z = dice += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Box and Muller's. */
-static double normal(void)
-{
-    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
-}
-
-/* What one job's executions are like; their mean is about 1. */
-typedef struct shape {
-    double noise;    /* of an execution: normal, or log-normal's sigma */
-    int is_log;      /* the latter */
-    double outliers; /* their share */
-    double outlier;  /* how long one is */
-    double memory;   /* correlation with the execution before */
-    double drift;    /* of the job as a whole: 1 sigma */
-    double tail;     /* of a Pareto distribution; 0: none */
-    double base_ns;  /* 0: between 1 and 2 ms */
-    double grain_ns; /* of the clock */
-    int is_poisson;  /* the number of calls varies as such a number does */
-} shape;
-
-#define MOST_CALLS 100000
-
-static void draw(const shape *s, double base, size_t calls, uint64_t *ns)
-{
-    double at = 1 + s->drift * normal(), before = normal();
-    double fresh = sqrt(1 - s->memory * s->memory);
-    for (size_t i = 0; i < calls; i++) {
-        double noise, x;
-        before = s->memory * before + fresh * normal();
-        noise = s->noise * before;
-        x = s->is_log ? exp(noise) : fmax(1 + noise, 0.01);
-        if (s->tail > 0)
-            x = pow(uniform(), -1 / s->tail);
-        if (s->outliers > 0 && uniform() < s->outliers)
-            x *= s->outlier;
-        x *= base * at;
-        if (s->grain_ns > 0) /* both readings are of ticks */
-            x = floor(x / s->grain_ns + uniform()) * s->grain_ns;
-        ns[i] = (uint64_t)(x + 0.5);
-    }
-}
-
-static void add_job(gnomon__diff *d, enum gnomon__side side, const shape *s,
-                    double base, size_t calls)
-{
-    static uint64_t ns[MOST_CALLS];
-    side_life l = side_begin(NULL, 0, NULL);
-    if (s->is_poisson)
-        calls = (size_t)fmax(
-            1, floor((double)calls + sqrt((double)calls) * normal() + 0.5));
-    draw(s, base, calls, ns);
-    side_row(&l, GNOMON_KIND_ACTION, "x", ns, calls);
-    gnomon_profile *p = side_end(&l);
-    CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
-    gnomon_profile_free(p);
-}
-
 #define GATES 7
 static const char *const gates[GATES] = {
     "x mean +5%", "x total +5%", "x p50 +5%",  "x p99 +5%",
@@ -217,7 +158,7 @@ static const char *const gates[GATES] = {
 static void simulate(const shape *s, size_t jobs, size_t calls, double longer,
                      int pairs, int fails[GATES])
 {
-    static const gnomon__assumptions usual = {.drift = GNOMON__DRIFT};
+    static const gnomon__assumptions usual = {GNOMON__DRIFT, GNOMON__DRIFT_NS};
     gnomon__gate g[GATES];
     dice = 4711;
     for (int i = 0; i < GATES; i++) {

@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "command/inputs.h"
+#include "command/notes.h"
 #include "command/output.h"
 #include "command/save.h"
 #include "platform/error.h"
@@ -34,6 +35,21 @@ const gnomon__command gnomon__command_cat = {
     .takes_files = 1,
 };
 
+/* What was lost in a run is in what is written. */
+static int tell_damage(const char *path, const gnomon_profile *p)
+{
+    int status = GNOMON__EXIT_OK;
+    gnomon_loss_info l;
+    char text[320];
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        if (gnomon__cli_is_damage(&l)) {
+            gnomon__log("%s: %s", path,
+                        gnomon__cli_loss(text, sizeof text, &l));
+            status = GNOMON__EXIT_UNREADABLE;
+        }
+    return status;
+}
+
 static int cat_one(const char *path, const char *to)
 {
     gnomon_writer out = gnomon__cli_writer(stdout);
@@ -47,6 +63,7 @@ static int cat_one(const char *path, const char *to)
         status = GNOMON__EXIT_UNREADABLE;
     if (status && !to && !ferror(stdout)) /* whose error is told at the end */
         gnomon__log("%s: no memory to write it", path);
+    status = gnomon__cli_worse(status, tell_damage(path, p));
     gnomon_profile_free(p);
     return status;
 }

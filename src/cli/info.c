@@ -97,17 +97,21 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
     }
 }
 
-/* Those of no run are damage to the file. */
-static void put_losses(const gnomon_writer *out, const gnomon_profile *p,
-                       uint32_t run)
+/* Whether one is damage to the file, as those of no run are. */
+static int put_losses(const gnomon_writer *out, const gnomon_profile *p,
+                      uint32_t run)
 {
+    int has_damage = 0;
     gnomon_loss_info loss;
     char text[320];
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
         gnomon_profile_loss(p, i, &loss);
-        if (loss.run == run)
-            put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
+        if (loss.run != run)
+            continue;
+        put_field(out, "lost", gnomon__cli_loss(text, sizeof text, &loss));
+        has_damage |= gnomon__cli_is_damage(&loss);
     }
+    return has_damage;
 }
 
 static void put_clock(const gnomon_writer *out, const gnomon_run_info *run)
@@ -170,8 +174,8 @@ static void put_counts(const gnomon_writer *out, const gnomon_profile *p,
     }
 }
 
-static void info_whole(const gnomon_writer *out, const char *path,
-                       const gnomon_profile *p, uint64_t events)
+static int info_whole(const gnomon_writer *out, const char *path,
+                      const gnomon_profile *p, uint64_t events)
 {
     out->print(out, "%s", gnomon__cli_bold(stdout));
     gnomon__cli_put(out, path, 0);
@@ -179,7 +183,7 @@ static void info_whole(const gnomon_writer *out, const char *path,
     for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_RUNS); i++)
         put_run(out, p, i);
     put_counts(out, p, events);
-    put_losses(out, p, 0);
+    return put_losses(out, p, 0) ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
 }
 
 /* ---- Several files ------------------------------------------------------------- */
@@ -203,6 +207,15 @@ static uint64_t time_of(const gnomon_profile *p)
         last_ns = s.end_ns > last_ns ? s.end_ns : last_ns;
     }
     return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+static int is_damaged(const gnomon_profile *p)
+{
+    gnomon_loss_info l;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        if (gnomon__cli_is_damage(&l))
+            return 1;
+    return 0;
 }
 
 /* Of a profile of one run, or of none. */
@@ -230,7 +243,7 @@ static void info_line(const gnomon_writer *out, const char *path,
 /* Run after run, wherever they lie. */
 static int info_table(const gnomon_writer *out, gnomon__gather *g)
 {
-    int code = GNOMON_OK;
+    int code = GNOMON_OK, status = GNOMON__EXIT_OK;
     size_t runs = gnomon__merge_count(g->merge), input;
     if (runs)
         info_head(out);
@@ -245,10 +258,12 @@ static int info_table(const gnomon_writer *out, gnomon__gather *g)
             break;
         }
         info_line(out, g->in->paths[input], p);
+        if (is_damaged(p))
+            status = GNOMON__EXIT_UNREADABLE;
         gnomon_profile_free(p);
     }
-    gnomon__gather_damage(g);
-    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+    status = gnomon__cli_worse(status, gnomon__gather_damage(g));
+    return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
 static int info_files(const gnomon__cli_inputs *in)
@@ -268,7 +283,7 @@ static int info_files(const gnomon__cli_inputs *in)
         if (gnomon__gather_whole(&g, 0, &p, &events))
             status = GNOMON__EXIT_UNREADABLE;
         else
-            info_whole(&out, in->paths[0], p, events);
+            status = info_whole(&out, in->paths[0], p, events);
         gnomon_profile_free(p);
     }
     gnomon__gather_end(&g);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/command.h"
 #include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
-/* What gnomon_health counts has words of its own; the rest says its kind. */
-const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
+/* What gnomon_health counts has words of its own; NULL: it is none of that. */
+static const char *health_words(const char *kind)
 {
     static const struct {
         const char *kind, *words;
@@ -20,14 +21,28 @@ const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
         GNOMON_HEALTH(KNOWN)
 #undef KNOWN
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].kind, l->kind) == 0) {
-            snprintf(text, size, "%" PRIu64 " %s", l->count, known[i].words);
-            return text;
-        }
-    }
-    snprintf(text, size, "%s%.200s: %" PRIu64,
-             l->run ? "" : "damaged: ", l->kind, l->count);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].kind, kind) == 0)
+            return known[i].words;
+    return NULL;
+}
+
+/* A section of a later gnomon is none. */
+int gnomon__cli_is_damage(const gnomon_loss_info *l)
+{
+    return !l->run && !health_words(l->kind) &&
+           strncmp(l->kind, "unknown section", 15) != 0;
+}
+
+const char *gnomon__cli_loss(char *text, size_t size, const gnomon_loss_info *l)
+{
+    const char *words = health_words(l->kind);
+    if (words)
+        snprintf(text, size, "%" PRIu64 " %s", l->count, words);
+    else
+        snprintf(text, size, "%s%.200s: %" PRIu64,
+                 gnomon__cli_is_damage(l) ? "damaged: " : "", l->kind,
+                 l->count);
     return text;
 }
 
@@ -63,15 +78,20 @@ int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *p)
     return GNOMON_OK;
 }
 
-void gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path)
+int gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path)
 {
+    int status = GNOMON__EXIT_OK;
     char text[320];
-    for (size_t i = 0; i < n->count; i++)
+    for (size_t i = 0; i < n->count; i++) {
         gnomon__log("%s: %s", path,
                     gnomon__cli_loss(text, sizeof text, &n->losses[i]));
+        if (gnomon__cli_is_damage(&n->losses[i]))
+            status = GNOMON__EXIT_UNREADABLE;
+    }
     if (n->open)
         gnomon__log("%s: %" PRIu64 " scope%s open", path, n->open,
                     n->open == 1 ? " was" : "s were");
+    return status;
 }
 
 void gnomon__cli_notes_free(gnomon__cli_notes *n)

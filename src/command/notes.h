@@ -16,9 +16,12 @@ typedef struct gnomon__cli_notes {
 /* GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *profile);
 
-/* Lines on standard error. */
-void gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path);
+/* Lines on standard error. A gnomon__exit: _UNREADABLE where one is of damage. */
+int gnomon__cli_notes_print(const gnomon__cli_notes *n, const char *path);
 void gnomon__cli_notes_free(gnomon__cli_notes *n);
+
+/* Whether it is of damage to the file, not of what the run lost. */
+int gnomon__cli_is_damage(const gnomon_loss_info *loss);
 
 /* A loss as a sentence; returns text. */
 const char *gnomon__cli_loss(char *text, size_t size,

@@ -31,14 +31,28 @@ const char *const gnomon__changes_words[] = {"total", "change", "confidence",
 
 /* ---- Numbers ------------------------------------------------------------ */
 
+enum gnomon__changes_unit gnomon__changes_unit_of(enum gnomon__diff_kind kind,
+                                                  enum gnomon__metric metric)
+{
+    if (metric == GNOMON__CALLS)
+        return GNOMON__CHANGES_COUNT;
+    return kind == GNOMON__DIFF_COUNTER ? GNOMON__CHANGES_SAMPLE
+                                        : GNOMON__CHANGES_NS;
+}
+
 const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
-                                  int is_count, int sign)
+                                  enum gnomon__changes_unit in, int sign)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     const char *plus = sign && value > 0 ? "+" : "";
     int unit = 0;
     if (isnan(value))
         return strcpy(text, "-");
+    int is_count = in == GNOMON__CHANGES_COUNT;
+    if (in == GNOMON__CHANGES_SAMPLE) {
+        snprintf(text, GNOMON__CHANGES_TEXT, "%s%.6g", plus, value);
+        return text;
+    }
     if (is_count || value == 0) {
         snprintf(text, GNOMON__CHANGES_TEXT, "%s%.*f%s", plus,
                  value != floor(value), value, is_count ? "" : " ns");
@@ -72,6 +86,14 @@ const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
         return strcpy(text, "> 99.99 %");
     snprintf(text, GNOMON__CHANGES_TEXT, "%.2f %%",
              floor(confidence * 10000) / 100);
+    return text;
+}
+
+const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
+                                  const gnomon__assumptions *assumed)
+{
+    snprintf(text, GNOMON__CHANGES_TEXT, "%.4g %% + %.6g ns",
+             100 * assumed->drift, assumed->drift_ns);
     return text;
 }
 
@@ -126,10 +148,20 @@ static int changes_by_key(const void *left, const void *right)
 
 /* ---- Text --------------------------------------------------------------- */
 
+static const struct {
+    const char *title, *name, *calls;
+} changes_kinds[] = {
+    [GNOMON__DIFF_HOST] = {"Changes", "action", "calls"},
+    [GNOMON__DIFF_DEVICE] = {"Changes on devices", "action", "calls"},
+    [GNOMON__DIFF_STEPS] = {"Changes of steps", "stage", "steps"},
+    [GNOMON__DIFF_COUNTER] = {"Changes of counters", "counter", "samples"},
+};
+
 static void changes_fill_head(changes_cells head, const gnomon__changes *c)
 {
-    strcpy(head[CHANGES_CALLS_A], "calls A");
-    strcpy(head[CHANGES_CALLS_B], "calls B");
+    for (int side = 0; side < 2; side++)
+        snprintf(head[CHANGES_CALLS_A + side], GNOMON__CHANGES_TEXT, "%s %c",
+                 changes_kinds[c->kind].calls, 'A' + side);
     snprintf(head[CHANGES_A], GNOMON__CHANGES_TEXT, "%s A", c->metric);
     snprintf(head[CHANGES_B], GNOMON__CHANGES_TEXT, "%s B", c->metric);
     strcpy(head[CHANGES_RELATIVE], "change");
@@ -144,9 +176,9 @@ static void changes_fill(changes_cells cells, const gnomon__changes_line *line,
 {
     for (int side = 0; side < 2; side++) {
         gnomon__changes_value(cells[CHANGES_CALLS_A + side], line->calls[side],
-                              1, 0);
+                              GNOMON__CHANGES_COUNT, 0);
         gnomon__changes_value(cells[CHANGES_A + side], line->values[side],
-                              c->is_count, 0);
+                              c->unit, 0);
     }
     if (isnan(line->values[0]) || isnan(line->values[1]))
         snprintf(cells[CHANGES_RELATIVE], GNOMON__CHANGES_TEXT, "only in %c",
@@ -155,17 +187,18 @@ static void changes_fill(changes_cells cells, const gnomon__changes_line *line,
         gnomon__changes_percent(cells[CHANGES_RELATIVE], line->relative);
     gnomon__changes_between(cells[CHANGES_BETWEEN], line->low, line->high);
     gnomon__changes_sure(cells[CHANGES_CONFIDENCE], line->confidence);
-    gnomon__changes_value(cells[CHANGES_TOTAL], changes_of_total(line), 0, 1);
+    gnomon__changes_value(cells[CHANGES_TOTAL], changes_of_total(line),
+                          GNOMON__CHANGES_NS, 1);
 }
 
 /* Calls are left out where they are the value. Writers do nothing after an
  * error. */
 static void changes_row(const gnomon_writer *out, const char *name,
                         size_t name_width, changes_cells cells,
-                        const size_t *widths, int first)
+                        const size_t *widths, int first, int last)
 {
     gnomon__cli_put(out, name, name_width);
-    for (int i = first; i < CHANGES_COLUMNS; i++)
+    for (int i = first; i <= last; i++)
         out->print(out, "  %*s", (int)widths[i], cells[i]);
     out->write(out, "\n", 1);
 }
@@ -176,16 +209,20 @@ static void changes_title(const gnomon__changes *c, const gnomon_writer *out)
         char capital = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
         out->write(out, &capital, 1);
     }
-    out->print(out, "%sChanges from A to B\n\n", *c->stage ? " " : "");
+    out->print(out, "%s%s from A to B\n\n", *c->stage ? " " : "",
+               changes_kinds[c->kind].title);
 }
 
 int gnomon__changes_print(const gnomon__changes *c, const gnomon_writer *out)
 {
     size_t shown = c->limit && c->limit < c->count ? c->limit : c->count;
     changes_cells *cells = gnomon__alloc((shown + 1) * sizeof *cells);
-    int first = c->is_count ? CHANGES_A : CHANGES_CALLS_A;
+    int first = c->unit == GNOMON__CHANGES_COUNT ? CHANGES_A : CHANGES_CALLS_A;
+    int last =
+        c->kind == GNOMON__DIFF_COUNTER ? CHANGES_CONFIDENCE : CHANGES_TOTAL;
     size_t widths[CHANGES_COLUMNS] = {0};
-    size_t name_width = gnomon__cli_width("action");
+    const char *head = changes_kinds[c->kind].name;
+    size_t name_width = gnomon__cli_width(head);
     if (!cells)
         return GNOMON_ENOMEM;
     for (size_t i = 0; i < c->count; i++)
@@ -204,10 +241,10 @@ int gnomon__changes_print(const gnomon__changes *c, const gnomon_writer *out)
             widths[k] = width > widths[k] ? width : widths[k];
         }
     changes_title(c, out);
-    changes_row(out, "action", name_width, cells[0], widths, first);
+    changes_row(out, head, name_width, cells[0], widths, first, last);
     for (size_t i = 0; i < shown; i++)
         changes_row(out, c->lines[i].name, name_width, cells[i + 1], widths,
-                    first);
+                    first, last);
     if (shown < c->count)
         out->print(out, "%zu more\n", c->count - shown);
     gnomon__free(cells);

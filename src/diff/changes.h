@@ -3,19 +3,25 @@
 #ifndef GNOMON_DIFF_CHANGES_H
 #define GNOMON_DIFF_CHANGES_H
 
-#include "gnomon/profile.h"
+#include "diff/estimate.h"
 
 /* A row. NAN: not there, or nothing can be said. */
 typedef struct gnomon__changes_line {
     const char *name;
     double calls[2];   /* of A and B */
-    double values[2];  /* ns, or calls */
+    double values[2];  /* in the table's unit */
     double relative;   /* of B to A; INFINITY: A is 0 */
     double low, high;  /* likewise */
     double confidence; /* 0 .. 1 */
     double total_ns[2];
     double key; /* by which it is ordered, descending; set when printed */
 } gnomon__changes_line;
+
+enum gnomon__changes_unit {
+    GNOMON__CHANGES_NS,
+    GNOMON__CHANGES_COUNT,
+    GNOMON__CHANGES_SAMPLE /* of a counter: whatever it counts */
+};
 
 enum gnomon__changes_sort {
     GNOMON__CHANGES_TOTAL, /* by how far the totals are apart */
@@ -29,8 +35,9 @@ extern const char *const gnomon__changes_words[];
 
 typedef struct gnomon__changes {
     const char *stage;           /* "": of none */
+    enum gnomon__diff_kind kind; /* of its rows */
     const char *metric;          /* "mean" */
-    int is_count;                /* its values are no durations */
+    enum gnomon__changes_unit unit;
     gnomon__changes_line *lines; /* put in order */
     size_t count;
     size_t limit;      /* so many lines are printed at most; 0: all */
@@ -43,16 +50,21 @@ typedef struct gnomon__changes {
 int gnomon__changes_print(const gnomon__changes *changes,
                           const gnomon_writer *out);
 
+enum gnomon__changes_unit gnomon__changes_unit_of(enum gnomon__diff_kind kind,
+                                                  enum gnomon__metric metric);
+
 /* Texts of numbers: "1.204 ms", with `sign` its "+", too; "12" or "12.5" of
- * calls; "+10.5 %"; "99.93 %", rounded down; "+7.2 .. +13.9 %". "-" where nothing
- * can be said. Each returns text. */
+ * calls; "+10.5 %"; "99.93 %", rounded down; "1.6 % + 15 ns"; "+7.2 .. +13.9 %".
+ * "-" where nothing can be said. Each returns text. */
 #define GNOMON__CHANGES_TEXT 48
 const char *gnomon__changes_value(char text[GNOMON__CHANGES_TEXT], double value,
-                                  int is_count, int sign);
+                                  enum gnomon__changes_unit unit, int sign);
 const char *gnomon__changes_percent(char text[GNOMON__CHANGES_TEXT],
                                     double share);
 const char *gnomon__changes_sure(char text[GNOMON__CHANGES_TEXT],
                                  double confidence);
+const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
+                                  const gnomon__assumptions *assumed);
 const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
                                     double high);
 

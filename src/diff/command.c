@@ -9,6 +9,8 @@
 
 #include "diff/changes.h"
 #include "command/command.h"
+#include "gnomon/profiler.h"
+#include "spec/options.h"
 #include "diff/side.h"
 #include "diff/gate.h"
 #include "command/output.h"
@@ -22,7 +24,8 @@ enum {
     DIFF_SORT,
     DIFF_LIMIT,
     DIFF_CONFIDENCE,
-    DIFF_DRIFT
+    DIFF_DRIFT,
+    DIFF_VIEW
 };
 
 static const gnomon__cli_option diff_options[] = {
@@ -49,8 +52,13 @@ static const gnomon__cli_option diff_options[] = {
                          .value = "PERCENT",
                          .help = "how sure intervals and gates are: 99.9"},
     [DIFF_DRIFT] = {.name = "drift",
-                    .value = "PERCENT",
-                    .help = "how far one job may be off as a whole: 1.6"},
+                    .value = "DRIFT",
+                    .help = "how far one job may be off as a whole: "
+                            "1.6%+15ns"},
+    [DIFF_VIEW] = {.name = "view",
+                   .value = "WORDS",
+                   .help = "what was recorded under that filter, schedule or "
+                           "ranks: filter=opt*"},
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -62,19 +70,25 @@ const gnomon__command gnomon__command_diff = {
     .more =
         "A and B are each a file, a folder or a quoted pattern: all jobs and "
         "ranks of\n"
-        "one side. With several jobs a side the spread between them is "
-        "measured; of one\n"
-        "job it is assumed, so changes of less than some 7 % are left open.\n"
+        "one side. With several jobs a side, as gnomon run --repeat makes "
+        "them, the spread\n"
+        "between them is measured; of one job it is assumed, so changes of "
+        "less than some\n"
+        "7 % are left open.\n"
         "\n"
         "A gate is NAME METRIC LIMIT [ABSOLUTE], and may be given often:\n"
         "  --gate \"optimizer_step mean +5%\"     --gate \"load* p99 +20% "
         "+1ms\"\n"
-        "METRIC is calls, total, mean, p50, p90, p99, max or self; * and ? in "
-        "NAME are\n"
-        "any text and any letter. It fails where the change is beyond LIMIT, "
-        "beyond\n"
-        "ABSOLUTE (else 20 ns for each execution), and sure; -5% watches for "
-        "less.",
+        "METRIC is calls, total, mean, p50, p90, p99, max or self; of times on "
+        "devices\n"
+        "device-mean, device-p50, ...; of steps step-mean, ..., NAME being "
+        "their stage; of\n"
+        "counters counter-mean, -last, -min, -max or -sum. * and ? in NAME are "
+        "any text and\n"
+        "any letter. It fails where the change is beyond LIMIT, beyond "
+        "ABSOLUTE "
+        "(else 20 ns\n"
+        "for each execution), and sure; -5% watches for less.",
     .options = diff_options,
     .run = diff_run,
     .takes_files = 1,
@@ -84,7 +98,7 @@ typedef struct diff_request {
     gnomon__gate *gates;
     size_t gate_count;
     const char *stage;
-    enum gnomon__metric metric;
+    int metric; /* its word; below 0: none was given */
     enum gnomon__changes_sort sort;
     size_t limit; /* 0: none */
     double confidence;
@@ -111,6 +125,36 @@ static int diff_percent(const char *option, const char *text, double end,
     return 0;
 }
 
+static int is_zero(const char *text)
+{
+    return text[strspn(text, "0.")] == 0 && *text;
+}
+
+/* "3", "3%", "50ns" or "3%+50ns"; "0" is neither of both. */
+static int diff_drift(gnomon__assumptions *assumed, const char *text)
+{
+    const char *plus = strchr(text, '+'), *last = plus ? plus + 1 : text;
+    char first[32], why[128];
+    int64_t ns;
+    if (is_zero(text)) {
+        *assumed = (gnomon__assumptions){.drift = 0};
+        return 1;
+    }
+    if (!gnomon__option_parse(GNOMON_OPTION_DURATION, last, &ns, why,
+                              sizeof why) &&
+        last[strspn(last, "0123456789.")]) {
+        assumed->drift_ns = (double)ns;
+        if (!plus)
+            return 1;
+    } else if (plus) {
+        gnomon__log("--drift %s: say PERCENT, NS, or both: 1.6%%+15ns", text);
+        return 0;
+    }
+    snprintf(first, sizeof first, "%.*s",
+             plus ? (int)(plus - text) : (int)sizeof first, text);
+    return diff_percent("drift", first, 100, &assumed->drift);
+}
+
 static int diff_limit(diff_request *r, const char *text)
 {
     unsigned long long number;
@@ -129,8 +173,7 @@ static int diff_option(diff_request *r, int option)
         return gnomon__gate_parse(&r->gates[r->gate_count++], optarg) ==
                GNOMON__EXIT_OK;
     case DIFF_METRIC:
-        r->metric =
-            (enum gnomon__metric)gnomon__cli_word(optarg, gnomon__metric_words);
+        r->metric = gnomon__cli_word(optarg, gnomon__metric_words);
         return 1;
     case DIFF_STAGE:
         r->stage = optarg;
@@ -143,8 +186,11 @@ static int diff_option(diff_request *r, int option)
         return diff_limit(r, optarg);
     case DIFF_CONFIDENCE:
         return diff_percent("confidence", optarg, 100, &r->confidence);
+    case DIFF_VIEW:
+        gnomon__diff_view(r->diff, optarg);
+        return 1;
     default:
-        return diff_percent("drift", optarg, 100, &r->assumed.drift);
+        return diff_drift(&r->assumed, optarg);
     }
 }
 
@@ -169,11 +215,39 @@ static int diff_words(diff_request *r, int argc, char **argv)
 
 /* ---- Tables ------------------------------------------------------------- */
 
+/* What a table of the kind compares: a metric of a kind is of its table alone, and one
+ * of the host of all that have it. */
+static enum gnomon__metric diff_metric(const diff_request *r,
+                                       enum gnomon__diff_kind kind)
+{
+    const gnomon__metric_of *asked =
+        &gnomon__metrics[r->metric < 0 ? GNOMON__MEAN : r->metric];
+    if (kind == asked->kind)
+        return asked->metric;
+    if (kind == GNOMON__DIFF_COUNTER)
+        return GNOMON__SAMPLES_MEAN;
+    return asked->metric == GNOMON__SELF ? GNOMON__MEAN : asked->metric;
+}
+
+static int diff_is_shown(const diff_request *r, enum gnomon__diff_kind kind)
+{
+    return r->metric < GNOMON__METRICS ||
+           gnomon__metrics[r->metric].kind == kind;
+}
+
+static const char *metric_word(enum gnomon__metric metric)
+{
+    static const char *const of_samples[] = {"mean", "last", "min", "max",
+                                             "sum"};
+    return metric < GNOMON__METRICS ? gnomon__metric_words[metric]
+                                    : of_samples[metric - GNOMON__METRICS];
+}
+
 static gnomon__changes_line diff_line(const diff_request *r,
                                       const gnomon__diff_row *row)
 {
-    gnomon__change c =
-        gnomon__compare(r->diff, row, r->metric, r->confidence, &r->assumed);
+    gnomon__change c = gnomon__compare(r->diff, row, diff_metric(r, row->kind),
+                                       r->confidence, &r->assumed);
     gnomon__changes_line line = {.name = row->name,
                                  .values = {c.a, c.b},
                                  .relative = c.relative,
@@ -184,17 +258,18 @@ static gnomon__changes_line diff_line(const diff_request *r,
         enum gnomon__side which = (enum gnomon__side)side;
         line.calls[side] =
             gnomon__estimate_value(r->diff, row, which, GNOMON__CALLS);
-        line.total_ns[side] =
-            gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
+        if (row->kind != GNOMON__DIFF_COUNTER)
+            line.total_ns[side] =
+                gnomon__estimate_value(r->diff, row, which, GNOMON__TOTAL);
     }
     return line;
 }
 
-/* The rows of one stage, which follow one another. */
+/* The rows of one stage and kind, which follow one another. */
 typedef struct diff_stage {
     const gnomon__diff_row *const *rows;
     size_t count;
-    uint32_t ordinal;
+    uint32_t ordinal; /* of the stage */
 } diff_stage;
 
 static int diff_by_ordinal(const void *left, const void *right)
@@ -202,7 +277,23 @@ static int diff_by_ordinal(const void *left, const void *right)
     const diff_stage *a = left, *b = right;
     if (a->ordinal != b->ordinal)
         return a->ordinal < b->ordinal ? -1 : 1;
-    return strcmp(a->rows[0]->stage, b->rows[0]->stage);
+    int order = strcmp(a->rows[0]->stage, b->rows[0]->stage);
+    return order ? order : (int)a->rows[0]->kind - (int)b->rows[0]->kind;
+}
+
+/* Tables of one stage stand together: at the first of its rows. */
+static void diff_join_ordinals(diff_stage *stages, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        uint32_t least = UINT32_MAX;
+        for (end = i; end < count && strcmp(stages[end].rows[0]->stage,
+                                            stages[i].rows[0]->stage) == 0;
+             end++)
+            if (stages[end].ordinal < least)
+                least = stages[end].ordinal;
+        for (size_t k = i; k < end; k++)
+            stages[k].ordinal = least;
+    }
 }
 
 /* In the order of the run; at most as many as there are rows. */
@@ -215,7 +306,10 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
         diff_stage *last = found ? &stages[found - 1] : NULL;
         if (r->stage && strcmp(rows[i]->stage, r->stage) != 0)
             continue;
-        if (!last || strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
+        if (!diff_is_shown(r, rows[i]->kind))
+            continue;
+        if (!last || last->rows[0]->kind != rows[i]->kind ||
+            strcmp(last->rows[0]->stage, rows[i]->stage) != 0) {
             last = &stages[found++];
             *last = (diff_stage){&rows[i], 0, rows[i]->ordinal};
         }
@@ -223,6 +317,7 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
         if (rows[i]->ordinal < last->ordinal)
             last->ordinal = rows[i]->ordinal;
     }
+    diff_join_ordinals(stages, found);
     if (found > 1)
         qsort(stages, found, sizeof *stages, diff_by_ordinal);
     return found;
@@ -231,9 +326,12 @@ static size_t diff_stages(const diff_request *r, diff_stage *stages)
 static int diff_print_stage(const diff_request *r, const diff_stage *stage,
                             gnomon__changes_line *lines)
 {
+    enum gnomon__diff_kind kind = stage->rows[0]->kind;
+    enum gnomon__metric metric = diff_metric(r, kind);
     gnomon__changes changes = {.stage = stage->rows[0]->stage,
-                               .metric = gnomon__metric_words[r->metric],
-                               .is_count = r->metric == GNOMON__CALLS,
+                               .kind = kind,
+                               .metric = metric_word(metric),
+                               .unit = gnomon__changes_unit_of(kind, metric),
                                .lines = lines,
                                .count = stage->count,
                                .limit = r->limit,
@@ -244,7 +342,7 @@ static int diff_print_stage(const diff_request *r, const diff_stage *stage,
     return gnomon__changes_print(&changes, &r->out);
 }
 
-/* "A: 3 jobs, 24 runs" */
+/* "A: 3 jobs, 24 runs": a run is a rank of a job, with all its attempts. */
 static void diff_print_side(const diff_request *r, enum gnomon__side side)
 {
     size_t jobs = gnomon__diff_jobs(r->diff, side);
@@ -259,6 +357,7 @@ static int diff_print(const diff_request *r)
     size_t count, found;
     diff_stage *stages;
     gnomon__changes_line *lines;
+    char drift[GNOMON__CHANGES_TEXT];
     int code = GNOMON_OK;
     gnomon__diff_rows(r->diff, &count);
     stages = gnomon__alloc((count + 1) * sizeof *stages);
@@ -267,7 +366,14 @@ static int diff_print(const diff_request *r)
         diff_print_side(r, GNOMON__SIDE_A);
         r->out.write(&r->out, "; ", 2);
         diff_print_side(r, GNOMON__SIDE_B);
-        r->out.write(&r->out, "\n\n", 2);
+        r->out.write(&r->out, "\n", 1);
+        if (gnomon__diff_is_assumed(r->diff))
+            r->out.print(
+                &r->out,
+                "How far jobs differ is assumed: %s. Three jobs a side "
+                "measure it.\n",
+                gnomon__changes_drift(drift, &r->assumed));
+        r->out.write(&r->out, "\n", 1);
         found = diff_stages(r, stages);
         for (size_t i = 0; i < found && code == GNOMON_OK; i++)
             code = diff_print_stage(r, &stages[i], lines);
@@ -304,9 +410,11 @@ static int diff_has_both(const diff_request *r)
 static int diff_compare(diff_request *r, char *const *sides)
 {
     int status = gnomon__diff_read_side(r->diff, GNOMON__SIDE_A, sides[0]);
-    int code;
+    int code, are_missing;
     status = gnomon__cli_worse(
         status, gnomon__diff_read_side(r->diff, GNOMON__SIDE_B, sides[1]));
+    are_missing = gnomon__diff_tell_ranks(r->diff, GNOMON__SIDE_A, "A");
+    are_missing |= gnomon__diff_tell_ranks(r->diff, GNOMON__SIDE_B, "B");
     if (!gnomon__diff_jobs(r->diff, GNOMON__SIDE_A) ||
         !gnomon__diff_jobs(r->diff, GNOMON__SIDE_B)) {
         if (!status)
@@ -320,6 +428,15 @@ static int diff_compare(diff_request *r, char *const *sides)
         return GNOMON__EXIT_UNREADABLE;
     if (!diff_has_both(r))
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    if (r->gate_count && status == GNOMON__EXIT_UNREADABLE) {
+        gnomon__log("gates are refused: not all of both sides could be read");
+        return status;
+    }
+    if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->diff)) {
+        gnomon__log("gates are refused: ranks are missing, and the jobs do not "
+                    "have the same ones");
+        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
+    }
     return gnomon__cli_worse(
         status, gnomon__gates_judge(r->gates, r->gate_count, r->diff, r->stage,
                                     r->confidence, &r->assumed, &r->out));
@@ -327,9 +444,9 @@ static int diff_compare(diff_request *r, char *const *sides)
 
 static int diff_run(int argc, char **argv)
 {
-    diff_request r = {.metric = GNOMON__MEAN,
+    diff_request r = {.metric = -1,
                       .confidence = 0.999,
-                      .assumed = {.drift = GNOMON__DRIFT},
+                      .assumed = {GNOMON__DRIFT, GNOMON__DRIFT_NS},
                       .out = gnomon__cli_writer(stdout)};
     int status;
     r.gates = gnomon__alloc((size_t)argc * sizeof *r.gates);

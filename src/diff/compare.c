@@ -36,7 +36,7 @@ static void compare_add(compare_sum *sum, const gnomon__estimate *e, int side)
     double guessed = own->guessed, freedom, measured, weight;
     if (isnan(guessed))
         guessed = 2 * other->relative * compare_square(own->value);
-    if (own->parts < 2 && other->parts >= 2 && other->value > 0)
+    if (own->parts < 2 && other->parts >= 2 && other->value != 0)
         from = other;
     freedom = from->parts - 1;
     measured = from->measured;
@@ -65,18 +65,33 @@ static double compare_freedom(const compare_sum *sum, const gnomon__estimate *e)
                      : HUGE_VAL;
 }
 
-/* Where 0 lies in the interval of a, the ratio can be anything. */
+/* Where 0 lies in the interval of a, the ratio can be anything. Of durations it is
+ * never negative. Where a is below 0, more is a smaller share of it. */
 static void compare_interval(gnomon__change *c, const compare_sum *sum,
-                             double t)
+                             double t, int may_be_negative)
 {
-    double ratio = c->b / c->a;
+    double ratio = c->b / c->a, low, high;
     double g = compare_square(t) * sum->side[0] / compare_square(c->a), half;
     if (!(g < 1))
         return;
-    half = t / c->a *
+    half = t / fabs(c->a) *
            sqrt(sum->side[1] * (1 - g) + compare_square(ratio) * sum->side[0]);
-    c->low = fmax((ratio - half) / (1 - g), 0) - 1;
-    c->high = (ratio + half) / (1 - g) - 1;
+    low = (ratio - half) / (1 - g);
+    high = (ratio + half) / (1 - g);
+    if (!may_be_negative)
+        low = fmax(low, 0);
+    c->low = c->a < 0 ? 1 - high : low - 1;
+    c->high = c->a < 0 ? 1 - low : high - 1;
+}
+
+/* The share of a by which b is more. */
+static double compare_relative(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (double)NAN;
+    if (a != 0)
+        return (b - a) / fabs(a);
+    return b > 0 ? HUGE_VAL : b < 0 ? -HUGE_VAL : 0;
 }
 
 /* The relative variance of a number of calls: a Poisson number's, but no more
@@ -102,7 +117,7 @@ gnomon__change gnomon__compare(const gnomon__diff *d,
                                       counts, assumed);
     c.a = e[0].value;
     c.b = e[1].value;
-    c.relative = c.a > 0 || isnan(c.a) ? c.b / c.a - 1 : c.b > 0 ? HUGE_VAL : 0;
+    c.relative = compare_relative(c.a, c.b);
     c.confidence = (double)NAN;
     if (isnan(c.a) || isnan(c.b))
         return c;
@@ -116,6 +131,7 @@ gnomon__change gnomon__compare(const gnomon__diff *d,
         c.a == c.b
             ? 0
             : 1 - gnomon__student_beyond((c.b - c.a) / sqrt(variance), df);
-    compare_interval(&c, &sum, gnomon__student_quantile(1 - confidence, df));
+    compare_interval(&c, &sum, gnomon__student_quantile(1 - confidence, df),
+                     metric >= GNOMON__METRICS);
     return c;
 }

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/memory.h"
 #include "diff/diff_rows.h"
+#include "platform/memory.h"
+#include "profile/compare.h"
 
 const double gnomon__quantiles[GNOMON__QUANTILES] = {0.5, 0.9, 0.99};
 
@@ -43,37 +44,50 @@ void gnomon__diff_free(gnomon__diff *d)
     gnomon__free(d);
 }
 
-/* ---- Rows --------------------------------------------------------------- */
-
-int gnomon__diff_order(const char *stage, const char *name,
-                       const char *other_stage, const char *other_name)
+void gnomon__diff_view(gnomon__diff *d, const char *pattern)
 {
-    int order = strcmp(stage, other_stage);
-    return order ? order : strcmp(name, other_name);
+    d->view = pattern;
 }
 
-static int diff_by_names(const void *left, const void *right)
+/* ---- Rows --------------------------------------------------------------- */
+
+int gnomon__diff_order(const gnomon__diff_key *a, const gnomon__diff_key *b)
 {
-    const gnomon__diff_row *const *a = left, *const *b = right;
-    return gnomon__diff_order((*a)->stage, (*a)->name, (*b)->stage, (*b)->name);
+    GNOMON__TRY(strcmp(a->stage, b->stage));
+    GNOMON__TRY(GNOMON__COMPARE(a->kind, b->kind));
+    return strcmp(a->name, b->name);
+}
+
+static gnomon__diff_key diff_key_of(const gnomon__diff_row *row)
+{
+    return (gnomon__diff_key){row->stage, row->name, row->kind};
+}
+
+static int diff_by_key(const void *left, const void *right)
+{
+    const gnomon__diff_key a =
+        diff_key_of(*(const gnomon__diff_row *const *)left);
+    const gnomon__diff_key b =
+        diff_key_of(*(const gnomon__diff_row *const *)right);
+    return gnomon__diff_order(&a, &b);
 }
 
 void gnomon__diff_sort(gnomon__diff *d)
 {
     if (d->count > 1)
-        qsort(d->rows, d->count, sizeof *d->rows, diff_by_names);
+        qsort(d->rows, d->count, sizeof *d->rows, diff_by_key);
 }
 
 static gnomon__diff_row *diff_find(const gnomon__diff *d, size_t count,
-                                   const char *stage, const char *name)
+                                   const gnomon__diff_key *key)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        gnomon__diff_row *row = d->rows[middle];
-        int order = gnomon__diff_order(stage, name, row->stage, row->name);
+        const gnomon__diff_key other = diff_key_of(d->rows[middle]);
+        int order = gnomon__diff_order(key, &other);
         if (order == 0)
-            return row;
+            return d->rows[middle];
         if (order < 0)
             high = middle;
         else
@@ -82,8 +96,8 @@ static gnomon__diff_row *diff_find(const gnomon__diff *d, size_t count,
     return NULL;
 }
 
-static gnomon__diff_row *diff_new_row(gnomon__diff *d, const char *stage,
-                                      const char *name)
+static gnomon__diff_row *diff_new_row(gnomon__diff *d,
+                                      const gnomon__diff_key *key)
 {
     gnomon__diff_row *row;
     if (!gnomon__grow(&d->rows, &d->room, d->count + 1,
@@ -92,8 +106,9 @@ static gnomon__diff_row *diff_new_row(gnomon__diff *d, const char *stage,
     row = gnomon__alloc(sizeof *row);
     if (!row)
         return NULL;
-    row->stage = gnomon__strdup(stage);
-    row->name = gnomon__strdup(name);
+    row->stage = gnomon__strdup(key->stage);
+    row->name = gnomon__strdup(key->name);
+    row->kind = key->kind;
     row->ordinal = UINT32_MAX;
     if (!row->stage || !row->name) {
         diff_free_row(row);
@@ -103,39 +118,18 @@ static gnomon__diff_row *diff_new_row(gnomon__diff *d, const char *stage,
 }
 
 gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
-                                      const char *stage, const char *name)
+                                      const gnomon__diff_key *key)
 {
-    gnomon__diff_row *row = diff_find(d, sorted, stage, name);
+    gnomon__diff_row *row = diff_find(d, sorted, key);
     if (!row && d->count > sorted) {
-        row = d->rows[d->count - 1];
-        if (gnomon__diff_order(row->stage, row->name, stage, name) != 0)
-            row = NULL;
+        const gnomon__diff_key last = diff_key_of(d->rows[d->count - 1]);
+        if (gnomon__diff_order(&last, key) == 0)
+            row = d->rows[d->count - 1];
     }
-    return row ? row : diff_new_row(d, stage, name);
+    return row ? row : diff_new_row(d, key);
 }
 
 /* ---- One row's sums ----------------------------------------------------- */
-
-double gnomon__diff_quantile(const gnomon_stats *s, double q)
-{
-    double want = q * (double)s->count, below = 0;
-    for (size_t i = 0; i < s->cell_count; i++) {
-        const gnomon_cell *c = &s->cells[i];
-        uint64_t low = gnomon_cell_low(c->cell);
-        uint64_t high = gnomon_cell_low(c->cell + 1) - 1;
-        double here = (double)c->count;
-        if (below + here < want) {
-            below += here;
-            continue;
-        }
-        low = low < s->min_ns ? s->min_ns : low;
-        high = high > s->max_ns ? s->max_ns : high;
-        if (high <= low) /* also where ticks were moved past max */
-            return (double)high;
-        return (double)low + (double)(high - low) * (want - below) / here;
-    }
-    return (double)s->max_ns;
-}
 
 void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from)
 {
@@ -198,28 +192,60 @@ static int diff_add_cells(gnomon__diff *d, gnomon__diff_half *half,
     return GNOMON_OK;
 }
 
+/* NULL: no memory. */
+static gnomon__diff_part *diff_part_of(gnomon__diff_half *half, size_t job)
+{
+    size_t at = job % GNOMON__DIFF_PARTS;
+    if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
+                             sizeof *half->parts))
+        return NULL;
+    if (at >= half->part_count)
+        half->part_count = at + 1;
+    return &half->parts[at];
+}
+
 /* The sums of one run. */
 int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
                          const gnomon_stats *s)
 {
-    size_t at = job % GNOMON__DIFF_PARTS;
-    gnomon__diff_part *part;
-    if (!gnomon__grow_zeroed(&half->parts, &half->part_room, at + 1,
-                             sizeof *part))
+    gnomon__diff_part *part = diff_part_of(half, job);
+    if (!part)
         return GNOMON_ENOMEM;
-    if (at >= half->part_count)
-        half->part_count = at + 1;
-    part = &half->parts[at];
     part->calls += s->count;
     part->total_ns += s->total_ns;
     part->self_ns += s->self_ns;
     part->max_ns = s->max_ns > part->max_ns ? s->max_ns : part->max_ns;
     for (int q = 0; q < GNOMON__QUANTILES; q++)
-        part->quantiles[q] += gnomon__diff_quantile(s, gnomon__quantiles[q]);
+        part->quantiles[q] += gnomon_quantile(s, gnomon__quantiles[q]);
     part->runs++;
     if (diff_add_cells(d, half, s))
         return GNOMON_ENOMEM;
     gnomon__diff_sum(&half->all, s);
+    return GNOMON_OK;
+}
+
+static void diff_sum_samples(gnomon__diff_samples *to, int is_first,
+                             const gnomon__diff_samples *from)
+{
+    if (is_first || from->low < to->low)
+        to->low = from->low;
+    if (is_first || from->high > to->high)
+        to->high = from->high;
+    to->sum += from->sum;
+    to->last += from->last;
+}
+
+int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,
+                             uint64_t count, const gnomon__diff_samples *s)
+{
+    gnomon__diff_part *part = diff_part_of(half, job);
+    if (!part)
+        return GNOMON_ENOMEM;
+    diff_sum_samples(&part->samples, !part->runs, s);
+    diff_sum_samples(&half->samples, !half->all.count, s);
+    part->calls += count;
+    part->runs++;
+    half->all.count += count;
     return GNOMON_OK;
 }
 
@@ -237,12 +263,33 @@ size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
     return d->lives[side].jobs;
 }
 
+int gnomon__diff_is_assumed(const gnomon__diff *d)
+{
+    return d->lives[0].jobs < 2 && d->lives[1].jobs < 2;
+}
+
 size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
 {
-    return d->lives[side].lives;
+    return d->lives[side].rank_count;
 }
 
 size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
 {
     return d->doubled[side];
+}
+
+size_t gnomon__diff_other_views(const gnomon__diff *d, enum gnomon__side side)
+{
+    return d->in_other_views[side];
+}
+
+int gnomon__diff_tell_ranks(gnomon__diff *d, enum gnomon__side side,
+                            const char *word)
+{
+    return gnomon__lives_tell(&d->lives[side], word);
+}
+
+int gnomon__diff_same_ranks(const gnomon__diff *d)
+{
+    return gnomon__lives_same_ranks(&d->lives[0], &d->lives[1]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two sides' rows, matched: by the stage's and the region's name, as simple's
- * rows are, summed over regions, paths and tracks. Each side is any number of
+ * rows are, summed over regions, paths and tracks. Beside times on the host there are
+ * rows of those on devices, of steps, one for each stage, and of counters. Each side is any number of
  * profiles, added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
@@ -16,6 +17,20 @@ extern const double gnomon__quantiles[GNOMON__QUANTILES];
  * modulo that. */
 #define GNOMON__DIFF_PARTS 32
 
+enum gnomon__diff_kind {
+    GNOMON__DIFF_HOST,
+    GNOMON__DIFF_DEVICE,
+    GNOMON__DIFF_STEPS, /* named as their stage */
+    GNOMON__DIFF_COUNTER,
+    GNOMON__DIFF_KINDS
+};
+
+/* What the samples of a counter came to. */
+typedef struct gnomon__diff_samples {
+    double sum, low, high;
+    double last; /* summed over its runs */
+} gnomon__diff_samples;
+
 typedef struct gnomon__diff_part {
     uint64_t calls;
     uint64_t total_ns;
@@ -23,6 +38,7 @@ typedef struct gnomon__diff_part {
     uint64_t max_ns;
     double quantiles[GNOMON__QUANTILES]; /* each summed over its runs */
     uint64_t runs;                       /* in which the row is */
+    gnomon__diff_samples samples;        /* of counters, whose calls they are */
 } gnomon__diff_part;
 
 /* One side of a row. count 0: it is not on this side. */
@@ -31,11 +47,13 @@ typedef struct gnomon__diff_half {
     gnomon__diff_part *parts;
     size_t part_count, part_room; /* parts past its count are zero */
     gnomon_cell *cells;
+    gnomon__diff_samples samples; /* of all its runs */
 } gnomon__diff_half;
 
 typedef struct gnomon__diff_row {
     char *stage; /* "": of none */
     char *name;
+    enum gnomon__diff_kind kind;
     uint32_t ordinal; /* the first of a stage of this name */
     gnomon__diff_half side[2];
 } gnomon__diff_row;
@@ -46,25 +64,39 @@ typedef struct gnomon__diff gnomon__diff;
 int gnomon__diff_create(gnomon__diff **out);
 void gnomon__diff_free(gnomon__diff *diff);
 
-/* Adds what finished in a profile to a side, of the first view where there are
- * several, and of no stage of a life that is there already; borrows nothing.
- * GNOMON_ENOMEM: the side is of no use any more. */
+/* From now on views whose words match this pattern are read alone; * and ? in it are
+ * any text and any letter. It must live as long. */
+void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
+
+/* Adds what finished in a profile to a side, and of no stage of a life that is there
+ * already. Of one that was recorded in several views, under filters that differ, the
+ * first is taken: by their order in the profile, else by that of profiles. Borrows
+ * nothing. GNOMON_ENOMEM: the side is of no use any more. */
 int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
                      const gnomon_profile *profile);
 
-/* Ordered by stage and name. Valid until the next add. */
+/* Ordered by stage, kind and name. Valid until the next add. */
 const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
                                                  size_t *count);
 
-/* How many jobs a side is, and how many runs; and stages left out, as they were
- * there already. */
+/* How many jobs a side is, and how many ranks of them, each with all its attempts;
+ * and stages left out, as they were there already. */
 size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
+/* And those of another view than the one that is taken. */
+size_t gnomon__diff_other_views(const gnomon__diff *diff,
+                                enum gnomon__side side);
 
-/* The duration below which the fraction `q` lies; 0 of none. Between a cell's
- * edges it is as if durations were spread evenly: unlike gnomon_quantile_ns,
- * which jumps from cell to cell, it moves when they do. */
-double gnomon__diff_quantile(const gnomon_stats *stats, double q);
+/* Whether each side is one job, so that how far jobs differ is not known. */
+int gnomon__diff_is_assumed(const gnomon__diff *diff);
+
+/* When a side is whole: lines on standard error, which begin with `word`, for ranks
+ * that are missing or were restarted. Whether some are missing. */
+int gnomon__diff_tell_ranks(gnomon__diff *diff, enum gnomon__side side,
+                            const char *word);
+
+/* When both sides were told: whether all their jobs have the same ranks. */
+int gnomon__diff_same_ranks(const gnomon__diff *diff);
 
 #endif

@@ -9,18 +9,24 @@
 #include "gnomon.h"
 #include "platform/memory.h"
 #include "diff/diff_rows.h"
+#include "spec/filter.h"
 
-/* What a node adds, and to which row. Borrows from the profile. */
+/* What an entity adds, and to which row. Borrows from the profile. */
 typedef struct diff_fact {
-    const char *stage;
-    const char *name;
-    const gnomon_stats *host;
+    gnomon__diff_key key;
+    const gnomon_stats *stats; /* NULL: of a counter */
+    uint32_t counter;          /* which */
     uint32_t run;
     uint32_t ordinal;
 } diff_fact;
 
-/* Whether a stage of a life is there already, once a node of it was met. */
-typedef enum { DIFF_UNKNOWN, DIFF_NEW, DIFF_OLD } diff_news;
+/* What a stage of a life is, once a node of it was met. */
+typedef struct diff_news {
+    enum gnomon__lives_news news;
+    uint32_t view; /* for which that was asked */
+    int is_known;
+    int is_told; /* that there is another view */
+} diff_news;
 
 /* A profile that is being added. */
 typedef struct diff_reader {
@@ -29,9 +35,12 @@ typedef struct diff_reader {
     enum gnomon__side side;
     diff_fact *facts;
     size_t fact_count;
-    size_t *jobs;       /* by run */
-    diff_news *stages;  /* by stage */
-    diff_news *outside; /* by run: of what is in no stage */
+    size_t *jobs;          /* by run */
+    uint32_t view;         /* whose nodes are being read */
+    const char *words;     /* of it */
+    diff_news *stages;     /* by stage */
+    diff_news *outside;    /* by run: of what is in no stage */
+    unsigned char *is_new; /* by stage: its steps */
 } diff_reader;
 
 static bool diff_has_row(uint32_t kind)
@@ -55,23 +64,59 @@ static int diff_read_runs(diff_reader *r)
 /* `stage` is zeroes of what is in none. */
 static int diff_read_news(diff_reader *r, const gnomon_node_info *node,
                           uint32_t number, const gnomon_stage_info *stage,
-                          diff_news *out)
+                          int *is_new)
 {
-    diff_news *news =
-        node->stage ? &r->stages[node->stage] : &r->outside[number];
-    if (*news == DIFF_UNKNOWN) {
+    diff_news *of = node->stage ? &r->stages[node->stage] : &r->outside[number];
+    int is_taken = of->is_known && of->news == GNOMON__LIVES_NEW;
+    if (of->is_known && !r->view) { /* it is of all views */
+        *is_new = is_taken;
+        return GNOMON_OK;
+    }
+    if (is_taken &&
+        of->view != r->view) { /* a life of which nothing is known */
+        r->diff->in_other_views[r->side] += !of->is_told;
+        of->is_told = 1;
+    } else if (!of->is_known || of->view != r->view) {
         gnomon_run_info run;
-        int is_new;
         gnomon_profile_run(r->profile, number, &run);
         if (gnomon__lives_stage(&r->diff->lives[r->side], &run,
                                 node->stage ? stage->ordinal : UINT32_MAX,
-                                stage->name, &is_new))
+                                stage->name, r->words, &of->news))
             return GNOMON_ENOMEM;
-        *news = is_new ? DIFF_NEW : DIFF_OLD;
-        r->diff->doubled[r->side] += !is_new;
+        of->view = r->view;
+        of->is_known = 1;
+        r->diff->doubled[r->side] += of->news == GNOMON__LIVES_OLD;
+        r->diff->in_other_views[r->side] += of->news == GNOMON__LIVES_OTHER;
     }
-    *out = *news;
+    *is_new = of->news == GNOMON__LIVES_NEW && of->view == r->view;
     return GNOMON_OK;
+}
+
+static diff_fact *diff_add_fact(diff_reader *r, enum gnomon__diff_kind kind,
+                                const gnomon_stage_info *stage,
+                                const char *name, uint32_t run)
+{
+    diff_fact *f = &r->facts[r->fact_count++];
+    *f = (diff_fact){.key = {stage->name, name ? name : "", kind},
+                     .run = run,
+                     .ordinal = stage->ordinal};
+    return f;
+}
+
+/* Zeroes and no name: there is none. */
+static gnomon_stage_info diff_stage(const diff_reader *r, uint32_t number)
+{
+    gnomon_stage_info stage = {.ordinal = 0};
+    if (number)
+        gnomon_profile_stage(r->profile, number, &stage);
+    if (!stage.name)
+        stage.name = "";
+    return stage;
+}
+
+static int diff_has(const gnomon_stats *stats)
+{
+    return stats && stats->count;
 }
 
 static int diff_read_node(diff_reader *r, size_t number)
@@ -79,36 +124,130 @@ static int diff_read_node(diff_reader *r, size_t number)
     gnomon_node_info node;
     gnomon_region_info region;
     gnomon_track_info track;
-    gnomon_stage_info stage = {.ordinal = 0};
-    diff_news news;
+    int is_new;
     gnomon_profile_node(r->profile, number, &node);
-    if (!node.host || node.host->count == 0 || node.view > 1)
+    if (node.view != r->view ||
+        (!diff_has(node.host) && !diff_has(node.device)))
         return GNOMON_OK;
     gnomon_profile_region(r->profile, node.region, &region);
     gnomon_profile_track(r->profile, node.track, &track);
-    if (!diff_has_row(region.kind))
+    int has_host = diff_has(node.host) && diff_has_row(region.kind);
+    if (!has_host && !diff_has(node.device))
         return GNOMON_OK;
-    if (node.stage)
-        gnomon_profile_stage(r->profile, node.stage, &stage);
-    if (!stage.name)
-        stage.name = "";
-    if (diff_read_news(r, &node, track.run, &stage, &news))
+    const gnomon_stage_info stage = diff_stage(r, node.stage);
+    if (diff_read_news(r, &node, track.run, &stage, &is_new))
         return GNOMON_ENOMEM;
-    if (news == DIFF_NEW)
-        r->facts[r->fact_count++] =
-            (diff_fact){.stage = stage.name,
-                        .name = region.name ? region.name : "",
-                        .host = node.host,
-                        .run = track.run,
-                        .ordinal = stage.ordinal};
+    if (is_new && has_host)
+        diff_add_fact(r, GNOMON__DIFF_HOST, &stage, region.name, track.run)
+            ->stats = node.host;
+    if (is_new && diff_has(node.device))
+        diff_add_fact(r, GNOMON__DIFF_DEVICE, &stage, region.name, track.run)
+            ->stats = node.device;
     return GNOMON_OK;
+}
+
+/* Steps and counters, which are of no view, of stages that were not there. */
+static int diff_read_stage(diff_reader *r, uint32_t number, uint32_t run,
+                           int *is_new)
+{
+    const gnomon_stage_info stage = diff_stage(r, number);
+    enum gnomon__lives_news news;
+    gnomon_run_info info;
+    gnomon_profile_run(r->profile, run, &info);
+    if (gnomon__lives_stage(&r->diff->lives[r->side], &info,
+                            number ? stage.ordinal : UINT32_MAX, stage.name,
+                            NULL, &news))
+        return GNOMON_ENOMEM;
+    *is_new = news == GNOMON__LIVES_NEW;
+    if (*is_new && diff_has(stage.steps))
+        diff_add_fact(r, GNOMON__DIFF_STEPS, &stage, stage.name, run)->stats =
+            stage.steps;
+    return GNOMON_OK;
+}
+
+static int diff_read_counter(diff_reader *r, uint32_t number)
+{
+    gnomon_counter_info c;
+    gnomon_region_info region;
+    gnomon_track_info track;
+    int is_new = 1;
+    gnomon_profile_counter(r->profile, number, &c);
+    gnomon_profile_track(r->profile, c.track, &track);
+    gnomon_profile_region(r->profile, c.region, &region);
+    if (!c.count)
+        return GNOMON_OK;
+    if (c.stage)
+        is_new = r->is_new[c.stage];
+    else if (!r->outside[track.run].is_known) {
+        if (diff_read_stage(r, 0, track.run, &is_new))
+            return GNOMON_ENOMEM;
+        r->outside[track.run] = (diff_news){
+            is_new ? GNOMON__LIVES_NEW : GNOMON__LIVES_OLD, r->view, 1, 0};
+    } else {
+        is_new = r->outside[track.run].news == GNOMON__LIVES_NEW;
+    }
+    const gnomon_stage_info stage = diff_stage(r, c.stage);
+    if (is_new)
+        diff_add_fact(r, GNOMON__DIFF_COUNTER, &stage, region.name, track.run)
+            ->counter = number;
+    return GNOMON_OK;
+}
+
+static int diff_read_others(diff_reader *r)
+{
+    int code = GNOMON_OK;
+    gnomon_stage_info stage;
+    for (uint32_t i = 1; !code && !gnomon_profile_stage(r->profile, i, &stage);
+         i++) {
+        int is_new;
+        code = diff_read_stage(r, i, stage.run, &is_new);
+        r->is_new[i] = (unsigned char)(!code && is_new);
+    }
+    size_t counters = gnomon_profile_count(r->profile, GNOMON_COUNTERS);
+    for (uint32_t i = 1; !code && i <= counters; i++)
+        code = diff_read_counter(r, i);
+    return code;
+}
+
+/* The nodes of a view, at last those of none (0), which go with any; nothing where it
+ * is not one that is asked for. */
+static int diff_read_view(diff_reader *r, uint32_t number)
+{
+    size_t nodes = gnomon_profile_count(r->profile, GNOMON_NODES);
+    const char *pattern = r->diff->view;
+    gnomon_view_info view = {.words = ""};
+    int code = GNOMON_OK;
+    if (number)
+        gnomon_profile_view(r->profile, number, &view);
+    r->view = number;
+    r->words = view.words;
+    if (pattern && number && !gnomon__glob(pattern, strlen(pattern), r->words))
+        return GNOMON_OK;
+    for (size_t i = 1; i <= nodes && code == GNOMON_OK; i++)
+        code = diff_read_node(r, i);
+    return code;
 }
 
 static int diff_by_row(const void *left, const void *right)
 {
     const diff_fact *a = left, *b = right;
-    int order = gnomon__diff_order(a->stage, a->name, b->stage, b->name);
+    int order = gnomon__diff_order(&a->key, &b->key);
     return order ? order : (a->run > b->run) - (a->run < b->run);
+}
+
+/* A run's samples of a counter, on all its tracks; the last of each of these. */
+static void diff_add_up(const diff_reader *r, uint32_t number, uint64_t *count,
+                        gnomon__diff_samples *to)
+{
+    gnomon_counter_info c;
+    gnomon_profile_counter(r->profile, number, &c);
+    if (!*count || c.min < to->low)
+        to->low = c.min;
+    if (!*count || c.max > to->high)
+        to->high = c.max;
+    to->sum += c.sum;
+    to->last = c.last;
+    *count += c.count;
 }
 
 /* The facts from `first` on that are of one row and run; returns where the next
@@ -117,34 +256,51 @@ static size_t diff_add_facts(diff_reader *r, size_t first, size_t sorted,
                              int *code)
 {
     const diff_fact *f = &r->facts[first];
-    gnomon__diff_row *row =
-        gnomon__diff_row_of(r->diff, sorted, f->stage, f->name);
+    gnomon__diff_row *row = gnomon__diff_row_of(r->diff, sorted, &f->key);
     gnomon_cell cells[GNOMON__DIFF_CELLS];
     gnomon_stats sum = {.cells = cells};
+    gnomon__diff_samples samples = {.sum = 0};
+    uint64_t count = 0;
     size_t at = first;
     if (!row) {
         *code = GNOMON_ENOMEM;
         return at;
     }
+    gnomon__diff_half *half = &row->side[r->side];
     for (; at < r->fact_count && diff_by_row(f, &r->facts[at]) == 0; at++) {
-        gnomon__diff_sum(&sum, r->facts[at].host);
-        gnomon__diff_spread(r->diff, r->facts[at].host);
         if (r->facts[at].ordinal < row->ordinal)
             row->ordinal = r->facts[at].ordinal;
+        if (!r->facts[at].stats) {
+            diff_add_up(r, r->facts[at].counter, &count, &samples);
+            continue;
+        }
+        gnomon__diff_sum(&sum, r->facts[at].stats);
+        gnomon__diff_spread(r->diff, r->facts[at].stats);
+    }
+    if (!f->stats) {
+        *code =
+            gnomon__diff_add_samples(half, r->jobs[f->run], count, &samples);
+        return at;
     }
     sum.cell_count = gnomon__diff_collect(r->diff, cells);
-    *code = gnomon__diff_add_run(r->diff, &row->side[r->side], r->jobs[f->run],
-                                 &sum);
+    *code = gnomon__diff_add_run(r->diff, half, r->jobs[f->run], &sum);
     return at;
 }
 
 static int diff_read(diff_reader *r)
 {
-    size_t nodes = gnomon_profile_count(r->profile, GNOMON_NODES);
+    size_t views = gnomon_profile_count(r->profile, GNOMON_VIEWS);
     size_t sorted = r->diff->count;
     int code = diff_read_runs(r);
-    for (size_t i = 1; i <= nodes && code == GNOMON_OK; i++)
-        code = diff_read_node(r, i);
+    for (uint32_t i = 1; i <= views && code == GNOMON_OK; i++)
+        code = diff_read_view(r, i);
+    if (code == GNOMON_OK)
+        code = diff_read_view(r, 0);
+    memset(r->outside, 0,
+           (gnomon_profile_count(r->profile, GNOMON_RUNS) + 1) *
+               sizeof *r->outside);
+    if (code == GNOMON_OK)
+        code = diff_read_others(r);
     if (r->fact_count > 1)
         qsort(r->facts, r->fact_count, sizeof *r->facts, diff_by_row);
     for (size_t at = 0; at < r->fact_count && code == GNOMON_OK;)
@@ -158,18 +314,21 @@ int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side,
 {
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS) + 1;
     size_t stages = gnomon_profile_count(p, GNOMON_STAGES) + 1;
-    size_t nodes = gnomon_profile_count(p, GNOMON_NODES) + 1;
+    size_t facts = 2 * gnomon_profile_count(p, GNOMON_NODES) + runs + stages +
+                   gnomon_profile_count(p, GNOMON_COUNTERS);
     diff_reader r = {.diff = d, .profile = p, .side = side};
     int code = GNOMON_ENOMEM;
-    r.facts = gnomon__alloc(nodes * sizeof *r.facts);
+    r.facts = gnomon__alloc(facts * sizeof *r.facts);
+    r.is_new = gnomon__alloc(stages);
     r.jobs = gnomon__alloc(runs * sizeof *r.jobs);
     r.stages = gnomon__alloc(stages * sizeof *r.stages);
     r.outside = gnomon__alloc(runs * sizeof *r.outside);
-    if (r.facts && r.jobs && r.stages && r.outside)
+    if (r.facts && r.is_new && r.jobs && r.stages && r.outside)
         code = diff_read(&r);
     gnomon__free(r.facts);
     gnomon__free(r.jobs);
     gnomon__free(r.stages);
     gnomon__free(r.outside);
+    gnomon__free(r.is_new);
     return code;
 }

@@ -13,19 +13,26 @@ struct gnomon__diff {
     gnomon__diff_row **rows;
     size_t count, room;
     gnomon__lives lives[2];
-    size_t doubled[2];
+    size_t doubled[2], in_other_views[2];
+    const char
+        *view; /* a pattern of the words of those that are read; NULL: all */
     uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
     uint32_t low, high;                   /* all else is in [low, high) */
 };
 
-int gnomon__diff_order(const char *stage, const char *name,
-                       const char *other_stage, const char *other_name);
+/* What a row is matched by. */
+typedef struct gnomon__diff_key {
+    const char *stage, *name;
+    enum gnomon__diff_kind kind;
+} gnomon__diff_key;
 
-/* The row of these names. A new one stands behind the first `sorted`, which are
+int gnomon__diff_order(const gnomon__diff_key *a, const gnomon__diff_key *b);
+
+/* The row of this key. A new one stands behind the first `sorted`, which are
  * ordered: ask for equal names one after the other, and sort at the end. NULL:
  * no memory. */
 gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *diff, size_t sorted,
-                                      const char *stage, const char *name);
+                                      const gnomon__diff_key *key);
 void gnomon__diff_sort(gnomon__diff *diff);
 
 /* Adds `from` up, but for cells: those are spread out over the scratch and
@@ -39,5 +46,10 @@ size_t gnomon__diff_collect(gnomon__diff *diff, gnomon_cell *cells);
 /* Adds what one run of a job did in a row. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__diff_add_run(gnomon__diff *diff, gnomon__diff_half *half,
                          size_t job, const gnomon_stats *stats);
+
+/* The same of a counter, of so many samples. */
+int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,
+                             uint64_t count,
+                             const gnomon__diff_samples *samples);
 
 #endif

@@ -13,11 +13,32 @@
 #define ESTIMATE_MEMORY 14.0
 
 const char *const gnomon__metric_words[] = {
-    [GNOMON__CALLS] = "calls",    [GNOMON__TOTAL] = "total",
-    [GNOMON__MEAN] = "mean",      [GNOMON__METRIC_P50] = "p50",
-    [GNOMON__METRIC_P90] = "p90", [GNOMON__METRIC_P99] = "p99",
-    [GNOMON__MAX] = "max",        [GNOMON__SELF] = "self",
-    [GNOMON__METRICS] = NULL};
+    "calls",        "total",        "mean",         "p50",
+    "p90",          "p99",          "max",          "self",
+    "device-calls", "device-total", "device-mean",  "device-p50",
+    "device-p90",   "device-p99",   "device-max",   "step-count",
+    "step-total",   "step-mean",    "step-p50",     "step-p90",
+    "step-p99",     "step-max",     "counter-mean", "counter-last",
+    "counter-min",  "counter-max",  "counter-sum",  NULL};
+
+#define OF_DURATIONS(kind) \
+    {kind, GNOMON__CALLS}, {kind, GNOMON__TOTAL}, {kind, GNOMON__MEAN}, \
+        {kind, GNOMON__METRIC_P50}, {kind, GNOMON__METRIC_P90}, \
+        {kind, GNOMON__METRIC_P99}, \
+    { \
+        kind, GNOMON__MAX \
+    }
+const gnomon__metric_of gnomon__metrics[] = {
+    OF_DURATIONS(GNOMON__DIFF_HOST),
+    {GNOMON__DIFF_HOST, GNOMON__SELF},
+    OF_DURATIONS(GNOMON__DIFF_DEVICE),
+    OF_DURATIONS(GNOMON__DIFF_STEPS),
+    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MEAN},
+    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_LAST},
+    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MIN},
+    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MAX},
+    {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_SUM}};
+#undef OF_DURATIONS
 
 static double square(double x)
 {
@@ -41,9 +62,11 @@ static size_t jobs_in(size_t jobs, size_t part)
 static double part_value(const gnomon__diff_part *p, double jobs,
                          enum gnomon__metric metric)
 {
-    switch (metric) {
+    switch ((int)metric) {
     case GNOMON__CALLS:
         return (double)p->calls / jobs;
+    case GNOMON__SAMPLES_SUM:
+        return p->samples.sum / jobs;
     case GNOMON__TOTAL:
         return (double)p->total_ns / jobs;
     case GNOMON__SELF:
@@ -53,10 +76,22 @@ static double part_value(const gnomon__diff_part *p, double jobs,
     }
     if (p->calls == 0)
         return (double)NAN;
-    if (metric == GNOMON__MEAN)
+    switch ((int)metric) {
+    case GNOMON__MEAN:
         return (double)p->total_ns / (double)p->calls;
-    if (metric == GNOMON__MAX)
+    case GNOMON__MAX:
         return (double)p->max_ns;
+    case GNOMON__SAMPLES_MEAN:
+        return p->samples.sum / (double)p->calls;
+    case GNOMON__SAMPLES_LAST:
+        return p->samples.last / (double)p->runs;
+    case GNOMON__SAMPLES_MIN:
+        return p->samples.low;
+    case GNOMON__SAMPLES_MAX:
+        return p->samples.high;
+    default:
+        break;
+    }
     return p->quantiles[metric - GNOMON__METRIC_P50] / (double)p->runs;
 }
 
@@ -108,6 +143,15 @@ static double relative_variance(const gnomon_stats *s)
     return squares / (double)(s->count - 1) / square(mean);
 }
 
+/* Of samples, of which only the least and the most are known: no more than Bhatia and
+ * Davis (2000) let it be. */
+static double samples_variance(const gnomon__diff_half *half)
+{
+    double mean = half->samples.sum / (double)half->all.count;
+    double most = (half->samples.high - mean) * (mean - half->samples.low);
+    return isfinite(most) ? fmax(most, 0) : (double)NAN;
+}
+
 /* How far a quantile is from those of the ranks that it could be instead of
  * (Woodruff 1952), were there so many independent executions; by half of one more
  * to each side, as ranks are whole. */
@@ -115,9 +159,9 @@ static double quantile_variance(const gnomon_stats *s, double q,
                                 double independent)
 {
     double off = sqrt(q * (1 - q) / independent) + 0.5 / independent;
-    double here = gnomon__diff_quantile(s, q);
-    double above = gnomon__diff_quantile(s, fmin(q + off, 1)) - here;
-    double below = here - gnomon__diff_quantile(s, fmax(q - off, 0));
+    double here = gnomon_quantile(s, q);
+    double above = gnomon_quantile(s, fmin(q + off, 1)) - here;
+    double below = here - gnomon_quantile(s, fmax(q - off, 0));
     return square(fmax(above, below));
 }
 
@@ -127,7 +171,7 @@ static double cell_variance(const gnomon_stats *s, double q, double relative)
 {
     double mean = (double)s->total_ns / (double)s->count;
     double sigma = isnan(relative) ? 0 : mean * sqrt(relative);
-    uint32_t cell = gnomon_cell_of((uint64_t)gnomon__diff_quantile(s, q));
+    uint32_t cell = gnomon_cell_of((uint64_t)gnomon_quantile(s, q));
     double low = fmax((double)gnomon_cell_low(cell), (double)s->min_ns);
     double high = fmin((double)gnomon_cell_low(cell + 1), (double)s->max_ns);
     low = fmax(low, mean - sigma * sqrt((1 - q) / q));
@@ -142,17 +186,25 @@ static double value_variance(const gnomon__diff_half *half,
 {
     const gnomon_stats *s = &half->all;
     double mean = (double)s->total_ns / (double)s->count;
-    switch (metric) {
+    switch ((int)metric) {
     case GNOMON__CALLS:
         return 0;
+    case GNOMON__SAMPLES_MEAN:
+        return samples_variance(half) / independent;
+    case GNOMON__SAMPLES_SUM:
+        return samples_variance(half) * square(n) / independent;
+    case GNOMON__SAMPLES_LAST:
+    case GNOMON__SAMPLES_MIN:
+    case GNOMON__SAMPLES_MAX:
+        return samples_variance(half);
     case GNOMON__MEAN:
         return e->relative * square(mean) / independent;
     case GNOMON__TOTAL:
     case GNOMON__SELF: /* whose own spread is not recorded: no more than this */
         return e->relative * square(mean * n) / independent;
     case GNOMON__MAX: /* as far as from those that could have been absent */
-        return square(e->value - gnomon__diff_quantile(
-                                     s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
+        return square(e->value -
+                      gnomon_quantile(s, fmax(0, 1 - ESTIMATE_MEMORY / n)));
     default:
         return quantile_variance(
             s, gnomon__quantiles[metric - GNOMON__METRIC_P50], independent);
@@ -162,7 +214,15 @@ static double value_variance(const gnomon__diff_half *half,
 static int grows_with_calls(enum gnomon__metric metric)
 {
     return metric == GNOMON__CALLS || metric == GNOMON__TOTAL ||
-           metric == GNOMON__SELF;
+           metric == GNOMON__SELF || metric == GNOMON__SAMPLES_SUM;
+}
+
+/* How many executions' drift is in a value; samples have no duration. */
+static double executions_in(enum gnomon__metric metric, double n)
+{
+    if (metric == GNOMON__CALLS || metric >= GNOMON__METRICS)
+        return 0;
+    return grows_with_calls(metric) ? n : 1;
 }
 
 double gnomon__estimate_value(const gnomon__diff *d,
@@ -184,7 +244,11 @@ static void assume(gnomon__estimate *e, const gnomon__diff_half *half, double n,
                    const gnomon__assumptions *assumed)
 {
     double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
-    double drift = square(assumed->drift * e->value);
+    double each = metric == GNOMON__CALLS    ? 0
+                  : grows_with_calls(metric) ? n
+                                             : 1;
+    double drift = square(assumed->drift * e->value) +
+                   square(assumed->drift_ns * executions_in(metric, n));
     double alone = value_variance(half, e, n, n, metric);
     double together =
         value_variance(half, e, n, 1 / (1 / n + likeness), metric);
@@ -204,13 +268,18 @@ gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
     if (half->all.count == 0)
         return e;
     add_parts(&e, half, gnomon__diff_jobs(d, side), metric);
-    e.relative = relative_variance(&half->all);
+    if (row->kind != GNOMON__DIFF_COUNTER)
+        e.relative = relative_variance(&half->all);
+    else
+        e.relative = half->all.count < 2
+                         ? (double)NAN
+                         : samples_variance(half) / square(e.value);
     assume(&e, half, e.executions / e.parts, metric, assumed);
     if (half->all.count < 2 && metric != GNOMON__CALLS)
         e.guessed = (double)NAN;
     if (grows_with_calls(metric))
         e.known += counts * square(e.value);
-    else if (metric != GNOMON__MEAN && metric != GNOMON__MAX)
+    else if (metric != GNOMON__MEAN && metric < GNOMON__MAX)
         e.unseen = cell_variance(&half->all,
                                  gnomon__quantiles[metric - GNOMON__METRIC_P50],
                                  e.relative);

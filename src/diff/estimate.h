@@ -15,18 +15,33 @@ enum gnomon__metric {
     GNOMON__METRIC_P99,
     GNOMON__MAX,
     GNOMON__SELF,
-    GNOMON__METRICS
+    GNOMON__METRICS, /* of durations; those of counters follow */
+    GNOMON__SAMPLES_MEAN = GNOMON__METRICS,
+    GNOMON__SAMPLES_LAST,
+    GNOMON__SAMPLES_MIN,
+    GNOMON__SAMPLES_MAX,
+    GNOMON__SAMPLES_SUM
 };
 
-/* By gnomon__metric, then NULL. */
+/* A metric of rows of a kind: "device-p50". */
+typedef struct gnomon__metric_of {
+    enum gnomon__diff_kind kind;
+    enum gnomon__metric metric;
+} gnomon__metric_of;
+
+/* Their words, then NULL; first those of the host by gnomon__metric. And what each
+ * is. */
 extern const char *const gnomon__metric_words[];
+extern const gnomon__metric_of gnomon__metrics[];
 
 /* What is assumed, as no file of one job can tell. */
 typedef struct gnomon__assumptions {
-    double drift; /* of a job as a whole, a share of its value: 1 sigma */
+    double drift;    /* of a job as a whole, a share of its value: 1 sigma */
+    double drift_ns; /* and of each of its executions, likewise */
 } gnomon__assumptions;
 
 #define GNOMON__DRIFT 0.016
+#define GNOMON__DRIFT_NS 15.0 /* where code lies, and what reads the clock */
 
 /* Variances are of one part's value; a side's is their share by `parts`. */
 typedef struct gnomon__estimate {

@@ -50,18 +50,24 @@ static int gate_relative(gnomon__gate *g, const char *word)
     return 1;
 }
 
-/* "+10us", or of calls "+10". */
+/* "+10us", of calls "+10", of a counter "+0.5". */
 static int gate_absolute(gnomon__gate *g, const char *word)
 {
     int64_t type = g->metric == GNOMON__CALLS ? GNOMON_OPTION_INTEGER
                                               : GNOMON_OPTION_DURATION;
-    int64_t number;
-    char why[128];
-    if (gnomon__option_parse(type, word + 1, &number, why, sizeof why))
+    int64_t number = 0;
+    char why[128], *end;
+    if (g->kind == GNOMON__DIFF_COUNTER) {
+        g->absolute = strtod(word + 1, &end);
+        if (!strchr("0123456789.", word[1]) || !word[1] || *end)
+            return gate_wrong(g, "a counter's second limit is a number, +0.5");
+    } else if (gnomon__option_parse(type, word + 1, &number, why, sizeof why)) {
         return gate_wrong(g, why);
+    } else {
+        g->absolute = (double)number;
+    }
     if (number < 0 || (*word == '-') != g->falls)
         return gate_wrong(g, "its two limits differ in sign");
-    g->absolute = (double)number;
     return GNOMON__EXIT_OK;
 }
 
@@ -113,7 +119,9 @@ int gnomon__gate_parse(gnomon__gate *g, const char *text)
     if (metric < 0)
         return gnomon__cli_no_word("metric of a gate", word,
                                    gnomon__metric_words);
-    g->metric = (enum gnomon__metric)metric;
+    g->kind = gnomon__metrics[metric].kind;
+    g->metric = gnomon__metrics[metric].metric;
+    g->word = gnomon__metric_words[metric];
     return absolute ? gate_absolute(g, absolute) : GNOMON__EXIT_OK;
 }
 
@@ -132,7 +140,7 @@ int gnomon__gate_takes(const gnomon__gate *g, const char *name)
 
 static double gate_default(const gnomon__gate *g, double calls)
 {
-    if (g->metric == GNOMON__CALLS)
+    if (g->metric == GNOMON__CALLS || g->kind == GNOMON__DIFF_COUNTER)
         return 0;
     if (g->metric == GNOMON__TOTAL || g->metric == GNOMON__SELF)
         return calls * GNOMON__GATE_GRAIN_NS;
@@ -167,7 +175,7 @@ typedef struct gate_round {
 static int gate_watches(const gnomon__gate *g, const gnomon__diff_row *row,
                         const char *stage)
 {
-    return (!stage || strcmp(stage, row->stage) == 0) &&
+    return row->kind == g->kind && (!stage || strcmp(stage, row->stage) == 0) &&
            gnomon__gate_takes(g, row->name);
 }
 
@@ -176,22 +184,27 @@ static int gate_has_both(const gnomon__diff_row *row)
     return row->side[0].all.count && row->side[1].all.count;
 }
 
-/* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure" */
+/* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure", and of
+ * one job a side "if jobs differ by 1.6 % + 15 ns". */
 static void gate_say(const gate_round *r, const gnomon__diff_row *row,
                      const gnomon__change *c, char *text, size_t size)
 {
     char from[GNOMON__CHANGES_TEXT], to[GNOMON__CHANGES_TEXT];
     char change[GNOMON__CHANGES_TEXT], sure[GNOMON__CHANGES_TEXT];
-    int is_count = r->gate->metric == GNOMON__CALLS;
-    snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s", row->stage,
-             *row->stage ? ": " : "", row->name,
-             gnomon__metric_words[r->gate->metric],
-             gnomon__changes_value(from, c->a, is_count, 0),
-             gnomon__changes_value(to, c->b, is_count, 0),
+    char drift[GNOMON__CHANGES_TEXT];
+    int is_assumed = gnomon__diff_is_assumed(r->diff) && !isnan(c->confidence);
+    enum gnomon__changes_unit unit =
+        gnomon__changes_unit_of(r->gate->kind, r->gate->metric);
+    snprintf(text, size, "%s%s%.400s: %s %s -> %s, %s, %s%s%s%s", row->stage,
+             *row->stage ? ": " : "", row->name, r->gate->word,
+             gnomon__changes_value(from, c->a, unit, 0),
+             gnomon__changes_value(to, c->b, unit, 0),
              gnomon__changes_percent(change, c->relative),
              isnan(c->confidence) ? "but one execution a side says nothing"
                                   : gnomon__changes_sure(sure, c->confidence),
-             isnan(c->confidence) ? "" : " sure");
+             isnan(c->confidence) ? "" : " sure",
+             is_assumed ? " if jobs differ by " : "",
+             is_assumed ? gnomon__changes_drift(drift, r->assumed) : "");
 }
 
 static void gate_log(const gate_round *r, enum gnomon__verdict verdict,
@@ -254,7 +267,8 @@ static int gate_watches_nothing(const gate_round *r)
     size_t count, seen = 0;
     rows = gnomon__diff_rows(r->diff, &count);
     for (size_t i = 0; i < count; i++) {
-        gnomon__suggest_offer(&s, rows[i]->name);
+        if (rows[i]->kind == r->gate->kind)
+            gnomon__suggest_offer(&s, rows[i]->name);
         seen += (size_t)gate_watches(r->gate, rows[i], r->stage);
     }
     if (seen) {

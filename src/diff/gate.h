@@ -8,12 +8,15 @@
 
 /* Beyond both limits, of one sign, and surely changed: else it holds. */
 typedef struct gnomon__gate {
-    const char *text; /* as given */
-    char *name;       /* a pattern of the filters' kind; owned */
+    const char *text;            /* as given */
+    char *name;                  /* a pattern of the filters' kind; owned */
+    enum gnomon__diff_kind kind; /* of the rows that it watches */
     enum gnomon__metric metric;
-    double relative; /* 0.05; below 0: it watches for less, not more */
-    double absolute; /* at least 0, ns or calls; NAN: the metric's default */
-    int falls;       /* it watches for less */
+    const char *word; /* of the metric */
+    double relative;  /* 0.05; below 0: it watches for less, not more */
+    double
+        absolute; /* at least 0, ns, calls or of samples; NAN: the metric's default */
+    int falls; /* it watches for less */
 } gnomon__gate;
 
 /* What a duration must differ by to matter where no gate says so, for each

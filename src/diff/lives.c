@@ -5,15 +5,23 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "merge/rank_list.h"
+#include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/compare.h"
 
 void gnomon__lives_free(gnomon__lives *l)
 {
     for (size_t i = 0; i < l->texts.slots.count; i++)
         gnomon__free((char *)(uintptr_t)l->texts.items[i].text);
     gnomon__text_table_free(&l->texts);
+    for (size_t i = 0; i < l->jobs; i++)
+        gnomon__free(l->names[i]);
+    gnomon__free((void *)l->names);
+    gnomon__free(l->ranks);
     memset(l, 0, sizeof *l);
 }
 
@@ -51,36 +59,75 @@ static char *lives_name(char kind, const gnomon_run_info *run, size_t more,
     return text;
 }
 
-/* The number of KIND JOB NUMBER. */
-static uint32_t *lives_of_job(gnomon__lives *l, char kind, const char *job,
-                              int64_t number)
+/* The number of KIND NAME NUMBER ATTEMPT; no attempt is not "". */
+static uint32_t *lives_of_job(gnomon__lives *l, char kind, const char *name,
+                              int64_t number, const char *attempt)
 {
-    size_t size = strlen(job) + 32;
+    size_t size = strlen(name) + (attempt ? strlen(attempt) : 0) + 32;
     uint32_t *found = NULL;
     char *text = gnomon__alloc(size);
     if (text) {
-        snprintf(text, size, "%c%s\n%" PRId64, kind, job, number);
+        snprintf(text, size, "%c%s\n%" PRId64 "%s%s", kind, name, number,
+                 attempt ? "\n" : "", attempt ? attempt : "");
         found = lives_number(l, text);
     }
     gnomon__free(text);
     return found;
 }
 
-/* The n-th life of this rank, so the n-th job. */
+/* 0: no memory. */
+static int lives_add_job(gnomon__lives *l, const char *name)
+{
+    if (!gnomon__grow(&l->names, &l->name_room, (size_t)l->jobs + 1,
+                      sizeof *l->names) ||
+        !(l->names[l->jobs] = gnomon__strdup(name)))
+        return 0;
+    l->jobs++;
+    return 1;
+}
+
+/* Counts a life of a rank; each whose rank is not known is one by itself. 0: no
+ * memory. */
+static int lives_add_rank(gnomon__lives *l, uint32_t job,
+                          const gnomon_run_info *run)
+{
+    char kind[16];
+    uint32_t none = 0, *number = &none;
+    snprintf(kind, sizeof kind, "%" PRIu32, job);
+    if (run->rank >= 0)
+        number = lives_of_job(l, 'k', kind, run->rank, NULL);
+    if (!number)
+        return 0;
+    if (!*number) {
+        if (!gnomon__grow(&l->ranks, &l->rank_room, l->rank_count + 1,
+                          sizeof *l->ranks))
+            return 0;
+        l->ranks[l->rank_count++] =
+            (gnomon__job_rank){.job = job, .rank = run->rank, .world = -1};
+        *number = (uint32_t)l->rank_count;
+    }
+    gnomon__job_rank *r = &l->ranks[*number - 1];
+    r->lives++;
+    r->world = run->world_size > r->world ? run->world_size : r->world;
+    return 1;
+}
+
+/* The n-th life of this rank's attempt, so of the n-th job. */
 static int lives_new(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
 {
     const char *name = run->job ? run->job : "";
-    uint32_t *nth = lives_of_job(l, 'r', name, run->rank), *number;
-    if (!nth)
-        return GNOMON_ENOMEM;
-    number = lives_of_job(l, 'j', name, (int64_t)++ * nth);
+    uint32_t *nth = lives_of_job(l, 'r', name, run->rank, run->attempt);
+    uint32_t *number =
+        nth ? lives_of_job(l, 'j', name, (int64_t)(*nth)++, NULL) : NULL;
     if (!number)
         return GNOMON_ENOMEM;
-    if (!*number)
-        *number = ++l->jobs;
+    if (!*number) {
+        if (!lives_add_job(l, name))
+            return GNOMON_ENOMEM;
+        *number = l->jobs;
+    }
     *job = *number - 1;
-    l->lives++;
-    return GNOMON_OK;
+    return lives_add_rank(l, (uint32_t)*job, run) ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
 int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
@@ -102,22 +149,115 @@ int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
     return code;
 }
 
+/* From 1, by its words; 0: no memory. */
+static uint32_t lives_view(gnomon__lives *l, const char *words)
+{
+    uint32_t *number = lives_of_job(l, 'v', words, 0, NULL);
+    if (number && !*number)
+        *number = ++l->views;
+    return number ? *number : 0;
+}
+
 int gnomon__lives_stage(gnomon__lives *l, const gnomon_run_info *run,
-                        uint32_t ordinal, const char *name, int *is_new)
+                        uint32_t ordinal, const char *name, const char *view,
+                        enum gnomon__lives_news *news)
 {
     int known;
     size_t size = strlen(name) + 16;
-    uint32_t *number;
-    char *text = lives_name('s', run, size, &known);
-    *is_new = 1;
+    uint32_t *number, which = view ? lives_view(l, view) : 1;
+    char *text = lives_name(view ? 's' : 't', run, size, &known);
+    *news = GNOMON__LIVES_NEW;
     if (!text)
-        return known ? GNOMON_ENOMEM : GNOMON_OK;
+        return known || !which ? GNOMON_ENOMEM : GNOMON_OK;
     snprintf(text + strlen(text), size, "%" PRIu32 "\n%s", ordinal, name);
     number = lives_number(l, text);
     gnomon__free(text);
-    if (!number)
+    if (!number || !which)
         return GNOMON_ENOMEM;
-    *is_new = *number == 0;
-    *number = 1;
+    if (*number)
+        *news = *number == which ? GNOMON__LIVES_OLD : GNOMON__LIVES_OTHER;
+    else
+        *number = which;
     return GNOMON_OK;
+}
+
+/* ---- Ranks ------------------------------------------------------------------ */
+
+static int by_job_and_rank(const void *left, const void *right)
+{
+    const gnomon__job_rank *a = left, *b = right;
+    GNOMON__TRY_NUMBER(job);
+    return GNOMON__COMPARE(a->rank, b->rank);
+}
+
+/* " of job NAME" */
+static const char *lives_job_words(const gnomon__lives *l, uint32_t job,
+                                   char text[80])
+{
+    const char *name = l->names[job];
+    snprintf(text, 80, "%s%.64s", *name ? " of job " : "", name);
+    return text;
+}
+
+/* Of the job whose ranks these are. */
+static int tell_ranks(const gnomon__lives *l, const gnomon__job_rank *of,
+                      size_t count, const char *side)
+{
+    gnomon__rank_list missing = {.next = 0}, again = {.next = 0};
+    char name[80];
+    int32_t world = -1;
+    for (size_t i = 0; i < count; i++)
+        world = of[i].world > world ? of[i].world : world;
+    for (size_t i = 0; i < count; i++) {
+        gnomon__rank_list_met(&missing, of[i].rank, world);
+        if (of[i].lives > 1)
+            gnomon__rank_list_add(&again, of[i].rank, of[i].rank);
+    }
+    gnomon__rank_list_end(&missing, world);
+    lives_job_words(l, of->job, name);
+    if (again.count)
+        gnomon__log("%s: restarted%s: rank %s; its attempts add up", side, name,
+                    again.text);
+    if (missing.count)
+        gnomon__log("%s: %" PRIu64 " of %" PRId32 " ranks%s %s missing: %s",
+                    side, missing.count, world, name,
+                    missing.count == 1 ? "is" : "are", missing.text);
+    return missing.count > 0;
+}
+
+/* How many ranks from `first` on are of one job. */
+static size_t ranks_of_job(const gnomon__lives *l, size_t first)
+{
+    size_t end = first;
+    while (end < l->rank_count && l->ranks[end].job == l->ranks[first].job)
+        end++;
+    return end - first;
+}
+
+int gnomon__lives_tell(gnomon__lives *l, const char *side)
+{
+    int are_missing = 0;
+    if (l->rank_count > 1)
+        qsort(l->ranks, l->rank_count, sizeof *l->ranks, by_job_and_rank);
+    for (size_t i = 0, n; i < l->rank_count; i += n) {
+        n = ranks_of_job(l, i);
+        are_missing |= tell_ranks(l, &l->ranks[i], n, side);
+    }
+    return are_missing;
+}
+
+int gnomon__lives_same_ranks(const gnomon__lives *a, const gnomon__lives *b)
+{
+    const gnomon__lives *sides[] = {a, b};
+    size_t of_first = a->rank_count ? ranks_of_job(a, 0) : 0, n;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->rank_count; i += n) {
+            n = ranks_of_job(sides[side], i);
+            if (n != of_first)
+                return 0;
+            for (size_t k = 0; k < n; k++)
+                if (sides[side]->ranks[i + k].rank != a->ranks[k].rank)
+                    return 0;
+        }
+    return 1;
 }

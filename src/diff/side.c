@@ -46,10 +46,10 @@ static int read_file(gnomon__diff *diff, enum gnomon__side side,
                                          : gnomon_error_name(code));
         status = GNOMON__EXIT_UNREADABLE;
     }
-    gnomon__cli_notes_print(&notes, path);
+    status = gnomon__cli_worse(status, gnomon__cli_notes_print(&notes, path));
     gnomon__cli_notes_free(&notes);
     if (g.merge)
-        gnomon__gather_damage(&g);
+        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
     gnomon__gather_end(&g);
     return status;
 }
@@ -66,9 +66,14 @@ int gnomon__diff_read_side(gnomon__diff *diff, enum gnomon__side side,
     gnomon__progress_end();
     gnomon__cli_inputs_free(&in);
     size_t doubled = gnomon__diff_doubled(diff, side);
+    size_t other = gnomon__diff_other_views(diff, side);
     if (doubled)
         gnomon__log("%s: %zu stage%s there twice, and count%s once", word,
                     doubled, doubled == 1 ? " is" : "s are",
                     doubled == 1 ? "s" : "");
+    if (other)
+        gnomon__log("%s: %zu stage%s there in another view, too, which is left "
+                    "out: --view chooses one",
+                    word, other, other == 1 ? " is" : "s are");
     return status;
 }

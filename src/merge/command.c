@@ -90,6 +90,7 @@ static int merge_inputs(const gnomon__cli_inputs *in, const char *to)
         gnomon__gather_notes(&g);
         status =
             gnomon__cli_worse(status, gnomon__cli_make(to, merge_make, &g));
+        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
     }
     gnomon__progress_end();
     gnomon__gather_end(&g);

@@ -33,7 +33,8 @@ int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
 
 /* Lines on standard error: which ranks are missing, came twice, were restarted. */
 void gnomon__gather_notes(const gnomon__gather *g);
-/* Likewise, of what was read so far: what could not be read of which file. */
-void gnomon__gather_damage(const gnomon__gather *g);
+/* Likewise, of what was read so far: what could not be read of which file. A
+ * gnomon__exit: _UNREADABLE where there is damage. */
+int gnomon__gather_damage(const gnomon__gather *g);
 
 #endif

@@ -7,40 +7,16 @@
 #include <string.h>
 
 #include "merge/gather.h"
+#include "merge/rank_list.h"
+#include "command/command.h"
 #include "command/notes.h"
 #include "profile/keys.h"
 #include "platform/error.h"
-
-#define LISTED 20 /* ranges of ranks in one line */
-
-typedef struct ranks_line {
-    char text[512];
-    size_t used;
-    unsigned ranges;
-} ranks_line;
 
 static const gnomon_run_info *run_at(const gnomon__gather *g, size_t run)
 {
     size_t input, last = gnomon__merge_readings(g->merge, run) - 1;
     return gnomon__merge_reading(g->merge, run, last, &input);
-}
-
-static void append_range(ranks_line *l, int32_t from, int32_t to)
-{
-    if (l->ranges++ > LISTED || l->used > sizeof l->text - 40)
-        return;
-    const char *comma = l->used ? ", " : "";
-    int n;
-    if (l->ranges > LISTED)
-        n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s...",
-                     comma);
-    else if (from == to)
-        n = snprintf(l->text + l->used, sizeof l->text - l->used, "%s%" PRId32,
-                     comma, from);
-    else
-        n = snprintf(l->text + l->used, sizeof l->text - l->used,
-                     "%s%" PRId32 "-%" PRId32, comma, from, to);
-    l->used += (size_t)n;
 }
 
 static const char *job_of(const gnomon_run_info *run, char text[80])
@@ -56,30 +32,19 @@ static const char *job_of(const gnomon_run_info *run, char text[80])
 /* Of a job, the runs from `first` up to `end`. */
 static void tell_missing(const gnomon__gather *g, size_t first, size_t end)
 {
-    ranks_line line = {.used = 0};
+    gnomon__rank_list missing = {.next = 0};
     char job[80];
-    int32_t world = -1, next = 0;
-    uint64_t missing = 0;
+    int32_t world = -1;
     for (size_t i = first; i < end; i++)
         if (run_at(g, i)->world_size > world)
             world = run_at(g, i)->world_size;
-    for (size_t i = first; i < end; i++) {
-        int32_t rank = run_at(g, i)->rank;
-        if (rank > next && rank <= world) {
-            append_range(&line, next, rank - 1);
-            missing += (uint64_t)(rank - next);
-        }
-        if (rank >= next)
-            next = rank < INT32_MAX ? rank + 1 : rank;
-    }
-    if (next < world) {
-        append_range(&line, next, world - 1);
-        missing += (uint64_t)(world - next);
-    }
-    if (missing)
+    for (size_t i = first; i < end; i++)
+        gnomon__rank_list_met(&missing, run_at(g, i)->rank, world);
+    gnomon__rank_list_end(&missing, world);
+    if (missing.count)
         gnomon__log("%" PRIu64 " of %" PRId32 " ranks%s %s missing: %s",
-                    missing, world, job_of(run_at(g, first), job),
-                    missing == 1 ? "is" : "are", line.text);
+                    missing.count, world, job_of(run_at(g, first), job),
+                    missing.count == 1 ? "is" : "are", missing.text);
 }
 
 /* ---- Restarted, or there twice ------------------------------------------------------ */
@@ -154,13 +119,18 @@ void gnomon__gather_notes(const gnomon__gather *g)
     }
 }
 
-void gnomon__gather_damage(const gnomon__gather *g)
+int gnomon__gather_damage(const gnomon__gather *g)
 {
+    int status = GNOMON__EXIT_OK;
     size_t input;
     const gnomon_loss_info *l;
     char text[320];
     for (size_t i = 0; (l = gnomon__merge_loss(g->merge, i, &input)) != NULL;
-         i++)
+         i++) {
         gnomon__log("%s: %s", g->in->paths[input],
                     gnomon__cli_loss(text, sizeof text, l));
+        if (gnomon__cli_is_damage(l))
+            status = GNOMON__EXIT_UNREADABLE;
+    }
+    return status;
 }

@@ -151,7 +151,7 @@ static int is_stage_in(const gnomon__united_part *part,
 {
     const gnomon__stage_key *only = part->only;
     return s->run == part->run &&
-           (!only || (strcmp(s->name, only->name) == 0 &&
+           (!only || (only->name && strcmp(s->name, only->name) == 0 &&
                       (s->ordinal == only->ordinal ||
                        part->u->rules & GNOMON__UNITE_NAMES)));
 }

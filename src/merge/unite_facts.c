@@ -24,7 +24,7 @@ static int is_of_part(const gnomon__united_part *part, uint32_t run)
 }
 
 /* Of one stage what belongs to a path that is in, and what has no path but a
- * moment in it. */
+ * moment in it; of no stage, what has no moment in any. */
 static int is_event_in(const gnomon__united_part *part,
                        const gnomon_event_info *e)
 {
@@ -33,11 +33,12 @@ static int is_event_in(const gnomon__united_part *part,
     for (size_t i = 1; i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_stage_info s;
         gnomon_profile_stage(part->p, i, &s);
-        if (part->map.of[GNOMON_STAGES][i] && e->begin_ns >= s.begin_ns &&
+        if ((part->map.of[GNOMON_STAGES][i] || !part->only->name) &&
+            s.run == part->run && e->begin_ns >= s.begin_ns &&
             e->begin_ns <= s.end_ns)
-            return 1;
+            return part->only->name != NULL;
     }
-    return 0;
+    return !part->only->name;
 }
 
 /* Whether the part's fact is wanted, by the part's numbers; what is not, is taken
@@ -52,7 +53,7 @@ static int is_wanted(const gnomon__united_part *part, int entity,
             f->link.from_instance = f->link.to_instance = 0;
         return 1;
     case GNOMON_COUNTERS:
-        return !part->only || part->map.of[GNOMON_STAGES][f->counter.stage];
+        return gnomon__united_has_stage(part, f->counter.stage);
     case GNOMON_LOSSES:
         if (!moments)
             f->loss.begin_ns = f->loss.end_ns = 0;

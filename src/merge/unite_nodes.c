@@ -9,6 +9,21 @@
 
 /* ---- Which ----------------------------------------------------------------------- */
 
+int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage)
+{
+    if (!part->only)
+        return 1;
+    return part->only->name ? part->map.of[GNOMON_STAGES][stage] != 0 : !stage;
+}
+
+/* Of a node by the part's numbers. */
+static int is_chosen(const gnomon__united_part *part, const gnomon_node_info *n)
+{
+    return gnomon__united_has_stage(part, n->stage) &&
+           (!part->only || !n->view || part->only->view == GNOMON__ALL_VIEWS ||
+            part->map.of[GNOMON_VIEWS][n->view] == part->only->view);
+}
+
 /* Of one stage those that belong to it, and whatever leads to them. A parent
  * that is there for another stage's sake has no blocks, and one whose child is
  * left out is partial: as in the summary of a stage. */
@@ -20,7 +35,7 @@ static void choose_nodes(gnomon__united_part *part)
         gnomon_profile_node(part->p, i, &n);
         if (!part->map.of[GNOMON_TRACKS][n.track]) /* of another run */
             continue;
-        if (!part->only || part->map.of[GNOMON_STAGES][n.stage])
+        if (is_chosen(part, &n))
             node[i] = 1;
         if (node[i] && n.parent)
             node[n.parent] = 1;
@@ -141,7 +156,7 @@ static int unite_node(gnomon__united_part *part, size_t i, gnomon_node_info *n)
 {
     uint32_t *node = part->map.of[GNOMON_NODES];
     int is_new;
-    int is_of_another = part->only && !part->map.of[GNOMON_STAGES][n->stage];
+    int is_of_another = !is_chosen(part, n);
     gnomon__renumber(&part->map, GNOMON_NODES, n);
     if (is_of_another && n->parent)
         part->u->node[n->parent].info.flags |= GNOMON_NODE_PARTIAL;

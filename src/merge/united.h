@@ -48,6 +48,9 @@ typedef struct gnomon__united_part {
  * memory. */
 int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
 
+/* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
+int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
+
 /* unite_facts.c: adds steps, opens, links, counters, losses, metadata, events. */
 int gnomon__unite_facts(gnomon__united_part *part);
 

@@ -14,6 +14,7 @@
 #include "profile/bytes.h"
 #include "profile/mend.h"
 #include "profile/model.h"
+#include "profile/nowhere.h"
 #include "profile/parts.h"
 #include "profile/record_read.h"
 
@@ -27,29 +28,45 @@ typedef struct file_reader {
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
-    int has_end;    /* and nothing comes after it */
+    gnomon__nowhere nowhere;
+    uint64_t shared_unread; /* of what all parts share */
+    int tells_shared;       /* that is told of the first part alone */
+    int has_end;            /* and nothing comes after it */
     uint32_t ends;
     size_t open_end[2]; /* of the opens of the last part, and the one before */
 } file_reader;
 
-/* An entity as its record says; NULL: what stands for one that is lost, mended
- * later. */
-static int add_entity(file_reader *r, int entity, const char *at)
+static void *add_entity(file_reader *r, int entity)
 {
-    char *item = gnomon__model_add(r->records.m, entity);
+    void *item = gnomon__model_add(r->records.m, entity);
     if (!item)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    if (at) {
-        gnomon__record_read(&r->records, entity, at, item);
-        if (r->records.no_memory)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    } else {
-        r->lost[entity]++;
-        if (r->credible-- == 0)
-            return gnomon__fail(GNOMON_EINVAL, "more is lost than the file "
-                                               "can have had");
-    }
+        (void)gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    return item;
+}
+
+/* What stands for one that is lost, repaired later. */
+static int add_stand_in(file_reader *r, int entity)
+{
+    if (!add_entity(r, entity))
+        return GNOMON_ENOMEM;
+    r->lost[entity]++;
+    if (r->credible-- == 0)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "more is lost than the file can have "
+                            "had");
     return GNOMON_OK;
+}
+
+/* An entity as its record says. */
+static int add_record(file_reader *r, int entity, uint32_t i)
+{
+    void *item = add_entity(r, entity);
+    if (!item)
+        return GNOMON_ENOMEM;
+    gnomon__record_read(&r->records, entity, i, item);
+    return r->records.no_memory
+               ? gnomon__fail(GNOMON_ENOMEM, "no memory to read a file")
+               : GNOMON_OK;
 }
 
 static int add_lost(file_reader *r, int entity, uint64_t up_to)
@@ -57,7 +74,7 @@ static int add_lost(file_reader *r, int entity, uint64_t up_to)
     int code = GNOMON_OK;
     while (!code && r->kinds >> entity & 1 &&
            gnomon__model_count(r->records.m, entity) < up_to)
-        code = add_entity(r, entity, NULL);
+        code = add_stand_in(r, entity);
     return code;
 }
 
@@ -70,7 +87,7 @@ static int read_entities(file_reader *r, int entity)
     int code = add_lost(r, entity, s->first - before - 1);
     r->records.tail_left = s->bytes - (uint64_t)s->count * s->item_size;
     for (uint32_t i = 0; !code && i < s->count; i++)
-        code = add_entity(r, entity, s->payload + (size_t)i * s->item_size);
+        code = add_record(r, entity, i);
     return code;
 }
 
@@ -135,13 +152,29 @@ static int tell_loss(file_reader *r, uint64_t count, const char *sort,
     return GNOMON_OK;
 }
 
+static int tell_nowhere(file_reader *r)
+{
+    const gnomon__nowhere *n = &r->nowhere;
+    int code = GNOMON_OK;
+    uint64_t named = 0;
+    for (; !code && named < n->count && named < GNOMON__NOWHERE_NAMED; named++)
+        code = tell_loss(r, 1, "leads nowhere: ", n->named[named]);
+    if (!code)
+        code = tell_loss(r, n->count - named, "leads nowhere: ", "others");
+    for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
+        code = tell_loss(r, n->left_out[k],
+                         "of lost ones alone: ", gnomon__structs[k].many);
+    return code;
+}
+
 /* What was lost is told as losses of nobody: beside those of the runs. */
 static int tell_losses(file_reader *r)
 {
     int code = GNOMON_OK;
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        code =
-            tell_loss(r, r->lost[k], "unreadable: ", gnomon__structs[k].many);
+        if (!gnomon__is_shared(k) || r->tells_shared)
+            code = tell_loss(r, r->lost[k],
+                             "unreadable: ", gnomon__structs[k].many);
     for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
         for (int c = 0; c < 4; c++) /* it may be anything */
             if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
@@ -149,7 +182,11 @@ static int tell_losses(file_reader *r)
         code = tell_loss(r, 1, "unknown section ", r->unknown[i]);
     }
     if (!code)
-        code = tell_loss(r, r->sections.unread, "unreadable: ", "bytes");
+        code = tell_loss(
+            r, r->sections.unread - (r->tells_shared ? 0 : r->shared_unread),
+            "unreadable: ", "bytes");
+    if (!code)
+        code = tell_nowhere(r);
     if (!code)
         code = tell_loss(r, !r->has_end, "", "the end of the file");
     return code;
@@ -184,6 +221,12 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
                          (uint32_t)part->is_whole << GNOMON__SECTION_END;
     r->has_end = !part->is_whole;
     int code = read_up_to(r, shared_end);
+    r->shared_unread = r->sections.unread;
+    r->tells_shared = part->is_whole || part->begin == shared_end;
+    if (!r->tells_shared) {
+        r->unknown_count = 0;
+        memset(&r->nowhere, 0, sizeof r->nowhere);
+    }
     memcpy(r->records.before, part->before, sizeof part->before);
     r->sections.at = part->begin;
     if (!code)
@@ -203,7 +246,7 @@ static int read_sections(file_reader *r, const gnomon__source *from,
     if (!code)
         code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
-        code = gnomon__mend(r->records.m);
+        code = gnomon__mend(r->records.m, r->records.before, &r->nowhere);
     int is_in_parts = r->ends + !r->has_end > 1;
     if (!code && is_in_parts)
         code = gnomon__check_numbers(&r->records.m->base);
@@ -220,6 +263,7 @@ int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
                       uint32_t kinds)
 {
     file_reader r = {.records.m = gnomon__model_create(), .kinds = kinds};
+    r.records.nowhere = &r.nowhere;
     *out = NULL;
     gnomon__fail_clear();
     if (!r.records.m)

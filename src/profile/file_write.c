@@ -17,7 +17,6 @@
 #include "profile/layout.h"
 
 #define FIRST_BUFFER ((size_t)4096)
-#define FULL_SECTION (1u << 20) /* bytes at which the next one begins */
 
 typedef gnomon__file_writer file_writer;
 typedef gnomon__file_buffer file_buffer;
@@ -68,6 +67,16 @@ static void file_section(file_writer *w, const char *kind, uint32_t item_size,
 
 /* ---- Texts ------------------------------------------------------------------- */
 
+static void file_put_texts(file_writer *w)
+{
+    file_buffer none = {0};
+    uint64_t bytes = w->texts.used;
+    if (bytes)
+        file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
+                     &none);
+    w->texts_written += bytes;
+}
+
 static uint32_t file_text_at(file_writer *w, const char *text)
 {
     if (!text)
@@ -78,6 +87,8 @@ static uint32_t file_text_at(file_writer *w, const char *text)
     if (!known || known->text)
         return known ? known->number : 0;
     size_t n = strlen(text) + 1;
+    if (w->texts.used + n > GNOMON__SECTION_FULL)
+        file_put_texts(w); /* before the records that name them */
     uint64_t at = w->texts_written + w->texts.used;
     if (at + n >= UINT32_MAX) {
         w->code =
@@ -208,13 +219,7 @@ static void file_fields(file_writer *w, file_buffer *to, size_t at,
 
 static void end_section(file_writer *w, const gnomon__struct *s)
 {
-    file_buffer none = {0};
-    if (w->texts.used) {
-        uint64_t bytes = w->texts.used;
-        file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
-                     &none);
-        w->texts_written += bytes;
-    }
+    file_put_texts(w);
     if (w->count)
         file_section(w, s->kind, gnomon__record_bytes(s, s->field_count),
                      w->first, w->count, &w->records, &w->tail);
@@ -222,24 +227,38 @@ static void end_section(file_writer *w, const gnomon__struct *s)
     w->count = 0;
 }
 
+/* Adds a record to the section at hand. */
+static void file_record(file_writer *w, const gnomon__struct *s, const void *of)
+{
+    const uint32_t size = gnomon__record_bytes(s, s->field_count);
+    size_t at = w->records.used;
+    if (file_room(w, &w->records, size))
+        file_fields(w, &w->records, at, s, of);
+    w->count++;
+}
+
 static void file_entities(file_writer *w, int entity, gnomon__file_range some)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
-    const uint32_t size = gnomon__record_bytes(s, s->field_count);
     gnomon__any any;
     w->first = w->written[entity] + 1;
     if (w->written[entity] + some.count > UINT32_MAX)
         w->code = gnomon__fail(GNOMON_EFULL,
                                "more than 4294967295 of a kind in one file");
     for (size_t i = 0; !w->code && i < some.count; i++) {
-        size_t at = w->records.used;
+        size_t records = w->records.used, tail = w->tail.used;
         any.struct_size = s->size;
         w->p->api->get(w->p, entity, some.first + i, &any);
-        if (file_room(w, &w->records, size))
-            file_fields(w, &w->records, at, s, &any);
-        w->count++;
-        if (w->records.used + w->tail.used >= FULL_SECTION)
-            end_section(w, s);
+        file_record(w, s, &any);
+        if (w->count == 1 ||
+            w->records.used + w->tail.used <= GNOMON__SECTION_FULL)
+            continue;
+        w->records.used = records; /* it goes into the next one */
+        w->tail.used = tail;
+        w->count--;
+        end_section(w, s);
+        if (!w->code)
+            file_record(w, s, &any);
     }
     end_section(w, s);
     w->written[entity] += some.count;

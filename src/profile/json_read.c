@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door to reading JSON: a text becomes jansson's tree, each entity of it a
+/* The door to reading JSON: the text of an entity becomes jansson's tree, and that a
  * struct (json_struct.c) that goes into a builder. */
 #include "profile/json_read.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -12,31 +13,112 @@
 #define FIRST_READ ((size_t)64 << 10)
 
 #if GNOMON_WITH_JANSSON
+#include "profile/json_scan.h"
 #include "profile/json_value.h"
+#include "profile/texts.h"
 #include "platform/json.h"
 #include "profile/forms.h"
 
 typedef gnomon__json_reading reading;
 
+/* ---- Texts as trees ---------------------------------------------------------------- */
+
+/* What jansson says is wrong, which may quote the file. */
+static void wrong_syntax(reading *r, const json_error_t *error)
+{
+    char text[80];
+    gnomon__json_wrong(r, "line %d, column %d: %s", error->line, error->column,
+                       gnomon__json_shown(error->text, text, sizeof text));
+}
+
+/* Says what is wrong with a text that jansson does not take. jansson does not always
+ * say that memory is missing: then nothing else is wrong. */
+static void wrong_text(reading *r, const json_error_t *error, int is_json)
+{
+    switch (json_error_code(error)) {
+    case json_error_numeric_overflow:
+        gnomon__json_wrong(r,
+                           "line %d, column %d: too large a number: in "
+                           "quotes it may go up to 2^64 - 1",
+                           error->line, error->column);
+        break;
+    case json_error_duplicate_key:
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        wrong_syntax(r, error);
+        break;
+    default:
+        if (is_json)
+            gnomon__json_no_memory(r);
+        else
+            wrong_syntax(r, error);
+    }
+}
+
+#define PARSE_FLAGS (JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
+
+/* A document that cannot be read, or not piece by piece: jansson says of all of it
+ * what is wrong, and where. */
+static void wrong_document(reading *r, gnomon__json_span text, int is_json)
+{
+    /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
+    json_error_t error = {0};
+    json_t *root = json_loadb(text.at, text.size, PARSE_FLAGS, &error);
+    r->depth = 0;
+    if (!root)
+        wrong_text(r, &error, is_json);
+    else if (!is_json)
+        gnomon__json_wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
+    else
+        gnomon__json_no_memory(r); /* there was none a moment ago */
+    json_decref(root);
+}
+
+/* A piece of the document; NULL: it cannot be read, for whatever reason. */
+static json_t *piece_of(gnomon__json_span piece)
+{
+    json_error_t error = {0};
+    return json_loadb(piece.at, piece.size, PARSE_FLAGS, &error);
+}
+
 /* ---- The whole ------------------------------------------------------------------- */
 
-static int read_kind(reading *r, gnomon_builder *b, int entity, json_t *list)
+/* Where the lists lie in the document. */
+typedef struct document {
+    gnomon__json_span text, version, lists[GNOMON__ENTITIES];
+    gnomon__text_table keys; /* all of them, of their own */
+} document;
+
+static int is_null(gnomon__json_span value)
+{
+    return !value.at || *value.at == 'n';
+}
+
+/* One item of a list at a time: a tree takes ten times as much as its text. */
+static int read_kind(reading *r, gnomon_builder *b, int entity,
+                     const document *d)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
-    size_t i;
-    json_t *item;
+    const gnomon__json_span list = d->lists[entity];
+    gnomon__json_scan scan = gnomon__json_scan_into(list);
+    gnomon__json_span piece;
     gnomon__json_enter(r, s->many, 0);
-    if (!json_is_array(list))
+    if (*list.at != '[')
         return gnomon__json_wrong(r, "not a list");
-    json_array_foreach(list, i, item)
-    {
+    for (size_t i = 1; gnomon__json_scan_next(&scan, NULL, &piece); i++) {
         gnomon__any any;
-        gnomon__json_enter(r, NULL, i + 1);
+        json_t *item = piece_of(piece);
+        if (!item) {
+            wrong_document(r, d->text, 1);
+            return 0;
+        }
+        gnomon__json_enter(r, NULL, i);
         memset(&any, 0, sizeof any);
         int good = gnomon__json_to_struct(r, s, item, (char *)&any);
         /* Where it cannot be added, finish says why. */
         int added = good && gnomon_builder_add(b, entity, &any);
         gnomon__json_drop(r);
+        json_decref(item);
         if (!added)
             return 0;
         gnomon__json_leave(r);
@@ -45,15 +127,21 @@ static int read_kind(reading *r, gnomon_builder *b, int entity, json_t *list)
     return 1;
 }
 
-static int read_version(reading *r, json_t *root)
+static int read_version(reading *r, const document *d)
 {
-    json_t *version = json_object_get(root, "gnomon");
     uint64_t number;
-    if (!version)
+    if (!d->version.at)
         return gnomon__json_wrong(
             r, "\"gnomon\": 1 is missing, so this is no profile");
+    json_t *version = piece_of(d->version);
+    if (!version) {
+        wrong_document(r, d->text, 1);
+        return 0;
+    }
     gnomon__json_enter(r, "gnomon", 0);
-    if (!gnomon__json_to_u64(r, version, UINT64_MAX, &number))
+    int good = gnomon__json_to_u64(r, version, UINT64_MAX, &number);
+    json_decref(version);
+    if (!good)
         return 0;
     if (!number)
         return gnomon__json_wrong(r, "there is no version 0");
@@ -69,77 +157,66 @@ static int read_version(reading *r, json_t *root)
     return 1;
 }
 
-static void read_root(reading *r, gnomon_builder *b, json_t *root)
+/* Which key it is; the others are ignored, once all lists are read. */
+static int find_list(document *d, const char *key, gnomon__json_span value)
+{
+    if (strcmp(key, "gnomon") == 0) {
+        d->version = value;
+        return 1;
+    }
+    for (int i = 0; i < GNOMON__ENTITIES; i++)
+        if (strcmp(key, gnomon__structs[i].many) == 0) {
+            d->lists[i] = value;
+            return 1;
+        }
+    return 0;
+}
+
+/* Looks through the document, which is an object. No key is in it twice. */
+static int find_lists(reading *r, document *d)
+{
+    gnomon__json_scan scan = gnomon__json_scan_into(d->text);
+    gnomon__json_span key, value;
+    while (gnomon__json_scan_next(&scan, &key, &value)) {
+        json_t *text = piece_of(key);
+        const char *name = json_string_value(text);
+        gnomon__text_item *item =
+            name ? gnomon__text_place(&d->keys, name) : NULL;
+        int is_new = item && !item->text;
+        if (is_new)
+            item->text = gnomon__strdup(name);
+        int good = is_new && item->text;
+        if (good)
+            item->number = (uint32_t)find_list(d, name, value);
+        json_decref(text);
+        if (!good) {
+            wrong_document(r, d->text, 1);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void read_document(reading *r, gnomon_builder *b, document *d)
 {
     static const gnomon_run_info nobody = {
         .rank = -1, .local_rank = -1, .world_size = -1};
-    const char *key;
-    json_t *list;
-    if (!read_version(r, root))
+    if (*d->text.at == '{' && !find_lists(r, d))
+        return;
+    if (!read_version(r, d))
         return;
     for (int i = 0; i < GNOMON__ENTITIES; i++) {
         int entity = gnomon__json_order[i];
-        list = json_object_get(root, gnomon__structs[entity].many);
-        if (list && !json_is_null(list)) {
-            if (!read_kind(r, b, entity, list))
+        if (!is_null(d->lists[entity])) {
+            if (!read_kind(r, b, entity, d))
                 return;
         } else if (entity == GNOMON_RUNS) {
             (void)gnomon_add_run(b, &nobody);
         }
     }
-    json_object_foreach(root, key, list)
-    {
-        int known = strcmp(key, "gnomon") == 0;
-        for (int i = 0; !known && i < GNOMON__ENTITIES; i++)
-            known = strcmp(key, gnomon__structs[i].many) == 0;
-        if (!known)
-            gnomon__json_ignore(r, key);
-    }
-}
-
-/* What jansson says is wrong, which may quote the file. */
-static void wrong_syntax(reading *r, const json_error_t *error)
-{
-    char text[80];
-    gnomon__json_wrong(r, "line %d, column %d: %s", error->line, error->column,
-                       gnomon__json_shown(error->text, text, sizeof text));
-}
-
-/* The tree, or NULL and the error. jansson does not always say that memory is
- * missing: then nothing else is wrong. */
-static json_t *parse_text(reading *r, const char *text, size_t size)
-{
-    /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
-    json_error_t error = {0};
-    int is_json = gnomon__json_valid(text, size);
-    json_t *root = json_loadb(text, size,
-                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (root && is_json)
-        return root;
-    if (root) {
-        json_decref(root);
-        gnomon__json_wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
-        return NULL;
-    }
-    switch (json_error_code(&error)) {
-    case json_error_numeric_overflow:
-        gnomon__json_wrong(r,
-                           "line %d, column %d: too large a number: in "
-                           "quotes it may go up to 2^64 - 1",
-                           error.line, error.column);
-        break;
-    case json_error_duplicate_key:
-    case json_error_null_character:
-    case json_error_null_byte_in_key:
-        wrong_syntax(r, &error);
-        break;
-    default:
-        if (is_json)
-            gnomon__json_no_memory(r);
-        else
-            wrong_syntax(r, &error);
-    }
-    return NULL;
+    for (size_t i = 0; i < d->keys.slots.count; i++)
+        if (!d->keys.items[i].number)
+            gnomon__json_ignore(r, d->keys.items[i].text);
 }
 
 static int tell_ignored(const reading *r)
@@ -156,21 +233,27 @@ static int tell_ignored(const reading *r)
 int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
 {
     reading r = {0};
+    document d = {.text = {text, size}};
     gnomon_builder *b;
     *out = NULL;
     int code = gnomon_builder_create(&b);
     if (code)
         return code;
-    json_t *root = parse_text(&r, text, size);
-    if (root)
-        read_root(&r, b, root);
+    if (gnomon__json_valid(text, size)) {
+        d.text = gnomon__json_scan_text(text, size);
+        read_document(&r, b, &d);
+    } else {
+        wrong_document(&r, d.text, 0);
+    }
+    for (size_t i = 0; i < d.keys.slots.count; i++)
+        gnomon__free((char *)(uintptr_t)d.keys.items[i].text);
+    gnomon__text_table_free(&d.keys);
     if (r.code) {
         gnomon_builder_free(b);
         code = gnomon__fail(r.code, "%s", r.why);
     } else {
         code = gnomon_builder_finish(b, out);
     }
-    json_decref(root);
     return code ? code : tell_ignored(&r);
 }
 #else
@@ -191,11 +274,14 @@ int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
 /* All that is left in `from`; *text is NULL after an error. */
 static int read_all(FILE *from, char **text, size_t *size)
 {
-    size_t room = 0, n = 1;
+    size_t room = 0, n = 1, most = FIRST_READ;
+    struct stat about;
     *text = NULL;
     *size = 0;
+    if (fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode))
+        most += (size_t)about.st_size;
     while (n) {
-        if (*size == room && !gnomon__grow(text, &room, room + FIRST_READ, 1)) {
+        if (*size == room && !gnomon__grow(text, &room, room + most, 1)) {
             gnomon__free(*text);
             *text = NULL;
             return gnomon__fail(GNOMON_ENOMEM, "no memory to read a profile");

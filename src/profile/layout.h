@@ -21,6 +21,10 @@
                                       payload's crc, 0, crc */
 #define GNOMON__PART_HEADER 4u /* its size */
 
+/* A section ends before a record, or a text, that would make it longer. One that is
+ * longer by itself has a section of its own. So one wrong bit costs so much. */
+#define GNOMON__SECTION_FULL (16u << 10)
+
 /* The bytes of a field in a record: 64 bits of a number, or where a list begins
  * and its count; else 32. */
 static inline uint32_t gnomon__field_bytes(const gnomon__field *f)

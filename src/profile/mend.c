@@ -4,6 +4,7 @@
  * goes. Sums may be short by what is lost, so all nodes are marked as partial. */
 #include "profile/mend.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "platform/error.h"
@@ -58,11 +59,19 @@ static void mend_texts(const gnomon__struct *s, void *item)
     }
 }
 
+/* A model that is repaired. */
+typedef struct mending {
+    gnomon__model *m;
+    const uint32_t *before; /* how many of a kind the file has before it */
+    gnomon__nowhere *nowhere;
+} mending;
+
 /* What a number may be instead; 0 where it must be one: it goes with its entity. */
-static uint32_t mend_number(const gnomon__model *m, const gnomon__field *f,
+static uint32_t mend_number(const mending *w, const gnomon__field *f,
                             const void *item, int entity, int is_first,
                             uint32_t run)
 {
+    const gnomon__model *m = w->m;
     const int kind = gnomon__number_of(f, item);
     const uint32_t number = gnomon__field_32(f, item);
     const int needed = f->rules & (GNOMON__NEEDED | GNOMON__OWNED);
@@ -73,21 +82,26 @@ static uint32_t mend_number(const gnomon__model *m, const gnomon__field *f,
     return 0;
 }
 
-/* Whether it stays. */
-static int mend_fields(const gnomon__model *m, int entity, void *item)
+/* Whether it stays. `i`: its number. */
+static int mend_fields(const mending *w, int entity, size_t i, void *item)
 {
+    const gnomon__model *m = w->m;
     const gnomon__struct *s = &gnomon__structs[entity];
     uint32_t run = 0;
     int is_first = 1;
-    for (unsigned i = 0; i < s->field_count; i++) {
-        const gnomon__field *f = &s->fields[i];
+    for (unsigned k = 0; k < s->field_count; k++) {
+        const gnomon__field *f = &s->fields[k];
         const int needed = f->rules & (GNOMON__NEEDED | GNOMON__OWNED);
         if (f->type == GNOMON__TYPE_TEXT && needed &&
             !gnomon__field_pointer(f, item))
             return 0;
         if (f->type != GNOMON__TYPE_NUMBER)
             continue;
-        uint32_t number = mend_number(m, f, item, entity, is_first, run);
+        uint32_t number = mend_number(w, f, item, entity, is_first, run);
+        uint32_t was = gnomon__field_32(f, item);
+        if (was && number != was)
+            gnomon__nowhere_add(w->nowhere, entity, w->before[entity] + i, f,
+                                was);
         if (needed && !number)
             return 0;
         gnomon__field_set(f, item, &number, sizeof number);
@@ -151,23 +165,70 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
     }
 }
 
-static void mend_kind(gnomon__model *m, int entity)
+/* A parent stands before its child. */
+static void mend_parent(const mending *w, size_t i, gnomon_node_info *n)
 {
+    const gnomon__field *f = gnomon__structs[GNOMON_NODES].fields;
+    if (n->parent < i)
+        return;
+    while (f->at != offsetof(gnomon_node_info, parent))
+        f++;
+    gnomon__nowhere_add(w->nowhere, GNOMON_NODES, w->before[GNOMON_NODES] + i,
+                        f, n->parent);
+    n->parent = 0;
+}
+
+static void mend_kind(const mending *w, int entity)
+{
+    gnomon__model *m = w->m;
     gnomon__table *t = &m->tables[entity];
     size_t kept = 0;
     for (size_t i = 1; i <= t->count; i++) {
         void *item = gnomon__model_at(m, entity, i);
         if (is_named(entity))
             mend_texts(&gnomon__structs[entity], item);
-        if (entity == GNOMON_NODES && ((gnomon_node_info *)item)->parent >= i)
-            ((gnomon_node_info *)item)->parent = 0;
-        if (!mend_fields(m, entity, item) || !is_whole(m, entity, item))
+        if (entity == GNOMON_NODES)
+            mend_parent(w, i, item);
+        if (!mend_fields(w, entity, i, item) || !is_whole(m, entity, item)) {
+            w->nowhere->left_out[entity]++;
             continue;
+        }
         if (entity == GNOMON_NODES)
             mend_node(m, item);
         memmove(t->items + kept++ * t->size, item, t->size);
     }
     t->count = kept;
+}
+
+/* ---- Runs of what is lost ------------------------------------------------------ */
+
+/* The run of tracks and stages that are lost, so that no other run has what was of
+ * them: by the paths that name both; else that of the one before, as runs lie one
+ * after the other. */
+static void find_runs(gnomon__model *m)
+{
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_NODES); i++) {
+        const gnomon_node_info *n = gnomon__model_at(m, GNOMON_NODES, i);
+        if (is_missing(m, GNOMON_TRACKS, n->track) ||
+            is_missing(m, GNOMON_STAGES, n->stage))
+            continue;
+        gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, n->track);
+        gnomon_stage_info *s = gnomon__model_at(m, GNOMON_STAGES, n->stage);
+        if (!t->name && s->name && !t->run)
+            t->run = s->run;
+        if (!s->name && t->name && !s->run)
+            s->run = t->run;
+    }
+    for (size_t i = 2; i <= gnomon__model_count(m, GNOMON_TRACKS); i++) {
+        gnomon_track_info *t = gnomon__model_at(m, GNOMON_TRACKS, i);
+        if (!t->name && !t->run)
+            t->run = t[-1].run;
+    }
+    for (size_t i = 2; i <= gnomon__model_count(m, GNOMON_STAGES); i++) {
+        gnomon_stage_info *s = gnomon__model_at(m, GNOMON_STAGES, i);
+        if (!s->name && !s->run)
+            s->run = s[-1].run;
+    }
 }
 
 /* ---- The whole -------------------------------------------------------------- */
@@ -178,8 +239,10 @@ static int any_of(gnomon__model *m, int entity)
     return gnomon__model_count(m, entity) || gnomon__model_add(m, entity);
 }
 
-int gnomon__mend(gnomon__model *m)
+int gnomon__mend(gnomon__model *m, const uint32_t *before,
+                 gnomon__nowhere *nowhere)
 {
+    const mending w = {m, before, nowhere};
     int ok = !gnomon__model_count(m, GNOMON_NODES) ||
              (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
     size_t owned = gnomon__model_count(m, GNOMON_STAGES) +
@@ -187,7 +250,8 @@ int gnomon__mend(gnomon__model *m)
                    gnomon__model_count(m, GNOMON_METADATA);
     if (!ok || (owned && !any_of(m, GNOMON_RUNS)))
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    find_runs(m);
     for (int i = 0; i < GNOMON__ENTITIES; i++)
-        mend_kind(m, gnomon__file_order[i]);
+        mend_kind(&w, gnomon__file_order[i]);
     return GNOMON_OK;
 }

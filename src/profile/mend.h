@@ -2,10 +2,13 @@
 #ifndef GNOMON_PROFILE_MEND_H
 #define GNOMON_PROFILE_MEND_H
 
-#include "profile/model.h"
+#include "profile/nowhere.h"
 
 /* Makes a profile of what was read of a damaged one: entities of all zeroes are
- * those that were lost. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__mend(gnomon__model *m);
+ * those that were lost. What named none that is there is added to `nowhere`, by its
+ * number in the file: `before` of each kind are not in the model. GNOMON_OK or
+ * GNOMON_ENOMEM. */
+int gnomon__mend(gnomon__model *m, const uint32_t *before,
+                 gnomon__nowhere *nowhere);
 
 #endif

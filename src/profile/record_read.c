@@ -35,6 +35,7 @@ int gnomon__texts_keep(gnomon__record_reader *r)
     return GNOMON_OK;
 }
 
+/* NULL: there is none. */
 static const char *read_text(const gnomon__record_reader *r, uint32_t at)
 {
     size_t low = 0, high = r->text_count;
@@ -52,7 +53,7 @@ static const char *read_text(const gnomon__record_reader *r, uint32_t at)
         else
             return t->text + (at - t->first);
     }
-    return LOST;
+    return NULL;
 }
 
 /* ---- What records point to -------------------------------------------------- */
@@ -156,12 +157,21 @@ static uint32_t read_number(const gnomon__record_reader *r, int entity,
     return number > r->before[entity] ? number - r->before[entity] : UINT32_MAX;
 }
 
-static const char *read_text_of(const gnomon__record_reader *r,
+static void leads_nowhere(gnomon__record_reader *r, const gnomon__field *f)
+{
+    gnomon__nowhere_add(r->nowhere, r->entity, r->number, f, 0);
+}
+
+static const char *read_text_of(gnomon__record_reader *r,
                                 const gnomon__field *f, uint32_t at)
 {
     if (!at && f->type == GNOMON__TYPE_MAYBE)
         return NULL;
     const char *text = read_text(r, at);
+    if (!text) {
+        leads_nowhere(r, f);
+        text = LOST;
+    }
     return f->type == GNOMON__TYPE_JSON &&
                    !gnomon__json_valid(text, strlen(text))
                ? "null"
@@ -186,6 +196,8 @@ static void read_list(gnomon__record_reader *r, const gnomon__field *f,
         list = read_sizes(r, where, count);
     else
         list = read_structs(r, &gnomon__structs[f->of], where, &count);
+    if (!list)
+        leads_nowhere(r, f);
     gnomon__field_set(f, of, &list, sizeof list);
     if (list && gnomon__field_bytes(f) == 8)
         gnomon__field_count_set(f, of, count);
@@ -247,9 +259,12 @@ static void read_fields(gnomon__record_reader *r, const gnomon__struct *s,
     }
 }
 
-void gnomon__record_read(gnomon__record_reader *r, int entity, const char *at,
+void gnomon__record_read(gnomon__record_reader *r, int entity, uint32_t i,
                          void *to)
 {
+    const char *at = r->s->payload + (size_t)i * r->s->item_size;
+    r->entity = entity;
+    r->number = r->s->first + i;
     read_fields(r, &gnomon__structs[entity], at, r->s->item_size, to);
 }
 

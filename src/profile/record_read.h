@@ -4,6 +4,7 @@
 
 #include "profile/file_read.h"
 #include "profile/model.h"
+#include "profile/nowhere.h"
 
 typedef struct gnomon__read_texts {
     uint64_t first, bytes;
@@ -18,15 +19,19 @@ typedef struct gnomon__record_reader {
     uint32_t before[GNOMON__ENTITIES]; /* numbers of a kind begin above it */
     uint64_t tail_left; /* bytes of its tail that nothing led to yet */
     int no_memory;      /* for what a record pointed to */
+    gnomon__nowhere *nowhere;
+    int entity;      /* of the record at hand, */
+    uint64_t number; /* which is so many-eth of its kind in the file */
 } gnomon__record_reader;
 
 /* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__texts_keep(gnomon__record_reader *r);
 void gnomon__texts_free(gnomon__record_reader *r);
 
-/* Fills `to`, zeroes but for its struct_size, from the record at `at` of the section at hand. What
- * is not there is left out: a text is then "(lost)", a block absent. */
-void gnomon__record_read(gnomon__record_reader *r, int entity, const char *at,
+/* Fills `to`, zeroes but for its struct_size, from record i of the section at hand,
+ * from 0. What is not there is left out, and counted as leading nowhere: a text is
+ * then "(lost)", a block absent. */
+void gnomon__record_read(gnomon__record_reader *r, int entity, uint32_t i,
                          void *to);
 
 #endif

@@ -11,6 +11,21 @@
 
 #define SCAN (64u << 10) /* bytes looked through at a time */
 
+static int is_header(const char *header)
+{
+    return gnomon__get_32(header + 36) == gnomon__crc32(0, header, 36);
+}
+
+/* Whether a section follows the file's header, whatever is in that. */
+static int has_a_section(const gnomon__source *from)
+{
+    char header[GNOMON__SECTION_HEADER];
+    return from->size >= GNOMON__FILE_HEADER + sizeof header &&
+           !from->read(from->context, GNOMON__FILE_HEADER, header,
+                       sizeof header) &&
+           is_header(header);
+}
+
 int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from)
 {
     char header[GNOMON__FILE_HEADER];
@@ -24,10 +39,12 @@ int gnomon__sections_open(gnomon__sections *s, const gnomon__source *from)
     int code = from->read(from->context, 0, header, sizeof header);
     if (code)
         return code;
-    if (memcmp(header, GNOMON__FILE_MAGIC, 8) != 0)
+    int is_magic = memcmp(header, GNOMON__FILE_MAGIC, 8) == 0;
+    if (!is_magic && !has_a_section(from))
         return gnomon__fail(GNOMON_EINVAL, "not a .gnomon file");
     uint32_t version = gnomon__get_32(header + 8);
-    if (gnomon__crc32(0, header, 12) != gnomon__get_32(header + 12)) {
+    if (!is_magic ||
+        gnomon__crc32(0, header, 12) != gnomon__get_32(header + 12)) {
         s->damaged = 1; /* it says nothing that the sections do not */
         s->unread = sizeof header;
         return GNOMON_OK;
@@ -44,11 +61,6 @@ void gnomon__sections_close(gnomon__sections *s)
 {
     gnomon__free(s->payload);
     s->payload = NULL;
-}
-
-static int is_header(const char *header)
-{
-    return gnomon__get_32(header + 36) == gnomon__crc32(0, header, 36);
 }
 
 static int grow_payload(gnomon__sections *s, uint64_t bytes)

@@ -90,6 +90,13 @@ static int put_run(gnomon__take *b)
     return put_metadata(b);
 }
 
+/* All nodes are of this one. */
+static int put_view(gnomon__take *b)
+{
+    gnomon_view_info *v = gnomon__model_add(b->m, GNOMON_VIEWS);
+    return v && (v->words = gnomon__model_text(b->m, b->facts->view)) != NULL;
+}
+
 static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
 {
     gnomon_stage_info *s = gnomon__model_add(b->m, GNOMON_STAGES);
@@ -229,7 +236,7 @@ static int put_losses(gnomon__take *b)
 
 static int build(gnomon__take *b)
 {
-    int ok = gnomon__take_choose(b) && put_run(b);
+    int ok = gnomon__take_choose(b) && put_run(b) && put_view(b);
     for (size_t i = 0; ok && i < b->facts->stage_count; i++)
         ok = put_stage(b, &b->facts->stages[i]);
     ok = ok && put_steps(b);

@@ -25,7 +25,9 @@ typedef struct gnomon__step_fact {
 } gnomon__step_fact;
 
 typedef struct gnomon__run_facts {
-    gnomon_run_info run;              /* but for the clock's part */
+    gnomon_run_info run; /* but for the clock's part */
+    const char
+        *view; /* under which filter, schedule and ranks it was recorded */
     const gnomon__stage_fact *stages; /* those that are wanted */
     size_t stage_count;
     uint32_t by_name; /* each is all of a name: else one */

@@ -252,6 +252,7 @@ static int put_item(gnomon__take *b, uint32_t thread, gnomon__take_item *item)
         return 0;
     item->node = (uint32_t)gnomon__model_count(b->m, GNOMON_NODES);
     n->track = t->track;
+    n->view = 1;
     n->stage = item->stage;
     n->parent = p->parent ? node_of(t, p->parent, item->stage) : 0;
     n->flags = public_flags(p);

@@ -192,7 +192,7 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
     return 0;
 }
 
-static int report_one(report_request *r, const char *path,
+static int report_one(report_request *r, const char *path, const char *view,
                       const gnomon_profile *p, const gnomon__rank_table *ranks)
 {
     const gnomon__cli_profiler *kind = &r->profiler;
@@ -203,7 +203,7 @@ static int report_one(report_request *r, const char *path,
     }
     r->has_rows |= report_has_rows(r, p);
     r->printed++;
-    gnomon__joined_next(&r->out, path, ranks->runs, report_is_table(r));
+    gnomon__joined_next(&r->out, path, view, ranks->runs, report_is_table(r));
     if (!kind->profiler->summary) /* of ranks */
         return gnomon__rank_table_print(ranks, kind->self, p, out);
     int code = kind->profiler->summary(kind->self, p, out);
@@ -216,13 +216,13 @@ static int report_one(report_request *r, const char *path,
 }
 
 static int report_filtered(report_request *r, const char *path,
-                           const gnomon_profile *p,
+                           const char *view, const gnomon_profile *p,
                            const gnomon__rank_table *ranks)
 {
     if (!r->profiler.filter)
-        return report_one(r, path, p, ranks);
+        return report_one(r, path, view, p, ranks);
     gnomon__filtered *f = gnomon__filtered_create(p, r->profiler.filter);
-    int code = f ? report_one(r, path, gnomon__filtered_profile(f), ranks)
+    int code = f ? report_one(r, path, view, gnomon__filtered_profile(f), ranks)
                  : GNOMON_ENOMEM;
     gnomon__filtered_free(f);
     return code;
@@ -259,6 +259,18 @@ static void report_offer(report_request *r, const char *name)
     snprintf(r->near, sizeof r->near, "%s", name);
 }
 
+/* The words of the view that a report is of, where there are several. */
+static const char *report_view(const gnomon__cli_stages *stages, size_t which,
+                               const gnomon_profile *p)
+{
+    gnomon_view_info view;
+    if (!stages->has_views)
+        return NULL;
+    if (gnomon_profile_view(p, stages->at[which].key.view, &view) != GNOMON_OK)
+        return "not known";
+    return *view.words ? view.words : "all marks";
+}
+
 static int report_stage(report_request *r, const char *path,
                         gnomon__cli_stages *stages, size_t which)
 {
@@ -267,11 +279,19 @@ static int report_stage(report_request *r, const char *path,
     if (code)
         return code;
     if (r->stage || stages->count == 1 || !report_is_gap(p))
-        code = report_filtered(r, path, p, &stages->at[which].ranks);
+        code = report_filtered(r, path, report_view(stages, which, p), p,
+                               &stages->at[which].ranks);
     if (!code && !report_is_table(r))
         report_tell_count(path, p);
     gnomon_profile_free(p);
     return code;
+}
+
+static enum gnomon__stages_of report_what(const report_request *r)
+{
+    return report_is(r, "steps")  ? GNOMON__STAGES_OF_STEPS
+           : report_is(r, "cuda") ? GNOMON__STAGES_OF_DEVICES
+                                  : GNOMON__STAGES_OF_HOST;
 }
 
 static int report_group(report_request *r, gnomon__gather *g,
@@ -284,17 +304,18 @@ static int report_group(report_request *r, gnomon__gather *g,
         gnomon__cli_end_line();
         out->print(out, "%s==> ", r->printed ? "\n" : "");
         gnomon__cli_put(out, path, 0);
-        if (group->count > 1)
-            out->print(out, " and %zu rank%s more", group->count - 1,
-                       group->count == 2 ? "" : "s");
+        if (group->ranks > 1)
+            out->print(out, " and %zu rank%s more", group->ranks - 1,
+                       group->ranks == 2 ? "" : "s");
         out->print(out, " <==\n");
     }
-    int code = gnomon__cli_stages_read(&stages, g, group, r->stage, r->each,
-                                       r->profiler.by);
+    const gnomon__stages_choice choice = {r->stage, r->each, report_what(r),
+                                          r->profiler.by};
+    int code = gnomon__cli_stages_read(&stages, g, group, &choice);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)
             report_offer(r, stages.names[i]);
-    gnomon__cli_notes_print(&stages.notes, path);
+    int status = gnomon__cli_notes_print(&stages.notes, path);
     for (size_t i = 0; !code && i < stages.count; i++)
         code = report_stage(r, path, &stages, i);
     if (code && !ferror(stdout)) /* whose error is told at the end */
@@ -302,7 +323,7 @@ static int report_group(report_request *r, gnomon__gather *g,
                     *gnomon_error_text() ? gnomon_error_text()
                                          : "no memory for its report");
     gnomon__cli_stages_free(&stages);
-    return code ? GNOMON__EXIT_UNREADABLE : GNOMON__EXIT_OK;
+    return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
 /* Files that hold ranks of one job are one report; whatever else is apart. */
@@ -325,7 +346,7 @@ static int report_files(report_request *r, const gnomon__cli_inputs *in)
         status = gnomon__cli_worse(
             status, report_group(r, &g, &groups.at[i], groups.count > 1));
     if (g.merge)
-        gnomon__gather_damage(&g);
+        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
     gnomon__cli_groups_free(&groups);
     gnomon__gather_end(&g);
     return status;

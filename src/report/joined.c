@@ -30,6 +30,10 @@ static int joined_write(const gnomon_writer *writer, const void *bytes,
         gnomon__cli_put_json(&j->to, j->path);
         if (j->ranks)
             j->to.print(&j->to, ", \"ranks\": %" PRIu32, j->ranks);
+        if (j->view) {
+            j->to.print(&j->to, ", \"view\": ");
+            gnomon__cli_put_json(&j->to, j->view);
+        }
         j->to.write(&j->to, ", ", 2);
         text++; /* its own brace */
         size--;
@@ -83,10 +87,11 @@ void gnomon__joined_begin(gnomon__joined *j, const char *format,
                               .context = j};
 }
 
-void gnomon__joined_next(gnomon__joined *j, const char *path, uint32_t ranks,
-                         int is_apart)
+void gnomon__joined_next(gnomon__joined *j, const char *path, const char *view,
+                         uint32_t ranks, int is_apart)
 {
     j->path = path;
+    j->view = view;
     j->ranks = ranks;
     j->is_begin = 1;
     if (j->is_json)
@@ -97,6 +102,11 @@ void gnomon__joined_next(gnomon__joined *j, const char *path, uint32_t ranks,
         gnomon__cli_end_line();
     if (j->count && is_apart && !j->is_json && !j->is_csv)
         j->to.write(&j->to, "\n", 1);
+    if (view && !j->is_json && !j->is_csv) {
+        j->to.print(&j->to, "--- view: ");
+        gnomon__cli_put(&j->to, view, 0);
+        j->to.print(&j->to, " ---\n");
+    }
     j->count++;
 }
 

@@ -10,6 +10,7 @@ typedef struct gnomon__joined {
     gnomon_writer base; /* what reports write to */
     gnomon_writer to;
     const char *path; /* of the file that is reported ... */
+    const char *view; /* ... which of its views, NULL: the only one ... */
     uint32_t ranks;   /* ... and how many ranks are summed; 0: one alone */
     int is_text, is_csv, is_json;
     int count;     /* reports so far */
@@ -21,8 +22,8 @@ typedef struct gnomon__joined {
 void gnomon__joined_begin(gnomon__joined *j, const char *format,
                           const gnomon_writer *to);
 /* The next report follows; `is_apart`: after an empty line. */
-void gnomon__joined_next(gnomon__joined *j, const char *path, uint32_t ranks,
-                         int is_apart);
+void gnomon__joined_next(gnomon__joined *j, const char *path, const char *view,
+                         uint32_t ranks, int is_apart);
 void gnomon__joined_end(gnomon__joined *j);
 
 #endif

@@ -56,17 +56,21 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
     gnomon__groups nothing = {0};
     gnomon__region_row *rows = NULL;
     size_t count = 0;
-    int code = add_host(t, run);
-    if (code)
-        return code;
-    code = gnomon__region_rows(&rows, &count, &nothing, stage);
-    if (code)
+    int code = GNOMON_OK;
+    /* Else it is one more attempt of the rank before it. */
+    if (!t->runs || run->rank < 0 || run->rank != t->before) {
+        code = add_host(t, run);
+        t->runs += !code;
+    }
+    t->before = run->rank;
+    if (!code && gnomon__region_rows(&rows, &count, &nothing, stage))
         code = no_room_for_ranks();
+    /* One name may have rows of several categories. */
     for (size_t i = 0; !code && i < count; i++) {
         gnomon__rank_row *r = rank_row(t, rows[i].name);
-        if (r && r->count && r->times[r->count - 1].run == t->runs) {
+        if (r && r->count && r->times[r->count - 1].run == t->runs - 1) {
             r->times[r->count - 1].total_ns += rows[i].total_ns;
-            r->total_ns += rows[i].total_ns; /* of another category */
+            r->total_ns += rows[i].total_ns;
             continue;
         }
         if (!r || !gnomon__grow(&r->times, &r->room, r->count + 1,
@@ -75,10 +79,9 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
             break;
         }
         r->times[r->count++] =
-            (gnomon__rank_time){rows[i].total_ns, run->rank, t->runs};
+            (gnomon__rank_time){rows[i].total_ns, run->rank, t->runs - 1};
         r->total_ns += rows[i].total_ns;
     }
-    t->runs++;
     free(rows);
     return code;
 }

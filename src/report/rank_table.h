@@ -32,11 +32,12 @@ typedef struct gnomon__rank_table {
     size_t count, room;
     char **hosts; /* by run */
     size_t host_room;
-    uint32_t runs;
+    uint32_t runs;  /* attempts of one rank are one */
+    int32_t before; /* the rank that was added last */
 } gnomon__rank_table;
 
 /* Adds what a run's profile of one stage says, which may be a sum that knows of no
- * run. GNOMON_OK or GNOMON_ENOMEM. */
+ * run: attempts of a rank one after the other. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage);
 

@@ -71,12 +71,13 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
     for (size_t i = 0; i < n; i++) {
         if (!i || runs[i].is_alone || runs[i - 1].is_alone ||
             gnomon__compare_texts(runs[i - 1].info->job, runs[i].info->job)) {
-            groups->at[groups->count++] =
-                (gnomon__cli_group){&groups->runs[i], 0, SIZE_MAX};
+            groups->at[groups->count++] = (gnomon__cli_group){
+                .runs = &groups->runs[i], .input = SIZE_MAX};
         }
         gnomon__cli_group *to = &groups->at[groups->count - 1];
         groups->runs[i] = runs[i].run;
-        to->count++;
+        to->ranks += !to->count++ || runs[i].info->rank < 0 ||
+                     runs[i].info->rank != runs[i - 1].info->rank;
         to->input = runs[i].input < to->input ? runs[i].input : to->input;
     }
     if (groups->count > 1)
@@ -94,24 +95,25 @@ void gnomon__cli_groups_free(gnomon__cli_groups *groups)
 
 /* ---- Stages ------------------------------------------------------------------------ */
 
-/* The sum of that stage, or of what has none; NULL: no memory. */
+/* The sum of that stage (NULL: of what is of none) in that view; NULL: no memory. */
 static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                                    const gnomon__gather *g,
                                    const gnomon_stage_info *stage,
-                                   unsigned rules)
+                                   uint32_t view, unsigned rules)
 {
     for (size_t i = 0; i < s->count; i++) {
         gnomon__cli_stage *to = &s->at[i];
-        if (stage ? to->has_key &&
-                        (to->key.ordinal == stage->ordinal || s->names_rule) &&
-                        strcmp(to->key.name, stage->name) == 0
-                  : !to->has_key)
+        if (to->key.view == view &&
+            (stage ? to->key.name &&
+                         (to->key.ordinal == stage->ordinal || s->names_rule) &&
+                         strcmp(to->key.name, stage->name) == 0
+                   : !to->key.name))
             return to;
     }
     if (!gnomon__grow(&s->at, &s->room, s->count + 1, sizeof *s->at))
         return NULL;
     gnomon__cli_stage *to = &s->at[s->count];
-    *to = (gnomon__cli_stage){.has_key = stage != NULL};
+    *to = (gnomon__cli_stage){.key.view = view};
     if (stage) {
         to->key.ordinal = stage->ordinal;
         to->begin_ns = s->names_rule ? stage->begin_ns : 0;
@@ -179,7 +181,7 @@ static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
                                     GNOMON__UNITE_RANKS | names_rule);
     if (code)
         return code;
-    code = gnomon__unite_add(one, p, 1, to->has_key ? &to->key : NULL);
+    code = gnomon__unite_add(one, p, 1, &to->key);
     if (code) {
         gnomon__unite_free(one);
         return code;
@@ -195,19 +197,19 @@ static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
 }
 
 static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
-                     const gnomon_profile *p, const gnomon_stage_info *stage)
+                     const gnomon_profile *p, const gnomon_stage_info *stage,
+                     uint32_t view)
 {
     uint32_t run = gnomon_profile_count(p, GNOMON_RUNS) > 0;
     unsigned rules = s->runs > 1 ? GNOMON__UNITE_RANKS
                      : run       ? s->names_rule
                                  : s->names_rule | GNOMON__UNITE_NO_RUN;
-    gnomon__cli_stage *to = stage_of(s, g, stage, rules);
+    gnomon__cli_stage *to = stage_of(s, g, stage, view, rules);
     gnomon_run_info info;
     if (!to)
         return no_room_for_stages();
     if (s->runs < 2)
-        return gnomon__unite_add(to->sum, p, run,
-                                 to->has_key ? &to->key : NULL);
+        return gnomon__unite_add(to->sum, p, run, &to->key);
     gnomon_profile_run(p, 1, &info);
     return add_rank(to, g, p, &info, s->names_rule, s->by);
 }
@@ -238,28 +240,81 @@ static int is_new_of_run(const gnomon_profile *p, size_t number,
     return 1;
 }
 
-static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
-                   const gnomon__cli_group *group, size_t which,
-                   const char *name)
+/* By view whether nodes are of it; whether there is something to tell of nodes of no
+ * stage. */
+static int look_at_nodes(const gnomon_profile *p, enum gnomon__stages_of what,
+                         unsigned char *has)
 {
-    gnomon_profile *p;
-    gnomon_stage_info stage;
-    gnomon__progress_at("run", which + 1, group->count);
-    int code = gnomon__merge_run(g->merge, group->runs[which], &p);
-    gnomon__progress_hide();
-    if (code)
-        return code;
+    int of_none = !gnomon_profile_count(p, GNOMON_STAGES);
+    gnomon_node_info n;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_profile_node(p, i, &n);
+        const gnomon_stats *times = what == GNOMON__STAGES_OF_DEVICES ? n.device
+                                    : what == GNOMON__STAGES_OF_HOST  ? n.host
+                                                                      : NULL;
+        has[n.view] = n.view > 0;
+        of_none |= !n.stage && times && times->count;
+    }
+    return of_none;
+}
+
+/* Each stage, of one view. */
+static int add_view(gnomon__cli_stages *s, gnomon__gather *g,
+                    const gnomon_profile *p, uint32_t view, int with_none,
+                    const char *name)
+{
     size_t count = gnomon_profile_count(p, GNOMON_STAGES);
-    code = gnomon__cli_notes_add(&s->notes, p);
-    if (!code && !count && !name)
-        code = add_stage(s, g, p, NULL);
+    gnomon_stage_info stage;
+    int code = GNOMON_OK;
+    if (with_none && !name)
+        code = add_stage(s, g, p, NULL, view);
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_profile_stage(p, i, &stage);
         int is_more = is_new_of_run(p, i, &stage, s->names_rule);
         code = add_name(s, stage.name);
         if (!code && is_more && (!name || strcmp(stage.name, name) == 0))
-            code = add_stage(s, g, p, &stage);
+            code = add_stage(s, g, p, &stage, view);
     }
+    return code;
+}
+
+/* Each view that the run's nodes are of. A run without any is taken for one of the
+ * first view. */
+static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
+                     const gnomon_profile *p, const char *name,
+                     enum gnomon__stages_of what)
+{
+    size_t count = gnomon_profile_count(p, GNOMON_VIEWS);
+    unsigned char *has = gnomon__alloc(count + 1);
+    int code = GNOMON_OK;
+    if (!has)
+        return no_room_for_stages();
+    int with_none = look_at_nodes(p, what, has);
+    int is_of_all = what == GNOMON__STAGES_OF_STEPS;
+    if (!memchr(has, 1, count + 1))
+        has[count > 0] = 1;
+    if (is_of_all)
+        code = add_view(s, g, p, GNOMON__ALL_VIEWS, with_none, name);
+    for (uint32_t i = 0; !is_of_all && !code && i <= count; i++)
+        if (has[i])
+            code = add_view(s, g, p, i, with_none, name);
+    gnomon__free(has);
+    return code;
+}
+
+static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
+                   const gnomon__cli_group *group, size_t which,
+                   const char *name, enum gnomon__stages_of what)
+{
+    gnomon_profile *p;
+    gnomon__progress_at("run", which + 1, group->count);
+    int code = gnomon__merge_run(g->merge, group->runs[which], &p);
+    gnomon__progress_hide();
+    if (code)
+        return code;
+    code = gnomon__cli_notes_add(&s->notes, p);
+    if (!code)
+        code = add_views(s, g, p, name, what);
     gnomon_profile_free(p);
     return code;
 }
@@ -267,29 +322,33 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
 static int by_stage(const void *left, const void *right)
 {
     const gnomon__cli_stage *a = left, *b = right;
-    if (a->has_key != b->has_key)
-        return a->has_key - b->has_key;
+    if (!a->key.name != !b->key.name)
+        return a->key.name ? 1 : -1;
     if (a->begin_ns != b->begin_ns)
         return GNOMON__COMPARE(a->begin_ns, b->begin_ns);
     if (a->key.ordinal != b->key.ordinal)
         return GNOMON__COMPARE(a->key.ordinal, b->key.ordinal);
-    return gnomon__compare_texts(a->key.name, b->key.name);
+    GNOMON__TRY(gnomon__compare_texts(a->key.name, b->key.name));
+    return GNOMON__COMPARE(a->key.view, b->key.view);
 }
 
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
-                            const gnomon__cli_group *group, const char *name,
-                            int each, enum gnomon__stages_by by)
+                            const gnomon__cli_group *group,
+                            const gnomon__stages_choice *choice)
 {
     int code = GNOMON_OK;
     *s = (gnomon__cli_stages){.runs = group->count,
-                              .by = by,
-                              .names_rule = each ? 0 : GNOMON__UNITE_NAMES};
+                              .by = choice->by,
+                              .names_rule =
+                                  choice->each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)
-        code = add_run(s, g, group, i, name);
+        code = add_run(s, g, group, i, choice->name, choice->of);
     if (s->count > 1)
         qsort(s->at, s->count, sizeof *s->at, by_stage);
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         gnomon__rank_table_sum(&s->at[i].ranks);
+        s->has_views |= s->at[i].key.view != s->at[0].key.view;
+    }
     return code;
 }
 

@@ -10,9 +10,8 @@
 #include "report/rank_table.h"
 
 typedef struct gnomon__cli_stage {
-    gnomon__stage_key key;
-    int has_key;       /* 0: of runs without stages, all there is */
-    uint64_t begin_ns; /* of the first, where it is all of a name */
+    gnomon__stage_key key; /* name NULL: of what is of no stage */
+    uint64_t begin_ns;     /* of the first, where it is all of a name */
     gnomon__unite *sum;
     gnomon__rank_table ranks; /* where there are several */
 } gnomon__cli_stage;
@@ -33,6 +32,7 @@ typedef struct gnomon__cli_stages {
     enum gnomon__stages_by by;
     char **names; /* of all stages there are */
     size_t name_count, name_room;
+    int has_views;           /* more than one */
     gnomon__cli_notes notes; /* of all runs */
 } gnomon__cli_stages;
 
@@ -41,6 +41,7 @@ typedef struct gnomon__cli_stages {
 typedef struct gnomon__cli_group {
     size_t *runs;
     size_t count;
+    size_t ranks; /* attempts of one rank are one */
     size_t input; /* the first file that has one of them */
 } gnomon__cli_group;
 
@@ -55,13 +56,26 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups,
                             const gnomon__gather *g);
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
-/* Reads the runs of a group, those stages that are named `name` (NULL: all), `each`
- * by itself, else those of a name as one. Of several runs it
- * is their sum, whose tracks tell apart what `by` says. An error code, its text told. Free in any
- * case. */
+/* What is to be told of stages. Steps are the same in all views. What is of no stage
+ * has a report too, where there is something of it to tell. */
+enum gnomon__stages_of {
+    GNOMON__STAGES_OF_HOST,
+    GNOMON__STAGES_OF_DEVICES,
+    GNOMON__STAGES_OF_STEPS
+};
+
+typedef struct gnomon__stages_choice {
+    const char *name; /* stages of that name alone; NULL: all */
+    int each;         /* by itself, not those of a name as one */
+    enum gnomon__stages_of of;
+    enum gnomon__stages_by by;
+} gnomon__stages_choice;
+
+/* Reads the runs of a group: its stages, each view by itself; of several runs their
+ * sum. An error code, its text told. Free in any case. */
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
-                            const gnomon__cli_group *group, const char *name,
-                            int each, enum gnomon__stages_by by);
+                            const gnomon__cli_group *group,
+                            const gnomon__stages_choice *choice);
 void gnomon__cli_stages_free(gnomon__cli_stages *s);
 
 /* The profile of one; once. The caller frees it. */

@@ -10,10 +10,11 @@
 #include "run/run.h"
 
 /* The run's part. GNOMON_ENOMEM and a text. */
-static int take_run(gnomon__facts *f)
+static int take_run(gnomon__facts *f, const gnomon__view *v)
 {
     memset(f, 0, sizeof *f);
     gnomon__run_describe(&f->run.run);
+    f->run.view = v->words;
     size_t length = gnomon__spec_resolved(NULL, 0);
     f->spec = gnomon__alloc(length + 1);
     if (!f->spec)
@@ -58,7 +59,7 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
     *out = NULL;
     gnomon__readers_lock();
     stage.totals = &v->ledger.closed;
-    int code = take_run(&f);
+    int code = take_run(&f, v);
     if (!code)
         code = one_stage(&f, &stage);
     f.run.open = stage.key.ordinal; /* nothing of the next one is in it */
@@ -84,7 +85,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         .count = 1,
         .is_over = 1,
         .totals = &part->totals};
-    int code = take_run(&f);
+    int code = take_run(&f, v);
     if (!code)
         code = one_stage(&f, &stage);
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
@@ -176,7 +177,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
     const gnomon__stage_fact *reported = gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
-    int code = take_run(&f);
+    int code = take_run(&f, v);
     if (!code && reported->steps && !reported->is_over &&
         !gnomon__total_add(&f.open_steps, reported->steps))
         code = GNOMON_ENOMEM;
@@ -210,7 +211,7 @@ static int look(gnomon__model **out, gnomon__view *v, int by_name)
 {
     gnomon__facts f;
     gnomon__stage_fact open;
-    int code = take_run(&f);
+    int code = take_run(&f, v);
     if (!code)
         code = gnomon__ledger_look(&f.ledger, &v->ledger, v->tree_bit,
                                    v->generation, by_name);

@@ -51,7 +51,8 @@ typedef struct gnomon__view {
     uint32_t refs;
     uint32_t batch; /* of the control call that made it */
     gnomon__filter *filter;
-    char *ranks;               /* NULL: all */
+    char *ranks; /* NULL: all */
+    char *words; /* all of these, as they were given: what profiles say */
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;

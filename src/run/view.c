@@ -2,6 +2,7 @@
 /* Views: the equal filter, schedule and ranks under which profilers share a call
  * tree. Inside control calls, but for the filter's upcall, which comes under the
  * lock of marks, and for snapshots: so views change under all locks. */
+#include <stdio.h>
 #include <string.h>
 
 #include "mark/sink.h"
@@ -43,6 +44,35 @@ static int same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* "filter=a*,schedule=wait:1"; "" where there is none of them. NULL: no memory. */
+static char *view_words(const gnomon__options *o)
+{
+    static const char *const keys[] = {"filter", "exclude", "schedule",
+                                       "ranks"};
+    enum { KEYS = sizeof keys / sizeof *keys, RANKS = KEYS - 1 };
+    size_t size = 1, used = 0;
+    const char *texts[KEYS];
+    for (int i = 0; i < KEYS; i++) {
+        const char *text = texts[i] = gnomon__options_text(o, keys[i]);
+        if (i == RANKS && text && strcmp(text, "all") == 0) /* its default */
+            text = texts[i] = NULL;
+        size += text ? strlen(keys[i]) + strlen(text) + 2 : 0;
+    }
+    char *words = gnomon__alloc(size);
+    for (int i = 0; words && i < KEYS; i++)
+        if (texts[i])
+            used += (size_t)snprintf(words + used, size - used, "%s%s=%s",
+                                     used ? "," : "", keys[i], texts[i]);
+    return words;
+}
+
+static void free_view_parts(gnomon__view *v)
+{
+    gnomon__filter_destroy(v->filter);
+    gnomon__free(v->ranks);
+    gnomon__free(v->words);
+}
+
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch)
 {
@@ -53,28 +83,26 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
     made.scheduled = schedule && !gnomon__schedule_parse(
                                      &made.schedule, schedule, why, sizeof why);
     made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
-    if (ranks && !(made.ranks = gnomon__strdup(ranks)))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
-    if (gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
+    if (!(made.words = view_words(o)) ||
+        (ranks && !(made.ranks = gnomon__strdup(ranks))) ||
+        gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
                               gnomon__options_text(o, "exclude"))) {
-        gnomon__free(made.ranks);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a filter");
+        free_view_parts(&made);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     }
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         if (v->batch == batch && v->scheduled == made.scheduled &&
             same_text(v->ranks, made.ranks) &&
             memcmp(&v->schedule, &made.schedule, sizeof v->schedule) == 0 &&
             gnomon__filter_equal(v->filter, made.filter)) {
-            gnomon__filter_destroy(made.filter);
-            gnomon__free(made.ranks);
+            free_view_parts(&made);
             *out = v;
             return GNOMON_OK;
         }
     }
     gnomon__view *v = gnomon__alloc(sizeof *v);
     if (!v) {
-        gnomon__filter_destroy(made.filter);
-        gnomon__free(made.ranks);
+        free_view_parts(&made);
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     }
     *v = made;
@@ -102,8 +130,7 @@ void gnomon__view_drop(gnomon__view *v)
         gnomon__sink_detach(v->tree_bit);
     gnomon__files_drop(v->number);
     gnomon__ledger_free(&v->ledger);
-    gnomon__filter_destroy(v->filter);
-    gnomon__free(v->ranks);
+    free_view_parts(v);
     gnomon__free(v);
 }
 

@@ -280,7 +280,7 @@ typedef struct gnomon_node_info {
     const gnomon_memory_stats *memory; /* by pool, ascending */
     size_t memory_count;
     const gnomon_work_stats *work; /* GNOMON_NULL: not recorded */
-    uint32_t view;                 /* 0: the only one */
+    uint32_t view;                 /* 0: of none, so of all */
     uint32_t reserved;
 } gnomon_node_info;
 
