@@ -122,12 +122,11 @@ static int take_run_options(const gnomon__spec *spec,
 {
     gnomon__options *run = NULL;
     int64_t budget = GNOMON__DEFAULT_BUDGET;
-    int code = gnomon__run_options_create(&run, spec, complaints);
+    int code = gnomon__run_options_create(&run, spec, complaints), stepped = 0;
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run ? gnomon__options_text(run, "fork") : NULL;
     store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
-    gnomon__options_destroy(run);
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
         gnomon__complain(complaints,
@@ -135,7 +134,11 @@ static int take_run_options(const gnomon__spec *spec,
                          "raise the limit (ulimit -v)");
     else if (!code)
         compare_memory(spec, budget, complaints);
-    return code ? code : mapped;
+    word = run ? gnomon__options_text(run, "step") : NULL;
+    if (word && !mapped)
+        stepped = gnomon__steps_attach(word, complaints);
+    gnomon__options_destroy(run);
+    return code ? code : mapped ? mapped : stepped;
 }
 
 /* Before the words are looked up, as plugins bring some. One that does not load is
@@ -251,6 +254,7 @@ int gnomon__configure(const char *text, const char *origin)
         int attached = attach_item(&spec, i, batch, &complaints);
         code = code ? code : attached;
     }
+    gnomon__steps_drop_alone();
     int missed = find_missed(&complaints);
     code = code ? code : missed;
     follow(follows && gnomon__attachments);
@@ -283,9 +287,14 @@ void gnomon__configure_clear(void)
 size_t gnomon__spec_resolved(char *buffer, size_t size)
 {
     gnomon__spec spec = {0};
+    const char *steps = NULL;
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         if (!a->word)
             continue;
+        if (gnomon__steps_is(a)) {
+            steps = gnomon__options_text(a->options, "filter");
+            continue;
+        }
         if (gnomon__spec_add(&spec, a->word))
             break;
         gnomon__options_settle(a->options,
@@ -297,6 +306,8 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
         (void)gnomon__settings_add(&spec.defaults, "mem", memory);
     if (spec.item_count && load_relaxed(&follows))
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
+    if (spec.item_count && steps)
+        (void)gnomon__settings_add(&spec.defaults, "step", steps);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
     return length;

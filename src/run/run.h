@@ -14,6 +14,7 @@
  *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages: where one ends and the next begins
  *     step.c       steps, and their statistics
+ *     step_marks.c step=: marks whose ends are steps
  *     facts.c      what a profile says of the run and its stages
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
@@ -198,7 +199,21 @@ uint32_t gnomon__batch(void);
 /* By the profiler's name, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
+/* ---- step.c, step_marks.c --------------------------------------------------------- */
+
+/* A step, in a callback of a mark, on the marking thread. */
+void gnomon__step_in_mark(void);
+/* Ends of marks that `pattern` matches are steps from now on, until what specs
+ * attached is cleared. What is wrong is complained of. */
+int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints);
+int gnomon__steps_is(const gnomon__attachment *a);
+/* Detaches it where a spec has attached nothing else. */
+void gnomon__steps_drop_alone(void);
+
 /* ---- view.c ---------------------------------------------------------------------- */
+
+/* Of no spec: its view has no number of those that names of files tell. */
+#define GNOMON__BATCH_OF_STEPS 0u
 
 extern gnomon__view *gnomon__views;
 
