@@ -194,9 +194,9 @@ TEST(a_spec_tells_its_steps)
     char spec[256];
     know();
     gnomon__test_log = keep_line;
-    CHECK_EQ(gnomon_configure("keeper,step=\"a, b*\""), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("keeper,step=\"a, b*\",fold=off"), GNOMON_OK);
     gnomon_spec(spec, sizeof spec);
-    CHECK(strstr(spec, ",step=\"a, b*\""));
+    CHECK(strstr(spec, ",step=\"a, b*\",fold=off"));
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK); /* as it was */
     CHECK_STR(lines, "");
     one_step();
@@ -205,7 +205,7 @@ TEST(a_spec_tells_its_steps)
               "gnomon: step=a, b*: no mark of that name came to its end: "
               "no step was made\n");
     gnomon_spec(spec, sizeof spec);
-    CHECK(!strstr(spec, "step="));
+    CHECK(!strstr(spec, "step=") && !strstr(spec, "fold="));
     *lines = 0;
     CHECK_EQ(gnomon_configure("keeper,step=a,b"), GNOMON_EINVAL);
     CHECK_STR(lines,

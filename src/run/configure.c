@@ -12,7 +12,8 @@
 /* The resolved spec, where it says fork=follow. A fork may come at any moment:
  * it is swapped first and freed then. */
 static char *followed;
-static int follows; /* the spec that is being, or was, attached says so */
+static int follows;       /* the spec that is being, or was, attached says so */
+static const char *folds; /* what it says of fold=; NULL: nothing */
 
 const char *gnomon__follows(void)
 {
@@ -127,6 +128,10 @@ static int take_run_options(const gnomon__spec *spec,
         budget = gnomon__options_number(run, "mem");
     const char *word = run ? gnomon__options_text(run, "fork") : NULL;
     store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
+    word = run ? gnomon__options_text(run, "fold") : NULL;
+    store_relaxed(&folds, !word                            ? NULL
+                          : gnomon__same_word(word, "off") ? "off"
+                                                           : "numbers");
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
         gnomon__complain(complaints,
@@ -248,6 +253,7 @@ int gnomon__configure(const char *text, const char *origin)
         code = code ? code : mapped;
     } else {
         store_relaxed(&follows, 0);
+        store_relaxed(&folds, NULL);
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
@@ -287,7 +293,7 @@ void gnomon__configure_clear(void)
 size_t gnomon__spec_resolved(char *buffer, size_t size)
 {
     gnomon__spec spec = {0};
-    const char *steps = NULL;
+    const char *steps = NULL, *fold = load_relaxed(&folds);
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         if (!a->word)
             continue;
@@ -308,6 +314,8 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
     if (spec.item_count && steps)
         (void)gnomon__settings_add(&spec.defaults, "step", steps);
+    if (spec.item_count && fold) /* last: NVTX in looks there */
+        (void)gnomon__settings_add(&spec.defaults, "fold", fold);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
     return length;

@@ -41,8 +41,10 @@ static int run_option_check(const gnomon_option_info *info, const char *text,
         return text[strspn(text, " |")] ? GNOMON_OK : GNOMON_EINVAL;
     }
     if (info->type != GNOMON_OPTION_BYTES) {
-        snprintf(why, size, "say follow or off");
-        return is_one_of(text, "follow", "off");
+        int is_fork = strcmp(info->key, "fork") == 0;
+        const char *word = is_fork ? "follow" : "numbers";
+        snprintf(why, size, "say %s or off", word);
+        return is_one_of(text, word, "off");
     }
     int status = gnomon__option_parse(info->type, text, number, why, size);
     if (status || *number >= LEAST_MEM)
