@@ -167,6 +167,42 @@ TEST(modules_and_entries_may_be_missing)
             CHECK(!pointers[m][i]);
 }
 
+/* A program of NVTX 1, or one that offers no more: its ranges are of the default
+ * domain. */
+TEST(a_program_with_the_core_table_alone_is_served)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    memset(pointers, 0, sizeof pointers);
+    memset(sizes, 0, sizeof sizes);
+    sizes[NVTX_CB_MODULE_CORE] = ROOM;
+    CHECK_EQ(InitializeInjectionNvtx2(export_table), 1);
+    for (int m = 1; m < MODULES; m++)
+        for (int i = 0; m != NVTX_CB_MODULE_CORE && i < ROOM; i++)
+            CHECK(!pointers[m][i]);
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.size = sizeof a;
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = "with attributes";
+    CHECK_EQ(PUSH_A("outer"), 0);
+    CHECK_EQ(FUNCTION(CORE, RangePushEx, nvtxRangePushEx_impl_fntype)(&a), 1);
+    MARK_A("mark");
+    CHECK_EQ(POP(), 1);
+    END(START_A("range"));
+    CHECK_EQ(POP(), 0);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "outer"), 1);
+    CHECK_EQ(live_count(p, "with attributes"), 1);
+    CHECK_EQ(live_count(p, "mark"), 1);
+    CHECK_EQ(live_count(p, "range"), 1);
+    gnomon_region_info region;
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_REGIONS); i++)
+        if (gnomon_profile_region(p, i, &region) == GNOMON_OK)
+            CHECK_STR(region.category, "");
+    gnomon_profile_free(p);
+}
+
 /* ---- Numbers in names ------------------------------------------------------ */
 
 /* What programs write: PyTorch's examples, llm.c, TensorRT, Megatron, RAPIDS. */

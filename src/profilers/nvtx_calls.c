@@ -53,7 +53,8 @@ typedef struct nvtx_place {
 
 struct gnomon__nvtx_domain {
     gnomon__nvtx_domain *next;
-    nvtxDomainHandle_t handle;
+    nvtxDomainHandle_t
+        handle; /* NULL: the tool knows none but the default one */
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
     int64_t pid; /* a child's tool need not know the parent's handles */
     nvtx_place *blocks[NVTX_PLACE_BLOCKS]; /* by region id */
@@ -69,9 +70,88 @@ static int nvtx_claim(uint32_t *state)
                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 }
 
+/* ---- Tools without domains ------------------------------------------------------ */
+
+/* A tool fills the table of NVTX's core, and of NVTX 3 that of domains. One that
+ * has filled only the first gets all in the default domain; and of the first, where
+ * it knows no attributes, names alone. What it has not filled is NULL. Strings are
+ * registered in domains, so events have their text with them. */
+#define NVTX_TOOL(function) \
+    NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).function##_impl_fnptr
+
+static int nvtx_has_core(void)
+{
+    return (NVTX_TOOL(nvtxRangePushEx) || NVTX_TOOL(nvtxRangePushA)) &&
+           NVTX_TOOL(nvtxRangePop);
+}
+
+static void nvtx_push(const gnomon__nvtx_domain *d,
+                      const nvtxEventAttributes_t *event)
+{
+    if (__builtin_expect(d->handle != NULL, 1))
+        nvtxDomainRangePushEx(d->handle, event);
+    else if (NVTX_TOOL(nvtxRangePushEx))
+        NVTX_TOOL(nvtxRangePushEx)(event);
+    else
+        NVTX_TOOL(nvtxRangePushA)(event->message.ascii);
+}
+
+static void nvtx_pop(const gnomon__nvtx_domain *d)
+{
+    if (__builtin_expect(d->handle != NULL, 1))
+        nvtxDomainRangePop(d->handle);
+    else
+        NVTX_TOOL(nvtxRangePop)();
+}
+
+static uint64_t nvtx_range_start(const gnomon__nvtx_domain *d,
+                                 const nvtxEventAttributes_t *event)
+{
+    if (d->handle)
+        return nvtxDomainRangeStartEx(d->handle, event);
+    if (NVTX_TOOL(nvtxRangeStartEx))
+        return NVTX_TOOL(nvtxRangeStartEx)(event);
+    return NVTX_TOOL(nvtxRangeStartA)
+               ? NVTX_TOOL(nvtxRangeStartA)(event->message.ascii)
+               : 0;
+}
+
+static void nvtx_range_end(const gnomon__nvtx_domain *d, uint64_t id)
+{
+    if (d->handle)
+        nvtxDomainRangeEnd(d->handle, id);
+    else if (NVTX_TOOL(nvtxRangeEnd))
+        NVTX_TOOL(nvtxRangeEnd)(id);
+}
+
+static void nvtx_tell_mark(const gnomon__nvtx_domain *d,
+                           const nvtxEventAttributes_t *event)
+{
+    if (d->handle)
+        nvtxDomainMarkEx(d->handle, event);
+    else if (NVTX_TOOL(nvtxMarkEx))
+        NVTX_TOOL(nvtxMarkEx)(event);
+    else if (NVTX_TOOL(nvtxMarkA))
+        NVTX_TOOL(nvtxMarkA)(event->message.ascii);
+}
+
+static void nvtx_tell_category(const gnomon__nvtx_domain *d, uint32_t id,
+                               const char *name)
+{
+    if (d->handle)
+        nvtxDomainNameCategoryA(d->handle, id, name);
+    else if (NVTX_TOOL(nvtxNameCategoryA))
+        NVTX_TOOL(nvtxNameCategoryA)(id, name);
+}
+
 /* ---- Domains ------------------------------------------------------------------ */
 
 static gnomon__nvtx_domain *nvtx_domains; /* changed in control calls */
+
+int gnomon__nvtx_has_domains(const gnomon__nvtx_domain *d)
+{
+    return d->handle != NULL;
+}
 
 int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
 {
@@ -89,11 +169,12 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     d->pid = pid;
     nvtxInitialize(NULL);
     d->handle = nvtxDomainCreateA(name);
-    if (!d->handle) {
+    if (!d->handle && !nvtx_has_core()) {
         free(d);
         return GNOMON_DECLINED;
     }
-    d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
+    if (d->handle)
+        d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
     d->next = nvtx_domains;
     nvtx_domains = d;
     *out = d;
@@ -203,7 +284,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
         if (none == id)
             return;
     }
-    nvtxDomainNameCategoryA(d->handle, id, name);
+    nvtx_tell_category(d, id, name);
 }
 
 /* An event of the region, its text inline: `name` must live as long. */
@@ -236,7 +317,7 @@ static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
     nvtx_describe(d, region, name, spare);
     if (p && nvtx_claim(&p->state)) {
         nvtxStringHandle_t registered =
-            nvtxDomainRegisterStringA(d->handle, name);
+            d->handle ? nvtxDomainRegisterStringA(d->handle, name) : NULL;
         p->event = *spare;
         p->event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
         p->event.message.registered = registered;
@@ -280,7 +361,7 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
 static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
                        double value)
 {
-    nvtx_place *p = nvtx_place_of(d, region);
+    nvtx_place *p = d->handle ? nvtx_place_of(d, region) : NULL;
     if (p && nvtx_claim(&p->counter))
         nvtx_register(d, p, region);
     if (!p ||
@@ -310,9 +391,9 @@ static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
     if (!event)
         event = nvtx_meet(d, frame->region, frame->name, &spare);
     if (frame->flags)
-        *slot = nvtxDomainRangeStartEx(d->handle, event);
+        *slot = nvtx_range_start(d, event);
     else
-        nvtxDomainRangePushEx(d->handle, event);
+        nvtx_push(d, event);
 }
 
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -331,9 +412,9 @@ void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     /* Ended by another thread it may not be the innermost: each push gets a pop,
      * but those above it take over each other's. */
     if (__builtin_expect(!(frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN), 1))
-        nvtxDomainRangePop(d->handle);
+        nvtx_pop(d);
     else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
-        nvtxDomainRangeEnd(d->handle, *slot);
+        nvtx_range_end(d, *slot);
     /* Else a push whose thread is over, or is not the one that calls. */
 }
 
@@ -357,7 +438,7 @@ void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
     nvtx_spare spare;
-    nvtxDomainMarkEx(d->handle, nvtx_event(d, mark->region, &spare));
+    nvtx_tell_mark(d, nvtx_event(d, mark->region, &spare));
 }
 
 void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
@@ -371,7 +452,7 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
         event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
-        nvtxDomainMarkEx(d->handle, &event);
+        nvtx_tell_mark(d, &event);
     }
     errno = kept;
 }
@@ -407,12 +488,12 @@ uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d)
         event.message.registered = d->capture;
     else
         event.message.ascii = GNOMON__NVTX_CAPTURE;
-    return nvtxDomainRangeStartEx(d->handle, &event);
+    return nvtx_range_start(d, &event);
 }
 
 void gnomon__nvtx_capture_end(const gnomon__nvtx_domain *d, uint64_t id)
 {
-    nvtxDomainRangeEnd(d->handle, id);
+    nvtx_range_end(d, id);
 }
 
 #endif

@@ -22,6 +22,9 @@ typedef struct gnomon__nvtx_domain gnomon__nvtx_domain;
  * listens. */
 int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name);
 
+/* 0: the tool knows no domains, all is in the default one. */
+int gnomon__nvtx_has_domains(const gnomon__nvtx_domain *d);
+
 /* The profiler's callbacks. What `self` points to begins with a pointer to the
  * domain. Any thread, at any time. */
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot);
