@@ -25,7 +25,14 @@ const char *gnomon__os_why(int error)
     if (error == GNOMON__OS_FOREIGN)
         return "Permission denied (another user's, in a folder that others may "
                "write to)";
+    if (error == GNOMON__OS_IN_ROOT)
+        return "its first folder is not there, and none is made in /";
     return error == GNOMON__OS_UNREAD ? "nobody reads it" : strerror(error);
+}
+
+int gnomon__os_is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 /* ---- Publishing ---------------------------------------------------------- */

@@ -215,6 +215,21 @@ static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
     return GNOMON_EFULL;
 }
 
+/* The first path of which the first folder is not there: no report would come. */
+static void find_astray(gnomon__complaints *complaints)
+{
+    const gnomon__attachment *a = gnomon__attachments;
+    char *first = NULL;
+    for (; a && !first; a = a->next)
+        first = a->word ? gnomon__path_root_missing(a) : NULL;
+    if (first)
+        gnomon__complain(complaints,
+                         "there is no %.64s: folders are made below one that "
+                         "is there, never in /: is the path right?",
+                         first);
+    gnomon__free(first);
+}
+
 /* A file that will not come is told of now. */
 static int find_missed(gnomon__complaints *complaints)
 {
@@ -261,6 +276,7 @@ int gnomon__configure(const char *text, const char *origin)
         code = code ? code : attached;
     }
     gnomon__steps_drop_alone();
+    find_astray(&complaints);
     int missed = find_missed(&complaints);
     code = code ? code : missed;
     follow(follows && gnomon__attachments);

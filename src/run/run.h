@@ -338,6 +338,9 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- paths.c ----------------------------------------------------------------------- */
 
+/* The folder in / that dir= or file= needs, where that is not there; NULL: all is
+ * well. To be freed. */
+char *gnomon__path_root_missing(const gnomon__attachment *a);
 /* What file= says is in the file: a form of profiles, or -1, a report. */
 int gnomon__path_form(const gnomon__attachment *a);
 /* Whether reports go to a file; whether there is a folder for what is beside. */
