@@ -218,10 +218,11 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
     int code = gnomon__nvtx_domain_get(&s->domain, domain);
     if (code == GNOMON_DECLINED)
         nvtx_tell_absence(s, domain);
-    else if (!code && !gnomon__nvtx_has_domains(s->domain))
-        s->log("nvtx: the tool knows no domains: all ranges are in the default "
-               "one");
-    return code;
+    if (code != GNOMON__NVTX_NO_DOMAINS)
+        return code;
+    s->log(
+        "nvtx: the tool knows no domains: all ranges are in the default one");
+    return GNOMON_OK;
 }
 
 static int nvtx_create(const gnomon_options *options, void **self)

@@ -6,9 +6,8 @@
  * come and go without telling the tool anything twice. Payloads, of operations,
  * have their room in the events.
  *
- * There is no lock, which a fork could leave held: a place is made by the thread
- * that claims it, and who comes meanwhile says the same at length. Invariant: a
- * place that is ready never changes again, and nothing here is ever freed.
+ * There is no lock, which a fork could leave held: who claims a place makes it, and
+ * others meanwhile say the same at length. A place that is ready never changes.
  */
 #include "profilers/nvtx_calls.h"
 
@@ -23,6 +22,8 @@
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
+
+#include "profilers/nvtx_tool.h"
 
 /* Runs once, and is the largest function of the library. clang takes this only
  * before the definition, which is NVTX's. */
@@ -70,88 +71,9 @@ static int nvtx_claim(uint32_t *state)
                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 }
 
-/* ---- Tools without domains ------------------------------------------------------ */
-
-/* A tool fills the table of NVTX's core, and of NVTX 3 that of domains. One that
- * has filled only the first gets all in the default domain; and of the first, where
- * it knows no attributes, names alone. What it has not filled is NULL. Strings are
- * registered in domains, so events have their text with them. */
-#define NVTX_TOOL(function) \
-    NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).function##_impl_fnptr
-
-static int nvtx_has_core(void)
-{
-    return (NVTX_TOOL(nvtxRangePushEx) || NVTX_TOOL(nvtxRangePushA)) &&
-           NVTX_TOOL(nvtxRangePop);
-}
-
-static void nvtx_push(const gnomon__nvtx_domain *d,
-                      const nvtxEventAttributes_t *event)
-{
-    if (__builtin_expect(d->handle != NULL, 1))
-        nvtxDomainRangePushEx(d->handle, event);
-    else if (NVTX_TOOL(nvtxRangePushEx))
-        NVTX_TOOL(nvtxRangePushEx)(event);
-    else
-        NVTX_TOOL(nvtxRangePushA)(event->message.ascii);
-}
-
-static void nvtx_pop(const gnomon__nvtx_domain *d)
-{
-    if (__builtin_expect(d->handle != NULL, 1))
-        nvtxDomainRangePop(d->handle);
-    else
-        NVTX_TOOL(nvtxRangePop)();
-}
-
-static uint64_t nvtx_range_start(const gnomon__nvtx_domain *d,
-                                 const nvtxEventAttributes_t *event)
-{
-    if (d->handle)
-        return nvtxDomainRangeStartEx(d->handle, event);
-    if (NVTX_TOOL(nvtxRangeStartEx))
-        return NVTX_TOOL(nvtxRangeStartEx)(event);
-    return NVTX_TOOL(nvtxRangeStartA)
-               ? NVTX_TOOL(nvtxRangeStartA)(event->message.ascii)
-               : 0;
-}
-
-static void nvtx_range_end(const gnomon__nvtx_domain *d, uint64_t id)
-{
-    if (d->handle)
-        nvtxDomainRangeEnd(d->handle, id);
-    else if (NVTX_TOOL(nvtxRangeEnd))
-        NVTX_TOOL(nvtxRangeEnd)(id);
-}
-
-static void nvtx_tell_mark(const gnomon__nvtx_domain *d,
-                           const nvtxEventAttributes_t *event)
-{
-    if (d->handle)
-        nvtxDomainMarkEx(d->handle, event);
-    else if (NVTX_TOOL(nvtxMarkEx))
-        NVTX_TOOL(nvtxMarkEx)(event);
-    else if (NVTX_TOOL(nvtxMarkA))
-        NVTX_TOOL(nvtxMarkA)(event->message.ascii);
-}
-
-static void nvtx_tell_category(const gnomon__nvtx_domain *d, uint32_t id,
-                               const char *name)
-{
-    if (d->handle)
-        nvtxDomainNameCategoryA(d->handle, id, name);
-    else if (NVTX_TOOL(nvtxNameCategoryA))
-        NVTX_TOOL(nvtxNameCategoryA)(id, name);
-}
-
 /* ---- Domains ------------------------------------------------------------------ */
 
 static gnomon__nvtx_domain *nvtx_domains; /* changed in control calls */
-
-int gnomon__nvtx_has_domains(const gnomon__nvtx_domain *d)
-{
-    return d->handle != NULL;
-}
 
 int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
 {
@@ -159,7 +81,7 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     for (gnomon__nvtx_domain *d = nvtx_domains; d; d = d->next) {
         if (d->pid == pid && strcmp(d->name, name) == 0) {
             *out = d;
-            return GNOMON_OK;
+            return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
         }
     }
     gnomon__nvtx_domain *d = calloc(1, sizeof *d + strlen(name) + 1);
@@ -178,7 +100,7 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     d->next = nvtx_domains;
     nvtx_domains = d;
     *out = d;
-    return GNOMON_OK;
+    return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
 }
 
 /* ---- Places ------------------------------------------------------------------- */
@@ -284,7 +206,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
         if (none == id)
             return;
     }
-    nvtx_tell_category(d, id, name);
+    nvtx_tell_category(d->handle, id, name);
 }
 
 /* An event of the region, its text inline: `name` must live as long. */
@@ -391,9 +313,9 @@ static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
     if (!event)
         event = nvtx_meet(d, frame->region, frame->name, &spare);
     if (frame->flags)
-        *slot = nvtx_range_start(d, event);
+        *slot = nvtx_range_start(d->handle, event);
     else
-        nvtx_push(d, event);
+        nvtx_push(d->handle, event);
 }
 
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -412,9 +334,9 @@ void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     /* Ended by another thread it may not be the innermost: each push gets a pop,
      * but those above it take over each other's. */
     if (__builtin_expect(!(frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN), 1))
-        nvtx_pop(d);
+        nvtx_pop(d->handle);
     else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
-        nvtx_range_end(d, *slot);
+        nvtx_range_end(d->handle, *slot);
     /* Else a push whose thread is over, or is not the one that calls. */
 }
 
@@ -438,7 +360,7 @@ void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
     nvtx_spare spare;
-    nvtx_tell_mark(d, nvtx_event(d, mark->region, &spare));
+    nvtx_tell_mark(d->handle, nvtx_event(d, mark->region, &spare));
 }
 
 void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
@@ -452,7 +374,7 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
         event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
-        nvtx_tell_mark(d, &event);
+        nvtx_tell_mark(d->handle, &event);
     }
     errno = kept;
 }
@@ -481,19 +403,18 @@ uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d)
 {
     nvtxEventAttributes_t event = {.version = NVTX_VERSION,
                                    .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
-                                   .messageType = NVTX_MESSAGE_TYPE_ASCII};
-    if (d->capture)
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                   .message.ascii = GNOMON__NVTX_CAPTURE};
+    if (d->capture) {
         event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    if (d->capture)
         event.message.registered = d->capture;
-    else
-        event.message.ascii = GNOMON__NVTX_CAPTURE;
-    return nvtx_range_start(d, &event);
+    }
+    return nvtx_range_start(d->handle, &event);
 }
 
 void gnomon__nvtx_capture_end(const gnomon__nvtx_domain *d, uint64_t id)
 {
-    nvtx_range_end(d, id);
+    nvtx_range_end(d->handle, id);
 }
 
 #endif

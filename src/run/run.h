@@ -203,8 +203,7 @@ gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
 /* A step, in a callback of a mark, on the marking thread. */
 void gnomon__step_in_mark(void);
-/* Ends of marks that `pattern` matches are steps from now on, until what specs
- * attached is cleared. What is wrong is complained of. */
+/* Ends of marks that `pattern` matches are steps from now on. */
 int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints);
 int gnomon__steps_is(const gnomon__attachment *a);
 /* Detaches it where a spec has attached nothing else. */
