@@ -350,6 +350,29 @@ TEST(a_path_that_begins_nowhere_is_told_at_the_start)
     CHECK_EQ(access("below/this/x.txt", F_OK), 0);
 }
 
+TEST(a_report_in_a_file_of_another_kind_is_told)
+{
+    child_folder();
+    child_result r = child_run(CHILD_PROGRAM("host"),
+                               "GNOMON=simple(file=run.json),advanced(file="
+                               "run.prof),simple(file=run.txt)",
+                               (const char *const[]){"do=a", NULL});
+    CHECK_STR(
+        r.err,
+        "gnomon: $GNOMON: simple: file=run.json: its report goes there, "
+        "which is text: for the profile as JSON write "
+        "file=run.gnomon.json\n"
+        "gnomon: $GNOMON: advanced: file=run.prof: its report goes there, "
+        "which is text: for .prof files write "
+        "advanced(dump_stats=run,file=run.txt)\n");
+    CHECK_TABLE(child_read("run.json"), "Profiler Report", "a");
+    /* A profiler from elsewhere may well write that. */
+    r = child_run(CHILD_PROGRAM("host"),
+                  "GNOMON=" CHILD_PLUGIN("simple") "(file=run.json)",
+                  (const char *const[]){"do=a", NULL});
+    CHECK_EQ(times_in(r.err, "which is text"), 0);
+}
+
 TEST(a_full_or_read_only_disk_harms_nobody)
 {
     child_folder();

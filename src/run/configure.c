@@ -7,6 +7,7 @@
 
 #include "platform/error.h"
 #include "platform/owner.h"
+#include "spec/names.h"
 #include "run/run.h"
 
 /* The resolved spec, where it says fork=follow. A fork may come at any moment:
@@ -230,6 +231,21 @@ static void find_astray(gnomon__complaints *complaints)
     gnomon__free(first);
 }
 
+/* A report is text, whatever its file is called. Of profilers that are not ours
+ * nobody knows what they write. */
+static void find_misnamed(gnomon__complaints *complaints)
+{
+    char line[256];
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        const char *file = gnomon__options_text(a->options, "file");
+        if (file && a->word && a->profiler.summary &&
+            gnomon__profiler_is_builtin(a->given) &&
+            gnomon__file_misnamed(line, sizeof line, file))
+            gnomon__complain(complaints, "%s: file=%.64s: %s", a->profiler.name,
+                             file, line);
+    }
+}
+
 /* A file that will not come is told of now. */
 static int find_missed(gnomon__complaints *complaints)
 {
@@ -277,6 +293,7 @@ int gnomon__configure(const char *text, const char *origin)
     }
     gnomon__steps_drop_alone();
     find_astray(&complaints);
+    find_misnamed(&complaints);
     int missed = find_missed(&complaints);
     code = code ? code : missed;
     follow(follows && gnomon__attachments);

@@ -175,6 +175,7 @@ const char *gnomon__follows(void);
 /* All that a bare name can mean, registered ones first. */
 const gnomon_profiler *const *gnomon__profilers_known(size_t *count);
 const gnomon_profiler *gnomon__profiler_named(const char *name);
+int gnomon__profiler_is_builtin(const gnomon_profiler *profiler);
 /* Loads a plugin. GNOMON_ENOENT, GNOMON_EABI, GNOMON_EPLUGIN and a text, which
  * names it as `shown`. */
 int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
@@ -337,8 +338,7 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- paths.c ----------------------------------------------------------------------- */
 
-/* The folder in / that dir= or file= needs, where that is not there; NULL: all is
- * well. To be freed. */
+/* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
 char *gnomon__path_root_missing(const gnomon__attachment *a);
 /* What file= says is in the file: a form of profiles, or -1, a report. */
 int gnomon__path_form(const gnomon__attachment *a);
