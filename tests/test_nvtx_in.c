@@ -480,7 +480,10 @@ TEST(run_sets_it_up)
     r = shell("$G run -p 'simple,file=t.txt' --nvtx " AT("program") " nested");
     CHECK_STR(r.err, "gnomon: report: t.txt\n");
     r = shell("$G run " AT("program") " nested"); /* not asked for */
-    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.err, "made a mark of gnomon; for marks of NVTX use "
+                             "gnomon run --nvtx\n"),
+             1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
     r = shell("NVTX_INJECTION64_PATH=/else.so $G run --nvtx sh -c 'echo "
               "$NVTX_INJECTION64_PATH'");
     CHECK_EQ(times_in(r.err, "gnomon: --nvtx: NVTX_INJECTION64_PATH was "
@@ -488,7 +491,11 @@ TEST(run_sets_it_up)
              1);
     CHECK_EQ(times_in(r.out, "/libgnomon-nvtx.so\n"), 1);
     r = shell("$G run --nvtx $G run --nvtx true"); /* ours already */
-    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.err, "NVTX_INJECTION64_PATH"), 0);
+    CHECK_EQ(times_in(r.err, ": nothing was recorded: no process on this "
+                             "machine called gnomon or NVTX\n"),
+             1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
 }
 
 /* As installed, in folders of any name; and not installed at all. */

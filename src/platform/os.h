@@ -162,6 +162,18 @@ enum gnomon__os_trouble {
 /* The text of an errno, or of these. */
 const char *gnomon__os_why(int error);
 
+/* `gnomon run` names a file of its own in this variable, which processes that it
+ * starts append to: a letter, a path where the letter has one, a NUL. */
+#define GNOMON__NOTES "GNOMON_RUN_NOTES"
+enum gnomon__note {
+    GNOMON__NOTE_BEGUN = 'b',  /* a spec was read */
+    GNOMON__NOTE_MARKED = 'm', /* a report came, or none is to come */
+    GNOMON__NOTE_FILE = 'f'    /* written: its path */
+};
+/* Appends a note in one piece, the path (NULL: none) made absolute, where `file` is
+ * this user's own regular file. What fails is left. */
+void gnomon__os_note(const char *file, char note, const char *path);
+
 /* Whether nothing is there. */
 int gnomon__os_is_missing(const char *path);
 

@@ -8,7 +8,8 @@
 #include "platform/error.h"
 #include "platform/owner.h"
 #include "spec/names.h"
-#include "run/run.h"
+#include "run/notes.h"
+#include "run/step_marks.h"
 
 /* The resolved spec, where it says fork=follow. A fork may come at any moment:
  * it is swapped first and freed then. */
@@ -266,6 +267,7 @@ int gnomon__configure(const char *text, const char *origin)
 {
     gnomon__spec spec = {0};
     gnomon__complaints complaints = {0};
+    gnomon__notes_begin();
     int code = gnomon__spec_parse(&spec, text, origin, &complaints);
     size_t count;
     const gnomon_profiler *const *known = gnomon__profilers_known(&count);
@@ -296,6 +298,8 @@ int gnomon__configure(const char *text, const char *origin)
     find_misnamed(&complaints);
     int missed = find_missed(&complaints);
     code = code ? code : missed;
+    if (!gnomon__end_has_reports())
+        gnomon__notes_marked();
     follow(follows && gnomon__attachments);
     tell(&complaints, origin);
     if (complaints.count) {

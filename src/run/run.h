@@ -24,6 +24,7 @@
  *     output.c     where reports go
  *     paths.c      the names of files
  *     files.c      what this process wrote, and where
+ *     notes.c      what `gnomon run` is told
  *     host.c       the table that plugins and other copies get
  *     copies.c     which copy of the library owns the process              */
 #ifndef GNOMON_RUN_RUN_H
@@ -135,6 +136,8 @@ void gnomon__files_forget(void);
 /* Something came or went, or the host may have changed its handlers: reports
  * come at the end as long as anybody has one. Inside control calls. */
 void gnomon__end_watch(void);
+/* Whether the end of the run is waited for: somebody has something to say then. */
+int gnomon__end_has_reports(void);
 
 /* ---- setup.c ----------------------------------------------------------------- */
 
@@ -199,16 +202,6 @@ void gnomon__attachments_finish(void);
 uint32_t gnomon__batch(void);
 /* By the profiler's name, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
-
-/* ---- step.c, step_marks.c --------------------------------------------------------- */
-
-/* A step, in a callback of a mark, on the marking thread. */
-void gnomon__step_in_mark(void);
-/* Ends of marks that `pattern` matches are steps from now on. */
-int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints);
-int gnomon__steps_is(const gnomon__attachment *a);
-/* Detaches it where a spec has attached nothing else. */
-void gnomon__steps_drop_alone(void);
 
 /* ---- view.c ---------------------------------------------------------------------- */
 

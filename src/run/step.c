@@ -10,7 +10,7 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/owner.h"
-#include "run/run.h"
+#include "run/step_marks.h"
 
 /* Of the open stage, in ticks. */
 static struct {

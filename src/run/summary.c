@@ -11,6 +11,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "print/footer.h"
+#include "run/notes.h"
 #include "run/run.h"
 
 #define DEVICE_WAIT_NS 1000000000
@@ -200,6 +201,7 @@ static void teardown_all(int of_specs, int at_end, const char *stage)
 
 void gnomon__report_stage(int of_specs)
 {
+    gnomon__notes_marked();
     take_devices();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)
