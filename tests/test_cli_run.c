@@ -145,6 +145,10 @@ TEST(a_program_that_never_marks_is_told_of)
     CHECK_EQ(times_in(r.err, "gnomon: sh: nothing was reported: it has made no "
                              "mark, or ended by _exit\n"),
              1);
+    r = shell("NVTX_INJECTION64_PATH=/none/tool.so $G run -p off true");
+    CHECK_STR(r.err,
+              "gnomon: NVTX_INJECTION64_PATH=/none/tool.so: No such file "
+              "or directory: the program's NVTX loads no tool\n");
     /* Who fails has other trouble, and who wants nothing gets nothing. */
     CHECK_STR(shell("$G run false").err, "");
     CHECK_STR(shell("$G run -p off true").err, "");

@@ -191,7 +191,9 @@ static int run_run(int argc, char **argv)
         return gnomon__cli_over(option);
     if (optind == argc)
         return gnomon__cli_usage(&gnomon__command_run, "no program is named");
-    if (nvtx && !gnomon__cli_inject_nvtx())
+    if (!nvtx)
+        gnomon__cli_check_nvtx();
+    else if (!gnomon__cli_inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
     return run_program(spec, nvtx, argv + optind);
 }
