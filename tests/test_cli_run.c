@@ -44,7 +44,8 @@ TEST(its_words_are_its_own)
     r = shell("$G run --profiler=advanced sh -c 'echo \"$GNOMON\"; cat; "
               "echo err >&2' < /dev/null");
     CHECK_STR(r.out, "advanced\n");
-    CHECK_STR(r.err, "err\n"); /* it is silent itself */
+    CHECK_EQ(strncmp(r.err, "err\n", 4), 0);
+    CHECK_EQ(times_in(r.err, "\n"), 2); /* that nothing was marked */
 }
 
 TEST(it_says_where_the_reports_are)
@@ -60,10 +61,9 @@ TEST(it_says_where_the_reports_are)
     r = shell("$G run -p 'simple,advanced(dump_stats),dir=out' %s stage=fit "
               "do=a end",
               HOST);
-    CHECK(strstr(r.err, "gnomon: report: out/fit-simple.txt\n"));
-    CHECK(strstr(r.err, "gnomon: report: out/fit-advanced.txt\n"));
-    CHECK(strstr(r.err, "gnomon: report: out/fit-advanced-a.prof\n"));
-    CHECK_EQ(times_in(r.err, "\n"), 3);
+    CHECK_STR(r.err, "gnomon: report: out/fit-simple.txt\n"
+                     "gnomon: report: out/fit-advanced-a.prof\n"
+                     "gnomon: report: out/fit-advanced.txt\n");
     r = shell("$G run -p 'simple,file=x%%p[1].txt' %s do=a", HOST);
     CHECK_EQ(times_in(r.err, "gnomon: report: x"), 1);
     CHECK_EQ(times_in(r.err, "[1].txt\n"), 1);
@@ -75,11 +75,87 @@ TEST(it_says_where_the_reports_are)
               HOST);
     CHECK_EQ(times_in(r.err, "gnomon: report: "), 1);
     CHECK(strstr(r.err, "gnomon: report: both.gnomon.json\n"));
-    r = shell("$G run -p simple,file=none.txt true");
+    r = shell("$G run -p simple,ranks=3,file=none.txt %s do=a", HOST);
     CHECK_STR(r.err, "gnomon: no report was written\n");
     r = shell("$G run %s do=a", HOST); /* on standard error */
     CHECK_EQ(times_in(r.err, "gnomon: report: "), 0);
+    CHECK_EQ(times_in(r.err, "no report"), 0);
     CHECK(strstr(r.err, "Profiler Report\n"));
+    r = shell("$G run -p simple,file=/dev/stderr %s do=a", HOST);
+    CHECK_EQ(times_in(r.err, "no report"), 0);
+    CHECK(strstr(r.err, "Profiler Report\n"));
+}
+
+/* Only what the program wrote, wherever it was then, is told; and each once. */
+TEST(it_is_told_which_files_were_written)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell(
+        "mkdir in tmp; export TMPDIR=$PWD/tmp; $G run -p simple,file=out.txt "
+        "sh -c 'echo x > out-5.txt; echo x > out-7.prof; cd in; %s do=a; %s "
+        "do=b; %s do=c'; ls tmp",
+        HOST, HOST, HOST);
+    CHECK_STR(r.out, ""); /* nothing is left */
+    CHECK_STR(r.err, "gnomon: report: in/out.txt\n");
+    r = shell("$G run -p 'simple,file=r-%%r.txt' sh -c 'for r in 0 1 2; do "
+              "GNOMON_RANK=$r GNOMON_WORLD_SIZE=3 %s do=a & done; wait'",
+              HOST);
+    CHECK_EQ(times_in(r.err, "gnomon: report: r-"), 3);
+    CHECK_EQ(times_in(r.err, "\n"), 3);
+    r = shell("$G run -p \"simple,file=$PWD/abs.txt\" sh -c \"cd /; %s "
+              "do=a\"",
+              HOST);
+    CHECK_STR(r.err, "gnomon: report: abs.txt\n");
+    r = shell("$G run -p simple,file=gone.txt sh -c '%s do=a; rm gone.txt'",
+              HOST);
+    CHECK_STR(r.err, "gnomon: no report was written\n");
+    r = shell("$G run -p 'simple,file=\"a\nb.txt\"' %s do=a", HOST);
+    CHECK_STR(r.err, "gnomon: report: a\\nb.txt\n");
+    /* A file of somebody else's choice is left alone, and a program alone does not
+     * look for one. */
+    r = shell("mkdir d; ln -s $PWD/d/none link; echo keep > plain; chmod 400 "
+              "plain; for f in link $PWD/link $PWD/none d /dev/full; do "
+              "GNOMON_RUN_NOTES=$f GNOMON=simple,file=z.txt %s do=a; done; ls "
+              "d none; cat plain",
+              HOST);
+    CHECK_EQ(times_in(r.out, "keep"), 1);
+    CHECK_EQ(times_in(r.err, "gnomon"), 0);
+    CHECK(access("d/none", F_OK) != 0 && access("none", F_OK) != 0);
+    r = shell("TMPDIR=/none $G run -p simple,file=y.txt %s do=a", HOST);
+    CHECK_STR(r.err, "gnomon: /none: No such file or directory: nobody will "
+                     "say which reports were written\n");
+    CHECK_EQ(access("y.txt", F_OK), 0);
+}
+
+#define NOTHING "nothing was recorded: no process on this machine "
+
+TEST(a_program_that_never_marks_is_told_of)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("$G run true");
+    CHECK_STR(r.err,
+              "gnomon: true: " NOTHING "made a mark of gnomon; for marks "
+              "of NVTX use gnomon run --nvtx\n");
+    r = shell("$G run %s", HOST); /* which could, and does not */
+    CHECK_EQ(times_in(r.err, NOTHING "made a mark of gnomon"), 1);
+    r = shell(
+        "$G run -p simple,file=x.txt sh -c '%s do=a mkdir=marked sleep=20000 & "
+        "while [ ! -d marked ]; do sleep 0.01; done; kill -KILL $!; exit 0'",
+        HOST);
+    CHECK_EQ(times_in(r.err, "gnomon: sh: nothing was reported: it has made no "
+                             "mark, or ended by _exit\n"),
+             1);
+    r = shell("NVTX_INJECTION64_PATH=/none/tool.so $G run -p off true");
+    CHECK_STR(r.err,
+              "gnomon: NVTX_INJECTION64_PATH=/none/tool.so: No such file "
+              "or directory: the program's NVTX loads no tool\n");
+    /* Who fails has other trouble, and who wants nothing gets nothing. */
+    CHECK_STR(shell("$G run false").err, "");
+    CHECK_STR(shell("$G run -p off true").err, "");
+    CHECK_STR(shell("$G run -p '' true").err, "");
+    r = shell("$G run $G run true"); /* the outer one tells */
+    CHECK_EQ(times_in(r.err, NOTHING), 1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
 }
 
 /* ---- Signals ---------------------------------------------------------------------- */

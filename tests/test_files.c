@@ -103,12 +103,30 @@ TEST(publish_says_why_not_and_leaves_nothing)
     clean();
 }
 
+/* A path whose first folder is not there is mistyped. */
+TEST(publish_makes_no_folder_in_the_root)
+{
+    char path[PATH_MAX + 32], here[PATH_MAX];
+    CHECK_EQ(publish("/gnomon-no-such/run/x.gnomon", "x"), GNOMON__OS_IN_ROOT);
+    CHECK_EQ(publish("//gnomon-no-such/x", "x"), GNOMON__OS_IN_ROOT);
+    CHECK(gnomon__os_is_missing("/gnomon-no-such"));
+    CHECK(!gnomon__os_is_missing("/"));
+    CHECK(strstr(gnomon__os_why(GNOMON__OS_IN_ROOT), "none is made in /"));
+    in_new_directory(); /* below one that is there, as many as are needed */
+    if (!CHECK(getcwd(here, sizeof here) != NULL))
+        return;
+    snprintf(path, sizeof path, "%s/b/c/x.gnomon", here);
+    CHECK_EQ(publish(path, "x"), 0);
+    holds("b/c/x.gnomon", "x");
+    clean();
+}
+
 TEST(publish_without_permission)
 {
     int error;
     if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
         SKIP("cannot give up root's rights");
-    error = publish("/gnomon-reports/a/b", "x"); /* not that a is not there */
+    error = publish("/usr/gnomon/a/b", "x"); /* not that a is not there */
     CHECK(error == EACCES || error == EROFS);
     error = publish("/usr/gnomon-report", "x");
     CHECK(error == EACCES || error == EROFS);

@@ -90,6 +90,31 @@ TEST(percents)
     expanded("%r-3", "%%r", &eight); /* tells no ranks apart */
 }
 
+TEST(names_of_other_things_are_told)
+{
+    static const char *const names[][2] = {
+        {"run.json", "the profile as JSON write file=run.gnomon.json"},
+        {"out/%s-%r.json",
+         "the profile as JSON write file=out/%s-%r.gnomon.json"},
+        {"run.prof", ".prof files write advanced(dump_stats=run,file=run.txt)"},
+        {"a.pstats", ".prof files write advanced(dump_stats=run,file=a.txt)"},
+        {"x.trace", "the profile write file=x.gnomon"},
+        {"run.gnomon.gz", "the profile write file=run.gnomon"},
+        {"run.json.gz", "the profile write file=run.json.gnomon"}};
+    static const char *const fine[] = {"run.txt",       "run",  "run.gnomon",
+                                       "a.gnomon.json", "json", "a.log",
+                                       "report.md",     "a.csv"};
+    char line[256], wanted[256];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(wanted, sizeof wanted,
+                 "its report goes there, which is text: for %s", names[i][1]);
+        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, names[i][0]), 1);
+        CHECK_STR(line, wanted);
+    }
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        CHECK_EQ(gnomon__file_misnamed(line, sizeof line, fine[i]), 0);
+}
+
 TEST(ranks_never_share)
 {
     gnomon__file_values v = eight;

@@ -83,7 +83,7 @@ TEST(threads_have_their_own_ranges)
     CHECK_EQ(count_at(p, "step [threads]"), 8 * n);
     for (int i = 0; i < 4; i++) {
         char path[64];
-        snprintf(path, sizeof path, "step [threads] > part %d", i);
+        snprintf(path, sizeof path, "step [threads] > part %c", 'a' + i);
         CHECK_EQ(count_at(p, path), 8 * n / 4);
     }
     CHECK_EQ(count_at(p, "!round"), 8 * n);
@@ -195,6 +195,108 @@ TEST(numbers_of_pytorch_are_not_of_the_name)
     CHECK_EQ(count_all(p), 12000);
     CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 4);
     gnomon_profile_free(p);
+}
+
+TEST(numbers_in_names_fold)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = PROFILE("numbered=3000");
+    CHECK_EQ(count_at(p, "iteration #"), 3000);
+    CHECK_EQ(count_at(p, "iteration # > Layer #"), 9000);
+    CHECK_EQ(count_at(p, "iteration # > batch_#"), 3000);
+    CHECK_EQ(count_at(p, "iteration # > epoch # \u00fc"), 3000);
+    CHECK_EQ(count_at(p, "iteration # > !sample #"), 3000);
+    CHECK_EQ(count_at(p, "sample #"), 3000);
+    CHECK_EQ(count_at(p, "fp16 > conv2d"), 1);
+    gnomon_counter_info counter = {.count = 0};
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 1);
+    gnomon_profile_counter(p, 1, &counter);
+    CHECK_EQ(counter.count, 3000);
+    CHECK(counter.min == 0 && counter.max == 2999);
+    gnomon_profile_free(p);
+}
+
+TEST(numbers_in_names_stay_with_fold_off)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p =
+        profile_of(RUN("profile(file=p.gnomon),fold=off", "numbered=20"));
+    CHECK_EQ(count_at(p, "iteration 17"), 1);
+    CHECK_EQ(count_at(p, "iteration 17 > Layer 2"), 1);
+    CHECK_EQ(count_at(p, "iteration 17 > batch_17"), 1);
+    CHECK_EQ(count_at(p, "iteration #"), -1);
+    gnomon_profile_free(p);
+    child_result r = RUN("simple,fold=numbers,fold=nothing", "numbered=20");
+    CHECK(strstr(r.err, "gnomon: $GNOMON: fold=nothing: say numbers or off\n"));
+    CHECK_EQ(calls_of(r.err, "iteration #"), 20);
+}
+
+/* Each text is another one: of a million nothing is kept but what they fold to. */
+TEST(a_million_numbers_take_bounded_memory)
+{
+    NEEDS_NVTX;
+    const char *words =
+        IS_TSAN || IS_ASAN ? "numbered=20000" : "numbered=1000000";
+    child_result r = RUN("simple,mem=2MiB", words);
+    CHECK_EQ(calls_of(r.err, "iteration #"), atoi(words + 9));
+    CHECK_EQ(calls_of(r.err, "batch_#"), atoi(words + 9));
+    CHECK_EQ(calls_of(r.err, "(other)"), -1);
+    CHECK_EQ(times_in(r.err, "gnomon: "), 1);
+}
+
+/* ---- Steps ----------------------------------------------------------------- */
+
+static long long steps_of(child_result r)
+{
+    gnomon_profile *p = profile_of(r);
+    gnomon_stage_info stage = {.steps = NULL};
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    long long n = stage.steps ? (long long)stage.steps->count : 0;
+    gnomon_profile_free(p);
+    return n;
+}
+
+/* Whatever thread they end on, and whichever kind of range they are. */
+TEST(ends_of_named_ranges_are_steps)
+{
+    NEEDS_NVTX;
+    CHECK_EQ(steps_of(RUN("profile,file=p.gnomon", "iterations=50")), 0);
+    CHECK_EQ(
+        steps_of(RUN("profile,file=p.gnomon,step=iteration*", "iterations=50")),
+        50);
+    CHECK_EQ(steps_of(RUN("profile,file=p.gnomon,step=\"iteration #\"",
+                          "iterations=50")),
+             50);
+    CHECK_EQ(steps_of(RUN("profile,file=p.gnomon,step=@io", "iterations=50")),
+             49); /* the last one stays open */
+    CHECK_EQ(steps_of(RUN("profile,file=p.gnomon,step=iteration*|forward",
+                          "iterations=50")),
+             100); /* each end of nested ones is one */
+    CHECK_EQ(steps_of(RUN("profile,file=p.gnomon,fold=off,step=iteration 1?",
+                          "iterations=50")),
+             10);
+    CHECK_EQ(steps_of(RUN("profile(filter=forward),file=p.gnomon,step=iter*",
+                          "iterations=50")),
+             50); /* also of ranges that nobody records */
+}
+
+TEST(schedules_go_by_ends_of_ranges)
+{
+    NEEDS_NVTX;
+    gnomon_profile *p = profile_of(
+        RUN("profile,file=p.gnomon,step=iteration*,schedule=wait:3/active:2/"
+            "repeat:1",
+            "numbered=30"));
+    CHECK_EQ(count_at(p, "iteration #"), 2);
+    CHECK_EQ(count_at(p, "iteration # > Layer #"), 6);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 30);
+    gnomon_profile_free(p);
+    child_result r = RUN("simple,step=iterations*", "numbered=3");
+    CHECK_EQ(times_in(r.err, "gnomon: step=iterations*: no mark of that name "
+                             "came to its end: no step was made\n"),
+             1);
+    r = RUN("simple,step=iterations*", "none"); /* nothing is marked */
+    CHECK_STR(r.err, "");
 }
 
 /* ---- Trouble --------------------------------------------------------------- */
@@ -378,7 +480,10 @@ TEST(run_sets_it_up)
     r = shell("$G run -p 'simple,file=t.txt' --nvtx " AT("program") " nested");
     CHECK_STR(r.err, "gnomon: report: t.txt\n");
     r = shell("$G run " AT("program") " nested"); /* not asked for */
-    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.err, "made a mark of gnomon; for marks of NVTX use "
+                             "gnomon run --nvtx\n"),
+             1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
     r = shell("NVTX_INJECTION64_PATH=/else.so $G run --nvtx sh -c 'echo "
               "$NVTX_INJECTION64_PATH'");
     CHECK_EQ(times_in(r.err, "gnomon: --nvtx: NVTX_INJECTION64_PATH was "
@@ -386,7 +491,11 @@ TEST(run_sets_it_up)
              1);
     CHECK_EQ(times_in(r.out, "/libgnomon-nvtx.so\n"), 1);
     r = shell("$G run --nvtx $G run --nvtx true"); /* ours already */
-    CHECK_STR(r.err, "");
+    CHECK_EQ(times_in(r.err, "NVTX_INJECTION64_PATH"), 0);
+    CHECK_EQ(times_in(r.err, ": nothing was recorded: no process on this "
+                             "machine called gnomon or NVTX\n"),
+             1);
+    CHECK_EQ(times_in(r.err, "\n"), 1);
 }
 
 /* As installed, in folders of any name; and not installed at all. */

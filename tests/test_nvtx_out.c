@@ -291,12 +291,10 @@ TEST(children_are_silent_or_follow)
 TEST(without_a_tool_it_is_off_and_says_so)
 {
     NEEDS_TOOL();
-    static const char *const tools[] = {
-        "NVTX_TOOL_OUT=heard\n",
-        "NVTX_TOOL_OUT=heard\nNVTX_INJECTION64_PATH=/none.so\n",
-        LISTEN "NVTX_TOOL_DEAF=1\n"};
+    static const char *const tools[] = {"NVTX_TOOL_OUT=heard\n",
+                                        LISTEN "NVTX_TOOL_DEAF=1\n"};
     char environment[512];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         snprintf(environment, sizeof environment, "%sGNOMON=nvtx", tools[i]);
         CHECK_STR(HEAR(environment, "nest", "masks", "step"), "");
         CHECK_STR(result.err, ABSENT "\n");
@@ -316,6 +314,72 @@ TEST(without_a_tool_it_is_off_and_says_so)
     CHECK_EQ(times_in(result.err, ABSENT "\n"), 1);
     CHECK_EQ(times_in(result.out, OFF), 0);
     CHECK_EQ(times_in(result.err, "|  inner"), 1);
+}
+
+#define OFF_FOR "gnomon: nvtx: no tool listens, so it is off: "
+
+TEST(a_tool_that_cannot_be_loaded_is_named)
+{
+    NEEDS_TOOL();
+    HEAR("NVTX_INJECTION64_PATH=/none.so\nGNOMON=nvtx", "nest", "masks");
+    CHECK_EQ(times_in(result.err, OFF_FOR "$NVTX_INJECTION64_PATH cannot be "
+                                          "loaded: /none.so: "),
+             1);
+    CHECK_EQ(times_in(result.err, "\n"), 1);
+    CHECK_STR(result.out, OFF);
+    HEAR("NVTX_INJECTION64_PATH=" TOOLS "cuda.so\nGNOMON=nvtx", "nest",
+         "masks");
+    CHECK_STR(result.err, OFF_FOR
+              "$NVTX_INJECTION64_PATH is no tool of NVTX: " TOOLS "cuda.so\n");
+    CHECK_STR(result.out, OFF);
+}
+
+/* ---- Tools without domains ------------------------------------------------------ */
+
+#define NO_DOMAINS \
+    "gnomon: nvtx: the tool knows no domains: all ranges are in the default " \
+    "one\n"
+
+TEST(a_tool_of_the_core_table_is_served_in_the_default_domain)
+{
+    NEEDS_TOOL();
+    char wanted[1024];
+    unsigned io = hash_of("io");
+    static const char *const calls[] = {"push ", "pop ", "start ", "end ",
+                                        "mark ", "cate", NULL};
+    const char *heard =
+        HEAR(LISTEN "NVTX_TOOL_CORE=1\nGNOMON=nvtx", "cross", "facts");
+    const char *saved = strstr(heard, " plain \"saved\"");
+    snprintf(wanted, sizeof wanted,
+             "push 0 default " PLAIN "plain \"a\"\n"
+             "start 0 0 default " PLAIN "plain \"first\"\n"
+             "push 0 default " PLAIN "plain \"b\"\n"
+             "start 0 1 default " PLAIN "plain \"second\"\n"
+             "pop 0\npop 0\nend 0 0\nend 0 1\n"
+             "mark 0 default " PLAIN "plain \"epoch\"\n"
+             "mark 0 default " PLAIN "value 2.5 plain \"loss\"\n"
+             "mark 0 default " PLAIN "value 1.5 plain \"loss\"\n"
+             "mark 0 default " PLAIN "value 0.25 plain \"loss\"\n"
+             "category default %u io\n"
+             "mark 0 default category %u colour %.8s plain \"saved\"\n",
+             io, io, saved ? saved - 8 : "");
+    CHECK_STR(lines_of(heard, calls), wanted);
+    CHECK_STR(result.err, NO_DOMAINS);
+}
+
+TEST(a_tool_without_attributes_gets_names)
+{
+    NEEDS_TOOL();
+    static const char *const calls[] = {"push ", "pop ", "start ", "end ",
+                                        "mark ", "cate", NULL};
+    const char *heard =
+        HEAR(LISTEN "NVTX_TOOL_CORE=names\nGNOMON=nvtx", "cross", "facts");
+    CHECK_STR(lines_of(heard, calls),
+              "push 0 \"a\"\nstart 0 0 \"first\"\npush 0 \"b\"\n"
+              "start 0 1 \"second\"\npop 0\npop 0\nend 0 0\nend 0 1\n"
+              "mark 0 \"epoch\"\nmark 0 \"loss\"\nmark 0 \"loss\"\n"
+              "mark 0 \"loss\"\nmark 0 \"saved\"\n");
+    CHECK_STR(result.err, NO_DOMAINS);
 }
 
 /* gnomon's own library for programs with NVTX: what it is known by, in a tool that

@@ -167,6 +167,146 @@ TEST(modules_and_entries_may_be_missing)
             CHECK(!pointers[m][i]);
 }
 
+/* A program of NVTX 1, or one that offers no more: its ranges are of the default
+ * domain. */
+TEST(a_program_with_the_core_table_alone_is_served)
+{
+    gnomon_attach(&keeper, NULL, NULL);
+    start_with(ROOM);
+    memset(pointers, 0, sizeof pointers);
+    memset(sizes, 0, sizeof sizes);
+    sizes[NVTX_CB_MODULE_CORE] = ROOM;
+    CHECK_EQ(InitializeInjectionNvtx2(export_table), 1);
+    for (int m = 1; m < MODULES; m++)
+        for (int i = 0; m != NVTX_CB_MODULE_CORE && i < ROOM; i++)
+            CHECK(!pointers[m][i]);
+    nvtxEventAttributes_t a;
+    memset(&a, 0, sizeof a);
+    a.size = sizeof a;
+    a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    a.message.ascii = "with attributes";
+    CHECK_EQ(PUSH_A("outer"), 0);
+    CHECK_EQ(FUNCTION(CORE, RangePushEx, nvtxRangePushEx_impl_fntype)(&a), 1);
+    MARK_A("mark");
+    CHECK_EQ(POP(), 1);
+    END(START_A("range"));
+    CHECK_EQ(POP(), 0);
+    gnomon_profile *p = live_snapshot("keeper");
+    CHECK_EQ(live_count(p, "outer"), 1);
+    CHECK_EQ(live_count(p, "with attributes"), 1);
+    CHECK_EQ(live_count(p, "mark"), 1);
+    CHECK_EQ(live_count(p, "range"), 1);
+    gnomon_region_info region;
+    for (uint32_t i = 1; i <= gnomon_profile_count(p, GNOMON_REGIONS); i++)
+        if (gnomon_profile_region(p, i, &region) == GNOMON_OK)
+            CHECK_STR(region.category, "");
+    gnomon_profile_free(p);
+}
+
+/* ---- Numbers in names ------------------------------------------------------ */
+
+/* What programs write: PyTorch's examples, llm.c, TensorRT, Megatron, RAPIDS. */
+TEST(numbers_that_stand_alone_or_are_counted_fold)
+{
+    static const char *const folded[][2] = {
+        {"iteration 17", "iteration #"},
+        {"17", "#"},
+        {"Train step 1000000", "Train step #"},
+        {"iteration17", "iteration#"},
+        {"step_12", "step_#"},
+        {"step_12_forward", "step_#_forward"},
+        {"Warmup_Step3", "Warmup_Step#"},
+        {"ProfilerStep#12", "ProfilerStep#"},
+        {"paged_attn_iter_7", "paged_attn_iter_#"},
+        {"TrainIter7", "TrainIter#"},
+        {"microbatch5/forward", "microbatch#/forward"},
+        {"epoch-3", "epoch-#"},
+        {"epoch/3", "epoch/#"},
+        {"Step::3", "Step::#"},
+        {"step: 3, loss = 0.125", "step: #, loss = #"},
+        {"lr=1.5e-3", "lr=#"},
+        {"x = -5", "x = -#"},
+        {"step 1,024", "step #"},
+        {"step 1,234,567", "step #"},
+        {"sizes=[128, 64]", "sizes=[#, #]"},
+        {"op #5", "op #"},
+        {"chunk[7]", "chunk[#]"},
+        {"Transfer Chunk 3", "Transfer Chunk #"},
+        {"Layer 3", "Layer #"}, /* fold=off keeps those apart */
+        {"at 0x7f3aBC", "at #"},
+        {"1/3 of 10-20", "#/# of #-#"},
+        {"done: 5.", "done: #."},
+        {"gr\u00f6\u00dfe 5", "gr\u00f6\u00dfe #"},
+    };
+    static const char *const kept[] = {"fp16",
+                                       "conv2d",
+                                       "layer3.conv1",
+                                       "matmul_64x64",
+                                       "64x64",
+                                       "AddBackward0",
+                                       "layers.3.mlp",
+                                       "layers.10.3.mlp",
+                                       "/layers/0/attn",
+                                       "/layers/0/1",
+                                       "gpt-2",
+                                       "resnet-50-v1",
+                                       "Conv_12 + Relu_13",
+                                       "triton_poi_fused_add_3",
+                                       "encoder_layer_3",
+                                       "v1.2.3",
+                                       "5ms",
+                                       "1e",
+                                       "0xfg",
+                                       "writer3",
+                                       "BatchNorm2d",
+                                       "step2vec",
+                                       "batch_64x64",
+                                       "forward_3",
+                                       "3_forward",
+                                       "u\u00fc3",
+                                       "#",
+                                       "",
+                                       "iteration #"};
+    char out[64];
+    for (size_t i = 0; i < sizeof folded / sizeof *folded; i++) {
+        size_t n = gnomon__in_fold(out, folded[i][0], strlen(folded[i][0]));
+        out[n] = 0;
+        CHECK_STR(out, folded[i][1]);
+        n = gnomon__in_fold(out, folded[i][1], strlen(folded[i][1]));
+        out[n] = 0;
+        CHECK_STR(out, folded[i][1]); /* once is enough */
+    }
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        size_t n = gnomon__in_fold(out, kept[i], strlen(kept[i]));
+        out[n] = 0;
+        CHECK_STR(out, kept[i]);
+    }
+}
+
+/* Nothing behind the length is looked at, and nothing more is written than read. */
+TEST(any_bytes_fold_within_their_length)
+{
+    static const char bytes[] = "0123456789.,-/_#xXeEitrsp \xc3\xbc";
+    uint32_t random = 1;
+    for (int i = 0; i < 200000; i++) {
+        size_t n = (random >> 8) % 24;
+        char *text = malloc(n + 1), *out = malloc(n + 1), *more = malloc(n + 8);
+        for (size_t k = 0; k < n; k++) {
+            random = random * 1664525u + 1013904223u;
+            text[k] = bytes[(random >> 8) % (sizeof bytes - 1)];
+        }
+        size_t folded = gnomon__in_fold(out, text, n);
+        CHECK(folded <= n);
+        memcpy(more, text, n);
+        memcpy(more + n, "7x", 3);
+        char *again = malloc(n + 1);
+        CHECK_EQ(gnomon__in_fold(again, more, n), folded);
+        CHECK(memcmp(again, out, folded) == 0);
+        random = random * 1664525u + 1013904223u;
+        free(text), free(out), free(more), free(again);
+    }
+}
+
 /* ---- Names of CUDA's and OpenCL's things ----------------------------------- */
 
 static const char *metadata_of(const gnomon_profile *p, const char *key)
@@ -295,12 +435,12 @@ TEST(texts_are_bounded)
     nvtxStringHandle_t last = NULL, before = NULL;
     for (int i = 0; i < 140000; i++) {
         char text[32];
-        snprintf(text, sizeof text, "text %d", i);
+        snprintf(text, sizeof text, "text%d", i);
         before = last;
         last = STRING_A(NULL, text);
     }
     CHECK(last == before); /* "(other)" */
-    CHECK(STRING_A(NULL, "text 0") != last);
+    CHECK(STRING_A(NULL, "text0") != last);
 }
 
 /* ---- Threads that race for the same ---------------------------------------- */
@@ -321,7 +461,7 @@ static void *race(void *argument)
     a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     for (int i = 0; i < RACE_NAMES; i++) {
         char text[32];
-        snprintf(text, sizeof text, "raced %d", i);
+        snprintf(text, sizeof text, "raced%d", i);
         pthread_barrier_wait(&race_start);
         nvtxDomainHandle_t domain = DOMAIN_A(text);
         a.message.registered = STRING_A(domain, text);
@@ -347,7 +487,7 @@ TEST(threads_agree_on_who_came_first)
     gnomon_profile *p = live_snapshot("keeper");
     for (int i = 0; i < RACE_NAMES; i++) {
         char text[32];
-        snprintf(text, sizeof text, "raced %d", i);
+        snprintf(text, sizeof text, "raced%d", i);
         for (int k = 1; k < RACERS; k++)
             CHECK(raced_domain[k][i] == raced_domain[0][i] &&
                   raced_text[k][i] == raced_text[0][i]);

@@ -319,6 +319,60 @@ TEST(what_cannot_be_written_goes_to_stderr)
     }
 }
 
+/* Told at the start, when there is time to mend it, and where the report comes. */
+TEST(a_path_that_begins_nowhere_is_told_at_the_start)
+{
+    child_folder();
+    falls_back("GNOMON=simple,file=/gnomon-no-such/run/x.txt",
+               "its first folder is not there, and none is made in /: give");
+    static const char *const specs[] = {
+        "simple,file=/gnomon-no-such/run/x.txt",
+        "simple,profile(file=/gnomon-no-such/x.gnomon)",
+        "simple,advanced,dir=/gnomon-no-such/run"};
+    for (size_t i = 0; i < 3; i++) {
+        char environment[128];
+        snprintf(environment, sizeof environment, "GNOMON=%s", specs[i]);
+        child_result r = child_run(CHILD_PROGRAM("host"), environment,
+                                   (const char *const[]){"do=a", NULL});
+        CHECK_EQ(strncmp(r.err,
+                         "gnomon: $GNOMON: there is no /gnomon-no-such: "
+                         "folders are made below one that is there, never in "
+                         "/: is the path right?\n",
+                         60),
+                 0);
+        CHECK_EQ(times_in(r.err, "never in /: "), 1);
+        CHECK(access("/gnomon-no-such", F_OK) != 0);
+    }
+    child_result r =
+        child_run(CHILD_PROGRAM("host"), "GNOMON=simple,file=below/this/x.txt",
+                  (const char *const[]){"do=a", NULL});
+    CHECK_STR(r.err, "");
+    CHECK_EQ(access("below/this/x.txt", F_OK), 0);
+}
+
+TEST(a_report_in_a_file_of_another_kind_is_told)
+{
+    child_folder();
+    child_result r = child_run(CHILD_PROGRAM("host"),
+                               "GNOMON=simple(file=run.json),advanced(file="
+                               "run.prof),simple(file=run.txt)",
+                               (const char *const[]){"do=a", NULL});
+    CHECK_STR(
+        r.err,
+        "gnomon: $GNOMON: simple: file=run.json: its report goes there, "
+        "which is text: for the profile as JSON write "
+        "file=run.gnomon.json\n"
+        "gnomon: $GNOMON: advanced: file=run.prof: its report goes there, "
+        "which is text: for .prof files write "
+        "advanced(dump_stats=run,file=run.txt)\n");
+    CHECK_TABLE(child_read("run.json"), "Profiler Report", "a");
+    /* A profiler from elsewhere may well write that. */
+    r = child_run(CHILD_PROGRAM("host"),
+                  "GNOMON=" CHILD_PLUGIN("simple") "(file=run.json)",
+                  (const char *const[]){"do=a", NULL});
+    CHECK_EQ(times_in(r.err, "which is text"), 0);
+}
+
 TEST(a_full_or_read_only_disk_harms_nobody)
 {
     child_folder();

@@ -30,6 +30,15 @@ static int own_folder(char folder[PATH_MAX])
     return slash != NULL;
 }
 
+void gnomon__cli_check_nvtx(void)
+{
+    const char *path = getenv(VARIABLE);
+    /* A name without a slash the loader looks for. */
+    if (path && strchr(path, '/') && access(path, R_OK) != 0)
+        gnomon__log(VARIABLE "=%s: %s: the program's NVTX loads no tool", path,
+                    strerror(errno));
+}
+
 int gnomon__cli_inject_nvtx(void)
 {
     static const char *const places[] = {"", "/" GNOMON_LIB_FROM_BIN};

@@ -8,4 +8,8 @@
  * something else. 0: one line has said why not. */
 int gnomon__cli_inject_nvtx(void);
 
+/* A line where $NVTX_INJECTION64_PATH names a tool that the program's NVTX cannot
+ * load, which would say nothing. */
+void gnomon__cli_check_nvtx(void);
+
 #endif

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "cli/found.h"
 #include "cli/injected.h"
+#include "cli/notes.h"
 #include "platform/error.h"
 
 /* As shells and env say it. */
@@ -152,11 +152,11 @@ static int die_likewise(int number)
     return RUN_SIGNALLED + number;
 }
 
-static int run_program(const char *spec, char **words)
+static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
     struct sigaction usual = {.sa_handler = SIG_DFL};
-    gnomon__cli_found found;
+    static gnomon__cli_notes notes;
     int why, status;
     sigemptyset(&waited);
     sigaddset(&waited, SIGCHLD);
@@ -166,12 +166,13 @@ static int run_program(const char *spec, char **words)
     sigprocmask(SIG_BLOCK, &waited, &before);
     if (setenv("GNOMON", spec, 1) != 0)
         return not_started(words[0], errno);
-    gnomon__cli_found_begin(&found);
+    gnomon__cli_notes_begin(&notes);
     pid_t child = start(words, &before, &why);
+    status = child ? live(child, &waited) : 0;
+    gnomon__cli_notes_tell(&notes, child && status == 0 ? words[0] : NULL, spec,
+                           has_nvtx);
     if (!child)
         return not_started(words[0], why);
-    status = live(child, &waited);
-    gnomon__cli_found_tell(&found, spec);
     if (WIFSIGNALED(status))
         return die_likewise(WTERMSIG(status));
     return WEXITSTATUS(status);
@@ -190,7 +191,9 @@ static int run_run(int argc, char **argv)
         return gnomon__cli_over(option);
     if (optind == argc)
         return gnomon__cli_usage(&gnomon__command_run, "no program is named");
-    if (nvtx && !gnomon__cli_inject_nvtx())
+    if (!nvtx)
+        gnomon__cli_check_nvtx();
+    else if (!gnomon__cli_inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
-    return run_program(spec, argv + optind);
+    return run_program(spec, nvtx, argv + optind);
 }

@@ -31,7 +31,7 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
         made = gnomon__in_keep(sizeof *made);
     if (!made)
         return 0;
-    made->name = gnomon__in_name_of(domain, a->name ? a->name : "(null)");
+    made->name = gnomon__in_name_of(domain, a->name ? a->name : "(null)", 0);
     made->schema = a->schemaId;
     gnomon__in_known *known =
         gnomon__in_add(&meters, &made->known, domain,

@@ -62,7 +62,8 @@ static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t handle,
                                               const char *text)
 {
     return (nvtxStringHandle_t)(void *)gnomon__in_name_of(
-        gnomon__in_domain_at(handle), text_or_null(text));
+        gnomon__in_domain_at(handle), text_or_null(text),
+        (int)load_relaxed(&gnomon__in_folds));
 }
 
 static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
@@ -96,7 +97,7 @@ static nvtx_nvtxSyncUser_t NVTX_API sync_create(
                             sizeof a->message)
         gnomon__in_message(&text, a->messageType, a->message);
     gnomon__in_name *name =
-        gnomon__in_name_of(sync_of(gnomon__in_domain_at(handle)), text.text);
+        gnomon__in_name_of(sync_of(gnomon__in_domain_at(handle)), text.text, 0);
     gnomon__in_text_free(&text);
     return name;
 }

@@ -155,9 +155,11 @@ static gnomon__in_name *find_name(gnomon__in_name *from,
     return from;
 }
 
-gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
+gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
+                                        const gnomon__in_title *title)
 {
-    size_t n = gnomon__in_bare(text);
+    const char *text = title->text;
+    size_t n = title->length;
     uint64_t hash = hash_name(domain, text, n);
     gnomon__in_name **bucket = &in_names[(hash ^ hash >> 32) % BUCKETS];
     gnomon__in_name *head = load_acquire(bucket), *made = NULL;
@@ -182,6 +184,16 @@ gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text)
     }
     add_relaxed(&names_made, 1);
     return made;
+}
+
+gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text,
+                                    int folds)
+{
+    gnomon__in_title title;
+    gnomon__in_title_of(&title, text, folds);
+    gnomon__in_name *name = gnomon__in_name_titled(domain, &title);
+    gnomon__free(title.kept);
+    return name;
 }
 
 /* ---- Places --------------------------------------------------------------- */

@@ -62,6 +62,28 @@ gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index)
     return s;
 }
 
+static int is_titled(const gnomon__in_name *name, const gnomon__in_title *title)
+{
+    return strncmp(name->text, title->text, title->length) == 0 &&
+           !name->text[title->length];
+}
+
+/* Of what the slot has, which is not named as the text is, but perhaps as its title;
+ * or a name that is looked for. */
+static __attribute__((noinline)) gnomon__in_place *
+place_titled(gnomon__in_place *known, gnomon__in_domain *domain,
+             uint32_t category, const char *text)
+{
+    gnomon__in_title title;
+    gnomon__in_title_of(&title, text, (int)load_relaxed(&gnomon__in_folds));
+    gnomon__in_place *p = known;
+    if (!known || !is_titled(known->name, &title))
+        p = gnomon__in_place_of(gnomon__in_name_titled(domain, &title),
+                                category);
+    gnomon__free(title.kept);
+    return p;
+}
+
 /* By pointer, checked by content, since a buffer's text may change. */
 gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
                                     gnomon__in_domain *domain,
@@ -73,11 +95,12 @@ gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
     gnomon__in_slot *slot =
         t ? &t->slots[(at ^ at >> 9 ^ category) % GNOMON__IN_SLOTS] : NULL;
     gnomon__in_place *p = slot ? slot->place : NULL;
-    if (p && slot->pointer == text && p->name->domain == domain &&
-        gnomon__in_fits(p, domain, category) &&
-        strcmp(p->name->text, text) == 0)
+    if (p && (slot->pointer != text || p->name->domain != domain ||
+              !gnomon__in_fits(p, domain, category)))
+        p = NULL;
+    if (p && strcmp(p->name->text, text) == 0)
         return p;
-    p = gnomon__in_place_of(gnomon__in_name_of(domain, text), category);
+    p = place_titled(p, domain, category, text);
     if (slot)
         *slot = (gnomon__in_slot){text, p};
     return p;

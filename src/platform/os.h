@@ -159,15 +159,32 @@ typedef struct gnomon__os_file {
 /* Beside errnos, and larger than any. */
 enum gnomon__os_trouble {
     GNOMON__OS_FOREIGN = 4096, /* a stranger's, where others may write */
-    GNOMON__OS_UNREAD = 4097   /* a stream that nobody reads any more */
+    GNOMON__OS_UNREAD = 4097,  /* a stream that nobody reads any more */
+    GNOMON__OS_IN_ROOT = 4098  /* a folder would have to be made in / */
 };
 /* The text of an errno, or of these. */
 const char *gnomon__os_why(int error);
 
+/* `gnomon run` names a file of its own in this variable, which processes that it
+ * starts append to: a letter, a path where the letter has one, a NUL. */
+#define GNOMON__NOTES "GNOMON_RUN_NOTES"
+enum gnomon__note {
+    GNOMON__NOTE_BEGUN = 'b',  /* a spec was read */
+    GNOMON__NOTE_MARKED = 'm', /* a report came, or none is to come */
+    GNOMON__NOTE_FILE = 'f'    /* written: its path */
+};
+/* Appends a note in one piece, the path (NULL: none) made absolute, where `file` is
+ * this user's own regular file. What fails is left. */
+void gnomon__os_note(const char *file, char note, const char *path);
+
+/* Whether nothing is there. */
+int gnomon__os_is_missing(const char *path);
+
 /* Makes `path` hold these bytes: a temporary name beside it, created anew and
  * for its owner only, then renamed, so that a reader sees the old or the new
- * file whole. A link is replaced, not followed. Missing directories are made;
- * a failure leaves nothing behind. A link to a directory is followed.
+ * file whole. A link is replaced, not followed. Missing directories are made, but
+ * of an absolute path none in the root (GNOMON__OS_IN_ROOT), where only a mistyped
+ * path ends; a failure leaves nothing behind. A link to a directory is followed.
  * A device, a pipe, or a descriptor (/dev/stdout, /dev/fd/3) is no file to
  * replace: it is written to, ENXIO where nobody reads the pipe,
  * GNOMON__OS_UNREAD where gnomon__os_write waited in vain.

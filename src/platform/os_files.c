@@ -25,7 +25,39 @@ const char *gnomon__os_why(int error)
     if (error == GNOMON__OS_FOREIGN)
         return "Permission denied (another user's, in a folder that others may "
                "write to)";
+    if (error == GNOMON__OS_IN_ROOT)
+        return "its first folder is not there, and none is made in /";
     return error == GNOMON__OS_UNREAD ? "nobody reads it" : strerror(error);
+}
+
+void gnomon__os_note(const char *file, char note, const char *path)
+{
+    size_t n = path ? strlen(path) : 0, used = 1;
+    char *text = gnomon__alloc(PATH_MAX + n + 3);
+    int fd = openat(AT_FDCWD, file,
+                    O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+                        O_CLOEXEC);
+    struct stat info;
+    if (text && fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_uid == geteuid()) {
+        *text = note;
+        if (n && *path != '/' && getcwd(text + 1, PATH_MAX)) {
+            used += strlen(text + 1);
+            text[used++] = '/';
+        }
+        if (n)
+            memcpy(text + used, path, n);
+        text[used + n] = 0;
+        (void)gnomon__os_write(fd, text, used + n + 1);
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    gnomon__free(text);
+}
+
+int gnomon__os_is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
 /* ---- Publishing ---------------------------------------------------------- */

@@ -100,6 +100,8 @@ static int follow_link(gnomon__os_place *p, const char *link, const char *rest)
 static int make_folder(gnomon__os_place *p, const char *part, const char *rest)
 {
     int error;
+    if (*part == '/')
+        return GNOMON__OS_IN_ROOT;
     if (mkdirat(p->folder, part, 0777) != 0)
         return errno == EEXIST ? 0 : errno;
     if (p->made_in >= 0)

@@ -146,6 +146,24 @@ static int nvtx_feeds_itself(void)
     return library && dlsym(library, "gnomon_nvtx_in");
 }
 
+/* What keeps the tool that the environment names from listening, at most `size`
+ * bytes; 0: it names none, or that one just does not care. */
+static int nvtx_says_why(char *why, size_t size)
+{
+    const char *path = getenv("NVTX_INJECTION64_PATH");
+    void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
+    const char *error = path && *path && !library ? dlerror() : NULL;
+    if (!path || !*path ||
+        (library && dlsym(library, "InitializeInjectionNvtx2")))
+        return 0;
+    snprintf(why, size,
+             "nvtx: no tool listens, so it is off: "
+             "$NVTX_INJECTION64_PATH %s: %.300s",
+             library ? "is no tool of NVTX" : "cannot be loaded",
+             error ? error : path);
+    return 1;
+}
+
 /* With the end of a range told, as by default the tool would shut down at the
  * first and send the program SIGTERM. */
 static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
@@ -154,6 +172,10 @@ static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
     char line[512];
     if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
         return;
+    if (nvtx_says_why(line, sizeof line)) {
+        s->log(line);
+        return;
+    }
     snprintf(line, sizeof line,
              "nvtx: no tool listens, so it is off: start the program with nsys "
              "profile --trace=cuda,nvtx%s%.64s%s",
@@ -196,7 +218,11 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
     int code = gnomon__nvtx_domain_get(&s->domain, domain);
     if (code == GNOMON_DECLINED)
         nvtx_tell_absence(s, domain);
-    return code;
+    if (code != GNOMON__NVTX_NO_DOMAINS)
+        return code;
+    s->log(
+        "nvtx: the tool knows no domains: all ranges are in the default one");
+    return GNOMON_OK;
 }
 
 static int nvtx_create(const gnomon_options *options, void **self)

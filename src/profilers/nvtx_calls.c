@@ -6,9 +6,8 @@
  * come and go without telling the tool anything twice. Payloads, of operations,
  * have their room in the events.
  *
- * There is no lock, which a fork could leave held: a place is made by the thread
- * that claims it, and who comes meanwhile says the same at length. Invariant: a
- * place that is ready never changes again, and nothing here is ever freed.
+ * There is no lock, which a fork could leave held: who claims a place makes it, and
+ * others meanwhile say the same at length. A place that is ready never changes.
  */
 #include "profilers/nvtx_calls.h"
 
@@ -23,6 +22,8 @@
 #if __has_include(<nvtx3/nvToolsExtCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
+
+#include "profilers/nvtx_tool.h"
 
 /* Runs once, and is the largest function of the library. clang takes this only
  * before the definition, which is NVTX's. */
@@ -53,7 +54,8 @@ typedef struct nvtx_place {
 
 struct gnomon__nvtx_domain {
     gnomon__nvtx_domain *next;
-    nvtxDomainHandle_t handle;
+    nvtxDomainHandle_t
+        handle; /* NULL: the tool knows none but the default one */
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
     int64_t pid; /* a child's tool need not know the parent's handles */
     nvtx_place *blocks[NVTX_PLACE_BLOCKS]; /* by region id */
@@ -79,7 +81,7 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     for (gnomon__nvtx_domain *d = nvtx_domains; d; d = d->next) {
         if (d->pid == pid && strcmp(d->name, name) == 0) {
             *out = d;
-            return GNOMON_OK;
+            return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
         }
     }
     gnomon__nvtx_domain *d = calloc(1, sizeof *d + strlen(name) + 1);
@@ -89,15 +91,16 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     d->pid = pid;
     nvtxInitialize(NULL);
     d->handle = nvtxDomainCreateA(name);
-    if (!d->handle) {
+    if (!d->handle && !nvtx_has_core()) {
         free(d);
         return GNOMON_DECLINED;
     }
-    d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
+    if (d->handle)
+        d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);
     d->next = nvtx_domains;
     nvtx_domains = d;
     *out = d;
-    return GNOMON_OK;
+    return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
 }
 
 /* ---- Places ------------------------------------------------------------------- */
@@ -203,7 +206,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
         if (none == id)
             return;
     }
-    nvtxDomainNameCategoryA(d->handle, id, name);
+    nvtx_tell_category(d->handle, id, name);
 }
 
 /* An event of the region, its text inline: `name` must live as long. */
@@ -236,7 +239,7 @@ static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
     nvtx_describe(d, region, name, spare);
     if (p && nvtx_claim(&p->state)) {
         nvtxStringHandle_t registered =
-            nvtxDomainRegisterStringA(d->handle, name);
+            d->handle ? nvtxDomainRegisterStringA(d->handle, name) : NULL;
         p->event = *spare;
         p->event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
         p->event.message.registered = registered;
@@ -280,7 +283,7 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
 static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
                        double value)
 {
-    nvtx_place *p = nvtx_place_of(d, region);
+    nvtx_place *p = d->handle ? nvtx_place_of(d, region) : NULL;
     if (p && nvtx_claim(&p->counter))
         nvtx_register(d, p, region);
     if (!p ||
@@ -310,9 +313,9 @@ static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
     if (!event)
         event = nvtx_meet(d, frame->region, frame->name, &spare);
     if (frame->flags)
-        *slot = nvtxDomainRangeStartEx(d->handle, event);
+        *slot = nvtx_range_start(d->handle, event);
     else
-        nvtxDomainRangePushEx(d->handle, event);
+        nvtx_push(d->handle, event);
 }
 
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -331,9 +334,9 @@ void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     /* Ended by another thread it may not be the innermost: each push gets a pop,
      * but those above it take over each other's. */
     if (__builtin_expect(!(frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN), 1))
-        nvtxDomainRangePop(d->handle);
+        nvtx_pop(d->handle);
     else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
-        nvtxDomainRangeEnd(d->handle, *slot);
+        nvtx_range_end(d->handle, *slot);
     /* Else a push whose thread is over, or is not the one that calls. */
 }
 
@@ -357,7 +360,7 @@ void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
     nvtx_spare spare;
-    nvtxDomainMarkEx(d->handle, nvtx_event(d, mark->region, &spare));
+    nvtx_tell_mark(d->handle, nvtx_event(d, mark->region, &spare));
 }
 
 void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
@@ -371,7 +374,7 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
         event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
-        nvtxDomainMarkEx(d->handle, &event);
+        nvtx_tell_mark(d->handle, &event);
     }
     errno = kept;
 }
@@ -400,19 +403,18 @@ uint64_t gnomon__nvtx_capture_begin(const gnomon__nvtx_domain *d)
 {
     nvtxEventAttributes_t event = {.version = NVTX_VERSION,
                                    .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
-                                   .messageType = NVTX_MESSAGE_TYPE_ASCII};
-    if (d->capture)
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                   .message.ascii = GNOMON__NVTX_CAPTURE};
+    if (d->capture) {
         event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    if (d->capture)
         event.message.registered = d->capture;
-    else
-        event.message.ascii = GNOMON__NVTX_CAPTURE;
-    return nvtxDomainRangeStartEx(d->handle, &event);
+    }
+    return nvtx_range_start(d->handle, &event);
 }
 
 void gnomon__nvtx_capture_end(const gnomon__nvtx_domain *d, uint64_t id)
 {
-    nvtxDomainRangeEnd(d->handle, id);
+    nvtx_range_end(d->handle, id);
 }
 
 #endif

@@ -18,8 +18,9 @@
 typedef struct gnomon__nvtx_domain gnomon__nvtx_domain;
 
 /* The domain of this name, made at its first use and kept as long as the process
- * lives. In control calls. GNOMON_OK, GNOMON_ENOMEM, or GNOMON_DECLINED: nobody
- * listens. */
+ * lives. In control calls. GNOMON_OK; GNOMON__NVTX_NO_DOMAINS: the tool knows none, and
+ * gets all in the default one; GNOMON_ENOMEM; GNOMON_DECLINED: nobody listens. */
+#define GNOMON__NVTX_NO_DOMAINS (GNOMON_DECLINED + 1)
 int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name);
 
 /* The profiler's callbacks. What `self` points to begins with a pointer to the

@@ -7,12 +7,15 @@
 
 #include "platform/error.h"
 #include "platform/owner.h"
-#include "run/run.h"
+#include "spec/names.h"
+#include "run/notes.h"
+#include "run/step_marks.h"
 
 /* The resolved spec, where it says fork=follow. A fork may come at any moment:
  * it is swapped first and freed then. */
 static char *followed;
-static int follows; /* the spec that is being, or was, attached says so */
+static int follows;       /* the spec that is being, or was, attached says so */
+static const char *folds; /* what it says of fold=; NULL: nothing */
 
 const char *gnomon__follows(void)
 {
@@ -122,12 +125,15 @@ static int take_run_options(const gnomon__spec *spec,
 {
     gnomon__options *run = NULL;
     int64_t budget = GNOMON__DEFAULT_BUDGET;
-    int code = gnomon__run_options_create(&run, spec, complaints);
+    int code = gnomon__run_options_create(&run, spec, complaints), stepped = 0;
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
     const char *word = run ? gnomon__options_text(run, "fork") : NULL;
     store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
-    gnomon__options_destroy(run);
+    word = run ? gnomon__options_text(run, "fold") : NULL;
+    store_relaxed(&folds, !word                            ? NULL
+                          : gnomon__same_word(word, "off") ? "off"
+                                                           : "numbers");
     int mapped = gnomon__marks_map((uint64_t)budget);
     if (mapped)
         gnomon__complain(complaints,
@@ -135,7 +141,11 @@ static int take_run_options(const gnomon__spec *spec,
                          "raise the limit (ulimit -v)");
     else if (!code)
         compare_memory(spec, budget, complaints);
-    return code ? code : mapped;
+    word = run ? gnomon__options_text(run, "step") : NULL;
+    if (word && !mapped)
+        stepped = gnomon__steps_attach(word, complaints);
+    gnomon__options_destroy(run);
+    return code ? code : mapped ? mapped : stepped;
 }
 
 /* Before the words are looked up, as plugins bring some. One that does not load is
@@ -207,6 +217,37 @@ static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
     return GNOMON_EFULL;
 }
 
+/* The first path of which the first folder is not there: no report would come. */
+static void find_astray(gnomon__complaints *complaints)
+{
+    const gnomon__attachment *a = gnomon__attachments;
+    char *first = NULL;
+    for (; a && !first; a = a->next)
+        first = a->word ? gnomon__path_root_missing(a) : NULL;
+    if (first)
+        gnomon__complain(complaints,
+                         "there is no %.64s: folders are made below one that "
+                         "is there, never in /: is the path right?",
+                         first);
+    gnomon__free(first);
+}
+
+/* A report is text, whatever its file is called, if it has no format=. Of profilers that are not ours
+ * nobody knows what they write. */
+static void find_misnamed(gnomon__complaints *complaints)
+{
+    char line[256];
+    for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        const char *file = gnomon__options_text(a->options, "file");
+        if (file && a->word && a->profiler.summary &&
+            gnomon__profiler_is_builtin(a->given) &&
+            !gnomon__report_is_data(a) &&
+            gnomon__file_misnamed(line, sizeof line, file))
+            gnomon__complain(complaints, "%s: file=%.64s: %s", a->profiler.name,
+                             file, line);
+    }
+}
+
 /* A file that will not come is told of now. */
 static int find_missed(gnomon__complaints *complaints)
 {
@@ -227,6 +268,7 @@ int gnomon__configure(const char *text, const char *origin)
 {
     gnomon__spec spec = {0};
     gnomon__complaints complaints = {0};
+    gnomon__notes_begin();
     int code = gnomon__spec_parse(&spec, text, origin, &complaints);
     size_t count;
     const gnomon_profiler *const *known = gnomon__profilers_known(&count);
@@ -245,14 +287,20 @@ int gnomon__configure(const char *text, const char *origin)
         code = code ? code : mapped;
     } else {
         store_relaxed(&follows, 0);
+        store_relaxed(&folds, NULL);
     }
     uint32_t batch = gnomon__batch();
     for (size_t i = 0; i < spec.item_count; i++) {
         int attached = attach_item(&spec, i, batch, &complaints);
         code = code ? code : attached;
     }
+    gnomon__steps_drop_alone();
+    find_astray(&complaints);
+    find_misnamed(&complaints);
     int missed = find_missed(&complaints);
     code = code ? code : missed;
+    if (!gnomon__end_has_reports())
+        gnomon__notes_marked();
     follow(follows && gnomon__attachments);
     tell(&complaints, origin);
     if (complaints.count) {
@@ -283,9 +331,14 @@ void gnomon__configure_clear(void)
 size_t gnomon__spec_resolved(char *buffer, size_t size)
 {
     gnomon__spec spec = {0};
+    const char *steps = NULL, *fold = load_relaxed(&folds);
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         if (!a->word)
             continue;
+        if (gnomon__steps_is(a)) {
+            steps = gnomon__options_text(a->options, "filter");
+            continue;
+        }
         if (gnomon__spec_add(&spec, a->word))
             break;
         gnomon__options_settle(a->options,
@@ -297,6 +350,10 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
         (void)gnomon__settings_add(&spec.defaults, "mem", memory);
     if (spec.item_count && load_relaxed(&follows))
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
+    if (spec.item_count && steps)
+        (void)gnomon__settings_add(&spec.defaults, "step", steps);
+    if (spec.item_count && fold) /* last: NVTX in looks there */
+        (void)gnomon__settings_add(&spec.defaults, "fold", fold);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);
     return length;

@@ -122,7 +122,7 @@ static void at_exit(void)
 /* ---- While somebody is attached ------------------------------------------ */
 
 /* Also where a schedule has a thread: somebody must see that no other is left. */
-static int is_needed(void)
+int gnomon__end_has_reports(void)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->profiler.summary || a->profiler.teardown || a->view->scheduled ||
@@ -166,7 +166,7 @@ void gnomon__end_watch(void)
             gnomon__log("reports will not come at exit: call "
                         "gnomon_teardown()");
     }
-    int needed = is_needed();
+    int needed = gnomon__end_has_reports();
     if (needed && load_acquire(&end_state) == END_ABSENT)
         ender_start();
     if (!needed && load_acquire(&end_state) == END_WAITING)

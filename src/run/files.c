@@ -14,6 +14,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "spec/names.h"
+#include "run/notes.h"
 #include "run/run.h"
 
 typedef struct written_file {
@@ -147,6 +148,8 @@ static int publish_at(written_file *f, gnomon__file_job *job)
         why = publish_text(f, job);
     if (why)
         return why;
+    if (!f->was_written && f->file.inode) /* else a stream */
+        gnomon__notes_wrote(f->path);
     f->counts = job->counts;
     f->was_written = 1;
     f->told = 0;

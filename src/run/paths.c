@@ -35,6 +35,23 @@ static const char *report_file(const gnomon__attachment *a)
                                     : NULL;
 }
 
+char *gnomon__path_root_missing(const gnomon__attachment *a)
+{
+    const char *path = gnomon__options_text(a->options, "dir");
+    const char *file = gnomon__options_text(a->options, "file");
+    if (!path || (file && *file == '/' && gnomon__path_form(a) >= 0))
+        path = file;
+    size_t n = path && *path == '/' ? 1 + strcspn(path + 1, "/") : 0;
+    /* What a % stands for is not known yet. */
+    if (!n || !path[n] || memchr(path, '%', n))
+        return NULL;
+    char *first = gnomon__strndup(path, n);
+    if (first && gnomon__os_is_missing(first))
+        return first;
+    gnomon__free(first);
+    return NULL;
+}
+
 int gnomon__path_is_given(const gnomon__attachment *a)
 {
     return report_file(a) || gnomon__options_text(a->options, "dir");

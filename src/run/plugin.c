@@ -44,6 +44,14 @@ static void enter_builtins(void)
         known_profilers[known_count++] = *gnomon__profilers[i];
 }
 
+int gnomon__profiler_is_builtin(const gnomon_profiler *profiler)
+{
+    size_t i = 0;
+    while (gnomon__profilers[i] && *gnomon__profilers[i] != profiler)
+        i++;
+    return gnomon__profilers[i] != NULL;
+}
+
 const gnomon_profiler *const *gnomon__profilers_known(size_t *count)
 {
     if (!known_count)

@@ -14,6 +14,7 @@
  *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages: where one ends and the next begins
  *     step.c       steps, and their statistics
+ *     step_marks.c step=: marks whose ends are steps
  *     facts.c      what a profile says of the run and its stages
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: gates and armed masks
@@ -23,6 +24,7 @@
  *     output.c     where reports go
  *     paths.c      the names of files
  *     files.c      what this process wrote, and where
+ *     notes.c      what `gnomon run` is told
  *     host.c       the table that plugins and other copies get
  *     copies.c     which copy of the library owns the process              */
 #ifndef GNOMON_RUN_RUN_H
@@ -136,6 +138,8 @@ void gnomon__files_forget(void);
 /* Something came or went, or the host may have changed its handlers: reports
  * come at the end as long as anybody has one. Inside control calls. */
 void gnomon__end_watch(void);
+/* Whether the end of the run is waited for: somebody has something to say then. */
+int gnomon__end_has_reports(void);
 
 /* ---- setup.c ----------------------------------------------------------------- */
 
@@ -189,6 +193,9 @@ uint32_t gnomon__batch(void);
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
 /* ---- view.c ---------------------------------------------------------------------- */
+
+/* Of no spec: its view has no number of those that names of files tell. */
+#define GNOMON__BATCH_OF_STEPS 0u
 
 extern gnomon__view *gnomon__views;
 
@@ -263,6 +270,8 @@ void gnomon__report_stage(int of_specs);
  * late, where there is no stage to report. */
 void gnomon__report_run(int of_specs);
 void gnomon__report_late(void);
+/* Whether its report is csv or JSON, which a line of ours would break. */
+int gnomon__report_is_data(const gnomon__attachment *a);
 /* Whether it has a profile. */
 int gnomon__attachment_has_tree(const gnomon__attachment *a);
 /* What the profiler has to say. GNOMON_OK, or a code and a text. */
@@ -313,6 +322,8 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* ---- paths.c ----------------------------------------------------------------------- */
 
+/* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
+char *gnomon__path_root_missing(const gnomon__attachment *a);
 /* What file= says is in the file: a form of profiles, or -1, a report. */
 int gnomon__path_form(const gnomon__attachment *a);
 /* Whether reports go to a file; whether there is a folder for what is beside. */

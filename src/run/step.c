@@ -10,7 +10,7 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/owner.h"
-#include "run/run.h"
+#include "run/step_marks.h"
 
 /* Of the open stage, in ticks. */
 static struct {
@@ -176,6 +176,33 @@ static void tell_hooks(gnomon__thread *t, const gnomon__step_fact *done,
     gnomon__hooks_leave(t);
 }
 
+/* On an entered thread. */
+static void make_step(gnomon__thread *t, uint64_t number, int given)
+{
+    uint64_t now = gnomon__ticks();
+    gnomon__step_lock();
+    gnomon__step_fact done = count_step(now, number, given);
+    uint32_t untold = gnomon__windows_move(steps_over, 0, now);
+    gnomon__step_unlock();
+    gnomon__clock_anchor_at(now);
+    gnomon__timers_step();
+    tell_recorders(t, &done, now);
+    tell_hooks(t, &done, untold);
+}
+
+/* Callbacks lower the flag around them when they are over: it is raised again for
+ * what is left of the mark's. */
+void gnomon__step_in_mark(void)
+{
+    gnomon__thread *t = gnomon__here.thread;
+    if (!t)
+        return;
+    uint32_t is_raised = load_relaxed(&t->in_hook) & 1;
+    make_step(t, 0, 0);
+    if (is_raised)
+        (void)gnomon__hooks_enter(t, &t->attached, 0);
+}
+
 void gnomon_step_slow(uint64_t number, int given)
 {
     if (gnomon__busy()) {
@@ -194,14 +221,6 @@ void gnomon_step_slow(uint64_t number, int given)
     if (!t)
         return;
     gnomon__repair(t, (uintptr_t)__builtin_frame_address(0));
-    uint64_t now = gnomon__ticks();
-    gnomon__step_lock();
-    gnomon__step_fact done = count_step(now, number, given);
-    uint32_t untold = gnomon__windows_move(steps_over, 0, now);
-    gnomon__step_unlock();
-    gnomon__clock_anchor_at(now);
-    gnomon__timers_step();
-    tell_recorders(t, &done, now);
-    tell_hooks(t, &done, untold);
+    make_step(t, number, given);
     gnomon__leave(t);
 }

@@ -11,6 +11,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "print/footer.h"
+#include "run/notes.h"
 #include "run/run.h"
 
 #define DEVICE_WAIT_NS 1000000000
@@ -136,8 +137,7 @@ static void put_footer(gnomon__attachment *a, const gnomon__model *m,
         gnomon__footer(m ? &m->base : NULL, &facts, out);
 }
 
-/* Whether its report is read by programs, which a line of ours would break. */
-static int is_data(const gnomon__attachment *a)
+int gnomon__report_is_data(const gnomon__attachment *a)
 {
     const char *format =
         gnomon__option_find(gnomon__options_of(&a->profiler), "format")
@@ -151,7 +151,7 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
                         const gnomon_health *before)
 {
     gnomon__buffer b, lines;
-    gnomon_writer *footer = is_data(a) ? &lines.writer : &b.writer;
+    gnomon_writer *footer = gnomon__report_is_data(a) ? &lines.writer : &b.writer;
     gnomon__buffer_init(&b, a);
     gnomon__buffer_init(&lines, NULL);
     if (!code)
@@ -215,6 +215,7 @@ static void teardown_all(int of_specs, int at_end, const char *stage)
 
 void gnomon__report_stage(int of_specs)
 {
+    gnomon__notes_marked();
     take_devices();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)

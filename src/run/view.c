@@ -106,7 +106,7 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
         return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     }
     *v = made;
-    v->number = ++view_count;
+    v->number = batch == GNOMON__BATCH_OF_STEPS ? UINT32_MAX : ++view_count;
     lock_all();
     v->ledger.ordinal = gnomon__stage_ordinal();
     v->next = gnomon__views;

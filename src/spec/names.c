@@ -59,6 +59,32 @@ int gnomon__file_form(const char *pattern)
     return name_ends(pattern, n, ".gnomon.json") ? GNOMON_FORM_JSON : -1;
 }
 
+int gnomon__file_misnamed(char *line, size_t size, const char *pattern)
+{
+    static const char stats[] = "advanced(dump_stats=run,file=";
+    static const struct {
+        const char *end, *what, *before, *after;
+    } ends[] = {{".json", "the profile as JSON", "file=", ".gnomon.json"},
+                {".prof", ".prof files", stats, ".txt)"},
+                {".pstats", ".prof files", stats, ".txt)"},
+                {".trace", "the profile", "file=", ".gnomon"},
+                {".gz", "the profile", "file=", ".gnomon"}};
+    size_t n = strlen(pattern), i = 0;
+    while (i < sizeof ends / sizeof *ends &&
+           !name_ends(pattern, n, ends[i].end))
+        i++;
+    if (i == sizeof ends / sizeof *ends || gnomon__file_form(pattern) >= 0)
+        return 0;
+    n -= strlen(ends[i].end);
+    if (name_ends(pattern, n, ".gnomon"))
+        n -= strlen(".gnomon");
+    snprintf(line, size,
+             "its report goes there, which is text: for %s write %s%.*s%s",
+             ends[i].what, ends[i].before, (int)(n < 64 ? n : 64), pattern,
+             ends[i].after);
+    return 1;
+}
+
 size_t gnomon__file_extension(const char *name, size_t n)
 {
     static const char json[] = ".gnomon.json";

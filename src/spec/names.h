@@ -49,6 +49,10 @@ int gnomon__file_tells_stage(const char *pattern);
  * GNOMON_FORM_JSON, a profile; -1: a report. */
 int gnomon__file_form(const char *pattern);
 
+/* Whether a report's file is named as something that reports are not; then `line`
+ * says what to write for that. */
+int gnomon__file_misnamed(char *line, size_t size, const char *pattern);
+
 /* Where the extension of the n bytes of a name begins; n: it has none. */
 size_t gnomon__file_extension(const char *name, size_t n);
 

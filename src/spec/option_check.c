@@ -10,7 +10,7 @@
 int gnomon__setting_goes_on(char *line, size_t size,
                             const gnomon__setting *before, const char *word)
 {
-    static const char *const keys[] = {"filter", "exclude", "ranks"};
+    static const char *const keys[] = {"filter", "exclude", "ranks", "step"};
     for (size_t i = 0; before->value && i < sizeof keys / sizeof *keys; i++)
         if (gnomon__same_word(before->key, keys[i])) {
             snprintf(line, size, "if %s is to have it, write %s=%.64s|%.64s",
@@ -24,17 +24,27 @@ int gnomon__setting_goes_on(char *line, size_t size,
 /* One thread with one name takes as much. */
 #define LEAST_MEM 32768
 
+static int is_one_of(const char *text, const char *first, const char *second)
+{
+    return gnomon__same_word(text, first) || gnomon__same_word(text, second)
+               ? GNOMON_OK
+               : GNOMON_EINVAL;
+}
+
 /* What is the run's. */
 static int run_option_check(const gnomon_option_info *info, const char *text,
                             int64_t *number, char *why, size_t size)
 {
+    *number = 0;
+    if (strcmp(info->key, "step") == 0) {
+        snprintf(why, size, "say which marks' ends are steps: step=iteration*");
+        return text[strspn(text, " |")] ? GNOMON_OK : GNOMON_EINVAL;
+    }
     if (info->type != GNOMON_OPTION_BYTES) {
-        snprintf(why, size, "say follow or off");
-        *number = 0;
-        return gnomon__same_word(text, "off") ||
-                       gnomon__same_word(text, "follow")
-                   ? GNOMON_OK
-                   : GNOMON_EINVAL;
+        int is_fork = strcmp(info->key, "fork") == 0;
+        const char *word = is_fork ? "follow" : "numbers";
+        snprintf(why, size, "say %s or off", word);
+        return is_one_of(text, word, "off");
     }
     int status = gnomon__option_parse(info->type, text, number, why, size);
     if (status || *number >= LEAST_MEM)
@@ -65,10 +75,7 @@ int gnomon__option_check(const gnomon_option_info *info, const char *text,
         snprintf(why, size,
                  "say stage, for a report at each stage's end, or "
                  "end, for one of each name at the run's end");
-        return gnomon__same_word(text, "stage") ||
-                       gnomon__same_word(text, "end")
-                   ? GNOMON_OK
-                   : GNOMON_EINVAL;
+        return is_one_of(text, "stage", "end");
     }
     if (text[0] == '~' &&
         (strcmp(info->key, "file") == 0 || strcmp(info->key, "dir") == 0)) {

@@ -38,6 +38,11 @@ const gnomon_option_info gnomon__run_options[] = {
            "most memory that recording may take"),
     OPTION(TEXT, "fork", NULL,
            "follow: children that this process forks record and report too"),
+    OPTION(TEXT, "step", NULL,
+           "marks whose ends are steps, as in filter: iteration*"),
+    OPTION(TEXT, "fold", NULL,
+           "of NVTX in: numbers, where nothing is said: 'iteration 17' is "
+           "'iteration #'; off"),
     {.key = NULL},
 };
 

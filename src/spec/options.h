@@ -16,7 +16,8 @@ extern const gnomon_option_info gnomon__core_options[];
 #define GNOMON__DEFAULT_MEM "64MiB"
 #define GNOMON__DEFAULT_BUDGET (64ll << 20)
 
-/* What belongs to the run and stands free, outside of brackets: mem. */
+/* What belongs to the run and stands free, outside of brackets: mem, fork, step,
+ * fold. */
 extern const gnomon_option_info gnomon__run_options[];
 
 /* Row `i` of a table (NULL: empty), or NULL past its end. */

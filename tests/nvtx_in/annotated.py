@@ -35,3 +35,6 @@ attributes = mine.get_event_attributes("attributes", category="other")
 for _ in range(3):
     mine.push_range(attributes)
     mine.pop_range()
+for number in range(200):  # a text each, which the package registers
+    with nvtx.annotate(f"epoch {number}", domain="counted"):
+        pass

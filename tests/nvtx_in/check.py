@@ -54,7 +54,8 @@ expect("profile", {
     "mark": 4,
     "in mine [mine/io]": 4,
     "running [mine]": 1,
-    "attributes [mine/other]": 3}, INSIDE)
+    "attributes [mine/other]": 3,
+    "epoch # [counted]": 200}, INSIDE)
 expect("profile(filter=@mine/io)", {
     "inside [mine/io]": 500, "in mine [mine/io]": 5}, INSIDE)
 expect("profile(filter=@mine*,exclude=@mine/io)", {

@@ -573,11 +573,11 @@ static void bad(void)
         DYNAMIC("counted", FIELD(TYPE(DOUBLE), "length"),
                 MESSAGE(TYPE(CSTRING), FLAG(ARRAY_LENGTH_INDEX), 0));
     for (size_t size = 0; size < 8; size++) {
-        mark_copy(fixed, "12345678", size);
+        mark_copy(fixed, "abcdefgh", size);
         mark_copy(handle, bytes, size);
         mark_copy(pointer, bytes, size);
-        mark_copy(wide, "12345678", size);
-        mark_copy(ended, "12345678", size);
+        mark_copy(wide, "abcdefgh", size);
+        mark_copy(ended, "abcdefgh", size);
         mark_copy(counted, bytes, size);
     }
     mark_copy(SCHEMA("category", FIELD(TYPE(CATEGORY), NULL)), bytes, 3);
@@ -645,7 +645,7 @@ static void many(int n)
             entries[k].type = TYPE(UINT8);
             entries[k].name = "field";
         }
-        snprintf(name, sizeof name, "many %d", i);
+        snprintf(name, sizeof name, "many%d", i);
         uint64_t id = schema_of(NULL, name, NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
                                 entries, 20, 0);
         if (!first)

@@ -176,7 +176,7 @@ static void *thread_body(void *argument)
     nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), text);
     pthread_barrier_wait(&start);
     for (int i = 0; i < rounds; i++) {
-        snprintf(text, sizeof text, "part %d", i % 4); /* one buffer */
+        snprintf(text, sizeof text, "part %c", 'a' + i % 4); /* one buffer */
         nvtxDomainRangePushEx(threads_domain, &a);
         nvtxRangePushA(text);
         nvtxRangePop();
@@ -426,12 +426,18 @@ static void forks(void)
     nvtxRangePop();
 }
 
+/* A number that is part of a word. */
+static void put_fresh(char *text, size_t size, int i)
+{
+    snprintf(text, size, "fresh%d", i);
+}
+
 /* Names that never come again: past what is kept they are "(other)". */
 static void fresh(int n)
 {
     char text[32];
     for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "fresh %d", i);
+        put_fresh(text, sizeof text, i);
         nvtxRangePushA(text);
         nvtxRangePop();
     }
@@ -443,7 +449,7 @@ static void fresh_twice(int n)
     char text[32] = "";
     nvtxEventAttributes_t a = ascii(text);
     for (int i = 0; i < 2 * n; i++) {
-        snprintf(text, sizeof text, "fresh %d", i / 2);
+        put_fresh(text, sizeof text, i / 2);
         a.category = (uint32_t)(i % 2);
         nvtxRangePushEx(&a);
         nvtxRangePop();
@@ -474,6 +480,73 @@ static void torch(int n)
         nvtxMarkA(text);
         nvtxRangePop();
     }
+}
+
+/* n iterations of 3 layers, each text in one buffer or on the heap, and each also
+ * registered, wide, as a mark with a payload, and as a range. */
+static void numbered(int n)
+{
+    char text[64];
+    wchar_t wide[64];
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "iteration %d", i);
+        nvtxRangePushA(text);
+        for (int k = 0; k < 3; k++) {
+            char *name = malloc(32);
+            snprintf(name, 32, "Layer %d", k);
+            nvtxRangePushA(name);
+            nvtxRangePop();
+            free(name);
+        }
+        snprintf(text, sizeof text, "batch_%d", i);
+        nvtxEventAttributes_t a =
+            registered(nvtxDomainRegisterStringA(NULL, text));
+        nvtxRangePushEx(&a);
+        nvtxRangePop();
+        swprintf(wide, 64, L"epoch %d \u00fc", i);
+        nvtxRangePushW(wide);
+        nvtxRangePop();
+        snprintf(text, sizeof text, "sample %d", i);
+        a = ascii(text);
+        a.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+        a.payload.iValue = i;
+        nvtxMarkEx(&a);
+        nvtxRangeId_t id = nvtxRangeStartA(text);
+        nvtxRangePop();
+        nvtxRangeEnd(id);
+    }
+    nvtxRangePushA("fp16");
+    nvtxRangePushA("conv2d");
+    nvtxRangePop();
+    nvtxRangePop();
+}
+
+/* n of "iteration", each in a thread of its own, with a range of domain "io" that
+ * the next one ends. */
+static nvtxRangeId_t io_range;
+
+static void *iteration_body(void *i)
+{
+    nvtxDomainHandle_t io = nvtxDomainCreateA("io");
+    nvtxEventAttributes_t a = ascii("read");
+    char text[64];
+    snprintf(text, sizeof text, "iteration %d", (int)(size_t)i);
+    nvtxDomainRangeEnd(io, io_range);
+    io_range = nvtxDomainRangeStartEx(io, &a);
+    nvtxRangePushA(text);
+    nvtxRangePushA("forward");
+    nvtxRangePop();
+    nvtxRangePop();
+    return NULL;
+}
+
+static void iterations(int n)
+{
+    pthread_t thread;
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&thread, NULL, iteration_body, (void *)(size_t)i) ||
+            pthread_join(thread, NULL))
+            exit(3);
 }
 
 __attribute__((constructor)) static void early(void)
@@ -512,7 +585,9 @@ int main(int argc, char **argv)
                  {"forks", forks, NULL},
                  {"fresh=", NULL, fresh},
                  {"fresh_twice=", NULL, fresh_twice},
-                 {"torch=", NULL, torch}};
+                 {"torch=", NULL, torch},
+                 {"numbered=", NULL, numbered},
+                 {"iterations=", NULL, iterations}};
     for (int i = 1; i < argc; i++)
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
             size_t n = strlen(words[k].word);

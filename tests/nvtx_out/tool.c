@@ -12,7 +12,9 @@
  * `plain` before the name of a string that was not registered. THREAD counts from
  * 0, in the order in which they come. What must not be is a line with FAULT.
  * $NVTX_TOOL_COUNTERS: it knows the extension of counters. $NVTX_TOOL_DEAF: it
- * wants nothing, so nobody listens. $NVTX_TOOL_NO_STRINGS: it registers none. */
+ * wants nothing, so nobody listens. $NVTX_TOOL_NO_STRINGS: it registers none.
+ * $NVTX_TOOL_CORE: it knows no domains, as before NVTX 3; "names": no attributes
+ * either. Then DOMAIN is "default". */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -103,6 +105,7 @@ static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
                          const nvtxEventAttributes_t *e)
 {
     const told *d = (const told *)(void *)domain;
+    const char *where = d ? d->text : "default";
     char value[64] = "";
     const char *name = "", *kind = "";
     if (e->version != NVTX_VERSION || e->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE)
@@ -120,7 +123,7 @@ static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
     }
     if (e->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE)
         snprintf(value, sizeof value, " value %g", e->payload.dValue);
-    snprintf(text, size, "%s category %u colour %08x%s %s\"%s\"", d->text,
+    snprintf(text, size, "%s category %u colour %08x%s %s\"%s\"", where,
              (unsigned)e->category,
              e->colorType == NVTX_COLOR_ARGB ? (unsigned)e->color : 0, value,
              kind, name);
@@ -177,6 +180,74 @@ static void stream_name(const void *stream, const char *name)
     say("stream %u %p %s\n", me(), stream, name);
 }
 
+/* ---- Without domains --------------------------------------------------------- */
+
+static int core_push_ex(const nvtxEventAttributes_t *e)
+{
+    return range_push(NULL, e);
+}
+
+static int core_push_a(const char *name)
+{
+    depth++;
+    say("push %u \"%s\"\n", me(), name);
+    return -1;
+}
+
+static int core_pop(void)
+{
+    return range_pop(NULL);
+}
+
+static nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t *e)
+{
+    return range_start(NULL, e);
+}
+
+static nvtxRangeId_t core_start_a(const char *name)
+{
+    uint32_t id = __atomic_fetch_add(&ranges, 1, __ATOMIC_RELAXED);
+    say("start %u %u \"%s\"\n", me(), (unsigned)id, name);
+    return id;
+}
+
+static void core_end(nvtxRangeId_t id)
+{
+    range_end(NULL, id);
+}
+
+static void core_mark_ex(const nvtxEventAttributes_t *e)
+{
+    mark(NULL, e);
+}
+
+static void core_mark_a(const char *name)
+{
+    say("mark %u \"%s\"\n", me(), name);
+}
+
+static void core_category(uint32_t id, const char *name)
+{
+    say("category default %u %s\n", (unsigned)id, name);
+}
+
+static void hear_core(NvtxFunctionTable core, int knows_attributes)
+{
+#define HEAR_CORE(what, function) \
+    *core[NVTX_CBID_CORE_##what] = (NvtxFunctionPointer)function
+    HEAR_CORE(RangePushA, core_push_a);
+    HEAR_CORE(RangePop, core_pop);
+    HEAR_CORE(RangeStartA, core_start_a);
+    HEAR_CORE(RangeEnd, core_end);
+    HEAR_CORE(MarkA, core_mark_a);
+    if (!knows_attributes)
+        return;
+    HEAR_CORE(RangePushEx, core_push_ex);
+    HEAR_CORE(RangeStartEx, core_start_ex);
+    HEAR_CORE(MarkEx, core_mark_ex);
+    HEAR_CORE(NameCategoryA, core_category);
+}
+
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get);
 
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
@@ -193,6 +264,11 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
         return 1;
     *core[NVTX_CBID_CORE_NameOsThreadA] = (NvtxFunctionPointer)thread_name;
     *cuda[NVTX_CBID_CUDA_NameCuStreamA] = (NvtxFunctionPointer)stream_name;
+    const char *only = getenv("NVTX_TOOL_CORE");
+    if (only) {
+        hear_core(core, strcmp(only, "names") != 0);
+        return 1;
+    }
 #define HEAR(what, function) \
     *domains[NVTX_CBID_CORE2_Domain##what] = (NvtxFunctionPointer)function
     HEAR(MarkEx, mark);

@@ -121,8 +121,7 @@ check_statics() {
 check_clocks() {
     grep -rnE 'sem_timedwait|_timedlock|_timed(rd|wr)lock|mq_timed|CLOCK_REALTIME' \
         src --include='*.[ch]' |
-        grep -v '^src/platform/os_linux.c:.*read_clock(CLOCK_REALTIME)' |
-        grep -v '^src/cli/found.c:.*CLOCK_REALTIME_COARSE' || :
+        grep -v '^src/platform/os_linux.c:.*read_clock(CLOCK_REALTIME)' || :
     grep -rlE 'pthread_cond_timedwait|cnd_timedwait' src --include='*.c' |
         while read -r file; do
             grep -q 'pthread_condattr_setclock(.*CLOCK_MONOTONIC)' "$file" ||

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reports of a program that was run. Its processes append to a file what they
+ * wrote, and whether they marked anything (platform/os.h): nothing is guessed from
+ * the spec or from what lies about. What ran on another machine tells nothing. */
+#include "cli/notes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/inputs.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "platform/os.h"
+#include "spec/spec.h"
+
+void gnomon__cli_notes_begin(gnomon__cli_notes *notes)
+{
+    const char *outer = getenv(GNOMON__NOTES), *folder = getenv("TMPDIR");
+    int fd = -1;
+    *notes->path = 0;
+    if (outer && *outer) /* which tells */
+        return;
+    folder = folder && *folder == '/' ? folder : "/tmp";
+    if (snprintf(notes->path, sizeof notes->path, "%s/gnomon-run-XXXXXX",
+                 folder) < (int)sizeof notes->path)
+        fd = mkstemp(notes->path);
+    if (fd < 0 || close(fd) != 0 || setenv(GNOMON__NOTES, notes->path, 1)) {
+        gnomon__log("%s: %s: nobody will say which reports were written",
+                    folder, strerror(errno));
+        *notes->path = 0;
+    }
+}
+
+/* ---- What was told ----------------------------------------------------------------- */
+
+typedef struct notes_told {
+    int has_begun, has_marked;
+    gnomon__cli_inputs files;
+} notes_told;
+
+/* As seen from here; each once. */
+static void note_file(notes_told *told, char *path)
+{
+    char here[PATH_MAX];
+    size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (n > 1 && strncmp(path, here, n) == 0 && path[n] == '/')
+        path += n + 1;
+    for (size_t i = 0; i < told->files.count; i++)
+        if (strcmp(told->files.paths[i], path) == 0)
+            return;
+    if (access(path, F_OK) == 0)
+        (void)gnomon__cli_add(&told->files, path);
+}
+
+static void read_notes(notes_told *told, const char *path)
+{
+    FILE *from = fopen(path, "re");
+    char *note = NULL;
+    size_t room = 0;
+    ssize_t n;
+    while (from && (n = getdelim(&note, &room, 0, from)) > 0) {
+        told->has_begun |= *note == GNOMON__NOTE_BEGUN;
+        told->has_marked |= *note == GNOMON__NOTE_MARKED;
+        if (*note == GNOMON__NOTE_FILE && n > 2)
+            note_file(told, note + 1);
+    }
+    free(note);
+    if (from)
+        (void)fclose(from);
+}
+
+/* ---- The lines ------------------------------------------------------------------------ */
+
+/* But no stream. */
+static int names_file(const gnomon__settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *value = settings->at[i].value;
+        if (gnomon__same_word(settings->at[i].key, "dir") ||
+            (gnomon__same_word(settings->at[i].key, "file") && value &&
+             strncmp(value, "/dev/", 5) != 0 &&
+             strncmp(value, "/proc/", 6) != 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the spec wants anything, and whether it wants files. */
+static int is_wanted(const char *text, int *in_files)
+{
+    gnomon__complaints unheard = {0}; /* the program has told of them */
+    gnomon__spec spec = {0};
+    (void)gnomon__spec_parse(&spec, text, "--profiler", &unheard);
+    int wants = spec.item_count != 0;
+    *in_files = names_file(&spec.defaults);
+    for (size_t i = 0; i < spec.item_count; i++) {
+        *in_files |= names_file(&spec.items[i].settings);
+        wants &= !gnomon__same_word(spec.items[i].name, "off") &&
+                 !gnomon__same_word(spec.items[i].name, "none") &&
+                 strcmp(spec.items[i].name, "0") != 0;
+    }
+    gnomon__complaints_free(&unheard);
+    gnomon__spec_free(&spec);
+    return wants;
+}
+
+static void tell_of_none(const notes_told *told, const char *name,
+                         const char *spec, int has_nvtx)
+{
+    int in_files = 0;
+    if (!is_wanted(spec, &in_files))
+        return;
+    if (!told->has_begun && has_nvtx)
+        gnomon__log("%s: nothing was recorded: no process on this machine "
+                    "called gnomon or NVTX",
+                    name);
+    else if (!told->has_begun)
+        gnomon__log("%s: nothing was recorded: no process on this machine made "
+                    "a mark of gnomon; for marks of NVTX use gnomon run --nvtx",
+                    name);
+    else if (!told->has_marked)
+        gnomon__log("%s: nothing was reported: it has made no mark, or ended "
+                    "by _exit",
+                    name);
+    else if (in_files)
+        gnomon__log("no report was written");
+}
+
+void gnomon__cli_notes_tell(const gnomon__cli_notes *notes, const char *name,
+                            const char *spec, int has_nvtx)
+{
+    notes_told told = {0};
+    if (!*notes->path)
+        return;
+    read_notes(&told, notes->path);
+    (void)unlink(notes->path);
+    for (size_t i = 0; i < told.files.count; i++)
+        gnomon__log("report: %s", told.files.paths[i]);
+    if (!told.files.count && name)
+        tell_of_none(&told, name, spec, has_nvtx);
+    gnomon__cli_inputs_free(&told.files);
+}

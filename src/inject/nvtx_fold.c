@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Numbers in names. A program that pushes "iteration 17" means one place, and not
+ * a new one each time: with fold=numbers, which is the preset, a number becomes
+ * "#". Which numbers do is a matter of the text alone, so that it does not depend on
+ * what came before (docs/nvtx.md):
+ *
+ *   - a number that stands alone, as in "layer 3", "step: 5", "chunk[7]";
+ *   - a number behind a word that counts (`counting`), as in "step_12" and
+ *     "iteration17".
+ *
+ * Digits beside other letters are part of a name ("fp16", "conv2d", "64x64"), and so
+ * are numbers in paths of names ("layers.3.mlp", "resnet-50"). Pure, but for
+ * the one word that says whether it is done. */
+#include <string.h>
+
+#include "inject/nvtx.h"
+#include "platform/memory.h"
+
+#define SAYS_OFF \
+    ",fold=off" /* where gnomon_spec ends so; it is its last word */
+
+uint32_t gnomon__in_folds = 1;
+
+void gnomon__in_fold_read(void)
+{
+    static uint32_t is_read;
+    size_t n =
+        GNOMON__IN_ON() && !load_relaxed(&is_read) ? gnomon_spec(NULL, 0) : 0;
+    char *spec = n ? gnomon__in_keep(n + 1) : NULL;
+    if (!spec)
+        return;
+    size_t tail = sizeof SAYS_OFF - 1;
+    int is_whole = gnomon_spec(spec, n + 1) == n;
+    if (is_whole) {
+        store_relaxed(&gnomon__in_folds,
+                      n < tail || strcmp(spec + n - tail, SAYS_OFF) != 0);
+        store_relaxed(&is_read, 1);
+    }
+    gnomon__free(spec);
+}
+
+/* ---- Letters --------------------------------------------------------------- */
+
+static int is_digit_of(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* What is not ASCII is one, as most of it is. */
+static int is_letter_of(char c)
+{
+    return (c | 0x20) >= 'a' ? (c | 0x20) <= 'z' : c < 0;
+}
+
+static int is_of_word(char c)
+{
+    return is_letter_of(c) || is_digit_of(c) || c == '_';
+}
+
+/* Parts of a path of names stand on both sides of it. */
+static int is_glue(char c)
+{
+    return c == '.' || c == '/' || c == '-';
+}
+
+/* ---- Words that count ------------------------------------------------------- */
+
+static int ends_in(const char *from, const char *to, const char *word, size_t n)
+{
+    if ((size_t)(to - from) < n)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (((to - n)[i] | 0x20) != word[i])
+            return 0;
+    return 1;
+}
+
+/* Whether letters that end at `to` do so in such a word: "microbatch", too, but
+ * not "writer". */
+static int is_counting(const char *from, const char *to)
+{
+    static const char *const counting[] = {"batch", "epoch", "iteration",
+                                           "step"};
+    for (size_t i = 0; i < sizeof counting / sizeof *counting; i++)
+        if (ends_in(from, to, counting[i], strlen(counting[i])))
+            return 1;
+    return ends_in(from, to, "iter", 4) &&
+           (to - from == 4 || !is_letter_of(to[-5]) || to[-4] == 'I');
+}
+
+/* ---- Numbers ----------------------------------------------------------------- */
+
+static const char *digits_end(const char *at, const char *end)
+{
+    while (at < end && is_digit_of(*at))
+        at++;
+    return at;
+}
+
+static int has_digit_at(const char *at, const char *end)
+{
+    return at < end && is_digit_of(*at);
+}
+
+/* "0x7f": from its digits. NULL: it is none. */
+static const char *hex_end(const char *at, const char *end)
+{
+    const char *from = at + 2;
+    if (end - at < 3 || *at != '0' || (at[1] | 0x20) != 'x')
+        return NULL;
+    at = from;
+    while (at < end &&
+           (is_digit_of(*at) || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'f')))
+        at++;
+    return at > from ? at : NULL;
+}
+
+/* Past 12, 0x1f, 1,024, 1.5, 1.2.3 or 1.5e-3. */
+static const char *number_end(const char *at, const char *end)
+{
+    const char *hex = hex_end(at, end), *next = digits_end(at, end);
+    if (hex)
+        return hex;
+    while (next < end && *next == ',' && digits_end(next + 1, end) == next + 4)
+        next += 4;
+    while (next < end && *next == '.' && has_digit_at(next + 1, end))
+        next = digits_end(next + 1, end);
+    if (next < end && (*next | 0x20) == 'e') {
+        at = next + 1;
+        at += at < end && (*at == '-' || *at == '+');
+        if (has_digit_at(at, end))
+            next = digits_end(at, end);
+    }
+    return next;
+}
+
+/* Whether the number from `at` to `to`, with which a word begins, stands alone.
+ * `path`: where a number that is part of a path has ended. */
+static int is_alone(const char *from, const char *at, const char *to,
+                    const char *end, const char *path)
+{
+    if (to < end && is_of_word(*to))
+        return 0;
+    if (to + 1 < end && (*to == '.' || *to == '/') && !is_digit_of(to[1]) &&
+        is_of_word(to[1]))
+        return 0;
+    if (at == from || !is_glue(at[-1]))
+        return 1;
+    if (at - 1 == path)
+        return 0;
+    return at - 1 == from || is_digit_of(at[-2]) || !is_of_word(at[-2]) ||
+           is_counting(from, at - 1);
+}
+
+/* Whether the digits from `at` to `to`, inside a word, are behind one that
+ * counts. */
+static int is_counted(const char *from, const char *at, const char *to,
+                      const char *end)
+{
+    if (to < end && is_letter_of(*to))
+        return 0;
+    return is_counting(from, at - (at[-1] == '_'));
+}
+
+size_t gnomon__in_fold(char *out, const char *text, size_t n)
+{
+    const char *end = text + n, *at = text, *path = NULL;
+    size_t used = 0;
+    while (at < end) {
+        if (!is_digit_of(*at)) {
+            out[used++] = *at++;
+            continue;
+        }
+        int is_first = at == text || !is_of_word(at[-1]);
+        const char *to = is_first ? number_end(at, end) : digits_end(at, end);
+        if (is_first ? is_alone(text, at, to, end, path)
+                     : is_counted(text, at, to, end)) {
+            if (!used || out[used - 1] != '#')
+                out[used++] = '#';
+        } else {
+            memcpy(out + used, at, (size_t)(to - at));
+            used += (size_t)(to - at);
+            path = to;
+        }
+        at = to;
+    }
+    return used;
+}
+
+/* ---- Titles ------------------------------------------------------------------- */
+
+static int has_digits(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_digit_of(text[i]))
+            return 1;
+    return 0;
+}
+
+void gnomon__in_title_of(gnomon__in_title *out, const char *text, int folds)
+{
+    out->text = text;
+    out->length = gnomon__in_bare(text);
+    out->kept = NULL;
+    if (!folds || !has_digits(text, out->length))
+        return;
+    char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
+    if (out->length > sizeof out->buffer)
+        to = out->kept = gnomon__in_keep(out->length);
+    if (!to)
+        return;
+    out->length = gnomon__in_fold(to, text, out->length);
+    out->text = to;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* step=: marks whose ends are steps. */
+#ifndef GNOMON_RUN_STEP_MARKS_H
+#define GNOMON_RUN_STEP_MARKS_H
+
+#include "run/run.h"
+
+/* Ends of marks that `pattern` matches are steps from now on, until what specs
+ * attached is cleared. What is wrong is complained of. In control calls, as the
+ * next two. */
+int gnomon__steps_attach(const char *pattern, gnomon__complaints *complaints);
+int gnomon__steps_is(const gnomon__attachment *a);
+/* Detaches it where a spec has attached nothing else. */
+void gnomon__steps_drop_alone(void);
+
+/* A step, in a callback of a mark, on the marking thread (step.c). */
+void gnomon__step_in_mark(void);
+
+#endif
