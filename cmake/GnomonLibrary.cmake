@@ -40,7 +40,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "/src/(spec|record|profile|print|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|shown|utf8)\\.c$"
-  "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
+  "|/src/mark/(adopt|arena|calibrate|carry|close|health|intern|link|names|pretty"
   "|repair|segment|sink|thread|thread_name|tree)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES

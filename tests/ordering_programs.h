@@ -164,7 +164,7 @@ static const weak_program dropped_tree = {
              "mark/tree.c|store_relaxed(&tree->generation, 0);")},
          {FN(RELEASE, "mark/tree.c|store_relaxed(&t->states[bit], 0); "
                       "fence_release();")},
-         {ST(B, 2, RELAXED, "mark/chunk.c|store_relaxed(&words[i], 0);")}},
+         {ST(B, 2, RELAXED, "mark/arena.c|store_relaxed(&words[i], 0);")}},
         {{LD(A, 0, ACQUIRE, "record/rows.c|load_acquire(&c->tree->generation)"),
           SPARE},
          {LD(B, 1, RELAXED, NULL)},

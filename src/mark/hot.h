@@ -75,12 +75,6 @@ static inline int gnomon__is_light(const gnomon__thread *t, uint32_t m)
     return (m & t->tree_bits) && !(m & ~load_relaxed(&t->light));
 }
 
-static inline uint32_t gnomon__slot_of(const char *name)
-{
-    uintptr_t p = (uintptr_t)name;
-    return (uint32_t)((p ^ (p >> 9)) >> 1) & (GNOMON__SLOTS - 1);
-}
-
 /* A child of the cursor's node begins. The clock is read last, so that misses of
  * what is written here fall outside the scope. */
 static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *here,

@@ -6,6 +6,8 @@
  * too, refuses; where it has no word yet, gnomon__busy says it. And no
  * pthread_cancel acts on it, which could, where the host asked for that, between
  * any two instructions. */
+#include "mark/lock.h"
+
 #include <pthread.h>
 
 #include "mark/thread.h"

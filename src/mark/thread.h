@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What gnomon keeps of a thread that marks. One pointer in thread-local storage
- * leads here; before the first mark and after the thread's end it leads to a
- * static dummy whose sequence word is odd, so that "unregistered", "busy" and
- * "dead" are one test.
+/* What gnomon keeps of a thread that marks: composed of what each type keeps.
  *
  * States lie in the arena and are recycled, never freed: anyone may read one at
  * any time. Only its thread writes it, but for the words marked "control",
@@ -13,52 +10,18 @@
 #include <stddef.h>
 
 #include "gnomon.h"
+#include "mark/action.h"
+#include "mark/arena.h"
+#include "mark/health.h"
+#include "mark/hook.h"
+#include "mark/lock.h"
 #include "mark/node.h"
+#include "mark/tls.h"
+#include "mark/word.h"
 #include "platform/atomic.h"
-#include "platform/memory.h"
-#include "platform/tls.h"
 
 #define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
 #define GNOMON__NEVER 0x80000000u /* no masked value: the hot path is off */
-
-/* Where a thread is in a tree. */
-typedef struct gnomon__cursor {
-    uint32_t current; /* the innermost open scope's node, or the root */
-    uint32_t last;    /* the node that ended last: whose `next` it was */
-} gnomon__cursor;
-
-/* One name that the thread started: where its open execution is. */
-typedef struct gnomon__action {
-    gnomon_region *region;
-    uint64_t token; /* 0: not open; with GNOMON__TOKEN_OVER: not recorded */
-    uint32_t depth; /* of "(other)": further names open under it */
-    uint32_t next;  /* list of all of the thread's, newest first */
-    uint32_t offs;  /* how often all had been off when it was started */
-    uint32_t reserved;
-} gnomon__action;
-
-/* A pointer seen as a name, and what it said. */
-typedef struct gnomon__slot {
-    const char *pointer;
-    const char *text;
-    uint32_t action;
-    uint32_t reserved;
-} gnomon__slot;
-
-#define GNOMON__SLOTS 512 /* a power of two */
-
-struct gnomon_frame;
-
-/* A hook as a thread calls it: what it has not is a function that does nothing.
- * Valid while its bit is in `attached`. */
-typedef struct gnomon__hook {
-    uint32_t bit;   /* as a mask */
-    uint16_t rank;  /* how many hooks have lower bits */
-    uint16_t index; /* of the bit */
-    void (*start)(void *, const struct gnomon_frame *, uint64_t *);
-    void (*stop)(void *, const struct gnomon_frame *, uint64_t *);
-    void *self;
-} gnomon__hook;
 
 typedef struct gnomon__thread {
     /* The hot line. */
@@ -139,67 +102,7 @@ typedef struct gnomon__thread {
 _Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");
 _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
-/* A table without names: all share it that have started none. Cleared by whoever
- * makes a state, under the lock. */
-extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
-void gnomon__slots_clear(gnomon__slot *slots);
-
-/* What the hot path must know before it has looked at the thread's state: so the
- * cold lines that a pair needs come after this one all at once, and not one after
- * the other. No other thread reads it; its first half changes with the word odd.
- *
- * The cell of the execution that ended last is kept and counted when the next one
- * ends: a store whose address hangs on the clock just read makes the next read
- * wait, 7 ns of a pair's 19 on one processor measured. */
-typedef struct gnomon__tls {
-    gnomon__thread *thread; /* the calling thread's state, or the dummy */
-    char *base;             /* as the thread's */
-    uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
-    uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
-    /* lock.c: */
-    gnomon__thread *guarded; /* whose word turned odd */
-    uint32_t busy;           /* how deep this thread is guarded, */
-    uint32_t held;           /* and holds the lock of marks */
-    uint32_t over_fork;
-    int cancel; /* as it was before it was guarded */
-} gnomon__tls;
-
-/* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
-#define GNOMON__NO_CELL 512u
-/* Likewise: an index that has nothing. */
-#define GNOMON__NO_INDEX 768u
-
-extern __thread gnomon__tls gnomon__own GNOMON__TLS
-    __attribute__((aligned(32))); /* its first half in one line */
 extern gnomon__thread gnomon__nobody;
-
-/* gnomon__here: the calling thread's. Where the loader gave it a place at one
- * distance from every thread's pointer, that distance is known from the first
- * mark on, and _near is one load, as initial-exec would be; else it is NULL, and
- * _far asks as the compiler does (tls.h). */
-typedef gnomon__tls GNOMON__NEAR gnomon__near;
-#ifdef GNOMON_TLS_NEAR
-extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */
-    __attribute__((visibility("hidden"))); /* one load */
-gnomon__near *gnomon__here_far(void);
-static inline gnomon__near *gnomon__here_near(void)
-{
-    return (gnomon__near *)load_relaxed(&gnomon__own_distance);
-}
-#else
-static inline gnomon__near *gnomon__here_far(void)
-{
-    return &gnomon__own;
-}
-#define gnomon__here_near gnomon__here_far
-#endif
-
-static inline gnomon__near *gnomon__here_now(void)
-{
-    gnomon__near *near = gnomon__here_near();
-    return likely(near != NULL) ? near : gnomon__here_far();
-}
-#define gnomon__here (*gnomon__here_now())
 
 /* The calling thread is `t` from now on. */
 static inline void gnomon__here_set(gnomon__thread *t)
@@ -219,33 +122,6 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 /* All states ever made, by number; the count only grows. */
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 extern uint32_t gnomon__thread_total;
-extern gnomon__arena gnomon__marks_arena;
-
-/* Adds to a word of this thread's own: what a signal handler added between is
- * not lost, as it could be where a load and a store are two instructions. */
-static inline void gnomon__word_add(uint64_t *word, uint64_t n)
-{
-#if defined(__x86_64__) && !defined(GNOMON__TSAN)
-    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
-#else
-    add_relaxed(word, n);
-#endif
-}
-
-/* The same by `step`, and what it was: in one instruction without a lock, so that
- * the next step hangs on one load and not on a store and a load. */
-static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
-{
-#if defined(__x86_64__) && !defined(GNOMON__TSAN)
-    __asm__ volatile("xaddq %1, %0"
-                     : "+m"(*word), "+r"(step)
-                     :
-                     : "cc", "memory");
-    return step;
-#else
-    return add_relaxed(word, step);
-#endif
-}
 
 /* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
  * Control, under the lock, or its thread. */
@@ -264,56 +140,6 @@ static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
     return t->ground + offset;
 }
 
-static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
-                                            uint32_t offset)
-{
-    return (gnomon__node *)gnomon__at(t, offset);
-}
-
-/* A node's line of the bank in which the thread records. */
-static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
-                                              uint32_t offset)
-{
-    return (gnomon__front *)(void *)(t->base + offset);
-}
-
-/* The same where somebody may cut the thread meanwhile: what is read is of no use
- * then, and the short ways are shut. */
-static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
-                                               uint32_t offset)
-{
-    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
-}
-
-/* The same, without a look at the thread's state. */
-static inline gnomon__front *gnomon__front_here(const gnomon__near *here,
-                                                uint32_t offset)
-{
-    return (gnomon__front *)(void *)(here->base + offset);
-}
-
-static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
-                                            uint32_t offset)
-{
-    return &gnomon__node_at(t, offset)->part[t->bank];
-}
-
-/* Refuses all marks that a signal handler makes on this thread until it is taken
- * back: by the thread's word, as inside a mark, and by gnomon__busy where it has
- * none yet. No pthread_cancel acts on the thread meanwhile. Nests. */
-void gnomon__guard(void);
-void gnomon__unguard(void);
-int gnomon__busy(void);
-
-/* The one lock: regions, threads, bits, chunks. Nests. Short; never held over a
- * callback, a file, or the loading of a library. Guarded, so that no handler can
- * meet the lock it interrupted, or what is half written under it. */
-void gnomon__lock(void);
-void gnomon__unlock(void);
-/* Around a fork, also one that a handler makes wherever it came. */
-void gnomon__lock_over_fork(void);
-void gnomon__unlock_over_fork(int in_child);
-
 /* Makes the calling thread known; errno is kept. NULL: refused, and counted
  * (inside gnomon, thread already over, no memory). `name`: prefer the state of
  * a thread of that name which ended. */
@@ -328,8 +154,6 @@ extern const char gnomon__ended_threads[];
 /* In a forked child, under the lock, after gnomon__sinks_forget: no thread is
  * known and nothing is recorded; what the parent had is not touched any more. */
 void gnomon__threads_forget(void);
-/* The arena's part of it: not while the thread is inside a mark. */
-void gnomon__chunks_forget(void);
 extern uint32_t gnomon__forks; /* how many lie above this process */
 
 /* Takes what control has changed: the configuration, the segment, the windows.
@@ -361,19 +185,6 @@ void gnomon__thread_prepare(void);
 /* Sees to it that this one's is told. Under the lock. */
 void gnomon__thread_watch(gnomon__thread *t);
 
-/* Maps the arena, `budget` bytes of address space, at the first attachment.
- * GNOMON_OK also if it is there already. Under no lock. */
-int gnomon__marks_map(uint64_t budget);
-
-/* Who may take memory, as it gets short: new paths leave a sixteenth, half of which
- * is for what keeps known ones exact, and all for "(other)". Parents have memory for
- * theirs kept apart. */
-enum gnomon__need { GNOMON__FOR_PATHS, GNOMON__FOR_SUMS, GNOMON__FOR_OTHER };
-
-/* Zeroed memory that owners recycle; a power of two >= 1024. 0: spent. */
-uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
-void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
-
 /* Entry and exit of everything but the hot path: the sequence word turns odd.
  * Returns NULL if the mark must be refused (counted). */
 gnomon__thread *gnomon__enter(void);
@@ -381,11 +192,5 @@ static inline void gnomon__leave(gnomon__thread *t)
 {
     store_release(&t->seq, load_relaxed(&t->seq) + 1);
 }
-
-/* Counts trouble; any thread, `t` may be the dummy. A handler may be counting
- * the same. */
-#define gnomon__trouble(t, field) \
-    gnomon__trouble_add(t, offsetof(gnomon_health, field))
-void gnomon__trouble_add(gnomon__thread *t, size_t field);
 
 #endif

@@ -16,8 +16,6 @@
 /* A parent that has no "(other)" yet: room for one, in a chunk of its own size. */
 #define RESERVED 384u
 
-uint32_t gnomon__reserved_bytes;
-
 typedef struct chunk_head {
     uint32_t below;
     uint32_t bytes;

@@ -11,6 +11,40 @@
 
 #define GNOMON__MAX_DEPTH 1024
 
+static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
+                                            uint32_t offset)
+{
+    return (gnomon__node *)gnomon__at(t, offset);
+}
+
+/* A node's line of the bank in which the thread records. */
+static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
+                                              uint32_t offset)
+{
+    return (gnomon__front *)(void *)(t->base + offset);
+}
+
+/* The same where somebody may cut the thread meanwhile: what is read is of no use
+ * then, and the short ways are shut. */
+static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
+                                               uint32_t offset)
+{
+    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
+}
+
+/* The same, without a look at the thread's state. */
+static inline gnomon__front *gnomon__front_here(const gnomon__near *here,
+                                                uint32_t offset)
+{
+    return (gnomon__front *)(void *)(here->base + offset);
+}
+
+static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
+                                            uint32_t offset)
+{
+    return &gnomon__node_at(t, offset)->part[t->bank];
+}
+
 /* One link of gnomon_link_in, in the tree's memory. */
 typedef struct gnomon__edge {
     uint32_t from; /* node of any thread; 0: free */
@@ -189,9 +223,6 @@ uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node);
 /* A range of `ticks` ended that began in segment `segment`. 0: no memory. */
 int gnomon__tree_carry_range(gnomon__thread *t, gnomon__tree *tree,
                              uint32_t node, uint32_t segment, uint64_t ticks);
-
-/* Bytes of the arena that are kept so that each parent can have an "(other)". */
-extern uint32_t gnomon__reserved_bytes;
 
 /* ---- The hot path -------------------------------------------------------- */
 

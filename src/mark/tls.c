@@ -4,6 +4,8 @@
  * when others had taken the room for thread-local words.
  *
  * The answer is the same whoever asks, so racing threads store the same. */
+#include "mark/tls.h"
+
 #include "mark/thread.h"
 
 __thread gnomon__tls gnomon__own GNOMON__TLS

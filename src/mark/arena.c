@@ -2,10 +2,12 @@
 /* The arena that all marks write to, and its chunks: what owners give back is
  * handed out again, by size. Any thread; the lists stand under the lock. A piece
  * is zeroed when it is taken, since a reader may still look at what it was. */
+#include "mark/arena.h"
+
 #include "mark/thread.h"
-#include "mark/tree.h"
 
 gnomon__arena gnomon__marks_arena;
+uint32_t gnomon__reserved_bytes;
 
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
