@@ -130,10 +130,10 @@ static const weak_program tree_then_hooks = {
         {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
 
 #define ENTER \
-    "mark/sink.h|store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
+    "mark/callbacks.h|store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
     "| 1);"
 #define LEAVE \
-    "mark/sink.h|store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
+    "mark/callbacks.h|store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
     "& ~1u);"
 
 /* One mark, two callbacks, and something is written between. */
@@ -242,8 +242,8 @@ static const weak_program cut_of_a_stack = {
     .thread = {
         {{ST(C, 1, RELAXED, "mark/carry.c|store_relaxed(&to->token, token ?")},
          {ST(A, 1, RELEASE,
-             "mark/segment.c|store_release(&t->bank, !t->bank);")},
-         {FN(RELEASE, "mark/segment.c|store_release(&t->bank, !t->bank); "
+             "mark/cut.c|store_release(&t->bank, !t->bank);")},
+         {FN(RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank); "
                       "fence_release();")},
          {ST(B, 0, RELAXED, "mark/carry.c|store_relaxed(&line->token, 0);")}},
         {{LD(A, 0, ACQUIRE, "record/stack.c|load_acquire(&t->bank)")},
@@ -290,7 +290,7 @@ static const weak_program cursor_goes_home = {
 
 #define SHUT "mark/thread.h|store_relaxed(&t->shut, 1);"
 #define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
-#define CUT_BARRIER "mark/segment.c|gnomon__sink_barrier();"
+#define CUT_BARRIER "mark/outside.c|gnomon__sink_barrier();"
 
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
@@ -331,7 +331,7 @@ static const weak_program cut_in_a_callback = {
          {LD(A, 0, RELAXED, IS_SHUT)}},
         {{ST(A, 1, RELAXED, SHUT)},
          {MB(0, CUT_BARRIER)},
-         {LD(B, 0, ACQUIRE, "mark/segment.c|(load_acquire(&t->in_hook) & 1)")},
+         {LD(B, 0, ACQUIRE, "mark/outside.c|(load_acquire(&t->in_hook) & 1)")},
          {LD(C, 1, RELAXED, NULL)}}}};
 
 /* A: the gate, B: the word, C: whether what the hook has was freed. */
@@ -347,7 +347,7 @@ static const weak_program detach = {
     .thread = {
         {{UP(B, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {LD(A, 0, RELAXED, "mark/sink.h|bits & load_relaxed(live)")},
+         {LD(A, 0, RELAXED, "mark/callbacks.h|bits & load_relaxed(live)")},
          {LD(C, 1, RELAXED, NULL)},
          {ST(B, 3, RELEASE,
              "mark/thread.h|store_release(&t->seq, "
@@ -372,7 +372,7 @@ static const weak_program new_region = {
         {{ST(A, 1, RELAXED, "mark/region.c|store_relaxed(&region->id, id);")},
          {ST(B, 1, RELEASE,
              "mark/region.c|store_release(&region->mask, "
-             "entry->wanted & gnomon__sink_armed());")}},
+             "entry->wanted & gnomon__armed_bits);")}},
         {{LD(B, 0, RELAXED, NULL)},
          {UP(C, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
@@ -384,7 +384,7 @@ static const weak_program rewritten_mask = {
     .is_bad = marks_without_an_id,
     .thread = {{{GET(C)}, {ST(A, 1, RELAXED, NULL)}, {PUT(C)}},
                {{LD(B, 0, RELAXED, NULL)},
-                {FN(ACQUIRE, "mark/slow.c|fence_acquire();")},
+                {FN(ACQUIRE, "mark/slow_begin.c|fence_acquire();")},
                 {LD(A, 1, RELAXED, NULL)}},
                {{GET(C)},
                 {LD(A, 0, RELAXED, NULL)},

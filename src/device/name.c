@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Names of streams: handed to whoever shows streams, and kept nowhere. */
+#include "mark/callbacks.h"
 #include "mark/region.h"
-#include "mark/sink.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 

@@ -19,17 +19,6 @@
 #define SLOTS_BYTES (GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot))
 #define ACTIONS_CHUNK 1024u
 
-gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
-
-/* A pointer that is nobody's name, and not NULL. */
-#define NOBODYS ((const char *)gnomon__no_slots)
-
-void gnomon__slots_clear(gnomon__slot *slots)
-{
-    for (uint32_t i = 0; i < GNOMON__SLOTS && slots[i].pointer != NOBODYS; i++)
-        slots[i] = (gnomon__slot){.pointer = NOBODYS, .text = ""};
-}
-
 /* Where the page of an id is; NULL: no memory. */
 static uint32_t *page_of(gnomon__thread *t, uint32_t id)
 {

@@ -58,20 +58,6 @@ static void park_hot_tree(gnomon__thread *t)
     t->hot.last = 0;
 }
 
-void gnomon__index_use(gnomon__thread *t)
-{
-    t->index = GNOMON__NO_INDEX; /* no path is there: the slow way is taken */
-    t->index -= t->bank * (uint32_t)sizeof(gnomon__front);
-    t->index_mask = 0;
-    if (t->hot_bit == GNOMON__BITS)
-        return;
-    const gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
-    if (tree->is_fresh)
-        return;
-    t->index = tree->index - t->bank * (uint32_t)sizeof(gnomon__front);
-    t->index_mask = 4 * tree->index_count - 4;
-}
-
 /* The tree whose window alone is open is the hot one. Where several are open there
  * is none; where none is, it is whichever has scopes to end. */
 static void choose_hot_tree(gnomon__thread *t)
@@ -150,7 +136,7 @@ static void adopt(gnomon__thread *t)
     store_relaxed(&t->rider_bits, gnomon__rider_bits & ready);
     store_relaxed(&t->time_bits, gnomon__time_bits & ready);
     t->main_bits = ~t->rider_bits;
-    store_relaxed(&t->attached, ready & gnomon__sink_attached_bits());
+    store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
     t->epoch = load_relaxed(&gnomon__sink_epoch);
@@ -174,12 +160,12 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     store_relaxed(&t->shut, 0);
     if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->short_bits)
         adopt(t);
-    store_relaxed(&t->gate,
-                  load_relaxed(&t->attached) & gnomon__sink_open_bits());
+    store_relaxed(&t->gate, load_relaxed(&t->attached) &
+                                load_relaxed(&gnomon__open_bits));
     choose_hot_tree(t);
     choose_hook_ways(t);
     gnomon__here_set(t);
-    fence_full(); /* pairs with that of foreign.c */
+    fence_full(); /* pairs with that of gnomon__foreign_end */
     if (gnomon__is_told(t))
         gnomon__thread_shut(t);
 }
@@ -206,15 +192,4 @@ void gnomon__thread_settle_slow(gnomon__thread *t)
         return;
     gnomon__foreign_take(t, 1);
     settle_once(t);
-}
-
-void gnomon__thread_keep_up_slow(gnomon__thread *t)
-{
-    gnomon__lock();
-    gnomon__count_pending(t);
-    if (t->segment != gnomon__segment)
-        gnomon__thread_cut(t);
-    gnomon__index_use(t);
-    gnomon__here_set(t);
-    gnomon__unlock();
 }

@@ -20,23 +20,6 @@ void gnomon__chunks_forget(void)
         chunk_lists[i] = 0;
 }
 
-int gnomon__marks_map(uint64_t budget)
-{
-    if (gnomon__marks_arena.base)
-        return GNOMON_OK;
-    gnomon__arena arena;
-    int code = gnomon__arena_map(&arena, budget);
-    if (code)
-        return code;
-    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
-    gnomon__arena_take(&arena, 1024 - arena.used);
-    gnomon__lock();
-    gnomon__marks_arena = arena;
-    gnomon__unlock();
-    gnomon__thread_prepare();
-    return GNOMON_OK;
-}
-
 /* A piece is as large as the next power of two says: whoever gives one back may
  * name any size that leads there. */
 static uint32_t log2_of(uint32_t bytes)

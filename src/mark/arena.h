@@ -12,10 +12,6 @@ extern gnomon__arena gnomon__marks_arena;
 /* Likewise: an index that has nothing. */
 #define GNOMON__NO_INDEX 768u
 
-/* Maps the arena, `budget` bytes of address space, at the first attachment.
- * GNOMON_OK also if it is there already. Under no lock. */
-int gnomon__marks_map(uint64_t budget);
-
 /* Who may take memory, as it gets short: new paths leave a sixteenth, half of which
  * is for what keeps known ones exact, and all for "(other)". Parents have memory for
  * theirs kept apart. */

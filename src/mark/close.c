@@ -26,45 +26,6 @@ static int is_root(const gnomon__thread *t, uint32_t node)
     return !gnomon__front_at(t, node)->parent;
 }
 
-/* When a closed node of the chain ended, as far as this segment goes. */
-static uint64_t ended_at(const gnomon__thread *t, const gnomon__front *n)
-{
-    return n->begin > t->segment_begin ? n->begin : t->segment_begin;
-}
-
-static void cross(gnomon__thread *t, uint32_t node, int64_t ticks)
-{
-    gnomon__part *p = gnomon__part_at(t, node);
-    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
-    store_relaxed(&p->adjust, p->adjust + ticks);
-}
-
-/* `node` ends at `now`, later than parents that are closed already: their children
- * had more time than they. What of it lay past a parent's end belongs to the
- * next one up that was still open then. */
-void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now)
-{
-    uint32_t at = gnomon__front_at(t, node)->parent;
-    const gnomon__front *p = gnomon__front_at(t, at);
-    if (p->token || is_root(t, at))
-        return;
-    uint64_t covered = ended_at(t, p);
-    cross(t, at, (int64_t)(now - covered));
-    for (;;) {
-        at = p->parent;
-        p = gnomon__front_at(t, at);
-        if (is_root(t, at))
-            return;
-        if (p->token) {
-            cross(t, at, -(int64_t)(now - covered));
-            return;
-        }
-        uint64_t end = ended_at(t, p);
-        cross(t, at, end > covered ? -(int64_t)(end - covered) : 0);
-        covered = end > covered ? end : covered;
-    }
-}
-
 /* It stays on the chain while what began inside it is open. */
 static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
@@ -132,9 +93,9 @@ static void give_time(gnomon__thread *t, gnomon__tree *tree, uint32_t from,
                       uint32_t to, uint64_t ticks)
 {
     if (!is_root(t, from))
-        cross(t, from, -(int64_t)ticks);
+        gnomon__tree_cross(t, from, -(int64_t)ticks);
     if (!is_root(t, to)) {
-        cross(t, to, (int64_t)ticks);
+        gnomon__tree_cross(t, to, (int64_t)ticks);
         gnomon__tree_touch(t, tree, to);
     }
 }
@@ -147,7 +108,8 @@ static void move_time(gnomon__thread *t, uint32_t bit, uint32_t from,
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     const gnomon__front *a = gnomon__front_at(t, from);
-    uint64_t since = ended_at(t, a), all = now > since ? now - since : 0;
+    uint64_t since = gnomon__tree_ended_at(t, a),
+             all = now > since ? now - since : 0;
     gnomon__tree_outlive(t, from, since + all);
     give_time(t, tree, to, from, all);
     give_time(t, tree, a->parent, gnomon__front_at(t, to)->parent, all);
@@ -244,6 +206,39 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
         found = found ? found : node;
     }
     return found;
+}
+
+/* Riders are told by their own copy of what a tree's node knew. */
+static void tell_riders(gnomon__thread *t, const gnomon__finished *f,
+                        uint32_t riders)
+{
+    riders &= t->rider_bits & load_relaxed(&t->attached);
+    for (; riders; riders &= riders - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(riders);
+        gnomon__recorder_of(t, bit)->end(t, bit, f);
+    }
+}
+
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
+    uint32_t seen = 0;
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
+         rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        uint32_t node = gnomon__tree_find(t, bit, token), over = tree->over;
+        if (!node)
+            continue;
+        f.begin = gnomon__front_at(t, node)->begin;
+        f.key = gnomon__front_at(t, node)->key;
+        f.node = node;
+        seen |= gnomon__front_at(t, node)->seen;
+        gnomon__tree_close(t, bit, node, now);
+        if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+            tree->loose = over;
+    }
+    tell_riders(t, &f, seen);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */

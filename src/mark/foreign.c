@@ -230,38 +230,3 @@ void gnomon__foreign_take(gnomon__thread *t, int on_owner)
         while (!cas_acq_rel(&t->told_first, &first, at));
     }
 }
-
-/* ---- For threads that make no marks --------------------------------------------- */
-
-static int anybody_is_told(void)
-{
-    uint32_t total = load_acquire(&gnomon__thread_total), n = 0;
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        if (!gnomon__is_told(t))
-            continue;
-        gnomon__thread_shut(t);
-        n++;
-    }
-    return n != 0;
-}
-
-void gnomon__foreign_settle(void)
-{
-    gnomon__lock();
-    int any = anybody_is_told();
-    gnomon__unlock();
-    if (!any)
-        return;
-    gnomon__sink_barrier();
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        gnomon__lock();
-        /* Its next mark takes the lock; one that it is in does this itself. */
-        if (load_relaxed(&t->shut) && gnomon__is_told(t) &&
-            gnomon__is_outside(t))
-            gnomon__thread_take_told(t);
-        gnomon__unlock();
-    }
-}

@@ -2,7 +2,7 @@
 /* Scopes that plain hooks see, alone or beside the hot tree: hooks that want no
  * times. The cost is that of the frame they are shown and of the calls, so all
  * that can be is done before the calls: what must outlive them takes registers
- * to save. Everything unusual goes the slow way, by slow.c and frame.c, which know
+ * to save. Everything unusual goes the slow way, by slow_begin.c, slow_end.c and frame.c, which know
  * the same frames. */
 #include "mark/frame.h"
 #include "mark/hot.h"
@@ -19,35 +19,6 @@ static inline void raise_flag(gnomon__thread *t, uint64_t seq)
 static inline void lower_flag(gnomon__thread *t)
 {
     store_relaxed(&t->in_hook, 0);
-}
-
-/* ---- Calls ---------------------------------------------------------------------- */
-
-HOT void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
-                             uint32_t live, uint64_t *slots)
-{
-    int all = live == t->hook_bits;
-    for (uint32_t i = 0; i < t->hook_count; i++) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (unlikely(!(live & h->bit)))
-            continue;
-        uint64_t *slot =
-            slots + (likely(all) ? h->rank : gnomon__hook_slot(live, h->bit));
-        *slot = 0;
-        h->start(h->self, f, slot);
-    }
-}
-
-HOT void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
-                            uint32_t hooks, uint32_t live, uint64_t *slots)
-{
-    int all = hooks == t->hook_bits;
-    for (uint32_t i = t->hook_count; i-- > 0;) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (live & hooks & h->bit)
-            h->stop(h->self, f,
-                    slots + (all ? h->rank : gnomon__hook_slot(hooks, h->bit)));
-    }
 }
 
 /* ---- Begin ---------------------------------------------------------------------- */

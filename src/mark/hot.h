@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The bodies that scopes and actions share on the hot path, and the names of
- * the slow halves. Included by what is hot: scope.c, hook.c, trees.c. */
+ * the slow halves. Included by what is hot: scope.c, hook.c, paths.c, trees.c. */
 #ifndef GNOMON_MARK_HOT_H
 #define GNOMON_MARK_HOT_H
 

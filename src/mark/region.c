@@ -94,7 +94,7 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);
     store_release(&entry_count, id);
-    store_release(&region->mask, entry->wanted & gnomon__sink_armed());
+    store_release(&region->mask, entry->wanted & gnomon__armed_bits);
     return id;
 }
 
@@ -154,7 +154,7 @@ static uint32_t enter_region(gnomon_region *region)
     }
     /* One that was about to wait. */
     if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
-        store_relaxed(&region->mask, entry->wanted & gnomon__sink_armed());
+        store_relaxed(&region->mask, entry->wanted & gnomon__armed_bits);
     return load_relaxed(&region->mask);
 }
 

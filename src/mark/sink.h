@@ -31,7 +31,10 @@ extern gnomon__sink gnomon__sinks[GNOMON__BITS];
 extern uint32_t gnomon__recorder_bits;
 extern uint32_t gnomon__tree_bits;
 extern uint32_t gnomon__rider_bits;
-extern uint32_t gnomon__time_bits;   /* which need the clock */
+extern uint32_t gnomon__time_bits; /* which need the clock */
+extern uint32_t gnomon__attached_bits;
+extern uint32_t gnomon__armed_bits;
+extern uint32_t gnomon__open_bits;   /* also read without the lock */
 extern uint32_t gnomon__sink_epoch;  /* 0: nothing has started */
 extern uint32_t gnomon__sink_offs;   /* how often nobody was left attached */
 extern uint32_t gnomon__needs_fence; /* no membarrier here */
@@ -73,25 +76,20 @@ void gnomon__sink_arm(uint32_t bits);
 /* Rewrites all masks to what is armed. O(regions), a part at a time: threads
  * that register one in between do not wait for all. */
 void gnomon__sink_rewrite(void);
-uint32_t gnomon__sink_armed(void);
 
 /* Opens and closes windows: `open` of the bits `which`. O(threads): a thread for
  * which other trees are open now settles at its next mark. */
 void gnomon__sink_gate(uint32_t which, uint32_t open);
-
-/* Under the lock, or on a thread that adopts. */
-uint32_t gnomon__sink_open_bits(void);
 
 /* Who of `mask` takes a mark of this thread. One for a recorder that found no memory
  * here is counted as lost: such a thread has no short ways. */
 static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
 {
     uint32_t lacking = t->short_bits & mask;
-    if (unlikely(lacking) && (lacking & gnomon__sink_open_bits()))
+    if (unlikely(lacking) && (lacking & load_relaxed(&gnomon__open_bits)))
         gnomon__trouble(t, lost_scopes);
     return mask & load_relaxed(&t->gate);
 }
-uint32_t gnomon__sink_attached_bits(void);
 
 /* The gate of another copy of the library follows ours from now on. GNOMON_EFULL.
  * Takes the lock. */
@@ -112,42 +110,5 @@ void gnomon__sinks_forget(int starts);
 
 /* Takes `bits` from the masks of all frames and open ranges of the thread. */
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits);
-
-/* Raises the flag around callbacks and says which of `bits` may be called: the
- * word is odd, so either they are seen to be gone, or who detaches them waits.
- * Partner: the barrier in gnomon__sink_detach. A mark may raise it several times,
- * and writes between: each time it has a value of its own. */
-static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
-                                           const uint32_t *live, uint32_t bits)
-{
-    store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) | 1);
-    fence_signal();
-    if (unlikely(load_relaxed(&gnomon__needs_fence)))
-        fence_full();
-    return bits & load_relaxed(live);
-}
-
-static inline void gnomon__hooks_leave(gnomon__thread *t)
-{
-    store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) & ~1u);
-    fence_release(); /* before what is written now, and before `shut` is read */
-}
-
-/* Calls `callback` of those hooks in `bits` that have one. `live` as above. */
-#define GNOMON__HOOKS_TELL(t, live, bits, callback, event) \
-    do { \
-        uint32_t gnomon__told = gnomon__hooks_enter(t, live, bits); \
-        for (; gnomon__told; gnomon__told &= gnomon__told - 1) { \
-            const gnomon__sink *gnomon__to = \
-                &gnomon__sinks[__builtin_ctz(gnomon__told)]; \
-            if (gnomon__to->hook->callback) \
-                gnomon__to->hook->callback(gnomon__to->self, event); \
-        } \
-        gnomon__hooks_leave(t); \
-    } while (0)
-
-/* The number of the step under way, for callbacks. Written under the lock of
- * steps. */
-extern uint64_t gnomon__step_under_way;
 
 #endif

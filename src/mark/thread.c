@@ -6,7 +6,6 @@
 #include "mark/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/foreign.h"
@@ -20,27 +19,10 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-#define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
-
-static const gnomon__front nobodys_line;
-gnomon__thread gnomon__nobody = {
-    .seq = 1,
-    .base = (char *)(uintptr_t)&nobodys_line,
-    .ground = (char *)(uintptr_t)&nobodys_line,
-    .shut = 1,
-    .fast = GNOMON__NEVER,
-    .epoch = UINT32_MAX,
-};
 
 const char gnomon__ended_threads[] = "(ended threads)";
 
-gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
-uint32_t gnomon__thread_total;
-uint32_t gnomon__forks;
-
-static pthread_key_t end_key;
-static int end_key_made;
 static uint32_t dead_count;
 static uint64_t first_word; /* above all words of the process forked from */
 
@@ -214,17 +196,6 @@ static void set_os_name(gnomon__thread *t, const char *os_name)
     store_relaxed(&t->os_name[1], words[1]);
 }
 
-const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
-{
-    const char *name = load_acquire(&t->name);
-    if (name != (const char *)t->os_name)
-        return name;
-    uint64_t words[2] = {load_relaxed(&t->os_name[0]),
-                         load_relaxed(&t->os_name[1])};
-    memcpy(room, words, sizeof words);
-    return room;
-}
-
 static gnomon__thread *any_dead(void)
 {
     for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++)
@@ -269,28 +240,23 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
     return t;
 }
 
-/* When recording begins: not every C library makes keys in a signal handler. */
-void gnomon__thread_prepare(void)
+/* The key of the ends is made with the arena: not every C library makes keys in a
+ * signal handler. */
+int gnomon__marks_map(uint64_t budget)
 {
+    if (gnomon__marks_arena.base)
+        return GNOMON_OK;
+    gnomon__arena arena;
+    int code = gnomon__arena_map(&arena, budget);
+    if (code)
+        return code;
+    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
+    gnomon__arena_take(&arena, 1024 - arena.used);
     gnomon__lock();
-    if (!end_key_made)
-        end_key_made = !pthread_key_create(&end_key, thread_over);
+    gnomon__marks_arena = arena;
+    gnomon__threads_watch(thread_over);
     gnomon__unlock();
-}
-
-/* Needed at the thread's end only: without it the state stays taken. For later
- * keys the C library allocates, which is not for a signal handler: then the next
- * mark outside of one does it, by settling once more. */
-void gnomon__thread_watch(gnomon__thread *t)
-{
-    if (t->is_watched || !end_key_made)
-        return;
-    if (end_key < KEYS_AT_HAND || !gnomon__os_in_handler(1)) {
-        t->is_watched = 1;
-        pthread_setspecific(end_key, t);
-    } else {
-        gnomon__thread_shut(t);
-    }
+    return GNOMON_OK;
 }
 
 gnomon__thread *gnomon__thread_enter(const char *name)

@@ -177,12 +177,17 @@ static inline void gnomon__thread_keep_up(gnomon__thread *t)
 }
 
 /* Goes on in the other bank, unless it is there already. Under the lock, on the
- * owner, or while it is outside marks: segment.c. */
+ * owner, or while it is outside marks: cut.c. */
 void gnomon__thread_cut(gnomon__thread *t);
 
-/* Makes what tells the ends of threads. */
-void gnomon__thread_prepare(void);
-/* Sees to it that this one's is told. Under the lock. */
+/* Maps the arena, `budget` bytes of address space, at the first attachment.
+ * GNOMON_OK also if it is there already. Under no lock. */
+int gnomon__marks_map(uint64_t budget);
+
+/* From now on `at_end` is called with the state of each watched thread that ends. Under
+ * the lock. */
+void gnomon__threads_watch(void (*at_end)(void *state));
+/* Watches this one, the caller's. Under the lock. */
 void gnomon__thread_watch(gnomon__thread *t);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.

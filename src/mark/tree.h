@@ -138,7 +138,20 @@ static inline gnomon__tree *gnomon__tree_of(const gnomon__thread *t,
     return gnomon__at(t, load_relaxed(&t->states[bit]));
 }
 
-/* ---- Memory and shape: tree.c -------------------------------------------- */
+/* ---- Memory: tree_memory.c ------------------------------------------------ */
+
+#define GNOMON__FIRST_INDEX 64u /* entries of a new tree's hash of paths */
+
+/* An empty tree in its first chunk. 0: no memory. And all of its chunks back. */
+uint32_t gnomon__tree_make(gnomon__thread *t);
+void gnomon__tree_give(gnomon__thread *t, const gnomon__tree *tree);
+
+/* Zeroed memory from the tree's chunks; `bytes` a multiple of 64, at most 8 KiB;
+ * aligned to 64. 0: none. */
+uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
+                           uint32_t bytes, enum gnomon__need need);
+
+/* ---- Shape: tree.c -------------------------------------------------------- */
 
 int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tree_drop(gnomon__thread *t, uint32_t bit);
@@ -151,16 +164,11 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
                            uint32_t key);
 
-/* The hot path asks the hash of paths of whichever tree is hot: adopt.c. */
+/* The hot path asks the hash of paths of whichever tree is hot. */
 void gnomon__index_use(gnomon__thread *t);
 
 /* The node of ranges of `key`; 0: no memory, counted. */
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
-
-/* Zeroed memory from the tree's chunks; `bytes` a multiple of 64, at most 8 KiB;
- * aligned to 64. 0: none. */
-uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
-                           uint32_t bytes, enum gnomon__need need);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
 
@@ -187,6 +195,10 @@ void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit);
 
 /* That time alone, before `node` is closed. */
 void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now);
+/* Its self time changes by `ticks`, as a child outlived it. */
+void gnomon__tree_cross(gnomon__thread *t, uint32_t node, int64_t ticks);
+/* When a closed node of the chain ended, as far as this segment goes. */
+uint64_t gnomon__tree_ended_at(const gnomon__thread *t, const gnomon__front *n);
 
 /* The open node of this token (flags aside) on the chain; 0: none. */
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
@@ -194,6 +206,9 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
 /* The same for an execution that has no frame, in whichever trees. The lowest
  * bit's; *bits: all that saw it. */
 uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token);
+
+/* Closes the execution of `token`, which has no frame, in all trees that saw it. */
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now);
 
 /* The thread ends: what is open does not finish. How much that is. */
 uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Begins off the hot path: first touches, new paths, hooks and several trees.
+ * "refused" entries find the word odd and may refuse; "slow" ones own it. */
+#include "mark/frame.h"
+#include "mark/hot.h"
+#include "mark/region.h"
+#include "mark/upcall.h"
+#include "platform/owner.h"
+
+/* The region's mask once it is registered and the run has started; 0: off.
+ * Never called with the word odd by ourselves. */
+uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
+{
+    fence_acquire(); /* what was written before the mask that was read */
+    if (!(mask & GNOMON_MASK_UNSEEN))
+        return mask;
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__here.thread, reentered);
+        return 0;
+    }
+    if (!gnomon__upcall_start()) {
+        gnomon__trouble(&gnomon__nobody, reentered);
+        return 0;
+    }
+    GNOMON__FORWARD(touch(region, mask));
+    return gnomon__region_enter(region);
+}
+
+/* Of one tree alone. The token of a scope that is only counted says how deep below
+ * an "(other)" it is. */
+static gnomon_token begin_in_tree(gnomon__thread *t, uint32_t bit, uint32_t key,
+                                  uint64_t token, uint32_t beside)
+{
+    uint32_t node = gnomon__tree_child(t, bit, key);
+    if (!node) {
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        tree->loose = tree->over ? tree->loose : 0;
+        return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
+               GNOMON__TOKEN_OVER;
+    }
+    gnomon__tree_open(t, bit, node, token, beside | gnomon__seen_of(t, node));
+    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
+    return token;
+}
+
+/* On an entered thread: begins for whoever of `mask` is open; leaves. */
+static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
+                                  uint32_t mask)
+{
+    uint32_t m = gnomon__who_takes(t, mask);
+    uint32_t beside = m ^ load_relaxed(&t->fast);
+    uint64_t token = load_relaxed(&t->seq);
+    if (gnomon__is_light(t, m))
+        return gnomon__trees_begin(region, mask, token - 1, t);
+    if (m && !(beside & t->main_bits))
+        token =
+            begin_in_tree(t, t->hot_bit, gnomon__key_of(region), token, beside);
+    else if (!m || !gnomon__frame_begin(t, region, m, token, 0))
+        token = 0;
+    gnomon__leave(t);
+    return token;
+}
+
+gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask)
+{
+    if (gnomon__busy()) {
+        gnomon__trouble(gnomon__here.thread, reentered);
+        return 0;
+    }
+    mask = gnomon_touch_slow(region, mask);
+    if (!mask)
+        return 0;
+    GNOMON__FORWARD(begin(region, mask));
+    gnomon__thread *t = gnomon__enter();
+    return t ? begin_entered(t, region, mask) : 0;
+}
+
+gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
+                                uint64_t seq, gnomon__thread *t)
+{
+    if (unlikely((mask & GNOMON_MASK_UNSEEN) || load_relaxed(&t->shut))) {
+        store_release(&t->seq, seq); /* out again: what follows may call up */
+        mask = gnomon_touch_slow(region, mask);
+        t = mask ? gnomon__enter() : NULL;
+        if (!t)
+            return 0;
+    }
+    return begin_entered(t, region, mask);
+}
