@@ -55,7 +55,7 @@ static const weak_program new_node = {
          {FN(RELEASE,
              "mark/tree.c|store_relaxed(&tree->newest, at); fence_release();")},
          {ST(B, 1, RELAXED,
-             "mark/hot.h|store_relaxed(&t->hot.current, node);")}},
+             "mark/position.h|store_relaxed(&p.cursor->current, node);")}},
         {{LD(B, 0, ACQUIRE, "record/stack.c|load_acquire(&t->hot.current)")},
          {LD(A, 1, RELAXED, "record/stack.c|load_relaxed(&node->parent)")}}}};
 
@@ -130,11 +130,11 @@ static const weak_program tree_then_hooks = {
         {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
 
 #define ENTER \
-    "mark/callbacks.h|store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
-    "| 1);"
+    "mark/callbacks.h|store_release(&t->in_hook, " \
+    "(load_relaxed(&t->in_hook) + 1) | 1);"
 #define LEAVE \
-    "mark/callbacks.h|store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
-    "& ~1u);"
+    "mark/callbacks.h|store_relaxed(&t->in_hook, " \
+    "(load_relaxed(&t->in_hook) + 1) & ~1u);"
 
 /* One mark, two callbacks, and something is written between. */
 static const weak_program two_callbacks = {
@@ -211,13 +211,13 @@ static const weak_program begin_of_token = {
     .thread = {
         {{UP(A, ANY, 3, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {ST(B, 0, RELAXED, "mark/hot.h|store_relaxed(&n->token, 0);")},
+         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")},
          {ST(A, 4, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);"),
           SPARE},
          {UP(A, ANY, 5, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
          {ST(B, 5, RELAXED,
-             "mark/hot.h|store_relaxed(&n->token, token | flags);")},
+             "mark/position.h|store_relaxed(&n->token, token);")},
          {ST(C, 5, RELAXED,
              "mark/hot.h|store_relaxed(&n->begin, gnomon__ticks_counter());")},
          {ST(A, 6, RELEASE, "mark/hot.h|store_release(&t->seq, token + 1);")}},
@@ -241,11 +241,10 @@ static const weak_program cut_of_a_stack = {
     .is_bad = loses_a_scope,
     .thread = {
         {{ST(C, 1, RELAXED, "mark/carry.c|store_relaxed(&to->token, token ?")},
-         {ST(A, 1, RELEASE,
-             "mark/cut.c|store_release(&t->bank, !t->bank);")},
+         {ST(A, 1, RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank);")},
          {FN(RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank); "
                       "fence_release();")},
-         {ST(B, 0, RELAXED, "mark/carry.c|store_relaxed(&line->token, 0);")}},
+         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")}},
         {{LD(A, 0, ACQUIRE, "record/stack.c|load_acquire(&t->bank)")},
          {LD(B, 1, RELAXED, "record/stack.c|load_relaxed(&line->token)")},
          {LD(C, 2, RELAXED, NULL)},

@@ -7,10 +7,8 @@
  * of 4 KiB for the ids, and 32 bytes for each name. */
 #include <string.h>
 
-#include "mark/frame.h"
-#include "mark/hot.h"
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/slow_open.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
@@ -168,30 +166,13 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
         return;
     }
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
-    uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     /* Not recorded: but its stop is no mistake. */
     a->token = token | GNOMON__TOKEN_OVER;
     a->depth = 0;
     a->offs = load_relaxed(&gnomon__sink_offs);
-    if (!m)
-        return;
-    if (beside & t->main_bits) {
-        if (gnomon__frame_begin(t, a->region, m, token, GNOMON_FRAME_ACTION))
-            a->token = token | GNOMON__TOKEN_ACTION;
-        return;
-    }
-    uint32_t node =
-        gnomon__tree_child(t, t->hot_bit, gnomon__key_of(a->region));
-    if (!node)
-        return;
-    a->token = token | GNOMON__TOKEN_ACTION;
-    beside |= gnomon__seen_of(t, node);
-    /* With another token than the action's the stop takes the slow path. */
-    gnomon__tree_open(t, t->hot_bit, node,
-                      beside ? a->token | GNOMON__TOKEN_SLOW : a->token,
-                      beside | GNOMON__SEEN_SLOW);
-    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
+    if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
+        a->token = token | GNOMON__TOKEN_ACTION;
 }
 
 static void stop_entered(gnomon__thread *t, gnomon__action *a)
@@ -216,20 +197,29 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     gnomon__close_in_trees(t, token, gnomon__ticks());
 }
 
+/* ---- Marks: start and stop, by one body ----------------------------------------- */
+
+typedef void action_mark(gnomon__thread *t, gnomon__action *a);
+
+static inline void mark_action(gnomon__thread *t, action_mark *mark,
+                               const char *name, size_t length)
+{
+    mark(t, action_named(t, name, length));
+    gnomon__leave(t);
+}
+
 void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    start_entered(t, action_named(t, name, GNOMON_TO_NUL));
-    gnomon__leave(t);
+    mark_action(t, start_entered, name, GNOMON_TO_NUL);
 }
 
 void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    stop_entered(t, action_named(t, name, GNOMON_TO_NUL));
-    gnomon__leave(t);
+    mark_action(t, stop_entered, name, GNOMON_TO_NUL);
 }
 
 /* A mark that does not come the short way: by length, a thread's first, or one
@@ -253,28 +243,14 @@ void gnomon_start_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = enter_action();
     GNOMON__FORWARD_VOID(start(name, length));
-    if (t) {
-        start_entered(t, action_named(t, name, length));
-        gnomon__leave(t);
-    }
+    if (t)
+        mark_action(t, start_entered, name, length);
 }
 
 void gnomon_stop_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = enter_action();
     GNOMON__FORWARD_VOID(stop(name, length));
-    if (t) {
-        stop_entered(t, action_named(t, name, length));
-        gnomon__leave(t);
-    }
-}
-
-void gnomon__refused_start(const char *name)
-{
-    gnomon_start_n_slow(name, GNOMON_TO_NUL);
-}
-
-void gnomon__refused_stop(const char *name)
-{
-    gnomon_stop_n_slow(name, GNOMON_TO_NUL);
+    if (t)
+        mark_action(t, stop_entered, name, length);
 }

@@ -7,7 +7,7 @@
  * cut had ended there and begun anew. So an end here tells which part of them
  * belongs to the earlier segment: `inside` and `self`. */
 #include "mark/segment.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 static gnomon__carry *carry_at(const gnomon__thread *t, uint32_t at)
 {
@@ -222,8 +222,7 @@ void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit)
     uint32_t root = gnomon__tree_of(t, bit)->root;
     for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != root;) {
         gnomon__front *line = &gnomon__node_at(t, at)->front[!t->bank];
-        store_relaxed(&line->token, 0);
-        store_relaxed(&line->seen, 0);
+        gnomon__front_clear(line);
         at = line->parent;
     }
 }
@@ -262,8 +261,7 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     uint64_t self = inside - in_children(t, tree, node) +
                     (uint64_t)gnomon__part_at(t, node)->adjust;
     store_relaxed(&n->carry, 0);
-    store_relaxed(&line->token, 0);
-    store_relaxed(&line->seen, 0);
+    gnomon__front_clear(line);
     if (!at)
         return;
     gnomon__carry *c = carry_at(t, at);

@@ -7,7 +7,7 @@
  * went while something begun inside them was still open, and the node above such a
  * one takes the slow path. */
 #include "mark/sink.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
 {
@@ -122,8 +122,7 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
     gnomon__front *a = gnomon__front_at(t, from), *b = gnomon__front_at(t, to);
     uint64_t token = a->token, begin = a->begin;
     uint32_t seen = a->seen;
-    store_relaxed(&a->token, 0);
-    store_relaxed(&a->seen, 0);
+    gnomon__front_clear(a);
     store_relaxed(&b->token, token);
     store_relaxed(&b->seen, seen);
     store_release(&b->begin, begin); /* after the token */
@@ -164,32 +163,29 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
     gnomon__front *n = gnomon__front_at(t, node);
     gnomon__tree_outlive(t, node, now);
     if (gnomon__node_at(t, node)->carry)
         gnomon__tree_close_carried(t, bit, node, now);
     else
         gnomon__tree_count(t, tree, node, now - n->begin);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    if (node != c->current) {
+    gnomon__position p = gnomon__position_of(t, tree, bit);
+    if (node != p.cursor->current) {
+        gnomon__front_clear(n);
         close_below(t, bit, node, now);
         gnomon__tree_shorten(t, bit, now, GNOMON__MOST_CLOSED);
         return;
     }
+    gnomon__node_close(p, node, n, 1);
     if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
         tree->over = 0;
-    /* A segment's first begin is to be seen, by the slow way. */
-    gnomon__guess(t, bit, tree->is_fresh ? 0 : n->next);
-    c->last = node;
-    uint32_t p = n->parent;
-    while (!gnomon__front_at(t, p)->token && !is_root(t, p))
-        p = gnomon__front_at(t, p)->parent;
-    if (p != n->parent)
-        gnomon__cursor_set(t, bit, p);
-    else
-        store_relaxed(&c->current, p);
+    if (tree->is_fresh) /* a segment's first begin takes the slow way */
+        gnomon__guess(p, 0);
+    uint32_t up = n->parent;
+    while (!gnomon__front_at(t, up)->token && !is_root(t, up))
+        up = gnomon__front_at(t, up)->parent;
+    if (up != n->parent)
+        gnomon__cursor_set(t, bit, up);
 }
 
 uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
@@ -206,17 +202,6 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
         found = found ? found : node;
     }
     return found;
-}
-
-/* Riders are told by their own copy of what a tree's node knew. */
-static void tell_riders(gnomon__thread *t, const gnomon__finished *f,
-                        uint32_t riders)
-{
-    riders &= t->rider_bits & load_relaxed(&t->attached);
-    for (; riders; riders &= riders - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(riders);
-        gnomon__recorder_of(t, bit)->end(t, bit, f);
-    }
 }
 
 void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
@@ -238,7 +223,8 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
             tree->loose = over;
     }
-    tell_riders(t, &f, seen);
+    seen &= t->rider_bits & load_relaxed(&t->attached);
+    gnomon__recorders_end(t, seen, &f);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */

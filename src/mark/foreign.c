@@ -9,7 +9,7 @@
 
 #include "mark/frame.h"
 #include "mark/sink.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 #include "platform/clock.h"
 #include "platform/os.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define FIRST_BYTES 1024u
 
@@ -242,10 +242,7 @@ static void end_at(gnomon__thread *t, gnomon__frame *frame, uint64_t now,
                           .begin = frame->begin,
                           .end = now,
                           .key = gnomon__key_of(frame->seen.region)};
-    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        gnomon__recorder_of(t, bit)->end(t, bit, &f);
-    }
+    gnomon__recorders_end(t, mask & t->recorder_bits, &f);
     if (mask & frame->hooks)
         stop_hooks(t, frame, mask, now, flags);
     frame->seen.token = 0;

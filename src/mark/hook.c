@@ -157,14 +157,7 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != mask))
         return 0;
-    uint64_t d = gnomon__ticks_counter() - n->begin;
-    if (unlikely(!gnomon__hot_count(here, t, n, d)))
-        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    here->guess = n->next;
-    t->hot.last = node;
+    gnomon__hot_close(here, t, node, n, gnomon__ticks_counter() - n->begin, 1);
     return 1;
 }
 

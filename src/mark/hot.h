@@ -6,17 +6,14 @@
 
 #include <string.h>
 
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define HOT __attribute__((hot, aligned(64)))
-#define ALWAYS __attribute__((always_inline))
 #define APART __attribute__((noinline))
 
 /* The word was odd: the thread is unknown, over, or inside gnomon already. */
 gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask);
 void gnomon__refused_end(gnomon_token token);
-void gnomon__refused_start(const char *name);
-void gnomon__refused_stop(const char *name);
 /* The word has been turned odd, from `seq`; these turn it even. */
 gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
@@ -86,10 +83,8 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *here,
     /* Nothing but the token lives across the clock read, which takes registers:
      * `seq` then lies where the slow halves want it. */
     __asm__("" : "+r"(token));
-    store_relaxed(&n->token, token | flags);
-    store_relaxed(&n->seen, seen);
-    store_relaxed(&t->hot.current, node);
-    here->guess = n->child;
+    gnomon__node_open(gnomon__hot_position(here, t), node, n, token | flags,
+                      seen);
     store_relaxed(&n->begin, gnomon__ticks_counter());
     store_release(&t->seq, token + 1);
     return token;
@@ -109,21 +104,29 @@ static inline ALWAYS int gnomon__hot_count(gnomon__near *here,
     return 1;
 }
 
-/* The innermost scope, whose parent is open, ends. */
+/* The innermost node, whose parent is open, closes after `d` ticks. */
+static inline ALWAYS void gnomon__hot_close(gnomon__near *here,
+                                            gnomon__thread *t, uint32_t node,
+                                            gnomon__front *n, uint64_t d,
+                                            const int is_seen)
+{
+    if (unlikely(!gnomon__hot_count(here, t, n, d)))
+        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
+    gnomon__node_close(gnomon__hot_position(here, t), node, n, is_seen);
+}
+
+/* The innermost scope ends, which nobody saw beside the hot tree. What is called
+ * is called last, so that no register is saved. */
 static inline ALWAYS void gnomon__hot_end(gnomon__near *here, gnomon__thread *t,
                                           uint64_t seq, uint32_t node,
                                           gnomon__front *n)
 {
-    uint64_t now = gnomon__ticks_counter();
-    uint64_t d = now - n->begin;
+    uint64_t d = gnomon__ticks_counter() - n->begin;
     if (unlikely(!gnomon__hot_count(here, t, n, d))) {
         gnomon__slow_close(t, seq, d);
         return;
     }
-    store_relaxed(&n->token, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    here->guess = n->next;
-    t->hot.last = node;
+    gnomon__node_close(gnomon__hot_position(here, t), node, n, 0);
     store_release(&t->seq, seq + 2);
 }
 

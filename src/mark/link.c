@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mark/frame.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 #include "platform/owner.h"
 
 #define FIRST_LINKS 32u /* edges in the first table: 1 KiB */

@@ -82,19 +82,8 @@ HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     }
     gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
                           node};
-    uint64_t d = f.end - f.begin;
-    if (unlikely(!gnomon__hot_count(here, t, n, d)))
-        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    here->guess = n->next;
-    t->hot.last = node;
-    riders &= load_relaxed(&t->attached);
-    for (; riders; riders &= riders - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(riders);
-        gnomon__recorder_of(t, bit)->end(t, bit, &f);
-    }
+    gnomon__hot_close(here, t, node, n, f.end - f.begin, 1);
+    gnomon__recorders_end(t, riders & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);
 }
 
@@ -103,9 +92,6 @@ void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, ticks);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    gnomon__here.guess = n->next;
-    t->hot.last = node;
+    gnomon__node_close(gnomon__hot_position(gnomon__here_now(), t), node, n, 0);
     store_release(&t->seq, seq + 2);
 }

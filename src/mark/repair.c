@@ -9,7 +9,7 @@
  * stack or from further out. Fewer may well be a training inside a training, and
  * recursion that steps at each level steps from further in. */
 #include "mark/frame.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define MANY 16u
 #define INNERMOST 256u /* executions that are looked at */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Begins off the hot path: first touches, new paths, hooks and several trees.
  * "refused" entries find the word odd and may refuse; "slow" ones own it. */
-#include "mark/frame.h"
-#include "mark/hot.h"
 #include "mark/region.h"
+#include "mark/slow_open.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
@@ -26,21 +25,14 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
     return gnomon__region_enter(region);
 }
 
-/* Of one tree alone. The token of a scope that is only counted says how deep below
- * an "(other)" it is. */
-static gnomon_token begin_in_tree(gnomon__thread *t, uint32_t bit, uint32_t key,
-                                  uint64_t token, uint32_t beside)
+/* The token of a scope that is only counted says how deep below an "(other)" it
+ * is. */
+static uint64_t over_token(gnomon__thread *t)
 {
-    uint32_t node = gnomon__tree_child(t, bit, key);
-    if (!node) {
-        gnomon__tree *tree = gnomon__tree_of(t, bit);
-        tree->loose = tree->over ? tree->loose : 0;
-        return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
-               GNOMON__TOKEN_OVER;
-    }
-    gnomon__tree_open(t, bit, node, token, beside | gnomon__seen_of(t, node));
-    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
-    return token;
+    gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+    tree->loose = tree->over ? tree->loose : 0;
+    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
+           GNOMON__TOKEN_OVER;
 }
 
 /* On an entered thread: begins for whoever of `mask` is open; leaves. */
@@ -48,15 +40,12 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
                                   uint32_t mask)
 {
     uint32_t m = gnomon__who_takes(t, mask);
-    uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     if (gnomon__is_light(t, m))
         return gnomon__trees_begin(region, mask, token - 1, t);
-    if (m && !(beside & t->main_bits))
-        token =
-            begin_in_tree(t, t->hot_bit, gnomon__key_of(region), token, beside);
-    else if (!m || !gnomon__frame_begin(t, region, m, token, 0))
-        token = 0;
+    int is_taken = gnomon__slow_open(t, region, m, token, 0);
+    if (is_taken <= 0)
+        token = is_taken ? over_token(t) : 0;
     gnomon__leave(t);
     return token;
 }

@@ -6,7 +6,7 @@
 
 #include "mark/frame.h"
 #include "mark/region.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 

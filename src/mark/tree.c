@@ -2,7 +2,7 @@
 /* The shape of a thread's call tree: its memory, finding and making nodes. Runs
  * on the owning thread with its word odd, or under the lock where the header
  * says so. Nodes are never removed while the tree lives. */
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #include "mark/region.h"
 #include "mark/segment.h"

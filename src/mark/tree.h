@@ -319,49 +319,12 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
     }
 }
 
-static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
-{
-    return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
-}
-
-static inline void gnomon__guess(gnomon__thread *t, uint32_t bit, uint32_t node)
-{
-    if (bit != t->hot_bit)
-        gnomon__tree_of(t, bit)->guess = node;
-    else if (gnomon__here.thread == t) /* else it settles before it marks */
-        gnomon__here.guess = node;
-}
-
-/* Readers look at `current` of the cursor, and at no other field. */
-static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
-                                      uint32_t current)
-{
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    store_relaxed(&c->current, current);
-    c->last = 0;
-    gnomon__guess(t, bit, 0);
-}
-
 /* Below an "(other)" scopes are only counted: its end looks after them. */
 static inline uint32_t gnomon__seen_of(const gnomon__thread *t, uint32_t node)
 {
     return gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER
                ? GNOMON__SEEN_SLOW
                : 0;
-}
-
-/* Opens `node`, a child of the cursor's. `token` may carry flags; `seen` as in a
- * line. */
-static inline void gnomon__tree_open(gnomon__thread *t, uint32_t bit,
-                                     uint32_t node, uint64_t token,
-                                     uint32_t seen)
-{
-    gnomon__front *n = gnomon__front_at(t, node);
-    store_relaxed(&n->token, token);
-    store_relaxed(&n->seen, seen);
-    /* It may be new, and its memory another's a moment ago. */
-    store_release(&gnomon__cursor_of(t, bit)->current, node);
-    gnomon__guess(t, bit, n->child);
 }
 
 #endif

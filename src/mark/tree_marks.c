@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define MAX_COUNTERS 256u
 
@@ -18,7 +18,9 @@ int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
 {
     uint32_t node = gnomon__tree_child(t, bit, key);
     if (node)
-        gnomon__tree_open(t, bit, node, token, GNOMON__SEEN_SLOW);
+        gnomon__node_open(gnomon__position_of(t, gnomon__tree_of(t, bit), bit),
+                          node, gnomon__front_at(t, node), token,
+                          GNOMON__SEEN_SLOW);
     return node != 0;
 }
 

@@ -48,10 +48,8 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
         if (unlikely(!node))
             continue;
         gnomon__front *line = gnomon__front_at(t, node);
-        store_relaxed(&line->token, token);
-        store_relaxed(&line->seen, m | gnomon__seen_of(t, node));
-        store_relaxed(&tree->cursor.current, node);
-        tree->guess = line->child;
+        gnomon__node_open(gnomon__own_position(tree), node, line, token,
+                          m | gnomon__seen_of(t, node));
         opened[n++] = line;
     }
     /* The end of what one of the others has innermost must look here. */
@@ -84,11 +82,7 @@ static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
 {
     uint32_t node = tree->cursor.current;
     gnomon__tree_add(t, tree, node, now - n->begin);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    store_relaxed(&tree->cursor.current, n->parent);
-    tree->guess = n->next;
-    tree->cursor.last = node;
+    gnomon__node_close(gnomon__own_position(tree), node, n, 1);
 }
 
 /* What the scope was, for riders. */
@@ -98,10 +92,7 @@ static APART void trees_tell(gnomon__thread *t, uint32_t riders,
 {
     gnomon__finished f = {
         .token = token, .begin = n->begin, .end = now, .key = n->key};
-    for (; riders; riders &= riders - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(riders);
-        gnomon__recorder_of(t, bit)->end(t, bit, &f);
-    }
+    gnomon__recorders_end(t, riders, &f);
 }
 
 HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
