@@ -9,7 +9,6 @@
 
 #include "mark/region.h"
 #include "mark/slow_open.h"
-#include "mark/upcall.h"
 #include "platform/owner.h"
 
 #define PAGE_IDS 1024u
@@ -146,8 +145,7 @@ static void start_inside_other(gnomon__thread *t, gnomon__action *a)
                                 .begin = gnomon__ticks(),
                                 .key = GNOMON__OTHER_ID};
     a->depth++;
-    for (uint32_t rest = m & t->tree_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, m & t->tree_bits) {
         gnomon__recorder_of(t, bit)->mark(t, bit, &f);
     }
 }
@@ -226,15 +224,8 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
  * made inside gnomon. NULL: refused, off, or another copy's. */
 static gnomon__thread *enter_action(void)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
-        return NULL;
-    }
-    if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return NULL;
-    }
-    if (load_relaxed(&gnomon__owner) || !load_relaxed(&gnomon_gate))
+    if (gnomon__is_refused() || load_relaxed(&gnomon__owner) ||
+        !load_relaxed(&gnomon_gate))
         return NULL;
     return gnomon__enter();
 }

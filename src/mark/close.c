@@ -192,9 +192,7 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
 {
     uint32_t found = 0;
     *bits = 0;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         uint32_t node = gnomon__tree_find(t, bit, token);
         if (!node)
             continue;
@@ -208,9 +206,7 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
 {
     gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
     uint32_t seen = 0;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
         uint32_t node = gnomon__tree_find(t, bit, token), over = tree->over;
         if (!node)
@@ -247,14 +243,13 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
     token &= ~GNOMON__TOKEN_FLAGS;
     for (;;) {
         uint64_t newest = 0;
-        for (uint32_t rest = trees; rest; rest &= rest - 1) {
-            uint64_t its = newest_scope(t, (uint32_t)__builtin_ctz(rest));
+        gnomon__each_bit(bit, trees) {
+            uint64_t its = newest_scope(t, bit);
             newest = its > newest ? its : newest;
         }
         if (newest <= token)
             return;
-        for (uint32_t rest = trees; rest; rest &= rest - 1) {
-            uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__each_bit(bit, trees) {
             uint32_t node = gnomon__tree_find(t, bit, newest);
             if (node)
                 gnomon__tree_close(t, bit, node, now);

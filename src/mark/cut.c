@@ -6,22 +6,19 @@
 
 void gnomon__thread_cut(gnomon__thread *t)
 {
-    uint32_t rest = t->recorder_bits;
     /* What is pending is the last of the bank that comes to rest. */
     gnomon__count_pending(t);
-    for (; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->recorder_bits)
         if (gnomon__recorder_of(t, bit)->cut)
             gnomon__recorder_of(t, bit)->cut(t, bit);
-    }
     store_release(&t->bank, !t->bank); /* after what a reader finds there */
     fence_release(); /* and before the other one loses what is open */
-    for (rest = t->tree_bits; rest; rest &= rest - 1)
-        gnomon__tree_cut_over(t, (uint32_t)__builtin_ctz(rest));
+    gnomon__each_bit(bit, t->tree_bits)
+        gnomon__tree_cut_over(t, bit);
     store_relaxed(&t->base, t->ground + t->bank * sizeof(gnomon__front));
     t->segment_begin = gnomon__segment_begin;
-    for (rest = t->tree_bits; rest; rest &= rest - 1)
-        gnomon__tree_shorten_at_cut(t, (uint32_t)__builtin_ctz(rest));
+    gnomon__each_bit(bit, t->tree_bits)
+        gnomon__tree_shorten_at_cut(t, bit);
     store_release(&t->segment, gnomon__segment);
 }
 

@@ -137,8 +137,7 @@ int gnomon__foreign_end(uint64_t token)
 static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
                            uint64_t end)
 {
-    for (; bits; bits &= bits - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(bits);
+    gnomon__each_bit(bit, bits) {
         uint32_t node = gnomon__tree_find(t, bit, token);
         uint32_t at = gnomon__cursor_of(t, bit)->current;
         for (; at != node; at = gnomon__front_at(t, at)->parent) {
@@ -169,8 +168,8 @@ static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
         return 0;
     if (!has_frame)
         gnomon__close_in_trees(t, e->token, now);
-    for (; bits; bits &= bits - 1)
-        gnomon__tree_shorten(t, (uint32_t)__builtin_ctz(bits), now, 0);
+    gnomon__each_bit(bit, bits)
+        gnomon__tree_shorten(t, bit, now, 0);
     return 1;
 }
 

@@ -7,8 +7,8 @@
  * it is done here, by copies, while the lock keeps its next mark waiting. Ranges
  * belong to whoever takes the bit out of their mask first. Last, no thread may call
  * it any more, and all are waited for. */
+#include "mark/foreign.h"
 #include "mark/frame.h"
-#include "mark/sink.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -58,14 +58,7 @@ static void stop_copies(uint32_t bit, gnomon__unfinished *all, uint32_t count)
     }
 }
 
-/* Outside a mark, and its next one will take the lock: its frames stand still.
- * The caller's own word is odd for the lock alone. */
-static int stands_still(const gnomon__thread *t)
-{
-    return !(load_acquire(&t->seq) & 1) || t == gnomon__here.thread;
-}
-
-/* 0: it has been inside one mark for long. */
+/* Outside a mark its frames stand still. 0: it has been inside one for long. */
 static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
 {
     gnomon__unfinished copies[COPIES];
@@ -73,7 +66,8 @@ static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
     uint64_t pause = 1000;
     while (n == COPIES) {
         gnomon__lock();
-        while (t->leave_serial != gnomon__leave_serial && !stands_still(t)) {
+        while (t->leave_serial != gnomon__leave_serial &&
+               !gnomon__is_outside(t)) {
             gnomon__unlock();
             if (gnomon__os_monotonic_ns() > deadline)
                 return 0;

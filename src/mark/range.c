@@ -9,7 +9,6 @@
 #include "mark/region.h"
 #include "mark/segment.h"
 #include "mark/tree.h"
-#include "mark/upcall.h"
 #include "platform/owner.h"
 
 #define BLOCK_SLOTS 128u
@@ -150,10 +149,8 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
 
 uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return 0;
-    }
     mask = gnomon_touch_slow(region, mask);
     GNOMON__FORWARD(range_begin(region, mask));
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
@@ -193,8 +190,7 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
 static uint32_t still_attached(const gnomon__thread *t, const range *r)
 {
     uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, mask) {
         if ((int32_t)(load_relaxed(&gnomon__sinks[bit].epoch) - r->epoch) > 0)
             mask &= ~(1u << bit);
     }
@@ -227,8 +223,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
                                 .begin = r->begin,
                                 .end = now,
                                 .key = gnomon__key_of(r->region)};
-    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, mask & t->recorder_bits) {
         const gnomon__recorder *recorder = gnomon__recorder_of(t, bit);
         if (recorder->range)
             recorder->range(t, bit, &f, r->segment);
@@ -251,10 +246,8 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
 void gnomon_range_end_slow(uint64_t token)
 {
     GNOMON__FORWARD_VOID(range_end(token));
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return;
-    }
     if (!load_acquire(&gnomon__thread_total)) {
         gnomon__trouble(&gnomon__nobody, unmatched); /* nobody ever began one */
         return;

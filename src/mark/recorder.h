@@ -69,8 +69,7 @@ gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)
 static inline void gnomon__recorders_end(gnomon__thread *t, uint32_t bits,
                                          const gnomon__finished *f)
 {
-    for (; bits; bits &= bits - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(bits);
+    gnomon__each_bit(bit, bits) {
         gnomon__recorder_of(t, bit)->end(t, bit, f);
     }
 }

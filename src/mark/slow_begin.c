@@ -3,7 +3,6 @@
  * "refused" entries find the word odd and may refuse; "slow" ones own it. */
 #include "mark/region.h"
 #include "mark/slow_open.h"
-#include "mark/upcall.h"
 #include "platform/owner.h"
 
 /* The region's mask once it is registered and the run has started; 0: off.
@@ -13,14 +12,8 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
     fence_acquire(); /* what was written before the mask that was read */
     if (!(mask & GNOMON_MASK_UNSEEN))
         return mask;
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_refused())
         return 0;
-    }
-    if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return 0;
-    }
     GNOMON__FORWARD(touch(region, mask));
     return gnomon__region_enter(region);
 }
@@ -52,10 +45,8 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
 
 gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return 0;
-    }
     mask = gnomon_touch_slow(region, mask);
     if (!mask)
         return 0;

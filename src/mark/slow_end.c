@@ -94,10 +94,8 @@ void gnomon_end_alone_slow(gnomon_token token)
 void gnomon__refused_end(gnomon_token token)
 {
     GNOMON__FORWARD_VOID(end(token));
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return;
-    }
     /* A thread that never began anything; its first mark is this. */
     if (!gnomon__foreign_end(token))
         gnomon__trouble(&gnomon__nobody, foreign);

@@ -38,8 +38,7 @@ static uint64_t abandon(gnomon__thread *t)
     uint64_t most = gnomon__frames_abandon(t);
     gnomon__lock();
     gnomon__thread_take_changes(t);
-    for (uint32_t rest = t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->recorder_bits) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         uint64_t open = r->abandon ? r->abandon(t, bit) : 0;
         if (open > most)
@@ -300,6 +299,16 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     gnomon__unguard();
     errno = kept;
     return t;
+}
+
+int gnomon__is_refused(void)
+{
+    if (gnomon__is_reentered())
+        return 1;
+    if (gnomon__upcall_start())
+        return 0;
+    gnomon__trouble(&gnomon__nobody, reentered);
+    return 1;
 }
 
 gnomon__thread *gnomon__enter(void)

@@ -12,6 +12,7 @@
 #include "gnomon.h"
 #include "mark/action.h"
 #include "mark/arena.h"
+#include "mark/bits.h"
 #include "mark/health.h"
 #include "mark/hook.h"
 #include "mark/lock.h"
@@ -19,9 +20,6 @@
 #include "mark/tls.h"
 #include "mark/word.h"
 #include "platform/atomic.h"
-
-#define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
-#define GNOMON__NEVER 0x80000000u /* no masked value: the hot path is off */
 
 typedef struct gnomon__thread {
     /* The hot line. */
@@ -189,6 +187,19 @@ int gnomon__marks_map(uint64_t budget);
 void gnomon__threads_watch(void (*at_end)(void *state));
 /* Watches this one, the caller's. Under the lock. */
 void gnomon__thread_watch(gnomon__thread *t);
+
+/* Whether a mark is refused, counted: it is a signal handler's that interrupted gnomon
+ * on this thread, where no lock is to be had. */
+static inline int gnomon__is_reentered(void)
+{
+    if (likely(!gnomon__busy()))
+        return 0;
+    gnomon__trouble(gnomon__here.thread, reentered);
+    return 1;
+}
+
+/* Or a handler's before the run has started. */
+int gnomon__is_refused(void);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.
  * Returns NULL if the mark must be refused (counted). */

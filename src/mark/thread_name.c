@@ -7,7 +7,6 @@
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/position.h"
-#include "mark/upcall.h"
 #include "platform/owner.h"
 
 /* Whether a scope, action or frame of the thread is open. */
@@ -19,8 +18,7 @@ static int has_open(gnomon__thread *t)
             return 1;
         at = a->next;
     }
-    for (uint32_t rest = t->tree_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->tree_bits) {
         if (gnomon__cursor_of(t, bit)->current != gnomon__tree_of(t, bit)->root)
             return 1;
     }
@@ -52,14 +50,8 @@ static gnomon__thread *thread_rename(gnomon__thread *t, const char *name)
 
 void gnomon_thread_name_n(const char *name, size_t length)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_refused())
         return;
-    }
-    if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return;
-    }
     GNOMON__FORWARD_VOID(thread_name(name, length));
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */

@@ -217,6 +217,20 @@ uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);
  * not actions; counts them as crossed. */
 void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
 
+/* ---- For the table of recorders: tree_marks.c ------------------------------ */
+
+int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
+                       uint64_t token);
+void gnomon__tree_begun(gnomon__thread *t, uint32_t bit, uint64_t ticks);
+void gnomon__tree_end(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f);
+void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
+                              const gnomon__finished *f, uint32_t segment);
+void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f);
+void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double value);
+
 /* ---- Over a cut: carry.c ------------------------------------------------- */
 
 /* What is open goes on in the other bank, which is empty. Under the lock. */

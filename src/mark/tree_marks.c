@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What marks off the hot path do to a call tree: its functions for the table of
  * recorders. On the owning thread, its word odd. */
-#include "mark/tree_marks.h"
 
 #include <math.h>
 #include <string.h>
