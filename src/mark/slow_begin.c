@@ -5,17 +5,20 @@
 #include "mark/slow_open.h"
 #include "platform/owner.h"
 
+static APART uint32_t touch_unseen(gnomon_region *region, uint32_t mask)
+{
+    if (gnomon__is_refused())
+        return 0;
+    GNOMON__FORWARD(touch(region, mask));
+    return gnomon__region_enter(region);
+}
+
 /* The region's mask once it is registered and the run has started; 0: off.
  * Never called with the word odd by ourselves. */
 uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
 {
     fence_acquire(); /* what was written before the mask that was read */
-    if (!(mask & GNOMON_MASK_UNSEEN))
-        return mask;
-    if (gnomon__is_refused())
-        return 0;
-    GNOMON__FORWARD(touch(region, mask));
-    return gnomon__region_enter(region);
+    return mask & GNOMON_MASK_UNSEEN ? touch_unseen(region, mask) : mask;
 }
 
 /* The token of a scope that is only counted says how deep below an "(other)" it
