@@ -433,13 +433,13 @@ static const weak_program slot_given_back = {
     .is_bad = reads_the_next_range,
     .thread = {
         {{UP(A, ANY, 0, 0, ACQ_REL,
-             "mark/range.c|swap_acq_rel(&t->range_back, 0)")},
+             "mark/range.c|swap_acq_rel(&t->ranges.given_back, 0)")},
          {LD(C, 1, RELAXED, NULL)},
          {ST(B, 5, RELAXED, NULL)}},
         {{LD(B, 0, RELAXED, NULL)},
          {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
          {UP(A, 0, 1, 1, ACQ_REL,
-             "mark/range.c|cas_acq_rel(&t->range_back, &first, slot + 1)")}}}};
+             "mark/range.c|cas_acq_rel(&t->ranges.given_back, &first, slot + 1)")}}}};
 
 /* ---- The clock --------------------------------------------------------------- */
 

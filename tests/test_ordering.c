@@ -120,8 +120,9 @@ static const char *const published[][2] = {
      "record/slice.c|load_acquire(&gnomon__thread_total)"},
     {"mark/thread_name.c|store_release(&t->name, name);",
      "mark/thread_table.c|load_acquire(&t->name)"},
-    {"mark/range.c|store_release(&t->range_blocks[t->range_count++], block);",
-     "mark/range.c|load_acquire(&t->range_blocks[slot / BLOCK_SLOTS])"},
+    {"mark/range.c|store_release(&t->ranges.blocks[t->ranges.block_count++], "
+     "block);",
+     "mark/range.c|load_acquire(&t->ranges.blocks[slot / BLOCK_SLOTS])"},
     {"mark/region.c|store_release(block, fresh);",
      "mark/region.c|load_acquire(&entry_blocks[id / BLOCK])"},
     {"mark/region.c|store_release(&region->link, (void *)entry);",

@@ -19,7 +19,7 @@
 /* Where the page of an id is; NULL: no memory. */
 static uint32_t *page_of(gnomon__thread *t, uint32_t id)
 {
-    if (!t->action_pages) {
+    if (!t->actions.pages) {
         uint32_t at =
             gnomon__chunk_take(SLOTS_BYTES + PAGES * (uint32_t)sizeof(uint32_t),
                                GNOMON__FOR_PATHS);
@@ -27,10 +27,10 @@ static uint32_t *page_of(gnomon__thread *t, uint32_t id)
             return NULL;
         gnomon__slot *slots = gnomon__at(t, at);
         gnomon__slots_clear(slots);
-        t->slots = slots;
-        t->action_pages = at + SLOTS_BYTES;
+        t->actions.slots = slots;
+        t->actions.pages = at + SLOTS_BYTES;
     }
-    return (uint32_t *)gnomon__at(t, t->action_pages) + id / PAGE_IDS;
+    return (uint32_t *)gnomon__at(t, t->actions.pages) + id / PAGE_IDS;
 }
 
 /* The thread's action of this region; NULL: no memory, counted. */
@@ -44,19 +44,19 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
         return NULL;
     uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
     if (!*at) {
-        if (t->action_free == t->action_end) {
+        if (t->actions.free == t->actions.end) {
             uint32_t chunk =
                 gnomon__chunk_take(ACTIONS_CHUNK, GNOMON__FOR_PATHS);
             if (!chunk)
                 return NULL;
-            t->action_free = chunk;
-            t->action_end = chunk + ACTIONS_CHUNK;
+            t->actions.free = chunk;
+            t->actions.end = chunk + ACTIONS_CHUNK;
         }
-        gnomon__action *a = gnomon__at(t, t->action_free);
+        gnomon__action *a = gnomon__at(t, t->actions.free);
         a->region = region;
-        a->next = t->actions;
-        *at = t->actions = t->action_free;
-        t->action_free += (uint32_t)sizeof *a;
+        a->next = t->actions.list;
+        *at = t->actions.list = t->actions.free;
+        t->actions.free += (uint32_t)sizeof *a;
     }
     return gnomon__at(t, *at);
 }
@@ -77,7 +77,7 @@ static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
     uint32_t id = gnomon__front_at(t, gnomon__here.guess)->key;
     const uint32_t *page =
-        t->action_pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
+        t->actions.pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
     uint32_t at =
         page && *page ? ((uint32_t *)gnomon__at(t, *page))[id % PAGE_IDS] : 0;
     gnomon__action *a = gnomon__at(t, at);
@@ -92,7 +92,7 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
 {
     uint32_t home = gnomon__slot_of(name);
     for (uint32_t i = 0; i < 2; i++) {
-        const gnomon__slot *s = &t->slots[home ^ i];
+        const gnomon__slot *s = &t->actions.slots[home ^ i];
         if (s->pointer == name && strcmp(s->text, name) == 0)
             return gnomon__at(t, s->action);
     }
@@ -104,7 +104,8 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
     if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
         /* An action is there, and so are slots of its own. */
-        gnomon__slot *first = &t->slots[home], *second = &t->slots[home ^ 1];
+        gnomon__slot *first = &t->actions.slots[home],
+                     *second = &t->actions.slots[home ^ 1];
         gnomon__slot *s =
             first->action && first->pointer != name ? second : first;
         if (s == second && second->action && second->pointer != name)

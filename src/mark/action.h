@@ -28,6 +28,13 @@ typedef struct gnomon__slot {
 
 #define GNOMON__SLOTS 512 /* a power of two */
 
+typedef struct gnomon__actions {
+    gnomon__slot *slots; /* gnomon__no_slots before the first name */
+    uint32_t list;
+    uint32_t free, end; /* the rest of the newest chunk */
+    uint32_t pages;     /* offset: where pages of ids are; 0: none yet */
+} gnomon__actions;
+
 /* A table without names: shared by all threads that have started none. Whoever makes
  * a state clears it, under the lock. */
 extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];

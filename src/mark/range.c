@@ -43,7 +43,7 @@ _Static_assert((uint64_t)GNOMON__MAX_THREADS << THREAD_SHIFT <= RANGE_BIT,
 
 static range *range_at(const gnomon__thread *t, uint32_t slot)
 {
-    uint32_t block = load_acquire(&t->range_blocks[slot / BLOCK_SLOTS]);
+    uint32_t block = load_acquire(&t->ranges.blocks[slot / BLOCK_SLOTS]);
     return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
 }
 
@@ -51,35 +51,36 @@ static range *range_at(const gnomon__thread *t, uint32_t slot)
  * once: so nobody but the beginner takes from either. */
 static uint32_t take_slot(gnomon__thread *t)
 {
-    if (!t->range_free)
-        t->range_free = swap_acq_rel(&t->range_back, 0); /* with give_slot */
-    uint32_t slot = t->range_free - 1;
-    if (t->range_free) {
-        t->range_free = range_at(t, slot)->next;
+    if (!t->ranges.free_slots)
+        t->ranges.free_slots =
+            swap_acq_rel(&t->ranges.given_back, 0); /* with give_slot */
+    uint32_t slot = t->ranges.free_slots - 1;
+    if (t->ranges.free_slots) {
+        t->ranges.free_slots = range_at(t, slot)->next;
         return slot;
     }
-    if (t->range_count == MAX_BLOCKS)
+    if (t->ranges.block_count == MAX_BLOCKS)
         return NO_SLOT;
     uint32_t block = gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range),
                                         GNOMON__FOR_PATHS);
     if (!block)
         return NO_SLOT;
-    slot = t->range_count * BLOCK_SLOTS;
-    store_release(&t->range_blocks[t->range_count++], block);
+    slot = t->ranges.block_count * BLOCK_SLOTS;
+    store_release(&t->ranges.blocks[t->ranges.block_count++], block);
     for (uint32_t i = slot + 1; i < slot + BLOCK_SLOTS; i++)
         range_at(t, i)->next = i + 1 < slot + BLOCK_SLOTS ? i + 2 : 0;
-    t->range_free = slot + 2;
+    t->ranges.free_slots = slot + 2;
     return slot;
 }
 
 /* To the beginner `t`: any thread. */
 static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
 {
-    uint32_t first = load_relaxed(&t->range_back);
+    uint32_t first = load_relaxed(&t->ranges.given_back);
     store_relaxed(&r->token, 0);
     do
         r->next = first;
-    while (!cas_acq_rel(&t->range_back, &first, slot + 1));
+    while (!cas_acq_rel(&t->ranges.given_back, &first, slot + 1));
 }
 
 void gnomon__ranges_open(void (*each)(uint32_t segment))
@@ -114,7 +115,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
 {
     uint32_t slot = take_slot(t);
     if (slot == NO_SLOT) {
-        if (t->range_count == MAX_BLOCKS)
+        if (t->ranges.block_count == MAX_BLOCKS)
             gnomon__trouble(t, lost_ranges);
         else
             gnomon__trouble(t, lost_scopes);

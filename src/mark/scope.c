@@ -52,7 +52,7 @@ static inline ALWAYS void end_scope(gnomon__near *near, gnomon__thread *t,
 static inline gnomon__action *action_of(const gnomon__thread *t,
                                         const char *name)
 {
-    const gnomon__slot *s = t->slots + gnomon__slot_of(name);
+    const gnomon__slot *s = t->actions.slots + gnomon__slot_of(name);
     if (likely(s->pointer == name && strcmp(s->text, name) == 0))
         return gnomon__at(t, s->action);
     return NULL;

@@ -79,7 +79,7 @@ static void thread_over(void *state)
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
-    for (uint32_t at = t->actions; at;) {
+    for (uint32_t at = t->actions.list; at;) {
         gnomon__action *a = gnomon__at(t, at);
         a->token = 0;
         at = a->next;
@@ -118,7 +118,7 @@ void gnomon__threads_forget(void)
     t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
     t->segment = gnomon__segment;
     t->gate = t->attached = 0;
-    t->told_first = t->told_count = t->told_over = 0;
+    t->told.ends = t->told.waiting = t->told.below_other = 0;
     t->recorder_bits = t->tree_bits = t->rider_bits = 0;
     gnomon__thread_shut(t);
     if (gnomon__busy())
@@ -176,8 +176,8 @@ static gnomon__thread *make_state(void)
     t->segment = gnomon__segment;
     t->segment_begin = gnomon__segment_begin;
     t->pending = GNOMON__NO_CELL;
-    t->slots = gnomon__no_slots;
-    gnomon__slots_clear(t->slots);
+    t->actions.slots = gnomon__no_slots;
+    gnomon__slots_clear(t->actions.slots);
     t->hot_bit = GNOMON__BITS;
     gnomon__thread_shut(t);
     t->name = (const char *)t->os_name;

@@ -57,34 +57,34 @@ typedef struct gnomon__thread {
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
     uint32_t rider_bits;    /* ... and such as are told of ends alone */
-    uint32_t
-        light; /* control clears: bits that need no frames: several trees */
+    uint32_t light; /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
     uint32_t hook_count;
-    uint32_t time_bits;  /* of the configuration: bits that need the clock */
-    gnomon__slot *slots; /* gnomon__no_slots before the first name */
+    uint32_t time_bits; /* of the configuration: bits that need the clock */
     uint32_t alive;
     uint32_t is_torn; /* it was cancelled inside a mark: nobody's again */
     uint32_t lives;
-    uint32_t actions; /* list */
-    uint32_t action_free, action_end;
-    uint32_t frame_size;  /* bytes of the frame stack */
-    uint32_t frame_dead;  /* frames that are over below one that is not */
-    uint32_t range_count; /* blocks of open ranges */
-    uint32_t range_free;  /* list of free ones, this thread's own, ... */
-    uint32_t range_back;  /* ... and of those that any thread gave back */
-    uint32_t told_first; /* any thread: list of ends that it was told of, ... */
-    uint32_t told_count; /* ... how many, with those about to be, ... */
-    uint32_t told_over;  /* ... and how many below an "(other)" */
-    uint32_t range_blocks[64];
-    uint32_t action_pages; /* offset: where pages of ids are; 0: none yet */
-    uint32_t is_watched;   /* its end will be told */
-    uint32_t leave_serial; /* of those that left, it has told the hooks */
-    uint32_t short_bits;   /* recorders that found no memory: tried again */
+    uint32_t frame_size; /* bytes of the frame stack */
+    uint32_t frame_dead; /* frames that are over below one that is not */
+    gnomon__actions actions;
+    struct {
+        uint32_t block_count;
+        uint32_t free_slots; /* list of free ones, this thread's own, ... */
+        uint32_t given_back; /* ... and of those that any thread gave back */
+        uint32_t blocks[64];
+    } ranges; /* that it began */
+    struct {
+        uint32_t ends;        /* list, ... */
+        uint32_t waiting;     /* ... how many, with those about to be, ... */
+        uint32_t below_other; /* ... and how many below an "(other)" */
+    } told;                   /* any thread: ends of its scopes */
+    uint32_t is_watched;      /* its end will be told */
+    uint32_t leave_serial;    /* of those that left, it has told the hooks */
+    uint32_t short_bits;      /* recorders that found no memory: tried again */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     uint32_t named;       /* `name` was given, not taken from the system */

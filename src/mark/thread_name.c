@@ -12,7 +12,7 @@
 /* Whether a scope, action or frame of the thread is open. */
 static int has_open(gnomon__thread *t)
 {
-    for (uint32_t at = t->actions; at;) {
+    for (uint32_t at = t->actions.list; at;) {
         const gnomon__action *a = gnomon__at(t, at);
         if (a->token)
             return 1;
