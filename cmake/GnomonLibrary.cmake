@@ -40,8 +40,8 @@ string(CONCAT GNOMON_COLD_SOURCES
   "/src/(spec|record|profile|print|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|shown|utf8)\\.c$"
-  "|/src/mark/(adopt|calibrate|carry|chunk|close|health|intern|link|names|pretty"
-  "|repair|segment|sink|thread|thread_name|tree)\\.c$"
+  "|/src/mark/(adopt|arena|calibrate|carry|close|cut|health|intern|link|names|outside"
+  "|observer|pretty|repair|segment|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|describe|lane|name|reader|watch)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
@@ -99,7 +99,7 @@ function(gnomon_compile target)
         set_source_files_properties("${source}" PROPERTIES
           COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
       endif()
-    elseif(source MATCHES "/src/mark/(scope|hook|paths|trees)\\.c$")
+    elseif(source MATCHES "/src/mark/(scope|hook|callbacks|paths|trees)\\.c$")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
     endif()

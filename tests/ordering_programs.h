@@ -55,7 +55,7 @@ static const weak_program new_node = {
          {FN(RELEASE,
              "mark/tree.c|store_relaxed(&tree->newest, at); fence_release();")},
          {ST(B, 1, RELAXED,
-             "mark/hot.h|store_relaxed(&t->hot.current, node);")}},
+             "mark/position.h|store_relaxed(&p.cursor->current, node);")}},
         {{LD(B, 0, ACQUIRE, "record/stack.c|load_acquire(&t->hot.current)")},
          {LD(A, 1, RELAXED, "record/stack.c|load_relaxed(&node->parent)")}}}};
 
@@ -130,11 +130,11 @@ static const weak_program tree_then_hooks = {
         {COPY_BESIDE_HOOKS(NEEDED, NEEDED)}}};
 
 #define ENTER \
-    "mark/sink.h|store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
-    "| 1);"
+    "mark/callbacks.h|store_release(&t->in_hook, " \
+    "(load_relaxed(&t->in_hook) + 1) | 1);"
 #define LEAVE \
-    "mark/sink.h|store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) " \
-    "& ~1u);"
+    "mark/callbacks.h|store_relaxed(&t->in_hook, " \
+    "(load_relaxed(&t->in_hook) + 1) & ~1u);"
 
 /* One mark, two callbacks, and something is written between. */
 static const weak_program two_callbacks = {
@@ -164,7 +164,7 @@ static const weak_program dropped_tree = {
              "mark/tree.c|store_relaxed(&tree->generation, 0);")},
          {FN(RELEASE, "mark/tree.c|store_relaxed(&t->states[bit], 0); "
                       "fence_release();")},
-         {ST(B, 2, RELAXED, "mark/chunk.c|store_relaxed(&words[i], 0);")}},
+         {ST(B, 2, RELAXED, "mark/arena.c|store_relaxed(&words[i], 0);")}},
         {{LD(A, 0, ACQUIRE, "record/rows.c|load_acquire(&c->tree->generation)"),
           SPARE},
          {LD(B, 1, RELAXED, NULL)},
@@ -211,13 +211,13 @@ static const weak_program begin_of_token = {
     .thread = {
         {{UP(A, ANY, 3, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {ST(B, 0, RELAXED, "mark/hot.h|store_relaxed(&n->token, 0);")},
+         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")},
          {ST(A, 4, RELEASE, "mark/hot.h|store_release(&t->seq, seq + 2);"),
           SPARE},
          {UP(A, ANY, 5, 0, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
          {ST(B, 5, RELAXED,
-             "mark/hot.h|store_relaxed(&n->token, token | flags);")},
+             "mark/position.h|store_relaxed(&n->token, token);")},
          {ST(C, 5, RELAXED,
              "mark/hot.h|store_relaxed(&n->begin, gnomon__ticks_counter());")},
          {ST(A, 6, RELEASE, "mark/hot.h|store_release(&t->seq, token + 1);")}},
@@ -241,11 +241,10 @@ static const weak_program cut_of_a_stack = {
     .is_bad = loses_a_scope,
     .thread = {
         {{ST(C, 1, RELAXED, "mark/carry.c|store_relaxed(&to->token, token ?")},
-         {ST(A, 1, RELEASE,
-             "mark/segment.c|store_release(&t->bank, !t->bank);")},
-         {FN(RELEASE, "mark/segment.c|store_release(&t->bank, !t->bank); "
+         {ST(A, 1, RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank);")},
+         {FN(RELEASE, "mark/cut.c|store_release(&t->bank, !t->bank); "
                       "fence_release();")},
-         {ST(B, 0, RELAXED, "mark/carry.c|store_relaxed(&line->token, 0);")}},
+         {ST(B, 0, RELAXED, "mark/position.h|store_relaxed(&n->token, 0);")}},
         {{LD(A, 0, ACQUIRE, "record/stack.c|load_acquire(&t->bank)")},
          {LD(B, 1, RELAXED, "record/stack.c|load_relaxed(&line->token)")},
          {LD(C, 2, RELAXED, NULL)},
@@ -290,7 +289,7 @@ static const weak_program cursor_goes_home = {
 
 #define SHUT "mark/thread.h|store_relaxed(&t->shut, 1);"
 #define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
-#define CUT_BARRIER "mark/segment.c|gnomon__sink_barrier();"
+#define CUT_BARRIER "mark/outside.c|gnomon__observer_barrier();"
 
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
@@ -331,7 +330,7 @@ static const weak_program cut_in_a_callback = {
          {LD(A, 0, RELAXED, IS_SHUT)}},
         {{ST(A, 1, RELAXED, SHUT)},
          {MB(0, CUT_BARRIER)},
-         {LD(B, 0, ACQUIRE, "mark/segment.c|(load_acquire(&t->in_hook) & 1)")},
+         {LD(B, 0, ACQUIRE, "mark/outside.c|(load_acquire(&t->in_hook) & 1)")},
          {LD(C, 1, RELAXED, NULL)}}}};
 
 /* A: the gate, B: the word, C: whether what the hook has was freed. */
@@ -347,14 +346,14 @@ static const weak_program detach = {
     .thread = {
         {{UP(B, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD), SPARE},
-         {LD(A, 0, RELAXED, "mark/sink.h|bits & load_relaxed(live)")},
+         {LD(A, 0, RELAXED, "mark/callbacks.h|bits & load_relaxed(live)")},
          {LD(C, 1, RELAXED, NULL)},
          {ST(B, 3, RELEASE,
              "mark/thread.h|store_release(&t->seq, "
              "load_relaxed(&t->seq) + 1);")}},
-        {{ST(A, 0, RELAXED, "mark/sink.c|store_relaxed(&t->attached,")},
-         {MB(0,
-             "mark/leave.c|if (is_hook && !code) { gnomon__sink_barrier();")},
+        {{ST(A, 0, RELAXED, "mark/observer.c|store_relaxed(&t->attached,")},
+         {MB(0, "mark/leave.c|if (is_hook && !code) { "
+                "gnomon__observer_barrier();")},
          {LD(B, 0, ACQUIRE,
              "mark/leave.c|uint64_t seen = load_acquire(&t->seq);")},
          {ST(C, 1, RELAXED, NULL)}}}};
@@ -372,7 +371,7 @@ static const weak_program new_region = {
         {{ST(A, 1, RELAXED, "mark/region.c|store_relaxed(&region->id, id);")},
          {ST(B, 1, RELEASE,
              "mark/region.c|store_release(&region->mask, "
-             "entry->wanted & gnomon__sink_armed());")}},
+             "entry->wanted & gnomon__armed_bits);")}},
         {{LD(B, 0, RELAXED, NULL)},
          {UP(C, ANY, 1, 2, RELAXED, NULL)},
          {FN(ACQ_REL, TURN_ODD)},
@@ -384,7 +383,7 @@ static const weak_program rewritten_mask = {
     .is_bad = marks_without_an_id,
     .thread = {{{GET(C)}, {ST(A, 1, RELAXED, NULL)}, {PUT(C)}},
                {{LD(B, 0, RELAXED, NULL)},
-                {FN(ACQUIRE, "mark/slow.c|fence_acquire();")},
+                {FN(ACQUIRE, "mark/slow_begin.c|fence_acquire();")},
                 {LD(A, 1, RELAXED, NULL)}},
                {{GET(C)},
                 {LD(A, 0, RELAXED, NULL)},
@@ -432,15 +431,15 @@ static const weak_program slot_given_back = {
     .name = "slot_given_back",
     .first = {0, 1},
     .is_bad = reads_the_next_range,
-    .thread = {
-        {{UP(A, ANY, 0, 0, ACQ_REL,
-             "mark/range.c|swap_acq_rel(&t->range_back, 0)")},
-         {LD(C, 1, RELAXED, NULL)},
-         {ST(B, 5, RELAXED, NULL)}},
-        {{LD(B, 0, RELAXED, NULL)},
-         {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
-         {UP(A, 0, 1, 1, ACQ_REL,
-             "mark/range.c|cas_acq_rel(&t->range_back, &first, slot + 1)")}}}};
+    .thread = {{{UP(A, ANY, 0, 0, ACQ_REL,
+                    "mark/range.c|swap_acq_rel(&t->ranges.given_back, 0)")},
+                {LD(C, 1, RELAXED, NULL)},
+                {ST(B, 5, RELAXED, NULL)}},
+               {{LD(B, 0, RELAXED, NULL)},
+                {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
+                {UP(A, 0, 1, 1, ACQ_REL,
+                    "mark/range.c|cas_acq_rel(&t->ranges.given_back, &first, "
+                    "slot + 1)")}}}};
 
 /* ---- The clock --------------------------------------------------------------- */
 

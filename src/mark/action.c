@@ -7,11 +7,8 @@
  * of 4 KiB for the ids, and 32 bytes for each name. */
 #include <string.h>
 
-#include "mark/frame.h"
-#include "mark/hot.h"
 #include "mark/region.h"
-#include "mark/sink.h"
-#include "mark/upcall.h"
+#include "mark/slow_open.h"
 #include "platform/owner.h"
 
 #define PAGE_IDS 1024u
@@ -19,21 +16,10 @@
 #define SLOTS_BYTES (GNOMON__SLOTS * (uint32_t)sizeof(gnomon__slot))
 #define ACTIONS_CHUNK 1024u
 
-gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
-
-/* A pointer that is nobody's name, and not NULL. */
-#define NOBODYS ((const char *)gnomon__no_slots)
-
-void gnomon__slots_clear(gnomon__slot *slots)
-{
-    for (uint32_t i = 0; i < GNOMON__SLOTS && slots[i].pointer != NOBODYS; i++)
-        slots[i] = (gnomon__slot){.pointer = NOBODYS, .text = ""};
-}
-
 /* Where the page of an id is; NULL: no memory. */
 static uint32_t *page_of(gnomon__thread *t, uint32_t id)
 {
-    if (!t->action_pages) {
+    if (!t->actions.pages) {
         uint32_t at =
             gnomon__chunk_take(SLOTS_BYTES + PAGES * (uint32_t)sizeof(uint32_t),
                                GNOMON__FOR_PATHS);
@@ -41,10 +27,10 @@ static uint32_t *page_of(gnomon__thread *t, uint32_t id)
             return NULL;
         gnomon__slot *slots = gnomon__at(t, at);
         gnomon__slots_clear(slots);
-        t->slots = slots;
-        t->action_pages = at + SLOTS_BYTES;
+        t->actions.slots = slots;
+        t->actions.pages = at + SLOTS_BYTES;
     }
-    return (uint32_t *)gnomon__at(t, t->action_pages) + id / PAGE_IDS;
+    return (uint32_t *)gnomon__at(t, t->actions.pages) + id / PAGE_IDS;
 }
 
 /* The thread's action of this region; NULL: no memory, counted. */
@@ -58,19 +44,19 @@ static gnomon__action *action_by_id(gnomon__thread *t, gnomon_region *region)
         return NULL;
     uint32_t *at = (uint32_t *)gnomon__at(t, *page) + id % PAGE_IDS;
     if (!*at) {
-        if (t->action_free == t->action_end) {
+        if (t->actions.free == t->actions.end) {
             uint32_t chunk =
                 gnomon__chunk_take(ACTIONS_CHUNK, GNOMON__FOR_PATHS);
             if (!chunk)
                 return NULL;
-            t->action_free = chunk;
-            t->action_end = chunk + ACTIONS_CHUNK;
+            t->actions.free = chunk;
+            t->actions.end = chunk + ACTIONS_CHUNK;
         }
-        gnomon__action *a = gnomon__at(t, t->action_free);
+        gnomon__action *a = gnomon__at(t, t->actions.free);
         a->region = region;
-        a->next = t->actions;
-        *at = t->actions = t->action_free;
-        t->action_free += (uint32_t)sizeof *a;
+        a->next = t->actions.list;
+        *at = t->actions.list = t->actions.free;
+        t->actions.free += (uint32_t)sizeof *a;
     }
     return gnomon__at(t, *at);
 }
@@ -89,9 +75,9 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
  * buffer changes in some order, mostly. Else NULL. */
 static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
-    uint32_t id = gnomon__front_at(t, gnomon__here.guess)->key;
+    uint32_t id = gnomon__front_at(t, gnomon__tls_now()->guess)->key;
     const uint32_t *page =
-        t->action_pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
+        t->actions.pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
     uint32_t at =
         page && *page ? ((uint32_t *)gnomon__at(t, *page))[id % PAGE_IDS] : 0;
     gnomon__action *a = gnomon__at(t, at);
@@ -106,7 +92,7 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
 {
     uint32_t home = gnomon__slot_of(name);
     for (uint32_t i = 0; i < 2; i++) {
-        const gnomon__slot *s = &t->slots[home ^ i];
+        const gnomon__slot *s = &t->actions.slots[home ^ i];
         if (s->pointer == name && strcmp(s->text, name) == 0)
             return gnomon__at(t, s->action);
     }
@@ -118,7 +104,8 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
     if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
         /* An action is there, and so are slots of its own. */
-        gnomon__slot *first = &t->slots[home], *second = &t->slots[home ^ 1];
+        gnomon__slot *first = &t->actions.slots[home],
+                     *second = &t->actions.slots[home ^ 1];
         gnomon__slot *s =
             first->action && first->pointer != name ? second : first;
         if (s == second && second->action && second->pointer != name)
@@ -145,7 +132,7 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
 {
     uint32_t bits;
     uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
-    return a->offs != load_relaxed(&gnomon__sink_offs) &&
+    return a->offs != load_relaxed(&gnomon__observer_offs) &&
            !gnomon__frame_is_seen(t, token) &&
            !gnomon__trees_find(t, &bits, token);
 }
@@ -159,8 +146,7 @@ static void start_inside_other(gnomon__thread *t, gnomon__action *a)
                                 .begin = gnomon__ticks(),
                                 .key = GNOMON__OTHER_ID};
     a->depth++;
-    for (uint32_t rest = m & t->tree_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, m & t->tree_bits) {
         gnomon__recorder_of(t, bit)->mark(t, bit, &f);
     }
 }
@@ -179,30 +165,13 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
         return;
     }
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
-    uint32_t beside = m ^ load_relaxed(&t->fast);
     uint64_t token = load_relaxed(&t->seq);
     /* Not recorded: but its stop is no mistake. */
     a->token = token | GNOMON__TOKEN_OVER;
     a->depth = 0;
-    a->offs = load_relaxed(&gnomon__sink_offs);
-    if (!m)
-        return;
-    if (beside & t->main_bits) {
-        if (gnomon__frame_begin(t, a->region, m, token, GNOMON_FRAME_ACTION))
-            a->token = token | GNOMON__TOKEN_ACTION;
-        return;
-    }
-    uint32_t node =
-        gnomon__tree_child(t, t->hot_bit, gnomon__key_of(a->region));
-    if (!node)
-        return;
-    a->token = token | GNOMON__TOKEN_ACTION;
-    beside |= gnomon__seen_of(t, node);
-    /* With another token than the action's the stop takes the slow path. */
-    gnomon__tree_open(t, t->hot_bit, node,
-                      beside ? a->token | GNOMON__TOKEN_SLOW : a->token,
-                      beside | GNOMON__SEEN_SLOW);
-    store_relaxed(&gnomon__front_at(t, node)->begin, gnomon__ticks());
+    a->offs = load_relaxed(&gnomon__observer_offs);
+    if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
+        a->token = token | GNOMON__TOKEN_ACTION;
 }
 
 static void stop_entered(gnomon__thread *t, gnomon__action *a)
@@ -227,35 +196,37 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     gnomon__close_in_trees(t, token, gnomon__ticks());
 }
 
+/* ---- Marks: start and stop, by one body ----------------------------------------- */
+
+typedef void action_mark(gnomon__thread *t, gnomon__action *a);
+
+static inline void mark_action(gnomon__thread *t, action_mark *mark,
+                               const char *name, size_t length)
+{
+    mark(t, action_named(t, name, length));
+    gnomon__leave(t);
+}
+
 void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    start_entered(t, action_named(t, name, GNOMON_TO_NUL));
-    gnomon__leave(t);
+    mark_action(t, start_entered, name, GNOMON_TO_NUL);
 }
 
 void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
 {
     (void)seq;
     gnomon__thread_settle(t);
-    stop_entered(t, action_named(t, name, GNOMON_TO_NUL));
-    gnomon__leave(t);
+    mark_action(t, stop_entered, name, GNOMON_TO_NUL);
 }
 
 /* A mark that does not come the short way: by length, a thread's first, or one
  * made inside gnomon. NULL: refused, off, or another copy's. */
 static gnomon__thread *enter_action(void)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
-        return NULL;
-    }
-    if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return NULL;
-    }
-    if (load_relaxed(&gnomon__owner) || !load_relaxed(&gnomon_gate))
+    if (gnomon__is_refused() || load_relaxed(&gnomon__owner) ||
+        !load_relaxed(&gnomon_gate))
         return NULL;
     return gnomon__enter();
 }
@@ -264,28 +235,14 @@ void gnomon_start_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = enter_action();
     GNOMON__FORWARD_VOID(start(name, length));
-    if (t) {
-        start_entered(t, action_named(t, name, length));
-        gnomon__leave(t);
-    }
+    if (t)
+        mark_action(t, start_entered, name, length);
 }
 
 void gnomon_stop_n_slow(const char *name, size_t length)
 {
     gnomon__thread *t = enter_action();
     GNOMON__FORWARD_VOID(stop(name, length));
-    if (t) {
-        stop_entered(t, action_named(t, name, length));
-        gnomon__leave(t);
-    }
-}
-
-void gnomon__refused_start(const char *name)
-{
-    gnomon_start_n_slow(name, GNOMON_TO_NUL);
-}
-
-void gnomon__refused_stop(const char *name)
-{
-    gnomon_stop_n_slow(name, GNOMON_TO_NUL);
+    if (t)
+        mark_action(t, stop_entered, name, length);
 }

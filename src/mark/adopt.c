@@ -6,7 +6,7 @@
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 
@@ -23,7 +23,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
     uint32_t n = 0;
     for (uint32_t rest = bits, rank = 0; rest; rest &= rest - 1, rank++) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest), at = n++;
-        const gnomon__sink *s = &gnomon__sinks[bit];
+        const gnomon__observer *s = &gnomon__observers[bit];
         while (at && (int32_t)(t->generations[t->hooks[at - 1].index] -
                                s->generation) > 0) {
             t->hooks[at] = t->hooks[at - 1];
@@ -56,20 +56,6 @@ static void park_hot_tree(gnomon__thread *t)
     store_release(&t->hot_bit, GNOMON__BITS);
     store_relaxed(&t->hot.current, 0);
     t->hot.last = 0;
-}
-
-void gnomon__index_use(gnomon__thread *t)
-{
-    t->index = GNOMON__NO_INDEX; /* no path is there: the slow way is taken */
-    t->index -= t->bank * (uint32_t)sizeof(gnomon__front);
-    t->index_mask = 0;
-    if (t->hot_bit == GNOMON__BITS)
-        return;
-    const gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
-    if (tree->is_fresh)
-        return;
-    t->index = tree->index - t->bank * (uint32_t)sizeof(gnomon__front);
-    t->index_mask = 4 * tree->index_count - 4;
 }
 
 /* The tree whose window alone is open is the hot one. Where several are open there
@@ -123,7 +109,7 @@ static void adopt(gnomon__thread *t)
     uint32_t changed = 0, ready = 0;
     t->short_bits = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
-        const gnomon__sink *s = &gnomon__sinks[bit];
+        const gnomon__observer *s = &gnomon__observers[bit];
         uint32_t generation = s->is_taken ? s->generation : 0;
         if (t->generations[bit] != generation) {
             changed |= 1u << bit;
@@ -150,10 +136,10 @@ static void adopt(gnomon__thread *t)
     store_relaxed(&t->rider_bits, gnomon__rider_bits & ready);
     store_relaxed(&t->time_bits, gnomon__time_bits & ready);
     t->main_bits = ~t->rider_bits;
-    store_relaxed(&t->attached, ready & gnomon__sink_attached_bits());
+    store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
-    t->epoch = load_relaxed(&gnomon__sink_epoch);
+    t->epoch = load_relaxed(&gnomon__observer_epoch);
 }
 
 /* ---- Settling ---------------------------------------------------------------- */
@@ -172,14 +158,14 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
-    if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->short_bits)
+    if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
-    store_relaxed(&t->gate,
-                  load_relaxed(&t->attached) & gnomon__sink_open_bits());
+    store_relaxed(&t->gate, load_relaxed(&t->attached) &
+                                load_relaxed(&gnomon__open_bits));
     choose_hot_tree(t);
     choose_hook_ways(t);
-    gnomon__here_set(t);
-    fence_full(); /* pairs with that of foreign.c */
+    gnomon__tls_set(t);
+    fence_full(); /* pairs with that of gnomon__foreign_end */
     if (gnomon__is_told(t))
         gnomon__thread_shut(t);
 }
@@ -206,15 +192,4 @@ void gnomon__thread_settle_slow(gnomon__thread *t)
         return;
     gnomon__foreign_take(t, 1);
     settle_once(t);
-}
-
-void gnomon__thread_keep_up_slow(gnomon__thread *t)
-{
-    gnomon__lock();
-    gnomon__count_pending(t);
-    if (t->segment != gnomon__segment)
-        gnomon__thread_cut(t);
-    gnomon__index_use(t);
-    gnomon__here_set(t);
-    gnomon__unlock();
 }

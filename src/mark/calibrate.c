@@ -6,7 +6,7 @@
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/os.h"
@@ -42,7 +42,7 @@ static double measured_ns; /* 0: not measured */
 static void measure(void *state)
 {
     uint64_t best = UINT64_MAX;
-    gnomon__here_set(state);
+    gnomon__tls_set(state);
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t begin = gnomon__os_monotonic_ns();
         for (int k = 0; k < LAYERS; k++)
@@ -50,7 +50,7 @@ static void measure(void *state)
         uint64_t d = gnomon__os_monotonic_ns() - begin;
         best = d < best ? d : best;
     }
-    gnomon__here_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__nobody);
     measured_ns = (double)best / (LAYERS * (sizeof scopes_inside + 1));
 }
 
@@ -73,7 +73,7 @@ double gnomon__calibrate_pair_ns(void)
     t->main_bits = UINT32_MAX;
     t->pending = GNOMON__NO_CELL;
     t->segment = 0; /* of no run */
-    t->epoch = load_relaxed(&gnomon__sink_epoch);
+    t->epoch = load_relaxed(&gnomon__observer_epoch);
     if (gnomon__tree_adopt(t, BIT, 1)) {
         store_relaxed(&t->hot.current, gnomon__tree_of(t, BIT)->root);
         if (!gnomon__os_thread_start(&thread, "gnomon", measure, t))

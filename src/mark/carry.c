@@ -7,7 +7,7 @@
  * cut had ended there and begun anew. So an end here tells which part of them
  * belongs to the earlier segment: `inside` and `self`. */
 #include "mark/segment.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 static gnomon__carry *carry_at(const gnomon__thread *t, uint32_t at)
 {
@@ -23,6 +23,15 @@ static uint32_t take_carry(gnomon__thread *t, gnomon__tree *tree)
                                  GNOMON__FOR_SUMS);
     tree->carries = carry_at(t, at)->next;
     return at;
+}
+
+/* Off the list of those that are open. */
+static void unlink_carry(gnomon__thread *t, gnomon__tree *tree, uint32_t its)
+{
+    uint32_t *at = &tree->carried;
+    while (*at != its)
+        at = &carry_at(t, *at)->next;
+    *at = carry_at(t, its)->next;
 }
 
 static void hand_over(gnomon__thread *t, gnomon__tree *tree, uint32_t at)
@@ -94,10 +103,7 @@ void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
     uint32_t its = n->carry;
     store_relaxed(&n->carry, 0); /* before it is in no list */
     fence_signal();
-    uint32_t *at = &tree->carried;
-    while (*at != its)
-        at = &carry_at(t, *at)->next;
-    *at = c->next;
+    unlink_carry(t, tree, its);
     if (now < line->begin) {
         gnomon__trouble(t, clock_back);
         now = line->begin;
@@ -171,15 +177,11 @@ static void cut_off(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                     int keeps_time)
 {
     const gnomon__front *n = gnomon__front_at(t, node);
-    gnomon__part *p = gnomon__part_at(t, node);
     gnomon__part *above = gnomon__part_at(t, n->parent);
     int64_t ticks = (int64_t)since_cut(t, n, gnomon__segment_begin);
     gnomon__tree_touch(t, tree, node);
-    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
-    if (!keeps_time)
-        return;
-    store_relaxed(&p->adjust, p->adjust + ticks);
-    if (n->parent != tree->root)
+    gnomon__tree_cross(t, node, keeps_time ? ticks : 0);
+    if (keeps_time && n->parent != tree->root)
         store_relaxed(&above->adjust, above->adjust - ticks);
 }
 
@@ -222,8 +224,7 @@ void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit)
     uint32_t root = gnomon__tree_of(t, bit)->root;
     for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != root;) {
         gnomon__front *line = &gnomon__node_at(t, at)->front[!t->bank];
-        store_relaxed(&line->token, 0);
-        store_relaxed(&line->seen, 0);
+        gnomon__front_clear(line);
         at = line->parent;
     }
 }
@@ -262,15 +263,11 @@ static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     uint64_t self = inside - in_children(t, tree, node) +
                     (uint64_t)gnomon__part_at(t, node)->adjust;
     store_relaxed(&n->carry, 0);
-    store_relaxed(&line->token, 0);
-    store_relaxed(&line->seen, 0);
+    gnomon__front_clear(line);
     if (!at)
         return;
     gnomon__carry *c = carry_at(t, at);
-    uint32_t *link = &tree->carried;
-    while (*link != at)
-        link = &carry_at(t, *link)->next;
-    *link = c->next;
+    unlink_carry(t, tree, at);
     c->is_left = 1;
     c->inside = inside;
     c->self = self;
@@ -284,12 +281,11 @@ uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit)
     uint64_t open = 0, now = gnomon__ticks();
     for (uint32_t at = gnomon__cursor_of(t, bit)->current; at != tree->root;
          at = gnomon__front_at(t, at)->parent) {
-        gnomon__part *p = gnomon__part_at(t, at);
         if (!gnomon__front_at(t, at)->token)
             continue;
         open++;
         gnomon__tree_outlive(t, at, now);
-        store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+        gnomon__tree_cross(t, at, 0);
         leave_open(t, tree, at, now);
     }
     gnomon__cursor_set(t, bit, tree->root);

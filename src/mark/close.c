@@ -6,8 +6,8 @@
  * node of the tree; closed ones on it are actions, and scopes ended alone, that
  * went while something begun inside them was still open, and the node above such a
  * one takes the slow path. */
-#include "mark/sink.h"
-#include "mark/tree.h"
+#include "mark/observer.h"
+#include "mark/position.h"
 
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
 {
@@ -24,45 +24,6 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)
 static int is_root(const gnomon__thread *t, uint32_t node)
 {
     return !gnomon__front_at(t, node)->parent;
-}
-
-/* When a closed node of the chain ended, as far as this segment goes. */
-static uint64_t ended_at(const gnomon__thread *t, const gnomon__front *n)
-{
-    return n->begin > t->segment_begin ? n->begin : t->segment_begin;
-}
-
-static void cross(gnomon__thread *t, uint32_t node, int64_t ticks)
-{
-    gnomon__part *p = gnomon__part_at(t, node);
-    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
-    store_relaxed(&p->adjust, p->adjust + ticks);
-}
-
-/* `node` ends at `now`, later than parents that are closed already: their children
- * had more time than they. What of it lay past a parent's end belongs to the
- * next one up that was still open then. */
-void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now)
-{
-    uint32_t at = gnomon__front_at(t, node)->parent;
-    const gnomon__front *p = gnomon__front_at(t, at);
-    if (p->token || is_root(t, at))
-        return;
-    uint64_t covered = ended_at(t, p);
-    cross(t, at, (int64_t)(now - covered));
-    for (;;) {
-        at = p->parent;
-        p = gnomon__front_at(t, at);
-        if (is_root(t, at))
-            return;
-        if (p->token) {
-            cross(t, at, -(int64_t)(now - covered));
-            return;
-        }
-        uint64_t end = ended_at(t, p);
-        cross(t, at, end > covered ? -(int64_t)(end - covered) : 0);
-        covered = end > covered ? end : covered;
-    }
 }
 
 /* It stays on the chain while what began inside it is open. */
@@ -132,9 +93,9 @@ static void give_time(gnomon__thread *t, gnomon__tree *tree, uint32_t from,
                       uint32_t to, uint64_t ticks)
 {
     if (!is_root(t, from))
-        cross(t, from, -(int64_t)ticks);
+        gnomon__tree_cross(t, from, -(int64_t)ticks);
     if (!is_root(t, to)) {
-        cross(t, to, (int64_t)ticks);
+        gnomon__tree_cross(t, to, (int64_t)ticks);
         gnomon__tree_touch(t, tree, to);
     }
 }
@@ -147,7 +108,8 @@ static void move_time(gnomon__thread *t, uint32_t bit, uint32_t from,
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     const gnomon__front *a = gnomon__front_at(t, from);
-    uint64_t since = ended_at(t, a), all = now > since ? now - since : 0;
+    uint64_t since = gnomon__tree_ended_at(t, a),
+             all = now > since ? now - since : 0;
     gnomon__tree_outlive(t, from, since + all);
     give_time(t, tree, to, from, all);
     give_time(t, tree, a->parent, gnomon__front_at(t, to)->parent, all);
@@ -160,8 +122,7 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
     gnomon__front *a = gnomon__front_at(t, from), *b = gnomon__front_at(t, to);
     uint64_t token = a->token, begin = a->begin;
     uint32_t seen = a->seen;
-    store_relaxed(&a->token, 0);
-    store_relaxed(&a->seen, 0);
+    gnomon__front_clear(a);
     store_relaxed(&b->token, token);
     store_relaxed(&b->seen, seen);
     store_release(&b->begin, begin); /* after the token */
@@ -202,41 +163,36 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
     gnomon__front *n = gnomon__front_at(t, node);
     gnomon__tree_outlive(t, node, now);
     if (gnomon__node_at(t, node)->carry)
         gnomon__tree_close_carried(t, bit, node, now);
     else
         gnomon__tree_count(t, tree, node, now - n->begin);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    if (node != c->current) {
+    gnomon__position p = gnomon__position_of(t, tree, bit);
+    if (node != p.cursor->current) {
+        gnomon__front_clear(n);
         close_below(t, bit, node, now);
         gnomon__tree_shorten(t, bit, now, GNOMON__MOST_CLOSED);
         return;
     }
+    gnomon__node_close(p, node, n, 1);
     if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
         tree->over = 0;
-    /* A segment's first begin is to be seen, by the slow way. */
-    gnomon__guess(t, bit, tree->is_fresh ? 0 : n->next);
-    c->last = node;
-    uint32_t p = n->parent;
-    while (!gnomon__front_at(t, p)->token && !is_root(t, p))
-        p = gnomon__front_at(t, p)->parent;
-    if (p != n->parent)
-        gnomon__cursor_set(t, bit, p);
-    else
-        store_relaxed(&c->current, p);
+    if (tree->is_fresh) /* a segment's first begin takes the slow way */
+        gnomon__guess(p, 0);
+    uint32_t up = n->parent;
+    while (!gnomon__front_at(t, up)->token && !is_root(t, up))
+        up = gnomon__front_at(t, up)->parent;
+    if (up != n->parent)
+        gnomon__cursor_set(t, bit, up);
 }
 
 uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
 {
     uint32_t found = 0;
     *bits = 0;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         uint32_t node = gnomon__tree_find(t, bit, token);
         if (!node)
             continue;
@@ -244,6 +200,27 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
         found = found ? found : node;
     }
     return found;
+}
+
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
+    uint32_t seen = 0;
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
+        uint32_t node = gnomon__tree_find(t, bit, token), over = tree->over;
+        if (!node)
+            continue;
+        f.begin = gnomon__front_at(t, node)->begin;
+        f.key = gnomon__front_at(t, node)->key;
+        f.node = node;
+        seen |= gnomon__front_at(t, node)->seen;
+        gnomon__tree_close(t, bit, node, now);
+        if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+            tree->loose = over;
+    }
+    seen &= t->rider_bits & load_relaxed(&t->attached);
+    gnomon__recorders_end(t, seen, &f);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */
@@ -266,14 +243,13 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
     token &= ~GNOMON__TOKEN_FLAGS;
     for (;;) {
         uint64_t newest = 0;
-        for (uint32_t rest = trees; rest; rest &= rest - 1) {
-            uint64_t its = newest_scope(t, (uint32_t)__builtin_ctz(rest));
+        gnomon__each_bit(bit, trees) {
+            uint64_t its = newest_scope(t, bit);
             newest = its > newest ? its : newest;
         }
         if (newest <= token)
             return;
-        for (uint32_t rest = trees; rest; rest &= rest - 1) {
-            uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        gnomon__each_bit(bit, trees) {
             uint32_t node = gnomon__tree_find(t, bit, newest);
             if (node)
                 gnomon__tree_close(t, bit, node, now);

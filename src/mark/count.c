@@ -50,8 +50,8 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     if (!window)
         return 0;
     gnomon__count_pending(t); /* it may lie in the old window */
-    if (gnomon__here.thread == t)
-        gnomon__here.pending = GNOMON__NO_CELL;
+    if (gnomon__tls_now()->thread == t)
+        gnomon__tls_now()->pending = GNOMON__NO_CELL;
     if (p->window) {
         const uint64_t *from = gnomon__at(t, p->window);
         uint64_t *to = gnomon__at(t, window);
@@ -155,4 +155,46 @@ void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     if (ticks > p->most)
         store_relaxed(&p->most, ticks);
     count_in_cell(t, tree, node, ticks);
+}
+
+/* ---- Whose time it is ---------------------------------------------------------- */
+
+/* When a closed node of the chain ended, as far as this segment goes. */
+uint64_t gnomon__tree_ended_at(const gnomon__thread *t, const gnomon__front *n)
+{
+    return n->begin > t->segment_begin ? n->begin : t->segment_begin;
+}
+
+void gnomon__tree_cross(gnomon__thread *t, uint32_t node, int64_t ticks)
+{
+    gnomon__part *p = gnomon__part_at(t, node);
+    store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CROSSED));
+    store_relaxed(&p->adjust, p->adjust + ticks);
+}
+
+/* `node` ends at `now`, later than parents that are closed already: their children
+ * had more time than they. What of it lay past a parent's end belongs to the
+ * next one up that was still open then. */
+void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now)
+{
+    uint32_t at = gnomon__front_at(t, node)->parent;
+    const gnomon__front *p = gnomon__front_at(t, at);
+    if (p->token || !gnomon__front_at(t, at)->parent)
+        return;
+    uint64_t covered = gnomon__tree_ended_at(t, p);
+    gnomon__tree_cross(t, at, (int64_t)(now - covered));
+    for (;;) {
+        at = p->parent;
+        p = gnomon__front_at(t, at);
+        if (!gnomon__front_at(t, at)->parent)
+            return;
+        if (p->token) {
+            gnomon__tree_cross(t, at, -(int64_t)(now - covered));
+            return;
+        }
+        uint64_t end = gnomon__tree_ended_at(t, p);
+        gnomon__tree_cross(t, at,
+                           end > covered ? -(int64_t)(end - covered) : 0);
+        covered = end > covered ? end : covered;
+    }
 }

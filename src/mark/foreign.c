@@ -8,8 +8,8 @@
 #include "mark/foreign.h"
 
 #include "mark/frame.h"
-#include "mark/sink.h"
-#include "mark/tree.h"
+#include "mark/observer.h"
+#include "mark/position.h"
 #include "platform/clock.h"
 #include "platform/os.h"
 
@@ -92,13 +92,13 @@ static gnomon__thread *owner_of(uint64_t token)
 
 static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    if (add_relaxed(&t->told_count, 1) >= MOST_TOLD) {
-        sub_relaxed(&t->told_count, 1);
+    if (add_relaxed(&t->told.waiting, 1) >= MOST_TOLD) {
+        sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
-    uint32_t at = take_end(), first = load_relaxed(&t->told_first);
+    uint32_t at = take_end(), first = load_relaxed(&t->told.ends);
     if (!at) {
-        sub_relaxed(&t->told_count, 1);
+        sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
     told_end *e = told_at(at);
@@ -106,7 +106,7 @@ static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
     store_relaxed(&e->end, now);
     do
         store_relaxed(&e->next, first);
-    while (!cas_acq_rel(&t->told_first, &first, at));
+    while (!cas_acq_rel(&t->told.ends, &first, at));
     return 1;
 }
 
@@ -120,7 +120,7 @@ int gnomon__foreign_end(uint64_t token)
     gnomon__ticks_wait(); /* the begin was read before the token was sent */
     uint64_t now = gnomon__ticks();
     if (token & GNOMON__TOKEN_FLAGS)
-        add_relaxed(&t->told_over, 1);
+        add_relaxed(&t->told.below_other, 1);
     else if (!push_end(t, token, now))
         return 0;
     /* Either its owner, who opens the short ways, sees the list, or they stay
@@ -137,8 +137,7 @@ int gnomon__foreign_end(uint64_t token)
 static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
                            uint64_t end)
 {
-    for (; bits; bits &= bits - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(bits);
+    gnomon__each_bit(bit, bits) {
         uint32_t node = gnomon__tree_find(t, bit, token);
         uint32_t at = gnomon__cursor_of(t, bit)->current;
         for (; at != node; at = gnomon__front_at(t, at)->parent) {
@@ -161,7 +160,7 @@ static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
         (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION))) {
         /* Else whoever saw it is gone, or it was told as left open. */
         if (e->token >= t->stale &&
-            t->epoch == load_relaxed(&gnomon__sink_epoch))
+            t->epoch == load_relaxed(&gnomon__observer_epoch))
             gnomon__trouble(t, foreign);
         return 1;
     }
@@ -169,15 +168,15 @@ static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
         return 0;
     if (!has_frame)
         gnomon__close_in_trees(t, e->token, now);
-    for (; bits; bits &= bits - 1)
-        gnomon__tree_shorten(t, (uint32_t)__builtin_ctz(bits), now, 0);
+    gnomon__each_bit(bit, bits)
+        gnomon__tree_shorten(t, bit, now, 0);
     return 1;
 }
 
 /* Below an "(other)" only a count is known. */
 static void end_told_over(gnomon__thread *t)
 {
-    uint32_t n = swap_acq_rel(&t->told_over, 0);
+    uint32_t n = swap_acq_rel(&t->told.below_other, 0);
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
     uint32_t open = tree ? tree->over : 0, known = open;
@@ -195,7 +194,7 @@ static void end_told_over(gnomon__thread *t)
 static uint32_t take_in_order(gnomon__thread *t)
 {
     uint32_t sorted = 0;
-    for (uint32_t at = swap_acq_rel(&t->told_first, 0), next; at; at = next) {
+    for (uint32_t at = swap_acq_rel(&t->told.ends, 0), next; at; at = next) {
         uint32_t before = 0, after = sorted;
         next = told_at(at)->next;
         while (after && told_at(after)->end < told_at(at)->end) {
@@ -220,48 +219,13 @@ void gnomon__foreign_take(gnomon__thread *t, int on_owner)
         told_end *e = told_at(at);
         next = e->next;
         if (end_told(t, e, on_owner)) {
-            sub_relaxed(&t->told_count, 1);
+            sub_relaxed(&t->told.waiting, 1);
             give_end(at);
             continue;
         }
-        uint32_t first = load_relaxed(&t->told_first);
+        uint32_t first = load_relaxed(&t->told.ends);
         do
             store_relaxed(&e->next, first);
-        while (!cas_acq_rel(&t->told_first, &first, at));
-    }
-}
-
-/* ---- For threads that make no marks --------------------------------------------- */
-
-static int anybody_is_told(void)
-{
-    uint32_t total = load_acquire(&gnomon__thread_total), n = 0;
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        if (!gnomon__is_told(t))
-            continue;
-        gnomon__thread_shut(t);
-        n++;
-    }
-    return n != 0;
-}
-
-void gnomon__foreign_settle(void)
-{
-    gnomon__lock();
-    int any = anybody_is_told();
-    gnomon__unlock();
-    if (!any)
-        return;
-    gnomon__sink_barrier();
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        gnomon__lock();
-        /* Its next mark takes the lock; one that it is in does this itself. */
-        if (load_relaxed(&t->shut) && gnomon__is_told(t) &&
-            gnomon__is_outside(t))
-            gnomon__thread_take_told(t);
-        gnomon__unlock();
+        while (!cas_acq_rel(&t->told.ends, &first, at));
     }
 }

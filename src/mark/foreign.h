@@ -18,7 +18,8 @@ int gnomon__foreign_end(uint64_t token);
 /* Whether something waits for the thread. */
 static inline int gnomon__is_told(const gnomon__thread *t)
 {
-    return (load_relaxed(&t->told_first) | load_relaxed(&t->told_over)) != 0;
+    return (load_relaxed(&t->told.ends) | load_relaxed(&t->told.below_other)) !=
+           0;
 }
 
 /* Ends what thread `t` was told of; what is not open is counted. On the owner, its
@@ -35,7 +36,7 @@ void gnomon__thread_take_told(gnomon__thread *t);
  * the lock alone: control calls come from outside of marks. */
 static inline int gnomon__is_outside(const gnomon__thread *t)
 {
-    return !(load_acquire(&t->seq) & 1) || t == gnomon__here.thread;
+    return !(load_acquire(&t->seq) & 1) || t == gnomon__tls_now()->thread;
 }
 
 /* The same for all threads that are outside of marks: for who looks at them.

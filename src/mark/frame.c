@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define FIRST_BYTES 1024u
 
@@ -132,8 +132,7 @@ static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
                                    uint64_t token)
 {
     uint32_t taken = 0;
-    for (uint32_t rest = m & t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, m & t->recorder_bits) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         if (!r->begin || r->begin(t, bit, key, token))
             taken |= 1u << bit;
@@ -143,8 +142,7 @@ static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
 
 static void tell_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
 {
-    for (; recorders; recorders &= recorders - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(recorders);
+    gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         if (r->begun)
             r->begun(t, bit, ticks);
@@ -160,8 +158,7 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
 /* The end of what the other trees have innermost must look here, too. */
 static void tell_others(gnomon__thread *t, uint32_t m)
 {
-    for (uint32_t rest = t->tree_bits & ~m; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->tree_bits & ~m) {
         gnomon__frame_inside(
             gnomon__front_at(t, gnomon__cursor_of(t, bit)->current));
     }
@@ -242,10 +239,7 @@ static void end_at(gnomon__thread *t, gnomon__frame *frame, uint64_t now,
                           .begin = frame->begin,
                           .end = now,
                           .key = gnomon__key_of(frame->seen.region)};
-    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        gnomon__recorder_of(t, bit)->end(t, bit, &f);
-    }
+    gnomon__recorders_end(t, mask & t->recorder_bits, &f);
     if (mask & frame->hooks)
         stop_hooks(t, frame, mask, now, flags);
     frame->seen.token = 0;

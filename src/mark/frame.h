@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mark/callbacks.h"
 #include "mark/recorder.h"
 #include "mark/region.h"
-#include "mark/sink.h"
 
 /* On the thread's frame stack; slots follow, one for each bit in `hooks`, in the
  * order of the bits, which does not change when others come and go. All frames
@@ -69,15 +69,6 @@ void gnomon__frames_drop(gnomon__thread *t);
  * how many were open. */
 uint64_t gnomon__frames_abandon(gnomon__thread *t);
 
-/* Which slot belongs to a bit: how many of `hooks` lie below it. */
-static inline uint32_t gnomon__hook_slot(uint32_t hooks, uint32_t bit)
-{
-    uint32_t n = 0;
-    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
-        n++;
-    return n;
-}
-
 /* A copy of what a hook saw begin. */
 typedef struct gnomon__unfinished {
     gnomon_frame frame;
@@ -96,9 +87,6 @@ uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
 uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
                              gnomon__unfinished *out, uint32_t room,
                              uint32_t *from);
-
-/* Closes the execution of `token`, which has no frame, in all trees that saw it. */
-void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now);
 
 /* Ends the scope of `token`, whoever saw it, with all scopes inside it; a wrong
  * token is counted. On an entered thread. */
@@ -148,15 +136,5 @@ static inline void gnomon__frame_describe(const gnomon__thread *t,
     memset(&f->begin_ns, 0, sizeof f->begin_ns + sizeof f->end_ns);
     memcpy(&f->thread, &t->number, sizeof f->thread + sizeof f->reserved);
 }
-
-/* Calls start of the hooks in `live`, in the order of their attaching; and stop,
- * in reverse, of those of `hooks` (which saw the start) that are in `live`. */
-void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
-                         uint32_t live, uint64_t *slots);
-void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
-                        uint32_t hooks, uint32_t live, uint64_t *slots);
-
-/* Ns of this moment, where a hook of `m` wants times; else 0. */
-uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
 
 #endif

@@ -2,7 +2,7 @@
 /* Scopes that plain hooks see, alone or beside the hot tree: hooks that want no
  * times. The cost is that of the frame they are shown and of the calls, so all
  * that can be is done before the calls: what must outlive them takes registers
- * to save. Everything unusual goes the slow way, by slow.c and frame.c, which know
+ * to save. Everything unusual goes the slow way, by slow_begin.c, slow_end.c and frame.c, which know
  * the same frames. */
 #include "mark/frame.h"
 #include "mark/hot.h"
@@ -21,35 +21,6 @@ static inline void lower_flag(gnomon__thread *t)
     store_relaxed(&t->in_hook, 0);
 }
 
-/* ---- Calls ---------------------------------------------------------------------- */
-
-HOT void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
-                             uint32_t live, uint64_t *slots)
-{
-    int all = live == t->hook_bits;
-    for (uint32_t i = 0; i < t->hook_count; i++) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (unlikely(!(live & h->bit)))
-            continue;
-        uint64_t *slot =
-            slots + (likely(all) ? h->rank : gnomon__hook_slot(live, h->bit));
-        *slot = 0;
-        h->start(h->self, f, slot);
-    }
-}
-
-HOT void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
-                            uint32_t hooks, uint32_t live, uint64_t *slots)
-{
-    int all = hooks == t->hook_bits;
-    for (uint32_t i = t->hook_count; i-- > 0;) {
-        const gnomon__hook *h = &t->hooks[i];
-        if (live & hooks & h->bit)
-            h->stop(h->self, f,
-                    slots + (all ? h->rank : gnomon__hook_slot(hooks, h->bit)));
-    }
-}
-
 /* ---- Begin ---------------------------------------------------------------------- */
 
 /* The hot tree sees it too, but not as the path that was guessed; or a cut came in
@@ -64,7 +35,7 @@ static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
         frame->mask &= ~(1u << t->hot_bit);
         return gnomon__even_again(t, seq);
     }
-    return gnomon__hot_begin(gnomon__here_now(), t, seq, node,
+    return gnomon__hot_begin(gnomon__tls_now(), t, seq, node,
                              gnomon__front_at(t, node), GNOMON__TOKEN_SLOW,
                              frame->mask | gnomon__seen_of(t, node));
 }
@@ -73,14 +44,14 @@ static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
 static APART gnomon_token begin_guessed(gnomon__thread *t, uint64_t seq,
                                         gnomon__frame *frame)
 {
-    gnomon__near *here = gnomon__here_near();
-    if (unlikely(!here || load_relaxed(&t->shut)))
+    gnomon__near *tls = gnomon__tls_near();
+    if (unlikely(!tls || load_relaxed(&t->shut)))
         return begin_unguessed(t, seq, frame);
-    uint32_t node = here->guess; /* never an "(other)" */
-    gnomon__front *n = gnomon__front_here(here, node);
+    uint32_t node = tls->guess; /* never an "(other)" */
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&frame->seen.region->id)))
         return begin_unguessed(t, seq, frame);
-    return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_SLOW,
+    return gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_SLOW,
                              frame->mask);
 }
 
@@ -181,19 +152,12 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
  * nothing says that its end is slow: else 0. */
 static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
 {
-    gnomon__near *here = gnomon__here_now();
+    gnomon__near *tls = gnomon__tls_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != mask))
         return 0;
-    uint64_t d = gnomon__ticks_counter() - n->begin;
-    if (unlikely(!gnomon__hot_count(here, t, n, d)))
-        gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    store_relaxed(&t->hot.current, n->parent);
-    here->guess = n->next;
-    t->hot.last = node;
+    gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter() - n->begin, 1);
     return 1;
 }
 

@@ -7,7 +7,6 @@
 #include "mark/names.h"
 #include "mark/region.h"
 #include "mark/thread.h"
-#include "mark/upcall.h"
 #include "platform/os.h"
 #include "platform/owner.h"
 
@@ -134,11 +133,8 @@ gnomon_region *gnomon_region_get_n(const char *name, size_t length,
                                    const char *category, size_t category_length,
                                    int kind)
 {
-    /* A signal inside gnomon: no lock to be had; or before it started. */
-    if (gnomon__busy() || !gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
+    if (gnomon__is_refused())
         return &gnomon__other_region;
-    }
     GNOMON__FORWARD(region_get(name, length, category, category_length, kind));
     if (kind < 0 || kind > GNOMON_KIND_LINE)
         kind = GNOMON_KIND_SCOPE;

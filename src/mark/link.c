@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mark/frame.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 #include "platform/owner.h"
 
 #define FIRST_LINKS 32u /* edges in the first table: 1 KiB */
@@ -21,9 +21,7 @@ static uint64_t innermost_token(gnomon__thread *t)
 {
     uint64_t token =
         t->frame_last ? gnomon__frame_at(t, t->frame_last)->seen.token : 0;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         uint32_t node = gnomon__cursor_of(t, bit)->current;
         uint64_t its = gnomon__front_at(t, node)->token & ~GNOMON__TOKEN_FLAGS;
         token = its > token ? its : token;
@@ -35,15 +33,14 @@ gnomon_link gnomon_link_out_slow(void)
 {
     GNOMON__FORWARD(link_out());
     gnomon_link link = {{0}};
-    if (gnomon__here.thread == &gnomon__nobody)
+    if (gnomon__tls_now()->thread == &gnomon__nobody)
         return link; /* a thread that never marked is nowhere */
     gnomon__thread *t = gnomon__enter(); /* refuses where it is busy */
     if (!t)
         return link;
     uint32_t i = LINK_NODE;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-         rest && i < LINK_NODE + LINK_NODES; rest &= rest - 1, i++) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits, bit;
+         i < LINK_NODE + LINK_NODES && gnomon__bit_next(&rest, &bit); i++) {
         uint32_t node = gnomon__cursor_of(t, bit)->current;
         if (node != gnomon__tree_of(t, bit)->root)
             link.word[i] = node;
@@ -145,14 +142,14 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     GNOMON__FORWARD_VOID(link_in(from, kind));
     if (!from || !from->word[LINK_EPOCH])
         return;
-    if (gnomon__here.thread == &gnomon__nobody)
+    if (gnomon__tls_now()->thread == &gnomon__nobody)
         return; /* no scope is open here */
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return;
     uint32_t i = LINK_NODE;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits;
-         rest && i < LINK_NODE + LINK_NODES; rest &= rest - 1, i++) {
+    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits, bit;
+         i < LINK_NODE + LINK_NODES && gnomon__bit_next(&rest, &bit); i++) {
         uint32_t node = from->word[i];
         /* A copy of an earlier configuration, or no copy of ours at all. */
         if (from->word[LINK_EPOCH] != t->epoch + 1 || node & 63 ||
@@ -161,7 +158,7 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
             break;
         }
         if (node)
-            count_link(t, (uint32_t)__builtin_ctz(rest), node, (uint32_t)kind);
+            count_link(t, bit, node, (uint32_t)kind);
     }
     tell_link(t, from, kind);
     gnomon__leave(t);

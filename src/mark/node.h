@@ -106,6 +106,12 @@ typedef struct gnomon__node {
 #define GNOMON__NODE_ROOT 4u
 #define GNOMON__NODE_PARENT 8u /* memory for its "(other)" is kept */
 
+/* Where a thread is in a tree. */
+typedef struct gnomon__cursor {
+    uint32_t current; /* the innermost open scope's node, or the root */
+    uint32_t last;    /* the node that ended last: whose `next` it was */
+} gnomon__cursor;
+
 _Static_assert(sizeof(gnomon__front) == 64, "a line of the cache");
 _Static_assert(sizeof(gnomon__node) == 256, "and all of a node four");
 

@@ -9,7 +9,6 @@
 #include "mark/region.h"
 #include "mark/segment.h"
 #include "mark/tree.h"
-#include "mark/upcall.h"
 #include "platform/owner.h"
 
 #define BLOCK_SLOTS 128u
@@ -44,7 +43,7 @@ _Static_assert((uint64_t)GNOMON__MAX_THREADS << THREAD_SHIFT <= RANGE_BIT,
 
 static range *range_at(const gnomon__thread *t, uint32_t slot)
 {
-    uint32_t block = load_acquire(&t->range_blocks[slot / BLOCK_SLOTS]);
+    uint32_t block = load_acquire(&t->ranges.blocks[slot / BLOCK_SLOTS]);
     return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
 }
 
@@ -52,35 +51,36 @@ static range *range_at(const gnomon__thread *t, uint32_t slot)
  * once: so nobody but the beginner takes from either. */
 static uint32_t take_slot(gnomon__thread *t)
 {
-    if (!t->range_free)
-        t->range_free = swap_acq_rel(&t->range_back, 0); /* with give_slot */
-    uint32_t slot = t->range_free - 1;
-    if (t->range_free) {
-        t->range_free = range_at(t, slot)->next;
+    if (!t->ranges.free_slots)
+        t->ranges.free_slots =
+            swap_acq_rel(&t->ranges.given_back, 0); /* with give_slot */
+    uint32_t slot = t->ranges.free_slots - 1;
+    if (t->ranges.free_slots) {
+        t->ranges.free_slots = range_at(t, slot)->next;
         return slot;
     }
-    if (t->range_count == MAX_BLOCKS)
+    if (t->ranges.block_count == MAX_BLOCKS)
         return NO_SLOT;
     uint32_t block = gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range),
                                         GNOMON__FOR_PATHS);
     if (!block)
         return NO_SLOT;
-    slot = t->range_count * BLOCK_SLOTS;
-    store_release(&t->range_blocks[t->range_count++], block);
+    slot = t->ranges.block_count * BLOCK_SLOTS;
+    store_release(&t->ranges.blocks[t->ranges.block_count++], block);
     for (uint32_t i = slot + 1; i < slot + BLOCK_SLOTS; i++)
         range_at(t, i)->next = i + 1 < slot + BLOCK_SLOTS ? i + 2 : 0;
-    t->range_free = slot + 2;
+    t->ranges.free_slots = slot + 2;
     return slot;
 }
 
 /* To the beginner `t`: any thread. */
 static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
 {
-    uint32_t first = load_relaxed(&t->range_back);
+    uint32_t first = load_relaxed(&t->ranges.given_back);
     store_relaxed(&r->token, 0);
     do
         r->next = first;
-    while (!cas_acq_rel(&t->range_back, &first, slot + 1));
+    while (!cas_acq_rel(&t->ranges.given_back, &first, slot + 1));
 }
 
 void gnomon__ranges_open(void (*each)(uint32_t segment))
@@ -115,7 +115,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
 {
     uint32_t slot = take_slot(t);
     if (slot == NO_SLOT) {
-        if (t->range_count == MAX_BLOCKS)
+        if (t->ranges.block_count == MAX_BLOCKS)
             gnomon__trouble(t, lost_ranges);
         else
             gnomon__trouble(t, lost_scopes);
@@ -150,10 +150,8 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
 
 uint64_t gnomon_range_begin_slow(gnomon_region *region, uint32_t mask)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return 0;
-    }
     mask = gnomon_touch_slow(region, mask);
     GNOMON__FORWARD(range_begin(region, mask));
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
@@ -193,9 +191,9 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
 static uint32_t still_attached(const gnomon__thread *t, const range *r)
 {
     uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
-        if ((int32_t)(load_relaxed(&gnomon__sinks[bit].epoch) - r->epoch) > 0)
+    gnomon__each_bit(bit, mask) {
+        if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) - r->epoch) >
+            0)
             mask &= ~(1u << bit);
     }
     return mask;
@@ -227,8 +225,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
                                 .begin = r->begin,
                                 .end = now,
                                 .key = gnomon__key_of(r->region)};
-    for (uint32_t rest = mask & t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, mask & t->recorder_bits) {
         const gnomon__recorder *recorder = gnomon__recorder_of(t, bit);
         if (recorder->range)
             recorder->range(t, bit, &f, r->segment);
@@ -251,10 +248,8 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
 void gnomon_range_end_slow(uint64_t token)
 {
     GNOMON__FORWARD_VOID(range_end(token));
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_reentered())
         return;
-    }
     if (!load_acquire(&gnomon__thread_total)) {
         gnomon__trouble(&gnomon__nobody, unmatched); /* nobody ever began one */
         return;

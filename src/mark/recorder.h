@@ -65,4 +65,13 @@ gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)
     return ((const gnomon__state *)gnomon__at(t, t->states[bit]))->recorder;
 }
 
+/* An execution is over for these of them. */
+static inline void gnomon__recorders_end(gnomon__thread *t, uint32_t bits,
+                                         const gnomon__finished *f)
+{
+    gnomon__each_bit(bit, bits) {
+        gnomon__recorder_of(t, bit)->end(t, bit, f);
+    }
+}
+
 #endif

@@ -9,7 +9,7 @@
 
 #include "mark/names.h"
 #include "mark/pretty.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/thread.h"
 #include "mark/upcall.h"
 #include "platform/os.h"
@@ -88,13 +88,13 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
             gnomon__name_clean(region->category, strlen(region->category));
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__sinks[bit].is_taken &&
+        if (gnomon__observers[bit].is_taken &&
             gnomon__upcall_wants(bit, entry->name, entry->category))
             entry->wanted |= 1u << bit;
     store_release(&region->link, (void *)entry);
     store_relaxed(&region->id, id);
     store_release(&entry_count, id);
-    store_release(&region->mask, entry->wanted & gnomon__sink_armed());
+    store_release(&region->mask, entry->wanted & gnomon__armed_bits);
     return id;
 }
 
@@ -154,7 +154,7 @@ static uint32_t enter_region(gnomon_region *region)
     }
     /* One that was about to wait. */
     if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
-        store_relaxed(&region->mask, entry->wanted & gnomon__sink_armed());
+        store_relaxed(&region->mask, entry->wanted & gnomon__armed_bits);
     return load_relaxed(&region->mask);
 }
 

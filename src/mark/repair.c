@@ -9,7 +9,7 @@
  * stack or from further out. Fewer may well be a training inside a training, and
  * recursion that steps at each level steps from further in. */
 #include "mark/frame.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define MANY 16u
 #define INNERMOST 256u /* executions that are looked at */
@@ -79,9 +79,8 @@ static void search(gnomon__thread *t, uint64_t since)
     open_list all;
     list_frames(&all, t);
     end_left(t, find_left(&all, since));
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        list_tree(&all, t, (uint32_t)__builtin_ctz(rest));
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
+        list_tree(&all, t, bit);
         end_left(t, find_left(&all, since));
     }
 }
@@ -93,9 +92,7 @@ static int is_deep(gnomon__thread *t)
         (t->frame_top - t->frames) / (uint32_t)sizeof(gnomon__frame);
     if (!t->frame_last)
         most = 0;
-    for (uint32_t rest = load_relaxed(&t->attached) & t->tree_bits; rest;
-         rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         const gnomon__node *n =
             gnomon__node_at(t, gnomon__cursor_of(t, bit)->current);
         most = n->depth > most ? n->depth : most;

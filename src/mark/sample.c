@@ -4,17 +4,14 @@
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/region.h"
-#include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/owner.h"
 
 /* NULL: refused, or nobody wants it now. */
 static gnomon__thread *enter_sample(uint32_t mask, uint32_t *m)
 {
-    if (mask && gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (mask && gnomon__is_reentered())
         return NULL;
-    }
     gnomon__thread *t = mask ? gnomon__enter() : NULL;
     if (!t)
         return NULL;
@@ -40,8 +37,7 @@ void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
     if (!t)
         return;
     uint32_t recorders = m & t->recorder_bits, hooks = m & ~recorders;
-    for (uint32_t rest = recorders; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         if (r->sample)
             r->sample(t, bit, gnomon__key_of(region), value);
@@ -73,8 +69,7 @@ void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
                                 .begin = now,
                                 .end = now,
                                 .key = gnomon__key_of(region)};
-    for (uint32_t rest = recorders; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         if (r->mark)
             r->mark(t, bit, &f);

@@ -6,54 +6,34 @@
  * The word turns odd before anything is looked at, or a signal handler that
  * marks could move the prediction between the look and the use. About 30
  * instructions to begin, two lines of code, and 45 to end, three lines and the
- * return. Data: the region's line and gnomon__here's, then, all three at once,
+ * return. Data: the region's line and the thread-local one, then, all three at once,
  * the thread's, the node's and one of a histogram.
  *
  * The hook path is the fall-through: it has no clock read to hide a taken jump. */
 #include "mark/hot.h"
 
-/* Surer than likely(), so that the jump to _far lies behind the hot lines. */
-#define KNOWN(here) __builtin_expect_with_probability((here) != NULL, 1, 0.9999)
+/* Surer than likely(), so that the jump to mark_far lies behind the hot lines. */
+#define KNOWN(tls) __builtin_expect_with_probability((tls) != NULL, 1, 0.9999)
 
-static inline ALWAYS gnomon_token begin_here(gnomon__near *here,
-                                             gnomon_region *region,
-                                             uint32_t mask, uint64_t one)
+/* ---- With the word odd ---------------------------------------------------------- */
+
+static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
+                                              gnomon__thread *t, uint64_t seq,
+                                              gnomon_region *region,
+                                              uint32_t mask)
 {
-    gnomon__thread *t = here->thread;
-    if (unlikely(t->seq & 1))
-        return gnomon__refused_begin(region, mask);
-    uint64_t seq = gnomon__turn_odd(t, one);
     if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
-    uint32_t node = here->guess;
-    gnomon__front *n = gnomon__front_here(here, node);
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, here, 0);
-    return gnomon__hot_begin(here, t, seq, node, n, 0, 0);
+        return gnomon__other_path(region, mask, seq, t, tls, 0);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, 0);
 }
 
-static APART gnomon_token begin_far(gnomon_region *region, uint32_t mask)
+static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
+                                    uint64_t seq, gnomon_token token)
 {
-    return begin_here(gnomon__here_far(), region, mask, 1);
-}
-
-HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
-{
-    uint64_t one = gnomon__one();
-    gnomon__near *here = gnomon__here_near();
-    return KNOWN(here) ? begin_here(here, region, mask, one)
-                       : begin_far(region, mask);
-}
-
-static inline ALWAYS void end_here(gnomon__near *here, gnomon_token token,
-                                   uint64_t one)
-{
-    gnomon__thread *t = here->thread;
-    if (unlikely(t->seq & 1)) {
-        gnomon__refused_end(token);
-        return;
-    }
-    uint64_t seq = gnomon__turn_odd(t, one);
     uint32_t node = load_loose(&t->hot.current);
     gnomon__front *n = gnomon__front_now(t, node);
     if (likely(load_loose(&n->token) != token)) {
@@ -64,22 +44,7 @@ static inline ALWAYS void end_here(gnomon__near *here, gnomon_token token,
         gnomon__seen_end(token, seq, t);
         return;
     }
-    gnomon__hot_end(here, t, seq, node, n);
-}
-
-static APART void end_far(gnomon_token token)
-{
-    end_here(gnomon__here_far(), token, 1);
-}
-
-HOT void gnomon_end_slow(gnomon_token token)
-{
-    uint64_t one = gnomon__one();
-    gnomon__near *here = gnomon__here_near();
-    if (KNOWN(here))
-        end_here(here, token, one);
-    else
-        end_far(token);
+    gnomon__hot_end(tls, t, seq, node, n);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
@@ -87,63 +52,36 @@ HOT void gnomon_end_slow(gnomon_token token)
 static inline gnomon__action *action_of(const gnomon__thread *t,
                                         const char *name)
 {
-    const gnomon__slot *s = t->slots + gnomon__slot_of(name);
+    const gnomon__slot *s = t->actions.slots + gnomon__slot_of(name);
     if (likely(s->pointer == name && strcmp(s->text, name) == 0))
         return gnomon__at(t, s->action);
     return NULL;
 }
 
-static inline ALWAYS void start_here(gnomon__near *here, const char *name,
-                                     uint64_t one)
+static inline ALWAYS void start_action(gnomon__near *tls, gnomon__thread *t,
+                                       uint64_t seq, const char *name)
 {
-    gnomon__thread *t = here->thread;
-    if (unlikely(t->seq & 1)) {
-        gnomon__refused_start(name);
-        return;
-    }
-    uint64_t seq = gnomon__turn_odd(t, one);
     gnomon__action *a = action_of(t, name);
     if (unlikely(!a || a->token)) {
         gnomon__slow_start(t, seq, name);
         return;
     }
     uint32_t mask = load_relaxed(&a->region->mask);
-    uint32_t node = here->guess;
-    gnomon__front *n = gnomon__front_here(here, node);
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
                  n->key != load_relaxed(&a->region->id))) {
         gnomon__slow_start(t, seq, name);
         return;
     }
     a->token = (seq + 1) | GNOMON__TOKEN_ACTION;
-    gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_ACTION,
+    gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_ACTION,
                       GNOMON__SEEN_SLOW);
 }
 
-static APART void start_far(const char *name)
+static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
+                                      uint64_t seq, const char *name)
 {
-    start_here(gnomon__here_far(), name, 1);
-}
-
-HOT void gnomon_start_slow(const char *name)
-{
-    uint64_t one = gnomon__one();
-    gnomon__near *here = gnomon__here_near();
-    if (KNOWN(here))
-        start_here(here, name, one);
-    else
-        start_far(name);
-}
-
-static inline ALWAYS void stop_here(gnomon__near *here, const char *name,
-                                    uint64_t one)
-{
-    gnomon__thread *t = here->thread;
-    if (unlikely(t->seq & 1)) {
-        gnomon__refused_stop(name);
-        return;
-    }
-    uint64_t seq = gnomon__turn_odd(t, one);
     gnomon__action *a = action_of(t, name);
     uint32_t node = load_loose(&t->hot.current);
     gnomon__front *n = gnomon__front_now(t, node);
@@ -155,20 +93,84 @@ static inline ALWAYS void stop_here(gnomon__near *here, const char *name,
     }
     a->token = 0;
     store_relaxed(&n->seen, 0);
-    gnomon__hot_end(here, t, seq, node, n);
+    gnomon__hot_end(tls, t, seq, node, n);
 }
 
-static APART void stop_far(const char *name)
+/* ---- Entries: one body, four constants -------------------------------------------- */
+
+enum mark { BEGIN, END, START, STOP };
+
+typedef struct marked {
+    union {
+        gnomon_region *region; /* BEGIN */
+        gnomon_token token;    /* END */
+        const char *name;      /* START, STOP */
+    };
+    uint32_t mask; /* BEGIN */
+} marked;
+
+/* The word was odd: the thread is unknown, over, or inside gnomon already. */
+static inline ALWAYS gnomon_token refuse(const enum mark mark, marked m)
 {
-    stop_here(gnomon__here_far(), name, 1);
+    if (mark == BEGIN)
+        return gnomon__refused_begin(m.region, m.mask);
+    if (mark == END)
+        gnomon__refused_end(m.token);
+    else if (mark == START)
+        gnomon_start_n_slow(m.name, GNOMON_TO_NUL);
+    else
+        gnomon_stop_n_slow(m.name, GNOMON_TO_NUL);
+    return 0;
+}
+
+static inline ALWAYS gnomon_token mark_by(gnomon__near *tls,
+                                          const enum mark mark, marked m,
+                                          uint64_t one)
+{
+    gnomon__thread *t = tls->thread;
+    if (unlikely(t->seq & 1))
+        return refuse(mark, m);
+    uint64_t seq = gnomon__turn_odd(t, one);
+    if (mark == BEGIN)
+        return begin_scope(tls, t, seq, m.region, m.mask);
+    if (mark == END)
+        end_scope(tls, t, seq, m.token);
+    else if (mark == START)
+        start_action(tls, t, seq, m.name);
+    else
+        stop_action(tls, t, seq, m.name);
+    return 0;
+}
+
+/* Where the thread-local words have no known distance: see tls.h. */
+static APART gnomon_token mark_far(marked m, enum mark mark)
+{
+    return mark_by(gnomon__tls_far(), mark, m, 1);
+}
+
+static inline ALWAYS gnomon_token mark_now(const enum mark mark, marked m)
+{
+    uint64_t one = gnomon__one();
+    gnomon__near *tls = gnomon__tls_near();
+    return KNOWN(tls) ? mark_by(tls, mark, m, one) : mark_far(m, mark);
+}
+
+HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
+{
+    return mark_now(BEGIN, (marked){.region = region, .mask = mask});
+}
+
+HOT void gnomon_end_slow(gnomon_token token)
+{
+    mark_now(END, (marked){.token = token});
+}
+
+HOT void gnomon_start_slow(const char *name)
+{
+    mark_now(START, (marked){.name = name});
 }
 
 HOT void gnomon_stop_slow(const char *name)
 {
-    uint64_t one = gnomon__one();
-    gnomon__near *here = gnomon__here_near();
-    if (KNOWN(here))
-        stop_here(here, name, one);
-    else
-        stop_far(name);
+    mark_now(STOP, (marked){.name = name});
 }

@@ -18,6 +18,9 @@ extern uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
  * calls, one at a time; under no lock of marks. */
 uint32_t gnomon__cut(uint64_t ticks);
 
+/* The next one begins. Under the lock; for gnomon__cut alone. */
+void gnomon__segment_next(uint64_t ticks);
+
 /* A segment's first mark is kept: for the open segment alone, any thread. */
 void gnomon__segment_mark(uint32_t segment, uint64_t ticks);
 int gnomon__segment_first(uint64_t *ticks); /* 0: nothing was marked yet */

@@ -6,41 +6,23 @@
 #include "mark/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/foreign.h"
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-#define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 #define DEAD_LIMIT 1024u /* more dead states than this: any will do */
-
-static const gnomon__front nobodys_line;
-gnomon__thread gnomon__nobody = {
-    .seq = 1,
-    .base = (char *)(uintptr_t)&nobodys_line,
-    .ground = (char *)(uintptr_t)&nobodys_line,
-    .shut = 1,
-    .fast = GNOMON__NEVER,
-    .epoch = UINT32_MAX,
-};
 
 const char gnomon__ended_threads[] = "(ended threads)";
 
-gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
-uint32_t gnomon__thread_total;
-uint32_t gnomon__forks;
-
-static pthread_key_t end_key;
-static int end_key_made;
 static uint32_t dead_count;
 static uint64_t first_word; /* above all words of the process forked from */
 
@@ -56,8 +38,7 @@ static uint64_t abandon(gnomon__thread *t)
     uint64_t most = gnomon__frames_abandon(t);
     gnomon__lock();
     gnomon__thread_take_changes(t);
-    for (uint32_t rest = t->recorder_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->recorder_bits) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         uint64_t open = r->abandon ? r->abandon(t, bit) : 0;
         if (open > most)
@@ -69,7 +50,7 @@ static uint64_t abandon(gnomon__thread *t)
 
 void gnomon__thread_give_up(gnomon__thread *t)
 {
-    gnomon__here_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__nobody);
     gnomon__frames_drop(t);
     t->stale = load_relaxed(&t->seq);
     gnomon__leave(t);
@@ -85,7 +66,7 @@ void gnomon__thread_give_up(gnomon__thread *t)
 static void thread_over(void *state)
 {
     gnomon__thread *t = state;
-    if (t != gnomon__here.thread)
+    if (t != gnomon__tls_now()->thread)
         return; /* of the process that this one was forked from */
     int cancel = gnomon__os_cancel_off();
     uint64_t word = load_relaxed(&t->seq);
@@ -98,7 +79,7 @@ static void thread_over(void *state)
     uint64_t open = abandon(t);
     if (open)
         store_relaxed(&t->health.left_open, t->health.left_open + open);
-    for (uint32_t at = t->actions; at;) {
+    for (uint32_t at = t->actions.list; at;) {
         gnomon__action *a = gnomon__at(t, at);
         a->token = 0;
         at = a->next;
@@ -117,7 +98,7 @@ static void thread_over(void *state)
  * in a callback, comes to its end in the state that it has. */
 void gnomon__threads_forget(void)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         uint64_t word = load_relaxed(&gnomon__threads[i]->seq);
         word &= (1ull << GNOMON__TOKEN_SHIFT) - 1;
@@ -134,10 +115,10 @@ void gnomon__threads_forget(void)
             gnomon__chunks_forget();
         return;
     }
-    t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
+    t->epoch = gnomon__observer_epoch; /* there is nothing to adopt */
     t->segment = gnomon__segment;
     t->gate = t->attached = 0;
-    t->told_first = t->told_count = t->told_over = 0;
+    t->told.ends = t->told.waiting = t->told.below_other = 0;
     t->recorder_bits = t->tree_bits = t->rider_bits = 0;
     gnomon__thread_shut(t);
     if (gnomon__busy())
@@ -145,9 +126,9 @@ void gnomon__threads_forget(void)
     gnomon__chunks_forget();
     /* A handler that forked may have come right before the word turned odd:
      * what that mark still counts, it counts where it would have. */
-    gnomon__here.guess = 0;
+    gnomon__tls_now()->guess = 0;
     fence_signal();
-    gnomon__here.thread = &gnomon__nobody;
+    gnomon__tls_now()->thread = &gnomon__nobody;
 }
 
 /* ---- A thread's first mark --------------------------------------------------- */
@@ -195,8 +176,8 @@ static gnomon__thread *make_state(void)
     t->segment = gnomon__segment;
     t->segment_begin = gnomon__segment_begin;
     t->pending = GNOMON__NO_CELL;
-    t->slots = gnomon__no_slots;
-    gnomon__slots_clear(t->slots);
+    t->actions.slots = gnomon__no_slots;
+    gnomon__slots_clear(t->actions.slots);
     t->hot_bit = GNOMON__BITS;
     gnomon__thread_shut(t);
     t->name = (const char *)t->os_name;
@@ -212,17 +193,6 @@ static void set_os_name(gnomon__thread *t, const char *os_name)
     memcpy(words, os_name, sizeof words);
     store_relaxed(&t->os_name[0], words[0]);
     store_relaxed(&t->os_name[1], words[1]);
-}
-
-const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])
-{
-    const char *name = load_acquire(&t->name);
-    if (name != (const char *)t->os_name)
-        return name;
-    uint64_t words[2] = {load_relaxed(&t->os_name[0]),
-                         load_relaxed(&t->os_name[1])};
-    memcpy(room, words, sizeof words);
-    return room;
 }
 
 static gnomon__thread *any_dead(void)
@@ -269,28 +239,23 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
     return t;
 }
 
-/* When recording begins: not every C library makes keys in a signal handler. */
-void gnomon__thread_prepare(void)
+/* The key of the ends is made with the arena: not every C library makes keys in a
+ * signal handler. */
+int gnomon__marks_map(uint64_t budget)
 {
+    if (gnomon__marks_arena.base)
+        return GNOMON_OK;
+    gnomon__arena arena;
+    int code = gnomon__arena_map(&arena, budget);
+    if (code)
+        return code;
+    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
+    gnomon__arena_take(&arena, 1024 - arena.used);
     gnomon__lock();
-    if (!end_key_made)
-        end_key_made = !pthread_key_create(&end_key, thread_over);
+    gnomon__marks_arena = arena;
+    gnomon__threads_watch(thread_over);
     gnomon__unlock();
-}
-
-/* Needed at the thread's end only: without it the state stays taken. For later
- * keys the C library allocates, which is not for a signal handler: then the next
- * mark outside of one does it, by settling once more. */
-void gnomon__thread_watch(gnomon__thread *t)
-{
-    if (t->is_watched || !end_key_made)
-        return;
-    if (end_key < KEYS_AT_HAND || !gnomon__os_in_handler(1)) {
-        t->is_watched = 1;
-        pthread_setspecific(end_key, t);
-    } else {
-        gnomon__thread_shut(t);
-    }
+    return GNOMON_OK;
 }
 
 gnomon__thread *gnomon__thread_enter(const char *name)
@@ -303,7 +268,8 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     int kept = errno;
     uint32_t forks = load_relaxed(&gnomon__forks);
     gnomon__guard();
-    if (gnomon__here.thread != &gnomon__nobody) { /* a handler came first */
+    if (gnomon__tls_now()->thread !=
+        &gnomon__nobody) { /* a handler came first */
         gnomon__unguard();
         return gnomon__enter();
     }
@@ -325,7 +291,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     }
     if (unlikely(forks != load_relaxed(&gnomon__forks))) {
         /* A handler forked amid this: the child has no thread yet. */
-        gnomon__here_set(&gnomon__nobody);
+        gnomon__tls_set(&gnomon__nobody);
         store_relaxed(&gnomon__thread_total, 0);
         dead_count = 0;
         t = NULL;
@@ -336,9 +302,19 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     return t;
 }
 
+int gnomon__is_refused(void)
+{
+    if (gnomon__is_reentered())
+        return 1;
+    if (gnomon__upcall_start())
+        return 0;
+    gnomon__trouble(&gnomon__nobody, reentered);
+    return 1;
+}
+
 gnomon__thread *gnomon__enter(void)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     if (t == &gnomon__nobody) {
         if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
             !gnomon__upcall_start()) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What gnomon keeps of a thread that marks. One pointer in thread-local storage
- * leads here; before the first mark and after the thread's end it leads to a
- * static dummy whose sequence word is odd, so that "unregistered", "busy" and
- * "dead" are one test.
+/* What gnomon keeps of a thread that marks: composed of what each type keeps.
  *
  * States lie in the arena and are recycled, never freed: anyone may read one at
  * any time. Only its thread writes it, but for the words marked "control",
@@ -13,52 +10,16 @@
 #include <stddef.h>
 
 #include "gnomon.h"
+#include "mark/action.h"
+#include "mark/arena.h"
+#include "mark/bits.h"
+#include "mark/health.h"
+#include "mark/hook.h"
+#include "mark/lock.h"
 #include "mark/node.h"
+#include "mark/tls.h"
+#include "mark/word.h"
 #include "platform/atomic.h"
-#include "platform/memory.h"
-#include "platform/tls.h"
-
-#define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
-#define GNOMON__NEVER 0x80000000u /* no masked value: the hot path is off */
-
-/* Where a thread is in a tree. */
-typedef struct gnomon__cursor {
-    uint32_t current; /* the innermost open scope's node, or the root */
-    uint32_t last;    /* the node that ended last: whose `next` it was */
-} gnomon__cursor;
-
-/* One name that the thread started: where its open execution is. */
-typedef struct gnomon__action {
-    gnomon_region *region;
-    uint64_t token; /* 0: not open; with GNOMON__TOKEN_OVER: not recorded */
-    uint32_t depth; /* of "(other)": further names open under it */
-    uint32_t next;  /* list of all of the thread's, newest first */
-    uint32_t offs;  /* how often all had been off when it was started */
-    uint32_t reserved;
-} gnomon__action;
-
-/* A pointer seen as a name, and what it said. */
-typedef struct gnomon__slot {
-    const char *pointer;
-    const char *text;
-    uint32_t action;
-    uint32_t reserved;
-} gnomon__slot;
-
-#define GNOMON__SLOTS 512 /* a power of two */
-
-struct gnomon_frame;
-
-/* A hook as a thread calls it: what it has not is a function that does nothing.
- * Valid while its bit is in `attached`. */
-typedef struct gnomon__hook {
-    uint32_t bit;   /* as a mask */
-    uint16_t rank;  /* how many hooks have lower bits */
-    uint16_t index; /* of the bit */
-    void (*start)(void *, const struct gnomon_frame *, uint64_t *);
-    void (*stop)(void *, const struct gnomon_frame *, uint64_t *);
-    void *self;
-} gnomon__hook;
 
 typedef struct gnomon__thread {
     /* The hot line. */
@@ -69,7 +30,7 @@ typedef struct gnomon__thread {
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
     uint32_t shut; /* control sets: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
-    uint32_t pending;    /* as gnomon__here has it: for readers */
+    uint32_t pending;    /* as the thread-local word has it: for readers */
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */
     uint32_t in_hook;    /* odd, new each time: a callback may be running, what
@@ -96,34 +57,34 @@ typedef struct gnomon__thread {
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
     uint32_t rider_bits;    /* ... and such as are told of ends alone */
-    uint32_t
-        light; /* control clears: bits that need no frames: several trees */
+    uint32_t light; /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
     uint32_t hook_count;
-    uint32_t time_bits;  /* of the configuration: bits that need the clock */
-    gnomon__slot *slots; /* gnomon__no_slots before the first name */
+    uint32_t time_bits; /* of the configuration: bits that need the clock */
     uint32_t alive;
     uint32_t is_torn; /* it was cancelled inside a mark: nobody's again */
     uint32_t lives;
-    uint32_t actions; /* list */
-    uint32_t action_free, action_end;
-    uint32_t frame_size;  /* bytes of the frame stack */
-    uint32_t frame_dead;  /* frames that are over below one that is not */
-    uint32_t range_count; /* blocks of open ranges */
-    uint32_t range_free;  /* list of free ones, this thread's own, ... */
-    uint32_t range_back;  /* ... and of those that any thread gave back */
-    uint32_t told_first; /* any thread: list of ends that it was told of, ... */
-    uint32_t told_count; /* ... how many, with those about to be, ... */
-    uint32_t told_over;  /* ... and how many below an "(other)" */
-    uint32_t range_blocks[64];
-    uint32_t action_pages; /* offset: where pages of ids are; 0: none yet */
-    uint32_t is_watched;   /* its end will be told */
-    uint32_t leave_serial; /* of those that left, it has told the hooks */
-    uint32_t short_bits;   /* recorders that found no memory: tried again */
+    uint32_t frame_size; /* bytes of the frame stack */
+    uint32_t frame_dead; /* frames that are over below one that is not */
+    gnomon__actions actions;
+    struct {
+        uint32_t block_count;
+        uint32_t free_slots; /* list of free ones, this thread's own, ... */
+        uint32_t given_back; /* ... and of those that any thread gave back */
+        uint32_t blocks[64];
+    } ranges; /* that it began */
+    struct {
+        uint32_t ends;        /* list, ... */
+        uint32_t waiting;     /* ... how many, with those about to be, ... */
+        uint32_t below_other; /* ... and how many below an "(other)" */
+    } told;                   /* any thread: ends of its scopes */
+    uint32_t is_watched;      /* its end will be told */
+    uint32_t leave_serial;    /* of those that left, it has told the hooks */
+    uint32_t short_bits;      /* recorders that found no memory: tried again */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     uint32_t named;       /* `name` was given, not taken from the system */
@@ -139,77 +100,17 @@ typedef struct gnomon__thread {
 _Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");
 _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
-/* A table without names: all share it that have started none. Cleared by whoever
- * makes a state, under the lock. */
-extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
-void gnomon__slots_clear(gnomon__slot *slots);
-
-/* What the hot path must know before it has looked at the thread's state: so the
- * cold lines that a pair needs come after this one all at once, and not one after
- * the other. No other thread reads it; its first half changes with the word odd.
- *
- * The cell of the execution that ended last is kept and counted when the next one
- * ends: a store whose address hangs on the clock just read makes the next read
- * wait, 7 ns of a pair's 19 on one processor measured. */
-typedef struct gnomon__tls {
-    gnomon__thread *thread; /* the calling thread's state, or the dummy */
-    char *base;             /* as the thread's */
-    uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
-    uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
-    /* lock.c: */
-    gnomon__thread *guarded; /* whose word turned odd */
-    uint32_t busy;           /* how deep this thread is guarded, */
-    uint32_t held;           /* and holds the lock of marks */
-    uint32_t over_fork;
-    int cancel; /* as it was before it was guarded */
-} gnomon__tls;
-
-/* Dummy cell, in the arena's first piece: counting into it replaces a branch. */
-#define GNOMON__NO_CELL 512u
-/* Likewise: an index that has nothing. */
-#define GNOMON__NO_INDEX 768u
-
-extern __thread gnomon__tls gnomon__own GNOMON__TLS
-    __attribute__((aligned(32))); /* its first half in one line */
 extern gnomon__thread gnomon__nobody;
 
-/* gnomon__here: the calling thread's. Where the loader gave it a place at one
- * distance from every thread's pointer, that distance is known from the first
- * mark on, and _near is one load, as initial-exec would be; else it is NULL, and
- * _far asks as the compiler does (tls.h). */
-typedef gnomon__tls GNOMON__NEAR gnomon__near;
-#ifdef GNOMON_TLS_NEAR
-extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */
-    __attribute__((visibility("hidden"))); /* one load */
-gnomon__near *gnomon__here_far(void);
-static inline gnomon__near *gnomon__here_near(void)
-{
-    return (gnomon__near *)load_relaxed(&gnomon__own_distance);
-}
-#else
-static inline gnomon__near *gnomon__here_far(void)
-{
-    return &gnomon__own;
-}
-#define gnomon__here_near gnomon__here_far
-#endif
-
-static inline gnomon__near *gnomon__here_now(void)
-{
-    gnomon__near *near = gnomon__here_near();
-    return likely(near != NULL) ? near : gnomon__here_far();
-}
-#define gnomon__here (*gnomon__here_now())
-
 /* The calling thread is `t` from now on. */
-static inline void gnomon__here_set(gnomon__thread *t)
+static inline void gnomon__tls_set(gnomon__thread *t)
 {
-    gnomon__near *here = gnomon__here_now();
-    here->base = t->base;
-    here->guess = 0;
-    here->pending = GNOMON__NO_CELL;
+    gnomon__near *tls = gnomon__tls_now();
+    tls->base = t->base;
+    tls->guess = 0;
+    tls->pending = GNOMON__NO_CELL;
     fence_signal();
-    here->thread = t;
+    tls->thread = t;
 }
 
 /* The name of any thread; its system's is copied to `room`, as another thread of
@@ -219,33 +120,6 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 /* All states ever made, by number; the count only grows. */
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 extern uint32_t gnomon__thread_total;
-extern gnomon__arena gnomon__marks_arena;
-
-/* Adds to a word of this thread's own: what a signal handler added between is
- * not lost, as it could be where a load and a store are two instructions. */
-static inline void gnomon__word_add(uint64_t *word, uint64_t n)
-{
-#if defined(__x86_64__) && !defined(GNOMON__TSAN)
-    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
-#else
-    add_relaxed(word, n);
-#endif
-}
-
-/* The same by `step`, and what it was: in one instruction without a lock, so that
- * the next step hangs on one load and not on a store and a load. */
-static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
-{
-#if defined(__x86_64__) && !defined(GNOMON__TSAN)
-    __asm__ volatile("xaddq %1, %0"
-                     : "+m"(*word), "+r"(step)
-                     :
-                     : "cc", "memory");
-    return step;
-#else
-    return add_relaxed(word, step);
-#endif
-}
 
 /* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
  * Control, under the lock, or its thread. */
@@ -264,56 +138,6 @@ static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
     return t->ground + offset;
 }
 
-static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
-                                            uint32_t offset)
-{
-    return (gnomon__node *)gnomon__at(t, offset);
-}
-
-/* A node's line of the bank in which the thread records. */
-static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
-                                              uint32_t offset)
-{
-    return (gnomon__front *)(void *)(t->base + offset);
-}
-
-/* The same where somebody may cut the thread meanwhile: what is read is of no use
- * then, and the short ways are shut. */
-static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
-                                               uint32_t offset)
-{
-    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
-}
-
-/* The same, without a look at the thread's state. */
-static inline gnomon__front *gnomon__front_here(const gnomon__near *here,
-                                                uint32_t offset)
-{
-    return (gnomon__front *)(void *)(here->base + offset);
-}
-
-static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
-                                            uint32_t offset)
-{
-    return &gnomon__node_at(t, offset)->part[t->bank];
-}
-
-/* Refuses all marks that a signal handler makes on this thread until it is taken
- * back: by the thread's word, as inside a mark, and by gnomon__busy where it has
- * none yet. No pthread_cancel acts on the thread meanwhile. Nests. */
-void gnomon__guard(void);
-void gnomon__unguard(void);
-int gnomon__busy(void);
-
-/* The one lock: regions, threads, bits, chunks. Nests. Short; never held over a
- * callback, a file, or the loading of a library. Guarded, so that no handler can
- * meet the lock it interrupted, or what is half written under it. */
-void gnomon__lock(void);
-void gnomon__unlock(void);
-/* Around a fork, also one that a handler makes wherever it came. */
-void gnomon__lock_over_fork(void);
-void gnomon__unlock_over_fork(int in_child);
-
 /* Makes the calling thread known; errno is kept. NULL: refused, and counted
  * (inside gnomon, thread already over, no memory). `name`: prefer the state of
  * a thread of that name which ended. */
@@ -325,11 +149,9 @@ void gnomon__thread_give_up(gnomon__thread *t);
 /* The name that ended threads share once there are very many. */
 extern const char gnomon__ended_threads[];
 
-/* In a forked child, under the lock, after gnomon__sinks_forget: no thread is
+/* In a forked child, under the lock, after gnomon__observers_forget: no thread is
  * known and nothing is recorded; what the parent had is not touched any more. */
 void gnomon__threads_forget(void);
-/* The arena's part of it: not while the thread is inside a mark. */
-void gnomon__chunks_forget(void);
 extern uint32_t gnomon__forks; /* how many lie above this process */
 
 /* Takes what control has changed: the configuration, the segment, the windows.
@@ -353,26 +175,31 @@ static inline void gnomon__thread_keep_up(gnomon__thread *t)
 }
 
 /* Goes on in the other bank, unless it is there already. Under the lock, on the
- * owner, or while it is outside marks: segment.c. */
+ * owner, or while it is outside marks: cut.c. */
 void gnomon__thread_cut(gnomon__thread *t);
-
-/* Makes what tells the ends of threads. */
-void gnomon__thread_prepare(void);
-/* Sees to it that this one's is told. Under the lock. */
-void gnomon__thread_watch(gnomon__thread *t);
 
 /* Maps the arena, `budget` bytes of address space, at the first attachment.
  * GNOMON_OK also if it is there already. Under no lock. */
 int gnomon__marks_map(uint64_t budget);
 
-/* Who may take memory, as it gets short: new paths leave a sixteenth, half of which
- * is for what keeps known ones exact, and all for "(other)". Parents have memory for
- * theirs kept apart. */
-enum gnomon__need { GNOMON__FOR_PATHS, GNOMON__FOR_SUMS, GNOMON__FOR_OTHER };
+/* From now on `at_end` is called with the state of each watched thread that ends. Under
+ * the lock. */
+void gnomon__threads_watch(void (*at_end)(void *state));
+/* Watches this one, the caller's. Under the lock. */
+void gnomon__thread_watch(gnomon__thread *t);
 
-/* Zeroed memory that owners recycle; a power of two >= 1024. 0: spent. */
-uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need);
-void gnomon__chunk_give(uint32_t offset, uint32_t bytes);
+/* Whether a mark is refused, counted: it is a signal handler's that interrupted gnomon
+ * on this thread, where no lock is to be had. */
+static inline int gnomon__is_reentered(void)
+{
+    if (likely(!gnomon__busy()))
+        return 0;
+    gnomon__trouble(gnomon__tls_now()->thread, reentered);
+    return 1;
+}
+
+/* Or a handler's before the run has started. */
+int gnomon__is_refused(void);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.
  * Returns NULL if the mark must be refused (counted). */
@@ -381,11 +208,5 @@ static inline void gnomon__leave(gnomon__thread *t)
 {
     store_release(&t->seq, load_relaxed(&t->seq) + 1);
 }
-
-/* Counts trouble; any thread, `t` may be the dummy. A handler may be counting
- * the same. */
-#define gnomon__trouble(t, field) \
-    gnomon__trouble_add(t, offsetof(gnomon_health, field))
-void gnomon__trouble_add(gnomon__thread *t, size_t field);
 
 #endif

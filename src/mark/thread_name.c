@@ -6,21 +6,19 @@
 
 #include "mark/frame.h"
 #include "mark/region.h"
-#include "mark/tree.h"
-#include "mark/upcall.h"
+#include "mark/position.h"
 #include "platform/owner.h"
 
 /* Whether a scope, action or frame of the thread is open. */
 static int has_open(gnomon__thread *t)
 {
-    for (uint32_t at = t->actions; at;) {
+    for (uint32_t at = t->actions.list; at;) {
         const gnomon__action *a = gnomon__at(t, at);
         if (a->token)
             return 1;
         at = a->next;
     }
-    for (uint32_t rest = t->tree_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, t->tree_bits) {
         if (gnomon__cursor_of(t, bit)->current != gnomon__tree_of(t, bit)->root)
             return 1;
     }
@@ -52,21 +50,15 @@ static gnomon__thread *thread_rename(gnomon__thread *t, const char *name)
 
 void gnomon_thread_name_n(const char *name, size_t length)
 {
-    if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+    if (gnomon__is_refused())
         return;
-    }
-    if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
-        return;
-    }
     GNOMON__FORWARD_VOID(thread_name(name, length));
     if (!load_relaxed(&gnomon_gate))
         return; /* off: nothing is kept of threads */
     const char *clean = gnomon__region_name(gnomon__region_intern(
         gnomon__text_of(name, length),
         gnomon__text_of("thread name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
-    int known = gnomon__here.thread != &gnomon__nobody;
+    int known = gnomon__tls_now()->thread != &gnomon__nobody;
     gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(clean);
     if (t)
         t = thread_rename(t, clean);

@@ -2,114 +2,13 @@
 /* The shape of a thread's call tree: its memory, finding and making nodes. Runs
  * on the owning thread with its word odd, or under the lock where the header
  * says so. Nodes are never removed while the tree lives. */
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #include "mark/region.h"
 #include "mark/segment.h"
 
-#define FIRST_CHUNK 2048u /* the tree itself, its hash, the root, a few nodes */
-#define LAST_CHUNK 16384u
-#define SPARE_CHUNK 1024u
-#define CHUNK_HEAD 64u
-#define FIRST_INDEX 64u
-
 /* A parent that has no "(other)" yet: room for one, in a chunk of its own size. */
 #define RESERVED 384u
-
-uint32_t gnomon__reserved_bytes;
-
-typedef struct chunk_head {
-    uint32_t below;
-    uint32_t bytes;
-} chunk_head;
-
-_Static_assert(CHUNK_HEAD + sizeof(gnomon__tree) +
-                       sizeof(uint32_t) * FIRST_INDEX +
-                       3 * sizeof(gnomon__node) <=
-                   FIRST_CHUNK,
-               "a thread's first paths need no second chunk");
-
-/* ---- Memory ---------------------------------------------------------------- */
-
-/* 0: no memory. */
-static uint32_t own_chunk(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
-                          enum gnomon__need need)
-{
-    uint32_t at = gnomon__chunk_take(bytes, need);
-    if (!at)
-        return 0;
-    *(chunk_head *)gnomon__at(t, at) = (chunk_head){tree->chunks, bytes};
-    return tree->chunks = at;
-}
-
-static int add_chunk(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
-                     enum gnomon__need need)
-{
-    uint32_t at = own_chunk(t, tree, bytes, need);
-    if (!at)
-        return 0;
-    tree->free = at + CHUNK_HEAD;
-    tree->free_end = at + bytes;
-    return 1;
-}
-
-static uint32_t small_chunk(uint32_t bytes)
-{
-    uint32_t chunk = SPARE_CHUNK;
-    while (chunk < bytes + CHUNK_HEAD)
-        chunk *= 2;
-    return chunk;
-}
-
-/* What is kept for each "(other)" goes to nothing else. */
-static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
-                           uint32_t bytes)
-{
-    if (tree->spare_end - tree->spare < bytes) {
-        uint32_t chunk = small_chunk(bytes);
-        uint32_t at = own_chunk(t, tree, chunk, GNOMON__FOR_OTHER);
-        if (!at)
-            return 0;
-        tree->spare = at + CHUNK_HEAD;
-        tree->spare_end = at + chunk;
-    }
-    uint32_t at = tree->spare;
-    tree->spare += bytes;
-    return at;
-}
-
-/* 0: there is none, but for an "(other)". */
-static int make_room(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
-                     enum gnomon__need need)
-{
-    uint32_t next = tree->next_bytes;
-    while (next < bytes + CHUNK_HEAD)
-        next *= 2;
-    if (add_chunk(t, tree, next, GNOMON__FOR_PATHS)) {
-        tree->next_bytes = next < LAST_CHUNK ? 2 * next : next;
-        return 1;
-    }
-    return need == GNOMON__FOR_SUMS &&
-           add_chunk(t, tree, small_chunk(bytes), need);
-}
-
-uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
-                           uint32_t bytes, enum gnomon__need need)
-{
-    if (tree->free_end - tree->free < bytes) {
-        gnomon__guard();
-        int has_room = make_room(t, tree, bytes, need);
-        uint32_t spare = has_room || need != GNOMON__FOR_OTHER
-                             ? 0
-                             : take_spare(t, tree, bytes);
-        gnomon__unguard();
-        if (!has_room)
-            return spare;
-    }
-    uint32_t at = tree->free;
-    tree->free += bytes;
-    return at;
-}
 
 static uint32_t make_node(gnomon__thread *t, gnomon__tree *tree,
                           uint32_t parent, uint32_t key, enum gnomon__need need)
@@ -155,19 +54,13 @@ static void release_other(gnomon__thread *t, uint32_t parent)
 
 int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
 {
-    uint32_t chunk = gnomon__chunk_take(FIRST_CHUNK, GNOMON__FOR_PATHS);
-    if (!chunk)
+    uint32_t at = gnomon__tree_make(t);
+    if (!at)
         return 0;
-    uint32_t at = chunk + CHUNK_HEAD;
     gnomon__tree *tree = gnomon__at(t, at);
-    ((chunk_head *)gnomon__at(t, chunk))->bytes = FIRST_CHUNK;
-    tree->chunks = chunk;
-    tree->free_end = chunk + FIRST_CHUNK;
-    tree->free = at + (((uint32_t)sizeof *tree + 63) & ~63u);
-    tree->next_bytes = 2 * FIRST_CHUNK;
     tree->index =
-        gnomon__tree_take(t, tree, 4 * FIRST_INDEX, GNOMON__FOR_PATHS);
-    tree->index_count = FIRST_INDEX;
+        gnomon__tree_take(t, tree, 4 * GNOMON__FIRST_INDEX, GNOMON__FOR_PATHS);
+    tree->index_count = GNOMON__FIRST_INDEX;
     uint32_t root = make_node(t, tree, 0, 0, GNOMON__FOR_PATHS);
     /* There is room for both. */
     tree->ranges = make_node(t, tree, root, 0, GNOMON__FOR_PATHS);
@@ -194,7 +87,7 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
     store_relaxed(&tree->generation, 0);
     store_relaxed(&t->states[bit], 0);
     fence_release(); /* before its memory is another's */
-    if (tree->index_count > FIRST_INDEX)
+    if (tree->index_count > GNOMON__FIRST_INDEX)
         gnomon__chunk_give(tree->index, 4 * tree->index_count);
     for (int bank = 0; bank < 2; bank++)
         if (tree->open_at_cut[bank])
@@ -206,12 +99,7 @@ void gnomon__tree_drop(gnomon__thread *t, uint32_t bit)
         gnomon__chunk_give(tree->links, bytes);
     for (uint32_t i = tree->link_old_count; i-- > 0;)
         gnomon__chunk_give(tree->link_old[i], bytes >>= 1);
-    /* Last, as the tree itself lies in the first chunk. */
-    for (uint32_t chunk = tree->chunks; chunk;) {
-        chunk_head head = *(chunk_head *)gnomon__at(t, chunk);
-        gnomon__chunk_give(chunk, head.bytes);
-        chunk = head.below;
-    }
+    gnomon__tree_give(t, tree);
 }
 
 /* ---- Finding ---------------------------------------------------------------- */
@@ -232,6 +120,20 @@ static uint32_t *index_entry(const gnomon__thread *t, uint32_t index,
     }
 }
 
+void gnomon__index_use(gnomon__thread *t)
+{
+    t->index = GNOMON__NO_INDEX; /* no path is there: the slow way is taken */
+    t->index -= t->bank * (uint32_t)sizeof(gnomon__front);
+    t->index_mask = 0;
+    if (t->hot_bit == GNOMON__BITS)
+        return;
+    const gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
+    if (tree->is_fresh)
+        return;
+    t->index = tree->index - t->bank * (uint32_t)sizeof(gnomon__front);
+    t->index_mask = 4 * tree->index_count - 4;
+}
+
 /* Guarded: the table and its size belong together. */
 static int grow_index(gnomon__thread *t, gnomon__tree *tree, uint32_t bit)
 {
@@ -246,7 +148,7 @@ static int grow_index(gnomon__thread *t, gnomon__tree *tree, uint32_t bit)
         const gnomon__front *n = gnomon__front_at(t, old[i]);
         *index_entry(t, at, 4 * count - 4, n->parent, n->key) = old[i];
     }
-    if (tree->index_count > FIRST_INDEX)
+    if (tree->index_count > GNOMON__FIRST_INDEX)
         gnomon__chunk_give(tree->index, 4 * tree->index_count);
     tree->index_count = count;
     tree->index = at;

@@ -11,6 +11,40 @@
 
 #define GNOMON__MAX_DEPTH 1024
 
+static inline gnomon__node *gnomon__node_at(const gnomon__thread *t,
+                                            uint32_t offset)
+{
+    return (gnomon__node *)gnomon__at(t, offset);
+}
+
+/* A node's line of the bank in which the thread records. */
+static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
+                                              uint32_t offset)
+{
+    return (gnomon__front *)(void *)(t->base + offset);
+}
+
+/* The same where somebody may cut the thread meanwhile: what is read is of no use
+ * then, and the short ways are shut. */
+static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
+                                               uint32_t offset)
+{
+    return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
+}
+
+/* The same, without a look at the thread's state. */
+static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
+                                              uint32_t offset)
+{
+    return (gnomon__front *)(void *)(tls->base + offset);
+}
+
+static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
+                                            uint32_t offset)
+{
+    return &gnomon__node_at(t, offset)->part[t->bank];
+}
+
 /* One link of gnomon_link_in, in the tree's memory. */
 typedef struct gnomon__edge {
     uint32_t from; /* node of any thread; 0: free */
@@ -59,11 +93,11 @@ typedef struct gnomon__open_at_cut {
 typedef struct gnomon__tree {
     gnomon__state state;
     gnomon__cursor cursor; /* of the hot tree: thread->hot */
-    uint32_t guess;        /* of the hot tree: gnomon__here's */
+    uint32_t guess;        /* of the hot tree: the thread-local one */
     uint32_t index;        /* hash of (parent, key) to nodes ... */
     uint32_t index_count;  /* ... and its size, a power of two */
     uint32_t nodes;        /* in the hash */
-    uint32_t generation;   /* of the sink it was made for; 0: given back */
+    uint32_t generation;   /* of the observer it was made for; 0: given back */
     uint32_t root;
     uint32_t ranges; /* parent of the nodes of ranges */
     uint32_t newest; /* list of all nodes */
@@ -104,7 +138,20 @@ static inline gnomon__tree *gnomon__tree_of(const gnomon__thread *t,
     return gnomon__at(t, load_relaxed(&t->states[bit]));
 }
 
-/* ---- Memory and shape: tree.c -------------------------------------------- */
+/* ---- Memory: tree_memory.c ------------------------------------------------ */
+
+#define GNOMON__FIRST_INDEX 64u /* entries of a new tree's hash of paths */
+
+/* An empty tree in its first chunk. 0: no memory. And all of its chunks back. */
+uint32_t gnomon__tree_make(gnomon__thread *t);
+void gnomon__tree_give(gnomon__thread *t, const gnomon__tree *tree);
+
+/* Zeroed memory from the tree's chunks; `bytes` a multiple of 64, at most 8 KiB;
+ * aligned to 64. 0: none. */
+uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
+                           uint32_t bytes, enum gnomon__need need);
+
+/* ---- Shape: tree.c -------------------------------------------------------- */
 
 int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tree_drop(gnomon__thread *t, uint32_t bit);
@@ -117,16 +164,11 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
                            uint32_t key);
 
-/* The hot path asks the hash of paths of whichever tree is hot: adopt.c. */
+/* The hot path asks the hash of paths of whichever tree is hot. */
 void gnomon__index_use(gnomon__thread *t);
 
 /* The node of ranges of `key`; 0: no memory, counted. */
 uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
-
-/* Zeroed memory from the tree's chunks; `bytes` a multiple of 64, at most 8 KiB;
- * aligned to 64. 0: none. */
-uint32_t gnomon__tree_take(gnomon__thread *t, gnomon__tree *tree,
-                           uint32_t bytes, enum gnomon__need need);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
 
@@ -153,6 +195,10 @@ void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit);
 
 /* That time alone, before `node` is closed. */
 void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now);
+/* Its self time changes by `ticks`, as a child outlived it. */
+void gnomon__tree_cross(gnomon__thread *t, uint32_t node, int64_t ticks);
+/* When a closed node of the chain ended, as far as this segment goes. */
+uint64_t gnomon__tree_ended_at(const gnomon__thread *t, const gnomon__front *n);
 
 /* The open node of this token (flags aside) on the chain; 0: none. */
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
@@ -161,12 +207,29 @@ uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token);
  * bit's; *bits: all that saw it. */
 uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token);
 
+/* Closes the execution of `token`, which has no frame, in all trees that saw it. */
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now);
+
 /* The thread ends: what is open does not finish. How much that is. */
 uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);
 
 /* Closes all scopes without frames begun after `token`, in whichever tree, but
  * not actions; counts them as crossed. */
 void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now);
+
+/* ---- For the table of recorders: tree_marks.c ------------------------------ */
+
+int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
+                       uint64_t token);
+void gnomon__tree_begun(gnomon__thread *t, uint32_t bit, uint64_t ticks);
+void gnomon__tree_end(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f);
+void gnomon__tree_count_range(gnomon__thread *t, uint32_t bit,
+                              const gnomon__finished *f, uint32_t segment);
+void gnomon__tree_mark(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f);
+void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double value);
 
 /* ---- Over a cut: carry.c ------------------------------------------------- */
 
@@ -190,9 +253,6 @@ uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node);
 int gnomon__tree_carry_range(gnomon__thread *t, gnomon__tree *tree,
                              uint32_t node, uint32_t segment, uint64_t ticks);
 
-/* Bytes of the arena that are kept so that each parent can have an "(other)". */
-extern uint32_t gnomon__reserved_bytes;
-
 /* ---- The hot path -------------------------------------------------------- */
 
 /* Which cell holds a duration: octave and index in one number, as
@@ -204,13 +264,13 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
 }
 
 /* Counts what is pending, and makes the cell at this offset the next to be. */
-static inline void gnomon__count_next(gnomon__near *here, gnomon__thread *t,
+static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
                                       uint32_t cell)
 {
-    void *pending = here->base + here->pending;
+    void *pending = tls->base + tls->pending;
     uint64_t *count = pending;
     store_relaxed(count, load_relaxed(count) + 1);
-    here->pending = cell;
+    tls->pending = cell;
     store_relaxed(&t->pending, cell);
 }
 
@@ -273,49 +333,12 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
     }
 }
 
-static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
-{
-    return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
-}
-
-static inline void gnomon__guess(gnomon__thread *t, uint32_t bit, uint32_t node)
-{
-    if (bit != t->hot_bit)
-        gnomon__tree_of(t, bit)->guess = node;
-    else if (gnomon__here.thread == t) /* else it settles before it marks */
-        gnomon__here.guess = node;
-}
-
-/* Readers look at `current` of the cursor, and at no other field. */
-static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
-                                      uint32_t current)
-{
-    gnomon__cursor *c = gnomon__cursor_of(t, bit);
-    store_relaxed(&c->current, current);
-    c->last = 0;
-    gnomon__guess(t, bit, 0);
-}
-
 /* Below an "(other)" scopes are only counted: its end looks after them. */
 static inline uint32_t gnomon__seen_of(const gnomon__thread *t, uint32_t node)
 {
     return gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER
                ? GNOMON__SEEN_SLOW
                : 0;
-}
-
-/* Opens `node`, a child of the cursor's. `token` may carry flags; `seen` as in a
- * line. */
-static inline void gnomon__tree_open(gnomon__thread *t, uint32_t bit,
-                                     uint32_t node, uint64_t token,
-                                     uint32_t seen)
-{
-    gnomon__front *n = gnomon__front_at(t, node);
-    store_relaxed(&n->token, token);
-    store_relaxed(&n->seen, seen);
-    /* It may be new, and its memory another's a moment ago. */
-    store_release(&gnomon__cursor_of(t, bit)->current, node);
-    gnomon__guess(t, bit, n->child);
 }
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What marks off the hot path do to a call tree: its functions for the table of
  * recorders. On the owning thread, its word odd. */
-#include "mark/tree_marks.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "mark/segment.h"
-#include "mark/tree.h"
+#include "mark/position.h"
 
 #define MAX_COUNTERS 256u
 
@@ -18,7 +17,9 @@ int gnomon__tree_begin(gnomon__thread *t, uint32_t bit, uint32_t key,
 {
     uint32_t node = gnomon__tree_child(t, bit, key);
     if (node)
-        gnomon__tree_open(t, bit, node, token, GNOMON__SEEN_SLOW);
+        gnomon__node_open(gnomon__position_of(t, gnomon__tree_of(t, bit), bit),
+                          node, gnomon__front_at(t, node), token,
+                          GNOMON__SEEN_SLOW);
     return node != 0;
 }
 

@@ -5,7 +5,7 @@
  * home. */
 #include "mark/frame.h"
 #include "mark/hot.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 
 /* The child of the cursor's node, by its guess, by the hash of paths, or the slow
  * way. 0: the tree does not take it. */
@@ -41,23 +41,20 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->gate), n = 0;
     uint32_t key = load_relaxed(&region->id);
     uint64_t token = seq + 1;
-    for (uint32_t rest = m & t->tree_bits; rest; rest &= rest - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+    gnomon__each_bit(bit, m & t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
         uint32_t node = child_of(t, tree, bit, key);
         if (unlikely(!node))
             continue;
         gnomon__front *line = gnomon__front_at(t, node);
-        store_relaxed(&line->token, token);
-        store_relaxed(&line->seen, m | gnomon__seen_of(t, node));
-        store_relaxed(&tree->cursor.current, node);
-        tree->guess = line->child;
+        gnomon__node_open(gnomon__own_position(tree), node, line, token,
+                          m | gnomon__seen_of(t, node));
         opened[n++] = line;
     }
     /* The end of what one of the others has innermost must look here. */
-    for (uint32_t rest = t->tree_bits & ~m; unlikely(rest); rest &= rest - 1)
-        gnomon__frame_inside(
-            innermost(t, gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest))));
+    for (uint32_t rest = t->tree_bits & ~m, bit;
+         unlikely(gnomon__bit_next(&rest, &bit));)
+        gnomon__frame_inside(innermost(t, gnomon__tree_of(t, bit)));
     uint64_t now = gnomon__ticks_counter();
     for (uint32_t i = 0; i < n; i++)
         store_relaxed(&opened[i]->begin, now);
@@ -70,9 +67,9 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
 static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
 {
     uint32_t seen = 0;
-    for (uint32_t rest = t->tree_bits; rest && !seen; rest &= rest - 1) {
-        const gnomon__front *n =
-            innermost(t, gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest)));
+    for (uint32_t rest = t->tree_bits, bit;
+         !seen && gnomon__bit_next(&rest, &bit);) {
+        const gnomon__front *n = innermost(t, gnomon__tree_of(t, bit));
         seen = n->token == token ? n->seen : 0;
     }
     /* GNOMON__SEEN_SLOW, or who has left since */
@@ -84,11 +81,7 @@ static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
 {
     uint32_t node = tree->cursor.current;
     gnomon__tree_add(t, tree, node, now - n->begin);
-    store_relaxed(&n->token, 0);
-    store_relaxed(&n->seen, 0);
-    store_relaxed(&tree->cursor.current, n->parent);
-    tree->guess = n->next;
-    tree->cursor.last = node;
+    gnomon__node_close(gnomon__own_position(tree), node, n, 1);
 }
 
 /* What the scope was, for riders. */
@@ -98,18 +91,15 @@ static APART void trees_tell(gnomon__thread *t, uint32_t riders,
 {
     gnomon__finished f = {
         .token = token, .begin = n->begin, .end = now, .key = n->key};
-    for (; riders; riders &= riders - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctz(riders);
-        gnomon__recorder_of(t, bit)->end(t, bit, &f);
-    }
+    gnomon__recorders_end(t, riders, &f);
 }
 
 HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     gnomon__tree *trees[GNOMON__BITS];
     uint32_t seen = seen_by(t, token), count = 0;
-    for (uint32_t rest = seen & t->tree_bits; rest; rest &= rest - 1) {
-        gnomon__tree *tree = gnomon__tree_of(t, (uint32_t)__builtin_ctz(rest));
+    gnomon__each_bit(bit, seen & t->tree_bits) {
+        gnomon__tree *tree = gnomon__tree_of(t, bit);
         trees[count++] = tree;
         seen = innermost(t, tree)->token == token ? seen : 0;
     }

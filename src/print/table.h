@@ -125,8 +125,6 @@ int gnomon__table_print(gnomon__report_table *t,
 const char *gnomon__print_duration(char text[24], uint64_t ns);
 /* As C writes a double in its own locale. */
 const char *gnomon__print_number(char text[32], double value);
-/* Code points. */
-size_t gnomon__print_width(const char *text);
 /* A JSON string, quotes included. */
 void gnomon__print_json(const gnomon_writer *out, const char *text);
 

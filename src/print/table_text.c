@@ -7,17 +7,15 @@
 #include <string.h>
 
 #include "print/table.h"
+#include "print/width.h"
 
 #define LEAST_NAME 16u /* columns that a clipped name keeps */
 
 /* ---- Cells ----------------------------------------------------------------------- */
 
-size_t gnomon__print_width(const char *text)
+static size_t text_width(const char *text)
 {
-    size_t count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
-    return count;
+    return gnomon__print_width(text, strlen(text));
 }
 
 /* Made of integers: the decimal point of printf is the host's locale's. */
@@ -173,7 +171,7 @@ static void put_clipped(const gnomon_writer *out, const char *text,
 {
     const char *end = text;
     size_t count = 0;
-    if (gnomon__print_width(text) <= width) {
+    if (text_width(text) <= width) {
         out->write(out, text, strlen(text));
         return;
     }
@@ -188,7 +186,7 @@ static void put_clipped(const gnomon_writer *out, const char *text,
 static void put_cell(const gnomon_writer *out, const char *text, size_t width,
                      bool left, size_t *blanks)
 {
-    size_t used = gnomon__print_width(text);
+    size_t used = text_width(text);
     size_t rest = used < width ? width - used : 0;
     if (!left)
         *blanks += rest;
@@ -219,15 +217,15 @@ static void find_widths(const gnomon__report_table *t,
 {
     size_t in_group = 0, rest = t->group_word ? 2 : 0;
     for (size_t k = 0; k < c->count; k++)
-        widths[k] = gnomon__print_width(t->columns[c->columns[k]].title);
+        widths[k] = text_width(t->columns[c->columns[k]].title);
     for (size_t i = 0; i < t->row_count; i++) {
         char room[32];
         if (!is_shown(t, i, &in_group, c->limit))
             continue;
         for (size_t k = 0; k < c->count; k++) {
             size_t column = c->columns[k];
-            size_t n = gnomon__print_width(
-                cell_shown(room, t, &t->rows[i], column, out));
+            size_t n =
+                text_width(cell_shown(room, t, &t->rows[i], column, out));
             if (t->is_tree && !column)
                 n += 2 * (size_t)t->rows[i].depth;
             if (n > widths[k])

@@ -4,7 +4,7 @@
  *
  * Durations round down, sums after adding up, so that a node is never shorter
  * than its children: self is what remains. */
-#include "mark/tree_marks.h"
+#include "mark/tree.h"
 #include "platform/memory.h"
 #include "record/slice.h"
 

@@ -194,7 +194,7 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
  * what is left of the mark's. */
 void gnomon__step_in_mark(void)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     if (!t)
         return;
     uint32_t is_raised = load_relaxed(&t->in_hook) & 1;
@@ -206,7 +206,7 @@ void gnomon__step_in_mark(void)
 void gnomon_step_slow(uint64_t number, int given)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+        gnomon__trouble(gnomon__tls_now()->thread, reentered);
         return;
     }
     if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh rooms|length|licence|statics|clocks ROOT
-# check.sh calls ROOT NM OBJECTS
+# check.sh calls|circles ROOT NM OBJECTS
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
 #            headers; src/print and src/profilers, which plugins are made of,
@@ -11,6 +11,8 @@
 #            its own room or to its left: the same order, as the linker sees it. The
 #            exception are the functions of mark/upcall.h, which `run` defines.
 #            OBJECTS lists the object files, each on a line
+#   circles  nor do the files of one room need each other in a circle. Rooms that have
+#            one still are named in `circled`: take a name away, never add one
 #   length   no file of src/ and include/ exceeds 420 lines: about 400
 #   licence  each source file says its licence in its first two lines
 #   statics  no two files of the library have a static variable of one name: in the
@@ -24,6 +26,7 @@
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
 rooms="platform spec profile mark record device print profilers run command merge diff report cli inject"
+circled="platform spec record device run merge cli"
 
 check_rooms() {
     for file in src/*/*.[ch]; do
@@ -55,11 +58,22 @@ check_rooms() {
     done
 }
 
-# Of lines as those of `nm -A -P`: "PATH/src/ROOM/FILE.c.o: SYMBOL TYPE ...".
 check_calls() {
+    check_symbols 0
+}
+
+check_circles() {
+    check_symbols 1
+}
+
+# Of lines as those of `nm -A -P`: "PATH/src/ROOM/FILE.c.o: SYMBOL TYPE ...".
+check_symbols() {
     if [ -f symbols ]; then cat symbols; else xargs "$nm" -A -P < "$objects"; fi |
-        awk -v rooms="$rooms" '
-        BEGIN { for (n = split(rooms, room); n; n--) place[room[n]] = n }
+        awk -v rooms="$rooms" -v circled="$circled" -v inside="$1" '
+        BEGIN {
+            for (n = split(rooms, room); n; n--) place[room[n]] = n
+            for (n = split(circled, room); n; n--) is_circled[room[n]] = 1
+        }
         {
             file = $1
             sub(/:$/, "", file)
@@ -74,9 +88,22 @@ check_calls() {
                 from = part[1]; to = home[part[2]]
                 if (to == "" || part[2] ~ /^gnomon__upcall_/) continue
                 split(from, a, "/"); split(to, b, "/")
-                if (place[b[1]] > place[a[1]])
+                if (!inside && place[b[1]] > place[a[1]])
                     print from ": needs " part[2] " of " to
+                if (inside && from != to && a[1] == b[1] && !is_circled[a[1]])
+                    edge[from, to] = 1
             }
+            # What needs no file that is left is in no circle.
+            do {
+                split("", needy)
+                for (e in edge) { split(e, part, SUBSEP); needy[part[1]] = 1 }
+                gone = 0
+                for (e in edge) {
+                    split(e, part, SUBSEP)
+                    if (!(part[2] in needy)) { delete edge[e]; gone = 1 }
+                }
+            } while (gone)
+            for (e in edge) { split(e, part, SUBSEP); print part[1] ": needs " part[2] ", in a circle" }
             if (NR < 9) print "these are not the symbols of the library"
         }'
 }
@@ -160,6 +187,15 @@ b/src/run/view.c.o: gnomon__tree_find U
 b/src/mark/tree.c.o: gnomon__tree_find T 0 8
 b/src/mark/tree.c.o: gnomon__views U
 b/src/run/facts.c.o: gnomon__views B 0 8
+b/src/mark/near.c.o: gnomon__near T 0 8
+b/src/mark/near.c.o: gnomon__far U
+b/src/mark/far.c.o: gnomon__far T 0 8
+b/src/mark/far.c.o: gnomon__near U
+b/src/mark/above.c.o: gnomon__above T 0 8
+b/src/mark/above.c.o: gnomon__tree_find U
+b/src/run/view.c.o: gnomon__run_facts U
+b/src/run/facts.c.o: gnomon__run_facts T 8 8
+b/src/run/facts.c.o: gnomon__view_find U
 END
 seq 421 > include/long.h
 echo 'static unsigned one, two_of_them;' > src/mark/two.c
@@ -171,6 +207,7 @@ check_"$rule" > faults
 case $rule in
 rooms) want=7 ;;
 calls) want=2 ;;
+circles) want=2 ;;
 length) want=1 ;;
 licence) want=10 ;;
 statics) want=1 ;;

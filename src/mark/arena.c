@@ -2,10 +2,12 @@
 /* The arena that all marks write to, and its chunks: what owners give back is
  * handed out again, by size. Any thread; the lists stand under the lock. A piece
  * is zeroed when it is taken, since a reader may still look at what it was. */
+#include "mark/arena.h"
+
 #include "mark/thread.h"
-#include "mark/tree.h"
 
 gnomon__arena gnomon__marks_arena;
+uint32_t gnomon__reserved_bytes;
 
 static uint32_t chunk_lists[32]; /* free chunks by log2 of their size */
 
@@ -16,23 +18,6 @@ void gnomon__chunks_forget(void)
     store_relaxed(&gnomon__reserved_bytes, 0);
     for (uint32_t i = 0; i < 32; i++)
         chunk_lists[i] = 0;
-}
-
-int gnomon__marks_map(uint64_t budget)
-{
-    if (gnomon__marks_arena.base)
-        return GNOMON_OK;
-    gnomon__arena arena;
-    int code = gnomon__arena_map(&arena, budget);
-    if (code)
-        return code;
-    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
-    gnomon__arena_take(&arena, 1024 - arena.used);
-    gnomon__lock();
-    gnomon__marks_arena = arena;
-    gnomon__unlock();
-    gnomon__thread_prepare();
-    return GNOMON_OK;
 }
 
 /* A piece is as large as the next power of two says: whoever gives one back may

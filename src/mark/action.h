@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Actions: names that a thread started, and its table that leads from the pointer to
+ * a name to them. Its thread alone reads and writes both (action.c). */
+#ifndef GNOMON_MARK_ACTION_H
+#define GNOMON_MARK_ACTION_H
+
+#include <stdint.h>
+
+#include "gnomon.h"
+
+/* One name that the thread started: where its open execution is. */
+typedef struct gnomon__action {
+    gnomon_region *region;
+    uint64_t token; /* 0: not open; with GNOMON__TOKEN_OVER: not recorded */
+    uint32_t depth; /* of "(other)": further names open under it */
+    uint32_t next;  /* list of all of the thread's, newest first */
+    uint32_t offs;  /* how often all had been off when it was started */
+    uint32_t reserved;
+} gnomon__action;
+
+/* A pointer seen as a name, and what it said. */
+typedef struct gnomon__slot {
+    const char *pointer;
+    const char *text;
+    uint32_t action;
+    uint32_t reserved;
+} gnomon__slot;
+
+#define GNOMON__SLOTS 512 /* a power of two */
+
+typedef struct gnomon__actions {
+    gnomon__slot *slots; /* gnomon__no_slots before the first name */
+    uint32_t list;
+    uint32_t free, end; /* the rest of the newest chunk */
+    uint32_t pages;     /* offset: where pages of ids are; 0: none yet */
+} gnomon__actions;
+
+/* A table without names: shared by all threads that have started none. Whoever makes
+ * a state clears it, under the lock. */
+extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
+void gnomon__slots_clear(gnomon__slot *slots);
+
+static inline uint32_t gnomon__slot_of(const char *name)
+{
+    uintptr_t p = (uintptr_t)name;
+    return (uint32_t)((p ^ (p >> 9)) >> 1) & (GNOMON__SLOTS - 1);
+}
+
+#endif

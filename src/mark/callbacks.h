@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Calling hooks: their callbacks, the flag that says that one may be running, and what
+ * they are told. */
+#ifndef GNOMON_MARK_CALLBACKS_H
+#define GNOMON_MARK_CALLBACKS_H
+
+#include "mark/observer.h"
+
+/* Raises the flag around callbacks and says which of `bits` may be called: the
+ * word is odd, so either they are seen to be gone, or who detaches them waits.
+ * Partner: the barrier in gnomon__observer_detach. A mark may raise it several times,
+ * and writes between: each time it has a value of its own. */
+static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
+                                           const uint32_t *live, uint32_t bits)
+{
+    store_release(&t->in_hook, (load_relaxed(&t->in_hook) + 1) | 1);
+    fence_signal();
+    if (unlikely(load_relaxed(&gnomon__needs_fence)))
+        fence_full();
+    return bits & load_relaxed(live);
+}
+
+static inline void gnomon__hooks_leave(gnomon__thread *t)
+{
+    store_relaxed(&t->in_hook, (load_relaxed(&t->in_hook) + 1) & ~1u);
+    fence_release(); /* before what is written now, and before `shut` is read */
+}
+
+/* Calls `callback` of those hooks in `bits` that have one. `live` as above. */
+#define GNOMON__HOOKS_TELL(t, live, bits, callback, event) \
+    do { \
+        uint32_t gnomon__told = gnomon__hooks_enter(t, live, bits); \
+        for (; gnomon__told; gnomon__told &= gnomon__told - 1) { \
+            const gnomon__observer *gnomon__to = \
+                &gnomon__observers[__builtin_ctz(gnomon__told)]; \
+            if (gnomon__to->hook->callback) \
+                gnomon__to->hook->callback(gnomon__to->self, event); \
+        } \
+        gnomon__hooks_leave(t); \
+    } while (0)
+
+/* Which slot belongs to a bit: how many of `hooks` lie below it. */
+static inline uint32_t gnomon__hook_slot(uint32_t hooks, uint32_t bit)
+{
+    uint32_t n = 0;
+    for (hooks &= bit - 1; hooks; hooks &= hooks - 1)
+        n++;
+    return n;
+}
+
+/* Calls start of the hooks in `live`, in the order of their attaching; and stop,
+ * in reverse, of those of `hooks` (which saw the start) that are in `live`. */
+void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
+                         uint32_t live, uint64_t *slots);
+void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
+                        uint32_t hooks, uint32_t live, uint64_t *slots);
+
+/* Ns of this moment, where a hook of `m` wants times; else 0. */
+uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
+
+/* The number of the step under way, for callbacks. Written under the lock of
+ * steps. */
+extern uint64_t gnomon__step_under_way;
+
+#endif

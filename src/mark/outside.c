@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What control calls do for threads that are outside of marks, so that nobody waits
+ * for a thread's next mark: cuts, and ends that other threads told it of.
+ *
+ * A cut: from one moment on all that is marked belongs to the next segment. Each
+ * thread has two banks. A cut shuts the short ways of all threads, so that each next
+ * mark takes the slow path, and waits until every thread was seen outside a mark, or
+ * in a callback, where its recorders rest. A thread that comes first goes on in its
+ * other bank by itself; for all others it is done here. So nobody waits for a report,
+ * and the bank at rest is read without a copy in motion. */
+#include "mark/foreign.h"
+#include "mark/segment.h"
+#include "mark/observer.h"
+#include "platform/os.h"
+
+#define PATIENCE_NS 1000000000ull
+#define LOCKED_THREADS 64u
+
+/* ---- Cuts -------------------------------------------------------------------- */
+
+/* Outside a mark, or in a callback: nothing of its recorders changes until it has
+ * settled, which takes the lock. After the barrier. */
+static int is_resting(const gnomon__thread *t)
+{
+    return gnomon__is_outside(t) || (load_acquire(&t->in_hook) & 1);
+}
+
+/* Under the lock, but for its pauses. 0: it has been inside one mark for long. */
+static int cut_thread(gnomon__thread *t, uint64_t deadline)
+{
+    uint64_t pause = 1000;
+    while (t->segment != gnomon__segment && t->recorder_bits &&
+           !is_resting(t)) {
+        gnomon__unlock();
+        int is_late = gnomon__os_monotonic_ns() > deadline;
+        gnomon__os_sleep_ns(pause);
+        pause = pause < 1000000 ? 2 * pause : pause;
+        gnomon__lock();
+        if (is_late)
+            return 0;
+    }
+    if (t->segment != gnomon__segment) {
+        if (gnomon__is_outside(t))
+            gnomon__thread_take_told(t);
+        gnomon__thread_cut(t);
+    }
+    return 1;
+}
+
+uint32_t gnomon__cut(uint64_t ticks)
+{
+    uint32_t left = 0;
+    gnomon__lock();
+    gnomon__segment_next(ticks);
+    uint32_t total = gnomon__thread_total;
+    for (uint32_t i = 0; i < total; i++)
+        gnomon__thread_shut(gnomon__threads[i]);
+    gnomon__unlock();
+    if (!total)
+        return 0;
+    gnomon__observer_barrier();
+    uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
+    for (uint32_t i = 0; i < total;) {
+        gnomon__lock();
+        do
+            left += !cut_thread(gnomon__threads[i], deadline);
+        while (++i < total && i % LOCKED_THREADS);
+        gnomon__unlock();
+    }
+    return left;
+}
+
+/* ---- Ends that they were told of -------------------------------------------- */
+
+static int anybody_is_told(void)
+{
+    uint32_t total = load_acquire(&gnomon__thread_total), n = 0;
+    for (uint32_t i = 0; i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        if (!gnomon__is_told(t))
+            continue;
+        gnomon__thread_shut(t);
+        n++;
+    }
+    return n != 0;
+}
+
+void gnomon__foreign_settle(void)
+{
+    gnomon__lock();
+    int any = anybody_is_told();
+    gnomon__unlock();
+    if (!any)
+        return;
+    gnomon__observer_barrier();
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < total; i++) {
+        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        gnomon__lock();
+        /* Its next mark takes the lock; one that it is in does this itself. */
+        if (load_relaxed(&t->shut) && gnomon__is_told(t) &&
+            gnomon__is_outside(t))
+            gnomon__thread_take_told(t);
+        gnomon__unlock();
+    }
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A thread's position in a tree, and the one body each that opens and closes a node
+ * there. All ways to do so are made of these two, by constants.
+ *
+ * A tree's position is its cursor and its guess of what begins next. The hot tree's
+ * cursor lies in the thread's state, its guess in the thread-local words. */
+#ifndef GNOMON_MARK_POSITION_H
+#define GNOMON_MARK_POSITION_H
+
+#include "mark/tree.h"
+
+#define ALWAYS __attribute__((always_inline))
+
+typedef struct gnomon__position {
+    gnomon__cursor *cursor;
+    uint32_t *guess;   /* of a tree that is not hot */
+    gnomon__near *tls; /* of the hot tree */
+    int is_hot; /* which of these: a constant where the position is one */
+} gnomon__position;
+
+static inline ALWAYS gnomon__position gnomon__hot_position(gnomon__near *tls,
+                                                           gnomon__thread *t)
+{
+    return (gnomon__position){&t->hot, NULL, tls, 1};
+}
+
+/* Of a tree that is not hot. */
+static inline ALWAYS gnomon__position gnomon__own_position(gnomon__tree *tree)
+{
+    return (gnomon__position){&tree->cursor, &tree->guess, NULL, 0};
+}
+
+static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
+{
+    return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
+}
+
+/* Of any tree. On another thread the hot tree's guess is not there to be had: it
+ * settles before it marks. */
+static inline ALWAYS gnomon__position gnomon__position_of(gnomon__thread *t,
+                                                          gnomon__tree *tree,
+                                                          uint32_t bit)
+{
+    gnomon__position p = gnomon__own_position(tree);
+    if (bit == t->hot_bit) {
+        p.cursor = &t->hot;
+        p.tls = gnomon__tls_now();
+        p.is_hot = p.tls->thread == t;
+    }
+    return p;
+}
+
+static inline ALWAYS void gnomon__guess(gnomon__position p, uint32_t node)
+{
+    if (p.is_hot)
+        p.tls->guess = node;
+    else
+        *p.guess = node;
+}
+
+/* Readers look at `current` of the cursor, and at no other field. */
+static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
+                                      uint32_t current)
+{
+    gnomon__position p = gnomon__position_of(t, gnomon__tree_of(t, bit), bit);
+    store_relaxed(&p.cursor->current, current);
+    p.cursor->last = 0;
+    gnomon__guess(p, 0);
+}
+
+/* No execution is open on the line any more. */
+static inline ALWAYS void gnomon__front_clear(gnomon__front *n)
+{
+    store_relaxed(&n->token, 0);
+    store_relaxed(&n->seen, 0);
+}
+
+/* Opens `node`, whose line is `n`, below the cursor's. Who opens it stores its begin
+ * after this, the clock read last. */
+static inline ALWAYS void gnomon__node_open(gnomon__position p, uint32_t node,
+                                            gnomon__front *n, uint64_t token,
+                                            uint32_t seen)
+{
+    store_relaxed(&n->token, token);
+    store_relaxed(&n->seen, seen);
+    store_relaxed(&p.cursor->current, node);
+    gnomon__guess(p, n->child);
+}
+
+/* Closes the cursor's node; who closes it has counted it. `is_seen`: others may have
+ * seen it beside this tree. */
+static inline ALWAYS void gnomon__node_close(gnomon__position p, uint32_t node,
+                                             gnomon__front *n,
+                                             const int is_seen)
+{
+    if (is_seen)
+        gnomon__front_clear(n);
+    else
+        store_relaxed(&n->token, 0);
+    store_relaxed(&p.cursor->current, n->parent);
+    gnomon__guess(p, n->next);
+    p.cursor->last = node;
+}
+
+#endif

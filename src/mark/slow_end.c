@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Ends off the hot path: with hooks, out of order, of another thread, with a bad
+ * token. "refused" entries find the word odd and may refuse; "slow" ones own it. */
+#include "mark/foreign.h"
+#include "mark/frame.h"
+#include "mark/hot.h"
+#include "platform/owner.h"
+
+/* A scope below an "(other)" node: only its depth is known, and only how many are
+ * open. After an out-of-order end, larger depths are still valid. */
+static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
+{
+    uint32_t depth = (uint32_t)token, known = 0;
+    gnomon__tree *tree =
+        t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
+    if (tree)
+        known = tree->over > tree->loose ? tree->over : tree->loose;
+    if (!depth || depth > known) {
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (how == GNOMON__END_ALONE)
+        tree->loose = known;
+    else
+        for (; tree->over > depth; tree->over--)
+            gnomon__trouble(t, crossed);
+    tree->over -= tree->over > 0;
+}
+
+/* Another thread's, or nobody's; one that is made up may look like an own one. Words
+ * may run on past the number of the next thread. */
+static int is_own(const gnomon__thread *t, uint64_t token)
+{
+    token &= ~GNOMON__TOKEN_FLAGS;
+    return token >> GNOMON__TOKEN_SHIFT == t->number ||
+           token - t->born <= load_relaxed(&t->seq) - t->born;
+}
+
+static void end_entered(gnomon__thread *t, gnomon_token token,
+                        enum gnomon__end how)
+{
+    if (!is_own(t, token)) {
+        if (!gnomon__foreign_end(token))
+            gnomon__trouble(t, foreign);
+        return;
+    }
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
+        end_over(t, token, how);
+        return;
+    }
+    if (token & GNOMON__TOKEN_FLAGS) { /* made up: none is given out with any */
+        gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (t->frame_last && gnomon__frame_end(t, token, how))
+        return;
+    uint32_t bits, node = gnomon__trees_find(t, &bits, token);
+    if (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION)) {
+        if (token >= t->stale)
+            gnomon__trouble(t, unmatched);
+        return;
+    }
+    if (how == GNOMON__END_SCOPE)
+        gnomon__frames_end_inner(t, token);
+    uint64_t now = gnomon__ticks();
+    if (how == GNOMON__END_SCOPE)
+        gnomon__trees_close_inner(t, token, now);
+    gnomon__close_in_trees(t, token, now);
+}
+
+void gnomon__end_entered(gnomon__thread *t, gnomon_token token)
+{
+    end_entered(t, token, GNOMON__END_SCOPE);
+}
+
+void gnomon_end_alone_slow(gnomon_token token)
+{
+    const gnomon_host *to = load_acquire(&gnomon__owner);
+    if (to && to->struct_size > offsetof(gnomon_host, end_alone)) {
+        to->end_alone(token);
+        return;
+    }
+    if (to || (gnomon__tls_now()->thread->seq & 1)) {
+        gnomon__refused_end(token); /* hands it on, or tells what is wrong */
+        return;
+    }
+    gnomon__thread *t = gnomon__enter();
+    if (!t) /* a handler came between, and this is a child it forked */
+        return;
+    end_entered(t, token, GNOMON__END_ALONE);
+    gnomon__leave(t);
+}
+
+void gnomon__refused_end(gnomon_token token)
+{
+    GNOMON__FORWARD_VOID(end(token));
+    if (gnomon__is_reentered())
+        return;
+    /* A thread that never began anything; its first mark is this. */
+    if (!gnomon__foreign_end(token))
+        gnomon__trouble(&gnomon__nobody, foreign);
+}
+
+void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+{
+    (void)seq;
+    gnomon__thread_settle(t);
+    gnomon__end_entered(t, token);
+    gnomon__leave(t);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The begin of a scope or an action off the hot path: one body, inlined in slow_begin.c
+ * and action.c. */
+#ifndef GNOMON_MARK_SLOW_OPEN_H
+#define GNOMON_MARK_SLOW_OPEN_H
+
+#include "mark/frame.h"
+#include "mark/hot.h"
+
+/* For those in `m`, which the thread takes, a scope or, by `flags`, an action begins:
+ * in the hot tree alone, or with a frame. `token` is its name without flags. Returns 0
+ * if nobody took it, -1 if it is below an "(other)" or there is no memory. */
+static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
+                                           gnomon_region *region, uint32_t m,
+                                           uint64_t token, const uint32_t flags)
+{
+    uint32_t beside = m ^ load_relaxed(&t->fast);
+    if (!m)
+        return 0;
+    if (beside & t->main_bits)
+        return gnomon__frame_begin(t, region, m, token, flags);
+    uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));
+    if (!node)
+        return -1;
+    gnomon__front *n = gnomon__front_at(t, node);
+    beside |= gnomon__seen_of(t, node);
+    if (flags & GNOMON_FRAME_ACTION) {
+        /* With another token than the action's its stop takes the slow path. */
+        token |= GNOMON__TOKEN_ACTION | (beside ? GNOMON__TOKEN_SLOW : 0);
+        beside |= GNOMON__SEEN_SLOW;
+    }
+    gnomon__node_open(gnomon__hot_position(gnomon__tls_now(), t), node, n,
+                      token, beside);
+    store_relaxed(&n->begin, gnomon__ticks());
+    return 1;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The thread-local words. One pointer leads to the calling thread's state; before the
+ * first mark and after the thread's end it leads to a static dummy whose sequence
+ * word is odd, so that "unregistered", "busy" and "dead" are one test. */
+#ifndef GNOMON_MARK_TLS_H
+#define GNOMON_MARK_TLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/atomic.h"
+#include "platform/tls.h"
+
+struct gnomon__thread;
+
+/* What the hot path must know before it has looked at the thread's state: so the
+ * cold lines that a pair needs come after this one all at once, and not one after
+ * the other. No other thread reads it; its first half changes with the word odd.
+ *
+ * The cell of the execution that ended last is kept and counted when the next one
+ * ends: a store whose address hangs on the clock just read makes the next read
+ * wait, 7 ns of a pair's 19 on one processor measured. */
+typedef struct gnomon__tls {
+    struct gnomon__thread
+        *thread;    /* the calling thread's state, or the dummy */
+    char *base;     /* as the thread's */
+    uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
+    uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
+    /* lock.c: */
+    struct gnomon__thread *guarded; /* whose word turned odd */
+    uint32_t busy;                  /* how deep this thread is guarded, */
+    uint32_t held;                  /* and holds the lock of marks */
+    uint32_t over_fork;
+    int cancel; /* as it was before it was guarded */
+} gnomon__tls;
+
+extern __thread gnomon__tls gnomon__own GNOMON__TLS
+    __attribute__((aligned(32))); /* its first half in one line */
+/* The calling thread's words. Where the loader gave them a place at one distance from
+ * every thread's pointer, that distance is known from the first mark on, and
+ * gnomon__tls_near is one load, as initial-exec would be. Else it gives NULL, and
+ * gnomon__tls_far asks as the compiler does (platform/tls.h). */
+typedef gnomon__tls GNOMON__NEAR gnomon__near;
+#ifdef GNOMON_TLS_NEAR
+extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */
+    __attribute__((visibility("hidden"))); /* one load */
+gnomon__near *gnomon__tls_far(void);
+static inline gnomon__near *gnomon__tls_near(void)
+{
+    return (gnomon__near *)load_relaxed(&gnomon__own_distance);
+}
+#else
+static inline gnomon__near *gnomon__tls_far(void)
+{
+    return &gnomon__own;
+}
+#define gnomon__tls_near gnomon__tls_far
+#endif
+
+static inline gnomon__near *gnomon__tls_now(void)
+{
+    gnomon__near *tls = gnomon__tls_near();
+    return likely(tls != NULL) ? tls : gnomon__tls_far();
+}
+
+#endif

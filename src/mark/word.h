@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A thread's sequence word and counts: added to in one instruction, so that nothing
+ * is lost where a signal handler on the same thread adds too. */
+#ifndef GNOMON_MARK_WORD_H
+#define GNOMON_MARK_WORD_H
+
+#include <stdint.h>
+
+#include "platform/atomic.h"
+
+/* Adds to a word of this thread's own: what a signal handler added between is
+ * not lost, as it could be where a load and a store are two instructions. */
+static inline void gnomon__word_add(uint64_t *word, uint64_t n)
+{
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "cc", "memory");
+#else
+    add_relaxed(word, n);
+#endif
+}
+
+/* The same by `step`, and what it was: in one instruction without a lock, so that
+ * the next step hangs on one load and not on a store and a load. */
+static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
+{
+#if defined(__x86_64__) && !defined(GNOMON__TSAN)
+    __asm__ volatile("xaddq %1, %0"
+                     : "+m"(*word), "+r"(step)
+                     :
+                     : "cc", "memory");
+    return step;
+#else
+    return add_relaxed(word, step);
+#endif
+}
+
+#endif
