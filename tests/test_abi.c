@@ -238,7 +238,10 @@ AT(gnomon_host, begin_on, 312);
 AT(gnomon_host, end_on, 320);
 AT(gnomon_host, stream_name, 328);
 AT(gnomon_host, end_alone, 336);
-SIZE(gnomon_host, 344);
+AT(gnomon_host, rows, 344);
+AT(gnomon_host, rows_free, 352);
+AT(gnomon_host, file_name, 360);
+SIZE(gnomon_host, 368);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 

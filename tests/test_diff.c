@@ -113,22 +113,22 @@ TEST(sums_are_those_of_report)
     gnomon__diff *d = new_diff();
     gnomon_profile *p = whole_of("0");
     const gnomon__groups nothing = {0};
-    gnomon__region_row *rows;
-    size_t count, seen = 0;
+    gnomon__region_rows all;
+    size_t seen = 0;
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
-    CHECK_EQ(gnomon__region_rows(&rows, &count, &nothing, p), GNOMON_OK);
-    for (size_t i = 0; i < count; i++) {
-        const gnomon__diff_row *row = row_of(d, "fit", rows[i].name);
+    CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
+    for (size_t i = 0; i < all.count; i++) {
+        const gnomon_stats *s = &all.rows[i].host;
+        const gnomon__diff_row *row = row_of(d, "fit", all.rows[i].name);
         if (!row)
             continue;
-        check_half(&row->side[0], rows[i].calls, rows[i].total_ns,
-                   rows[i].min_ns, rows[i].max_ns);
-        CHECK_EQ(row->side[0].all.self_ns, rows[i].self_ns);
+        check_half(&row->side[0], s->count, s->total_ns, s->min_ns, s->max_ns);
+        CHECK_EQ(row->side[0].all.self_ns, s->self_ns);
         seen++;
     }
     CHECK(seen > 0);
     CHECK_EQ(row_count(d), seen);
-    free(rows);
+    gnomon__region_rows_free(&all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }
@@ -347,22 +347,23 @@ TEST(report_and_diff_use_one_quantile)
     side_life l = side_begin(NULL, 0, NULL);
     uint64_t ns[500];
     const gnomon__groups nothing = {0};
-    gnomon__region_row *rows;
-    size_t count;
+    gnomon__region_rows all;
     for (uint64_t i = 0; i < 500; i++)
         ns[i] = 1000000 + 7919 * i % 400000;
     side_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
     gnomon_profile *p = side_end(&l);
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
-    CHECK_EQ(gnomon__region_rows(&rows, &count, &nothing, p), GNOMON_OK);
-    CHECK_EQ(count, 1);
-    const uint64_t shown[] = {rows[0].p50_ns, rows[0].p90_ns, rows[0].p99_ns};
+    CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
+    CHECK_EQ(all.count, 1);
+    uint64_t shown[3];
+    for (int i = 0; i < 3; i++)
+        shown[i] = gnomon_quantile_ns(&all.rows[0].host, q[i]);
     const gnomon__diff_half *h = &row_of(d, "", "x")->side[0];
     for (int i = 0; i < 3; i++) {
         CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
         CHECK_EQ(gnomon_quantile_ns(&h->all, q[i]), shown[i]);
     }
-    free(rows);
+    gnomon__region_rows_free(&all);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }

@@ -274,6 +274,7 @@ GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
 /* ---- Plugins --------------------------------------------------------------- */
 
 struct gnomon__copy;
+struct gnomon_rows;
 
 /* What the process's gnomon offers to plugins. Lives as long as the process.
  * Look at struct_size before a field newer than the first release. */
@@ -332,6 +333,10 @@ typedef struct gnomon_host {
     void (*stream_name)(const gnomon_device *device, void *stream,
                         const char *name, size_t length);
     void (*end_alone)(gnomon_token token);
+    int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
+                int by); /* these three: gnomon/report.h */
+    void (*rows_free)(struct gnomon_rows *rows);
+    size_t (*file_name)(const char *pattern, char *buffer, size_t size);
 } gnomon_host;
 
 /* All that a plugin exports. NULL: it does not want to run with this host. */

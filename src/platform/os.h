@@ -151,6 +151,9 @@ int gnomon__os_stderr(void);
 /* How many columns the terminal has that standard error is; 0: it is none. */
 unsigned gnomon__os_columns(void);
 
+/* Makes the folders of a file that is to be, as _publish does. 0, or an errno. */
+int gnomon__os_make_folders(const char *path);
+
 /* Which file it is; all zero: none. */
 typedef struct gnomon__os_file {
     uint64_t device, inode, size;

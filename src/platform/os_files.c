@@ -79,6 +79,15 @@ static int is_lost_stderr(int fd)
            info.st_ino == there.st_ino;
 }
 
+int gnomon__os_make_folders(const char *path)
+{
+    gnomon__os_place *p;
+    int why = gnomon__place_find(&p, path, 1);
+    if (p)
+        gnomon__place_leave(p, why);
+    return why;
+}
+
 /* Why what is now open is not to be written to; 0: it is. A name in a folder may
  * have become another thing since it was looked at. */
 static int refuse_stream(const gnomon__os_place *p, int fd)

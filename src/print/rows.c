@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "gnomon.h"
-
-#define ROW_CELLS 976 /* of all durations of 64 bits */
+#include "gnomon/report.h"
 
 typedef struct row_node {
     const char *name, *category;
@@ -71,65 +70,66 @@ static size_t sort_nodes(row_node *to, const gnomon__groups *groups,
     return count;
 }
 
-typedef struct row_histogram {
-    uint64_t counts[ROW_CELLS];
-    gnomon_cell cells[ROW_CELLS];
-} row_histogram;
+/* ---- Adding up ------------------------------------------------------------------- */
 
-static void add_row_node(gnomon__region_row *row, row_histogram *h,
+typedef struct row_sums {
+    gnomon_sum host, device;
+} row_sums;
+
+/* The sum's cells go behind those of the rows before; where they lie is told by
+ * number until all are there. */
+static bool keep_sum(gnomon__region_rows *all, gnomon_stats *to,
+                     const gnomon_sum *sum)
+{
+    size_t need = all->cell_count + GNOMON_CELLS;
+    if (!sum->count)
+        return true;
+    if (need > all->cell_room) {
+        size_t room = 2 * need;
+        gnomon_cell *more = calloc(room, sizeof *more);
+        if (!more)
+            return false;
+        if (all->cell_count)
+            memcpy(more, all->cells, all->cell_count * sizeof *more);
+        free(all->cells);
+        all->cells = more;
+        all->cell_room = room;
+    }
+    gnomon_sum_stats(sum, all->cells + all->cell_count, to);
+    all->cell_count += to->cell_count;
+    return true;
+}
+
+static void add_row_node(gnomon__region_row *row, row_sums *sums,
                          const gnomon_node_info *n)
 {
-    const gnomon_stats *s = n->host;
-    if (n->device) {
-        row->device_calls += n->device->count;
-        row->device_ns += n->device->total_ns;
-    }
-    if (!s || !s->count)
-        return;
-    if (!row->calls || s->min_ns < row->min_ns)
-        row->min_ns = s->min_ns;
-    if (s->max_ns > row->max_ns)
-        row->max_ns = s->max_ns;
-    if (n->first && n->first < row->first)
+    gnomon_sum_add(&sums->host, n->host);
+    gnomon_sum_add(&sums->device, n->device);
+    if (n->host && n->host->count && n->first && n->first < row->first)
         row->first = n->first;
-    row->calls += s->count;
-    row->total_ns += s->total_ns;
-    row->self_ns += s->self_ns;
-    for (size_t i = 0; i < s->cell_count; i++)
-        if (s->cells[i].cell < ROW_CELLS)
-            h->counts[s->cells[i].cell] += s->cells[i].count;
 }
 
-/* Reads the quantiles, and leaves the histogram empty. */
-static void close_row(gnomon__region_row *row, row_histogram *h)
+/* Leaves the sums empty. */
+static bool close_row(gnomon__region_rows *all, row_sums *sums)
 {
-    gnomon_stats s = {.count = row->calls,
-                      .min_ns = row->min_ns,
-                      .max_ns = row->max_ns,
-                      .cells = h->cells};
-    for (uint32_t i = 0; i < ROW_CELLS; i++) {
-        if (h->counts[i])
-            h->cells[s.cell_count++] = (gnomon_cell){i, 0, h->counts[i]};
-        h->counts[i] = 0;
-    }
-    if (!row->calls)
-        return;
-    row->mean_ns = row->total_ns / row->calls;
-    row->p50_ns = gnomon_quantile_ns(&s, 0.5);
-    row->p90_ns = gnomon_quantile_ns(&s, 0.9);
-    row->p99_ns = gnomon_quantile_ns(&s, 0.99);
+    gnomon__region_row *row = &all->rows[all->count - 1];
+    bool ok = keep_sum(all, &row->host, &sums->host) &&
+              keep_sum(all, &row->device, &sums->device);
+    memset(&sums->host, 0, sizeof sums->host);
+    if (sums->device.count)
+        memset(&sums->device, 0, sizeof sums->device);
+    return ok;
 }
 
-static size_t add_up(gnomon__region_row *rows, const row_node *nodes, size_t n,
-                     row_histogram *h, const gnomon_profile *p)
+static bool add_up(gnomon__region_rows *all, const row_node *nodes, size_t n,
+                   row_sums *sums, const gnomon_profile *p)
 {
-    size_t count = 0;
+    bool ok = true;
     gnomon_node_info node;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         if (!i || by_row_key(&nodes[i - 1], &nodes[i]) != 0) {
-            gnomon__region_row *row = &rows[count++];
-            if (i)
-                close_row(row - 1, h);
+            ok = !i || close_row(all, sums);
+            gnomon__region_row *row = &all->rows[all->count++];
             *row = (gnomon__region_row){.name = nodes[i].name,
                                         .category = nodes[i].category,
                                         .group = nodes[i].group,
@@ -139,30 +139,49 @@ static size_t add_up(gnomon__region_row *rows, const row_node *nodes, size_t n,
                 row->shares_name = row[-1].shares_name = true;
         }
         (void)gnomon_profile_node(p, nodes[i].node, &node);
-        add_row_node(&rows[count - 1], h, &node);
+        add_row_node(&all->rows[all->count - 1], sums, &node);
     }
-    if (count)
-        close_row(&rows[count - 1], h);
-    return count;
+    return ok && (!n || close_row(all, sums));
 }
 
-int gnomon__region_rows(gnomon__region_row **rows, size_t *count,
-                        const gnomon__groups *groups, const gnomon_profile *p)
+/* Cells have moved while there were more of them. */
+static void point_to_cells(gnomon__region_rows *all)
+{
+    gnomon_cell *at = all->cells;
+    for (size_t i = 0; i < all->count; i++) {
+        all->rows[i].host.cells = at;
+        at += all->rows[i].host.cell_count;
+        all->rows[i].device.cells = at;
+        at += all->rows[i].device.cell_count;
+    }
+}
+
+int gnomon__region_rows_make(gnomon__region_rows *all,
+                             const gnomon__groups *groups,
+                             const gnomon_profile *p)
 {
     size_t n = gnomon_profile_count(p, GNOMON_NODES) + 1;
     row_node *nodes = calloc(n, sizeof *nodes);
-    row_histogram *h = calloc(1, sizeof *h);
-    *rows = NULL;
-    *count = 0;
-    if (nodes && h) {
+    row_sums *sums = calloc(1, sizeof *sums);
+    bool ok = nodes && sums;
+    *all = (gnomon__region_rows){0};
+    if (ok) {
         n = sort_nodes(nodes, groups, p);
-        *rows = calloc(n + 1, sizeof **rows);
+        all->rows = calloc(n + 1, sizeof *all->rows);
+        ok = all->rows && add_up(all, nodes, n, sums, p);
     }
-    if (*rows)
-        *count = add_up(*rows, nodes, n, h, p);
+    if (ok)
+        point_to_cells(all);
     free(nodes);
-    free(h);
-    return *rows ? GNOMON_OK : GNOMON_ENOMEM;
+    free(sums);
+    return ok ? GNOMON_OK : GNOMON_ENOMEM;
+}
+
+void gnomon__region_rows_free(gnomon__region_rows *all)
+{
+    free(all->rows);
+    free(all->cells);
+    *all = (gnomon__region_rows){0};
 }
 
 uint64_t gnomon__recorded_ns(const gnomon_profile *p)

@@ -10,17 +10,23 @@ typedef struct gnomon__region_row {
     const char *name, *category; /* the profile's */
     uint32_t group;
     bool shares_name; /* another row of the group has it, of another category */
-    uint64_t calls, total_ns, self_ns, mean_ns;
-    uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns;
-    uint64_t device_calls, device_ns; /* of work that it launched */
+    gnomon_stats host, device; /* count 0: nothing */
     uint64_t first; /* order of its first end; UINT64_MAX: not known */
 } gnomon__region_row;
 
-/* Rows in the order of their groups, names and categories; the caller frees *rows.
- * O(nodes) memory. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__region_rows(gnomon__region_row **rows, size_t *count,
-                        const gnomon__groups *groups,
-                        const gnomon_profile *profile);
+/* Rows in the order of their groups, names and categories. */
+typedef struct gnomon__region_rows {
+    gnomon__region_row *rows;
+    size_t count;
+    gnomon_cell *cells; /* of all, host and device */
+    size_t cell_count, cell_room;
+} gnomon__region_rows;
+
+/* O(nodes) memory. GNOMON_OK or GNOMON_ENOMEM; free in any case. */
+int gnomon__region_rows_make(gnomon__region_rows *rows,
+                             const gnomon__groups *groups,
+                             const gnomon_profile *profile);
+void gnomon__region_rows_free(gnomon__region_rows *rows);
 
 /* For how long its stages were recorded, which a share in per cent is of; of
  * several runs their mean. */

@@ -198,7 +198,7 @@ static void make_level(tree_work *w, gnomon__tree_rows *tree, tree_node *nodes,
     }
 }
 
-static void make_rows(tree_work *w, gnomon__tree_rows *tree)
+static void make_tree_rows(tree_work *w, gnomon__tree_rows *tree)
 {
     size_t from = 0;
     qsort(w->nodes, w->count, sizeof *w->nodes, by_depth);
@@ -283,7 +283,7 @@ int gnomon__tree_rows_make(gnomon__tree_rows *tree, int sort,
     ok = ok && w.rows && w.nodes && tree->rows;
     if (ok) {
         read_nodes(&w, groups);
-        make_rows(&w, tree);
+        make_tree_rows(&w, tree);
         ok = order_tree_rows(tree, sort);
     }
     free(w.parents);

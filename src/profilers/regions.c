@@ -68,25 +68,27 @@ static bool regions_add(gnomon__report_table *table,
         return false;
     gnomon__cell_text(&cells[REGIONS_NAME], row->name);
     gnomon__cell_text(&cells[REGIONS_CATEGORY], row->category);
+    const gnomon_stats *s = &row->host;
     const struct {
         int column;
         uint64_t value;
-    } of_calls[] = {
-        {REGIONS_CALLS, row->calls},  {REGIONS_TOTAL, row->total_ns},
-        {REGIONS_SELF, row->self_ns}, {REGIONS_MEAN, row->mean_ns},
-        {REGIONS_MIN, row->min_ns},   {REGIONS_P50, row->p50_ns},
-        {REGIONS_P90, row->p90_ns},   {REGIONS_P99, row->p99_ns},
-        {REGIONS_MAX, row->max_ns}};
-    for (size_t i = 0; row->calls && i < sizeof of_calls / sizeof *of_calls;
-         i++)
+    } of_calls[] = {{REGIONS_CALLS, s->count},
+                    {REGIONS_TOTAL, s->total_ns},
+                    {REGIONS_SELF, s->self_ns},
+                    {REGIONS_MEAN, s->count ? s->total_ns / s->count : 0},
+                    {REGIONS_MIN, s->min_ns},
+                    {REGIONS_P50, gnomon_quantile_ns(s, 0.5)},
+                    {REGIONS_P90, gnomon_quantile_ns(s, 0.9)},
+                    {REGIONS_P99, gnomon_quantile_ns(s, 0.99)},
+                    {REGIONS_MAX, s->max_ns}};
+    for (size_t i = 0; s->count && i < sizeof of_calls / sizeof *of_calls; i++)
         gnomon__cell_count(&cells[of_calls[i].column], of_calls[i].value);
-    if (recorded_ns && row->calls)
-        gnomon__cell_number(&cells[REGIONS_PERCENT], 100.0 *
-                                                         (double)row->total_ns /
-                                                         (double)recorded_ns);
-    if (row->device_calls) {
-        gnomon__cell_count(&cells[REGIONS_DEVICE_CALLS], row->device_calls);
-        gnomon__cell_count(&cells[REGIONS_DEVICE], row->device_ns);
+    if (recorded_ns && s->count)
+        gnomon__cell_number(&cells[REGIONS_PERCENT],
+                            100.0 * (double)s->total_ns / (double)recorded_ns);
+    if (row->device.count) {
+        gnomon__cell_count(&cells[REGIONS_DEVICE_CALLS], row->device.count);
+        gnomon__cell_count(&cells[REGIONS_DEVICE], row->device.total_ns);
     }
     return true;
 }
@@ -111,8 +113,7 @@ static int regions_summary(void *self, const gnomon_profile *profile,
                                   .columns = columns,
                                   .column_count = REGIONS_COLUMNS};
     gnomon__groups groups;
-    gnomon__region_row *rows = NULL;
-    size_t count = 0;
+    gnomon__region_rows all = {0};
     if (!profile)
         return GNOMON_EINVAL;
     if (self)
@@ -120,18 +121,18 @@ static int regions_summary(void *self, const gnomon_profile *profile,
     memcpy(columns, regions_columns, sizeof columns);
     int code = gnomon__groups_make(&groups, choice.by, profile, &table);
     if (!code)
-        code = gnomon__region_rows(&rows, &count, &groups, profile);
+        code = gnomon__region_rows_make(&all, &groups, profile);
     if (!code)
-        qsort(rows, count, sizeof *rows, regions_by_first);
-    for (size_t i = 0; !code && i < count; i++) {
-        if (rows[i].shares_name)
+        qsort(all.rows, all.count, sizeof *all.rows, regions_by_first);
+    for (size_t i = 0; !code && i < all.count; i++) {
+        if (all.rows[i].shares_name)
             columns[REGIONS_CATEGORY].is_extra = false;
-        if (!regions_add(&table, &rows[i], gnomon__recorded_ns(profile)))
+        if (!regions_add(&table, &all.rows[i], gnomon__recorded_ns(profile)))
             code = GNOMON_ENOMEM;
     }
     if (!code)
         code = gnomon__table_print(&table, &choice, profile, out);
-    free(rows);
+    gnomon__region_rows_free(&all);
     gnomon__groups_free(&groups);
     gnomon__table_free(&table);
     return code;

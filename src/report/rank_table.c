@@ -54,8 +54,7 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage)
 {
     gnomon__groups nothing = {0};
-    gnomon__region_row *rows = NULL;
-    size_t count = 0;
+    gnomon__region_rows all = {0};
     int code = GNOMON_OK;
     /* Else it is one more attempt of the rank before it. */
     if (!t->runs || run->rank < 0 || run->rank != t->before) {
@@ -63,14 +62,15 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
         t->runs += !code;
     }
     t->before = run->rank;
-    if (!code && gnomon__region_rows(&rows, &count, &nothing, stage))
+    if (!code && gnomon__region_rows_make(&all, &nothing, stage))
         code = no_room_for_ranks();
     /* One name may have rows of several categories. */
-    for (size_t i = 0; !code && i < count; i++) {
-        gnomon__rank_row *r = rank_row(t, rows[i].name);
+    for (size_t i = 0; !code && i < all.count; i++) {
+        const uint64_t ns = all.rows[i].host.total_ns;
+        gnomon__rank_row *r = rank_row(t, all.rows[i].name);
         if (r && r->count && r->times[r->count - 1].run == t->runs - 1) {
-            r->times[r->count - 1].total_ns += rows[i].total_ns;
-            r->total_ns += rows[i].total_ns;
+            r->times[r->count - 1].total_ns += ns;
+            r->total_ns += ns;
             continue;
         }
         if (!r || !gnomon__grow(&r->times, &r->room, r->count + 1,
@@ -78,11 +78,10 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
             code = no_room_for_ranks();
             break;
         }
-        r->times[r->count++] =
-            (gnomon__rank_time){rows[i].total_ns, run->rank, t->runs - 1};
-        r->total_ns += rows[i].total_ns;
+        r->times[r->count++] = (gnomon__rank_time){ns, run->rank, t->runs - 1};
+        r->total_ns += ns;
     }
-    free(rows);
+    gnomon__region_rows_free(&all);
     return code;
 }
 

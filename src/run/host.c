@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one table through which plugins and other copies of the library reach this
  * one. Fields are only ever appended. */
+#include "gnomon/report.h"
 #include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -63,4 +64,7 @@ const gnomon_host gnomon__host = {
     .end_on = gnomon_end_on_slow,
     .stream_name = gnomon_stream_name_n,
     .end_alone = gnomon_end_alone_slow,
+    .rows = gnomon_rows_make,
+    .rows_free = gnomon_rows_free,
+    .file_name = gnomon_file_name,
 };

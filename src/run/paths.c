@@ -2,9 +2,11 @@
 /* Where the files of an attachment are: what its file= and dir= come to at the
  * moment, by the rules of names.c. Called inside control calls only. All paths
  * are from gnomon__alloc; NULL: no memory. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/report.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
@@ -103,11 +105,10 @@ static char *path_in(const char *dir, const gnomon__attachment *a,
     return path_join(folder, (int)strlen(folder), name);
 }
 
-/* The path of file=. What is wrong with it is told where `tells`. */
-static char *path_expanded(const gnomon__attachment *a, const char *stage,
-                           uint32_t view, int tells)
+/* What a pattern comes to. What is wrong with it is told where `tells`. */
+static char *pattern_expanded(const char *pattern, const char *who,
+                              const char *stage, uint32_t view, int tells)
 {
-    const char *file = gnomon__options_text(a->options, "file");
     const gnomon__rank *r = gnomon__run_rank();
     gnomon_run_info run;
     gnomon__run_describe(&run);
@@ -121,12 +122,54 @@ static char *path_expanded(const gnomon__attachment *a, const char *stage,
                                   gnomon__start_unix_ns() / 1000000000u,
                                   gnomon__forks > 0,
                                   view};
-    char *path =
-        gnomon__file_expand(file, &values, a->profiler.name, &complaints);
+    char *path = gnomon__file_expand(pattern, &values, who, &complaints);
     for (unsigned i = 0; tells && i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
     gnomon__complaints_free(&complaints);
     return path;
+}
+
+static char *path_expanded(const gnomon__attachment *a, const char *stage,
+                           uint32_t view, int tells)
+{
+    return pattern_expanded(gnomon__options_text(a->options, "file"),
+                            a->profiler.name, stage, view, tells);
+}
+
+/* ---- For who asks ---------------------------------------------------------------- */
+
+static size_t own_file_name(const char *pattern, char *buffer, size_t size)
+{
+    char *path = pattern_expanded(pattern, "gnomon_file_name",
+                                  gnomon__stage_name(), 0, 1);
+    int why = path ? gnomon__os_make_folders(path) : ENOMEM;
+    size_t length = why ? 0 : strlen(path);
+    if (why)
+        gnomon__fail(why == ENOMEM ? GNOMON_ENOMEM : GNOMON_EIO,
+                     "no file %.128s: %s", pattern, gnomon__os_why(why));
+    else if (size)
+        snprintf(buffer, size, "%s", path);
+    gnomon__free(path);
+    return length;
+}
+
+size_t gnomon_file_name(const char *pattern, char *buffer, size_t size)
+{
+    if (size)
+        *buffer = 0;
+    GNOMON__FORWARD_CONTROL(file_name(pattern, buffer, size));
+    if (!pattern || !*pattern) {
+        gnomon__fail(GNOMON_EINVAL, "gnomon_file_name: no name");
+        return 0;
+    }
+    if (gnomon__control_is_inside()) /* a callback of a control call */
+        return own_file_name(pattern, buffer, size);
+    if (gnomon__control_enter())
+        return 0;
+    gnomon__run_ready();
+    size_t length = own_file_name(pattern, buffer, size);
+    gnomon__control_leave();
+    return length;
 }
 
 char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,

@@ -8,6 +8,7 @@
 #include <gnomon/cuda.h>
 #include <gnomon/profile.h>
 #include <gnomon/profiler.h>
+#include <gnomon/report.h>
 #include <gnomon/version.h>
 
 #include <stdarg.h>
@@ -54,6 +55,17 @@ static int sizes_are_told(void)
     op.attributes = list;
     op.attribute_count = 2;
     return had && has && gnomon_attribute_at(&op, 1) == &list[2];
+}
+
+/* Nothing added up is nothing. */
+static int sums_are_empty(void)
+{
+    static gnomon_sum sum;
+    static gnomon_cell cells[GNOMON_CELLS];
+    gnomon_stats all;
+    gnomon_sum_add(&sum, NULL);
+    gnomon_sum_stats(&sum, cells, &all);
+    return all.count == 0 && all.cell_count == 0;
 }
 
 /* ---- A plugin: the entry is all that it exports --------------------------- */
@@ -193,6 +205,8 @@ int main(void)
     if (sizeof errors / sizeof *errors < 2 || errors[0].code >= 0 ||
         *health[0] == '\0')
         return headers_print("an empty table\n") ? 1 : 2;
+    if (!sums_are_empty())
+        return headers_print("a sum of nothing\n") ? 1 : 2;
     if (!sizes_are_told())
         return headers_print("a struct of another size\n") ? 1 : 2;
     return headers_exported(0);
