@@ -112,7 +112,7 @@ TEST(each_exit_code)
         {"report --as advanced --sort cumulatve p.json", 1,
          "did you mean 'cumulative'?"},
         {"report --as steps --sort size p.json", 1,
-         "unknown word for --sort 'size': there are number, duration"},
+         "--sort is not of --as steps"},
         {"report --as json --extended p.json", 1, "are of --as simple"},
         {"cat -o x.gnomon p.json empty.json", 1, "-o takes one file"});
     WORDS({"report nowhere.gnomon", 2,

@@ -400,7 +400,7 @@ TEST(python_reads_a_run)
         SKIP("there is no python3");
     child_folder();
     gnomon_profile *p;
-    CHECK_EQ(gnomon_configure("passthrough,simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("passthrough,simple,steps"), GNOMON_OK);
     for (int k = 0; k < 100; k++) {
         GNOMON_SCOPE("outer");
         GNOMON_SCOPE("inner");

@@ -9,14 +9,20 @@
 extern const gnomon_profiler *const gnomon__builtin_passthrough;
 extern const gnomon_profiler *const gnomon__builtin_simple;
 extern const gnomon_profiler *const gnomon__builtin_advanced;
+extern const gnomon_profiler *const gnomon__builtin_step_reporter;
 extern const gnomon_profiler *const gnomon__builtin_device_times;
 extern const gnomon_profiler *const gnomon__builtin_keeper;
 extern const gnomon_profiler *const gnomon__builtin_nvtx;
 extern const gnomon_profiler *const gnomon__builtin_logger;
 
 const gnomon_profiler *const *const gnomon__profilers[] = {
-    &gnomon__builtin_passthrough, &gnomon__builtin_simple,
-    &gnomon__builtin_advanced,    &gnomon__builtin_device_times,
-    &gnomon__builtin_keeper,      &gnomon__builtin_nvtx,
-    &gnomon__builtin_logger,      NULL,
+    &gnomon__builtin_passthrough,
+    &gnomon__builtin_simple,
+    &gnomon__builtin_advanced,
+    &gnomon__builtin_step_reporter,
+    &gnomon__builtin_device_times,
+    &gnomon__builtin_keeper,
+    &gnomon__builtin_nvtx,
+    &gnomon__builtin_logger,
+    NULL,
 };

@@ -24,9 +24,9 @@
 enum report_kind {
     REPORT_SIMPLE,
     REPORT_ADVANCED,
+    REPORT_STEPS,
     REPORT_CUDA, /* the last one that is a profiler */
     REPORT_THREADS,
-    REPORT_STEPS,
     REPORT_JSON
 };
 static const char *const report_kinds[] = {
@@ -49,8 +49,8 @@ static const gnomon__cli_option report_options[] = {
     [REPORT_AS] = {.name = "as",
                    .value = "KIND",
                    .words = report_kinds,
-                   .help = "simple (else this), advanced, cuda, threads, "
-                           "steps or json"},
+                   .help = "simple (else this), advanced, steps, cuda, "
+                           "threads or json"},
     [REPORT_STAGE] = {.name = "stage",
                       .value = "NAME",
                       .help = "stages of that name alone: fit"},
@@ -77,14 +77,13 @@ const gnomon__command gnomon__command_report = {
     .operands = "FILE...",
     .about = "Prints the reports of profiles",
     .more =
-        "simple, advanced and cuda are what profilers of these names print of "
-        "a stage;\n"
-        "threads has a table for each thread, steps one of the steps, and json "
-        "the rows\n"
-        "of simple with their quantiles, for scripts, in ns. Stages of one "
-        "name are added\n"
-        "up, as by at=end; --each has them one after the other, as they came "
-        "live.\n"
+        "simple, advanced, steps and cuda are what profilers of these names "
+        "print of a\n"
+        "stage; threads has a table for each thread, and json the rows of "
+        "simple with\n"
+        "their quantiles, for scripts, in ns. Stages of one name are added "
+        "up, as by\n"
+        "at=end; --each has them one after the other, as they came live.\n"
         "\n"
         "Keys of --sort:\n"
         "  simple         total, mean, calls, name\n"
@@ -92,7 +91,6 @@ const gnomon__command gnomon__command_report = {
         "name, ...\n"
         "  threads, json  total, self, mean, calls, name, min, p50, p90, p99, "
         "max\n"
-        "  steps          number, duration, phase\n"
         "\n"
         "FILE is a .gnomon file or its JSON form, - for standard input, a "
         "pattern, or\n"
@@ -125,8 +123,7 @@ static int report_sort_word(report_request *r)
     const char *const *words = r->kind == REPORT_SIMPLE ? simple_keys
                                : r->kind == REPORT_ADVANCED
                                    ? gnomon__pstats_keys
-                               : r->kind == REPORT_STEPS ? gnomon__step_keys
-                                                         : gnomon__cli_row_keys;
+                                   : gnomon__cli_row_keys;
     if (!r->sort)
         return GNOMON__EXIT_OK;
     r->table.key = gnomon__cli_word(r->sort, words);
@@ -152,7 +149,7 @@ static int report_profiler(report_request *r, const char *limit)
     if (limit)
         n += (size_t)snprintf(
             words + n, sizeof words - n, "%s=%.64s,",
-            r->kind == REPORT_SIMPLE ? "limit" : "line_count_restriction",
+            r->kind == REPORT_ADVANCED ? "line_count_restriction" : "limit",
             limit);
     if (n)
         words[n - 1] = 0;
@@ -196,8 +193,10 @@ static int report_words(report_request *r, int argc, char **argv)
         gnomon__log("--extended and --no-extended are of --as simple");
         return GNOMON__CLI_WRONG;
     }
-    if ((limit || r->sort) && r->kind == REPORT_CUDA) {
-        gnomon__log("--limit and --sort are not of --as cuda");
+    if ((limit && r->kind == REPORT_CUDA) ||
+        (r->sort && (r->kind == REPORT_CUDA || r->kind == REPORT_STEPS))) {
+        gnomon__log("--%s is not of --as %s", r->sort ? "sort" : "limit",
+                    report_kinds[r->kind]);
         return GNOMON__CLI_WRONG;
     }
     if (report_sort_word(r) ||
@@ -239,8 +238,6 @@ static int report_one(report_request *r, const char *path,
     }
     if (r->kind == REPORT_THREADS)
         code = gnomon__table_threads(p, &r->table, &r->out);
-    else if (r->kind == REPORT_STEPS)
-        code = gnomon__table_steps(p, &r->table, &r->out);
     else
         code = r->profiler.profiler->summary(r->profiler.self, p, &r->out);
     if (code || !ranks->runs || r->kind == REPORT_STEPS)
