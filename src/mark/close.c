@@ -6,6 +6,7 @@
  * node of the tree; closed ones on it are actions, and scopes ended alone, that
  * went while something begun inside them was still open, and the node above such a
  * one takes the slow path. */
+#include "mark/recorder.h"
 #include "mark/sink.h"
 #include "mark/tree.h"
 
@@ -272,12 +273,20 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
         }
         if (newest <= token)
             return;
+        gnomon__finished f = {.token = newest, .end = now};
+        uint32_t seen = 0;
         for (uint32_t rest = trees; rest; rest &= rest - 1) {
             uint32_t bit = (uint32_t)__builtin_ctz(rest);
             uint32_t node = gnomon__tree_find(t, bit, newest);
-            if (node)
-                gnomon__tree_close(t, bit, node, now);
+            if (!node)
+                continue;
+            f.begin = gnomon__front_at(t, node)->begin;
+            f.key = gnomon__front_at(t, node)->key;
+            f.node = node;
+            seen |= gnomon__front_at(t, node)->seen;
+            gnomon__tree_close(t, bit, node, now);
         }
+        gnomon__riders_end(t, &f, seen);
         gnomon__trouble(t, crossed);
     }
 }

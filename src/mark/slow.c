@@ -113,8 +113,7 @@ static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
     tree->over -= tree->over > 0;
 }
 
-/* Riders are told by their own copy of what a tree's node knew. */
-static void tell_riders(gnomon__thread *t, const gnomon__finished *f,
+void gnomon__riders_end(gnomon__thread *t, const gnomon__finished *f,
                         uint32_t riders)
 {
     riders &= t->rider_bits & load_relaxed(&t->attached);
@@ -143,7 +142,7 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
             tree->loose = over;
     }
-    tell_riders(t, &f, seen);
+    gnomon__riders_end(t, &f, seen);
 }
 
 /* Another thread's, or nobody's; one that is made up may look like an own one. Words
