@@ -102,9 +102,10 @@ TEST(several_profilers_at_once)
 TEST(wrong_words_are_one_line_and_the_rest_runs)
 {
     complains("simpel", "unknown profiler 'simpel': did you mean 'simple'?");
-    complains("nonsense", "unknown profiler 'nonsense'. There are: "
-                          "passthrough, simple, advanced, cuda, profile, "
-                          "nvtx, log");
+    complains("nonsense",
+              "unknown profiler 'nonsense'. There are: "
+              "passthrough, simple, advanced, steps, cuda, profile, "
+              "nvtx, log");
     complains("simple,fliter=a",
               "unknown option 'fliter': did you mean 'filter'?");
     complains("simple(extnded=false)",

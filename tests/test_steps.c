@@ -34,6 +34,7 @@ static int text_write(const gnomon_writer *w, const void *bytes, size_t size)
     return fwrite(bytes, 1, size, w->context) == size ? GNOMON_OK : GNOMON_EIO;
 }
 
+GNOMON_PRINTF(2, 3)
 static int text_print(const gnomon_writer *w, const char *format, ...)
 {
     va_list list;

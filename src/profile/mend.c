@@ -190,8 +190,8 @@ int gnomon__mend(gnomon__model *m)
 {
     int ok = !gnomon__model_count(m, GNOMON_NODES) ||
              (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
-    ok = ok && (!gnomon__model_count(m, GNOMON_STEPS) ||
-                any_of(m, GNOMON_STAGES));
+    ok = ok &&
+         (!gnomon__model_count(m, GNOMON_STEPS) || any_of(m, GNOMON_STAGES));
     size_t owned = gnomon__model_count(m, GNOMON_STAGES) +
                    gnomon__model_count(m, GNOMON_TRACKS) +
                    gnomon__model_count(m, GNOMON_METADATA);

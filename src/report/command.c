@@ -193,10 +193,12 @@ static int report_words(report_request *r, int argc, char **argv)
         gnomon__log("--extended and --no-extended are of --as simple");
         return GNOMON__CLI_WRONG;
     }
-    if ((limit && r->kind == REPORT_CUDA) ||
-        (r->sort && (r->kind == REPORT_CUDA || r->kind == REPORT_STEPS))) {
-        gnomon__log("--%s is not of --as %s", r->sort ? "sort" : "limit",
-                    report_kinds[r->kind]);
+    if ((limit || r->sort) && r->kind == REPORT_CUDA) {
+        gnomon__log("--limit and --sort are not of --as cuda");
+        return GNOMON__CLI_WRONG;
+    }
+    if (r->sort && r->kind == REPORT_STEPS) {
+        gnomon__log("--sort is not of --as steps");
         return GNOMON__CLI_WRONG;
     }
     if (report_sort_word(r) ||

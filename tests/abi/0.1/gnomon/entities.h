@@ -183,7 +183,7 @@ typedef struct gnomon_step_info {
     uint64_t begin_ns;
     uint64_t end_ns; /* 0: not over */
     int32_t phase;   /* gnomon_phase; RECORD where there is no schedule */
-    int32_t rank;    /* of the process, where its stage is of several; else -1 */
+    int32_t rank; /* of the process, where its stage is of several; else -1 */
     uint32_t ordinal; /* of the stage it was in, as several may be added up in
                          its own; 0: not known */
     uint32_t reserved;
