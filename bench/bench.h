@@ -68,8 +68,9 @@ enum bench_mode {
     BENCH_NVTX_OFF,  /* nvtx, and a tool that does not listen */
     BENCH_FLIP,      /* simple, with a window that opens at every other step */
     BENCH_TWO_VIEWS, /* simple, and advanced with a filter */
-    BENCH_RING_OPEN, /* simple, and a recorder that is no tree, in a ... */
-    BENCH_RING_CLOSED, /* ... window of its own that is open, or closed */
+    BENCH_TREE_AND_STEPS, /* simple, and what steps are made of */
+    BENCH_RING_OPEN,      /* simple, and a recorder that is no tree, in a ... */
+    BENCH_RING_CLOSED,    /* ... window of its own that is open, or closed */
     BENCH_MODES
 };
 

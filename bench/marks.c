@@ -153,6 +153,22 @@ BENCH_PAIRS(range, 1, RANGE_PAIR, RANGE_PAIR)
 
 BENCH_PAIRS(step, 1, gnomon_step();, gnomon_step();)
 
+#define STEPS_PAIR \
+    { \
+        GNOMON_SCOPE("steps_scope"); \
+        BENCH_FENCE(); \
+    }
+BENCH_PAIRS(steps_scope, 1, STEPS_PAIR, STEPS_PAIR)
+
+/* Each step has something to take. */
+#define STEPS_STEP \
+    { \
+        GNOMON_SCOPE("steps_step"); \
+        BENCH_FENCE(); \
+    } \
+    gnomon_step();
+BENCH_PAIRS(steps_step, 1, STEPS_STEP, STEPS_STEP)
+
 /* The scope shows that each window is exact: it is in every other one. */
 #define FLIP_PAIR \
     { \
@@ -202,6 +218,10 @@ const bench_row bench_marks[] = {
 #endif
     MARK("range", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, range),
     MARK("step", "Fd", BENCH_SIMPLE, BENCH_STEPS, 1, step),
+    MARK("steps_scope", "Fw", BENCH_TREE_AND_STEPS, BENCH_BY_NAME, 1,
+         steps_scope),
+    MARK("steps_step", "Fd", BENCH_TREE_AND_STEPS, BENCH_BY_NAME, 1,
+         steps_step),
     MARK("advanced_scope", "Fw", BENCH_ADVANCED, BENCH_BY_NAME, 1,
          advanced_scope),
     MARK("one_hook", "Fd", BENCH_ONE_HOOK, BENCH_HOOKS, 1, hook),

@@ -60,6 +60,7 @@ static const struct {
     [BENCH_CUDA] = {"cuda,file=/dev/null", 0},
     [BENCH_NVTX_OFF] = {"nvtx(domain=off)", 0},
     [BENCH_TWO_VIEWS] = {"simple,advanced(exclude=nothing),file=/dev/null", 0},
+    [BENCH_TREE_AND_STEPS] = {"simple,steps,file=/dev/null", 0},
     [BENCH_RING_OPEN] = {"simple,file=/dev/null", 0},
     [BENCH_RING_CLOSED] = {"simple,file=/dev/null", 0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},

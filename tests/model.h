@@ -18,6 +18,7 @@
 #define MODEL_EVENTS 16384
 #define MODEL_EXECS 8192
 #define MODEL_STAGES 256
+#define MODEL_STEPS 4096
 #define NOWHERE (-1)
 
 enum model_kind { MODEL_SCOPE, MODEL_ACTION, MODEL_RANGE };
@@ -57,7 +58,10 @@ typedef struct model_exec {
 typedef struct model_view {
     int serial; /* 0: the place is free */
     int filter, schedule, has_tree, has_report, has_file;
-    uint32_t since;                                /* stage */
+    int has_steps;                   /* it keeps what they were made of: */
+    uint64_t came;                   /* steps that begin from then on */
+    uint64_t step_ns[MODEL_REGIONS]; /* of the one under way */
+    uint32_t since;                  /* stage */
     uint64_t starts, stops, marks, steps, samples; /* that a hook must get */
     uint64_t reports;
 } model_view;
@@ -89,8 +93,16 @@ typedef struct model_stage {
     uint64_t steps, step_total, step_min, step_max, step_begin;
 } model_stage;
 
+/* A step that a view recorded whole, and how long each region took in it. */
+typedef struct model_step_of {
+    int view;
+    uint32_t stage;
+    uint64_t number, begin, ns, region[MODEL_REGIONS];
+} model_step_of;
+
 typedef struct model {
     uint64_t now;
+    uint64_t step_since; /* scopes count in the step under way from then on */
     int operation, serials, config;
     int offs;         /* how often nobody was left attached */
     int has_no_order; /* of first ends: some were told late */
@@ -109,6 +121,8 @@ typedef struct model {
     int link_count;
     model_recorded recorded[2048];
     int recorded_count;
+    model_step_of steps[MODEL_STEPS];
+    int step_count;
     model_stage stages[MODEL_STAGES];
     int stage_count;                          /* the last one is open */
     int action[MODEL_THREADS][MODEL_REGIONS]; /* exec, or NOWHERE */
@@ -133,14 +147,16 @@ static void model_start(model *m)
     MODEL_CLEAR(m->counters, m->counter_count);
     MODEL_CLEAR(m->links, m->link_count);
     MODEL_CLEAR(m->recorded, m->recorded_count);
+    MODEL_CLEAR(m->steps, m->step_count);
     MODEL_CLEAR(m->stages, m->stage_count);
     memset(m->views, 0, sizeof m->views);
     memset(&m->health, 0, sizeof m->health);
     m->operation = m->serials = m->config = m->offs = m->path_count =
         m->node_count = m->event_count = m->exec_count = m->counter_count =
-            m->link_count = m->recorded_count = 0;
+            m->link_count = m->recorded_count = m->step_count = 0;
     m->has_no_order = 0;
     m->now = gnomon__test_ticks;
+    m->step_since = 0;
     m->stage_count = 1;
     for (int t = 0; t < MODEL_THREADS; t++)
         for (int r = 0; r < MODEL_REGIONS; r++)
@@ -397,6 +413,8 @@ static void model_close(model *m, int exec, int thread)
             m->paths[e->path[v]].exec = NOWHERE;
         }
         model_log(m, node, m->now - e->begin);
+        m->views[v].step_ns[e->region] +=
+            m->now - (e->begin > m->step_since ? e->begin : m->step_since);
     }
     e->is_open = 0;
     for (int v = 0; v < MODEL_VIEWS; v++) {

@@ -401,6 +401,8 @@ static int model_same_counters(const model_match *x)
     return ok;
 }
 
+#include "model_steps.h"
+
 /* ---- The whole ----------------------------------------------------------------------- */
 
 /* Whether `p` is what view `place` of the model has to show. */
@@ -430,6 +432,7 @@ static int model_compare(const model *m, int place, const gnomon_profile *p,
         ok = model_same_node(x, i);
     ok =
         ok && model_has_all(x) && model_same_links(x) && model_same_counters(x);
+    ok = ok && model_same_steps(x);
     if (scope != MODEL_FILE)
         ok = ok && model_same_opens(x);
     return ok;

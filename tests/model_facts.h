@@ -97,11 +97,42 @@ static void model_link_in(model *m, const model_place *p, int thread, int kind)
 
 /* ---- Stages and steps --------------------------------------------------------- */
 
+/* What was added up since the step before is of it, or of none. */
+static void model_steps_begin(model *m)
+{
+    for (int v = 0; v < MODEL_VIEWS; v++)
+        memset(m->views[v].step_ns, 0, sizeof m->views[v].step_ns);
+    m->step_since = m->now;
+}
+
+/* The step is over, from `begin` to now: those views that were there and recorded from
+ * its begin on have it. */
+static void model_steps_take(model *m, uint64_t begin)
+{
+    const model_stage *s = model_stage_now(m);
+    for (int v = 0; v < MODEL_VIEWS; v++) {
+        model_view *view = &m->views[v];
+        model_step_of *step = &m->steps[m->step_count];
+        if (view->serial && view->has_steps && view->came <= begin &&
+            model_is_window(view->schedule, s->steps)) {
+            *step = (model_step_of){.view = view->serial,
+                                    .stage = (uint32_t)m->stage_count,
+                                    .number = s->steps,
+                                    .begin = begin,
+                                    .ns = m->now - begin};
+            memcpy(step->region, view->step_ns, sizeof step->region);
+            m->step_count++;
+        }
+    }
+    model_steps_begin(m);
+}
+
 static void model_stage_over(model *m)
 {
     model_stage *s = model_stage_now(m);
     s->is_over = 1;
     s->ended = m->now;
+    model_steps_begin(m);
     m->stage_count++;
     for (int t = 0; t < MODEL_THREADS; t++)
         for (int v = 0; v < MODEL_VIEWS; v++)
@@ -154,6 +185,7 @@ static void model_step(model *m)
     s->step_min = !s->steps || d < s->step_min ? d : s->step_min;
     s->step_max = d > s->step_max ? d : s->step_max;
     s->step_total += d;
+    model_steps_take(m, begin);
     s->steps++;
     s->step_begin = m->now;
     for (int v = 0; v < MODEL_VIEWS; v++)

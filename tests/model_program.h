@@ -99,7 +99,8 @@ static void may_take_told(void)
     if (thread == NOWHERE)
         return;
     for (int v = 0; v < MODEL_VIEWS; v++)
-        has_hooks_now |= m.views[v].serial && has_hooks[v];
+        has_hooks_now |=
+            m.views[v].serial && (has_hooks[v] || m.views[v].has_steps);
     /* What is counted may be forgotten with a change of who is attached. */
     if (has_hooks_now || is_told_wrongly || roll(2))
         run_on(thread, mark_nothing);
@@ -307,6 +308,7 @@ static void attach(int v, uint32_t hooks)
     p->name = view_names[v];
     has_hooks[v] = roll(100) < hooks;
     p->wants = has_hooks[v] ? roll(4) : GNOMON_WANT_TREE;
+    p->wants |= roll(2) ? GNOMON_WANT_STEPS : 0; /* nothing without a tree */
     p->summary = roll(2) ? on_summary : NULL;
     observers[v] =
         (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .place = v};
@@ -322,7 +324,10 @@ static void attach(int v, uint32_t hooks)
                               .schedule = schedule,
                               .since = (uint32_t)m.stage_count,
                               .has_tree = p->wants & GNOMON_WANT_TREE,
-                              .has_report = p->summary != NULL};
+                              .has_report = p->summary != NULL,
+                              .came = m.now};
+    m.views[v].has_steps =
+        m.views[v].has_tree && (p->wants & GNOMON_WANT_STEPS);
     m.views[v].has_file = m.views[v].has_tree && roll(4) == 0;
     static int made;
     files[v] = ++made;

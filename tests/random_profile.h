@@ -29,11 +29,10 @@ typedef struct random_stats {
     gnomon_cell cells[4];
 } random_stats;
 
-/* Of up to four executions; total is above max. */
-static inline void random_host(random_stats *r)
+/* Of `n` executions, four at most; total is above max. */
+static inline void random_times(random_stats *r, uint32_t n)
 {
     uint64_t ns[4], total = 0;
-    uint32_t n = random_below(5);
     memset(r, 0, sizeof *r);
     r->s.struct_size = sizeof r->s;
     r->s.cells = r->cells;
@@ -60,6 +59,11 @@ static inline void random_host(random_stats *r)
     r->s.count = n;
     r->s.total_ns = total;
     r->s.self_ns = total;
+}
+
+static inline void random_host(random_stats *r)
+{
+    random_times(r, random_below(5));
 }
 
 typedef struct random_run {
@@ -180,13 +184,29 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                             .begin_ns = random_below(5),
                                             .end_ns = random_below(2) *
                                                       (5 + random_below(9))});
-    for (uint32_t i = 0; i < random_below(3); i++)
-        gnomon_add_step(b,
-                        &(gnomon_step_info){.stage = r->stage[i],
-                                            .number = random_below(3),
-                                            .phase = (int32_t)random_below(3),
-                                            .begin_ns = 1 + random_below(3),
-                                            .end_ns = 4 + random_below(9)});
+    for (uint32_t i = 0; i < random_below(3); i++) {
+        random_stats time;
+        /* No two begin at one moment, but for readings of one. */
+        uint64_t begin = 1 + (uint64_t)random_below(1u << 30);
+        uint32_t step = gnomon_add_step(
+            b, &(gnomon_step_info){.stage = r->stage[i],
+                                   .number = random_below(3),
+                                   .phase = (int32_t)random_below(3),
+                                   .begin_ns = begin,
+                                   .end_ns = begin + random_below(9),
+                                   .rank = -1});
+        for (uint32_t k = 0; k < random_below(4); k++) {
+            const int of_all = !random_below(2);
+            random_times(&time, of_all ? random_below(5) : 1);
+            gnomon_add_step_time(b,
+                                 &(gnomon_step_time_info){
+                                     .stage = r->stage[i],
+                                     .view = random_below(3),
+                                     .step = of_all ? 0 : step,
+                                     .region = random_below(1 + RANDOM_REGIONS),
+                                     .time = &time.s});
+        }
+    }
     if (random_below(2))
         gnomon_add_metadata(
             b, &(gnomon_metadata_info){.run = r->run,

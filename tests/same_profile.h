@@ -79,6 +79,18 @@ static inline void same_step(gnomon_step_info a, gnomon_step_info b)
     SAME_FIELD(begin_ns);
     SAME_FIELD(end_ns);
     SAME_FIELD(phase);
+    SAME_FIELD(rank);
+    SAME_FIELD(ordinal);
+}
+
+static inline void same_step_time(gnomon_step_time_info a,
+                                  gnomon_step_time_info b)
+{
+    SAME_FIELD(stage);
+    SAME_FIELD(view);
+    SAME_FIELD(step);
+    SAME_FIELD(region);
+    same_stats(a.time, b.time);
 }
 
 static inline void same_track(gnomon_track_info a, gnomon_track_info b)
@@ -265,6 +277,7 @@ static inline void same_profiles(const gnomon_profile *p,
     SAME_KIND(view, GNOMON_VIEWS);
     SAME_KIND(op, GNOMON_OPS);
     SAME_KIND(event, GNOMON_EVENTS);
+    SAME_KIND(step_time, GNOMON_STEP_TIMES);
 }
 
 #endif

@@ -315,6 +315,7 @@ VALUE(GNOMON_WANT_TREE, 1);
 VALUE(GNOMON_WANT_TIMES, 2);
 VALUE(GNOMON_WANT_DEVICE, 4);
 VALUE(GNOMON_WANT_RUN, 8);
+VALUE(GNOMON_WANT_STEPS, 16);
 
 /* What a module holds for a region before anybody saw it, byte by byte. */
 TEST(static_region)

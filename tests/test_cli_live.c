@@ -24,12 +24,12 @@ static int stages_seen;
 static int write_all(void *self, const gnomon_profile *p,
                      const gnomon_writer *out)
 {
-    static const char *const names[] = {"simple", "advanced"};
+    static const char *const names[] = {"simple", "advanced", "steps"};
     char path[64];
     (void)self;
     snprintf(path, sizeof path, "%d.gnomon", ++stages_seen);
     program_save(p, GNOMON_FORM_FILE, path);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%d-%s.txt", stages_seen, names[i]);
         FILE *to = fopen(path, "wb");
         gnomon_writer w = {.struct_size = sizeof w,
@@ -44,7 +44,8 @@ static int write_all(void *self, const gnomon_profile *p,
 
 static const gnomon_profiler both = {.struct_size = sizeof both,
                                      .abi = GNOMON_ABI,
-                                     .wants = GNOMON_WANT_TREE,
+                                     .wants =
+                                         GNOMON_WANT_TREE | GNOMON_WANT_STEPS,
                                      .name = "both",
                                      .summary = write_all};
 
@@ -101,7 +102,7 @@ TEST(a_real_run_reports_as_its_file)
     stage("fit");
     CHECK_EQ(stages_seen, 3);
     for (int i = 1; i <= 3; i++) {
-        child_result r = shell("for as in simple advanced; do $G report "
+        child_result r = shell("for as in simple advanced steps; do $G report "
                                "--as $as %d.gnomon | diff - %d-$as.txt || "
                                "exit; done; wc -l < %d-simple.txt",
                                i, i, i);
@@ -109,7 +110,7 @@ TEST(a_real_run_reports_as_its_file)
         CHECK_STR(r.err, "");
         CHECK_STR(r.out, "14\n");
         r = shell("$G merge -o alone.gnomon %d.gnomon && "
-                  "for as in simple advanced; do $G report --as $as "
+                  "for as in simple advanced steps; do $G report --as $as "
                   "alone.gnomon | diff - %d-$as.txt || exit; done",
                   i, i);
         CHECK_EQ(r.status, 0);
@@ -123,7 +124,7 @@ TEST(a_real_run_reports_as_its_file)
     CHECK_EQ(stages_seen, 5); /* fit and validate, at the end */
     child_result r =
         shell("$G merge -o all.gnomon 3.gnomon 1.gnomon 2.gnomon; "
-              "for as in simple advanced; do "
+              "for as in simple advanced steps; do "
               "$G report --each --as $as all.gnomon > all.txt; "
               "cat [123]-$as.txt | diff all.txt - || exit; "
               "for f in all.gnomon run.gnomon run.gnomon.json; do "
@@ -132,16 +133,17 @@ TEST(a_real_run_reports_as_its_file)
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.err, "");
     CHECK_EQ(times_in(r.out, "gnomon: all.gnomon: fit is 2 stages added up\n"),
-             2);
-    CHECK_EQ(times_in(r.out, ": fit is 2 stages added up\n"), 6);
-    CHECK_EQ(times_in(r.out, "\n"), 6); /* no difference, to the last digit */
+             3);
+    CHECK_EQ(times_in(r.out, ": fit is 2 stages added up\n"), 9);
+    CHECK_EQ(times_in(r.out, "\n"), 9); /* no difference, to the last digit */
     r = shell("$G report --as threads --stage validate run.gnomon");
     CHECK(times_in(r.out, "\nThread ") >= 2);
     CHECK_EQ(times_in(r.out, "  training_step "), 1);
     r = shell("$G report --as steps run.gnomon");
     CHECK_EQ(times_in(r.out, "\n         5  "), 1);
-    CHECK_EQ(times_in(r.out, "FIT Steps, 2 stages added up\n"), 1);
     CHECK_EQ(times_in(r.out, "\n        10 "), 1);
+    CHECK_EQ(times_in(r.out, "step 4 of stage 1 "), 1);
+    CHECK_EQ(times_in(r.out, "step 4 of stage "), 2); /* of fit */
     r = shell("$G report --each --as steps all.gnomon");
     CHECK_EQ(times_in(r.out, "\n         5  "), 3);
     CHECK_EQ(times_in(r.out, "FIT Steps\n"), 2);

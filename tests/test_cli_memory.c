@@ -121,7 +121,7 @@ TEST(each_allocation_that_fails_is_told)
     STARVE_SUM("report", "d/a.gnomon");
     STARVE_SUM("report", "--as=advanced", "d/a.gnomon");
     STARVE("report", "--as=threads", "d");
-    STARVE("report", "--as=steps", "d/*.gnomon");
+    STARVE_SUM("report", "--as=steps", "d/*.gnomon");
     STARVE("report", "--as=json", "--limit=1", "d/a.gnomon");
     STARVE_SUM("report", "--as=advanced", "--sort=time", "--limit=9", "d");
     STARVE("report", "--each", "d");

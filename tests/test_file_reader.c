@@ -140,6 +140,20 @@ static void show_steps(const gnomon_profile *p)
         u("number", x.number);
         u("begin_ns", x.begin_ns);
         u("end_ns", x.end_ns);
+        i("rank", x.rank);
+        u("ordinal", x.ordinal);
+    }
+}
+
+static void show_step_times(const gnomon_profile *p)
+{
+    EACH(GNOMON_STEP_TIMES, step_time, gnomon_step_time_info, "STIM")
+    {
+        u("stage", x.stage);
+        u("view", x.view);
+        u("step", x.step);
+        u("region", x.region);
+        stats("time", x.time);
     }
 }
 
@@ -315,6 +329,7 @@ static void dump(const gnomon_profile *p)
     show_runs(p);
     show_stages(p);
     show_steps(p);
+    show_step_times(p);
     show_tracks(p);
     show_regions(p);
     show_nodes(p);
@@ -385,7 +400,7 @@ TEST(python_reads_a_run)
         SKIP("there is no python3");
     child_folder();
     gnomon_profile *p;
-    CHECK_EQ(gnomon_configure("passthrough,simple"), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("passthrough,simple,steps"), GNOMON_OK);
     for (int k = 0; k < 100; k++) {
         GNOMON_SCOPE("outer");
         GNOMON_SCOPE("inner");

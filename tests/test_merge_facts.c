@@ -59,7 +59,7 @@ static bytes reading(int is_later)
     gnomon_add_step(l.b, &(gnomon_step_info){.stage = l.stage,
                                              .number = 7,
                                              .phase = is_later ? 2 : 1,
-                                             .begin_ns = is_later ? 10 : 12,
+                                             .begin_ns = 10,
                                              .end_ns = is_later ? 90 : 0});
     gnomon_add_link(l.b, &(gnomon_link_info){.from = l.node,
                                              .to = l.node,

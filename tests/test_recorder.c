@@ -294,3 +294,36 @@ TEST(windows_while_threads_mark)
     CHECK(total <= THREADS * 40000);
     CHECK_EQ(of_all_threads(), THREADS * 20000);
 }
+
+/* ---- What a rider must not miss, nor take ---------------------------------------- */
+
+TEST(it_gets_what_an_outer_end_ends)
+{
+    uint64_t dropped;
+    attach_both(1, NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    pass(1);
+    gnomon_begin(&inner_region);
+    pass(5);
+    gnomon_end(outer);
+    CHECK_EQ(ring_read(0, records, &dropped), 2);
+    check_record(0, &inner_region, 5);
+    check_record(1, &outer_region, 6);
+}
+
+/* Who comes later may get the bit of one that went. */
+TEST(it_does_not_get_what_began_before_it_came)
+{
+    uint64_t dropped;
+    attach_both(1, NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    CHECK_EQ(ring_detach(), GNOMON_OK);
+    CHECK_EQ(ring_attach(NULL), GNOMON_OK);
+    gnomon_token inner = gnomon_begin(&inner_region);
+    pass(3);
+    gnomon_end(inner);
+    gnomon_end(outer);
+    CHECK_EQ(ring_read(0, records, &dropped), 1);
+    check_record(0, &inner_region, 3);
+    CHECK_EQ(counted("outer"), 1);
+}

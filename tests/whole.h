@@ -108,8 +108,16 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                    .number = UINT64_MAX,
                                    .begin_ns = 10,
                                    .end_ns = 20010,
-                                   .phase = GNOMON_PHASE_WARMUP};
-    gnomon_add_step(b, &step);
+                                   .phase = GNOMON_PHASE_WARMUP,
+                                   .rank = 3,
+                                   .ordinal = 2};
+    const gnomon_stats one = whole_stats(&cells[0], 1, 20000, 20000);
+    const gnomon_step_time_info time = {.stage = fit,
+                                        .view = n->view,
+                                        .step = gnomon_add_step(b, &step),
+                                        .region = n->step,
+                                        .time = &one};
+    gnomon_add_step_time(b, &time);
     gnomon_track_info t = {.run = run,
                            .kind = GNOMON_TRACK_THREAD,
                            .name = "main",

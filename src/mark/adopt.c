@@ -102,6 +102,20 @@ static void choose_hook_ways(gnomon__thread *t)
 
 /* ---- The configuration ------------------------------------------------------- */
 
+/* Who has one of these bits now did not see what is open in trees that stay. */
+static void forget_seen(gnomon__thread *t, uint32_t bits)
+{
+    for (uint32_t rest = bits ? t->tree_bits & ~bits : 0; rest;
+         rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(rest);
+        uint32_t node = gnomon__tree_of(t, bit)->cursor.current;
+        for (; node; node = gnomon__front_at(t, node)->parent) {
+            gnomon__front *n = gnomon__front_at(t, node);
+            store_relaxed(&n->seen, n->seen & ~bits);
+        }
+    }
+}
+
 /* The frames of scopes that hooks saw stop belonging to hooks that are gone;
  * recorders that were remade know nothing of open scopes. */
 static void adopt(gnomon__thread *t)
@@ -130,6 +144,7 @@ static void adopt(gnomon__thread *t)
             ready |= 1u << bit;
     }
     gnomon__frames_forget(t, changed);
+    forget_seen(t, changed);
     t->stale = load_relaxed(&t->seq);
     store_relaxed(&t->recorder_bits, gnomon__recorder_bits & ready);
     store_relaxed(&t->tree_bits, gnomon__tree_bits & ready);

@@ -202,6 +202,13 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
     return found;
 }
 
+void gnomon__riders_end(gnomon__thread *t, const gnomon__finished *f,
+                        uint32_t riders)
+{
+    gnomon__recorders_end(
+        t, riders & t->rider_bits & load_relaxed(&t->attached), f);
+}
+
 void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
 {
     gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
@@ -219,8 +226,7 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
             tree->loose = over;
     }
-    seen &= t->rider_bits & load_relaxed(&t->attached);
-    gnomon__recorders_end(t, seen, &f);
+    gnomon__riders_end(t, &f, seen);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */
@@ -249,11 +255,19 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
         }
         if (newest <= token)
             return;
+        gnomon__finished f = {.token = newest, .end = now};
+        uint32_t seen = 0;
         gnomon__each_bit(bit, trees) {
             uint32_t node = gnomon__tree_find(t, bit, newest);
-            if (node)
-                gnomon__tree_close(t, bit, node, now);
+            if (!node)
+                continue;
+            f.begin = gnomon__front_at(t, node)->begin;
+            f.key = gnomon__front_at(t, node)->key;
+            f.node = node;
+            seen |= gnomon__front_at(t, node)->seen;
+            gnomon__tree_close(t, bit, node, now);
         }
+        gnomon__riders_end(t, &f, seen);
         gnomon__trouble(t, crossed);
     }
 }

@@ -58,6 +58,17 @@ typedef struct gnomon__state {
     const gnomon__recorder *recorder;
 } gnomon__state;
 
+/* Whether the thread has riders; those that were detached are none. */
+static inline int gnomon__has_riders(const gnomon__thread *t)
+{
+    return (t->rider_bits & load_relaxed(&t->attached)) != 0;
+}
+
+/* Tells those of `riders` that are riders of an end, by their own copy of what a
+ * tree's node knew. */
+void gnomon__riders_end(gnomon__thread *t, const gnomon__finished *f,
+                        uint32_t riders);
+
 /* Of a bit in t->recorder_bits. */
 static inline const gnomon__recorder *
 gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)

@@ -13,7 +13,6 @@
     { \
         return gnomon__compare_keys(entity, a, b); \
     }
-BY_KEY(steps, GNOMON_STEPS)
 BY_KEY(links, GNOMON_LINKS)
 BY_KEY(losses, GNOMON_LOSSES)
 BY_KEY(metadata, GNOMON_METADATA)
@@ -99,7 +98,6 @@ static const struct fact_rule {
     int (*compare)(const void *a, const void *b);
     int (*same)(const void *a, const void *b);
 } fact_rules[GNOMON__ENTITIES] = {
-    [GNOMON_STEPS] = {compare_steps, NULL},
     [GNOMON_OPENS] = {compare_opens, compare_same_opens},
     [GNOMON_LINKS] = {compare_links, NULL},
     [GNOMON_COUNTERS] = {compare_counters, NULL},

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profile/keys.h"
+#include "merge/unite_steps.h"
 #include "merge/united.h"
 #include "platform/memory.h"
 
@@ -37,9 +38,8 @@ static int item_order(const void *left, const void *right)
     return gnomon__compare_keys(a->entity, a->item, b->item);
 }
 
-/* Puts a table's items into the model in order. */
-static int order_items(const gnomon__unite *u, gnomon__model *out, int entity,
-                       gnomon__numbers *ordered)
+int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
+                        gnomon__numbers *ordered)
 {
     size_t n = gnomon__model_count(u->m, entity);
     item_place *places = gnomon__alloc((n + 1) * sizeof *places);
@@ -69,7 +69,7 @@ static int order_items(const gnomon__unite *u, gnomon__model *out, int entity,
 static int order_stages(const gnomon__unite *u, gnomon__model *out,
                         gnomon__numbers *n)
 {
-    int code = order_items(u, out, GNOMON_STAGES, n);
+    int code = gnomon__order_items(u, out, GNOMON_STAGES, n);
     size_t count = gnomon__model_count(u->m, GNOMON_STAGES);
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_stage_info *s =
@@ -266,13 +266,14 @@ static void order_facts(gnomon__unite *u, gnomon__model *out,
 
 int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
 {
-    static const int facts[] = {GNOMON_STEPS,    GNOMON_OPENS,    GNOMON_LINKS,
-                                GNOMON_COUNTERS, GNOMON_METADATA, GNOMON_LOSSES,
-                                GNOMON_EVENTS};
+    static const int facts[] = {GNOMON_OPENS,    GNOMON_LINKS,  GNOMON_COUNTERS,
+                                GNOMON_METADATA, GNOMON_LOSSES, GNOMON_EVENTS};
     gnomon__numbers n = {{0}};
     int code = order_stages(u, out, &n);
     if (!code)
-        code = order_items(u, out, GNOMON_TRACKS, &n);
+        code = gnomon__order_steps(u, out, &n);
+    if (!code)
+        code = gnomon__order_items(u, out, GNOMON_TRACKS, &n);
     if (!code)
         code = order_nodes(u, out, &n);
     for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "merge/unite_nodes.h"
+#include "merge/unite_steps.h"
 #include "merge/united.h"
 #include "platform/error.h"
 #include "platform/hash.h"
@@ -248,8 +249,8 @@ static int unite_tracks(gnomon__united_part *part)
 
 static int begin_united_part(gnomon__united_part *part)
 {
-    static const int own[] = {GNOMON_RUNS, GNOMON_STAGES, GNOMON_TRACKS,
-                              GNOMON_NODES};
+    static const int own[] = {GNOMON_RUNS, GNOMON_STAGES, GNOMON_STEPS,
+                              GNOMON_TRACKS, GNOMON_NODES};
     for (int k = 0; k < GNOMON__ENTITIES; k++)
         part->count[k] = gnomon_profile_count(part->p, k);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
@@ -275,6 +276,8 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
         code = unite_tracks(&part);
     if (!code)
         code = gnomon__unite_nodes(&part);
+    if (!code)
+        code = gnomon__unite_steps(&part);
     if (!code)
         code = gnomon__unite_facts(&part);
     gnomon__numbers_free(&part.map);
@@ -333,6 +336,7 @@ void gnomon__unite_free(gnomon__unite *u)
     for (size_t i = 1; i <= stages && u->steps && i < u->stage_room; i++)
         gnomon__sum_free(&u->steps[i]);
     gnomon__unite_nodes_free(u);
+    gnomon__unite_steps_free(u);
     gnomon__text_table_free(&u->texts);
     gnomon__slots_free(&u->tracks);
     gnomon__slots_free(&u->stages);

@@ -15,13 +15,13 @@ enum gnomon__unite_rules {
      * the larger, so the later one holds. Else they add up. */
     GNOMON__UNITE_READINGS = 1,
     /* One sum of many runs: their moments have no common zero, so stages last as
-     * long as all of theirs together, and steps, events, open scopes and metadata
-     * go. Threads are told apart by name alone. */
+     * long as all of theirs together, and steps but the slowest, events, open scopes
+     * and metadata go. Threads are told apart by name alone. */
     GNOMON__UNITE_RANKS = 2,
     /* The result has no runs; nor has what is added. */
     GNOMON__UNITE_NO_RUN = 4,
     /* A stage is all of its name, and lasts as long as all of them together. Of
-     * steps, whose numbers begin anew in each, those of the last one are kept. */
+     * steps those of the last one are kept, and the slowest of all. */
     GNOMON__UNITE_NAMES = 8
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What nodes, tracks and stages do not hold: steps, open scopes, links, counters,
+/* What nodes, tracks, stages and steps do not hold: open scopes, links, counters,
  * losses, metadata, events. All are taken in, and those of one key folded into
  * one when they have become twice as many, and at the end. */
 #include <stdlib.h>
@@ -63,12 +63,9 @@ static int is_wanted(const gnomon__united_part *part, int entity,
     case GNOMON_EVENTS:
         f->event.reserved = part->u->parts;
         return moments && is_event_in(part, &f->event);
-    case GNOMON_OPENS:
+    default: /* open scopes */
         f->open.reserved = part->u->parts;
         return moments;
-    default: /* steps */
-        return moments && (!(part->u->rules & GNOMON__UNITE_NAMES) ||
-                           f->step.stage == part->last_stage);
     }
 }
 
@@ -83,9 +80,9 @@ static int is_whole(const gnomon__struct *s, const void *of)
     return 1;
 }
 
-static const int fact_kinds[] = {
-    GNOMON_STEPS,  GNOMON_OPENS,    GNOMON_LINKS, GNOMON_COUNTERS,
-    GNOMON_LOSSES, GNOMON_METADATA, GNOMON_EVENTS};
+static const int fact_kinds[] = {GNOMON_OPENS,    GNOMON_LINKS,
+                                 GNOMON_COUNTERS, GNOMON_LOSSES,
+                                 GNOMON_METADATA, GNOMON_EVENTS};
 
 int gnomon__unite_facts(gnomon__united_part *part)
 {

@@ -15,6 +15,12 @@ typedef struct gnomon__united_node {
     gnomon_work_stats work; /* its struct_size is 0: none */
 } gnomon__united_node;
 
+typedef struct gnomon__united_time {
+    gnomon_step_time_info info; /* its time is below */
+    gnomon__sum sum;
+    int is_out; /* of a step that is none of the slowest */
+} gnomon__united_time;
+
 struct gnomon__unite {
     const gnomon__shared *shared;
     unsigned rules;
@@ -26,7 +32,10 @@ struct gnomon__unite {
     gnomon__slots tracks, stages, nodes;
     gnomon__sum *steps; /* by stage, from 1 */
     size_t stage_room;
-    gnomon__united_node *node; /* from 1 */
+    gnomon__slots step_slots, time_slots;
+    gnomon__united_time *time;                /* from 1 */
+    size_t time_count, time_room, times_kept; /* when they were last pruned */
+    gnomon__united_node *node;                /* from 1 */
     size_t node_count, node_room;
     size_t folded[GNOMON__ENTITIES]; /* facts when they were last folded */
 };
@@ -51,13 +60,18 @@ int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
 /* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
 int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
 
-/* unite_facts.c: adds steps, opens, links, counters, losses, metadata, events. */
+/* unite_facts.c: adds opens, links, counters, losses, metadata, events. */
 int gnomon__unite_facts(gnomon__united_part *part);
 
 /* fold.c: puts facts in order, by the numbers they have now, and makes one of
  * those of one key. */
 void gnomon__sort_facts(gnomon__unite *u, int entity);
 void gnomon__fold_facts(gnomon__unite *u, int entity);
+
+/* order.c: puts a table's items into the model in the order of their keys; `ordered`
+ * gets their numbers there. */
+int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
+                        gnomon__numbers *ordered);
 
 /* order.c: moves all to `out`, which has the texts already, in the order of its
  * content. */

@@ -168,6 +168,20 @@ static int check_counter(size_t i, const gnomon_counter_info *c)
     return GNOMON_OK;
 }
 
+static int check_step_time(const checker *c, size_t i,
+                           const gnomon_step_time_info *t)
+{
+    gnomon_step_info step;
+    if (!t->time)
+        return VIOLATED("time in steps %zu: there is no time", i);
+    if (t->step && (gnomon_profile_step(c->p, t->step, &step) ||
+                    step.stage != t->stage || t->time->count != 1))
+        return VIOLATED("time in steps %zu: its step is of another stage, or "
+                        "its time not of one step",
+                        i);
+    return check_stats(t->time, "time in steps", i);
+}
+
 static int check_event(checker *c, size_t i, const gnomon_event_info *e)
 {
     int is_execution = e->kind == GNOMON_EVENT_EXECUTION;
@@ -212,6 +226,8 @@ static int check_entity(checker *c, int entity, size_t i, const gnomon__any *a)
                              : VIOLATED("loss %zu: counts nothing", i);
     case GNOMON_EVENTS:
         return check_event(c, i, &a->event);
+    case GNOMON_STEP_TIMES:
+        return check_step_time(c, i, &a->step_time);
     default:
         return GNOMON_OK;
     }

@@ -147,9 +147,20 @@ static const gnomon__field stage_fields[] = {
 static const gnomon__field step_fields[] = {
     OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
     FIELD(U64, number, KEY),
-    FIELD(U64, begin_ns, LEAST),
+    FIELD(U64, begin_ns, KEY), /* numbers begin anew in each stage and life */
     FIELD(U64, end_ns, MOST),
     OF(WORD, phase, PHASE_WORDS, MOST, GNOMON_PHASE_RECORD),
+    ELSE(I32, rank, KEY, -1),
+    FIELD(U32, ordinal, KEY),
+};
+#undef S
+#define S gnomon_step_time_info
+static const gnomon__field step_time_fields[] = {
+    OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
+    OF(NUMBER, view, GNOMON_VIEWS, KEY, 0),
+    OF(NUMBER, step, GNOMON_STEPS, KEY, 0),
+    OF(NUMBER, region, GNOMON_REGIONS, KEY, 0),
+    PART(time, GNOMON__STATS),
 };
 #undef S
 #define S gnomon_track_info
@@ -291,7 +302,7 @@ static const gnomon__field loss_fields[] = {
 const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(RUNS, run, "run", "runs", "RUN ", 15, anchor_count),
     ENTITY(STAGES, stage, "stage", "stages", "STAG", 10, late),
-    ENTITY(STEPS, step, "step", "steps", "STEP", 5, reserved),
+    ENTITY(STEPS, step, "step", "steps", "STEP", 7, reserved),
     ENTITY(TRACKS, track, "track", "tracks", "TRCK", 9, device),
     ENTITY(REGIONS, region, "region", "regions", "REGN", 6, reserved),
     ENTITY(NODES, node, "node", "nodes", "NODE", 13, reserved),
@@ -303,6 +314,7 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(VIEWS, view, "view", "views", "VIEW", 1, words),
     ENTITY(OPS, op, "op", "ops", "OP  ", 6, bytes),
     ENTITY(EVENTS, event, "event", "events", "EVNT", 8, value),
+    ENTITY(STEP_TIMES, step_time, "time in steps", "step_times", "STIM", 5, time),
     PART(STATS, stats, gnomon_stats, "statistics", 6, cell_count),
     PART(MEMORY, memory, gnomon_memory_stats, "memory", 7, peak_bytes),
     PART(WORK, work, gnomon_work_stats, "work", 2, bytes),
@@ -317,12 +329,13 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
 /* clang-format on */
 
 const uint8_t gnomon__file_order[GNOMON__ENTITIES] = {
-    GNOMON_REGIONS,  GNOMON_OPS,    GNOMON_VIEWS, GNOMON_RUNS,
-    GNOMON_METADATA, GNOMON_STAGES, GNOMON_STEPS, GNOMON_TRACKS,
-    GNOMON_NODES,    GNOMON_OPENS,  GNOMON_LINKS, GNOMON_COUNTERS,
-    GNOMON_LOSSES,   GNOMON_EVENTS};
+    GNOMON_REGIONS,  GNOMON_OPS,        GNOMON_VIEWS, GNOMON_RUNS,
+    GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS, GNOMON_TRACKS,
+    GNOMON_NODES,    GNOMON_OPENS,      GNOMON_LINKS, GNOMON_COUNTERS,
+    GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_EVENTS};
 
 const uint8_t gnomon__json_order[GNOMON__ENTITIES] = {
-    GNOMON_RUNS,  GNOMON_METADATA, GNOMON_STAGES, GNOMON_STEPS, GNOMON_TRACKS,
-    GNOMON_VIEWS, GNOMON_REGIONS,  GNOMON_OPS,    GNOMON_NODES, GNOMON_OPENS,
-    GNOMON_LINKS, GNOMON_COUNTERS, GNOMON_EVENTS, GNOMON_LOSSES};
+    GNOMON_RUNS,   GNOMON_METADATA, GNOMON_STAGES,    GNOMON_STEPS,
+    GNOMON_TRACKS, GNOMON_VIEWS,    GNOMON_REGIONS,   GNOMON_OPS,
+    GNOMON_NODES,  GNOMON_OPENS,    GNOMON_LINKS,     GNOMON_COUNTERS,
+    GNOMON_EVENTS, GNOMON_LOSSES,   GNOMON_STEP_TIMES};

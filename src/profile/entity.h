@@ -11,7 +11,7 @@
 
 #include "gnomon/profile.h"
 
-#define GNOMON__ENTITIES 14
+#define GNOMON__ENTITIES 15
 
 /* The structs: entities by their gnomon_entity, then what they lead to. */
 enum gnomon__struct_number {
@@ -113,6 +113,7 @@ typedef union gnomon__any {
     gnomon_view_info view;
     gnomon_op_info op;
     gnomon_event_info event;
+    gnomon_step_time_info step_time;
     gnomon_stats stats;
     gnomon_memory_stats memory;
     gnomon_work_stats work;

@@ -20,8 +20,8 @@ static int is_missing(const gnomon__model *m, int entity, uint32_t number)
 static int is_named(int entity)
 {
     return gnomon__is_shared(entity) || entity == GNOMON_RUNS ||
-           entity == GNOMON_STAGES || entity == GNOMON_TRACKS ||
-           entity == GNOMON_NODES;
+           entity == GNOMON_STAGES || entity == GNOMON_STEPS ||
+           entity == GNOMON_TRACKS || entity == GNOMON_NODES;
 }
 
 /* The run of an entity that is mended. */
@@ -104,6 +104,9 @@ static int mend_fields(const mending *w, int entity, size_t i, void *item)
                                 was);
         if (needed && !number)
             return 0;
+        /* 0 means all of them there. */
+        if (entity == GNOMON_STEP_TIMES && number != gnomon__field_32(f, item))
+            return 0;
         gnomon__field_set(f, item, &number, sizeof number);
         if (is_first && number)
             run = run_of(m, gnomon__number_of(f, item), number);
@@ -151,6 +154,8 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
 {
     const gnomon_open_info *o = item;
     const gnomon_event_info *e = item;
+    const gnomon_step_time_info *s = item;
+    const gnomon_step_info *step;
     const gnomon_node_info *n;
     switch (entity) {
     case GNOMON_OPENS:
@@ -160,6 +165,9 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
         return e->kind == GNOMON_EVENT_EXECUTION
                    ? e->node && is_on(m, e->node, e->track)
                    : e->region != 0;
+    case GNOMON_STEP_TIMES:
+        step = s->step ? gnomon__model_at(m, GNOMON_STEPS, s->step) : NULL;
+        return s->time && (!step || step->stage == s->stage);
     default:
         return 1;
     }
@@ -245,6 +253,8 @@ int gnomon__mend(gnomon__model *m, const uint32_t *before,
     const mending w = {m, before, nowhere};
     int ok = !gnomon__model_count(m, GNOMON_NODES) ||
              (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
+    ok = ok &&
+         (!gnomon__model_count(m, GNOMON_STEPS) || any_of(m, GNOMON_STAGES));
     size_t owned = gnomon__model_count(m, GNOMON_STAGES) +
                    gnomon__model_count(m, GNOMON_TRACKS) +
                    gnomon__model_count(m, GNOMON_METADATA);

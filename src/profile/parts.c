@@ -125,6 +125,15 @@ static void tell_track(gnomon_track_info *to, const gnomon_track_info *from)
     to->inexact = inexact;
 }
 
+static int add_step_time(gnomon__model *m, gnomon_step_time_info *to,
+                         const gnomon_step_time_info *from)
+{
+    if (!to->step)
+        return add_stats(m, &to->time, from->time);
+    to->time = from->time;
+    return 1;
+}
+
 /* What does not add up holds as it was told last. */
 static int join(gnomon__model *m, int entity, void *to, const void *from)
 {
@@ -139,6 +148,8 @@ static int join(gnomon__model *m, int entity, void *to, const void *from)
     case GNOMON_TRACKS:
         tell_track(to, from);
         return 1;
+    case GNOMON_STEP_TIMES:
+        return add_step_time(m, to, from);
     case GNOMON_LINKS:
         gnomon__merge_fields(&gnomon__structs[entity], to, from, 0);
         return 1;

@@ -13,6 +13,7 @@ extern const gnomon_profiler *const gnomon__builtin_regions;
 extern const gnomon_profiler *const gnomon__builtin_call_tree;
 extern const gnomon_profiler *const gnomon__builtin_links;
 extern const gnomon_profiler *const gnomon__builtin_counters;
+extern const gnomon_profiler *const gnomon__builtin_step_reporter;
 extern const gnomon_profiler *const gnomon__builtin_device_times;
 extern const gnomon_profiler *const gnomon__builtin_keeper;
 extern const gnomon_profiler *const gnomon__builtin_nvtx;
@@ -22,7 +23,8 @@ const gnomon_profiler *const *const gnomon__profilers[] = {
     &gnomon__builtin_passthrough, &gnomon__builtin_simple,
     &gnomon__builtin_advanced,    &gnomon__builtin_call_tree,
     &gnomon__builtin_regions,     &gnomon__builtin_links,
-    &gnomon__builtin_counters,    &gnomon__builtin_device_times,
-    &gnomon__builtin_keeper,      &gnomon__builtin_nvtx,
-    &gnomon__builtin_logger,      NULL,
+    &gnomon__builtin_counters,    &gnomon__builtin_step_reporter,
+    &gnomon__builtin_device_times, &gnomon__builtin_keeper,
+    &gnomon__builtin_nvtx,        &gnomon__builtin_logger,
+    NULL,
 };

@@ -9,6 +9,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "record/snapshot_parts.h"
+#include "record/step_sums.h"
 
 gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
 {
@@ -117,6 +118,21 @@ static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
     return s->name != NULL;
 }
 
+static int put_step(gnomon__take *b, uint32_t stage, const gnomon__step_fact *f)
+{
+    gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
+    if (!s)
+        return 0;
+    s->stage = stage;
+    s->number = f->number;
+    s->begin_ns = f->begin_ns;
+    s->end_ns = f->end_ns;
+    s->phase = f->phase;
+    s->rank = -1;
+    s->ordinal = f->ordinal;
+    return 1;
+}
+
 /* Those of the stage, of several the last: numbers begin anew in each. */
 static int put_steps(gnomon__take *b)
 {
@@ -129,16 +145,75 @@ static int put_steps(gnomon__take *b)
             stage++;
         if (stage == facts->stage_count)
             continue;
-        gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
-        if (!s)
+        if (!put_step(b, (uint32_t)stage + 1, f))
             return 0;
-        s->stage = (uint32_t)stage + 1;
-        s->number = f->number;
-        s->begin_ns = f->begin_ns;
-        s->end_ns = f->end_ns;
-        s->phase = f->phase;
     }
     return 1;
+}
+
+static int put_step_time(gnomon__take *b, gnomon_step_time_info info,
+                         uint32_t region, const gnomon__total *time)
+{
+    info.region = region ? gnomon__take_region(b, region) : 0;
+    info.time = gnomon__take_stats(b, time);
+    gnomon_step_time_info *to = info.time && (info.region || !region)
+                                    ? gnomon__model_add(b->m, GNOMON_STEP_TIMES)
+                                    : NULL;
+    if (!to)
+        return 0;
+    info.struct_size = to->struct_size;
+    *to = info;
+    return 1;
+}
+
+/* The number of a slow step, which may be one of the last too. 0: no memory. */
+static uint32_t slow_step_number(gnomon__take *b, uint32_t stage,
+                                 const gnomon__slow_step *slow)
+{
+    const gnomon__step_fact f = {slow->ordinal, slow->phase, slow->number,
+                                 slow->begin_ns, slow->end_ns};
+    size_t count = gnomon__model_count(b->m, GNOMON_STEPS);
+    for (uint32_t i = 1; i <= count; i++) {
+        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
+        if (s->stage == stage && s->ordinal == f.ordinal &&
+            s->number == f.number && s->begin_ns == f.begin_ns)
+            return i;
+    }
+    return put_step(b, stage, &f) ? (uint32_t)count + 1 : 0;
+}
+
+static int put_one_time(gnomon__take *b, gnomon_step_time_info info,
+                        uint32_t region, uint64_t ns)
+{
+    gnomon__total one = {0};
+    int ok = gnomon__total_count(&one, ns, ns) &&
+             put_step_time(b, info, region, &one);
+    gnomon__total_empty(&one);
+    return ok;
+}
+
+static int put_slow_step(gnomon__take *b, uint32_t stage,
+                         const gnomon__slow_step *slow)
+{
+    const gnomon_step_time_info info = {
+        .stage = stage, .step = slow_step_number(b, stage, slow)};
+    int ok =
+        info.step && put_one_time(b, info, 0, slow->end_ns - slow->begin_ns);
+    for (uint32_t i = 1; ok && i < slow->room; i++)
+        ok = !slow->ns[i] || put_one_time(b, info, i, slow->ns[i]);
+    return ok;
+}
+
+static int put_step_times(gnomon__take *b, uint32_t stage)
+{
+    const gnomon__step_sums *steps = b->facts->stages[stage - 1].totals->steps;
+    const gnomon_step_time_info info = {.stage = stage};
+    int ok = 1;
+    for (uint32_t i = 0; ok && steps && i < steps->room; i++)
+        ok = !steps->of[i].count || put_step_time(b, info, i, &steps->of[i]);
+    for (uint32_t i = 0; ok && steps && i < steps->slow_count; i++)
+        ok = put_slow_step(b, stage, &steps->slow[i]);
+    return ok;
 }
 
 /* ---- Regions and tracks ------------------------------------------------------- */
@@ -242,6 +317,8 @@ static int build(gnomon__take *b)
     ok = ok && put_steps(b);
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = put_thread(b, i);
+    for (uint32_t i = 1; ok && i <= b->facts->stage_count; i++)
+        ok = put_step_times(b, i);
     return ok && gnomon__take_opens(b) && gnomon__take_links(b) &&
            put_losses(b);
 }

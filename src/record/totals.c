@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "record/step_sums.h"
 
 #define FIRST_EDGES 32u
 
@@ -164,6 +165,7 @@ int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
     for (uint32_t i = 0; ok && i < from->edge_room; i++)
         if (from->edges[i].from)
             ok = gnomon__totals_link(to, &from->edges[i]);
+    ok = gnomon__step_sums_add(&to->steps, from->steps) && ok;
     to->recorded_ns += from->recorded_ns;
     to->late += from->late;
     to->is_short |= from->is_short | !ok;
@@ -182,6 +184,7 @@ void gnomon__totals_clear(gnomon__totals *t)
     if (t->edge_count)
         memset(t->edges, 0, t->edge_room * sizeof *t->edges);
     t->edge_count = 0;
+    gnomon__step_sums_free(&t->steps);
     t->recorded_ns = t->late = 0;
     t->is_short = 0;
 }
@@ -198,5 +201,6 @@ void gnomon__totals_free(gnomon__totals *t)
     }
     gnomon__free(t->threads);
     gnomon__free(t->edges);
+    gnomon__step_sums_free(&t->steps);
     *t = (gnomon__totals){0};
 }

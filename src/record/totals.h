@@ -51,6 +51,7 @@ typedef struct gnomon__totals {
     uint64_t recorded_ns; /* how long the view recorded */
     uint64_t late;        /* executions that ended after their stage */
     int is_short;         /* there was no memory for some of it */
+    struct gnomon__step_sums *steps; /* NULL: none were recorded */
 } gnomon__totals;
 
 /* Each makes what is not there; 0 or NULL: no memory. */

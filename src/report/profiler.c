@@ -10,7 +10,6 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "report/rank_table.h"
-#include "report/steps.h"
 #include "run/plugin.h"
 #include "spec/options.h"
 
@@ -61,8 +60,6 @@ static int find_report(gnomon__cli_profiler *p, const gnomon__spec_item *item)
     } else if (gnomon__same_word(item->name, gnomon__ranks_report.name)) {
         p->profiler = &gnomon__ranks_report;
         return GNOMON_OK;
-    } else if (gnomon__same_word(item->name, gnomon__steps_report.name)) {
-        p->profiler = &gnomon__steps_report;
     } else {
         p->profiler = gnomon__profiler_named(item->name);
     }

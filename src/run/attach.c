@@ -62,11 +62,16 @@ static void call_setup(gnomon__attachment *a)
                     gnomon_error_name(code));
 }
 
-/* Only of a tree's nodes. */
+/* Only with a tree. */
+static int wants_with_tree(const gnomon_profiler *p, uint32_t what)
+{
+    uint32_t both = GNOMON_WANT_TREE | what;
+    return (p->wants & both) == both;
+}
+
 static int wants_device(const gnomon_profiler *p)
 {
-    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
-    return (p->wants & both) == both;
+    return wants_with_tree(p, GNOMON_WANT_DEVICE);
 }
 
 static int need_device(gnomon__view *v)
@@ -95,6 +100,8 @@ static int take_bits(gnomon__attachment *a)
     int code = GNOMON_OK;
     if (a->profiler.wants & GNOMON_WANT_TREE)
         code = gnomon__view_need_tree(a->view);
+    if (!code && wants_with_tree(&a->profiler, GNOMON_WANT_STEPS))
+        code = gnomon__view_need_steps(a->view);
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))

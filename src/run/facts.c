@@ -195,13 +195,17 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
 
 /* ---- What goes on --------------------------------------------------------------------- */
 
-static int describe_open(gnomon__facts *f, gnomon__stage_fact *stage)
+static int describe_open(gnomon__facts *f, gnomon__stage_fact *stage,
+                         const gnomon__view *v)
 {
     gnomon__step_lock();
     gnomon__stage_describe(stage);
     uint64_t now = gnomon__ticks();
     int ok =
         gnomon__steps_copy(&f->open_steps, gnomon__stage_begin_ticks(now), now);
+    if (ok && v->steps)
+        ok = gnomon__step_times_add(v->steps, &f->ledger.open,
+                                    gnomon__stage_begin_ticks(now), now);
     gnomon__step_unlock();
     stage->steps = &f->open_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
@@ -217,7 +221,7 @@ static int look(gnomon__model **out, gnomon__view *v, int by_name)
                                    v->generation, by_name);
     /* Last: what was copied lies in the time that is told. */
     if (!code)
-        code = describe_open(&f, &open);
+        code = describe_open(&f, &open, v);
     uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
     if (!code && by_name) {
         int is_due = gnomon__stage_is_due();

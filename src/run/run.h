@@ -37,6 +37,7 @@
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "record/snapshot.h"
+#include "record/step_times.h"
 #include "spec/filter.h"
 #include "spec/options.h"
 #include "spec/rank.h"
@@ -58,10 +59,13 @@ typedef struct gnomon__view {
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;
-    uint32_t bits;        /* of all its sinks */
-    uint32_t watchers;    /* of these, hooks with a `window` callback */
-    uint32_t tree_bit;    /* GNOMON__BITS: none */
-    uint32_t generation;  /* of the tree's sink */
+    uint32_t bits;       /* of all its sinks */
+    uint32_t watchers;   /* of these, hooks with a `window` callback */
+    uint32_t tree_bit;   /* GNOMON__BITS: none */
+    uint32_t generation; /* of the tree's sink */
+    /* GNOMON__BITS and NULL: it does not keep what steps are made of. */
+    uint32_t steps_bit;
+    gnomon__step_times *steps;
     uint32_t timed;       /* how many want device times */
     int32_t phase;        /* gnomon_phase of the step that is open */
     int was_active;       /* in the open stage ... */
@@ -219,6 +223,8 @@ void gnomon__view_drop(gnomon__view *v);
 void gnomon__view_add_bit(gnomon__view *v, uint32_t bit);
 /* The view has a call tree from now on. */
 int gnomon__view_need_tree(gnomon__view *v);
+/* It keeps what steps are made of from now on. */
+int gnomon__view_need_steps(gnomon__view *v);
 /* The rank is another one than was known: ranks= is looked at again. */
 void gnomon__views_rank(int32_t rank);
 /* In a forked child. */

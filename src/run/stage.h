@@ -65,10 +65,12 @@ void gnomon__stage_names_clear(int frees);
 uint64_t gnomon__stage_steps(void);
 /* The stage began at these ticks, and so its first step. */
 void gnomon__steps_begin(uint64_t ticks);
-/* The statistics of the open stage, in ns, kept until the next call of either; and it
- * is over. GNOMON_ENOMEM: none. */
+/* The statistics of the open stage, in ns, kept until the next call of either; what
+ * they were made of goes to the views' ledgers, and begins anew; and with _end the
+ * stage is over. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
 int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now);
 int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
+/* Adds them. 0: no memory. */
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_fact *out);

@@ -6,17 +6,12 @@
 #include "device/timers.h"
 #include "gnomon/profile.h"
 #include "mark/frame.h"
-#include "mark/tree.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/owner.h"
 #include "run/step_marks.h"
 
-/* Of the open stage, in ticks. */
-static struct {
-    uint64_t count, total, min, max;
-    uint64_t cells[GNOMON__NS_CELLS];
-} stage_steps;
+static gnomon__tick_sum stage_steps; /* of the open stage */
 
 static gnomon__step_fact last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
 static uint64_t steps_kept;  /* in the ring's count, all stages */
@@ -44,35 +39,20 @@ void gnomon__steps_begin(uint64_t ticks)
 
 /* ---- Statistics ------------------------------------------------------------------ */
 
-/* Each cell becomes that in which its middle lies. 0: no memory for all. */
-static int convert(gnomon__total *out, uint64_t rate)
-{
-    gnomon__total_clear(out);
-    if (!stage_steps.count)
-        return 1;
-    uint32_t last = gnomon__cell_of_ticks(stage_steps.max);
-    for (uint32_t i = gnomon__cell_of_ticks(stage_steps.min); i <= last; i++) {
-        if (!stage_steps.cells[i])
-            continue;
-        uint64_t from = gnomon_cell_low(i), to = gnomon_cell_low(i + 1);
-        uint32_t cell =
-            gnomon_cell_of(gnomon__line_scale(from + (to - from) / 2, rate));
-        uint32_t octave = cell / GNOMON__CELLS;
-        if (!gnomon__total_hold(out, octave, octave))
-            return 0;
-        gnomon__total_cell(out, cell, stage_steps.cells[i]);
-    }
-    out->min_ns = gnomon__line_scale(stage_steps.min, rate);
-    out->max_ns = gnomon__line_scale(stage_steps.max, rate);
-    out->total_ns = out->self_ns = gnomon__line_scale(stage_steps.total, rate);
-    return 1;
-}
-
 int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
-    int ok = convert(&told_steps, gnomon__clock_rate(begin, now));
-    if (!ok)
+    int ok = 1;
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
+        if (!v->steps)
+            continue;
+        ok &= gnomon__step_times_add(v->steps, &v->ledger.open, begin, now);
+        gnomon__step_times_clear(v->steps);
+    }
+    gnomon__total_clear(&told_steps);
+    if (!gnomon__steps_copy(&told_steps, begin, now)) {
         gnomon__total_clear(&told_steps);
+        ok = 0;
+    }
     *out = &told_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
@@ -82,14 +62,19 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
     int code = gnomon__steps_look(out, begin, now);
     if (stage_steps.count)
         memset(&stage_steps, 0, sizeof stage_steps);
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->steps) /* what came after the last step is of none */
+            gnomon__step_times_step(v->steps, NULL);
     store_relaxed(&steps_over, 0);
     begin_step(0, 0);
+    store_relaxed(&gnomon__step_since, now);
     return code;
 }
 
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
 {
-    return convert(out, gnomon__clock_rate(begin, now));
+    return gnomon__tick_sum_add(out, &stage_steps,
+                                gnomon__clock_rate(begin, now));
 }
 
 size_t gnomon__steps_last(gnomon__step_fact *out)
@@ -116,6 +101,15 @@ void gnomon__steps_restart(void)
 
 /* ---- A step --------------------------------------------------------------------- */
 
+/* Of a step that the view did not record from its begin to its end it is not known
+ * what it was made of. */
+static void take_times(const gnomon__view *v, gnomon__step_fact done)
+{
+    int is_whole = v->is_open && v->rank_on && v->open_since <= done.begin_ns;
+    done.phase = v->phase;
+    gnomon__step_times_step(v->steps, is_whole ? &done : NULL);
+}
+
 /* Under the lock. Statistics of the finished one, the ring, the next one. Returns
  * the finished one. */
 static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
@@ -127,20 +121,17 @@ static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
         now = step_begin;
     if (!step_begin) /* of no stage, and nothing was marked */
         step_begin = now;
-    uint64_t d = now - step_begin;
-    if (!stage_steps.count || d < stage_steps.min)
-        stage_steps.min = d;
-    if (!stage_steps.count || d > stage_steps.max)
-        stage_steps.max = d;
-    stage_steps.count++;
-    stage_steps.total += d;
-    stage_steps.cells[gnomon__cell_of_ticks(d)]++;
+    gnomon__tick_sum_count(&stage_steps, now - step_begin);
     int32_t phase = GNOMON_PHASE_RECORD;
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
             phase = v->phase;
     gnomon__step_fact done = {gnomon__stage_ordinal(), phase, step_number,
                               step_begin, now};
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->steps)
+            take_times(v, done);
+    store_relaxed(&gnomon__step_since, now);
     last_steps[steps_kept++ % GNOMON__LAST_STEPS] = done;
     store_relaxed(&steps_over, steps_over + 1);
     begin_step(given ? number : step_number + 1, now);

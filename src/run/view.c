@@ -77,7 +77,8 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch)
 {
     char why[128];
-    gnomon__view made = {.batch = batch, .tree_bit = GNOMON__BITS};
+    gnomon__view made = {
+        .batch = batch, .tree_bit = GNOMON__BITS, .steps_bit = GNOMON__BITS};
     const char *schedule = gnomon__options_text(o, "schedule");
     const char *ranks = gnomon__options_text(o, "ranks");
     made.scheduled = schedule && !gnomon__schedule_parse(
@@ -128,6 +129,9 @@ void gnomon__view_drop(gnomon__view *v)
     unlock_all();
     if (v->tree_bit < GNOMON__BITS)
         gnomon__observer_detach(v->tree_bit);
+    if (v->steps_bit < GNOMON__BITS)
+        gnomon__observer_detach(v->steps_bit);
+    gnomon__step_times_free(v->steps);
     gnomon__files_drop(v->number);
     gnomon__ledger_free(&v->ledger);
     free_view_parts(v);
@@ -167,6 +171,28 @@ int gnomon__view_need_tree(gnomon__view *v)
     v->tree_bit = bit;
     v->generation = gnomon__observers[bit].generation;
     gnomon__readers_unlock();
+    gnomon__view_add_bit(v, bit);
+    return GNOMON_OK;
+}
+
+int gnomon__view_need_steps(gnomon__view *v)
+{
+    uint32_t bit;
+    if (v->steps_bit < GNOMON__BITS)
+        return GNOMON_OK;
+    int code = gnomon__observer_attach(&gnomon__step_recorder, NULL, NULL, &bit);
+    if (code)
+        return code;
+    gnomon__step_times *steps =
+        gnomon__step_times_create(bit, gnomon__observers[bit].generation);
+    if (!steps) {
+        gnomon__observer_detach(bit);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for the times of steps");
+    }
+    gnomon__step_lock();
+    v->steps_bit = bit;
+    v->steps = steps;
+    gnomon__step_unlock();
     gnomon__view_add_bit(v, bit);
     return GNOMON_OK;
 }

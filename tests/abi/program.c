@@ -42,6 +42,7 @@ typedef union any_info {
     gnomon_stage_info stage;
     gnomon_node_info node;
     gnomon_op_info op;
+    gnomon_step_time_info step_time;
     gnomon_event_info event; /* larger than what is left */
     uint64_t bytes[24];
 } any_info;
@@ -77,6 +78,8 @@ uint32_t program_add(gnomon_builder *builder, int entity, const void *info)
         WITH_VALUE(x.run.anchors, x.run.anchor_count);
     } else if (entity == GNOMON_STAGES) {
         WITH_VALUE(x.stage.steps, 1);
+    } else if (entity == GNOMON_STEP_TIMES) {
+        WITH_VALUE(x.step_time.time, 1);
     } else if (entity == GNOMON_NODES) {
         WITH_VALUE(x.node.host, 1);
         WITH_VALUE(x.node.device, 1);
@@ -160,6 +163,11 @@ static void see_parts_of_stage(const gnomon_stage_info *x)
     see_stats(x->steps);
 }
 
+static void see_parts_of_step_time(const gnomon_step_time_info *x)
+{
+    see_stats(x->time);
+}
+
 static void see_parts_of_node(const gnomon_node_info *x)
 {
     see_stats(x->host);
@@ -196,6 +204,7 @@ static size_t program_news(const gnomon_profile *p, size_t *structs)
     SEE_EACH(view, GNOMON_VIEWS)
     SEE_EACH(op, GNOMON_OPS)
     SEE_EACH(event, GNOMON_EVENTS)
+    SEE_EACH(step_time, GNOMON_STEP_TIMES)
     *structs = seen;
     return test_failures == before ? news : (size_t)-1;
 }

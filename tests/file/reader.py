@@ -16,7 +16,9 @@ KINDS = {  # in the order of gnomon/entities.h
             "anchors anchors",
     "STAG": "u32 run, u32 ordinal, text name, u64 begin_ns, u64 end_ns, "
             "i32 ended, stats steps, u32 count, u64 recorded_ns, u64 late",
-    "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, i32 phase",
+    "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, "
+            "i32 phase, i32 rank, u32 ordinal",
+    "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
             "u32 lives, i32 alive, i32 inexact",
     "REGN": "u32 kind, text name, text category, text file, u32 line, "

@@ -53,7 +53,8 @@ enum gnomon_entity {
     GNOMON_LOSSES = 10,
     GNOMON_VIEWS = 11,
     GNOMON_OPS = 12,
-    GNOMON_EVENTS = 13
+    GNOMON_EVENTS = 13,
+    GNOMON_STEP_TIMES = 14
 };
 
 /* What a region may be beside the kinds that are marked (gnomon_region_kind). */
@@ -182,8 +183,25 @@ typedef struct gnomon_step_info {
     uint64_t begin_ns;
     uint64_t end_ns; /* 0: not over */
     int32_t phase;   /* gnomon_phase; RECORD where there is no schedule */
-    int32_t reserved;
+    int32_t rank; /* of the process, where its stage is of several; else -1 */
+    uint32_t ordinal; /* of the stage it was in, as several may be added up in
+                         its own; 0: not known */
+    uint32_t reserved;
 } gnomon_step_info;
+
+/* How long a region took in steps. An execution counts in the step in which it
+ * ends, from its begin or the step's, whichever was later; threads add up. There is
+ * one with `step` 0 for each region that ended in any step of the stage: each step
+ * is one duration in `time`. The others are of the slowest steps, one by one. */
+typedef struct gnomon_step_time_info {
+    uint32_t struct_size;
+    uint32_t stage;
+    uint32_t view;   /* 0: the only one */
+    uint32_t step;   /* 0: of all steps that the view recorded whole */
+    uint32_t region; /* 0: the steps themselves */
+    uint32_t reserved;
+    const gnomon_stats *time; /* self_ns is 0 */
+} gnomon_step_time_info;
 
 typedef struct gnomon_track_info {
     uint32_t struct_size;

@@ -61,6 +61,7 @@ GNOMON__READER(loss, GNOMON_LOSSES, gnomon_loss_info)
 GNOMON__READER(view, GNOMON_VIEWS, gnomon_view_info)
 GNOMON__READER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
+GNOMON__READER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 #undef GNOMON__READER
 
 /* The cell of a duration, and the smallest duration of a cell. */
@@ -225,6 +226,7 @@ GNOMON__ADDER(loss, GNOMON_LOSSES, gnomon_loss_info)
 GNOMON__ADDER(view, GNOMON_VIEWS, gnomon_view_info)
 GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
+GNOMON__ADDER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 #undef GNOMON__ADDER
 
 /* ---- Files ---------------------------------------------------------------- */

@@ -148,8 +148,10 @@ enum gnomon_wants {
     GNOMON_WANT_TREE = 1u,   /* a call tree, for the profile in summary */
     GNOMON_WANT_TIMES = 2u,  /* begin_ns and end_ns in stop */
     GNOMON_WANT_DEVICE = 4u, /* with the tree: times on devices, in its nodes */
-    GNOMON_WANT_RUN = 8u     /* one summary at the run's end, of all its stages,
+    GNOMON_WANT_RUN = 8u,    /* one summary at the run's end, of all its stages,
                             and none when a stage ends */
+    GNOMON_WANT_STEPS = 16u  /* with the tree: what steps were made of, in
+                            GNOMON_STEP_TIMES */
 };
 
 /* Threads: create, setup, summary, teardown and destroy come from control calls

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Adding up what steps took. The slowest of two sets are the slowest of both, by
+ * duration, then by stage and number: so in any order of adding the same remain. */
+#include "record/step_sums.h"
+
+#include <string.h>
+
+#include "gnomon/profile.h"
+#include "mark/tree.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+
+/* ---- In ticks ------------------------------------------------------------------- */
+
+void gnomon__tick_sum_count(gnomon__tick_sum *s, uint64_t ticks)
+{
+    if (!s->count || ticks < s->min)
+        s->min = ticks;
+    if (!s->count || ticks > s->max)
+        s->max = ticks;
+    s->count++;
+    s->total += ticks;
+    s->cells[gnomon__cell_of_ticks(ticks)]++;
+}
+
+int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
+                         uint64_t rate)
+{
+    if (!s->count)
+        return 1;
+    uint32_t last = gnomon__cell_of_ticks(s->max);
+    uint64_t min_ns = gnomon__line_scale(s->min, rate);
+    uint64_t max_ns = gnomon__line_scale(s->max, rate);
+    /* The middle of an end's cell may lie beyond it. */
+    if (!gnomon__total_hold(to, gnomon_cell_of(min_ns / 2) / GNOMON__CELLS,
+                            gnomon_cell_of(2 * max_ns + 2) / GNOMON__CELLS))
+        return 0;
+    gnomon__total_bounds(to, min_ns, max_ns);
+    for (uint32_t i = gnomon__cell_of_ticks(s->min); i <= last; i++) {
+        uint64_t from = gnomon_cell_low(i), to_ticks = gnomon_cell_low(i + 1);
+        if (s->cells[i])
+            gnomon__total_cell(to,
+                               gnomon_cell_of(gnomon__line_scale(
+                                   from + (to_ticks - from) / 2, rate)),
+                               s->cells[i]);
+    }
+    uint64_t total_ns = gnomon__line_scale(s->total, rate);
+    to->total_ns += total_ns;
+    to->self_ns += total_ns;
+    return 1;
+}
+
+/* ---- Sums --------------------------------------------------------------------------- */
+
+gnomon__total *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region)
+{
+    if (!*s && !(*s = gnomon__alloc(sizeof **s)))
+        return NULL;
+    return gnomon__grow_zeroed(&(*s)->of, &(*s)->room, region + 1,
+                               sizeof *(*s)->of)
+               ? &(*s)->of[region]
+               : NULL;
+}
+
+/* Below 0: `a` stands before `b`. */
+static int slow_order(const gnomon__slow_step *a, const gnomon__slow_step *b)
+{
+    uint64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (a->ordinal != b->ordinal)
+        return a->ordinal < b->ordinal ? -1 : 1;
+    return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step)
+{
+    uint32_t at = s->slow_count;
+    if (at == GNOMON__SLOWEST_STEPS) {
+        gnomon__slow_step last = s->slow[--at];
+        int stays = slow_order(&last, &step) <= 0;
+        gnomon__free(stays ? step.ns : last.ns);
+        if (stays)
+            return;
+        s->slow_count--;
+    }
+    for (; at && slow_order(&step, &s->slow[at - 1]) < 0; at--)
+        s->slow[at] = s->slow[at - 1];
+    s->slow[at] = step;
+    s->slow_count++;
+}
+
+int gnomon__step_sums_add(gnomon__step_sums **to, const gnomon__step_sums *from)
+{
+    int ok = 1;
+    for (uint32_t i = 0; from && i < from->room; i++) {
+        gnomon__total *s =
+            from->of[i].count ? gnomon__step_sums_at(to, i) : NULL;
+        ok &= !from->of[i].count || (s && gnomon__total_add(s, &from->of[i]));
+    }
+    for (uint32_t i = 0; from && *to && i < from->slow_count; i++) {
+        gnomon__slow_step copy = from->slow[i];
+        copy.ns = NULL;
+        copy.room = 0;
+        if (gnomon__grow(&copy.ns, &copy.room, from->slow[i].room,
+                         sizeof *copy.ns))
+            memcpy(copy.ns, from->slow[i].ns,
+                   from->slow[i].room * sizeof *copy.ns);
+        else
+            ok = 0;
+        gnomon__step_sums_slow(*to, copy);
+    }
+    return ok;
+}
+
+void gnomon__step_sums_free(gnomon__step_sums **s)
+{
+    gnomon__step_sums *all = *s;
+    *s = NULL;
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->room; i++)
+        gnomon__total_empty(&all->of[i]);
+    for (uint32_t i = 0; i < all->slow_count; i++)
+        gnomon__free(all->slow[i].ns);
+    gnomon__free(all->of);
+    gnomon__free(all);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Steps, as they are recorded.
+ *
+ * A thread's table only grows, and only its thread adds to it; beside each sum stands
+ * what the steps before took of it, which whoever steps writes, under the lock of
+ * steps. So neither waits for the other, a thread that ended loses nothing, and one
+ * that marked nothing costs a load. */
+#include "record/step_times.h"
+
+#include "gnomon/profile.h"
+#include "mark/region.h"
+#include "platform/clock.h"
+
+#define STEP_PAGE 128u /* regions in a page */
+#define STEP_PAGES 32u /* regions from 4096 on are "(other)" */
+#define STEP_REGIONS (STEP_PAGE * STEP_PAGES)
+
+/* Both in the arena. */
+typedef struct step_page {
+    uint64_t ticks[STEP_PAGE]; /* its thread's */
+    uint64_t taken[STEP_PAGE]; /* who steps */
+} step_page;
+
+typedef struct step_table {
+    gnomon__state state;
+    uint64_t ends;              /* how many were added */
+    uint64_t seen;              /* `ends` at the last step: who steps */
+    uint32_t pages[STEP_PAGES]; /* 0: none yet */
+} step_table;
+
+#define STEP_TABLE_BYTES 1024u
+#define STEP_PAGE_BYTES ((uint32_t)sizeof(step_page))
+_Static_assert(sizeof(step_table) <= STEP_TABLE_BYTES, "a chunk of the arena");
+
+uint64_t gnomon__step_since;
+
+/* ---- The recorder ------------------------------------------------------------------ */
+
+static int step_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
+{
+    (void)generation;
+    store_relaxed(&t->states[bit],
+                  gnomon__chunk_take(STEP_TABLE_BYTES, GNOMON__FOR_PATHS));
+    return t->states[bit] != 0;
+}
+
+static void step_drop(gnomon__thread *t, uint32_t bit)
+{
+    const step_table *own = gnomon__at(t, t->states[bit]);
+    for (uint32_t i = 0; i < STEP_PAGES; i++)
+        if (own->pages[i])
+            gnomon__chunk_give(own->pages[i], STEP_PAGE_BYTES);
+    gnomon__chunk_give(t->states[bit], STEP_TABLE_BYTES);
+    store_relaxed(&t->states[bit], 0);
+}
+
+/* 0: no memory. */
+static uint32_t make_page(step_table *own, uint32_t page)
+{
+    uint32_t at = gnomon__chunk_take(STEP_PAGE_BYTES, GNOMON__FOR_PATHS);
+    if (at)
+        store_release(&own->pages[page], at);
+    return at;
+}
+
+static void step_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
+{
+    step_table *own = gnomon__at(t, t->states[bit]);
+    uint64_t since = load_relaxed(&gnomon__step_since);
+    uint64_t begin = f->begin > since ? f->begin : since;
+    uint32_t id = GNOMON__KEY_REGION(f->key);
+    id = id < STEP_REGIONS ? id : GNOMON__OTHER_ID;
+    uint32_t at = load_relaxed(&own->pages[id / STEP_PAGE]);
+    if (unlikely(!at) && !(at = make_page(own, id / STEP_PAGE)))
+        return;
+    step_page *page = gnomon__at(t, at);
+    uint64_t *ticks = &page->ticks[id % STEP_PAGE];
+    if (f->end > begin)
+        store_relaxed(ticks, load_relaxed(ticks) + (f->end - begin));
+    store_release(&own->ends, load_relaxed(&own->ends) + 1);
+}
+
+static void step_range(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f, uint32_t segment)
+{
+    (void)segment;
+    step_end(t, bit, f);
+}
+
+const gnomon__recorder gnomon__step_recorder = {
+    .name = "steps",
+    .adopt = step_adopt,
+    .drop = step_drop,
+    .end = step_end,
+    .range = step_range,
+};
+
+/* ---- A view's ------------------------------------------------------------------------- */
+
+typedef struct step_part {
+    uint64_t region, ticks;
+} step_part;
+
+typedef struct open_slow_step {
+    gnomon__step_fact fact; /* its moments in ns */
+    uint64_t begin, end;    /* ticks */
+    uint32_t parts;         /* in the arena; 0: none */
+    uint32_t count, bytes;
+} open_slow_step;
+
+struct gnomon__step_times {
+    uint32_t bit, generation;
+    uint32_t sums[STEP_REGIONS]; /* in the arena; 0: of the steps themselves */
+    /* Of the step at hand. */
+    uint64_t now[STEP_REGIONS]; /* ticks */
+    uint32_t touched[STEP_REGIONS];
+    uint32_t touched_count;
+    uint32_t slow_count;
+    int is_short; /* there was no memory for some of it */
+    open_slow_step slow[GNOMON__SLOWEST_STEPS]; /* in no order */
+};
+
+static void *in_arena(uint32_t at)
+{
+    return gnomon__marks_arena.base + at;
+}
+
+gnomon__step_times *gnomon__step_times_create(uint32_t bit, uint32_t generation)
+{
+    gnomon__step_times *s = gnomon__alloc(sizeof *s);
+    if (s) {
+        s->bit = bit;
+        s->generation = generation;
+    }
+    return s;
+}
+
+static void give_parts(const open_slow_step *slow)
+{
+    if (slow->parts)
+        gnomon__chunk_give(slow->parts, slow->bytes);
+}
+
+void gnomon__step_times_clear(gnomon__step_times *s)
+{
+    for (uint32_t i = 0; i < STEP_REGIONS; i++) {
+        if (s->sums[i])
+            gnomon__chunk_give(s->sums[i], sizeof(gnomon__tick_sum));
+        s->sums[i] = 0;
+    }
+    for (uint32_t i = 0; i < s->slow_count; i++)
+        give_parts(&s->slow[i]);
+    s->slow_count = 0;
+    s->is_short = 0;
+}
+
+void gnomon__step_times_free(gnomon__step_times *s)
+{
+    if (s)
+        gnomon__step_times_clear(s);
+    gnomon__free(s);
+}
+
+/* ---- A step ------------------------------------------------------------------------------ */
+
+static void take_page(gnomon__step_times *s, step_page *page, uint32_t first)
+{
+    for (uint32_t i = 0; i < STEP_PAGE; i++) {
+        uint64_t ticks = load_relaxed(&page->ticks[i]);
+        uint64_t more = ticks - page->taken[i];
+        if (!more)
+            continue;
+        page->taken[i] = ticks;
+        if (!s->now[first + i])
+            s->touched[s->touched_count++] = first + i;
+        s->now[first + i] += more;
+    }
+}
+
+static void take_threads(gnomon__step_times *s)
+{
+    uint32_t count = load_acquire(&gnomon__thread_total);
+    for (uint32_t i = 0; i < count; i++) {
+        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+        if (load_acquire(&t->generations[s->bit]) != s->generation)
+            continue;
+        step_table *table = gnomon__at(t, load_relaxed(&t->states[s->bit]));
+        uint64_t ends = load_acquire(&table->ends);
+        if (ends == table->seen)
+            continue;
+        table->seen = ends;
+        for (uint32_t k = 0; k < STEP_PAGES; k++) {
+            uint32_t page = load_acquire(&table->pages[k]);
+            if (page)
+                take_page(s, gnomon__at(t, page), k * STEP_PAGE);
+        }
+    }
+}
+
+static void count_region(gnomon__step_times *s, uint32_t region, uint64_t ticks)
+{
+    if (!s->sums[region])
+        s->sums[region] =
+            gnomon__chunk_take(sizeof(gnomon__tick_sum), GNOMON__FOR_PATHS);
+    if (s->sums[region])
+        gnomon__tick_sum_count(in_arena(s->sums[region]), ticks);
+    else
+        s->is_short = 1;
+}
+
+/* What the step was made of; as much as there is memory for. */
+static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
+{
+    slow->bytes = s->touched_count * (uint32_t)sizeof(step_part);
+    slow->bytes = slow->bytes < 1024 ? 1024 : slow->bytes;
+    slow->parts = gnomon__chunk_take(slow->bytes, GNOMON__FOR_PATHS);
+    slow->count = slow->parts ? s->touched_count : 0;
+    s->is_short |= !slow->parts;
+    step_part *to = in_arena(slow->parts);
+    for (uint32_t i = 0; i < slow->count; i++)
+        to[i] = (step_part){s->touched[i], s->now[s->touched[i]]};
+}
+
+/* Of equally slow ones the first stays. */
+static void keep_slow(gnomon__step_times *s, const gnomon__step_fact *done)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t at = s->slow_count;
+    if (at == GNOMON__SLOWEST_STEPS) {
+        for (uint32_t i = 0; i < s->slow_count; i++) {
+            uint64_t ticks = s->slow[i].end - s->slow[i].begin;
+            if (ticks > least ||
+                (ticks == least && s->slow[i].begin < s->slow[at].begin))
+                continue;
+            least = ticks;
+            at = i;
+        }
+        if (done->end_ns - done->begin_ns <= least)
+            return;
+        give_parts(&s->slow[at]);
+    } else {
+        s->slow_count++;
+    }
+    open_slow_step *to = &s->slow[at];
+    *to = (open_slow_step){
+        .fact = *done, .begin = done->begin_ns, .end = done->end_ns};
+    to->fact.begin_ns = gnomon__clock_ns(to->begin);
+    to->fact.end_ns = gnomon__clock_ns(to->end);
+    keep_parts(s, to);
+}
+
+void gnomon__step_times_step(gnomon__step_times *s,
+                             const gnomon__step_fact *done)
+{
+    take_threads(s);
+    if (done) {
+        count_region(s, 0, done->end_ns - done->begin_ns);
+        for (uint32_t i = 0; i < s->touched_count; i++)
+            count_region(s, s->touched[i], s->now[s->touched[i]]);
+        keep_slow(s, done);
+    }
+    for (uint32_t i = 0; i < s->touched_count; i++)
+        s->now[s->touched[i]] = 0;
+    s->touched_count = 0;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+static int add_slow(gnomon__step_sums *to, const open_slow_step *from)
+{
+    const step_part *parts = in_arena(from->parts);
+    uint64_t rate = gnomon__clock_rate(from->begin, from->end);
+    gnomon__slow_step step = {.number = from->fact.number,
+                              .begin_ns = from->fact.begin_ns,
+                              .end_ns = from->fact.end_ns,
+                              .ordinal = from->fact.ordinal,
+                              .phase = from->fact.phase};
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < from->count; i++) {
+        ok = gnomon__grow_zeroed(&step.ns, &step.room, parts[i].region + 1,
+                                 sizeof *step.ns);
+        if (ok)
+            step.ns[parts[i].region] = gnomon__line_scale(parts[i].ticks, rate);
+    }
+    gnomon__step_sums_slow(to, step);
+    return ok;
+}
+
+int gnomon__step_times_add(const gnomon__step_times *s, gnomon__totals *to,
+                           uint64_t begin, uint64_t now)
+{
+    uint64_t rate = gnomon__clock_rate(begin, now);
+    int ok = 1;
+    for (uint32_t i = 0; i < STEP_REGIONS; i++) {
+        if (!s->sums[i])
+            continue;
+        gnomon__total *its = gnomon__step_sums_at(&to->steps, i);
+        ok &= its && gnomon__tick_sum_add(its, in_arena(s->sums[i]), rate);
+    }
+    for (uint32_t i = 0; to->steps && i < s->slow_count; i++)
+        ok &= add_slow(to->steps, &s->slow[i]);
+    to->is_short |= s->is_short;
+    return ok;
+}

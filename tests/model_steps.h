@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Holds what a profile says of steps against every step that the model kept. A part of
+ * model_compare.h. */
+#ifndef GNOMON_TESTS_MODEL_STEPS_H
+#define GNOMON_TESTS_MODEL_STEPS_H
+
+static int model_slower(const void *left, const void *right)
+{
+    const model_step_of *a = *(const model_step_of *const *)left;
+    const model_step_of *b = *(const model_step_of *const *)right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* The time of a region, by its name; NULL: the steps themselves. */
+static int model_is_time_of(const gnomon_profile *p,
+                            const gnomon_step_time_info *t, const char *name)
+{
+    gnomon_region_info r;
+    if (!name || !t->region)
+        return !name && !t->region;
+    return !gnomon_profile_region(p, t->region, &r) && !strcmp(r.name, name);
+}
+
+/* The statistics of `name` in a stage; in `step` alone, unless that is NULL. NULL:
+ * there are none. */
+static const gnomon_stats *model_time_at(const gnomon_profile *p, size_t stage,
+                                         const model_step_of *step,
+                                         const char *name)
+{
+    gnomon_step_time_info t;
+    gnomon_step_info s;
+    for (size_t i = 1; !gnomon_profile_step_time(p, i, &t); i++) {
+        if (t.stage != stage || !t.step != !step ||
+            !model_is_time_of(p, &t, name))
+            continue;
+        if (!step ||
+            (!gnomon_profile_step(p, t.step, &s) && s.ordinal == step->stage &&
+             s.number == step->number && s.begin_ns == step->begin))
+            return t.time;
+    }
+    return NULL;
+}
+
+static int model_same_time(const gnomon_stats *s, uint64_t count,
+                           uint64_t total, uint64_t most)
+{
+    if (!s || !count)
+        return CHECK_EQ(s != NULL, count != 0);
+    return CHECK_EQ(s->count, count) & CHECK_EQ(s->total_ns, total) &
+           CHECK_EQ(s->max_ns, most);
+}
+
+/* Of a region, MODEL_REGIONS the steps themselves. */
+static uint64_t model_step_ns(const model_step_of *s, int region)
+{
+    return region < MODEL_REGIONS ? s->region[region] : s->ns;
+}
+
+static int model_same_steps_of(const model_match *x, size_t number)
+{
+    static const model_step_of *step[MODEL_STEPS];
+    size_t n = 0;
+    int ok = 1;
+    for (int i = 0; i < x->m->step_count; i++)
+        if (x->m->steps[i].view == x->view &&
+            model_is_in(x, number, x->m->steps[i].stage))
+            step[n++] = &x->m->steps[i];
+    qsort(step, n, sizeof *step, model_slower);
+    for (int r = 0; ok && r <= MODEL_REGIONS; r++) {
+        const char *name = r < MODEL_REGIONS ? model_region_name(r) : NULL;
+        uint64_t count = 0, total = 0, most = 0;
+        if (r < MODEL_REGIONS && (!name || x->m->has_no_order))
+            continue; /* what was told late is of another step, or none */
+        for (size_t i = 0; i < n; i++) {
+            uint64_t ns = model_step_ns(step[i], r);
+            count += ns || !name;
+            total += ns;
+            most = ns > most ? ns : most;
+            if (i >= 10)
+                continue;
+            const gnomon_stats *its =
+                model_time_at(x->p, number, step[i], name);
+            ok &= model_same_time(its, ns || !name, ns, ns);
+        }
+        ok &= model_same_time(model_time_at(x->p, number, NULL, name), count,
+                              total, most);
+        if (!ok)
+            fprintf(stderr, "    times in steps of stage %zu: %s\n", number,
+                    name ? name : "all");
+    }
+    return ok;
+}
+
+/* A slow step of each stage for each that there is, ten at most. */
+static int model_same_steps(const model_match *x)
+{
+    int ok = 1;
+    for (size_t s = 1; ok && s <= x->stage_count; s++)
+        ok = model_same_steps_of(x, s);
+    return ok;
+}
+
+#endif

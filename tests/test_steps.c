@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What steps were made of, on the test's clock: which step a time is of, what is kept
+ * of a long run, and what the profiler says of it.
+ * links: testing */
+#include <stdarg.h>
+
+#include "child.h"
+#include "marks.h"
+#include "sanitizer.h"
+#include "step_facts.h"
+
+#include "gnomon.h"
+#include "mark/thread.h"
+#include "platform/memory.h"
+#include "print/short_time.h"
+
+#define MS 1000000u
+
+static void begin(const char *spec)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+}
+
+static void scope(const char *name, uint64_t ns)
+{
+    gnomon_start(name);
+    pass(ns);
+    gnomon_stop(name);
+}
+
+static int text_write(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, w->context) == size ? GNOMON_OK : GNOMON_EIO;
+}
+
+GNOMON_PRINTF(2, 3)
+static int text_print(const gnomon_writer *w, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vfprintf(w->context, format, list);
+    va_end(list);
+    return n < 0 ? GNOMON_EIO : GNOMON_OK;
+}
+
+/* What `steps` says now. The caller frees it. */
+static char *text_now(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    const gnomon_writer w = {.struct_size = sizeof w,
+                             .write = text_write,
+                             .print = text_print,
+                             .context = to};
+    CHECK_EQ(gnomon_summary("steps", &w), GNOMON_OK);
+    fclose(to);
+    return text;
+}
+
+static void check_text(const char *wanted)
+{
+    char *text = text_now();
+    CHECK_STR(text, wanted);
+    free(text);
+}
+
+/* ---- The report ---------------------------------------------------------------- */
+
+TEST(a_slow_step_is_told_with_what_was_longer)
+{
+    begin("steps(limit=3)");
+    for (int i = 0; i < 100; i++) {
+        scope("train_dataloader_next", i == 81 ? 114 * MS : 3 * MS);
+        scope("training_step", 9 * MS);
+        if (i == 40)
+            scope("save_checkpoint", 12 * MS);
+        gnomon_step();
+    }
+    check_text("Steps\n"
+               "\n"
+               "     Steps       Mean     Median        p99        Max\n"
+               "       100    13.2 ms      12 ms    23.6 ms     123 ms\n"
+               "\n"
+               "step 81   123 ms  train_dataloader_next 114 ms, usually 3 ms\n"
+               "step 40    24 ms  save_checkpoint 12 ms, usually 0\n"
+               "step 0     12 ms\n");
+}
+
+static void nested(int step)
+{
+    GNOMON_SCOPE("epoch_step");
+    GNOMON_SCOPE("run_training_batch");
+    scope("forward", step == 20 ? 90 * MS : 1 * MS);
+    scope("backward", step == 30 ? 40 * MS : 1 * MS);
+    scope("optimizer_step", step == 30 ? 30 * MS : 1 * MS);
+}
+
+/* What an inner scope has most of is not told of the outer ones; of two that share it
+ * the scope around both is told too, but not what is around that. */
+TEST(the_innermost_scope_that_explains_it_is_told)
+{
+    begin("steps(limit=2)");
+    for (int i = 0; i < 50; i++) {
+        nested(i);
+        gnomon_step();
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nstep 20    92 ms  forward 90 ms, usually 1 ms\n") !=
+          NULL);
+    CHECK(strstr(text, "\nstep 30    71 ms  run_training_batch 71 ms, usually "
+                       "3 ms; backward 40 ms, usually 1 ms; optimizer_step "
+                       "30 ms, usually 1 ms\n") != NULL ||
+          !fprintf(stderr, "%s", text));
+    free(text);
+}
+
+TEST(durations_have_three_digits)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } times[] = {{0, "0"},
+                 {7, "7 ns"},
+                 {999, "999 ns"},
+                 {1000, "1 us"},
+                 {3149, "3.15 us"},
+                 {9994, "9.99 us"},
+                 {9995, "10 us"},
+                 {99949, "99.9 us"},
+                 {99950, "100 us"},
+                 {999499, "999 us"},
+                 {999500, "1 ms"},
+                 {12 * MS, "12 ms"},
+                 {3100000, "3.1 ms"},
+                 {1234 * (uint64_t)MS, "1.23 s"},
+                 {99999999 * (uint64_t)MS, "100000 s"}};
+    char text[GNOMON__SHORT_TIME];
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        CHECK_STR(gnomon__short_time(text, times[i].ns), times[i].text);
+}
+
+/* ---- Which step ------------------------------------------------------------------- */
+
+static gnomon_profile *of_steps(int all_stages)
+{
+    return profile_of("steps", all_stages);
+}
+
+/* A scope counts in the step in which it ends, from that step's begin on. */
+TEST(a_scope_over_steps_counts_from_the_step_s_begin)
+{
+    begin("steps");
+    scope("load", 10);
+    gnomon_region *region = gnomon_region_get("long", NULL, GNOMON_KIND_SCOPE);
+    gnomon_token token = gnomon_begin(region);
+    gnomon_range range = gnomon_range_begin(region);
+    pass(100);
+    gnomon_step();
+    pass(30);
+    gnomon_end(token);
+    gnomon_step();
+    pass(7);
+    gnomon_range_end(range);
+    gnomon_step();
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(step_stats(p, 1, NULL).count, 3);
+    CHECK_EQ(step_stats(p, 1, NULL).total_ns, 147);
+    CHECK_EQ(step_stats(p, 1, "load").count, 1);
+    CHECK_EQ(step_stats(p, 1, "long").count, 2);
+    CHECK_EQ(step_stats(p, 1, "long").total_ns, 37);
+    CHECK_EQ(slow_step_ns(p, 1, 0, NULL), 110);
+    CHECK_EQ(slow_step_ns(p, 1, 0, "load"), 10);
+    CHECK_EQ(slow_step_ns(p, 1, 0, "long"), 0);
+    CHECK_EQ(slow_step_ns(p, 1, 1, "long"), 30);
+    CHECK_EQ(slow_step_ns(p, 1, 2, "long"), 7);
+    gnomon_profile_free(p);
+}
+
+static void *load_on_thread(void *ns)
+{
+    scope("load", *(const uint64_t *)ns);
+    return NULL;
+}
+
+/* Threads that follow one another go on in one table, and nothing of them is lost. */
+TEST(threads_add_up_also_those_that_ended)
+{
+    begin("steps");
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t ns = 100 + i;
+        scope("load", 1000);
+        on_thread(load_on_thread, &ns);
+        if (i % 2)
+            on_thread(load_on_thread, &ns);
+        gnomon_step();
+    }
+    gnomon_profile *p = of_steps(0);
+    gnomon_stats load = step_stats(p, 1, "load");
+    CHECK_EQ(load.count, 20);
+    CHECK_EQ(load.min_ns, 1100);
+    CHECK_EQ(load.max_ns, 1000 + 2 * 119);
+    CHECK_EQ(load.total_ns, 20 * 1000 + 30 * 100 + 190 + 100);
+    CHECK_EQ(slow_step_ns(p, 1, 19, "load"), 1238);
+    CHECK_EQ(slow_steps(p, 1), 10);
+    gnomon_profile_free(p);
+}
+
+/* Steps that wait are in no sum, and neither is what ended in them; a step is in it
+ * only if its window was open from its begin. */
+TEST(a_schedule_s_windows_alone_count)
+{
+    begin("steps(schedule=wait:2/warmup:1/active:3/repeat:1),simple");
+    for (uint64_t i = 0; i < 10; i++) {
+        scope("load", 10 + i);
+        if (i == 5) /* begins in the window, and ends after it */
+            gnomon_start("late");
+        gnomon_step();
+        if (i == 5)
+            gnomon_stop("late");
+    }
+    gnomon_profile *p = of_steps(0);
+    gnomon_stage_info stage;
+    CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
+    CHECK_EQ(stage.steps->count, 10);
+    CHECK_EQ(step_stats(p, 1, NULL).count, 3);
+    CHECK_EQ(step_stats(p, 1, "load").count, 3);
+    CHECK_EQ(step_stats(p, 1, "load").total_ns, 13 + 14 + 15);
+    CHECK_EQ(step_stats(p, 1, "late").count, 0);
+    CHECK_EQ(slow_steps(p, 1), 3);
+    CHECK_EQ(slow_step_ns(p, 1, 5, "load"), 15);
+    gnomon_profile_free(p);
+}
+
+/* Who does not want them has none, and his tree is the same. */
+TEST(only_who_wants_them_has_them)
+{
+    begin("simple");
+    scope("load", 10);
+    gnomon_step();
+    gnomon_profile *p = profile_of("simple", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEP_TIMES), 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 1);
+    gnomon_profile_free(p);
+}
+
+/* A step that began before the view did is not whole; and what was recorded for one
+ * that was detached is not found again. */
+TEST(a_view_that_comes_later_has_whole_steps_alone)
+{
+    gnomon_profiler keeper = {.struct_size = sizeof keeper,
+                              .abi = GNOMON_ABI,
+                              .wants = GNOMON_WANT_TREE | GNOMON_WANT_STEPS,
+                              .name = "keeper"};
+    begin("simple");
+    for (int round = 0; round < 3; round++) {
+        scope("load", 5);
+        CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+        scope("load", 7);
+        gnomon_step();
+        scope("load", 11 + (uint64_t)round);
+        gnomon_step();
+        gnomon_profile *p = profile_of("keeper", 0);
+        CHECK_EQ(step_stats(p, 1, NULL).count, 1);
+        CHECK_EQ(step_stats(p, 1, "load").total_ns, 11 + (uint64_t)round);
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
+    }
+}
+
+/* ---- Stages ----------------------------------------------------------------------- */
+
+static void stage(const char *name, int steps, uint64_t ns)
+{
+    CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
+    for (int i = 0; i < steps; i++) {
+        scope("load", ns + (uint64_t)i);
+        gnomon_step();
+    }
+    scope("load", 1000); /* after the last step: of none */
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+}
+
+static uint32_t stage_named(const gnomon_profile *p, const char *name)
+{
+    gnomon_stage_info s;
+    for (uint32_t i = 1; gnomon_profile_stage(p, i, &s) == GNOMON_OK; i++)
+        if (strcmp(s.name, name) == 0)
+            return i;
+    return 0;
+}
+
+TEST(stages_of_a_name_add_up)
+{
+    begin("steps,file=/dev/null");
+    stage("fit", 8, 100);
+    stage("validate", 2, 50);
+    stage("fit", 8, 300);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    scope("load", 500);
+    gnomon_step();
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(step_stats(p, 1, "load").count, 1);
+    CHECK_EQ(slow_steps(p, 1), 1);
+    gnomon_profile_free(p);
+    for (int look = 0; look < 2; look++) { /* it takes nothing away */
+        p = of_steps(1);
+        uint32_t fit = stage_named(p, "fit"), test = stage_named(p, "validate");
+        CHECK_EQ(step_stats(p, fit, NULL).count, 17);
+        CHECK_EQ(step_stats(p, fit, "load").total_ns,
+                 8 * 100 + 28 + 8 * 300 + 28 + 500);
+        CHECK_EQ(step_stats(p, fit, "load").max_ns, 500);
+        CHECK_EQ(slow_steps(p, fit), 10); /* 1 of the last, 8, 1 of the first */
+        CHECK_EQ(step_stats(p, test, "load").count, 2);
+        CHECK_EQ(slow_steps(p, test), 2);
+        gnomon_profile_free(p);
+    }
+    char *text = text_now();
+    CHECK(strstr(text, "\nstep 0   500 ns\n") != NULL);
+    free(text);
+}
+
+/* A file's parts are stages one after the other; each is told once. */
+TEST(a_file_has_them_by_stage)
+{
+    child_folder();
+    begin("steps,file=run.gnomon");
+    stage("fit", 3, 100);
+    stage("validate", 2, 50);
+    stage("fit", 4, 300);
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    static const uint64_t counts[] = {3, 2, 4}, totals[] = {303, 101, 1206};
+    for (uint32_t i = 1; i <= 3; i++) {
+        CHECK_EQ(step_stats(p, i, NULL).count, counts[i - 1]);
+        CHECK_EQ(step_stats(p, i, "load").total_ns, totals[i - 1]);
+        CHECK_EQ(slow_steps(p, i), counts[i - 1]);
+    }
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 9);
+    gnomon_profile_free(p);
+}
+
+/* ---- Long runs --------------------------------------------------------------------- */
+
+static void many_steps(long steps)
+{
+    for (long i = 0; i < steps; i++) {
+        scope("load", (uint64_t)(i * 7919 % 100003));
+        gnomon_step();
+    }
+}
+
+/* A million steps: no more than of the first thousands, of which the slowest are kept,
+ * the first of those that are equally slow. */
+TEST(a_million_steps_take_the_memory_of_some)
+{
+    const long steps = IS_SLOW ? 400012 : 1000000;
+    begin("steps");
+    many_steps(100003);
+    uint64_t heap = gnomon__heap_bytes();
+    uint32_t arena = gnomon__marks_arena.used;
+    many_steps(steps - 100003);
+    CHECK_EQ(gnomon__heap_bytes(), heap);
+    CHECK_EQ(gnomon__marks_arena.used, arena);
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(step_stats(p, 1, NULL).count, (uint64_t)steps);
+    CHECK_EQ(slow_steps(p, 1), 10);
+    gnomon_step_time_info t;
+    for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++)
+        if (t.step)
+            CHECK(t.time->total_ns >= 100000); /* some come each 100003 steps */
+    gnomon_profile_free(p);
+}
+
+TEST(of_equally_slow_steps_the_first_ten_stay)
+{
+    begin("steps");
+    for (int i = 0; i < 50; i++) {
+        scope("load", i == 30 ? 2000 : 1000);
+        gnomon_step();
+    }
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(slow_step_ns(p, 1, 30, "load"), 2000);
+    for (uint64_t i = 0; i < 9; i++)
+        CHECK_EQ(slow_step_ns(p, 1, i, "load"), 1000);
+    CHECK_EQ(slow_step_ns(p, 1, 9, "load"), UINT64_MAX);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 50); /* each once */
+    gnomon_profile_free(p);
+}
+
+/* Regions past the 4096th are one. */
+TEST(more_regions_than_there_is_room_for)
+{
+    char name[16];
+    begin("steps");
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "r%d", i);
+        gnomon_region *r = gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
+        gnomon_token token = gnomon_begin(r);
+        pass(3);
+        gnomon_end(token);
+    }
+    gnomon_step();
+    gnomon_profile *p = of_steps(0);
+    uint64_t total = 0, regions = 0;
+    gnomon_step_time_info t;
+    for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++)
+        if (!t.step && t.region) {
+            total += t.time->total_ns;
+            regions++;
+        }
+    CHECK_EQ(total, 5000 * 3);
+    CHECK_EQ(regions, 4095);
+    CHECK(step_stats(p, 1, "(other)").total_ns >= 900 * 3);
+    CHECK_EQ(step_stats(p, 1, "r0").total_ns, 3);
+    CHECK_EQ(slow_step_ns(p, 1, 0, "r1"), 3);
+    gnomon_profile_free(p);
+}
+
+/* ---- Children ----------------------------------------------------------------------- */
+
+/* A child has its own steps, and none of its parent's. */
+TEST(a_forked_child_begins_anew)
+{
+    int status = -1;
+    if (IS_TSAN)
+        SKIP("TSan lets no child start a thread");
+    begin("steps,file=/dev/null");
+    scope("load", 100);
+    gnomon_step();
+    scope("load", 30);
+    pid_t child = fork();
+    if (!child) {
+        test_failures = 0;
+        scope("load", 5); /* it is off */
+        gnomon_step();
+        CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+        CHECK_EQ(gnomon_configure("steps,file=/dev/null"), GNOMON_OK);
+        scope("load", 70);
+        gnomon_step();
+        gnomon_profile *p = of_steps(0);
+        CHECK_EQ(step_stats(p, 1, "load").count, 1);
+        CHECK_EQ(step_stats(p, 1, "load").total_ns, 70);
+        gnomon_profile_free(p);
+        _exit(test_failures != 0);
+    }
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    gnomon_step();
+    gnomon_profile *p = of_steps(0);
+    CHECK_EQ(step_stats(p, 1, "load").count, 2);
+    CHECK_EQ(step_stats(p, 1, "load").total_ns, 130);
+    gnomon_profile_free(p);
+}
+
+/* ---- At once ------------------------------------------------------------------------- */
+
+static uint32_t marking_ends, times_marked;
+
+static void *mark_on(void *unused)
+{
+    while (!load_relaxed(&marking_ends)) {
+        gnomon_start("work");
+        pass(1);
+        gnomon_stop("work");
+        add_relaxed(&times_marked, 1);
+    }
+    return unused;
+}
+
+/* Steps are told, stages end and profiles are read while others mark: what all steps
+ * had of a region is no more than was recorded of it. */
+TEST(steps_are_told_while_others_mark)
+{
+    const int rounds = IS_SLOW ? 20 : 100;
+    pthread_t threads[3];
+    begin("steps,file=/dev/null");
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, mark_on, NULL), 0);
+    for (int round = 0; round < rounds; round++) {
+        CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+        for (int i = 0; i < 20; i++) {
+            uint32_t before = load_relaxed(&times_marked);
+            scope("own", 2);
+            while (!i && load_relaxed(&times_marked) < before + 3)
+                usleep(1);
+            gnomon_step();
+        }
+        if (round % 10 == 0)
+            gnomon_profile_free(of_steps(1));
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    }
+    store_relaxed(&marking_ends, 1);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    gnomon_profile *p = of_steps(1);
+    uint32_t fit = stage_named(p, "fit");
+    CHECK_EQ(step_stats(p, fit, "own").count, (uint64_t)rounds * 20);
+    CHECK_EQ(step_stats(p, fit, NULL).count, (uint64_t)rounds * 20);
+    uint64_t total = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        if (!gnomon_profile_node(p, i, &n) && n.host &&
+            strcmp(node_name(p, &n), "work") == 0)
+            total += n.host->total_ns;
+    }
+    CHECK(step_stats(p, fit, "work").total_ns <= total);
+    CHECK(step_stats(p, fit, "work").count > 0);
+    gnomon_profile_free(p);
+}
