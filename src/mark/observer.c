@@ -66,10 +66,10 @@ static void publish(void)
     if (!gnomon__attached_bits)
         store_relaxed(&gnomon__observer_offs, gnomon__observer_offs + 1);
     gnomon__observer_gates(staying_bits());
-    for (uint32_t i = 0; i < gnomon__thread_total; i++) {
-        gnomon__thread *t = gnomon__threads[i];
+    gnomon__each_thread(t) {
         gnomon__thread_shut(t);
-        store_relaxed(&t->gate, load_relaxed(&t->gate) & staying_bits());
+        store_relaxed(&t->open_bits,
+                      load_relaxed(&t->open_bits) & staying_bits());
         store_relaxed(&t->attached,
                       load_relaxed(&t->attached) & gnomon__attached_bits);
     }
@@ -258,20 +258,19 @@ void gnomon__observer_rewrite(void)
     } while (from);
 }
 
-void gnomon__observer_gate(uint32_t which, uint32_t open)
+void gnomon__observer_open(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = gnomon__open_bits;
     uint32_t now = ((was & ~which) | (open & which)) & staying_bits();
     store_relaxed(&gnomon__open_bits, now);
-    for (uint32_t i = 0; was != now && i < gnomon__thread_total; i++) {
-        gnomon__thread *t = gnomon__threads[i];
+    gnomon__each_thread(t) {
         uint32_t trees = load_relaxed(&t->tree_bits);
         /* Which of several is the hot one hangs on what is open. */
         if ((was ^ now) & trees && trees & (trees - 1))
             gnomon__thread_shut(t);
         /* Bits that the thread has not adopted yet it takes with the rest. */
-        store_relaxed(&t->gate, load_relaxed(&t->attached) & now);
+        store_relaxed(&t->open_bits, load_relaxed(&t->attached) & now);
     }
     gnomon__unlock();
 }

@@ -85,9 +85,7 @@ static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
 
 void gnomon__ranges_open(void (*each)(uint32_t segment))
 {
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    gnomon__each_thread(t) {
         for (uint32_t slot = 0; slot < BLOCK_SLOTS * MAX_BLOCKS; slot++) {
             const range *r = range_at(t, slot);
             if (!r)
@@ -134,7 +132,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
     if (hooks) {
         gnomon_frame f;
         gnomon__frame_describe(t, &f, region, token, GNOMON_FRAME_RANGE);
-        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->gate, hooks));
+        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->open_bits, hooks));
         gnomon__hooks_start(t, &f, r->hooks, r->slots);
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t);
@@ -203,9 +201,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
 {
     uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
-    gnomon__thread *beginner = NULL;
-    if (number < load_acquire(&gnomon__thread_total))
-        beginner = load_acquire(&gnomon__threads[number]);
+    gnomon__thread *beginner = gnomon__thread_numbered(number);
     range *r = beginner ? range_at(beginner, slot) : NULL;
     /* The slot is ours from the swap until it is given back. */
     uint64_t seen = token;

@@ -23,10 +23,10 @@
 
 typedef struct gnomon__thread {
     /* The hot line. */
-    uint64_t seq;  /* only grows; odd: inside gnomon */
-    char *base;    /* of the arena, and of the bank: control and settling */
-    char *ground;  /* of the arena, whatever the bank */
-    uint32_t gate; /* control clears: bits whose window is open */
+    uint64_t seq; /* only grows; odd: inside gnomon */
+    char *base;   /* of the arena, and of the bank: control and settling */
+    char *ground; /* of the arena, whatever the bank */
+    uint32_t open_bits; /* control clears: whose window is open */
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
     uint32_t shut; /* control sets: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
@@ -66,8 +66,8 @@ typedef struct gnomon__thread {
     uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
     uint32_t alive;
-    uint32_t is_torn; /* it was cancelled inside a mark: nobody's again */
-    uint32_t lives;
+    uint32_t is_torn;    /* it was cancelled inside a mark: nobody's again */
+    uint32_t lives;      /* threads that had it, one after the other */
     uint32_t frame_size; /* bytes of the frame stack */
     uint32_t frame_dead; /* frames that are over below one that is not */
     gnomon__actions actions;
@@ -120,6 +120,19 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 /* All states ever made, by number; the count only grows. */
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 extern uint32_t gnomon__thread_total;
+
+/* NULL: there are not so many. */
+static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
+{
+    return number < load_acquire(&gnomon__thread_total)
+               ? load_acquire(&gnomon__threads[number])
+               : NULL;
+}
+
+/* For each state, with those that come meanwhile. */
+#define gnomon__each_thread(t) \
+    for (gnomon__thread *t = gnomon__thread_numbered(0); t; \
+         t = gnomon__thread_numbered(t->number + 1))
 
 /* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
  * Control, under the lock, or its thread. */
