@@ -274,10 +274,11 @@ TEST(repeat_makes_the_jobs_of_a_side)
     CHECK_STR(r.err,
               "gnomon: a %r: 3 jobs, 3 profiles: gnomon diff compares two "
               "such folders\n");
-    r = shell("$G run --repeat 2 -o b -p simple,file=$PWD/t.txt -- sh -c 'cd /; "
-              "exec %s stage=fit do=a do=a end'; cat t.txt | grep -c Report; "
-              "$G diff 'a %%r' b | head -n 1",
-              HOST);
+    r = shell(
+        "$G run --repeat 2 -o b -p simple,file=$PWD/t.txt -- sh -c 'cd /; "
+        "exec %s stage=fit do=a do=a end'; cat t.txt | grep -c Report; "
+        "$G diff 'a %%r' b | head -n 1",
+        HOST);
     CHECK_STR(r.out, "1\nA: 3 jobs, 3 runs; B: 2 jobs, 2 runs\n");
     r = shell("$G cat b/job2.gnomon | grep -o '\"job\": \"[^\"]*\"'");
     CHECK_STR(r.out, "\"job\": \"b-2\"\n");
