@@ -135,7 +135,9 @@ static unsigned run_rules(const gnomon__merge *m)
 static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     gnomon__unite *u;
-    int code = gnomon__unite_create(&u, &m->shared, run_rules(m));
+    int is_one = m->first[run + 1] - m->first[run] == 1;
+    int code = gnomon__unite_create(
+        &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
     for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
         code = read_reading(m, &m->readings[i]);
         if (!code)

@@ -44,8 +44,9 @@ size_t gnomon__merge_readings(const gnomon__merge *m, size_t run);
 const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
                                              size_t reading, size_t *input);
 
-/* The run as a profile, which the caller frees before the merge; its regions, ops
- * and views are numbered as in all others. In the order of runs it reads least. */
+/* The run as a profile, which the caller frees before another run is read, or the
+ * merge freed: it may be lent what was read. Its regions, ops and views are numbered
+ * as in all others. In the order of runs it reads least. */
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out);
 
 /* The run as it was read, with numbers of its own, where one reading says all of it:
