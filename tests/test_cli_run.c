@@ -336,3 +336,66 @@ TEST(a_killed_program_has_its_report)
     CHECK_STR(child_read("err"), "gnomon: report: killed.txt\n");
     CHECK_TABLE(child_read("killed.txt"), "Profiler Report", "a");
 }
+
+/* ---- Jobs --------------------------------------------------------------------- */
+
+TEST(repeat_makes_the_jobs_of_a_side)
+{
+    NEEDS_PROGRAM;
+    child_result r = shell("$G run --repeat 3 -o 'a %%r' -- %s stage=fit do=a "
+                           "do=a end > out; ls 'a %%r'",
+                           HOST);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "job1.gnomon\njob2.gnomon\njob3.gnomon\n");
+    CHECK_STR(r.err,
+              "gnomon: a %r: 3 jobs, 3 profiles: gnomon diff compares two "
+              "such folders\n");
+    r = shell(
+        "$G run --repeat 2 -o b -p simple,file=$PWD/t.txt -- sh -c 'cd /; "
+        "exec %s stage=fit do=a do=a end'; cat t.txt | grep -c Report; "
+        "$G diff 'a %%r' b | head -n 1",
+        HOST);
+    CHECK_STR(r.out, "1\nA: 3 jobs, 3 runs; B: 2 jobs, 2 runs\n");
+    r = shell("$G cat b/job2.gnomon | grep -o '\"job\": \"[^\"]*\"'");
+    CHECK_STR(r.out, "\"job\": \"b-2\"\n");
+}
+
+/* Ranks of one job are one, however many processes it starts. */
+TEST(repeated_jobs_have_ranks)
+{
+    NEEDS_PROGRAM;
+    child_result r =
+        shell("$G run --repeat 2 -o a -- sh -c 'for r in 0 1; do "
+              "GNOMON_RANK=$r GNOMON_WORLD_SIZE=2 %s do=a do=a; done' && "
+              "ls a && $G diff a a | head -n 1",
+              HOST);
+    CHECK_STR(r.out, "job1-0.gnomon\njob1-1.gnomon\njob2-0.gnomon\n"
+                     "job2-1.gnomon\n"
+                     "A: 2 jobs, 4 runs; B: 2 jobs, 4 runs\n");
+}
+
+TEST(repeat_ends_with_the_first_job_that_fails)
+{
+    NEEDS_PROGRAM;
+    child_result r =
+        shell("$G run --repeat 3 -o a -- sh -c '%s do=a; echo x >> "
+              "log; test $(wc -l < log) -lt 2 || exit 7'",
+              HOST);
+    CHECK_EQ(r.status, 7);
+    CHECK_STR(r.err, "gnomon: job 2 of 3 failed\n");
+    CHECK_STR(shell("wc -l < log").out, "2\n");
+    CHECK_EQ(
+        shell("exec $G run --repeat 3 -o b -- sh -c 'kill -TERM $$'").status,
+        256 + SIGTERM);
+    r = shell("$G run --repeat 3 -o a -- true");
+    CHECK_EQ(r.status, 2);
+    CHECK_STR(r.err,
+              "gnomon: a: holds profiles already: name another folder\n");
+    r = shell("$G run --repeat 3 -o c -- true");
+    CHECK_EQ(r.status, 3);
+    CHECK(strstr(r.err, "c: the program left no profile in it"));
+    CHECK_EQ(shell("$G run --repeat 3 -- true").status, 1);
+    CHECK_EQ(shell("$G run --repeat 0 -o d -- true").status, 1);
+    CHECK_EQ(shell("$G run --repeat 3 -o no/such -- true").status, 2);
+    CHECK_EQ(shell("$G run --repeat 3 -o e -- no-such-program").status, 127);
+}

@@ -9,6 +9,7 @@
 #include "command/output.h"
 #include "gnomon/version.h"
 #include "platform/error.h"
+#include "platform/memory.h"
 
 static int is_word(const char *word, const char *name)
 {
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
 {
     const gnomon__command *command;
     int status = GNOMON__EXIT_OK, flushed;
+    gnomon__heap_use_libc();
     if (argc < 2) {
         gnomon__log("say a command; gnomon --help lists them");
         return GNOMON__EXIT_USAGE;

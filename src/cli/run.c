@@ -18,13 +18,15 @@
 
 #include "command/command.h"
 #include "cli/injected.h"
+#include "cli/jobs.h"
 #include "cli/notes.h"
 #include "platform/error.h"
+#include "platform/memory.h"
 
 /* As shells and env say it. */
 enum { RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNALLED = 128 };
 
-enum { RUN_PROFILER, RUN_NVTX };
+enum { RUN_PROFILER, RUN_NVTX, RUN_REPEAT, RUN_OUTPUT };
 
 static const gnomon__cli_option run_options[] = {
     [RUN_PROFILER] = {.name = "profiler",
@@ -33,6 +35,16 @@ static const gnomon__cli_option run_options[] = {
                       .help = "what $GNOMON is to be; simple, where not given"},
     [RUN_NVTX] = {.name = "nvtx",
                   .help = "take in the marks that the program makes with NVTX"},
+    [RUN_REPEAT] = {.name = "repeat",
+                    .value = "N",
+                    .help = "run it so often, each time as a job of its own"},
+    [RUN_OUTPUT] = {.name = "output",
+                    .letter = 'o',
+                    .kind = GNOMON__VALUE_FILE,
+                    .value = "DIR",
+                    .help =
+                        "the folder for the profiles of the jobs, a side of "
+                        "gnomon diff"},
     {.name = NULL}};
 
 static int run_run(int argc, char **argv);
@@ -41,16 +53,22 @@ const gnomon__command gnomon__command_run = {
     .name = "run",
     .operands = "[--] PROGRAM [WORD...]",
     .about = "Runs a program under a profiler, and says where the reports are",
-    .more = "Sets $GNOMON for it, passes signals on, and ends as the program "
-            "does: with its\n"
-            "exit status, or by the same signal; 127 where it is not found, "
-            "126 where it\n"
-            "cannot be executed. Lines on the reports go to standard error.\n"
-            "\n"
-            "A program that is marked with NVTX needs no gnomon in it: --nvtx "
-            "sets\n"
-            "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
-            "it starts.",
+    .more =
+        "Sets $GNOMON for it, passes signals on, and ends as the program "
+        "does: with its\n"
+        "exit status, or by the same signal; 127 where it is not found, "
+        "126 where it\n"
+        "cannot be executed. Lines on the reports go to standard error.\n"
+        "\n"
+        "--repeat 5 -o DIR makes five jobs, one after the other, and leaves "
+        "their profiles\n"
+        "in DIR; it ends with the first that fails. gnomon diff compares "
+        "two such folders.\n"
+        "\n"
+        "A program that is marked with NVTX needs no gnomon in it: --nvtx "
+        "sets\n"
+        "$NVTX_INJECTION64_PATH to libgnomon-nvtx.so, for it and all that "
+        "it starts.",
     .options = run_options,
     .run = run_run,
     .operands_follow = 1,
@@ -152,39 +170,121 @@ static int die_likewise(int number)
     return RUN_SIGNALLED + number;
 }
 
+/* What is passed on is blocked, and stays so; `before` is what the program has. */
+static void block_signals(sigset_t *waited, sigset_t *before)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigemptyset(waited);
+    sigaddset(waited, SIGCHLD);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(waited, passed_on[i]);
+    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would never come */
+    sigprocmask(SIG_BLOCK, waited, before);
+}
+
+/* The program's life under the spec. A status as of waitpid, or below 0: it did not
+ * begin, and *why is the exit status for that. */
+static int run_once(const char *spec, char **words, const sigset_t *waited,
+                    const sigset_t *before, int *why)
+{
+    int code;
+    if (setenv("GNOMON", spec, 1) != 0) {
+        *why = not_started(words[0], errno);
+        return -1;
+    }
+    pid_t child = start(words, before, &code);
+    if (child)
+        return live(child, waited);
+    *why = not_started(words[0], code);
+    return -1;
+}
+
+static int end_likewise(int status)
+{
+    return WIFSIGNALED(status) ? die_likewise(WTERMSIG(status))
+                               : WEXITSTATUS(status);
+}
+
 static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
-    struct sigaction usual = {.sa_handler = SIG_DFL};
     static gnomon__cli_notes notes;
-    int why, status;
-    sigemptyset(&waited);
-    sigaddset(&waited, SIGCHLD);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        sigaddset(&waited, passed_on[i]);
-    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would never come */
-    sigprocmask(SIG_BLOCK, &waited, &before);
-    if (setenv("GNOMON", spec, 1) != 0)
-        return not_started(words[0], errno);
+    int why;
+    block_signals(&waited, &before);
     gnomon__cli_notes_begin(&notes);
-    pid_t child = start(words, &before, &why);
-    status = child ? live(child, &waited) : 0;
-    gnomon__cli_notes_tell(&notes, child && status == 0 ? words[0] : NULL, spec,
+    int status = run_once(spec, words, &waited, &before, &why);
+    gnomon__cli_notes_tell(&notes, status == 0 ? words[0] : NULL, spec,
                            has_nvtx);
-    if (!child)
-        return not_started(words[0], why);
-    if (WIFSIGNALED(status))
-        return die_likewise(WTERMSIG(status));
-    return WEXITSTATUS(status);
+    return status < 0 ? why : end_likewise(status);
+}
+
+/* ---- Jobs ----------------------------------------------------------------------- */
+
+/* `count` jobs; the first that fails is the last. */
+static int run_jobs(const gnomon__cli_jobs *jobs, const char *spec,
+                    unsigned count, char **words)
+{
+    sigset_t waited, before;
+    int why = GNOMON__EXIT_UNREADABLE;
+    block_signals(&waited, &before);
+    for (unsigned n = 1; n <= count; n++) {
+        char *job = gnomon__cli_jobs_spec(jobs, spec, n);
+        if (!job)
+            gnomon__log("no memory for a job");
+        int status = job ? run_once(job, words, &waited, &before, &why) : -1;
+        gnomon__free(job);
+        if (status < 0)
+            return why;
+        if (status) {
+            gnomon__log("job %u of %u failed", n, count);
+            return end_likewise(status);
+        }
+        if (!gnomon__cli_jobs_files(jobs)) {
+            gnomon__log("%s: the program left no profile in it: does it make "
+                        "marks?",
+                        jobs->given);
+            return GNOMON__EXIT_NOTHING;
+        }
+    }
+    gnomon__log("%s: %u job%s, %zu profile%s: gnomon diff compares two such "
+                "folders",
+                jobs->given, count, count == 1 ? "" : "s",
+                gnomon__cli_jobs_files(jobs),
+                gnomon__cli_jobs_files(jobs) == 1 ? "" : "s");
+    return GNOMON__EXIT_OK;
+}
+
+static int run_with_jobs(const char *folder, const char *spec,
+                         const char *repeat, char **words)
+{
+    const gnomon__command *c = &gnomon__command_run;
+    unsigned long long count = 1;
+    gnomon__cli_jobs jobs = {0};
+    if (!folder)
+        return gnomon__cli_usage(c, "--repeat needs a folder: -o DIR");
+    if (repeat &&
+        (!gnomon__cli_number(repeat, &count) || !count || count > UINT16_MAX)) {
+        gnomon__log("--repeat %s: say a number from 1", repeat);
+        return GNOMON__EXIT_USAGE;
+    }
+    int status = GNOMON__EXIT_UNREADABLE;
+    if (gnomon__cli_jobs_begin(&jobs, folder))
+        status = run_jobs(&jobs, spec, (unsigned)count, words);
+    gnomon__cli_jobs_free(&jobs);
+    return status;
 }
 
 static int run_run(int argc, char **argv)
 {
-    const char *spec = "simple";
+    const char *spec = NULL, *repeat = NULL, *folder = NULL;
     int option, nvtx = 0;
     while ((option = gnomon__cli_next(&gnomon__command_run, argc, argv)) >= 0)
         if (option == RUN_NVTX)
             nvtx = 1;
+        else if (option == RUN_REPEAT)
+            repeat = optarg;
+        else if (option == RUN_OUTPUT)
+            folder = optarg;
         else
             spec = optarg;
     if (option != GNOMON__CLI_END)
@@ -195,5 +295,7 @@ static int run_run(int argc, char **argv)
         gnomon__cli_check_nvtx();
     else if (!gnomon__cli_inject_nvtx())
         return GNOMON__EXIT_UNREADABLE;
-    return run_program(spec, nvtx, argv + optind);
+    if (repeat || folder)
+        return run_with_jobs(folder, spec, repeat, argv + optind);
+    return run_program(spec ? spec : "simple", nvtx, argv + optind);
 }

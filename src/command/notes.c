@@ -70,6 +70,8 @@ int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *p)
             n->open += node.open;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_LOSSES); i++) {
         gnomon_profile_loss(p, i, &loss);
+        if (!loss.run && gnomon_profile_count(p, GNOMON_RUNS))
+            continue;
         gnomon_loss_info *to = noted_loss(n, &loss);
         if (!to)
             return gnomon__fail(GNOMON_ENOMEM, "no memory for notes");

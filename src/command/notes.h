@@ -13,7 +13,8 @@ typedef struct gnomon__cli_notes {
     size_t count, room;
 } gnomon__cli_notes;
 
-/* GNOMON_OK or GNOMON_ENOMEM. */
+/* What a file of runs lost of none of them is damage, which gnomon__gather_damage
+ * tells. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *profile);
 
 /* Lines on standard error. A gnomon__exit: _UNREADABLE where one is of damage. */

@@ -244,9 +244,6 @@ static void assume(gnomon__estimate *e, const gnomon__diff_half *half, double n,
                    const gnomon__assumptions *assumed)
 {
     double likeness = ESTIMATE_MEMORY / (n + ESTIMATE_MEMORY);
-    double each = metric == GNOMON__CALLS    ? 0
-                  : grows_with_calls(metric) ? n
-                                             : 1;
     double drift = square(assumed->drift * e->value) +
                    square(assumed->drift_ns * executions_in(metric, n));
     double alone = value_variance(half, e, n, n, metric);

@@ -16,13 +16,16 @@ static int add_runs(gnomon__diff *diff, enum gnomon__side side,
     size_t runs = gnomon__merge_count(g->merge);
     int code = GNOMON_OK;
     for (size_t i = 0; !code && i < runs; i++) {
-        gnomon_profile *p;
-        code = gnomon__merge_run(g->merge, i, &p);
+        const gnomon_profile *read;
+        gnomon_profile *made = NULL;
+        code = gnomon__merge_run_read(g->merge, i, &read);
+        if (!code && !read)
+            code = gnomon__merge_run(g->merge, i, &made);
         if (!code)
-            code = gnomon__diff_add(diff, side, p);
+            code = gnomon__diff_add(diff, side, read ? read : made);
         if (!code)
-            code = gnomon__cli_notes_add(notes, p);
-        gnomon_profile_free(p);
+            code = gnomon__cli_notes_add(notes, read ? read : made);
+        gnomon_profile_free(made);
     }
     return code;
 }

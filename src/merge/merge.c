@@ -135,7 +135,9 @@ static unsigned run_rules(const gnomon__merge *m)
 static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     gnomon__unite *u;
-    int code = gnomon__unite_create(&u, &m->shared, run_rules(m));
+    int is_one = m->first[run + 1] - m->first[run] == 1;
+    int code = gnomon__unite_create(
+        &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
     for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
         code = read_reading(m, &m->readings[i]);
         if (!code)
@@ -185,6 +187,38 @@ int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
     if (count > 1 && r->info.uuid && *r->info.uuid)
         return unite_readings(m, run, out);
     return unite_all(m, run, out);
+}
+
+static int has_stages_once(const gnomon_profile *p)
+{
+    gnomon_stage_info a, b;
+    for (size_t i = 1; gnomon_profile_stage(p, i, &a) == GNOMON_OK; i++)
+        for (size_t k = 1; k < i; k++) {
+            gnomon_profile_stage(p, k, &b);
+            if (a.ordinal == b.ordinal && strcmp(a.name, b.name) == 0)
+                return 0;
+        }
+    return 1;
+}
+
+int gnomon__merge_run_read(gnomon__merge *m, size_t run,
+                           const gnomon_profile **out)
+{
+    *out = NULL;
+    gnomon__fail_clear();
+    if (m->first[run + 1] - m->first[run] != 1)
+        return GNOMON_OK;
+    int code = read_reading(m, &m->readings[m->first[run]]);
+    if (!code && gnomon_profile_count(m->part, GNOMON_RUNS) < 2 &&
+        has_stages_once(m->part))
+        *out = m->part;
+    return code;
+}
+
+void gnomon__merge_drop_entities(gnomon__merge *m)
+{
+    gnomon__model_drop_entities((gnomon__model *)(void *)m->part);
+    m->part_input = SIZE_MAX; /* to be read again */
 }
 
 /* ---- What is of no run ---------------------------------------------------------- */

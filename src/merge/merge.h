@@ -44,9 +44,20 @@ size_t gnomon__merge_readings(const gnomon__merge *m, size_t run);
 const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
                                              size_t reading, size_t *input);
 
-/* The run as a profile, which the caller frees before the merge; its regions, ops
- * and views are numbered as in all others. In the order of runs it reads least. */
+/* The run as a profile, which the caller frees before another run is read, or the
+ * merge freed: it may be lent what was read. Its regions, ops and views are numbered
+ * as in all others. In the order of runs it reads least. */
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out);
+
+/* The run as it was read, with numbers of its own, where one reading says all of it:
+ * alone in its part, and each of its stages once. Else *out is NULL, and
+ * gnomon__merge_run puts it together. It is the merge's, until another run is read.
+ * GNOMON_OK or an error. */
+int gnomon__merge_run_read(gnomon__merge *m, size_t run,
+                           const gnomon_profile **out);
+
+/* Of that one: its entities go, what they point to stays as long. */
+void gnomon__merge_drop_entities(gnomon__merge *m);
 
 /* A loss of an input itself, of what was read so far, from 0; NULL: no more. */
 const gnomon_loss_info *gnomon__merge_loss(const gnomon__merge *m, size_t which,

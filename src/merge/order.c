@@ -154,7 +154,7 @@ static int pool_order(const void *left, const void *right)
 }
 
 static int keep_memory(gnomon__model *out, const gnomon__numbers *n,
-                       const gnomon__united_node *from, gnomon_node_info *to)
+                       const gnomon__united_sums *from, gnomon_node_info *to)
 {
     size_t size = from->memory_count * sizeof *from->memory;
     gnomon_memory_stats *pools = size ? gnomon__model_room(out, size) : NULL;
@@ -177,15 +177,18 @@ static int keep_node(gnomon__model *out, const gnomon__numbers *n,
         return gnomon__no_memory_to_merge();
     *to = from->info;
     gnomon__renumber(n, GNOMON_NODES, to);
-    if (!gnomon__sum_keep(&from->host, out, &to->host) ||
-        !gnomon__sum_keep(&from->device, out, &to->device) ||
-        !keep_memory(out, n, from, to))
+    const gnomon__united_sums *sums = from->sums;
+    if (!sums)
+        return GNOMON_OK;
+    if (!gnomon__sum_keep(&sums->host, out, &to->host) ||
+        !gnomon__sum_keep(&sums->device, out, &to->device) ||
+        !keep_memory(out, n, sums, to))
         return gnomon__no_memory_to_merge();
-    if (from->work.struct_size) {
+    if (sums->work.struct_size) {
         gnomon_work_stats *work = gnomon__model_room(out, sizeof *work);
         if (!work)
             return gnomon__no_memory_to_merge();
-        *work = from->work;
+        *work = sums->work;
         to->work = work;
     }
     return GNOMON_OK;
@@ -228,6 +231,9 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
     qsort(places, u->node_count, sizeof *places, united_order);
     for (uint32_t i = 0; i < u->node_count; i++)
         numbers[places[i].number] = i + 1;
+    if (u->node_count &&
+        !gnomon__model_reserve(out, GNOMON_NODES, u->node_count))
+        code = gnomon__no_memory_to_merge();
     for (size_t i = 0; !code && i < u->node_count; i++)
         code = keep_node(out, n, &u->node[places[i].number]);
     if (!code && (u->rules & GNOMON__UNITE_READINGS))
@@ -269,6 +275,7 @@ int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
     static const int facts[] = {GNOMON_OPENS,    GNOMON_LINKS,  GNOMON_COUNTERS,
                                 GNOMON_METADATA, GNOMON_LOSSES, GNOMON_EVENTS};
     gnomon__numbers n = {{0}};
+    gnomon__slots_free(&u->nodes); /* nothing is looked for any more */
     int code = order_stages(u, out, &n);
     if (!code)
         code = gnomon__order_steps(u, out, &n);

@@ -22,7 +22,10 @@ enum gnomon__unite_rules {
     GNOMON__UNITE_NO_RUN = 4,
     /* A stage is all of its name, and lasts as long as all of them together. Of
      * steps those of the last one are kept, and the slowest of all. */
-    GNOMON__UNITE_NAMES = 8
+    GNOMON__UNITE_NAMES = 8,
+    /* Statistics of paths that one part alone has are not copied: parts must outlive
+     * the result. */
+    GNOMON__UNITE_LENDS = 16
 };
 
 /* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal

@@ -26,9 +26,10 @@ static int is_chosen(const gnomon__united_part *part, const gnomon_node_info *n)
 
 /* Of one stage those that belong to it, and whatever leads to them. A parent
  * that is there for another stage's sake has no blocks, and one whose child is
- * left out is partial: as in the summary of a stage. */
-static void choose_nodes(gnomon__united_part *part)
+ * left out is partial: as in the summary of a stage. Returns how many. */
+static size_t choose_nodes(gnomon__united_part *part)
 {
+    size_t chosen = 0;
     gnomon_node_info n;
     uint32_t *node = part->map.of[GNOMON_NODES];
     for (size_t i = part->count[GNOMON_NODES]; i >= 1; i--) {
@@ -39,7 +40,9 @@ static void choose_nodes(gnomon__united_part *part)
             node[i] = 1;
         if (node[i] && n.parent)
             node[n.parent] = 1;
+        chosen += node[i];
     }
+    return chosen;
 }
 
 /* ---- Blocks ------------------------------------------------------------------------ */
@@ -60,7 +63,7 @@ static int unite_sum(const gnomon__unite *u, gnomon__sum *to,
     return code ? code : 1;
 }
 
-static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
+static int unite_memory(gnomon__united_part *part, gnomon__united_sums *to,
                         const gnomon_node_info *n)
 {
     for (size_t i = 0; i < n->memory_count; i++) {
@@ -85,7 +88,7 @@ static int unite_memory(gnomon__united_part *part, gnomon__united_node *to,
     return GNOMON_OK;
 }
 
-static void unite_work(const gnomon__unite *u, gnomon__united_node *to,
+static void unite_work(const gnomon__unite *u, gnomon__united_sums *to,
                        const gnomon_work_stats *w)
 {
     if (w && to->work.struct_size)
@@ -95,29 +98,62 @@ static void unite_work(const gnomon__unite *u, gnomon__united_node *to,
         to->work = *w;
 }
 
+/* Blocks of its own, with what it was lent. 0: no memory. */
+static int own_sums(gnomon__united_node *to)
+{
+    gnomon_node_info *info = &to->info;
+    if (to->sums)
+        return 1;
+    to->sums = gnomon__alloc(sizeof *to->sums);
+    if (!to->sums || gnomon__sum_become(&to->sums->host, info->host) ||
+        gnomon__sum_become(&to->sums->device, info->device))
+        return 0;
+    if (info->work)
+        to->sums->work = *info->work;
+    info->host = info->device = NULL;
+    info->work = NULL;
+    return 1;
+}
+
+/* Pools have other numbers, so lists of memory are never lent. */
+static int may_lend(const gnomon__unite *u, const gnomon_node_info *n,
+                    int is_new)
+{
+    return is_new && u->rules & GNOMON__UNITE_LENDS && !n->memory_count;
+}
+
 /* Numbers of executions that are open belong to the reading that holds. */
 static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
                         const gnomon_node_info *n, int is_new)
 {
     gnomon__unite *u = part->u;
-    int had = to->host.s.struct_size != 0;
-    int same = had && n->host && !gnomon__stats_compare(&to->host.s, n->host);
-    int host = unite_sum(u, &to->host, n->host);
-    int device = unite_sum(u, &to->device, n->device);
-    if (host < 0 || device < 0)
-        return GNOMON_ENOMEM;
     to->info.flags |= n->flags;
-    if (!is_new && had != (n->host != NULL)) /* children may be ahead of it */
-        to->info.flags |= GNOMON_NODE_PARTIAL;
     if (n->first && (!to->info.first || n->first < to->info.first))
         to->info.first = n->first;
+    if (may_lend(u, n, is_new)) {
+        to->info.host = n->host;
+        to->info.device = n->device;
+        to->info.work = n->work;
+        return GNOMON_OK;
+    }
+    if (!own_sums(to))
+        return gnomon__no_memory_to_merge();
+    gnomon__united_sums *sums = to->sums;
+    int had = sums->host.s.struct_size != 0;
+    int same = had && n->host && !gnomon__stats_compare(&sums->host.s, n->host);
+    int host = unite_sum(u, &sums->host, n->host);
+    int device = unite_sum(u, &sums->device, n->device);
+    if (host < 0 || device < 0)
+        return GNOMON_ENOMEM;
+    if (!is_new && had != (n->host != NULL)) /* children may be ahead of it */
+        to->info.flags |= GNOMON_NODE_PARTIAL;
     if (!readings_of(u))
         to->info.open += is_new ? 0 : n->open;
     else if (!is_new && (host > 0 || (!had && n->host) ||
                          ((same || !had) && n->open > to->info.open)))
         to->info.open = n->open;
-    unite_work(u, to, n->work);
-    return unite_memory(part, to, n);
+    unite_work(u, sums, n->work);
+    return unite_memory(part, sums, n);
 }
 
 /* ---- Paths ----------------------------------------------------------------------- */
@@ -176,7 +212,11 @@ static int unite_node(gnomon__united_part *part, size_t i, gnomon_node_info *n)
 int gnomon__unite_nodes(gnomon__united_part *part)
 {
     int code = GNOMON_OK;
-    choose_nodes(part);
+    size_t chosen = choose_nodes(part);
+    if (chosen && (!gnomon__grow(&part->u->node, &part->u->node_room,
+                                 chosen + 2, sizeof *part->u->node) ||
+                   gnomon__slots_reserve(&part->u->nodes, chosen)))
+        return gnomon__no_memory_to_merge();
     for (size_t i = 1; !code && i <= part->count[GNOMON_NODES]; i++) {
         gnomon_node_info n;
         gnomon_profile_node(part->p, i, &n);
@@ -189,9 +229,13 @@ int gnomon__unite_nodes(gnomon__united_part *part)
 void gnomon__unite_nodes_free(gnomon__unite *u)
 {
     for (size_t i = 1; i <= u->node_count; i++) {
-        gnomon__sum_free(&u->node[i].host);
-        gnomon__sum_free(&u->node[i].device);
-        gnomon__free(u->node[i].memory);
+        gnomon__united_sums *sums = u->node[i].sums;
+        if (!sums)
+            continue;
+        gnomon__sum_free(&sums->host);
+        gnomon__sum_free(&sums->device);
+        gnomon__free(sums->memory);
+        gnomon__free(sums);
     }
     gnomon__free(u->node);
 }

@@ -6,13 +6,20 @@
 #include "merge/unite.h"
 #include "profile/texts.h"
 
-/* A path. Its numbers are of what was united so far; a parent comes before it. */
-typedef struct gnomon__united_node {
-    gnomon_node_info info; /* its blocks are below */
+/* The blocks of a path. */
+typedef struct gnomon__united_sums {
     gnomon__sum host, device;
     gnomon_memory_stats *memory; /* on the heap; pools in no order */
     size_t memory_count;
     gnomon_work_stats work; /* its struct_size is 0: none */
+} gnomon__united_sums;
+
+/* A path. Its numbers are of what was united so far; a parent comes before it. */
+typedef struct gnomon__united_node {
+    gnomon_node_info info;
+    gnomon__united_sums
+        *sums; /* on the heap; NULL: its blocks are those of `info`,
+                                  which a part lends */
 } gnomon__united_node;
 
 typedef struct gnomon__united_time {

@@ -77,6 +77,11 @@ void gnomon__heap_start(void)
     (void)heap();
 }
 
+void gnomon__heap_use_libc(void)
+{
+    store_release(&chosen_heap, &libc_heap);
+}
+
 const char *gnomon__heap_name(void)
 {
     return heap()->name;

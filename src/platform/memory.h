@@ -15,6 +15,10 @@
 /* Chooses mimalloc or libc, once; else one load. Hold no lock. */
 void gnomon__heap_start(void);
 
+/* For a program of our own, which is nobody's guest: libc's heap, which gives large
+ * blocks back to the system. Before anything is allocated. */
+void gnomon__heap_use_libc(void);
+
 /* Zeroed memory, or NULL. */
 void *gnomon__alloc(size_t bytes);
 /* Grows or shrinks; what is new is not zeroed. NULL: `memory` is as it was. */

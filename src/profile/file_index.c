@@ -75,6 +75,7 @@ static int whole_file(gnomon__file_index *x, uint64_t size)
     x->count = 0;
     int code = begin_part(&w, GNOMON__FILE_HEADER);
     if (!code && w.part) {
+        memcpy(w.part->about, x->seen, sizeof x->seen);
         w.part->end = size;
         w.part->is_whole = 1;
     }

@@ -213,6 +213,23 @@ static int read_up_to(file_reader *r, uint64_t end)
     return more < 0 ? more : code;
 }
 
+/* Room for what the part is said to have, at once: no more than its file can. */
+static int reserve(file_reader *r, const gnomon__file_part *part)
+{
+    for (int k = 0; k < GNOMON__ENTITIES; k++) {
+        const gnomon__struct *s = &gnomon__structs[k];
+        uint64_t most =
+            r->sections.from->size / gnomon__record_bytes(s, s->first_count);
+        uint64_t n =
+            part->count[k] > part->about[k] ? part->count[k] : part->about[k];
+        n = n < most ? n : most;
+        if (n && r->kinds >> k & 1 &&
+            !gnomon__model_reserve(r->records.m, k, (size_t)n))
+            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    }
+    return GNOMON_OK;
+}
+
 static int read_part_of(file_reader *r, const gnomon__file_part *part,
                         uint64_t shared_end)
 {
@@ -220,7 +237,9 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
                          1u << GNOMON__SECTION_UNKNOWN |
                          (uint32_t)part->is_whole << GNOMON__SECTION_END;
     r->has_end = !part->is_whole;
-    int code = read_up_to(r, shared_end);
+    int code = reserve(r, part);
+    if (!code)
+        code = read_up_to(r, shared_end);
     r->shared_unread = r->sections.unread;
     r->tells_shared = part->is_whole || part->begin == shared_end;
     if (!r->tells_shared) {

@@ -64,6 +64,7 @@ typedef struct gnomon__file_part {
     uint64_t begin, end;
     uint32_t before[GNOMON__ENTITIES]; /* entities in the parts before it */
     uint32_t count[GNOMON__ENTITIES];  /* in it, with the shared ones */
+    uint64_t about[GNOMON__ENTITIES];  /* as headers say, which may be wrong */
     int is_whole; /* the file, whose own end says how many there are */
 } gnomon__file_part;
 

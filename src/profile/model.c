@@ -82,6 +82,21 @@ void *gnomon__model_add(gnomon__model *m, int entity)
     return item;
 }
 
+int gnomon__model_reserve(gnomon__model *m, int entity, size_t count)
+{
+    gnomon__table *t = &m->tables[entity];
+    return gnomon__grow(&t->items, &t->room, count, t->size);
+}
+
+void gnomon__model_drop_entities(gnomon__model *m)
+{
+    for (int i = 0; i < GNOMON__ENTITIES; i++) {
+        gnomon__free(m->tables[i].items);
+        m->tables[i].items = NULL;
+        m->tables[i].count = m->tables[i].room = 0;
+    }
+}
+
 size_t gnomon__model_count(const gnomon__model *m, int entity)
 {
     return m->tables[entity].count;

@@ -26,6 +26,12 @@ gnomon__model *gnomon__model_create(void);
 /* A zeroed item at the end of the table, its struct_size set; NULL: no memory.
  * Items move when one is added. */
 void *gnomon__model_add(gnomon__model *m, int entity);
+/* Room for so many of a kind. 0: no memory. */
+int gnomon__model_reserve(gnomon__model *m, int entity, size_t count);
+
+/* Its entities go; what they point to stays. */
+void gnomon__model_drop_entities(gnomon__model *m);
+
 size_t gnomon__model_count(const gnomon__model *m, int entity);
 
 /* Item 1 .. count. */

@@ -33,19 +33,34 @@ uint32_t gnomon__slots_find(const gnomon__slots *s, uint64_t hash,
     return 0;
 }
 
+static int resize_slots(gnomon__slots *s, size_t room)
+{
+    gnomon__slots_item *at = gnomon__alloc(room * sizeof *at);
+    if (!at)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a table");
+    for (size_t i = 0; i < s->room; i++)
+        if (s->at[i].item)
+            *free_slot(at, room, s->at[i].hash) = s->at[i];
+    gnomon__free(s->at);
+    s->at = at;
+    s->room = room;
+    return GNOMON_OK;
+}
+
+int gnomon__slots_reserve(gnomon__slots *s, size_t count)
+{
+    size_t room = s->room ? s->room : FIRST_SLOTS_ROOM;
+    while (room < 2 * count)
+        room *= 2;
+    return room > s->room ? resize_slots(s, room) : GNOMON_OK;
+}
+
 int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
 {
     if (2 * (s->count + 1) > s->room) {
-        size_t room = s->room ? 2 * s->room : FIRST_SLOTS_ROOM;
-        gnomon__slots_item *at = gnomon__alloc(room * sizeof *at);
-        if (!at)
-            return gnomon__fail(GNOMON_ENOMEM, "no memory for a table");
-        for (size_t i = 0; i < s->room; i++)
-            if (s->at[i].item)
-                *free_slot(at, room, s->at[i].hash) = s->at[i];
-        gnomon__free(s->at);
-        s->at = at;
-        s->room = room;
+        int code = resize_slots(s, s->room ? 2 * s->room : FIRST_SLOTS_ROOM);
+        if (code)
+            return code;
     }
     *free_slot(s->at, s->room, hash) = (gnomon__slots_item){hash, item};
     s->count++;

@@ -26,6 +26,8 @@ uint32_t gnomon__slots_find(const gnomon__slots *s, uint64_t hash,
 
 /* Adds one that is not there. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item);
+/* Room for so many. Likewise. */
+int gnomon__slots_reserve(gnomon__slots *s, size_t count);
 void gnomon__slots_free(gnomon__slots *s);
 
 /* A hash of several numbers, one after the other. */

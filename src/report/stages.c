@@ -173,12 +173,13 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
 /* A rank's stage by itself is what its table is made from. */
 static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
                     const gnomon_profile *p, const gnomon_run_info *run,
-                    unsigned names_rule, enum gnomon__stages_by by)
+                    unsigned names_rule, unsigned lends,
+                    enum gnomon__stages_by by)
 {
     gnomon__unite *one;
     gnomon_profile *stage;
     int code = gnomon__unite_create(&one, gnomon__merge_shared(g->merge),
-                                    GNOMON__UNITE_RANKS | names_rule);
+                                    GNOMON__UNITE_RANKS | names_rule | lends);
     if (code)
         return code;
     code = gnomon__unite_add(one, p, 1, &to->key);
@@ -198,12 +199,12 @@ static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
 
 static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
                      const gnomon_profile *p, const gnomon_stage_info *stage,
-                     uint32_t view)
+                     uint32_t view, unsigned lends)
 {
     uint32_t run = gnomon_profile_count(p, GNOMON_RUNS) > 0;
     unsigned rules = s->runs > 1 ? GNOMON__UNITE_RANKS
-                     : run       ? s->names_rule
-                                 : s->names_rule | GNOMON__UNITE_NO_RUN;
+                     : run       ? s->names_rule | lends
+                                 : s->names_rule | lends | GNOMON__UNITE_NO_RUN;
     gnomon__cli_stage *to = stage_of(s, g, stage, view, rules);
     gnomon_run_info info;
     if (!to)
@@ -211,7 +212,7 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
     if (s->runs < 2)
         return gnomon__unite_add(to->sum, p, run, &to->key);
     gnomon_profile_run(p, 1, &info);
-    return add_rank(to, g, p, &info, s->names_rule, s->by);
+    return add_rank(to, g, p, &info, s->names_rule, lends, s->by);
 }
 
 /* A name that was not there before. */
@@ -261,28 +262,42 @@ static int look_at_nodes(const gnomon_profile *p, enum gnomon__stages_of what,
 /* Each stage, of one view. */
 static int add_view(gnomon__cli_stages *s, gnomon__gather *g,
                     const gnomon_profile *p, uint32_t view, int with_none,
-                    const char *name)
+                    const char *name, unsigned lends)
 {
     size_t count = gnomon_profile_count(p, GNOMON_STAGES);
     gnomon_stage_info stage;
     int code = GNOMON_OK;
     if (with_none && !name)
-        code = add_stage(s, g, p, NULL, view);
+        code = add_stage(s, g, p, NULL, view, lends);
     for (size_t i = 1; !code && i <= count; i++) {
         gnomon_profile_stage(p, i, &stage);
         int is_more = is_new_of_run(p, i, &stage, s->names_rule);
         code = add_name(s, stage.name);
         if (!code && is_more && (!name || strcmp(stage.name, name) == 0))
-            code = add_stage(s, g, p, &stage, view);
+            code = add_stage(s, g, p, &stage, view, lends);
     }
     return code;
+}
+
+/* The number that a view of the profile has among all runs; 0: it is none. */
+static uint32_t shared_view(const gnomon__gather *g, const gnomon_profile *p,
+                            uint32_t view)
+{
+    const gnomon_profile *all = &gnomon__merge_shared(g->merge)->m->base;
+    gnomon_view_info own, other;
+    if (gnomon_profile_view(p, view, &own) != GNOMON_OK)
+        return 0;
+    for (uint32_t i = 1; gnomon_profile_view(all, i, &other) == GNOMON_OK; i++)
+        if (strcmp(own.words, other.words) == 0)
+            return i;
+    return 0;
 }
 
 /* Each view that the run's nodes are of. A run without any is taken for one of the
  * first view. */
 static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
                      const gnomon_profile *p, const char *name,
-                     enum gnomon__stages_of what)
+                     enum gnomon__stages_of what, unsigned lends)
 {
     size_t count = gnomon_profile_count(p, GNOMON_VIEWS);
     unsigned char *has = gnomon__alloc(count + 1);
@@ -294,28 +309,37 @@ static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
     if (!memchr(has, 1, count + 1))
         has[count > 0] = 1;
     if (is_of_all)
-        code = add_view(s, g, p, GNOMON__ALL_VIEWS, with_none, name);
+        code = add_view(s, g, p, GNOMON__ALL_VIEWS, with_none, name, lends);
     for (uint32_t i = 0; !is_of_all && !code && i <= count; i++)
         if (has[i])
-            code = add_view(s, g, p, i, with_none, name);
+            code =
+                add_view(s, g, p, shared_view(g, p, i), with_none, name, lends);
     gnomon__free(has);
     return code;
 }
 
+/* A run that was read at once is not copied: it lends what its paths came to. */
 static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
                    const gnomon__cli_group *group, size_t which,
                    const char *name, enum gnomon__stages_of what)
 {
-    gnomon_profile *p;
+    const size_t run = group->runs[which];
+    const gnomon_profile *read;
+    gnomon_profile *made = NULL;
     gnomon__progress_at("run", which + 1, group->count);
-    int code = gnomon__merge_run(g->merge, group->runs[which], &p);
+    int code = gnomon__merge_run_read(g->merge, run, &read);
+    if (!code && !read)
+        code = gnomon__merge_run(g->merge, run, &made);
     gnomon__progress_hide();
     if (code)
         return code;
+    const gnomon_profile *p = read ? read : made;
     code = gnomon__cli_notes_add(&s->notes, p);
     if (!code)
-        code = add_views(s, g, p, name, what);
-    gnomon_profile_free(p);
+        code = add_views(s, g, p, name, what, read ? GNOMON__UNITE_LENDS : 0);
+    if (read && group->count == 1)
+        gnomon__merge_drop_entities(g->merge);
+    gnomon_profile_free(made);
     return code;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The tables of a comparison: one for each stage and kind of rows. */
+#ifndef GNOMON_DIFF_SHOW_H
+#define GNOMON_DIFF_SHOW_H
+
+#include "diff/changes.h"
+#include "diff/diff.h"
+
+/* What is asked for. */
+typedef struct gnomon__diff_request {
+    gnomon__diff *diff;
+    const char *stage; /* that alone; NULL: all */
+    int metric;        /* its word; below 0: none was given */
+    enum gnomon__changes_sort sort;
+    size_t limit; /* the most rows of a table; 0: no limit */
+    double confidence;
+    gnomon__assumptions assumed;
+    gnomon_writer out;
+} gnomon__diff_request;
+
+/* GNOMON_OK, GNOMON_ENOMEM or the writer's code. */
+int gnomon__diff_show(const gnomon__diff_request *request);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* How much memory commands take for large files, in their sizes.
+ * links: static
+ * needs: cli
+ * timeout: 300 */
+#include "program.h"
+
+#include <sys/stat.h>
+
+#include "sanitizer.h"
+
+enum { PATHS = 140000, REGIONS = 5000, CELLS = 6 };
+
+/* A file of 23 MB, or of 39 as JSON: paths of a thread, each of some durations. */
+static void save_large(int form, const char *path)
+{
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = 0, .uuid = "u"});
+    gnomon_add_stage(
+        b, &(gnomon_stage_info){.run = 1, .name = "fit", .end_ns = 1u << 30});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .device = -1});
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "model.layers.%u.forward", (unsigned)i);
+        gnomon_add_region(b, &(gnomon_region_info){.name = name});
+    }
+    for (uint32_t i = 0; i < PATHS; i++) {
+        gnomon_cell cells[CELLS];
+        gnomon_stats s = {.struct_size = sizeof s,
+                          .count = CELLS,
+                          .cells = cells,
+                          .cell_count = CELLS};
+        for (uint32_t k = 0; k < CELLS; k++)
+            cells[k] = (gnomon_cell){150 + k + i % 40, 0, 1};
+        s.min_ns = gnomon_cell_low(cells[0].cell);
+        s.max_ns = gnomon_cell_low(cells[CELLS - 1].cell);
+        s.total_ns = s.self_ns = s.max_ns * CELLS;
+        gnomon_add_node(b,
+                        &(gnomon_node_info){
+                            .track = 1,
+                            .stage = 1,
+                            .region = 1 + i % REGIONS,
+                            .parent = i < REGIONS ? 0 : 1 + (i - REGIONS) / 2,
+                            .first = i + 1,
+                            .flags = GNOMON_NODE_PARTIAL | GNOMON_NODE_CROSSED,
+                            .host = &s});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    program_save(p, form, path);
+    gnomon_profile_free(p);
+}
+
+/* The most that a command takes, in sizes of the file. */
+static double sizes_of(const char *command, const char *path)
+{
+    struct stat about;
+    CHECK_EQ(stat(path, &about), 0);
+    child_result r =
+        shell("python3 -c 'import resource, subprocess, sys\n"
+              "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
+              "check=True)\n"
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "
+              "$G %s %s",
+              command, path);
+    double kib = strtod(r.out, NULL);
+    fprintf(stderr, "    %s %s: %.2f times %.1f MB\n", command, path,
+            kib * 1024 / (double)about.st_size, (double)about.st_size / 1e6);
+    return r.status == 0 ? kib * 1024 / (double)about.st_size : -1;
+}
+
+#define NEEDS_MEASURE() \
+    do { \
+        NEEDS_PROGRAM; \
+        if (IS_SANITIZED) \
+            SKIP("sanitizers take memory of their own"); \
+        if (shell("python3 -c pass").status != 0) \
+            SKIP("no python3"); \
+    } while (0)
+
+/* It took seven to nine. */
+TEST(a_file_is_reported_within_three_times_its_size)
+{
+    static const char *const commands[] = {"report", "report --as advanced",
+                                           "report --as threads",
+                                           "report --as json", "info"};
+    NEEDS_MEASURE();
+    save_large(GNOMON_FORM_FILE, "f.gnomon");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        double sizes = sizes_of(commands[i], "f.gnomon");
+        CHECK(sizes > 0 && sizes < 3);
+    }
+    CHECK(sizes_of("diff f.gnomon", "f.gnomon") < 3);
+}
+
+/* It took fifteen to eighteen. */
+TEST(json_is_reported_within_five_times_its_size)
+{
+    NEEDS_MEASURE();
+    if (!GNOMON_WITH_JANSSON)
+        SKIP("no jansson: install libjansson-dev");
+    save_large(GNOMON_FORM_JSON, "f.json");
+    double sizes = sizes_of("report", "f.json");
+    CHECK(sizes > 0 && sizes < 5);
+    sizes = sizes_of("cat", "f.json");
+    CHECK(sizes > 0 && sizes < 5);
+}
