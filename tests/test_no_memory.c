@@ -160,6 +160,29 @@ static void take_profiles(void)
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
 
+/* Times of steps: of stages of one name, with slow steps, live and at their end. */
+static void take_steps(void)
+{
+    static const gnomon_profiler stepper = {.struct_size = sizeof stepper,
+                                            .abi = GNOMON_ABI,
+                                            .wants = GNOMON_WANT_TREE |
+                                                     GNOMON_WANT_STEPS,
+                                            .name = "stepper"};
+    fair(gnomon_setup(NULL));
+    if (fair(gnomon_attach(&stepper, NULL, "file=/dev/null"))) {
+        for (int i = 0; i < 2; i++) {
+            fair(gnomon_stage_begin("fit"));
+            for (int k = 0; k < 12; k++)
+                mark_some("step");
+            gnomon_stage_end();
+        }
+        mark_some("step");
+        check_snapshot("stepper");
+        gnomon_detach(&stepper, NULL);
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+}
+
 /* Both forms, two views, a file of two stages, and one without a name. */
 static void keep_profiles(void)
 {
@@ -260,6 +283,11 @@ TEST(attaching)
 TEST(profiles)
 {
     fail_each(take_profiles);
+}
+
+TEST(steps)
+{
+    fail_each(take_steps);
 }
 
 /* A profile keeps what its entities point to in blocks of 4 KiB, allocated one by

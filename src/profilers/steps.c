@@ -327,7 +327,7 @@ static void steps_print_stage(steps_table *t)
 
 static int steps_create(const gnomon_options *options, void **self)
 {
-    size_t *limit = malloc(sizeof *limit);
+    size_t *limit = calloc(1, sizeof *limit);
     if (!limit)
         return GNOMON_ENOMEM;
     *limit = STEPS_PRESET;

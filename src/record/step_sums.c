@@ -102,12 +102,11 @@ int gnomon__step_sums_add(gnomon__step_sums **to, const gnomon__step_sums *from)
         gnomon__slow_step copy = from->slow[i];
         copy.ns = NULL;
         copy.room = 0;
-        if (gnomon__grow(&copy.ns, &copy.room, from->slow[i].room,
-                         sizeof *copy.ns))
-            memcpy(copy.ns, from->slow[i].ns,
-                   from->slow[i].room * sizeof *copy.ns);
-        else
+        size_t room = from->slow[i].room;
+        if (!gnomon__grow_zeroed(&copy.ns, &copy.room, room, sizeof *copy.ns))
             ok = 0;
+        else if (room)
+            memcpy(copy.ns, from->slow[i].ns, room * sizeof *copy.ns);
         gnomon__step_sums_slow(*to, copy);
     }
     return ok;
