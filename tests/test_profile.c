@@ -96,7 +96,7 @@ TEST(readers_of_structs_of_any_size)
 TEST(readers_out_of_range)
 {
     gnomon_profile *p = rich_profile();
-    static const int wrong[] = {-1, 11, 4711, INT32_MIN, INT32_MAX};
+    static const int wrong[] = {-1, 14, 4711, INT32_MIN, INT32_MAX};
     any_info info;
     for (size_t k = 0; k < KINDS; k++) {
         size_t count = gnomon_profile_count(p, kinds[k].entity);
