@@ -209,7 +209,7 @@ static int run_program(const char *spec, char **words)
 {
     sigset_t waited, before;
     gnomon__cli_found found;
-    int why, status;
+    int why = GNOMON__EXIT_UNREADABLE, status;
     block_signals(&waited, &before);
     gnomon__cli_found_begin(&found);
     status = run_once(spec, words, &waited, &before, &why);
