@@ -209,7 +209,7 @@ static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
     static gnomon__cli_notes notes;
-    int why;
+    int why = GNOMON__EXIT_UNREADABLE;
     block_signals(&waited, &before);
     gnomon__cli_notes_begin(&notes);
     int status = run_once(spec, words, &waited, &before, &why);

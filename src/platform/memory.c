@@ -79,7 +79,8 @@ void gnomon__heap_start(void)
 
 void gnomon__heap_use_libc(void)
 {
-    store_release(&chosen_heap, &libc_heap);
+    const gnomon__heap *none = NULL;
+    (void)cas_acq_rel(&chosen_heap, &none, &libc_heap);
 }
 
 const char *gnomon__heap_name(void)
