@@ -225,6 +225,18 @@ static int is_reached(const a_fault *f)
     return f->n && seen >= f->n;
 }
 
+/* As if `gnomon run` had started it. */
+static void expect_notes(void)
+{
+    char path[4096];
+    FILE *notes = fopen("notes", "w");
+    size_t n = getcwd(path, sizeof path - 8) ? strlen(path) : 0;
+    strcpy(path + n, "/notes");
+    CHECK(n && notes && setenv("GNOMON_RUN_NOTES", path, 1) == 0);
+    if (notes)
+        fclose(notes);
+}
+
 static void be_child(const a_fault *f)
 {
     sigset_t before, after;
@@ -240,6 +252,7 @@ static void be_child(const a_fault *f)
     int status;
     *child_path = 0; /* the parent cleans up */
     test_failures = 0;
+    expect_notes();
     CHECK_EQ(symlink(".", "link"), 0);
     if (spec) {
         fputs("passthrough\n", spec);

@@ -57,7 +57,8 @@ void gnomon__os_note(const char *file, char note, const char *path)
 
 int gnomon__os_is_missing(const char *path)
 {
-    return access(path, F_OK) != 0 && errno == ENOENT;
+    struct stat info;
+    return fstatat(AT_FDCWD, path, &info, 0) != 0 && errno == ENOENT;
 }
 
 /* ---- Publishing ---------------------------------------------------------- */
