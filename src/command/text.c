@@ -10,6 +10,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/shown.h"
+#include "print/width.h"
 
 const char *gnomon__cli_duration(char text[24], uint64_t ns)
 {
@@ -50,7 +51,7 @@ static size_t put_shown(const gnomon_writer *out, const char *text)
     char escape[8];
     while (rest.length) {
         gnomon__text piece = gnomon__shown_next(&rest, "", escape);
-        n += gnomon__utf8_count(piece.at, piece.length);
+        n += gnomon__print_width(piece.at, piece.length);
         if (out)
             out->write(out, piece.at, piece.length);
     }

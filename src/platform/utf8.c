@@ -69,15 +69,6 @@ int gnomon__utf8_valid(const char *text, size_t n)
     return 1;
 }
 
-size_t gnomon__utf8_count(const char *text, size_t n)
-{
-    uint32_t code;
-    size_t at, count = 0;
-    for (at = 0; at < n; at += gnomon__utf8_next(text + at, n - at, &code))
-        count++;
-    return count;
-}
-
 size_t gnomon__utf8_clean(const char *in, size_t n, char *out, size_t capacity,
                           int *changed)
 {

@@ -26,9 +26,6 @@ size_t gnomon__utf8_next(const char *text, size_t n, uint32_t *code);
 
 int gnomon__utf8_valid(const char *text, size_t n);
 
-/* Code points; each ill-formed subpart counts as one. */
-size_t gnomon__utf8_count(const char *text, size_t n);
-
 /* Copies to `out`, ill-formed subparts and NUL as U+FFFD, as many whole code
  * points as fit, and a final NUL. Returns the length without it. *changed (may be NULL):
  * whether `out` differs from the input, because replaced or cut. */

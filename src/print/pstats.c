@@ -17,6 +17,7 @@
 
 #include "print/pstats_sort.h"
 #include "print/python.h"
+#include "print/width.h"
 
 struct gnomon__pstats {
     gnomon__pstats_row *rows;
@@ -58,21 +59,13 @@ int gnomon__pstats_make(gnomon__pstats **out, size_t rows, size_t callers)
 
 /* ---- Loading --------------------------------------------------------------- */
 
-static size_t pstats_code_points(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return count;
-}
-
 static size_t pstats_width(const gnomon__pstats_row *row)
 {
     gnomon__pstats_name name;
     size_t width = 0;
     gnomon__pstats_name_of(&name, row);
     for (int i = 0; i < GNOMON__PSTATS_PARTS; i++)
-        width += pstats_code_points(name.part[i], name.size[i]);
+        width += gnomon__print_width(name.part[i], name.size[i]);
     return width;
 }
 

@@ -14,6 +14,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/width.h"
 
 typedef struct device_row {
     const char *name; /* NULL: nothing on a device */
@@ -116,18 +117,10 @@ static const char *device_number(char text[32], uint64_t ns, device_unit in)
     return text;
 }
 
-static size_t device_code_points(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
-    return count;
-}
-
 static void device_line(const gnomon_writer *out, size_t width,
                         const char *const cells[8])
 {
-    size_t is = device_code_points(cells[0]);
+    size_t is = gnomon__print_width(cells[0], strlen(cells[0]));
     out->print(out, "%s%*s", cells[0], (int)(width - is), "");
     for (int i = 1; i < 8; i++)
         out->print(out, "  %12s", cells[i]);
@@ -244,8 +237,8 @@ static int device_summary(void *self, const gnomon_profile *profile,
     device_title(profile, out);
     for (size_t i = 0; i < count; i++) {
         rows[i].name = gnomon_shown(out, rows[i].name);
-        if (device_code_points(rows[i].name) > width)
-            width = device_code_points(rows[i].name);
+        size_t is = gnomon__print_width(rows[i].name, strlen(rows[i].name));
+        width = is > width ? is : width;
     }
     if (width < strlen(heads[0]))
         width = strlen(heads[0]);

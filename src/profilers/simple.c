@@ -16,6 +16,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/width.h"
 
 /* ---- Rows ----------------------------------------------------------------- */
 
@@ -129,14 +130,6 @@ static size_t simple_fold(simple_row *rows, size_t count)
     return folded;
 }
 
-static size_t simple_code_points(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
-    return count;
-}
-
 /* All descending but names, which break ties. */
 static double simple_key(const simple_row *row, const simple_settings *s)
 {
@@ -159,7 +152,7 @@ static void simple_reckon(simple_table *table)
     for (size_t i = 0; i < table->row_count; i++) {
         simple_row *row = &table->rows[i];
         row->name = gnomon_shown(table->out, row->name);
-        size_t width = simple_code_points(row->name);
+        size_t width = gnomon__print_width(row->name, strlen(row->name));
         row->total = (double)row->total_ns / 1e9;
         row->mean = row->total / (double)row->calls;
         row->percent = row->total_ns ? 100.0 * row->total / table->wall : 0.0;
@@ -257,9 +250,9 @@ static void simple_line(const simple_table *table, const char *name,
                         const char *percent)
 {
     const gnomon_writer *out = table->out;
-    size_t width = simple_code_points(name);
+    size_t size = strlen(name), width = gnomon__print_width(name, size);
     out->write(out, "\n|  ", 4);
-    out->write(out, name, strlen(name));
+    out->write(out, name, size);
     simple_repeat(out, ' ', width < table->width ? table->width - width : 0);
     if (table->settings->extended)
         out->print(out, "\t|  %-15s\t|  %-15s\t|  %-15s\t|  %-15s\t|", mean,

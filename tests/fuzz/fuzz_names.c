@@ -10,6 +10,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
+#include "print/width.h"
 #include "spec/filter.h"
 #include "spec/names.h"
 
@@ -103,6 +104,16 @@ static void try_file(const char *pattern, const char *host, const char *stage)
 
 /* ---- Texts ----------------------------------------------------------------------- */
 
+/* Code points, and parts that are none. */
+static size_t pieces(const char *text, size_t n)
+{
+    uint32_t code;
+    size_t at, count = 0;
+    for (at = 0; at < n; at += gnomon__utf8_next(text + at, n - at, &code))
+        count++;
+    return count;
+}
+
 static void try_text(const char *text, size_t n)
 {
     char clean[3 * LONGEST + 1], quoted[6 * LONGEST + 3];
@@ -110,7 +121,7 @@ static void try_text(const char *text, size_t n)
     size_t length = gnomon__utf8_clean(text, n, clean, sizeof clean, &changed);
     CHECK(gnomon__utf8_valid(clean, length));
     CHECK_EQ(!changed, length == n && memcmp(clean, text, n) == 0);
-    CHECK_EQ(gnomon__utf8_count(text, n), gnomon__utf8_count(clean, length));
+    CHECK_EQ(pieces(text, n), gnomon__print_width(clean, length));
     length = gnomon__json_quote(text, n, quoted, sizeof quoted);
     CHECK(length < sizeof quoted && gnomon__json_valid(quoted, length));
     gnomon__json_valid(text, n);
