@@ -121,7 +121,7 @@ static int is_taken(const void *context, int stride)
     if (!stepping_is_in_program(context))
         return 0;
     steps++;
-    return !gnomon__here_now()->busy || ++busy_steps % stride == 0;
+    return !gnomon__tls_now()->busy || ++busy_steps % stride == 0;
 }
 
 static void look_at(pid_t child)

@@ -31,7 +31,7 @@ static void at_step(int number, siginfo_t *info, void *context)
     (void)number;
     (void)info;
     (void)context;
-    if (gnomon__here_now()->busy)
+    if (gnomon__tls_now()->busy)
         return;
     store_release(&steps, steps + 1);
     while (load_acquire(&reads) != steps)
@@ -280,7 +280,7 @@ static void keep_flag(void *self, const gnomon_frame *f, uint64_t *slot)
     (void)self;
     (void)f;
     (void)slot;
-    flags[flag_count++ % 16] = gnomon__here_now()->thread->in_hook;
+    flags[flag_count++ % 16] = gnomon__tls_now()->thread->in_hook;
 }
 
 /* One end closes three scopes, and writes to the tree between their callbacks: a
@@ -302,7 +302,7 @@ TEST(each_callback_of_a_mark_has_a_flag_of_its_own)
         CHECK(flags[i] & 1);
         CHECK(flags[i] != flags[(i + 1) % 3]);
     }
-    CHECK(!(gnomon__here_now()->thread->in_hook & 1));
+    CHECK(!(gnomon__tls_now()->thread->in_hook & 1));
 }
 
 static void end_thread(void *self, const gnomon_step_event *event)

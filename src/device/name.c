@@ -10,7 +10,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
                           const char *name, size_t length)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+        gnomon__trouble(gnomon__tls_now()->thread, reentered);
         return;
     }
     if (!gnomon__upcall_start()) {

@@ -127,7 +127,7 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
 
 static void count_failure(int code)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     if (code == GNOMON_EBUSY)
         gnomon__trouble(t, timers_captured);
     else
@@ -206,7 +206,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     uint32_t number = lane_timer(device, &place);
     if (!number)
         return 0;
-    gnomon__lane *lane = gnomon__here.thread->lane;
+    gnomon__lane *lane = gnomon__tls_now()->thread->lane;
     gnomon__timer *timer = gnomon__lane_at(lane, number);
     timer->stream = stream;
     code = make_events(timer);
@@ -274,7 +274,7 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
 static uint32_t close_timer(const gnomon_device_scope *scope)
 {
     int may_be = scope->timer && scope->timer <= GNOMON__TIMERS &&
-                 !gnomon__busy() && gnomon__here.thread->lane;
+                 !gnomon__busy() && gnomon__tls_now()->thread->lane;
     gnomon__thread *t = may_be ? gnomon__enter() : NULL;
     if (!t)
         return 0;
@@ -301,7 +301,7 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
 /* Cancellation is off: the driver may wait, and has locks of its own. */
 static void end_timed(const gnomon_device_scope *scope)
 {
-    gnomon__lane *lane = gnomon__here.thread->lane;
+    gnomon__lane *lane = gnomon__tls_now()->thread->lane;
     uint32_t number = close_timer(scope);
     gnomon_end_slow(scope->token);
     if (!number)

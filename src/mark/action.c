@@ -75,7 +75,7 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
  * buffer changes in some order, mostly. Else NULL. */
 static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
-    uint32_t id = gnomon__front_at(t, gnomon__here.guess)->key;
+    uint32_t id = gnomon__front_at(t, gnomon__tls_now()->guess)->key;
     const uint32_t *page =
         t->actions.pages && id < GNOMON__MAX_REGIONS ? page_of(t, id) : NULL;
     uint32_t at =

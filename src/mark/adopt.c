@@ -164,7 +164,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
                                 load_relaxed(&gnomon__open_bits));
     choose_hot_tree(t);
     choose_hook_ways(t);
-    gnomon__here_set(t);
+    gnomon__tls_set(t);
     fence_full(); /* pairs with that of gnomon__foreign_end */
     if (gnomon__is_told(t))
         gnomon__thread_shut(t);

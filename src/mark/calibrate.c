@@ -42,7 +42,7 @@ static double measured_ns; /* 0: not measured */
 static void measure(void *state)
 {
     uint64_t best = UINT64_MAX;
-    gnomon__here_set(state);
+    gnomon__tls_set(state);
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t begin = gnomon__os_monotonic_ns();
         for (int k = 0; k < LAYERS; k++)
@@ -50,7 +50,7 @@ static void measure(void *state)
         uint64_t d = gnomon__os_monotonic_ns() - begin;
         best = d < best ? d : best;
     }
-    gnomon__here_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__nobody);
     measured_ns = (double)best / (LAYERS * (sizeof scopes_inside + 1));
 }
 

@@ -50,8 +50,8 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     if (!window)
         return 0;
     gnomon__count_pending(t); /* it may lie in the old window */
-    if (gnomon__here.thread == t)
-        gnomon__here.pending = GNOMON__NO_CELL;
+    if (gnomon__tls_now()->thread == t)
+        gnomon__tls_now()->pending = GNOMON__NO_CELL;
     if (p->window) {
         const uint64_t *from = gnomon__at(t, p->window);
         uint64_t *to = gnomon__at(t, window);

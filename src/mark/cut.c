@@ -29,6 +29,6 @@ void gnomon__thread_keep_up_slow(gnomon__thread *t)
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     gnomon__index_use(t);
-    gnomon__here_set(t);
+    gnomon__tls_set(t);
     gnomon__unlock();
 }

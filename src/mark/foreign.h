@@ -36,7 +36,7 @@ void gnomon__thread_take_told(gnomon__thread *t);
  * the lock alone: control calls come from outside of marks. */
 static inline int gnomon__is_outside(const gnomon__thread *t)
 {
-    return !(load_acquire(&t->seq) & 1) || t == gnomon__here.thread;
+    return !(load_acquire(&t->seq) & 1) || t == gnomon__tls_now()->thread;
 }
 
 /* The same for all threads that are outside of marks: for who looks at them.

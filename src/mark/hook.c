@@ -35,7 +35,7 @@ static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
         frame->mask &= ~(1u << t->hot_bit);
         return gnomon__even_again(t, seq);
     }
-    return gnomon__hot_begin(gnomon__here_now(), t, seq, node,
+    return gnomon__hot_begin(gnomon__tls_now(), t, seq, node,
                              gnomon__front_at(t, node), GNOMON__TOKEN_SLOW,
                              frame->mask | gnomon__seen_of(t, node));
 }
@@ -44,14 +44,14 @@ static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
 static APART gnomon_token begin_guessed(gnomon__thread *t, uint64_t seq,
                                         gnomon__frame *frame)
 {
-    gnomon__near *here = gnomon__here_near();
-    if (unlikely(!here || load_relaxed(&t->shut)))
+    gnomon__near *tls = gnomon__tls_near();
+    if (unlikely(!tls || load_relaxed(&t->shut)))
         return begin_unguessed(t, seq, frame);
-    uint32_t node = here->guess; /* never an "(other)" */
-    gnomon__front *n = gnomon__front_here(here, node);
+    uint32_t node = tls->guess; /* never an "(other)" */
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&frame->seen.region->id)))
         return begin_unguessed(t, seq, frame);
-    return gnomon__hot_begin(here, t, seq, node, n, GNOMON__TOKEN_SLOW,
+    return gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_SLOW,
                              frame->mask);
 }
 
@@ -152,12 +152,12 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
  * nothing says that its end is slow: else 0. */
 static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
 {
-    gnomon__near *here = gnomon__here_now();
+    gnomon__near *tls = gnomon__tls_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     if (unlikely(n->token != (token | GNOMON__TOKEN_SLOW) || n->seen != mask))
         return 0;
-    gnomon__hot_close(here, t, node, n, gnomon__ticks_counter() - n->begin, 1);
+    gnomon__hot_close(tls, t, node, n, gnomon__ticks_counter() - n->begin, 1);
     return 1;
 }
 

@@ -24,7 +24,7 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
  * guessed (paths.c). What begin knows it passes on, which saves saving registers. */
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
-                                gnomon__near *here, uint32_t beside);
+                                gnomon__near *tls, uint32_t beside);
 /* Scopes that the hot tree sees, and recorders that ride `beside` it (paths.c). */
 gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
                                   uint64_t seq, gnomon__thread *t,
@@ -74,7 +74,7 @@ static inline int gnomon__is_light(const gnomon__thread *t, uint32_t m)
 
 /* A child of the cursor's node begins. The clock is read last, so that misses of
  * what is written here fall outside the scope. */
-static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *here,
+static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
                                                 gnomon__thread *t, uint64_t seq,
                                                 uint32_t node, gnomon__front *n,
                                                 uint64_t flags, uint32_t seen)
@@ -83,7 +83,7 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *here,
     /* Nothing but the token lives across the clock read, which takes registers:
      * `seq` then lies where the slow halves want it. */
     __asm__("" : "+r"(token));
-    gnomon__node_open(gnomon__hot_position(here, t), node, n, token | flags,
+    gnomon__node_open(gnomon__hot_position(tls, t), node, n, token | flags,
                       seen);
     store_relaxed(&n->begin, gnomon__ticks_counter());
     store_release(&t->seq, token + 1);
@@ -93,40 +93,39 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *here,
 /* An execution of `d` ticks is over, its parent is open. 0: its bounds must change
  * first. One test stands for "a new minimum", "a new maximum", "the first two", "no
  * such cell yet" and "the clock went back". */
-static inline ALWAYS int gnomon__hot_count(gnomon__near *here,
-                                           gnomon__thread *t, gnomon__front *n,
-                                           uint64_t d)
+static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
+                                           gnomon__front *n, uint64_t d)
 {
     if (unlikely(d - n->min > n->spread))
         return 0;
-    gnomon__count_next(here, t, gnomon__cell_at(n, d));
+    gnomon__count_next(tls, t, gnomon__cell_at(n, d));
     store_relaxed(&n->total, n->total + d);
     return 1;
 }
 
 /* The innermost node, whose parent is open, closes after `d` ticks. */
-static inline ALWAYS void gnomon__hot_close(gnomon__near *here,
+static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
                                             gnomon__thread *t, uint32_t node,
                                             gnomon__front *n, uint64_t d,
                                             const int is_seen)
 {
-    if (unlikely(!gnomon__hot_count(here, t, n, d)))
+    if (unlikely(!gnomon__hot_count(tls, t, n, d)))
         gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, d);
-    gnomon__node_close(gnomon__hot_position(here, t), node, n, is_seen);
+    gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
 /* The innermost scope ends, which nobody saw beside the hot tree. What is called
  * is called last, so that no register is saved. */
-static inline ALWAYS void gnomon__hot_end(gnomon__near *here, gnomon__thread *t,
+static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
                                           uint64_t seq, uint32_t node,
                                           gnomon__front *n)
 {
     uint64_t d = gnomon__ticks_counter() - n->begin;
-    if (unlikely(!gnomon__hot_count(here, t, n, d))) {
+    if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
         gnomon__slow_close(t, seq, d);
         return;
     }
-    gnomon__node_close(gnomon__hot_position(here, t), node, n, 0);
+    gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
     store_release(&t->seq, seq + 2);
 }
 

@@ -17,44 +17,44 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { FORK_NOT_TAKEN, FORK_TRIED, FORK_TAKEN };
 
-static inline __attribute__((always_inline)) void guard(gnomon__near *h)
+static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
 {
-    int is_first = !h->busy;
+    int is_first = !tls->busy;
     int cancel = is_first ? gnomon__os_cancel_off() : 0;
-    h->busy++; /* first, or a handler's first mark could give it a word unseen */
+    tls->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
     if (is_first) /* a handler that came before is through with it */
-        h->cancel = cancel;
-    gnomon__thread *t = h->thread;
+        tls->cancel = cancel;
+    gnomon__thread *t = tls->thread;
     if (t != &gnomon__nobody && !(load_relaxed(&t->seq) & 1)) {
         gnomon__word_add(&t->seq, 1);
-        h->guarded = t;
+        tls->guarded = t;
     }
     fence_release(); /* the odd word before what is written now */
 }
 
-static inline __attribute__((always_inline)) void unguard(gnomon__near *h)
+static inline __attribute__((always_inline)) void unguard(gnomon__near *tls)
 {
     fence_signal();
-    gnomon__thread *t = h->guarded;
-    if (h->busy == 1 && t) {
-        h->guarded = NULL;
+    gnomon__thread *t = tls->guarded;
+    if (tls->busy == 1 && t) {
+        tls->guarded = NULL;
         gnomon__leave(t);
     }
     fence_signal();
-    int cancel = h->cancel;
-    if (--h->busy == 0)
+    int cancel = tls->cancel;
+    if (--tls->busy == 0)
         gnomon__os_cancel_back(cancel);
 }
 
 void gnomon__guard(void)
 {
-    guard(gnomon__here_now());
+    guard(gnomon__tls_now());
 }
 
 void gnomon__unguard(void)
 {
-    unguard(gnomon__here_now());
+    unguard(gnomon__tls_now());
 }
 
 /* A child that no handler was told of: whoever held the lock is not there. */
@@ -66,9 +66,9 @@ static __attribute__((noinline, cold)) void renew_lock(void)
 
 void gnomon__lock(void)
 {
-    gnomon__near *h = gnomon__here_now();
-    guard(h);
-    if (h->held++ == 0) {
+    gnomon__near *tls = gnomon__tls_now();
+    guard(tls);
+    if (tls->held++ == 0) {
         if (unlikely(!load_relaxed(
                 &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_MARKS])))
             renew_lock();
@@ -78,10 +78,10 @@ void gnomon__lock(void)
 
 void gnomon__unlock(void)
 {
-    gnomon__near *h = gnomon__here_now();
-    if (--h->held == 0)
+    gnomon__near *tls = gnomon__tls_now();
+    if (--tls->held == 0)
         pthread_mutex_unlock(&lock);
-    unguard(h);
+    unguard(tls);
 }
 
 /* A handler that forks may have interrupted this thread with the lock, and
@@ -89,16 +89,16 @@ void gnomon__unlock(void)
  * the child makes do with what it finds. */
 void gnomon__lock_over_fork(void)
 {
-    gnomon__near *h = gnomon__here_now();
-    if (!h->busy) {
+    gnomon__near *tls = gnomon__tls_now();
+    if (!tls->busy) {
         gnomon__lock();
-        h->over_fork = FORK_TAKEN;
+        tls->over_fork = FORK_TAKEN;
         return;
     }
-    h->over_fork = FORK_NOT_TAKEN;
-    for (int i = 0; i < 100 && !h->over_fork; i++) {
+    tls->over_fork = FORK_NOT_TAKEN;
+    for (int i = 0; i < 100 && !tls->over_fork; i++) {
         if (!pthread_mutex_trylock(&lock))
-            h->over_fork = FORK_TRIED;
+            tls->over_fork = FORK_TRIED;
         else
             gnomon__os_sleep_ns(100000);
     }
@@ -106,10 +106,10 @@ void gnomon__lock_over_fork(void)
 
 void gnomon__unlock_over_fork(int in_child)
 {
-    gnomon__near *h = gnomon__here_now();
-    if (h->over_fork == FORK_TAKEN)
+    gnomon__near *tls = gnomon__tls_now();
+    if (tls->over_fork == FORK_TAKEN)
         gnomon__unlock();
-    else if (h->over_fork == FORK_TRIED)
+    else if (tls->over_fork == FORK_TRIED)
         pthread_mutex_unlock(&lock);
     else if (in_child)
         lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -117,7 +117,7 @@ void gnomon__unlock_over_fork(int in_child)
 
 int gnomon__busy(void)
 {
-    gnomon__near *h = gnomon__here_now();
-    return h->busy || (h->thread != &gnomon__nobody &&
-                       (load_relaxed(&h->thread->seq) & 1));
+    gnomon__near *tls = gnomon__tls_now();
+    return tls->busy || (tls->thread != &gnomon__nobody &&
+                         (load_relaxed(&tls->thread->seq) & 1));
 }

@@ -6,63 +6,62 @@
 #include "mark/sink.h"
 
 /* The child `node` begins, and is what follows the next time. */
-static inline ALWAYS gnomon_token follow_path(gnomon__near *here,
+static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
                                               gnomon__thread *t, uint64_t seq,
                                               uint32_t node, gnomon__front *n,
                                               uint32_t beside)
 {
     uint32_t parent = t->hot.current;
-    gnomon__front *last = gnomon__front_here(here, t->hot.last);
+    gnomon__front *last = gnomon__front_by(tls, t->hot.last);
     uint32_t *followed = last->parent == parent
                              ? &last->next
-                             : &gnomon__front_here(here, parent)->child;
+                             : &gnomon__front_by(tls, parent)->child;
     store_relaxed(followed, node);
-    return gnomon__hot_begin(here, t, seq, node, n, 0, beside);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, beside);
 }
 
 /* Where the hash has another path first. Apart, so that what is asked before it
  * saves no registers. */
 static APART gnomon_token farther_path(gnomon_region *region, uint32_t mask,
                                        uint64_t seq, gnomon__thread *t,
-                                       gnomon__near *here, uint32_t beside)
+                                       gnomon__near *tls, uint32_t beside)
 {
-    char *base = here->base;
+    char *base = tls->base;
     uint32_t node =
         gnomon__index_find(base, base + t->index, t->index_mask, t->hot.current,
                            load_relaxed(&region->id));
     if (unlikely(!node))
         return gnomon__slow_begin(region, mask, seq, t);
-    return follow_path(here, t, seq, node, gnomon__front_here(here, node),
-                       beside);
+    return follow_path(tls, t, seq, node, gnomon__front_by(tls, node), beside);
 }
 
 /* The hash of paths is asked; paths that are not there yet, and all else, go the
  * slow path. */
 HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t,
-                                    gnomon__near *here, uint32_t beside)
+                                    gnomon__near *tls, uint32_t beside)
 {
     uint32_t at = gnomon__index_of(load_relaxed(&t->hot.current),
                                    load_relaxed(&region->id), t->index_mask);
-    const void *entry = here->base + t->index + at;
+    const void *entry = tls->base + t->index + at;
     uint32_t node = *(const uint32_t *)entry;
-    gnomon__front *n = gnomon__front_here(here, node);
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id) ||
                  n->parent != load_relaxed(&t->hot.current)))
-        return farther_path(region, mask, seq, t, here, beside);
-    return follow_path(here, t, seq, node, n, beside);
+        return farther_path(region, mask, seq, t, tls, beside);
+    return follow_path(tls, t, seq, node, n, beside);
 }
 
 HOT gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t,
                                       uint32_t beside)
 {
-    gnomon__near *here = gnomon__here_now();
-    uint32_t node = here->guess;
-    gnomon__front *n = gnomon__front_here(here, node);
+    gnomon__near *tls = gnomon__tls_now();
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, here, beside);
-    return gnomon__hot_begin(here, t, seq, node, n, 0, beside);
+        return gnomon__other_path(region, mask, seq, t, tls, beside);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, beside);
 }
 
 /* Riders are told once the tree has closed the node. */
@@ -72,7 +71,7 @@ HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         gnomon__slow_end(token, seq, t);
         return;
     }
-    gnomon__near *here = gnomon__here_now();
+    gnomon__near *tls = gnomon__tls_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     uint32_t riders = n->seen;
@@ -82,7 +81,7 @@ HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     }
     gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
                           node};
-    gnomon__hot_close(here, t, node, n, f.end - f.begin, 1);
+    gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
     gnomon__recorders_end(t, riders & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);
 }
@@ -92,6 +91,6 @@ void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     gnomon__tree_count(t, gnomon__tree_of(t, t->hot_bit), node, ticks);
-    gnomon__node_close(gnomon__hot_position(gnomon__here_now(), t), node, n, 0);
+    gnomon__node_close(gnomon__hot_position(gnomon__tls_now(), t), node, n, 0);
     store_release(&t->seq, seq + 2);
 }

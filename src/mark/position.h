@@ -13,15 +13,15 @@
 
 typedef struct gnomon__position {
     gnomon__cursor *cursor;
-    uint32_t *guess;    /* of a tree that is not hot */
-    gnomon__near *near; /* of the hot tree */
+    uint32_t *guess;   /* of a tree that is not hot */
+    gnomon__near *tls; /* of the hot tree */
     int is_hot; /* which of these: a constant where the position is one */
 } gnomon__position;
 
-static inline ALWAYS gnomon__position gnomon__hot_position(gnomon__near *near,
+static inline ALWAYS gnomon__position gnomon__hot_position(gnomon__near *tls,
                                                            gnomon__thread *t)
 {
-    return (gnomon__position){&t->hot, NULL, near, 1};
+    return (gnomon__position){&t->hot, NULL, tls, 1};
 }
 
 /* Of a tree that is not hot. */
@@ -44,8 +44,8 @@ static inline ALWAYS gnomon__position gnomon__position_of(gnomon__thread *t,
     gnomon__position p = gnomon__own_position(tree);
     if (bit == t->hot_bit) {
         p.cursor = &t->hot;
-        p.near = gnomon__here_now();
-        p.is_hot = p.near->thread == t;
+        p.tls = gnomon__tls_now();
+        p.is_hot = p.tls->thread == t;
     }
     return p;
 }
@@ -53,7 +53,7 @@ static inline ALWAYS gnomon__position gnomon__position_of(gnomon__thread *t,
 static inline ALWAYS void gnomon__guess(gnomon__position p, uint32_t node)
 {
     if (p.is_hot)
-        p.near->guess = node;
+        p.tls->guess = node;
     else
         *p.guess = node;
 }

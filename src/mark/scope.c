@@ -13,25 +13,25 @@
 #include "mark/hot.h"
 
 /* Surer than likely(), so that the jump to mark_far lies behind the hot lines. */
-#define KNOWN(near) __builtin_expect_with_probability((near) != NULL, 1, 0.9999)
+#define KNOWN(tls) __builtin_expect_with_probability((tls) != NULL, 1, 0.9999)
 
 /* ---- With the word odd ---------------------------------------------------------- */
 
-static inline ALWAYS gnomon_token begin_scope(gnomon__near *near,
+static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
                                               gnomon__thread *t, uint64_t seq,
                                               gnomon_region *region,
                                               uint32_t mask)
 {
     if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
-    uint32_t node = near->guess;
-    gnomon__front *n = gnomon__front_here(near, node);
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, near, 0);
-    return gnomon__hot_begin(near, t, seq, node, n, 0, 0);
+        return gnomon__other_path(region, mask, seq, t, tls, 0);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, 0);
 }
 
-static inline ALWAYS void end_scope(gnomon__near *near, gnomon__thread *t,
+static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
                                     uint64_t seq, gnomon_token token)
 {
     uint32_t node = load_loose(&t->hot.current);
@@ -44,7 +44,7 @@ static inline ALWAYS void end_scope(gnomon__near *near, gnomon__thread *t,
         gnomon__seen_end(token, seq, t);
         return;
     }
-    gnomon__hot_end(near, t, seq, node, n);
+    gnomon__hot_end(tls, t, seq, node, n);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by
@@ -58,7 +58,7 @@ static inline gnomon__action *action_of(const gnomon__thread *t,
     return NULL;
 }
 
-static inline ALWAYS void start_action(gnomon__near *near, gnomon__thread *t,
+static inline ALWAYS void start_action(gnomon__near *tls, gnomon__thread *t,
                                        uint64_t seq, const char *name)
 {
     gnomon__action *a = action_of(t, name);
@@ -67,19 +67,19 @@ static inline ALWAYS void start_action(gnomon__near *near, gnomon__thread *t,
         return;
     }
     uint32_t mask = load_relaxed(&a->region->mask);
-    uint32_t node = near->guess;
-    gnomon__front *n = gnomon__front_here(near, node);
+    uint32_t node = tls->guess;
+    gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
                  n->key != load_relaxed(&a->region->id))) {
         gnomon__slow_start(t, seq, name);
         return;
     }
     a->token = (seq + 1) | GNOMON__TOKEN_ACTION;
-    gnomon__hot_begin(near, t, seq, node, n, GNOMON__TOKEN_ACTION,
+    gnomon__hot_begin(tls, t, seq, node, n, GNOMON__TOKEN_ACTION,
                       GNOMON__SEEN_SLOW);
 }
 
-static inline ALWAYS void stop_action(gnomon__near *near, gnomon__thread *t,
+static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
                                       uint64_t seq, const char *name)
 {
     gnomon__action *a = action_of(t, name);
@@ -93,7 +93,7 @@ static inline ALWAYS void stop_action(gnomon__near *near, gnomon__thread *t,
     }
     a->token = 0;
     store_relaxed(&n->seen, 0);
-    gnomon__hot_end(near, t, seq, node, n);
+    gnomon__hot_end(tls, t, seq, node, n);
 }
 
 /* ---- Entries: one body, four constants -------------------------------------------- */
@@ -123,36 +123,36 @@ static inline ALWAYS gnomon_token refuse(const enum mark mark, marked m)
     return 0;
 }
 
-static inline ALWAYS gnomon_token mark_by(gnomon__near *near,
+static inline ALWAYS gnomon_token mark_by(gnomon__near *tls,
                                           const enum mark mark, marked m,
                                           uint64_t one)
 {
-    gnomon__thread *t = near->thread;
+    gnomon__thread *t = tls->thread;
     if (unlikely(t->seq & 1))
         return refuse(mark, m);
     uint64_t seq = gnomon__turn_odd(t, one);
     if (mark == BEGIN)
-        return begin_scope(near, t, seq, m.region, m.mask);
+        return begin_scope(tls, t, seq, m.region, m.mask);
     if (mark == END)
-        end_scope(near, t, seq, m.token);
+        end_scope(tls, t, seq, m.token);
     else if (mark == START)
-        start_action(near, t, seq, m.name);
+        start_action(tls, t, seq, m.name);
     else
-        stop_action(near, t, seq, m.name);
+        stop_action(tls, t, seq, m.name);
     return 0;
 }
 
 /* Where the thread-local words have no known distance: see tls.h. */
 static APART gnomon_token mark_far(marked m, enum mark mark)
 {
-    return mark_by(gnomon__here_far(), mark, m, 1);
+    return mark_by(gnomon__tls_far(), mark, m, 1);
 }
 
 static inline ALWAYS gnomon_token mark_now(const enum mark mark, marked m)
 {
     uint64_t one = gnomon__one();
-    gnomon__near *near = gnomon__here_near();
-    return KNOWN(near) ? mark_by(near, mark, m, one) : mark_far(m, mark);
+    gnomon__near *tls = gnomon__tls_near();
+    return KNOWN(tls) ? mark_by(tls, mark, m, one) : mark_far(m, mark);
 }
 
 HOT gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)

@@ -99,8 +99,8 @@ void gnomon__sink_start(void)
     if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) {
         if (gnomon__forks) /* all regions are unseen again */
             gnomon__region_rewrite(0, 1, UINT32_MAX);
-        if (gnomon__forks && gnomon__here.thread != &gnomon__nobody)
-            gnomon__here_set(&gnomon__nobody);
+        if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__nobody)
+            gnomon__tls_set(&gnomon__nobody);
         store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
         gnomon__sink_gates(gnomon__attached_bits);
     }

@@ -80,7 +80,7 @@ void gnomon_end_alone_slow(gnomon_token token)
         to->end_alone(token);
         return;
     }
-    if (to || (gnomon__here.thread->seq & 1)) {
+    if (to || (gnomon__tls_now()->thread->seq & 1)) {
         gnomon__refused_end(token); /* hands it on, or tells what is wrong */
         return;
     }

@@ -29,7 +29,7 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
         token |= GNOMON__TOKEN_ACTION | (beside ? GNOMON__TOKEN_SLOW : 0);
         beside |= GNOMON__SEEN_SLOW;
     }
-    gnomon__node_open(gnomon__hot_position(gnomon__here_now(), t), node, n,
+    gnomon__node_open(gnomon__hot_position(gnomon__tls_now(), t), node, n,
                       token, beside);
     store_relaxed(&n->begin, gnomon__ticks());
     return 1;

@@ -50,7 +50,7 @@ static uint64_t abandon(gnomon__thread *t)
 
 void gnomon__thread_give_up(gnomon__thread *t)
 {
-    gnomon__here_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__nobody);
     gnomon__frames_drop(t);
     t->stale = load_relaxed(&t->seq);
     gnomon__leave(t);
@@ -66,7 +66,7 @@ void gnomon__thread_give_up(gnomon__thread *t)
 static void thread_over(void *state)
 {
     gnomon__thread *t = state;
-    if (t != gnomon__here.thread)
+    if (t != gnomon__tls_now()->thread)
         return; /* of the process that this one was forked from */
     int cancel = gnomon__os_cancel_off();
     uint64_t word = load_relaxed(&t->seq);
@@ -98,7 +98,7 @@ static void thread_over(void *state)
  * in a callback, comes to its end in the state that it has. */
 void gnomon__threads_forget(void)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         uint64_t word = load_relaxed(&gnomon__threads[i]->seq);
         word &= (1ull << GNOMON__TOKEN_SHIFT) - 1;
@@ -126,9 +126,9 @@ void gnomon__threads_forget(void)
     gnomon__chunks_forget();
     /* A handler that forked may have come right before the word turned odd:
      * what that mark still counts, it counts where it would have. */
-    gnomon__here.guess = 0;
+    gnomon__tls_now()->guess = 0;
     fence_signal();
-    gnomon__here.thread = &gnomon__nobody;
+    gnomon__tls_now()->thread = &gnomon__nobody;
 }
 
 /* ---- A thread's first mark --------------------------------------------------- */
@@ -268,7 +268,8 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     int kept = errno;
     uint32_t forks = load_relaxed(&gnomon__forks);
     gnomon__guard();
-    if (gnomon__here.thread != &gnomon__nobody) { /* a handler came first */
+    if (gnomon__tls_now()->thread !=
+        &gnomon__nobody) { /* a handler came first */
         gnomon__unguard();
         return gnomon__enter();
     }
@@ -290,7 +291,7 @@ gnomon__thread *gnomon__thread_enter(const char *name)
     }
     if (unlikely(forks != load_relaxed(&gnomon__forks))) {
         /* A handler forked amid this: the child has no thread yet. */
-        gnomon__here_set(&gnomon__nobody);
+        gnomon__tls_set(&gnomon__nobody);
         store_relaxed(&gnomon__thread_total, 0);
         dead_count = 0;
         t = NULL;
@@ -313,7 +314,7 @@ int gnomon__is_refused(void)
 
 gnomon__thread *gnomon__enter(void)
 {
-    gnomon__thread *t = gnomon__here.thread;
+    gnomon__thread *t = gnomon__tls_now()->thread;
     if (t == &gnomon__nobody) {
         if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
             !gnomon__upcall_start()) {

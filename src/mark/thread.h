@@ -30,7 +30,7 @@ typedef struct gnomon__thread {
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
     uint32_t shut; /* control sets: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
-    uint32_t pending;    /* as gnomon__here has it: for readers */
+    uint32_t pending;    /* as the thread-local word has it: for readers */
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */
     uint32_t in_hook;    /* odd, new each time: a callback may be running, what
@@ -103,14 +103,14 @@ _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 extern gnomon__thread gnomon__nobody;
 
 /* The calling thread is `t` from now on. */
-static inline void gnomon__here_set(gnomon__thread *t)
+static inline void gnomon__tls_set(gnomon__thread *t)
 {
-    gnomon__near *here = gnomon__here_now();
-    here->base = t->base;
-    here->guess = 0;
-    here->pending = GNOMON__NO_CELL;
+    gnomon__near *tls = gnomon__tls_now();
+    tls->base = t->base;
+    tls->guess = 0;
+    tls->pending = GNOMON__NO_CELL;
     fence_signal();
-    here->thread = t;
+    tls->thread = t;
 }
 
 /* The name of any thread; its system's is copied to `room`, as another thread of
@@ -194,7 +194,7 @@ static inline int gnomon__is_reentered(void)
 {
     if (likely(!gnomon__busy()))
         return 0;
-    gnomon__trouble(gnomon__here.thread, reentered);
+    gnomon__trouble(gnomon__tls_now()->thread, reentered);
     return 1;
 }
 

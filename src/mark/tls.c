@@ -16,7 +16,7 @@ __thread gnomon__tls gnomon__own GNOMON__TLS
 uintptr_t gnomon__own_distance;
 static int distance_asked;
 
-gnomon__near *gnomon__here_far(void)
+gnomon__near *gnomon__tls_far(void)
 {
     if (unlikely(!load_relaxed(&distance_asked))) {
         store_relaxed(&gnomon__own_distance, gnomon__tls_distance(gnomon__own));

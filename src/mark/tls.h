@@ -36,32 +36,31 @@ typedef struct gnomon__tls {
 
 extern __thread gnomon__tls gnomon__own GNOMON__TLS
     __attribute__((aligned(32))); /* its first half in one line */
-/* gnomon__here: the calling thread's. Where the loader gave it a place at one
- * distance from every thread's pointer, that distance is known from the first
- * mark on, and _near is one load, as initial-exec would be; else it is NULL, and
- * _far asks as the compiler does (platform/tls.h). */
+/* The calling thread's words. Where the loader gave them a place at one distance from
+ * every thread's pointer, that distance is known from the first mark on, and
+ * gnomon__tls_near is one load, as initial-exec would be. Else it gives NULL, and
+ * gnomon__tls_far asks as the compiler does (platform/tls.h). */
 typedef gnomon__tls GNOMON__NEAR gnomon__near;
 #ifdef GNOMON_TLS_NEAR
 extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */
     __attribute__((visibility("hidden"))); /* one load */
-gnomon__near *gnomon__here_far(void);
-static inline gnomon__near *gnomon__here_near(void)
+gnomon__near *gnomon__tls_far(void);
+static inline gnomon__near *gnomon__tls_near(void)
 {
     return (gnomon__near *)load_relaxed(&gnomon__own_distance);
 }
 #else
-static inline gnomon__near *gnomon__here_far(void)
+static inline gnomon__near *gnomon__tls_far(void)
 {
     return &gnomon__own;
 }
-#define gnomon__here_near gnomon__here_far
+#define gnomon__tls_near gnomon__tls_far
 #endif
 
-static inline gnomon__near *gnomon__here_now(void)
+static inline gnomon__near *gnomon__tls_now(void)
 {
-    gnomon__near *near = gnomon__here_near();
-    return likely(near != NULL) ? near : gnomon__here_far();
+    gnomon__near *tls = gnomon__tls_near();
+    return likely(tls != NULL) ? tls : gnomon__tls_far();
 }
-#define gnomon__here (*gnomon__here_now())
 
 #endif

@@ -33,10 +33,10 @@ static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
 }
 
 /* The same, without a look at the thread's state. */
-static inline gnomon__front *gnomon__front_here(const gnomon__near *here,
-                                                uint32_t offset)
+static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
+                                              uint32_t offset)
 {
-    return (gnomon__front *)(void *)(here->base + offset);
+    return (gnomon__front *)(void *)(tls->base + offset);
 }
 
 static inline gnomon__part *gnomon__part_at(const gnomon__thread *t,
@@ -93,7 +93,7 @@ typedef struct gnomon__open_at_cut {
 typedef struct gnomon__tree {
     gnomon__state state;
     gnomon__cursor cursor; /* of the hot tree: thread->hot */
-    uint32_t guess;        /* of the hot tree: gnomon__here's */
+    uint32_t guess;        /* of the hot tree: the thread-local one */
     uint32_t index;        /* hash of (parent, key) to nodes ... */
     uint32_t index_count;  /* ... and its size, a power of two */
     uint32_t nodes;        /* in the hash */
@@ -264,13 +264,13 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
 }
 
 /* Counts what is pending, and makes the cell at this offset the next to be. */
-static inline void gnomon__count_next(gnomon__near *here, gnomon__thread *t,
+static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
                                       uint32_t cell)
 {
-    void *pending = here->base + here->pending;
+    void *pending = tls->base + tls->pending;
     uint64_t *count = pending;
     store_relaxed(count, load_relaxed(count) + 1);
-    here->pending = cell;
+    tls->pending = cell;
     store_relaxed(&t->pending, cell);
 }
 

@@ -179,7 +179,7 @@ static void tell_hooks(gnomon__thread *t, const gnomon__step_fact *done,
 void gnomon_step_slow(uint64_t number, int given)
 {
     if (gnomon__busy()) {
-        gnomon__trouble(gnomon__here.thread, reentered);
+        gnomon__trouble(gnomon__tls_now()->thread, reentered);
         return;
     }
     if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
