@@ -289,7 +289,7 @@ static const weak_program cursor_goes_home = {
 
 #define SHUT "mark/thread.h|store_relaxed(&t->shut, 1);"
 #define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
-#define CUT_BARRIER "mark/outside.c|gnomon__sink_barrier();"
+#define CUT_BARRIER "mark/outside.c|gnomon__observer_barrier();"
 
 /* A: shut, B: the word, C: what the thread recorded. Cut where it is in no mark: all
  * of it is seen, and the next mark sees that it is shut. */
@@ -351,9 +351,9 @@ static const weak_program detach = {
          {ST(B, 3, RELEASE,
              "mark/thread.h|store_release(&t->seq, "
              "load_relaxed(&t->seq) + 1);")}},
-        {{ST(A, 0, RELAXED, "mark/sink.c|store_relaxed(&t->attached,")},
-         {MB(0,
-             "mark/leave.c|if (is_hook && !code) { gnomon__sink_barrier();")},
+        {{ST(A, 0, RELAXED, "mark/observer.c|store_relaxed(&t->attached,")},
+         {MB(0, "mark/leave.c|if (is_hook && !code) { "
+                "gnomon__observer_barrier();")},
          {LD(B, 0, ACQUIRE,
              "mark/leave.c|uint64_t seen = load_acquire(&t->seq);")},
          {ST(C, 1, RELAXED, NULL)}}}};
@@ -431,15 +431,15 @@ static const weak_program slot_given_back = {
     .name = "slot_given_back",
     .first = {0, 1},
     .is_bad = reads_the_next_range,
-    .thread = {
-        {{UP(A, ANY, 0, 0, ACQ_REL,
-             "mark/range.c|swap_acq_rel(&t->ranges.given_back, 0)")},
-         {LD(C, 1, RELAXED, NULL)},
-         {ST(B, 5, RELAXED, NULL)}},
-        {{LD(B, 0, RELAXED, NULL)},
-         {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
-         {UP(A, 0, 1, 1, ACQ_REL,
-             "mark/range.c|cas_acq_rel(&t->ranges.given_back, &first, slot + 1)")}}}};
+    .thread = {{{UP(A, ANY, 0, 0, ACQ_REL,
+                    "mark/range.c|swap_acq_rel(&t->ranges.given_back, 0)")},
+                {LD(C, 1, RELAXED, NULL)},
+                {ST(B, 5, RELAXED, NULL)}},
+               {{LD(B, 0, RELAXED, NULL)},
+                {ST(C, 1, RELAXED, "mark/range.c|r->next = first;")},
+                {UP(A, 0, 1, 1, ACQ_REL,
+                    "mark/range.c|cas_acq_rel(&t->ranges.given_back, &first, "
+                    "slot + 1)")}}}};
 
 /* ---- The clock --------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "gnomon/profiler.h"
 #include "mark/recorder.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "run/run.h"
 
 #define RING_SLOTS 4096u /* a power of two: 64 KiB a thread */
@@ -108,9 +108,9 @@ static inline int ring_attach(const char *options)
     code = gnomon__control_enter();
     if (code)
         return code;
-    code = gnomon__sink_attach(&ring_recorder, NULL, NULL, &ring_bit);
+    code = gnomon__observer_attach(&ring_recorder, NULL, NULL, &ring_bit);
     if (!code) {
-        ring_generation = gnomon__sinks[ring_bit].generation;
+        ring_generation = gnomon__observers[ring_bit].generation;
         gnomon__view_add_bit(ring_view(), ring_bit);
         gnomon__windows_refresh(1);
     }
@@ -123,7 +123,7 @@ static inline int ring_detach(void)
     int code = gnomon__control_enter();
     if (code)
         return code;
-    code = gnomon__sink_detach(ring_bit);
+    code = gnomon__observer_detach(ring_bit);
     gnomon__step_lock();
     gnomon__lock();
     ring_view()->bits &= ~(1u << ring_bit);

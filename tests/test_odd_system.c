@@ -13,7 +13,7 @@
 #include <sys/time.h>
 
 #include "child.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "marks.h"
 #include "platform/memory.h"
 #include "platform/os.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "marks.h"
 #include "platform/error.h"
 #include "platform/memory.h"
@@ -240,11 +240,11 @@ TEST(sixty_four_copies_fit)
     static uint32_t gates[65];
     attach_probe();
     for (int i = 0; i < 64; i++)
-        CHECK_EQ(gnomon__sink_add_gate(&gates[i]), GNOMON_OK);
-    CHECK_EQ(gnomon__sink_add_gate(&gates[64]), GNOMON_EFULL);
+        CHECK_EQ(gnomon__observer_add_gate(&gates[i]), GNOMON_OK);
+    CHECK_EQ(gnomon__observer_add_gate(&gates[64]), GNOMON_EFULL);
     CHECK_STR(gnomon_error_text(), "64 copies of gnomon are in this process, "
                                    "no more fit");
-    CHECK_EQ(gnomon__sink_add_gate(&gates[3]), GNOMON_OK); /* it is there */
+    CHECK_EQ(gnomon__observer_add_gate(&gates[3]), GNOMON_OK); /* it is there */
     CHECK_EQ(gates[63], gnomon_gate);
     CHECK_EQ(gates[64], 0);
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);

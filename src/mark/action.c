@@ -132,7 +132,7 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
 {
     uint32_t bits;
     uint64_t token = a->token & ~GNOMON__TOKEN_FLAGS;
-    return a->offs != load_relaxed(&gnomon__sink_offs) &&
+    return a->offs != load_relaxed(&gnomon__observer_offs) &&
            !gnomon__frame_is_seen(t, token) &&
            !gnomon__trees_find(t, &bits, token);
 }
@@ -169,7 +169,7 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     /* Not recorded: but its stop is no mistake. */
     a->token = token | GNOMON__TOKEN_OVER;
     a->depth = 0;
-    a->offs = load_relaxed(&gnomon__sink_offs);
+    a->offs = load_relaxed(&gnomon__observer_offs);
     if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
         a->token = token | GNOMON__TOKEN_ACTION;
 }

@@ -6,7 +6,7 @@
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 
@@ -23,7 +23,7 @@ static void adopt_hooks(gnomon__thread *t, uint32_t bits)
     uint32_t n = 0;
     for (uint32_t rest = bits, rank = 0; rest; rest &= rest - 1, rank++) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest), at = n++;
-        const gnomon__sink *s = &gnomon__sinks[bit];
+        const gnomon__observer *s = &gnomon__observers[bit];
         while (at && (int32_t)(t->generations[t->hooks[at - 1].index] -
                                s->generation) > 0) {
             t->hooks[at] = t->hooks[at - 1];
@@ -109,7 +109,7 @@ static void adopt(gnomon__thread *t)
     uint32_t changed = 0, ready = 0;
     t->short_bits = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++) {
-        const gnomon__sink *s = &gnomon__sinks[bit];
+        const gnomon__observer *s = &gnomon__observers[bit];
         uint32_t generation = s->is_taken ? s->generation : 0;
         if (t->generations[bit] != generation) {
             changed |= 1u << bit;
@@ -139,7 +139,7 @@ static void adopt(gnomon__thread *t)
     store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
-    t->epoch = load_relaxed(&gnomon__sink_epoch);
+    t->epoch = load_relaxed(&gnomon__observer_epoch);
 }
 
 /* ---- Settling ---------------------------------------------------------------- */
@@ -158,7 +158,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
-    if (t->epoch != load_relaxed(&gnomon__sink_epoch) || t->short_bits)
+    if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
     store_relaxed(&t->gate, load_relaxed(&t->attached) &
                                 load_relaxed(&gnomon__open_bits));

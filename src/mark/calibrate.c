@@ -6,7 +6,7 @@
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "platform/clock.h"
 #include "platform/os.h"
@@ -73,7 +73,7 @@ double gnomon__calibrate_pair_ns(void)
     t->main_bits = UINT32_MAX;
     t->pending = GNOMON__NO_CELL;
     t->segment = 0; /* of no run */
-    t->epoch = load_relaxed(&gnomon__sink_epoch);
+    t->epoch = load_relaxed(&gnomon__observer_epoch);
     if (gnomon__tree_adopt(t, BIT, 1)) {
         store_relaxed(&t->hot.current, gnomon__tree_of(t, BIT)->root);
         if (!gnomon__os_thread_start(&thread, "gnomon", measure, t))

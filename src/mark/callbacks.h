@@ -4,11 +4,11 @@
 #ifndef GNOMON_MARK_CALLBACKS_H
 #define GNOMON_MARK_CALLBACKS_H
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 
 /* Raises the flag around callbacks and says which of `bits` may be called: the
  * word is odd, so either they are seen to be gone, or who detaches them waits.
- * Partner: the barrier in gnomon__sink_detach. A mark may raise it several times,
+ * Partner: the barrier in gnomon__observer_detach. A mark may raise it several times,
  * and writes between: each time it has a value of its own. */
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
@@ -31,8 +31,8 @@ static inline void gnomon__hooks_leave(gnomon__thread *t)
     do { \
         uint32_t gnomon__told = gnomon__hooks_enter(t, live, bits); \
         for (; gnomon__told; gnomon__told &= gnomon__told - 1) { \
-            const gnomon__sink *gnomon__to = \
-                &gnomon__sinks[__builtin_ctz(gnomon__told)]; \
+            const gnomon__observer *gnomon__to = \
+                &gnomon__observers[__builtin_ctz(gnomon__told)]; \
             if (gnomon__to->hook->callback) \
                 gnomon__to->hook->callback(gnomon__to->self, event); \
         } \

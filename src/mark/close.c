@@ -6,7 +6,7 @@
  * node of the tree; closed ones on it are actions, and scopes ended alone, that
  * went while something begun inside them was still open, and the node above such a
  * one takes the slow path. */
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/position.h"
 
 uint32_t gnomon__tree_find(gnomon__thread *t, uint32_t bit, uint64_t token)

@@ -8,7 +8,7 @@
 #include "mark/foreign.h"
 
 #include "mark/frame.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/position.h"
 #include "platform/clock.h"
 #include "platform/os.h"
@@ -160,7 +160,7 @@ static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
         (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION))) {
         /* Else whoever saw it is gone, or it was told as left open. */
         if (e->token >= t->stale &&
-            t->epoch == load_relaxed(&gnomon__sink_epoch))
+            t->epoch == load_relaxed(&gnomon__observer_epoch))
             gnomon__trouble(t, foreign);
         return 1;
     }

@@ -47,7 +47,7 @@ static int callbacks_over(void)
 
 static void stop_copies(uint32_t bit, gnomon__unfinished *all, uint32_t count)
 {
-    const gnomon__sink *s = &gnomon__sinks[bit];
+    const gnomon__observer *s = &gnomon__observers[bit];
     uint64_t now = s->times ? gnomon__clock_ns(gnomon__ticks()) : 0;
     for (uint32_t i = 0; s->stop && i < count; i++) {
         all[i].frame.flags |= GNOMON_FRAME_UNFINISHED;
@@ -98,10 +98,10 @@ static void finish_ranges(gnomon__thread *t, uint32_t bit)
     } while (n == COPIES);
 }
 
-int gnomon__sink_finish(uint32_t bit)
+int gnomon__observer_finish(uint32_t bit)
 {
-    gnomon__sink_shut(bit);
-    gnomon__sink_barrier();
+    gnomon__observer_shut(bit);
+    gnomon__observer_barrier();
     /* Who was inside a mark may have seen the bit open. */
     if (!callbacks_over())
         return give_up();
@@ -117,20 +117,20 @@ int gnomon__sink_finish(uint32_t bit)
     return callbacks_over() ? GNOMON_OK : give_up();
 }
 
-int gnomon__sink_detach(uint32_t bit)
+int gnomon__observer_detach(uint32_t bit)
 {
-    int is_hook = !gnomon__sinks[bit].recorder;
+    int is_hook = !gnomon__observers[bit].recorder;
     int code = GNOMON_OK;
     if (is_hook)
-        code = gnomon__sink_finish(bit);
+        code = gnomon__observer_finish(bit);
     else
-        gnomon__sink_shut(bit);
-    gnomon__sink_silence(bit); /* also where it is to be detached again */
+        gnomon__observer_shut(bit);
+    gnomon__observer_silence(bit); /* also where it is to be detached again */
     if (is_hook && !code) {
-        gnomon__sink_barrier();
+        gnomon__observer_barrier();
         code = callbacks_over() ? GNOMON_OK : give_up();
     }
     if (!code)
-        gnomon__sink_free(bit);
+        gnomon__observer_free(bit);
     return code;
 }

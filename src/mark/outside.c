@@ -10,7 +10,7 @@
  * and the bank at rest is read without a copy in motion. */
 #include "mark/foreign.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/os.h"
 
 #define PATIENCE_NS 1000000000ull
@@ -58,7 +58,7 @@ uint32_t gnomon__cut(uint64_t ticks)
     gnomon__unlock();
     if (!total)
         return 0;
-    gnomon__sink_barrier();
+    gnomon__observer_barrier();
     uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
     for (uint32_t i = 0; i < total;) {
         gnomon__lock();
@@ -92,7 +92,7 @@ void gnomon__foreign_settle(void)
     gnomon__unlock();
     if (!any)
         return;
-    gnomon__sink_barrier();
+    gnomon__observer_barrier();
     uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < total; i++) {
         gnomon__thread *t = load_acquire(&gnomon__threads[i]);

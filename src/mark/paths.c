@@ -3,7 +3,7 @@
  * time, as where names repeat inside a parent, and recorders that ride beside the
  * hot tree. */
 #include "mark/hot.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 
 /* The child `node` begins, and is what follows the next time. */
 static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,

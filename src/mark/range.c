@@ -192,7 +192,8 @@ static uint32_t still_attached(const gnomon__thread *t, const range *r)
 {
     uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
     gnomon__each_bit(bit, mask) {
-        if ((int32_t)(load_relaxed(&gnomon__sinks[bit].epoch) - r->epoch) > 0)
+        if ((int32_t)(load_relaxed(&gnomon__observers[bit].epoch) - r->epoch) >
+            0)
             mask &= ~(1u << bit);
     }
     return mask;

@@ -9,7 +9,7 @@
 
 #include "mark/names.h"
 #include "mark/pretty.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/thread.h"
 #include "mark/upcall.h"
 #include "platform/os.h"
@@ -88,7 +88,7 @@ uint32_t gnomon__region_append(gnomon_region *region, size_t name_length)
             gnomon__name_clean(region->category, strlen(region->category));
     entry->wanted = 0;
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
-        if (gnomon__sinks[bit].is_taken &&
+        if (gnomon__observers[bit].is_taken &&
             gnomon__upcall_wants(bit, entry->name, entry->category))
             entry->wanted |= 1u << bit;
     store_release(&region->link, (void *)entry);

@@ -12,7 +12,7 @@
 #include "mark/frame.h"
 #include "mark/recorder.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
@@ -115,7 +115,7 @@ void gnomon__threads_forget(void)
             gnomon__chunks_forget();
         return;
     }
-    t->epoch = gnomon__sink_epoch; /* there is nothing to adopt */
+    t->epoch = gnomon__observer_epoch; /* there is nothing to adopt */
     t->segment = gnomon__segment;
     t->gate = t->attached = 0;
     t->told.ends = t->told.waiting = t->told.below_other = 0;

@@ -149,7 +149,7 @@ void gnomon__thread_give_up(gnomon__thread *t);
 /* The name that ended threads share once there are very many. */
 extern const char gnomon__ended_threads[];
 
-/* In a forked child, under the lock, after gnomon__sinks_forget: no thread is
+/* In a forked child, under the lock, after gnomon__observers_forget: no thread is
  * known and nothing is recorded; what the parent had is not touched any more. */
 void gnomon__threads_forget(void);
 extern uint32_t gnomon__forks; /* how many lie above this process */

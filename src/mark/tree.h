@@ -97,7 +97,7 @@ typedef struct gnomon__tree {
     uint32_t index;        /* hash of (parent, key) to nodes ... */
     uint32_t index_count;  /* ... and its size, a power of two */
     uint32_t nodes;        /* in the hash */
-    uint32_t generation;   /* of the sink it was made for; 0: given back */
+    uint32_t generation;   /* of the observer it was made for; 0: given back */
     uint32_t root;
     uint32_t ranges; /* parent of the nodes of ranges */
     uint32_t newest; /* list of all nodes */

@@ -5,7 +5,7 @@
  * home. */
 #include "mark/frame.h"
 #include "mark/hot.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 
 /* The child of the cursor's node, by its guess, by the hash of paths, or the slow
  * way. 0: the tree does not take it. */

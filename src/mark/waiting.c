@@ -9,7 +9,7 @@
  * address is kept nowhere else. */
 #include "mark/region.h"
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/atomic.h"
 #include "platform/os.h"
 
@@ -38,17 +38,17 @@ static void list_region(gnomon_region *region)
 int gnomon__region_waits(gnomon_region *region)
 {
     uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
-    if (!load_acquire(&gnomon__sink_is_idle))
+    if (!load_acquire(&gnomon__observer_is_idle))
         return 0;
     if (!load_acquire(&region->link))
         list_region(region);
     if (!load_acquire(&region->link))
         return 1;
     cas_acq_rel(&region->mask, &unseen, 0u);
-    /* Partner: gnomon__sink_attach. Either it finds the region in the list, or
+    /* Partner: gnomon__observer_attach. Either it finds the region in the list, or
      * this finds that somebody comes. */
     fence_full();
-    if (load_acquire(&gnomon__sink_is_idle))
+    if (load_acquire(&gnomon__observer_is_idle))
         return 1;
     cas_acq_rel(&region->mask, &off, GNOMON_MASK_UNSEEN);
     return 0;

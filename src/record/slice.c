@@ -3,7 +3,7 @@
 #include "record/slice.h"
 
 #include "mark/foreign.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/memory.h"
 
 static int take(gnomon__slice *out, uint32_t bit, uint32_t generation,
@@ -17,8 +17,8 @@ static int take(gnomon__slice *out, uint32_t bit, uint32_t generation,
         gnomon__thread *t = load_acquire(&gnomon__threads[i]);
         gnomon__slice_thread *s = &out->threads[out->count];
         *s = (gnomon__slice_thread){.thread = i};
-        int its = gnomon__sinks[bit].recorder->collect(s, t, bit, generation,
-                                                       is_live);
+        int its = gnomon__observers[bit].recorder->collect(s, t, bit,
+                                                           generation, is_live);
         code = code ? code : its;
         if (its || !s->rows.is_there) {
             gnomon__rows_free(&s->rows);

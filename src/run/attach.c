@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "device/timers.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -99,7 +99,7 @@ static int take_bits(gnomon__attachment *a)
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
         return code;
-    code = gnomon__sink_attach(NULL, &a->profiler, a->self, &a->hook_bit);
+    code = gnomon__observer_attach(NULL, &a->profiler, a->self, &a->hook_bit);
     if (!code) {
         gnomon__view_add_bit(a->view, a->hook_bit);
         if (a->profiler.window)
@@ -166,7 +166,7 @@ int gnomon__detach(gnomon__attachment *a)
 {
     if (a->hook_bit < GNOMON__BITS) {
         watch(a, 0);
-        int code = gnomon__sink_detach(a->hook_bit);
+        int code = gnomon__observer_detach(a->hook_bit);
         a->detaching = code != GNOMON_OK;
         if (code)
             return code;
@@ -197,7 +197,7 @@ int gnomon__detach(gnomon__attachment *a)
 void gnomon__attachments_finish(void)
 {
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->hook_bit < GNOMON__BITS && gnomon__sink_finish(a->hook_bit))
+        if (a->hook_bit < GNOMON__BITS && gnomon__observer_finish(a->hook_bit))
             gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
 }
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -133,7 +133,7 @@ void gnomon__control_start(void)
     if (load_relaxed(&has_started))
         return;
     gnomon__os_atomic_word(&gnomon_gate);
-    gnomon__sink_start();
+    gnomon__observer_start();
     store_release(&has_started, 1);
 }
 
@@ -147,7 +147,7 @@ static int start(void)
     if (!take_lock())
         return 0;
     if (!has_started) {
-        gnomon__sink_start();
+        gnomon__observer_start();
         gnomon__run_from_environment(NULL);
         store_release(&has_started, 1);
     }

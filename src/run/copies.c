@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -193,5 +193,5 @@ int gnomon__copy_rests(void)
 int gnomon__copy_join(gnomon__copy *copy)
 {
     gnomon__upcall_start(); /* its first mark may be the process's */
-    return gnomon__sink_add_gate(copy->gate);
+    return gnomon__observer_add_gate(copy->gate);
 }

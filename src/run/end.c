@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"

@@ -13,7 +13,7 @@
 #include "device/timers.h"
 #include "mark/region.h"
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/tree.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
@@ -30,7 +30,7 @@ static void become_child(int starts)
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
     gnomon__os_threads_forget();
-    gnomon__sinks_forget(starts);
+    gnomon__observers_forget(starts);
     gnomon__timers_forget();
     gnomon__threads_forget();
     gnomon__readers_forget();
@@ -85,7 +85,7 @@ void gnomon__fork_ask(void)
     if (!gnomon__fork_is_off() || !gnomon__os_is_owner() || gnomon__busy() ||
         gnomon__control_is_inside())
         return;
-    gnomon__sinks_forget(1);
+    gnomon__observers_forget(1);
     gnomon__chunks_forget();
     store_relaxed(&child_is_off, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one table through which plugins and other copies of the library reach this
  * one. Fields are only ever appended. */
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/memory.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mark/segment.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/owner.h"

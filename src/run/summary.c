@@ -7,7 +7,7 @@
 #include "device/timers.h"
 #include "mark/calibrate.h"
 #include "mark/region.h"
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/error.h"
 #include "platform/os.h"
 #include "print/footer.h"

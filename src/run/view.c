@@ -4,7 +4,7 @@
  * lock of marks, and for snapshots: so views change under all locks. */
 #include <string.h>
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -99,7 +99,7 @@ void gnomon__view_drop(gnomon__view *v)
     *at = v->next;
     unlock_all();
     if (v->tree_bit < GNOMON__BITS)
-        gnomon__sink_detach(v->tree_bit);
+        gnomon__observer_detach(v->tree_bit);
     gnomon__files_drop(v->number);
     gnomon__ledger_free(&v->ledger);
     gnomon__filter_destroy(v->filter);
@@ -112,7 +112,7 @@ void gnomon__view_add_bit(gnomon__view *v, uint32_t bit)
     lock_all();
     v->bits |= 1u << bit;
     unlock_all();
-    gnomon__sink_filter(bit);
+    gnomon__observer_filter(bit);
 }
 
 void gnomon__views_rank(int32_t rank)
@@ -122,7 +122,7 @@ void gnomon__views_rank(int32_t rank)
         v->rank_on = gnomon__ranks_hold(v->ranks, rank);
         unlock_all();
         for (uint32_t rest = v->bits; rest; rest &= rest - 1)
-            gnomon__sink_filter((uint32_t)__builtin_ctz(rest));
+            gnomon__observer_filter((uint32_t)__builtin_ctz(rest));
     }
     gnomon__windows_refresh(0);
 }
@@ -132,12 +132,13 @@ int gnomon__view_need_tree(gnomon__view *v)
     uint32_t bit;
     if (v->tree_bit < GNOMON__BITS)
         return GNOMON_OK;
-    int code = gnomon__sink_attach(&gnomon__tree_recorder, NULL, NULL, &bit);
+    int code =
+        gnomon__observer_attach(&gnomon__tree_recorder, NULL, NULL, &bit);
     if (code)
         return code;
     gnomon__readers_lock();
     v->tree_bit = bit;
-    v->generation = gnomon__sinks[bit].generation;
+    v->generation = gnomon__observers[bit].generation;
     gnomon__readers_unlock();
     gnomon__view_add_bit(v, bit);
     return GNOMON_OK;

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "mark/sink.h"
+#include "mark/observer.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -64,9 +64,9 @@ static void arm(void *unused)
         }
         uint32_t bits = now_armed = wanted_armed;
         done_armed &= bits;
-        gnomon__sink_arm(bits);
+        gnomon__observer_arm(bits);
         gnomon__step_unlock();
-        gnomon__sink_rewrite();
+        gnomon__observer_rewrite();
         gnomon__step_lock();
         if (now_armed == bits)
             done_armed = bits;
@@ -78,8 +78,8 @@ static void arm(void *unused)
 static void arm_now(void)
 {
     now_armed = wanted_armed;
-    gnomon__sink_arm(now_armed);
-    gnomon__sink_rewrite();
+    gnomon__observer_arm(now_armed);
+    gnomon__observer_rewrite();
     done_armed = now_armed;
 }
 
@@ -125,7 +125,7 @@ void gnomon__windows_narrow(uint64_t step)
             set_open(v, 0, now);
             closed |= v->bits;
         }
-    gnomon__sink_gate(closed, 0);
+    gnomon__observer_gate(closed, 0);
 }
 
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
@@ -152,7 +152,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
     else if (now_armed != near)
         pthread_cond_signal(&wake);
     done_armed &= near;
-    gnomon__sink_gate(which, open);
+    gnomon__observer_gate(which, open);
     return untold;
 }
 
@@ -165,7 +165,7 @@ void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
     int cancel = gnomon__os_cancel_off(); /* is_told would stay */
     for (; bits; bits &= bits - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(bits), one = bits & -bits;
-        const gnomon__sink *s = &gnomon__sinks[bit];
+        const gnomon__observer *s = &gnomon__observers[bit];
         gnomon__step_lock();
         int mine = !watched[bit].is_told;
         while (mine && watched[bit].phase != watched[bit].told &&

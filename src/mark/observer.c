@@ -5,7 +5,7 @@
  * To change the configuration: write the table, raise the epoch, take the fast
  * path from every thread. A thread adopts it at its next mark; until then it
  * sees at most fewer bits than are attached, since control clears theirs. */
-#include "mark/sink.h"
+#include "mark/observer.h"
 
 #include "mark/recorder.h"
 #include "mark/region.h"
@@ -25,14 +25,14 @@ static int barrier_prepared; /* the barrier */
 static uint32_t *gates[MAX_GATES];
 static uint32_t gate_count;
 
-void gnomon__sink_gates(uint32_t bits)
+void gnomon__observer_gates(uint32_t bits)
 {
     store_relaxed(&gnomon_gate, bits);
     for (uint32_t i = 0; i < gate_count; i++)
         store_relaxed(gates[i], bits);
 }
 
-int gnomon__sink_add_gate(uint32_t *gate)
+int gnomon__observer_add_gate(uint32_t *gate)
 {
     int code = GNOMON_OK;
     gnomon__lock();
@@ -62,10 +62,10 @@ static uint32_t staying_bits(void)
 /* Under the lock. Threads take the new configuration at their next mark. */
 static void publish(void)
 {
-    store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
+    store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
     if (!gnomon__attached_bits)
-        store_relaxed(&gnomon__sink_offs, gnomon__sink_offs + 1);
-    gnomon__sink_gates(staying_bits());
+        store_relaxed(&gnomon__observer_offs, gnomon__observer_offs + 1);
+    gnomon__observer_gates(staying_bits());
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         gnomon__thread_shut(t);
@@ -93,7 +93,7 @@ static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
             (*kinds[i].bits & ~bits) | (kinds[i].is_one ? bits : 0);
 }
 
-void gnomon__sink_start(void)
+void gnomon__observer_start(void)
 {
     gnomon__lock();
     if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) {
@@ -101,30 +101,31 @@ void gnomon__sink_start(void)
             gnomon__region_rewrite(0, 1, UINT32_MAX);
         if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__nobody)
             gnomon__tls_set(&gnomon__nobody);
-        store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
-        gnomon__sink_gates(gnomon__attached_bits);
+        store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
+        gnomon__observer_gates(gnomon__attached_bits);
     }
     gnomon__unlock();
 }
 
-void gnomon__sinks_forget(int starts)
+void gnomon__observers_forget(int starts)
 {
     for (uint32_t i = 0; i < GNOMON__BITS; i++)
-        gnomon__sinks[i].is_taken = 0;
+        gnomon__observers[i].is_taken = 0;
     set_kind(UINT32_MAX, 0, 0, 0);
     gnomon__attached_bits = gnomon__armed_bits = gnomon__leaving_bits = 0;
     store_relaxed(&gnomon__open_bits, 0);
     barrier_prepared = 0;
-    store_release(&gnomon__sink_is_idle, 1);
+    store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
-    gnomon__sink_gates(starts ? GNOMON_MASK_UNSEEN : 0);
-    store_release(&gnomon__sink_epoch, gnomon__sink_epoch + 1);
+    gnomon__observer_gates(starts ? GNOMON_MASK_UNSEEN : 0);
+    store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
 }
 
-int gnomon__sink_attach(const gnomon__recorder *recorder,
-                        const gnomon_profiler *hook, void *self, uint32_t *bit)
+int gnomon__observer_attach(const gnomon__recorder *recorder,
+                            const gnomon_profiler *hook, void *self,
+                            uint32_t *bit)
 {
-    if (swap_acq_rel(&gnomon__sink_is_idle, 0)) {
+    if (swap_acq_rel(&gnomon__observer_is_idle, 0)) {
         fence_full();
         gnomon__regions_wake();
     }
@@ -150,12 +151,12 @@ int gnomon__sink_attach(const gnomon__recorder *recorder,
                             "fit: detach one first",
                             GNOMON__BITS);
     }
-    gnomon__sink *s = &gnomon__sinks[b];
+    gnomon__observer *s = &gnomon__observers[b];
     generations += generations == UINT32_MAX ? 2 : 1; /* 0 is none */
     s->is_taken = 1;
     s->recorder = recorder;
     s->generation = generations;
-    store_relaxed(&s->epoch, gnomon__sink_epoch + 1);
+    store_relaxed(&s->epoch, gnomon__observer_epoch + 1);
     s->hook = hook;
     s->self = self;
     s->start = hook ? hook->start : NULL;
@@ -174,7 +175,7 @@ int gnomon__sink_attach(const gnomon__recorder *recorder,
 /* A sandbox may forbid the barrier at any time. Then callbacks bring fences of their
  * own from their threads' next mark on; what a thread stored before is seen by others
  * long before the pause is over. */
-void gnomon__sink_barrier(void)
+void gnomon__observer_barrier(void)
 {
     if (gnomon__os_barrier())
         return;
@@ -194,7 +195,7 @@ void gnomon__sink_barrier(void)
 
 /* ---- Leaving: leave.c -------------------------------------------------------- */
 
-void gnomon__sink_shut(uint32_t bit)
+void gnomon__observer_shut(uint32_t bit)
 {
     uint32_t one = 1u << bit;
     gnomon__lock();
@@ -209,7 +210,7 @@ void gnomon__sink_shut(uint32_t bit)
     gnomon__unlock();
 }
 
-void gnomon__sink_silence(uint32_t bit)
+void gnomon__observer_silence(uint32_t bit)
 {
     gnomon__lock();
     gnomon__attached_bits &= ~(1u << bit);
@@ -217,22 +218,22 @@ void gnomon__sink_silence(uint32_t bit)
     gnomon__unlock();
 }
 
-void gnomon__sink_free(uint32_t bit)
+void gnomon__observer_free(uint32_t bit)
 {
     uint32_t one = 1u << bit;
     gnomon__lock();
-    gnomon__sinks[bit].is_taken = 0;
+    gnomon__observers[bit].is_taken = 0;
     set_kind(one, NULL, 0, 0);
     gnomon__leaving_bits &= ~one;
     if (!(gnomon__attached_bits | gnomon__leaving_bits))
-        store_release(&gnomon__sink_is_idle, 1);
+        store_release(&gnomon__observer_is_idle, 1);
     publish();
     gnomon__unlock();
 }
 
 /* ---- Windows ------------------------------------------------------------------ */
 
-void gnomon__sink_filter(uint32_t bit)
+void gnomon__observer_filter(uint32_t bit)
 {
     gnomon__lock();
     gnomon__region_filter(bit);
@@ -240,14 +241,14 @@ void gnomon__sink_filter(uint32_t bit)
     gnomon__unlock();
 }
 
-void gnomon__sink_arm(uint32_t bits)
+void gnomon__observer_arm(uint32_t bits)
 {
     gnomon__lock();
     gnomon__armed_bits = bits & staying_bits();
     gnomon__unlock();
 }
 
-void gnomon__sink_rewrite(void)
+void gnomon__observer_rewrite(void)
 {
     uint32_t from = 1;
     do {
@@ -257,7 +258,7 @@ void gnomon__sink_rewrite(void)
     } while (from);
 }
 
-void gnomon__sink_gate(uint32_t which, uint32_t open)
+void gnomon__observer_gate(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = gnomon__open_bits;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The table of bits: who they are, and which are armed and open. sink.c and leave.c
+/* The table of bits: who they are, and which are armed and open. observer.c and leave.c
  * change it. */
-#include "mark/sink.h"
+#include "mark/observer.h"
 
-gnomon__sink gnomon__sinks[GNOMON__BITS];
+gnomon__observer gnomon__observers[GNOMON__BITS];
 uint32_t gnomon__recorder_bits;
 uint32_t gnomon__tree_bits;
 uint32_t gnomon__rider_bits;
 uint32_t gnomon__time_bits;
-uint32_t gnomon__sink_epoch;
-uint32_t gnomon__sink_offs;
+uint32_t gnomon__observer_epoch;
+uint32_t gnomon__observer_offs;
 uint32_t gnomon__needs_fence;
-uint32_t gnomon__sink_is_idle = 1;
+uint32_t gnomon__observer_is_idle = 1;
 uint32_t gnomon__leaving_bits;
 uint32_t gnomon__leave_serial;
 uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
