@@ -333,7 +333,7 @@ static const weak_program cut_in_a_callback = {
          {LD(B, 0, ACQUIRE, "mark/outside.c|(load_acquire(&t->in_hook) & 1)")},
          {LD(C, 1, RELAXED, NULL)}}}};
 
-/* A: the gate, B: the word, C: whether what the hook has was freed. */
+/* A: the open bits, B: the word, C: whether what the hook has was freed. */
 static int calls_who_is_gone(weak_registers r)
 {
     return r[1][0] != 1 && r[0][0] && r[0][1];

@@ -153,7 +153,7 @@ static int is_wanted_now(uint32_t mask)
     gnomon__thread *t = gnomon__enter();
     if (!t)
         return 0;
-    mask &= load_relaxed(&t->gate) & load_relaxed(&gnomon__timer_bits);
+    mask &= load_relaxed(&t->open_bits) & load_relaxed(&gnomon__timer_bits);
     gnomon__leave(t);
     return mask != 0;
 }

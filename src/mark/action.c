@@ -141,7 +141,7 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
  * will know at its end. It counts, and takes no time. */
 static void start_inside_other(gnomon__thread *t, gnomon__action *a)
 {
-    uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->gate);
+    uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->open_bits);
     const gnomon__finished f = {.token = load_relaxed(&t->seq),
                                 .begin = gnomon__ticks(),
                                 .key = GNOMON__OTHER_ID};

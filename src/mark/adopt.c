@@ -62,7 +62,7 @@ static void park_hot_tree(gnomon__thread *t)
  * is none; where none is, it is whichever has scopes to end. */
 static void choose_hot_tree(gnomon__thread *t)
 {
-    uint32_t open = t->tree_bits & load_relaxed(&t->gate);
+    uint32_t open = t->tree_bits & load_relaxed(&t->open_bits);
     uint32_t one = open ? open : t->tree_bits;
     int has_counter = gnomon__clock_kind() == GNOMON__CLOCK_COUNTER;
     uint32_t fast = GNOMON__NEVER, light = 0;
@@ -160,8 +160,8 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     store_relaxed(&t->shut, 0);
     if (t->epoch != load_relaxed(&gnomon__observer_epoch) || t->short_bits)
         adopt(t);
-    store_relaxed(&t->gate, load_relaxed(&t->attached) &
-                                load_relaxed(&gnomon__open_bits));
+    store_relaxed(&t->open_bits, load_relaxed(&t->attached) &
+                                     load_relaxed(&gnomon__open_bits));
     choose_hot_tree(t);
     choose_hook_ways(t);
     gnomon__tls_set(t);

@@ -68,7 +68,7 @@ double gnomon__calibrate_pair_ns(void)
     t->base = t->ground = gnomon__marks_arena.base;
     t->seq = (uint64_t)(GNOMON__MAX_THREADS - 1) << GNOMON__TOKEN_SHIFT;
     t->hot_bit = BIT;
-    t->gate = t->fast = t->attached = 1u << BIT;
+    t->open_bits = t->fast = t->attached = 1u << BIT;
     t->recorder_bits = t->tree_bits = t->time_bits = 1u << BIT;
     t->main_bits = UINT32_MAX;
     t->pending = GNOMON__NO_CELL;

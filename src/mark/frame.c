@@ -190,7 +190,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     frame->hooks = 0;
     frame->mask = m & ~hooks;
     if (hooks) {
-        uint32_t live = gnomon__hooks_enter(t, &t->gate, hooks);
+        uint32_t live = gnomon__hooks_enter(t, &t->open_bits, hooks);
         frame->hooks = live;
         frame->mask |= live;
         gnomon__hooks_start(t, &frame->seen, live, frame->slots);

@@ -73,7 +73,7 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
 static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
                                      uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
+    uint32_t m = mask & load_relaxed(&t->open_bits);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room)) {
         uint32_t beside = m ^ load_relaxed(&t->fast);
@@ -87,7 +87,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     if (!tree) /* before the flag says that trees are at rest */
         gnomon__frame_inside(gnomon__front_at(t, t->hot.current));
     raise_flag(t, seq);
-    uint32_t hooks = (m ^ tree) & load_relaxed(&t->gate);
+    uint32_t hooks = (m ^ tree) & load_relaxed(&t->open_bits);
     frame->mask = hooks | tree;
     frame->hooks = hooks;
     gnomon__hooks_start(t, &frame->seen, hooks, frame->slots);
@@ -119,18 +119,18 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
 static APART gnomon_token begin_light(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
-    return gnomon__is_light(t, mask & load_relaxed(&t->gate))
+    return gnomon__is_light(t, mask & load_relaxed(&t->open_bits))
                ? gnomon__trees_begin(region, mask, seq, t)
                : begin_more(region, mask, seq, t);
 }
 
 /* The one hook that there is, and no tree: who detaches it waits until this word
- * is even, so the gate is not asked again, and no reader needs the flag where no
+ * is even, so its window is not asked again, and no reader needs the flag where no
  * tree is. A full stack of frames, and none yet, are one test: frame_room. */
 HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t)
 {
-    uint32_t m = mask & load_relaxed(&t->gate);
+    uint32_t m = mask & load_relaxed(&t->open_bits);
     uint64_t one = load_relaxed(&t->one_hook);
     if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room)) {
         if (m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room)

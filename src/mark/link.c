@@ -123,7 +123,7 @@ static void count_link(gnomon__thread *t, uint32_t bit, uint32_t from,
 
 static void tell_link(gnomon__thread *t, const gnomon_link *from, int kind)
 {
-    uint32_t hooks = load_relaxed(&t->gate) & ~t->recorder_bits;
+    uint32_t hooks = load_relaxed(&t->open_bits) & ~t->recorder_bits;
     gnomon_link_event event = {.struct_size = sizeof event};
     if (!hooks)
         return;
@@ -134,7 +134,7 @@ static void tell_link(gnomon__thread *t, const gnomon_link *from, int kind)
     event.to = innermost_token(t);
     event.ns = gnomon__now_for(t, hooks);
     event.step = load_relaxed(&gnomon__step_under_way);
-    GNOMON__HOOKS_TELL(t, &t->gate, hooks, link, &event);
+    GNOMON__HOOKS_TELL(t, &t->open_bits, hooks, link, &event);
 }
 
 void gnomon_link_in_slow(const gnomon_link *from, int kind)

@@ -69,7 +69,8 @@ static void publish(void)
     for (uint32_t i = 0; i < gnomon__thread_total; i++) {
         gnomon__thread *t = gnomon__threads[i];
         gnomon__thread_shut(t);
-        store_relaxed(&t->gate, load_relaxed(&t->gate) & staying_bits());
+        store_relaxed(&t->open_bits,
+                      load_relaxed(&t->open_bits) & staying_bits());
         store_relaxed(&t->attached,
                       load_relaxed(&t->attached) & gnomon__attached_bits);
     }
@@ -258,7 +259,7 @@ void gnomon__observer_rewrite(void)
     } while (from);
 }
 
-void gnomon__observer_gate(uint32_t which, uint32_t open)
+void gnomon__observer_open(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = gnomon__open_bits;
@@ -271,7 +272,7 @@ void gnomon__observer_gate(uint32_t which, uint32_t open)
         if ((was ^ now) & trees && trees & (trees - 1))
             gnomon__thread_shut(t);
         /* Bits that the thread has not adopted yet it takes with the rest. */
-        store_relaxed(&t->gate, load_relaxed(&t->attached) & now);
+        store_relaxed(&t->open_bits, load_relaxed(&t->attached) & now);
     }
     gnomon__unlock();
 }

@@ -4,7 +4,7 @@
  *
  * A region's mask = the bits that want it and are armed. Rewriting masks takes
  * time in proportion to the regions, so windows of a schedule open and close by
- * a gate word in each thread's state instead, exact at the step; masks follow
+ * a word in each thread's state instead, exact at the step; masks follow
  * when the next window is far. */
 #ifndef GNOMON_MARK_OBSERVER_H
 #define GNOMON_MARK_OBSERVER_H
@@ -80,7 +80,7 @@ void gnomon__observer_rewrite(void);
 
 /* Opens and closes windows: `open` of the bits `which`. O(threads): a thread for
  * which other trees are open now settles at its next mark. */
-void gnomon__observer_gate(uint32_t which, uint32_t open);
+void gnomon__observer_open(uint32_t which, uint32_t open);
 
 /* Who of `mask` takes a mark of this thread. One for a recorder that found no memory
  * here is counted as lost: such a thread has no short ways. */
@@ -89,7 +89,7 @@ static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
     uint32_t lacking = t->short_bits & mask;
     if (unlikely(lacking) && (lacking & load_relaxed(&gnomon__open_bits)))
         gnomon__trouble(t, lost_scopes);
-    return mask & load_relaxed(&t->gate);
+    return mask & load_relaxed(&t->open_bits);
 }
 
 /* The gate of another copy of the library follows ours from now on. GNOMON_EFULL.

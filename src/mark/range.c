@@ -134,7 +134,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
     if (hooks) {
         gnomon_frame f;
         gnomon__frame_describe(t, &f, region, token, GNOMON_FRAME_RANGE);
-        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->gate, hooks));
+        store_relaxed(&r->hooks, gnomon__hooks_enter(t, &t->open_bits, hooks));
         gnomon__hooks_start(t, &f, r->hooks, r->slots);
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t);

@@ -22,7 +22,7 @@ static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
                                               gnomon_region *region,
                                               uint32_t mask)
 {
-    if (likely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast)))
+    if (likely((mask & load_relaxed(&t->open_bits)) != load_relaxed(&t->fast)))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t node = tls->guess;
     gnomon__front *n = gnomon__front_by(tls, node);
@@ -69,7 +69,8 @@ static inline ALWAYS void start_action(gnomon__near *tls, gnomon__thread *t,
     uint32_t mask = load_relaxed(&a->region->mask);
     uint32_t node = tls->guess;
     gnomon__front *n = gnomon__front_by(tls, node);
-    if (unlikely((mask & load_relaxed(&t->gate)) != load_relaxed(&t->fast) ||
+    if (unlikely((mask & load_relaxed(&t->open_bits)) !=
+                     load_relaxed(&t->fast) ||
                  n->key != load_relaxed(&a->region->id))) {
         gnomon__slow_start(t, seq, name);
         return;

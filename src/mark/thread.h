@@ -23,10 +23,10 @@
 
 typedef struct gnomon__thread {
     /* The hot line. */
-    uint64_t seq;  /* only grows; odd: inside gnomon */
-    char *base;    /* of the arena, and of the bank: control and settling */
-    char *ground;  /* of the arena, whatever the bank */
-    uint32_t gate; /* control clears: bits whose window is open */
+    uint64_t seq; /* only grows; odd: inside gnomon */
+    char *base;   /* of the arena, and of the bank: control and settling */
+    char *ground; /* of the arena, whatever the bank */
+    uint32_t open_bits; /* control clears: whose window is open */
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
     uint32_t shut; /* control sets: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
@@ -66,8 +66,8 @@ typedef struct gnomon__thread {
     uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
     uint32_t alive;
-    uint32_t is_torn; /* it was cancelled inside a mark: nobody's again */
-    uint32_t lives;
+    uint32_t is_torn;    /* it was cancelled inside a mark: nobody's again */
+    uint32_t lives;      /* threads that had it, one after the other */
     uint32_t frame_size; /* bytes of the frame stack */
     uint32_t frame_dead; /* frames that are over below one that is not */
     gnomon__actions actions;

@@ -38,7 +38,7 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                      uint64_t seq, gnomon__thread *t)
 {
     gnomon__front *opened[GNOMON__BITS];
-    uint32_t m = mask & load_relaxed(&t->gate), n = 0;
+    uint32_t m = mask & load_relaxed(&t->open_bits), n = 0;
     uint32_t key = load_relaxed(&region->id);
     uint64_t token = seq + 1;
     gnomon__each_bit(bit, m & t->tree_bits) {

@@ -125,7 +125,7 @@ void gnomon__windows_narrow(uint64_t step)
             set_open(v, 0, now);
             closed |= v->bits;
         }
-    gnomon__observer_gate(closed, 0);
+    gnomon__observer_open(closed, 0);
 }
 
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
@@ -152,7 +152,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
     else if (now_armed != near)
         pthread_cond_signal(&wake);
     done_armed &= near;
-    gnomon__observer_gate(which, open);
+    gnomon__observer_open(which, open);
     return untold;
 }
 
