@@ -73,21 +73,24 @@ void gnomon__foreign_forget(void)
 static gnomon__thread *owner_of(uint64_t token)
 {
     uint64_t number = token >> GNOMON__TOKEN_SHIFT;
-    uint32_t total = load_acquire(&gnomon__thread_total);
     if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
         number = (token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT;
-        return number < total && (uint32_t)token
-                   ? load_acquire(&gnomon__threads[number])
-                   : NULL;
+        return (uint32_t)token ? gnomon__thread_numbered(number) : NULL;
     }
     for (uint32_t i = 0; i < WORDS_RUN_ON && i <= number; i++) {
-        if (number - i >= total)
-            continue;
-        gnomon__thread *t = load_acquire(&gnomon__threads[number - i]);
-        if (token - t->born <= load_relaxed(&t->seq) - t->born)
+        gnomon__thread *t = gnomon__thread_numbered(number - i);
+        if (t && token - t->born <= load_relaxed(&t->seq) - t->born)
             return t;
     }
     return NULL;
+}
+
+static void list_end(gnomon__thread *t, uint32_t at)
+{
+    uint32_t first = load_relaxed(&t->told.ends);
+    do
+        store_relaxed(&told_at(at)->next, first);
+    while (!cas_acq_rel(&t->told.ends, &first, at));
 }
 
 static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
@@ -96,17 +99,14 @@ static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
         sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
-    uint32_t at = take_end(), first = load_relaxed(&t->told.ends);
+    uint32_t at = take_end();
     if (!at) {
         sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
-    told_end *e = told_at(at);
-    store_relaxed(&e->token, token);
-    store_relaxed(&e->end, now);
-    do
-        store_relaxed(&e->next, first);
-    while (!cas_acq_rel(&t->told.ends, &first, at));
+    store_relaxed(&told_at(at)->token, token);
+    store_relaxed(&told_at(at)->end, now);
+    list_end(t, at);
     return 1;
 }
 
@@ -223,9 +223,6 @@ void gnomon__foreign_take(gnomon__thread *t, int on_owner)
             give_end(at);
             continue;
         }
-        uint32_t first = load_relaxed(&t->told.ends);
-        do
-            store_relaxed(&e->next, first);
-        while (!cas_acq_rel(&t->told.ends, &first, at));
+        list_end(t, at);
     }
 }

@@ -326,21 +326,24 @@ void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token)
     }
 }
 
+/* NULL: there is none. Frames lie in the order of their tokens. */
+static gnomon__frame *frame_by_token(gnomon__thread *t, uint64_t token)
+{
+    for (uint32_t at = t->frame_last; at;) {
+        gnomon__frame *f = gnomon__frame_at(t, at);
+        if (f->seen.token && f->seen.token <= token)
+            return f->seen.token == token ? f : NULL;
+        at = f->below;
+    }
+    return NULL;
+}
+
 /* NULL: there is none, or of the other kind. */
 static gnomon__frame *frame_of_token(gnomon__thread *t, uint64_t token,
                                      int is_action)
 {
-    uint32_t at = t->frame_last;
-    while (at && gnomon__frame_at(t, at)->seen.token != token) {
-        if (gnomon__frame_at(t, at)->seen.token &&
-            gnomon__frame_at(t, at)->seen.token < token)
-            return NULL;
-        at = gnomon__frame_at(t, at)->below;
-    }
-    gnomon__frame *frame = at ? gnomon__frame_at(t, at) : NULL;
-    return frame && !!(frame->seen.flags & GNOMON_FRAME_ACTION) == is_action
-               ? frame
-               : NULL;
+    gnomon__frame *f = frame_by_token(t, token);
+    return f && !!(f->seen.flags & GNOMON_FRAME_ACTION) == is_action ? f : NULL;
 }
 
 int gnomon__frame_end_told(gnomon__thread *t, uint64_t token, uint64_t now,
@@ -375,10 +378,8 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
 
 int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token)
 {
-    uint32_t at = t->frame_last;
-    while (at && gnomon__frame_at(t, at)->seen.token != token)
-        at = gnomon__frame_at(t, at)->below;
-    return at && gnomon__frame_at(t, at)->mask;
+    const gnomon__frame *f = frame_by_token(t, token);
+    return f && f->mask;
 }
 
 void gnomon__frames_forget(gnomon__thread *t, uint32_t bits)

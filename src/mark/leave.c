@@ -28,9 +28,7 @@ static int give_up(void)
 static int callbacks_over(void)
 {
     uint64_t start = gnomon__os_monotonic_ns();
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    gnomon__each_thread(t) {
         uint64_t seen = load_acquire(&t->seq);
         uint64_t pause = 1000;
         while ((seen & 1) && load_acquire(&t->seq) == seen) {
@@ -106,9 +104,7 @@ int gnomon__observer_finish(uint32_t bit)
     if (!callbacks_over())
         return give_up();
     uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    gnomon__each_thread(t) {
         if (!finish_scopes(t, bit, deadline))
             return give_up();
         finish_ranges(t, bit);

@@ -53,8 +53,8 @@ uint32_t gnomon__cut(uint64_t ticks)
     gnomon__lock();
     gnomon__segment_next(ticks);
     uint32_t total = gnomon__thread_total;
-    for (uint32_t i = 0; i < total; i++)
-        gnomon__thread_shut(gnomon__threads[i]);
+    gnomon__each_thread(t)
+        gnomon__thread_shut(t);
     gnomon__unlock();
     if (!total)
         return 0;
@@ -74,15 +74,14 @@ uint32_t gnomon__cut(uint64_t ticks)
 
 static int anybody_is_told(void)
 {
-    uint32_t total = load_acquire(&gnomon__thread_total), n = 0;
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    int any = 0;
+    gnomon__each_thread(t) {
         if (!gnomon__is_told(t))
             continue;
         gnomon__thread_shut(t);
-        n++;
+        any = 1;
     }
-    return n != 0;
+    return any;
 }
 
 void gnomon__foreign_settle(void)
@@ -93,9 +92,7 @@ void gnomon__foreign_settle(void)
     if (!any)
         return;
     gnomon__observer_barrier();
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    gnomon__each_thread(t) {
         gnomon__lock();
         /* Its next mark takes the lock; one that it is in does this itself. */
         if (load_relaxed(&t->shut) && gnomon__is_told(t) &&

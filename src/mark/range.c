@@ -85,9 +85,7 @@ static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
 
 void gnomon__ranges_open(void (*each)(uint32_t segment))
 {
-    uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) {
-        const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
+    gnomon__each_thread(t) {
         for (uint32_t slot = 0; slot < BLOCK_SLOTS * MAX_BLOCKS; slot++) {
             const range *r = range_at(t, slot);
             if (!r)
@@ -203,9 +201,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
 {
     uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
-    gnomon__thread *beginner = NULL;
-    if (number < load_acquire(&gnomon__thread_total))
-        beginner = load_acquire(&gnomon__threads[number]);
+    gnomon__thread *beginner = gnomon__thread_numbered(number);
     range *r = beginner ? range_at(beginner, slot) : NULL;
     /* The slot is ours from the swap until it is given back. */
     uint64_t seen = token;

@@ -99,8 +99,8 @@ static void thread_over(void *state)
 void gnomon__threads_forget(void)
 {
     gnomon__thread *t = gnomon__tls_now()->thread;
-    for (uint32_t i = 0; i < gnomon__thread_total; i++) {
-        uint64_t word = load_relaxed(&gnomon__threads[i]->seq);
+    gnomon__each_thread(its) {
+        uint64_t word = load_relaxed(&its->seq);
         word &= (1ull << GNOMON__TOKEN_SHIFT) - 1;
         if (word > first_word)
             first_word = (word + 2) & ~1ull;
@@ -133,26 +133,22 @@ void gnomon__threads_forget(void)
 
 /* ---- A thread's first mark --------------------------------------------------- */
 
-static int is_same_name(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
 /* Under the lock. Its thread may be ending, and tells now whether it is torn. */
 static int is_free(const gnomon__thread *t)
 {
     return !t->alive && !load_relaxed(&t->is_torn);
 }
 
-/* A state whose thread ended; by its name. NULL: there is none. */
+/* A state whose thread ended; by its name, or else its system's, or any. NULL: there
+ * is none. */
 static gnomon__thread *find_dead(const char *os_name, const char *name)
 {
-    for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++) {
-        gnomon__thread *t = gnomon__threads[i];
-        if (!is_free(t))
-            continue;
-        if (name ? is_same_name(t->named ? t->name : NULL, name)
-                 : !t->named && is_same_name((const char *)t->os_name, os_name))
+    if (!dead_count)
+        return NULL;
+    gnomon__each_thread(t) {
+        const char *its = !t->named == !name ? t->name : NULL;
+        const char *wanted = name ? name : os_name;
+        if (is_free(t) && (!wanted || (its && strcmp(its, wanted) == 0)))
             return t;
     }
     return NULL;
@@ -195,14 +191,6 @@ static void set_os_name(gnomon__thread *t, const char *os_name)
     store_relaxed(&t->os_name[1], words[1]);
 }
 
-static gnomon__thread *any_dead(void)
-{
-    for (uint32_t i = 0; dead_count && i < gnomon__thread_total; i++)
-        if (is_free(gnomon__threads[i]))
-            return gnomon__threads[i];
-    return NULL;
-}
-
 /* Others need room too: paths, frames, names. */
 static int is_short_of_room(void)
 {
@@ -221,11 +209,11 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
     if (!t && (is_many || is_short))
         t = find_dead(NULL, gnomon__ended_threads);
     if (!t && is_short)
-        t = any_dead();
+        t = find_dead(NULL, NULL);
     if (!t)
         t = make_state();
     if (!t)
-        t = any_dead();
+        t = find_dead(NULL, NULL);
     if (t && !(load_relaxed(&t->seq) & 1)) { /* one that ended */
         store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
         fence_release(); /* before what is written now */

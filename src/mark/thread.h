@@ -121,6 +121,19 @@ const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16]);
 extern gnomon__thread *gnomon__threads[GNOMON__MAX_THREADS];
 extern uint32_t gnomon__thread_total;
 
+/* NULL: there are not so many. */
+static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
+{
+    return number < load_acquire(&gnomon__thread_total)
+               ? load_acquire(&gnomon__threads[number])
+               : NULL;
+}
+
+/* For each state, with those that come meanwhile. */
+#define gnomon__each_thread(t) \
+    for (gnomon__thread *t = gnomon__thread_numbered(0); t; \
+         t = gnomon__thread_numbered(t->number + 1))
+
 /* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
  * Control, under the lock, or its thread. */
 static inline void gnomon__thread_shut(gnomon__thread *t)
