@@ -258,19 +258,25 @@ void gnomon__observer_rewrite(void)
     } while (from);
 }
 
+static void tell_threads(uint32_t changed, uint32_t now)
+{
+    gnomon__each_thread(t) {
+        uint32_t trees = load_relaxed(&t->tree_bits);
+        /* Which of several is the hot one hangs on what is open. */
+        if (changed & trees && trees & (trees - 1))
+            gnomon__thread_shut(t);
+        /* Bits that the thread has not adopted yet it takes with the rest. */
+        store_relaxed(&t->open_bits, load_relaxed(&t->attached) & now);
+    }
+}
+
 void gnomon__observer_open(uint32_t which, uint32_t open)
 {
     gnomon__lock();
     uint32_t was = gnomon__open_bits;
     uint32_t now = ((was & ~which) | (open & which)) & staying_bits();
     store_relaxed(&gnomon__open_bits, now);
-    gnomon__each_thread(t) {
-        uint32_t trees = load_relaxed(&t->tree_bits);
-        /* Which of several is the hot one hangs on what is open. */
-        if ((was ^ now) & trees && trees & (trees - 1))
-            gnomon__thread_shut(t);
-        /* Bits that the thread has not adopted yet it takes with the rest. */
-        store_relaxed(&t->open_bits, load_relaxed(&t->attached) & now);
-    }
+    if (was != now)
+        tell_threads(was ^ now, now);
     gnomon__unlock();
 }
