@@ -328,7 +328,7 @@ TEST(steps_have_a_table)
         "FIT Steps\n"
         "\n"
         "     Steps       Mean     Median        p99        Max\n"
-        "         3     200 ns     204 ns     296 ns     300 ns\n"
+        "         3     200 ns     203 ns     299 ns     300 ns\n"
         "\n"
         "step 2   300 ns\n";
     char text[1024];

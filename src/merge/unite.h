@@ -28,15 +28,16 @@ enum gnomon__unite_rules {
     GNOMON__UNITE_LENDS = 16
 };
 
+#define GNOMON__ALL_VIEWS UINT32_MAX
+
 /* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal
  * is what it gets. */
-#define GNOMON__ALL_VIEWS UINT32_MAX
 typedef struct gnomon__stage_key {
     uint32_t ordinal;
     const char *name; /* NULL: what is of no stage */
-    uint32_t
-        view; /* by shared numbers: nodes of that view, and of none; 0: of none
-                      alone */
+    /* Nodes of that view alone, by its number in what is shared, and those of no
+     * view; 0: these alone. */
+    uint32_t view;
 } gnomon__stage_key;
 
 typedef struct gnomon__unite gnomon__unite;

@@ -218,8 +218,8 @@ static int reserve(file_reader *r, const gnomon__file_part *part)
 {
     for (int k = 0; k < GNOMON__ENTITIES; k++) {
         const gnomon__struct *s = &gnomon__structs[k];
-        uint64_t most =
-            r->sections.from->size / gnomon__record_bytes(s, s->first_count);
+        uint64_t least = gnomon__record_bytes(s, s->first_count);
+        uint64_t most = least ? r->sections.from->size / least : 0;
         uint64_t n =
             part->count[k] > part->about[k] ? part->count[k] : part->about[k];
         n = n < most ? n : most;

@@ -131,8 +131,7 @@ static int report_is(const report_request *r, const char *name)
 static int report_is_table(const report_request *r)
 {
     const gnomon_profiler *p = r->profiler.profiler;
-    return report_is(r, "steps") ||
-           gnomon__option_find(gnomon__options_of(p), "format") != NULL;
+    return gnomon__option_find(gnomon__options_of(p), "format") != NULL;
 }
 
 /* ---- What was asked for ---------------------------------------------------------- */

@@ -78,7 +78,8 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__stages_choice *choice);
 void gnomon__cli_stages_free(gnomon__cli_stages *s);
 
-/* The profile of one; once. The caller frees it. */
+/* The profile of one; once. The caller frees it, before another run is read: it may be
+ * lent what was read. */
 int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out);
 
 #endif
