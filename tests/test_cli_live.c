@@ -122,20 +122,21 @@ TEST(a_real_run_reports_as_its_file)
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
     CHECK_EQ(stages_seen, 5); /* fit and validate, at the end */
-    child_result r =
-        shell("$G merge -o all.gnomon 3.gnomon 1.gnomon 2.gnomon; "
-              "for as in simple advanced steps; do "
-              "$G report --each --as $as all.gnomon > all.txt; "
-              "cat [123]-$as.txt | diff all.txt - || exit; "
-              "for f in all.gnomon run.gnomon run.gnomon.json; do "
-              "$G report --as $as $f 2>err > all.txt; cat [45]-$as.txt | "
-              "diff all.txt - || exit; cat err; done; done");
+    child_result r = shell(
+        "$G merge -o all.gnomon 3.gnomon 1.gnomon 2.gnomon; "
+        "for as in simple advanced steps; do "
+        "$G report --each --as $as all.gnomon > all.txt; "
+        "cat [123]-$as.txt | diff all.txt - || exit; "
+        /* Views do not take a step at one moment while threads mark. */
+        "[ $as = steps ] || for f in all.gnomon run.gnomon run.gnomon.json; do "
+        "$G report --as $as $f 2>err > all.txt; cat [45]-$as.txt | "
+        "diff all.txt - || exit; cat err; done; done");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.err, "");
     CHECK_EQ(times_in(r.out, "gnomon: all.gnomon: fit is 2 stages added up\n"),
-             3);
-    CHECK_EQ(times_in(r.out, ": fit is 2 stages added up\n"), 9);
-    CHECK_EQ(times_in(r.out, "\n"), 9); /* no difference, to the last digit */
+             2);
+    CHECK_EQ(times_in(r.out, ": fit is 2 stages added up\n"), 6);
+    CHECK_EQ(times_in(r.out, "\n"), 6); /* no difference, to the last digit */
     r = shell("$G report --as threads --stage validate run.gnomon");
     CHECK(times_in(r.out, "\nThread ") >= 2);
     CHECK_EQ(times_in(r.out, "  training_step "), 1);
