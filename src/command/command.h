@@ -24,10 +24,10 @@ typedef struct gnomon__cli_option {
     const char *name;  /* "limit" is --limit */
     char letter;       /* of -o; 0: none */
     char kind;         /* gnomon__value_kind */
+    char is_open;      /* takes others than its words too */
     const char *value; /* what help calls it, "N"; NULL: takes none */
     const char *const
         *words;       /* all values it knows, NULL at the end; or NULL */
-    int is_open;      /* takes others than its words too */
     const char *help; /* one line */
 } gnomon__cli_option;
 

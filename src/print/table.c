@@ -33,34 +33,38 @@ const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     return kept->text;
 }
 
-static bool table_room(void *list, size_t *room, size_t need, size_t item)
+/* `old` with room for `need` items, or a larger one in its place; NULL: no memory.
+ * By calloc, which tests can make fail. */
+static void *table_room(void *old, size_t *room, size_t need, size_t item)
 {
-    void *old, *more;
     size_t wide = *room ? 2 * *room : 64;
     if (need <= *room)
-        return true;
+        return old;
     wide = wide < need ? need : wide;
-    memcpy(&old, list, sizeof old);
-    more = calloc(wide, item); /* which tests can make fail */
+    void *more = calloc(wide, item);
     if (!more)
-        return false;
+        return NULL;
     if (*room)
         memcpy(more, old, *room * item);
     free(old);
-    memcpy(list, &more, sizeof more);
     *room = wide;
-    return true;
+    return more;
 }
 
 gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
                                 uint32_t depth)
 {
     size_t first = t->row_count * t->column_count;
-    if (!table_room(&t->rows, &t->row_room, t->row_count + 1,
-                    sizeof *t->rows) ||
-        !table_room(&t->cells, &t->cell_room, first + t->column_count,
-                    sizeof *t->cells))
+    void *rows =
+        table_room(t->rows, &t->row_room, t->row_count + 1, sizeof *t->rows);
+    if (!rows)
         return NULL;
+    t->rows = rows;
+    void *cells = table_room(t->cells, &t->cell_room, first + t->column_count,
+                             sizeof *t->cells);
+    if (!cells)
+        return NULL;
+    t->cells = cells;
     t->rows[t->row_count++] = (gnomon__table_row){group, depth, first};
     memset(&t->cells[first], 0, t->column_count * sizeof *t->cells);
     return &t->cells[first];

@@ -72,7 +72,7 @@ static size_t counters_read(counters_row *rows, const gnomon__groups *groups,
         if (gnomon_profile_counter(p, i, &c) != GNOMON_OK ||
             gnomon_profile_region(p, c.region, &region) != GNOMON_OK)
             continue;
-        rows[count++] =
+        rows[count] =
             (counters_row){.name = region.name,
                            .category = region.category,
                            .group = gnomon__group_of(groups, c.track, c.region),
@@ -82,6 +82,7 @@ static size_t counters_read(counters_row *rows, const gnomon__groups *groups,
                            .min = c.min,
                            .max = c.max,
                            .sum = c.sum};
+        count++;
     }
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         if (gnomon_profile_node(p, i, &n) != GNOMON_OK || !n.host ||
@@ -89,12 +90,13 @@ static size_t counters_read(counters_row *rows, const gnomon__groups *groups,
             gnomon_profile_region(p, n.region, &region) != GNOMON_OK ||
             region.kind != GNOMON_KIND_MARK)
             continue;
-        rows[count++] =
+        rows[count] =
             (counters_row){.name = region.name,
                            .category = region.category,
                            .group = gnomon__group_of(groups, n.track, n.region),
                            .is_mark = true,
                            .count = n.host->count};
+        count++;
     }
     return count;
 }

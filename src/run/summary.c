@@ -151,9 +151,10 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
                         const gnomon_health *before)
 {
     gnomon__buffer b, lines;
-    gnomon_writer *footer = gnomon__report_is_data(a) ? &lines.writer : &b.writer;
     gnomon__buffer_init(&b, a);
     gnomon__buffer_init(&lines, NULL);
+    gnomon_writer *footer =
+        gnomon__report_is_data(a) ? &lines.writer : &b.writer;
     if (!code)
         code = gnomon__summarize(a, m ? &m->base : NULL, &b);
     if (code) { /* a report comes whole or not at all; the footer may still */

@@ -180,7 +180,8 @@ int gnomon__view_need_steps(gnomon__view *v)
     uint32_t bit;
     if (v->steps_bit < GNOMON__BITS)
         return GNOMON_OK;
-    int code = gnomon__observer_attach(&gnomon__step_recorder, NULL, NULL, &bit);
+    int code =
+        gnomon__observer_attach(&gnomon__step_recorder, NULL, NULL, &bit);
     if (code)
         return code;
     gnomon__step_times *steps =
