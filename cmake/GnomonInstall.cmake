@@ -10,7 +10,9 @@ if(GNOMON_BOTH)
 endif()
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gnomon")
 
-install(TARGETS ${targets} EXPORT gnomonTargets FILE_SET HEADERS)
+install(TARGETS ${targets} EXPORT gnomonTargets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 install(EXPORT gnomonTargets NAMESPACE gnomon:: DESTINATION "${config_dir}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/gnomonConfig.cmake.in"

@@ -123,8 +123,9 @@ function(gnomon_library target kind name)
   endif()
   add_library(${target} ${kind} $<TARGET_OBJECTS:${objects}>)
   add_library(gnomon::${name} ALIAS ${target})
-  target_sources(${target} PUBLIC FILE_SET HEADERS
-    BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${GNOMON_HEADERS})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PRIVATE ${GNOMON_SYSTEM_LIBRARIES})
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE C EXPORT_NAME ${name})

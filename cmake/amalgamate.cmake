@@ -9,7 +9,7 @@
 # it is wanted first. System and public headers are included at the top, as all
 # that follows is hidden whatever flags the host compiles with. Statics have
 # names of their own throughout src/, so nothing is renamed here.
-cmake_minimum_required(VERSION 3.23)
+cmake_minimum_required(VERSION 3.22)
 
 set(rooms platform spec profile mark record device print profilers run)
 # What must hold for a header to be there.

@@ -6,7 +6,7 @@
 # struct that may grow (that begins with its struct_size) has one field more at
 # its end, `next_release`; and OUT/entity.c, src/profile/entity.c with a row for
 # that field in each table.
-cmake_minimum_required(VERSION 3.23)
+cmake_minimum_required(VERSION 3.22)
 
 # How often `what` is in `text`.
 function(count_of out text what)
