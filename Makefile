@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
-.PHONY: help demo onefile test bench fuzz coverage lint soak format clean
+.PHONY: help demo onefile dist test bench fuzz coverage lint soak format clean
 .PHONY: test-gpu bench-gpu
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
@@ -12,6 +12,7 @@ help:
 	@echo "make demo     train a small GPT for about 10 s and see its profile,"
 	@echo "              which stays in build/demo/fit.gnomon"
 	@echo "make onefile  the library as one file: build/onefile/gnomon.c"
+	@echo "make dist     the files of a release, into build/dist"
 	@echo "make test     all builds and all tests (minutes)"
 	@echo "make bench    what marks cost, into build/bench.tsv;"
 	@echo "              SELFTEST=1: with planted faults that must show"
@@ -48,6 +49,10 @@ onefile:
 	@cmake -D "SOURCE=$(CURDIR)" -D "OUT=$(CURDIR)/build/onefile" \
 	    -P cmake/amalgamate.cmake
 	@echo "build/onefile: gnomon.c, and the headers in include/"
+
+dist:
+	$(need) build
+	@sh cmake/dist.sh build/dist
 
 test:
 	$(need) test

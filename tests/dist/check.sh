@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# check.sh SOURCE WORK CC: makes the files of a release, and uses them as who has
+# nothing else: the one file with a compiler, the tree with CMake; and makes the
+# release again from the tree, where there is no repository: the same bytes.
+set -eu
+source=$1 work=$2 cc=$3
+command -v gzip > /dev/null || exit 77
+cd "$work"
+rm -rf first second unpacked
+sh "$source/cmake/dist.sh" first > /dev/null
+mkdir unpacked
+for file in first/*.tar.gz; do tar -xzf "$file" -C unpacked; done
+(cd first && sha256sum -c --quiet SHA256SUMS)
+cd unpacked
+tree=$(echo gnomon-*[0-9]) one=$(echo gnomon-*-onefile)
+cat > train.c << 'END'
+#include <gnomon.h>
+int main(void)
+{
+    GNOMON_SCOPE("train_step");
+}
+END
+"$cc" -O1 -I"$one/include" train.c "$one/gnomon.c" -o train -lpthread -ldl
+GNOMON=simple ./train 2>&1 | grep -q '^|  train_step' ||
+    { echo "the one file does not report"; exit 1; }
+for file in LICENSE README.md CHANGELOG.md Makefile CMakeLists.txt; do
+    [ -f "$tree/$file" ] || { echo "$file is missing"; exit 1; }
+done
+[ ! -e "$tree/build" ] || { echo "build/ is in it"; exit 1; }
+cmake -S "$tree" -B configured -D GNOMON_TESTS=OFF -D GNOMON_EXAMPLES=OFF \
+    -D GNOMON_BENCH=OFF > log || { cat log; exit 1; }
+rm -rf configured
+# As from a download: no repository, not even one further up.
+GIT_CEILING_DIRECTORIES=$work/unpacked sh "$tree/cmake/dist.sh" ../second > /dev/null
+cmp ../first/SHA256SUMS ../second/SHA256SUMS
