@@ -83,6 +83,16 @@ static int is_table(const gnomon__settings *options)
     return 0;
 }
 
+static int name_item(gnomon__spec_item *item, const char *name)
+{
+    char *copy = gnomon__strdup(name);
+    if (!copy)
+        return GNOMON_ENOMEM;
+    gnomon__free(item->name);
+    item->name = copy;
+    return GNOMON_OK;
+}
+
 static int parse_item(gnomon__spec *spec, const char *text,
                       const gnomon__settings *options,
                       gnomon__complaints *complaints)
@@ -97,18 +107,15 @@ static int parse_item(gnomon__spec *spec, const char *text,
     if (code)
         return code;
     gnomon__spec_item *item = &spec->items[0];
-    if (gnomon__same_word(item->name, "simple") && is_table(options)) {
-        char *name = gnomon__strdup("regions");
-        if (!name)
-            return GNOMON_ENOMEM;
-        gnomon__free(item->name);
-        item->name = name;
-    }
+    if (gnomon__same_word(item->name, "simple") && is_table(options))
+        code = name_item(item, "regions");
     for (size_t i = 0; i < sizeof report_aliases / sizeof *report_aliases; i++)
         if (gnomon__same_word(item->name, report_aliases[i].word)) {
-            code = gnomon__settings_add(&item->settings, report_aliases[i].key,
-                                        report_aliases[i].value);
-            strcpy(item->name, report_aliases[i].name); /* as long or shorter */
+            code = name_item(item, report_aliases[i].name);
+            if (!code)
+                code =
+                    gnomon__settings_add(&item->settings, report_aliases[i].key,
+                                         report_aliases[i].value);
             break;
         }
     for (size_t i = 0; !code && i < options->count; i++)
