@@ -135,7 +135,8 @@ def prepare(source, build, work, cc):
                    check=True, stdout=subprocess.DEVNULL)
     wrapper = os.path.join(work, "bin", "cc")
     with open(wrapper, "w") as out:
-        out.write('#!/bin/sh\nexec "%s" -Wall -Wextra -Werror "$@"\n' % cc)
+        out.write('#!/bin/sh\nexec "%s" -Wall -Wextra -Werror "$@" '
+                  '$DOCS_LIBRARY\n' % cc)
     os.chmod(wrapper, 0o755)
     found = [os.path.join(root, "") for root, _, names in os.walk(prefix)
              if "gnomon.pc" in names]
@@ -152,7 +153,7 @@ def prepare(source, build, work, cc):
                                     os.environ["PATH"]))
     environment["PKG_CONFIG_PATH"] = found[0]
     environment["NVTX_TOOLS"] = os.path.join(build, "tests", "nvtx_out")
-    environment["LD_LIBRARY_PATH"] = library
+    environment["LD_LIBRARY_PATH"] = environment["DOCS_FOLDER"] = library
     add_cuda(environment, source, os.path.join(build, "tests", "fake_cuda"))
     return environment
 
@@ -216,12 +217,37 @@ def unlisted_options(page, text):
             page.fault(0, "does not speak of the option " + option)
 
 
+def unpack_one_file(work, folder, is_whole):
+    """What the one file of a release has. It takes seconds to compile: where it is
+    not what is checked, the shared library stands for it (check_first)."""
+    installed = os.path.join(work, "installed")
+    shutil.copytree(os.path.join(installed, "include"),
+                    os.path.join(folder, "include"))
+    to = os.path.join(folder, "gnomon.c")
+    if is_whole:
+        shutil.copy(os.path.join(installed, "share", "gnomon", "gnomon.c"), to)
+    else:
+        with open(to, "w") as out:
+            out.write("typedef int nothing;\n")
+
+
+def check_first(source, work, folder, environment):
+    """The README, for what other pages use of it."""
+    unpack_one_file(work, folder, False)
+    shared = dict(environment)
+    shared["DOCS_LIBRARY"] = "-L%s -lgnomon" % environment["DOCS_FOLDER"]
+    first = Page("README.md", folder, shared)
+    first.check(read(source, "README.md"))
+    return first
+
+
 def check_page(source, work, environment, name):
     folder = os.path.join(work, "page")
     os.makedirs(folder)
-    first = Page("README.md", folder, environment)
-    if name != "README.md":
-        first.check(read(source, "README.md"))
+    if name == "README.md":
+        unpack_one_file(work, folder, True)
+    else:
+        first = check_first(source, work, folder, environment)
         if first.faults:
             return first
     page = Page(name, folder, environment)
@@ -259,7 +285,7 @@ def check_broken(source, work, environment):
     shown = 0
     folder = os.path.join(work, "page")
     os.makedirs(folder)
-    Page("README.md", folder, environment).check(read(source, "README.md"))
+    check_first(source, work, folder, environment)
     for text in BROKEN:
         page = Page("broken", folder, environment)
         page.check(text)
