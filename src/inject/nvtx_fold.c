@@ -49,7 +49,8 @@ static int is_digit_of(char c)
 /* What is not ASCII is one, as most of it is. */
 static int is_letter_of(char c)
 {
-    return (c | 0x20) >= 'a' ? (c | 0x20) <= 'z' : c < 0;
+    unsigned char byte = (unsigned char)c, small = byte | 0x20;
+    return byte >= 0x80 || (small >= 'a' && small <= 'z');
 }
 
 static int is_of_word(char c)
