@@ -71,6 +71,13 @@ TEST(ranks_are_one_report)
                      "73000000\n"
                      "fit,load,4,5000000,5750000,20000000,247.826,rank 2,n1,"
                      "36500000\n");
+    r = shell("$G report --as ranks --filter load --columns max all.gnomon");
+    CHECK_STR(r.out, "FIT 4 ranks, time of each\n"
+                     "\n"
+                     "Action       Max\n"
+                     "load    20.00 ms\n");
+    r = shell("$G report --filter step all.gnomon | grep -c -e ^step -e ^load");
+    CHECK_STR(r.out, "1\n");
     r = shell("$G report --as regions --by host --columns total,self "
               "--sort name --format csv r*.json");
     CHECK_STR(r.out, "stage,host,name,total_ns,self_ns\n"

@@ -38,6 +38,8 @@ static void run_job(void)
 {
     static gnomon_region loss =
         GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "loss", NULL, "");
+    static gnomon_region tokens =
+        GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "tokens", NULL, "");
     pthread_t thread;
     gnomon_stage_begin("fit");
     gnomon_start("step");
@@ -51,6 +53,7 @@ static void run_job(void)
     gnomon_stop("forward");
     gnomon_counter(&loss, 0.5);
     gnomon_counter(&loss, -2);
+    gnomon_counter(&tokens, 16777217);
     GNOMON_MARK("checkpoint, \"a|b\"");
     pass(2000);
     gnomon_stop("step");
@@ -229,22 +232,53 @@ TEST(counters_and_marks_have_a_table)
     static const char text[] =
         "FIT Counters and Marks\n"
         "\n"
-        "Name               Kind     Count  Last  Min   Mean  Max\n"
+        "Name               Kind     Count         Last          Min         "
+        "Mean          Max\n"
         "checkpoint, \"a|b\"  mark         1\n"
-        "loss               counter      2    -2   -2  -0.75  0.5\n";
+        "loss               counter      2           -2           -2        "
+        "-0.75          0.5\n"
+        "tokens             counter      1  1.67772e+07  1.67772e+07  "
+        "1.67772e+07  1.67772e+07\n";
     check_live("counters", 0, text);
     check_table("--as counters", text);
     check_table("--as counters --format csv",
                 "stage,name,category,kind,count,last,min,mean,max,sum,nans\n"
                 "fit,\"checkpoint, \"\"a|b\"\"\",,mark,1,,,,,,\n"
-                "fit,loss,,counter,2,-2,-2,-0.75,0.5,-1.5,0\n");
+                "fit,loss,,counter,2,-2,-2,-0.75,0.5,-1.5,0\n"
+                "fit,tokens,,counter,1,16777217,16777217,16777217,16777217,"
+                "16777217,0\n");
     check_table("--as counters --format md --columns count",
                 "### FIT Counters and Marks\n"
                 "\n"
                 "| Name | Count |\n"
                 "| --- | ---: |\n"
                 "| checkpoint, \"a\\|b\" | 1 |\n"
-                "| loss | 2 |\n");
+                "| loss | 2 |\n"
+                "| tokens | 1 |\n");
+    gnomon_configure(NULL);
+}
+
+/* A filter leaves out what made steps slow, and not the steps. */
+TEST(steps_are_filtered_too)
+{
+    NEEDS_PROGRAM;
+    gnomon__test_set(1000);
+    gnomon_configure("steps,file=/dev/null");
+    gnomon_stage_begin("fit");
+    for (int i = 0; i < 20; i++) {
+        load("disk", i == 10 ? 90000 : 1000);
+        load("net", 2000);
+        gnomon_step();
+    }
+    gnomon_profile *p = profile_of("steps", 0);
+    program_save(p, GNOMON_FORM_FILE, "job.gnomon");
+    gnomon_profile_free(p);
+    child_result r = shell("$G report --as steps --limit 1 job.gnomon");
+    CHECK_EQ(times_in(r.out, "step 10 "), 1);
+    CHECK_EQ(times_in(r.out, "load 90 us"), 1);
+    r = shell("$G report --as steps --limit 1 --filter @net job.gnomon");
+    CHECK_EQ(times_in(r.out, "step 10 "), 1);
+    CHECK_EQ(times_in(r.out, "load "), 0);
     gnomon_configure(NULL);
 }
 

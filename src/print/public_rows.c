@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows for everybody's reports: gnomon/report.h. One block holds all but the
- * texts. */
+/* Rows for everybody's reports: gnomon/report.h. They are those of print/rows.c, with
+ * structs that tell their sizes. */
 #include <stdlib.h>
 
 #include "gnomon/report.h"

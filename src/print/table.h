@@ -123,10 +123,9 @@ int gnomon__table_print(gnomon__report_table *t,
 
 /* "12.35 us": four digits and the unit that fits, whatever the locale. */
 const char *gnomon__print_duration(char text[24], uint64_t ns);
-/* As C writes a double in its own locale. */
-const char *gnomon__print_number(char text[32], double value);
-/* A JSON string, quotes included. */
-void gnomon__print_json(const gnomon_writer *out, const char *text);
+/* As C writes a double in its own locale: six digits, or as many as make it read
+ * back the same. */
+const char *gnomon__print_number(char text[32], double value, bool is_exact);
 
 void gnomon__table_as_text(const gnomon__report_table *t,
                            const gnomon__table_choice *choice,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gnomon/report.h"
 #include "print/table.h"
 
 /* ---- Cells ----------------------------------------------------------------------- */
@@ -14,16 +15,18 @@ static const char *unit_of(const gnomon__column *column)
     return column->kind == GNOMON__CELL_TIME ? "_ns" : "";
 }
 
-/* A number that JSON knows too; false: it is none. */
+/* A number that JSON knows too; false: it is none. What was recorded is read back
+ * as the same double. */
 static bool data_number(char text[32], const gnomon__column *column,
                         const gnomon__cell *cell)
 {
     if (column->kind == GNOMON__CELL_COUNT || column->kind == GNOMON__CELL_TIME)
         (void)snprintf(text, 32, "%" PRIu64, cell->count);
-    else if (isfinite(cell->number))
-        (void)gnomon__print_number(text, cell->number);
-    else
+    else if (!isfinite(cell->number))
         return false;
+    else
+        (void)gnomon__print_number(text, cell->number,
+                                   column->kind == GNOMON__CELL_NUMBER);
     return true;
 }
 
@@ -85,25 +88,6 @@ static void put_csv_row(const gnomon__report_table *t,
 
 /* ---- JSON ------------------------------------------------------------------------ */
 
-void gnomon__print_json(const gnomon_writer *out, const char *text)
-{
-    const char *from = text;
-    out->write(out, "\"", 1);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
-            continue;
-        out->write(out, from, (size_t)(text - from));
-        if (c == '"' || c == '\\')
-            out->print(out, "\\%c", c);
-        else
-            out->print(out, "\\u%04x", c);
-        from = text + 1;
-    }
-    out->write(out, from, (size_t)(text - from));
-    out->write(out, "\"", 1);
-}
-
 static void put_json_row(const gnomon__report_table *t,
                          const gnomon__table_choice *c,
                          const gnomon__table_row *row, const gnomon_writer *out)
@@ -111,7 +95,7 @@ static void put_json_row(const gnomon__report_table *t,
     const char *between = "{";
     if (t->group_word) {
         out->print(out, "{\"%s\": ", t->group_word);
-        gnomon__print_json(out, t->groups[row->group]);
+        gnomon_write_json(out, t->groups[row->group]);
         between = ", ";
     }
     for (size_t k = 0; k < c->count; k++) {
@@ -121,7 +105,7 @@ static void put_json_row(const gnomon__report_table *t,
         out->print(out, "%s\"%s%s\": ", between, column->key, unit_of(column));
         between = ", ";
         if (cell->is_there && column->kind == GNOMON__CELL_TEXT)
-            gnomon__print_json(out, cell->text);
+            gnomon_write_json(out, cell->text);
         else
             out->print(out, "%s",
                        cell->is_there && data_number(text, column, cell)
@@ -146,7 +130,7 @@ static void put_json_head(const gnomon__report_table *t,
         out->print(out, ", \"rank\": null");
     if (stages == 1 && gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
         out->print(out, ", \"stage\": ");
-        gnomon__print_json(out, stage.name);
+        gnomon_write_json(out, stage.name);
         out->print(out,
                    ", \"ordinal\": %" PRIu32 ", \"stages\": %" PRIu32
                    ", \"wall_ns\": %" PRIu64 ", \"steps\": %" PRIu64,

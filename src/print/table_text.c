@@ -49,13 +49,18 @@ const char *gnomon__print_duration(char text[24], uint64_t ns)
     return text;
 }
 
-const char *gnomon__print_number(char text[32], double value)
+const char *gnomon__print_number(char text[32], double value, bool is_exact)
 {
     char raw[48], *to = text;
     const char *c = raw;
     if (value == 0) /* nor below it */
         value = 0;
-    int n = isfinite(value) ? snprintf(raw, sizeof raw, "%.6g", value) : 0;
+    int n = 0;
+    for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
+        n = snprintf(raw, sizeof raw, "%.*g", digits, value);
+        if (!is_exact || strtod(raw, NULL) == value)
+            break;
+    }
     if (n <= 0 || n >= 31) {
         strcpy(text, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return text;
@@ -78,7 +83,7 @@ static void put_share(char text[32], double percent)
         (void)snprintf(text, 32, "%" PRIu64 ".%02d", hundredths / 100,
                        (int)(hundredths % 100));
     } else {
-        (void)gnomon__print_number(text, percent);
+        (void)gnomon__print_number(text, percent, false);
     }
 }
 
@@ -102,7 +107,7 @@ static const char *cell_shown(char room[32], const gnomon__report_table *t,
         put_share(room, cell->number);
         return room;
     default:
-        return gnomon__print_number(room, cell->number);
+        return gnomon__print_number(room, cell->number, false);
     }
 }
 

@@ -119,6 +119,7 @@ static int regions_summary(void *self, const gnomon_profile *profile,
     if (self)
         choice = *(const gnomon__table_choice *)self;
     memcpy(columns, regions_columns, sizeof columns);
+    uint64_t recorded_ns = gnomon__recorded_ns(profile);
     int code = gnomon__groups_make(&groups, choice.by, profile, &table);
     if (!code)
         code = gnomon__region_rows_make(&all, &groups, profile);
@@ -127,7 +128,7 @@ static int regions_summary(void *self, const gnomon_profile *profile,
     for (size_t i = 0; !code && i < all.count; i++) {
         if (all.rows[i].shares_name)
             columns[REGIONS_CATEGORY].is_extra = false;
-        if (!regions_add(&table, &all.rows[i], gnomon__recorded_ns(profile)))
+        if (!regions_add(&table, &all.rows[i], recorded_ns))
             code = GNOMON_ENOMEM;
     }
     if (!code)

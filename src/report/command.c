@@ -309,7 +309,7 @@ static int report_group(report_request *r, gnomon__gather *g,
         out->print(out, " <==\n");
     }
     const gnomon__stages_choice choice = {r->stage, r->each, report_what(r),
-                                          r->profiler.by};
+                                          r->profiler.by, r->profiler.filter};
     int code = gnomon__cli_stages_read(&stages, g, group, &choice);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)

@@ -62,6 +62,10 @@ static int filtered_get(const gnomon_profile *p, int entity, size_t number,
     } else if (!code && entity == GNOMON_COUNTERS) {
         const gnomon_counter_info *counter = info;
         code = f->is_taken[counter->region] ? GNOMON_OK : GNOMON_EINVAL;
+    } else if (!code && entity == GNOMON_STEP_TIMES) {
+        const gnomon_step_time_info *time = info; /* region 0: the steps */
+        code = !time->region || f->is_taken[time->region] ? GNOMON_OK
+                                                          : GNOMON_EINVAL;
     }
     return code;
 }

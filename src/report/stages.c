@@ -9,6 +9,7 @@
 
 #include "command/progress.h"
 #include "profile/keys.h"
+#include "report/filtered.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -170,16 +171,30 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
     return gnomon__unite_add(sum, by ? &named.base : stage, 1, NULL);
 }
 
+/* Ranks are compared in what the filter takes. */
+static int compare_rank(gnomon__cli_stage *to, const gnomon__filter *filter,
+                        const gnomon_profile *stage, const gnomon_run_info *run)
+{
+    if (!filter)
+        return gnomon__rank_table_add(&to->ranks, run, stage);
+    gnomon__filtered *f = gnomon__filtered_create(stage, filter);
+    int code =
+        f ? gnomon__rank_table_add(&to->ranks, run, gnomon__filtered_profile(f))
+          : no_room_for_stages();
+    gnomon__filtered_free(f);
+    return code;
+}
+
 /* A rank's stage by itself is what its table is made from. */
-static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
-                    const gnomon_profile *p, const gnomon_run_info *run,
-                    unsigned names_rule, unsigned lends,
-                    enum gnomon__stages_by by)
+static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
+                    const gnomon__gather *g, const gnomon_profile *p,
+                    const gnomon_run_info *run, unsigned lends)
 {
     gnomon__unite *one;
     gnomon_profile *stage;
-    int code = gnomon__unite_create(&one, gnomon__merge_shared(g->merge),
-                                    GNOMON__UNITE_RANKS | names_rule | lends);
+    int code =
+        gnomon__unite_create(&one, gnomon__merge_shared(g->merge),
+                             GNOMON__UNITE_RANKS | s->names_rule | lends);
     if (code)
         return code;
     code = gnomon__unite_add(one, p, 1, &to->key);
@@ -190,9 +205,9 @@ static int add_rank(gnomon__cli_stage *to, const gnomon__gather *g,
     code = gnomon__unite_finish(one, &stage);
     if (code)
         return code;
-    code = gnomon__rank_table_add(&to->ranks, run, stage);
+    code = compare_rank(to, s->filter, stage, run);
     if (!code)
-        code = add_named(to->sum, stage, run, by);
+        code = add_named(to->sum, stage, run, s->by);
     gnomon_profile_free(stage);
     return code;
 }
@@ -212,7 +227,7 @@ static int add_stage(gnomon__cli_stages *s, const gnomon__gather *g,
     if (s->runs < 2)
         return gnomon__unite_add(to->sum, p, run, &to->key);
     gnomon_profile_run(p, 1, &info);
-    return add_rank(to, g, p, &info, s->names_rule, lends, s->by);
+    return add_rank(s, to, g, p, &info, lends);
 }
 
 /* A name that was not there before. */
@@ -363,6 +378,7 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
     int code = GNOMON_OK;
     *s = (gnomon__cli_stages){.runs = group->count,
                               .by = choice->by,
+                              .filter = choice->filter,
                               .names_rule =
                                   choice->each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)

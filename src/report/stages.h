@@ -8,6 +8,7 @@
 #include "merge/gather.h"
 #include "command/notes.h"
 #include "report/rank_table.h"
+#include "spec/filter.h"
 
 typedef struct gnomon__cli_stage {
     gnomon__stage_key key; /* name NULL: of what is of no stage */
@@ -30,6 +31,7 @@ typedef struct gnomon__cli_stages {
     size_t runs;
     unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
     enum gnomon__stages_by by;
+    const gnomon__filter *filter;
     char **names; /* of all stages there are */
     size_t name_count, name_room;
     int has_views;           /* more than one */
@@ -69,6 +71,7 @@ typedef struct gnomon__stages_choice {
     int each;         /* by itself, not those of a name as one */
     enum gnomon__stages_of of;
     enum gnomon__stages_by by;
+    const gnomon__filter *filter; /* of what ranks are compared in; NULL: all */
 } gnomon__stages_choice;
 
 /* Reads the runs of a group: its stages, each view by itself; of several runs their
