@@ -70,8 +70,8 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
 }
 
 /* Hooks beside the hot tree, or a part of them. */
-static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
-                                     uint64_t seq, gnomon__thread *t)
+static inline gnomon_token begin_more(gnomon_region *region, uint32_t mask,
+                                      uint64_t seq, gnomon__thread *t)
 {
     uint32_t m = mask & load_relaxed(&t->open_bits);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
@@ -115,13 +115,16 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
     return gnomon__even_again(t, seq);
 }
 
-/* Where several trees are open: they alone, or something beside them. */
-static APART gnomon_token begin_light(gnomon_region *region, uint32_t mask,
+/* Where several trees are open: they alone, or something beside them. The choice is
+ * made here, apart: of two tail calls in a function with saved registers clang 14
+ * makes unwind tables that are wrong for two instructions (tests/unwind_tables). */
+static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
-    return gnomon__is_light(t, mask & load_relaxed(&t->open_bits))
-               ? gnomon__trees_begin(region, mask, seq, t)
-               : begin_more(region, mask, seq, t);
+    if (load_relaxed(&t->light) &&
+        gnomon__is_light(t, mask & load_relaxed(&t->open_bits)))
+        return gnomon__trees_begin(region, mask, seq, t);
+    return begin_more(region, mask, seq, t);
 }
 
 /* The one hook that there is, and no tree: who detaches it waits until this word
@@ -135,8 +138,7 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
     if (unlikely(m != (uint32_t)one || t->frame_top > t->frame_room)) {
         if (m == load_relaxed(&t->all_hooks) && t->frame_top <= t->frame_room)
             return begin_all(region, m, seq, t);
-        return load_relaxed(&t->light) ? begin_light(region, mask, seq, t)
-                                       : begin_more(region, mask, seq, t);
+        return begin_other(region, mask, seq, t);
     }
     gnomon__frame *frame = push(t, seq, region);
     memset(&frame->begin, 0, sizeof frame->begin + sizeof *frame->slots);
@@ -206,15 +208,21 @@ static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
     gnomon__even_again(t, seq);
 }
 
+/* Of no frame on top. Apart as begin_other() is. */
+static APART void end_other(gnomon_token token, uint64_t seq, gnomon__thread *t)
+{
+    if (load_relaxed(&t->light))
+        gnomon__trees_end(token, seq, t);
+    else
+        gnomon__slow_end(token, seq, t);
+}
+
 HOT void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     uint32_t last = load_loose(&t->frame_last);
     gnomon__frame *frame = gnomon__frame_at(t, last);
     if (unlikely(load_loose(&frame->seen.token) != token)) {
-        if (load_relaxed(&t->light))
-            gnomon__trees_end(token, seq, t);
-        else
-            gnomon__slow_end(token, seq, t);
+        end_other(token, seq, t);
         return;
     }
     if (unlikely(!is_of(frame, load_relaxed(&t->one_hook)))) {
