@@ -79,6 +79,76 @@ TEST(tables)
     CHECK_EQ(times_in(r.out, " 0.0 % "), 3);
 }
 
+static void save_one(const char *path, const char *uuid, const char *name,
+                     uint64_t ns)
+{
+    side_life l = side_begin(NULL, 0, uuid);
+    side_stage(&l, "fit");
+    SIDE_ROW(&l, name, ns, ns, ns);
+    gnomon_profile *p = side_end(&l);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+/* Numbers are whole there, what is not there is null, and gates are part of it. */
+TEST(as_json)
+{
+    NEEDS_PROGRAM;
+    save_one("a.gnomon", "a", "say \"x\"", 1000000);
+    save_one("b.gnomon", "b", "y|z", 2000000);
+    child_result r = shell("$G diff --as json a.gnomon b.gnomon");
+    CHECK_EQ(r.status, 3);
+    CHECK_STR(r.out,
+              "{\"a\": {\"jobs\": 1, \"runs\": 1}, \"b\": {\"jobs\": 1, "
+              "\"runs\": 1}, \"sure_of\": 0.999, \"assumed\": {\"drift\": "
+              "0.016, \"drift_ns\": 15},\n\"tables\": [\n"
+              "{\"stage\": \"fit\", \"kind\": \"host\", \"metric\": "
+              "\"mean\", \"unit\": \"ns\", \"left_out\": 0, \"rows\": [\n"
+              "{\"name\": \"y|z\", \"calls_a\": null, \"calls_b\": 3, "
+              "\"a\": null, \"b\": 2000000, \"change\": null, \"low\": null, "
+              "\"high\": null, \"confidence\": null, \"total_a_ns\": null, "
+              "\"total_b_ns\": 6000000},\n"
+              "{\"name\": \"say \\\"x\\\"\", \"calls_a\": 3, \"calls_b\": "
+              "null, \"a\": 1000000, \"b\": null, \"change\": null, \"low\": "
+              "null, \"high\": null, \"confidence\": null, \"total_a_ns\": "
+              "3000000, \"total_b_ns\": null}]}],\n\"gates\": []}\n");
+    save_one("b.gnomon", "b", "say \"x\"", 2000000);
+    r = shell("$G diff --as json a.gnomon b.gnomon --limit 1 --drift 0 --gate "
+              "'say* mean +5%%' --gate '* total +200%%'");
+    CHECK_EQ(r.status, 4);
+    CHECK(strstr(r.out, "\"assumed\": {\"drift\": 0, \"drift_ns\": 0}"));
+    const char *gates = strstr(r.out, "\"gates\"");
+    if (CHECK(gates != NULL)) {
+        CHECK(strstr(gates, "{\"gate\": \"say* mean +5%\", \"verdict\": "
+                            "\"fails\", \"stage\": \"fit\", \"name\": \"say "
+                            "\\\"x\\\"\", \"a\": 1000000, \"b\": 2000000, "
+                            "\"change\": 1, "));
+        CHECK(strstr(gates, "},\n{\"gate\": \"* total +200%\", "
+                            "\"verdict\": \"holds\""));
+    }
+    r = shell("$G diff --as json a.gnomon b.gnomon --gate 'say* mean +5%%' "
+              "2>/dev/null | python3 -m json.tool >/dev/null");
+    CHECK_EQ(r.status, 0);
+}
+
+TEST(as_markdown)
+{
+    NEEDS_PROGRAM;
+    save_one("a.gnomon", "a", "x|y", 1000000);
+    save_one("b.gnomon", "b", "x|y", 2000000);
+    child_result r = shell("$G diff --as md a.gnomon b.gnomon "
+                           "--gate 'x* mean +200%%'");
+    CHECK_EQ(r.status, 0);
+    CHECK(strstr(r.out,
+                 "### FIT Changes from A to B\n\n"
+                 "| action | calls A | calls B | mean A | mean B | change "
+                 "| 99.9 % sure of | confidence | change of total |\n"
+                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
+                 "| ---: |\n"
+                 "| x\\|y | 3 | 3 | 1.000 ms | 2.000 ms | +100.0 % | "));
+    CHECK(strstr(r.out, "\n- gate holds: x\\* mean +200%: fit: x\\|y: mean "));
+}
+
 /* Those of one number by name. */
 TEST(stages_come_as_in_the_run)
 {

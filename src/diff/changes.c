@@ -11,6 +11,7 @@
 
 #include "command/text.h"
 #include "platform/memory.h"
+#include "print/table.h"
 
 enum {
     CHANGES_CALLS_A,
@@ -28,6 +29,7 @@ typedef char changes_cells[CHANGES_COLUMNS][GNOMON__CHANGES_TEXT];
 
 const char *const gnomon__changes_words[] = {"total", "change", "confidence",
                                              "name", NULL};
+const char *const gnomon__changes_forms[] = {"text", "md", "json", NULL};
 
 /* ---- Numbers ------------------------------------------------------------ */
 
@@ -203,8 +205,30 @@ static void changes_row(const gnomon_writer *out, const char *name,
     out->write(out, "\n", 1);
 }
 
+static void changes_md_row(const gnomon_writer *out, const char *name,
+                           changes_cells cells, int first, int last)
+{
+    out->write(out, "| ", 2);
+    gnomon__put_md(out, name);
+    for (int i = first; i <= last; i++) {
+        out->write(out, " | ", 3);
+        gnomon__put_md(out, cells[i]);
+    }
+    out->write(out, " |\n", 3);
+}
+
+static void changes_md_rule(const gnomon_writer *out, int first, int last)
+{
+    out->print(out, "| --- ");
+    for (int i = first; i <= last; i++)
+        out->print(out, "| ---: ");
+    out->write(out, "|\n", 2);
+}
+
 static void changes_title(const gnomon__changes *c, const gnomon_writer *out)
 {
+    if (c->form == GNOMON__CHANGES_MD)
+        out->write(out, "### ", 4);
     for (const char *at = c->stage; *at; at++) {
         char capital = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
         out->write(out, &capital, 1);
@@ -213,40 +237,64 @@ static void changes_title(const gnomon__changes *c, const gnomon_writer *out)
                changes_kinds[c->kind].title);
 }
 
-int gnomon__changes_print(const gnomon__changes *c, const gnomon_writer *out)
+static void changes_sort(const gnomon__changes *c)
 {
-    size_t shown = c->limit && c->limit < c->count ? c->limit : c->count;
-    changes_cells *cells = gnomon__alloc((shown + 1) * sizeof *cells);
-    int first = c->unit == GNOMON__CHANGES_COUNT ? CHANGES_A : CHANGES_CALLS_A;
-    int last =
-        c->kind == GNOMON__DIFF_COUNTER ? CHANGES_CONFIDENCE : CHANGES_TOTAL;
-    size_t widths[CHANGES_COLUMNS] = {0};
-    const char *head = changes_kinds[c->kind].name;
-    size_t name_width = gnomon__cli_width(head);
-    if (!cells)
-        return GNOMON_ENOMEM;
     for (size_t i = 0; i < c->count; i++)
         c->lines[i].key = changes_key(&c->lines[i], c->sort);
     if (c->count > 1)
         qsort(c->lines, c->count, sizeof *c->lines, changes_by_key);
-    changes_fill_head(cells[0], c);
-    for (size_t i = 0; i < shown; i++) {
-        size_t width = gnomon__cli_width(c->lines[i].name);
-        changes_fill(cells[i + 1], &c->lines[i], c);
+}
+
+/* The head, then the rows. */
+static void changes_table(const gnomon__changes *c, size_t shown,
+                          changes_cells *cells, const gnomon_writer *out)
+{
+    int first = c->unit == GNOMON__CHANGES_COUNT ? CHANGES_A : CHANGES_CALLS_A;
+    int last =
+        c->kind == GNOMON__DIFF_COUNTER ? CHANGES_CONFIDENCE : CHANGES_TOTAL;
+    size_t widths[CHANGES_COLUMNS] = {0}, name_width = 0;
+    for (size_t i = 0; i <= shown; i++) {
+        const char *name =
+            i ? c->lines[i - 1].name : changes_kinds[c->kind].name;
+        size_t width = gnomon__cli_width(name);
         name_width = width > name_width ? width : name_width;
-    }
-    for (size_t i = 0; i <= shown; i++)
         for (int k = 0; k < CHANGES_COLUMNS; k++) {
-            size_t width = gnomon__cli_width(cells[i][k]);
+            width = gnomon__cli_width(cells[i][k]);
             widths[k] = width > widths[k] ? width : widths[k];
         }
-    changes_title(c, out);
-    changes_row(out, head, name_width, cells[0], widths, first, last);
+    }
+    for (size_t i = 0; i <= shown; i++) {
+        const char *name =
+            i ? c->lines[i - 1].name : changes_kinds[c->kind].name;
+        if (c->form != GNOMON__CHANGES_MD)
+            changes_row(out, name, name_width, cells[i], widths, first, last);
+        else
+            changes_md_row(out, name, cells[i], first, last);
+        if (!i && c->form == GNOMON__CHANGES_MD)
+            changes_md_rule(out, first, last);
+    }
+}
+
+int gnomon__changes_print(const gnomon__changes *c, const gnomon_writer *out)
+{
+    size_t shown = c->limit && c->limit < c->count ? c->limit : c->count;
+    changes_cells *cells;
+    changes_sort(c);
+    if (c->form == GNOMON__CHANGES_JSON) {
+        gnomon__changes_json(c, shown, out);
+        return out->write(out, "", 0);
+    }
+    cells = gnomon__alloc((shown + 1) * sizeof *cells);
+    if (!cells)
+        return GNOMON_ENOMEM;
+    changes_fill_head(cells[0], c);
     for (size_t i = 0; i < shown; i++)
-        changes_row(out, c->lines[i].name, name_width, cells[i + 1], widths,
-                    first, last);
+        changes_fill(cells[i + 1], &c->lines[i], c);
+    changes_title(c, out);
+    changes_table(c, shown, cells, out);
     if (shown < c->count)
-        out->print(out, "%zu more\n", c->count - shown);
+        out->print(out, "%s%zu more\n",
+                   c->form == GNOMON__CHANGES_MD ? "\n" : "", c->count - shown);
     gnomon__free(cells);
     return out->write(out, "\n", 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What changed from A to B, as text. */
+/* What changed from A to B, as text, Markdown or JSON. */
 #ifndef GNOMON_DIFF_CHANGES_H
 #define GNOMON_DIFF_CHANGES_H
 
@@ -33,6 +33,15 @@ enum gnomon__changes_sort {
 /* By gnomon__changes_sort, then NULL. */
 extern const char *const gnomon__changes_words[];
 
+enum gnomon__changes_form {
+    GNOMON__CHANGES_TEXT_FORM,
+    GNOMON__CHANGES_MD,
+    GNOMON__CHANGES_JSON
+};
+
+/* By gnomon__changes_form, then NULL. */
+extern const char *const gnomon__changes_forms[];
+
 typedef struct gnomon__changes {
     const char *stage;           /* "": of none */
     enum gnomon__diff_kind kind; /* of its rows */
@@ -43,9 +52,10 @@ typedef struct gnomon__changes {
     size_t limit;      /* so many lines are printed at most; 0: all */
     double confidence; /* with which they lie between low and high */
     enum gnomon__changes_sort sort;
+    enum gnomon__changes_form form;
 } gnomon__changes;
 
-/* Sorts and prints a table. GNOMON_ENOMEM, and nothing is printed, or the
+/* Sorts and prints a table: in JSON an object. GNOMON_ENOMEM, and nothing is printed, or the
  * writer's code. */
 int gnomon__changes_print(const gnomon__changes *changes,
                           const gnomon_writer *out);
@@ -67,5 +77,17 @@ const char *gnomon__changes_drift(char text[GNOMON__CHANGES_TEXT],
                                   const gnomon__assumptions *assumed);
 const char *gnomon__changes_between(char text[GNOMON__CHANGES_TEXT], double low,
                                     double high);
+
+/* ---- JSON: changes_json.c ------------------------------------------------------ */
+
+/* null of what is no finite number. */
+void gnomon__changes_json_number(const gnomon_writer *out, const char *key,
+                                 double value);
+void gnomon__changes_json_text(const gnomon_writer *out, const char *key,
+                               const char *text);
+
+/* The lines are in order; the first `shown` are written. */
+void gnomon__changes_json(const gnomon__changes *changes, size_t shown,
+                          const gnomon_writer *out);
 
 #endif

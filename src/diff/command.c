@@ -25,7 +25,8 @@ enum {
     DIFF_LIMIT,
     DIFF_CONFIDENCE,
     DIFF_DRIFT,
-    DIFF_VIEW
+    DIFF_VIEW,
+    DIFF_AS
 };
 
 static const gnomon__cli_option diff_options[] = {
@@ -59,6 +60,10 @@ static const gnomon__cli_option diff_options[] = {
                    .value = "WORDS",
                    .help = "what was recorded under that filter, schedule or "
                            "ranks: filter=opt*"},
+    [DIFF_AS] = {.name = "as",
+                 .value = "KIND",
+                 .words = gnomon__changes_forms,
+                 .help = "text (else this), md or json"},
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -182,6 +187,10 @@ static int diff_option(diff_request *r, int option)
     case DIFF_VIEW:
         gnomon__diff_view(r->of.diff, optarg);
         return 1;
+    case DIFF_AS:
+        r->of.form = (enum gnomon__changes_form)gnomon__cli_word(
+            optarg, gnomon__changes_forms);
+        return 1;
     default:
         return diff_drift(&r->of.assumed, optarg);
     }
@@ -228,6 +237,22 @@ static int diff_has_both(const diff_request *r)
     return 0;
 }
 
+static int diff_judge(const diff_request *r, int status, int are_missing)
+{
+    if (!diff_has_both(r))
+        return GNOMON__EXIT_NOTHING;
+    if (r->gate_count && status == GNOMON__EXIT_UNREADABLE) {
+        gnomon__log("gates are refused: not all of both sides could be read");
+        return status;
+    }
+    if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->of.diff)) {
+        gnomon__log("gates are refused: ranks are missing, and the jobs do not "
+                    "have the same ones");
+        return GNOMON__EXIT_NOTHING;
+    }
+    return gnomon__gates_judge(r->gates, r->gate_count, &r->of);
+}
+
 static int diff_compare(diff_request *r, char *const *sides)
 {
     int status = gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_A, sides[0]);
@@ -247,21 +272,9 @@ static int diff_compare(diff_request *r, char *const *sides)
         gnomon__log("no memory for tables");
     if (code)
         return GNOMON__EXIT_UNREADABLE;
-    if (!diff_has_both(r))
-        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
-    if (r->gate_count && status == GNOMON__EXIT_UNREADABLE) {
-        gnomon__log("gates are refused: not all of both sides could be read");
-        return status;
-    }
-    if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->of.diff)) {
-        gnomon__log("gates are refused: ranks are missing, and the jobs do not "
-                    "have the same ones");
-        return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
-    }
-    return gnomon__cli_worse(
-        status,
-        gnomon__gates_judge(r->gates, r->gate_count, r->of.diff, r->of.stage,
-                            r->of.confidence, &r->of.assumed, &r->of.out));
+    status = gnomon__cli_worse(status, diff_judge(r, status, are_missing));
+    gnomon__diff_show_end(&r->of);
+    return status;
 }
 
 static int diff_run(int argc, char **argv)

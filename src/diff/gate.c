@@ -13,6 +13,7 @@
 #include "diff/changes.h"
 #include "command/command.h"
 #include "gnomon/profiler.h"
+#include "print/table.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "spec/filter.h"
@@ -170,6 +171,8 @@ typedef struct gate_round {
     const gnomon__assumptions *assumed;
     double confidence; /* of intervals */
     double least;      /* that a failure must have */
+    enum gnomon__changes_form form;
+    int is_begun; /* something is written: in JSON a comma comes next */
 } gate_round;
 
 static int gate_watches(const gnomon__gate *g, const gnomon__diff_row *row,
@@ -217,6 +220,48 @@ static void gate_log(const gate_round *r, enum gnomon__verdict verdict,
                     r->gate->text, text, 100 * r->least);
 }
 
+/* One row that a gate watches, for programs. */
+static void gate_json(gate_round *r, const gnomon__diff_row *row,
+                      const gnomon__change *c, enum gnomon__verdict verdict,
+                      const gnomon_writer *out)
+{
+    static const char *const verdicts[] = {"holds", "fails", "not sure"};
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"a", c->a},
+                   {"b", c->b},
+                   {"change", c->relative},
+                   {"confidence", c->confidence},
+                   {"needed", r->least}};
+    out->print(out, r->is_begun ? ",\n{" : "\n{");
+    r->is_begun = 1;
+    gnomon__changes_json_text(out, "gate", r->gate->text);
+    out->print(out, ", \"verdict\": \"%s\", ", verdicts[verdict]);
+    gnomon__changes_json_text(out, "stage", row->stage);
+    out->write(out, ", ", 2);
+    gnomon__changes_json_text(out, "name", row->name);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        out->write(out, ", ", 2);
+        gnomon__changes_json_number(out, numbers[i].key, numbers[i].value);
+    }
+    out->write(out, "}", 1);
+}
+
+static void gate_tell(const gate_round *r, const char *text,
+                      const gnomon_writer *out)
+{
+    if (r->form == GNOMON__CHANGES_MD) {
+        out->print(out, "- gate holds: ");
+        gnomon__put_md(out, r->gate->text);
+        out->print(out, ": ");
+        gnomon__put_md(out, text);
+        out->print(out, "\n");
+    } else if (r->form == GNOMON__CHANGES_TEXT_FORM) {
+        out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
+    }
+}
+
 /* Each row beyond the limits has a line; where there is none, the one with the
  * largest change. */
 static int gate_judge(gate_round *r, const gnomon_writer *out)
@@ -245,6 +290,8 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
             largest = rows[i];
             most = c;
         }
+        if (r->form == GNOMON__CHANGES_JSON)
+            gate_json(r, rows[i], &c, verdict, out);
         if (verdict == GNOMON__GATE_HOLDS)
             continue;
         gate_say(r, rows[i], &c, text, sizeof text);
@@ -255,7 +302,7 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
     }
     if (!lines && largest) {
         gate_say(r, largest, &most, text, sizeof text);
-        out->print(out, "gate holds: %s: %s\n", r->gate->text, text);
+        gate_tell(r, text, out);
     }
     return status;
 }
@@ -300,24 +347,24 @@ static size_t gate_count(const gnomon__gate *g, const gnomon__diff *d,
 }
 
 int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
-                        const gnomon__diff *d, const char *stage,
-                        double confidence, const gnomon__assumptions *assumed,
-                        const gnomon_writer *out)
+                        const gnomon__diff_request *asked)
 {
+    const gnomon__diff *d = asked->diff;
     gate_round r = {.diff = d,
-                    .stage = stage,
-                    .assumed = assumed,
-                    .confidence = confidence};
+                    .stage = asked->stage,
+                    .assumed = &asked->assumed,
+                    .confidence = asked->confidence,
+                    .form = asked->form};
     size_t watched = 0;
     int status = GNOMON__EXIT_OK, one;
     for (size_t i = 0; i < count; i++)
-        watched += gate_count(&gates[i], d, stage);
+        watched += gate_count(&gates[i], d, r.stage);
     /* Bonferroni: however many there are, all together are right so often. */
-    r.least = watched ? 1 - (1 - confidence) / (double)watched : 1;
+    r.least = watched ? 1 - (1 - r.confidence) / (double)watched : 1;
     for (size_t i = 0; i < count; i++) {
         r.gate = &gates[i];
-        one = gate_count(r.gate, d, stage) ? gate_judge(&r, out)
-                                           : gate_watches_nothing(&r);
+        one = gate_count(r.gate, d, r.stage) ? gate_judge(&r, &asked->out)
+                                             : gate_watches_nothing(&r);
         status = gnomon__cli_worse(status, one);
     }
     return status;

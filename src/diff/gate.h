@@ -4,6 +4,7 @@
 #ifndef GNOMON_DIFF_GATE_H
 #define GNOMON_DIFF_GATE_H
 
+#include "diff/show.h"
 #include "diff/compare.h"
 
 /* Beyond both limits, of one sign, and surely changed: else it holds. */
@@ -42,13 +43,12 @@ enum gnomon__verdict gnomon__gate_judge(const gnomon__gate *gate,
                                         const gnomon__change *change,
                                         double calls, double confidence);
 
-/* Judges all rows that the gates watch (of `stage`, if not NULL), and prints a
- * line for each gate that holds; those that fail are lines on standard error.
+/* Judges all rows that the gates watch (of the stage that was asked for), and prints
+ * a line for each gate that holds, in JSON each row; those that fail are lines on
+ * standard error.
  * The confidence is that of all judgements together. A gnomon__exit: _GATE;
  * _USAGE: one watches nothing; _NOTHING: what one watches is on one side only. */
 int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
-                        const gnomon__diff *diff, const char *stage,
-                        double confidence, const gnomon__assumptions *assumed,
-                        const gnomon_writer *out);
+                        const gnomon__diff_request *asked);
 
 #endif

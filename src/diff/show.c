@@ -131,7 +131,8 @@ static int diff_print_stage(const gnomon__diff_request *r,
                                .count = stage->count,
                                .limit = r->limit,
                                .confidence = r->confidence,
-                               .sort = r->sort};
+                               .sort = r->sort,
+                               .form = r->form};
     for (size_t i = 0; i < stage->count; i++)
         lines[i] = diff_line(r, stage->rows[i]);
     return gnomon__changes_print(&changes, &r->out);
@@ -148,35 +149,73 @@ static void diff_print_side(const gnomon__diff_request *r,
                  runs, runs == 1 ? "" : "s");
 }
 
+static void diff_text_head(const gnomon__diff_request *r)
+{
+    char drift[GNOMON__CHANGES_TEXT];
+    diff_print_side(r, GNOMON__SIDE_A);
+    r->out.write(&r->out, "; ", 2);
+    diff_print_side(r, GNOMON__SIDE_B);
+    r->out.write(&r->out, "\n", 1);
+    if (gnomon__diff_is_assumed(r->diff))
+        r->out.print(&r->out,
+                     "How far jobs differ is assumed: %s. Three jobs a side "
+                     "measure it.\n",
+                     gnomon__changes_drift(drift, &r->assumed));
+    r->out.write(&r->out, "\n", 1);
+}
+
+/* {"a": {"jobs": 1, "runs": 8}, ..., "tables": [ */
+static void diff_json_head(const gnomon__diff_request *r)
+{
+    const gnomon_writer *out = &r->out;
+    for (int i = 0; i < 2; i++)
+        out->print(out, "%s\"%c\": {\"jobs\": %zu, \"runs\": %zu}",
+                   i ? ", " : "{", 'a' + i,
+                   gnomon__diff_jobs(r->diff, (enum gnomon__side)i),
+                   gnomon__diff_runs(r->diff, (enum gnomon__side)i));
+    out->print(out, ", ");
+    gnomon__changes_json_number(out, "sure_of", r->confidence);
+    if (gnomon__diff_is_assumed(r->diff)) {
+        out->print(out, ", \"assumed\": {");
+        gnomon__changes_json_number(out, "drift", r->assumed.drift);
+        out->print(out, ", ");
+        gnomon__changes_json_number(out, "drift_ns", r->assumed.drift_ns);
+        out->print(out, "}");
+    } else {
+        out->print(out, ", \"assumed\": null");
+    }
+    out->print(out, ",\n\"tables\": [");
+}
+
 int gnomon__diff_show(const gnomon__diff_request *r)
 {
+    int is_json = r->form == GNOMON__CHANGES_JSON, code = GNOMON_OK;
     size_t count, found;
     diff_stage *stages;
     gnomon__changes_line *lines;
-    char drift[GNOMON__CHANGES_TEXT];
-    int code = GNOMON_OK;
     gnomon__diff_rows(r->diff, &count);
     stages = gnomon__alloc((count + 1) * sizeof *stages);
     lines = gnomon__alloc((count + 1) * sizeof *lines);
     if (stages && lines) {
-        diff_print_side(r, GNOMON__SIDE_A);
-        r->out.write(&r->out, "; ", 2);
-        diff_print_side(r, GNOMON__SIDE_B);
-        r->out.write(&r->out, "\n", 1);
-        if (gnomon__diff_is_assumed(r->diff))
-            r->out.print(
-                &r->out,
-                "How far jobs differ is assumed: %s. Three jobs a side "
-                "measure it.\n",
-                gnomon__changes_drift(drift, &r->assumed));
-        r->out.write(&r->out, "\n", 1);
+        (is_json ? diff_json_head : diff_text_head)(r);
         found = diff_stages(r, stages);
-        for (size_t i = 0; i < found && code == GNOMON_OK; i++)
+        for (size_t i = 0; i < found && code == GNOMON_OK; i++) {
+            if (is_json)
+                r->out.print(&r->out, i ? ",\n" : "\n");
             code = diff_print_stage(r, &stages[i], lines);
+        }
+        if (is_json)
+            r->out.print(&r->out, "],\n\"gates\": [");
     } else {
         code = GNOMON_ENOMEM;
     }
     gnomon__free(stages);
     gnomon__free(lines);
     return code;
+}
+
+void gnomon__diff_show_end(const gnomon__diff_request *r)
+{
+    if (r->form == GNOMON__CHANGES_JSON)
+        r->out.print(&r->out, "]}\n");
 }

@@ -15,10 +15,14 @@ typedef struct gnomon__diff_request {
     size_t limit; /* the most rows of a table; 0: no limit */
     double confidence;
     gnomon__assumptions assumed;
+    enum gnomon__changes_form form;
     gnomon_writer out;
 } gnomon__diff_request;
 
-/* GNOMON_OK, GNOMON_ENOMEM or the writer's code. */
+/* The two sides and the tables; JSON is left open, for the gates, until
+ * gnomon__diff_show_end(). GNOMON_OK, GNOMON_ENOMEM before anything is written, or
+ * the writer's code. */
 int gnomon__diff_show(const gnomon__diff_request *request);
+void gnomon__diff_show_end(const gnomon__diff_request *request);
 
 #endif

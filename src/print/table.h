@@ -127,6 +127,9 @@ const char *gnomon__print_duration(char text[24], uint64_t ns);
  * back the same. */
 const char *gnomon__print_number(char text[32], double value, bool is_exact);
 
+/* Writes a text so that Markdown shows it as it is, on one line. */
+void gnomon__put_md(const gnomon_writer *out, const char *text);
+
 void gnomon__table_as_text(const gnomon__report_table *t,
                            const gnomon__table_choice *choice,
                            const gnomon_profile *profile,

@@ -279,7 +279,7 @@ static bool is_letter(char c)
            (c >= '0' && c <= '9');
 }
 
-static void put_md_text(const gnomon_writer *out, const char *text)
+void gnomon__put_md(const gnomon_writer *out, const char *text)
 {
     for (const char *c = text; *c; c++) {
         bool in_word = c != text && is_letter(c[-1]) && is_letter(c[1]);
@@ -304,8 +304,8 @@ static void put_md_row(const gnomon__report_table *t,
         for (uint32_t i = 0; row && t->is_tree && !column && i < row->depth;
              i++)
             out->print(out, "&nbsp;&nbsp;");
-        put_md_text(out, row ? cell_shown(room, t, row, column, out)
-                             : t->columns[column].title);
+        gnomon__put_md(out, row ? cell_shown(room, t, row, column, out)
+                                : t->columns[column].title);
     }
     out->write(out, " |\n", 3);
 }
