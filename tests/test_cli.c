@@ -117,7 +117,7 @@ TEST(each_exit_code)
          "sort=toatl: say total, mean, calls or name"},
         {"report --as advanced --sort cumulatve p.json", 1,
          "sort=cumulatve: say cumulative, time, calls"},
-        {"report --as steps --sort size p.json", 1, "unknown option 'sort'"},
+        {"report --as steps --sort size p.json", 1, "sort=size: say step, "},
         {"report --as regions --sort size p.json", 1,
          "sort=size: say name, category, calls, total"},
         {"report --as tree --sort p99 p.json", 1,
@@ -129,7 +129,7 @@ TEST(each_exit_code)
         {"report --columns calls,nix p.json", 1, "columns=nix: say name"},
         {"report --by nobody p.json", 1, "unknown word for --by 'nobody'"},
         {"report --format xml p.json", 1, "unknown word for --format 'xml'"},
-        {"report --as cuda --sort total p.json", 1, "unknown option 'sort'"},
+        {"report --as cuda --sort totl p.json", 1, "sort=totl: say name, "},
         {"report --as json --extended p.json", 1, "unknown option 'extended'"},
         {"cat -o x.gnomon p.json empty.json", 1, "-o takes one file"});
     WORDS({"report nowhere.gnomon", 2,

@@ -163,6 +163,29 @@ TEST(advanced_has_what_an_action_submitted)
     gnomon_configure(NULL);
 }
 
+TEST(advanced_for_programs)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,advanced,file=/dev/null");
+    child_result r = shell("$G report --as advanced --format csv --sort calls "
+                           "--limit 2 job.gnomon | grep -e stage -e ,forward,");
+    CHECK_STR(r.out, "stage,action,name,file,line,calls,primitive,self_ns,"
+                     "cumulative_ns\n"
+                     "fit,forward,task,,,2,2,2000,6000\n"
+                     "fit,forward,inner,,,2,2,4000,4000\n");
+    r = shell("$G report --as 'advanced(format=json)' job.gnomon | python3 -c '"
+              "import json, sys\n"
+              "for r in json.load(sys.stdin)[0][\"rows\"]:\n"
+              "  if r[\"action\"] == \"forward\":\n"
+              "    print(r[\"name\"], r[\"file\"], r[\"cumulative_ns\"])'");
+    CHECK_STR(r.out, "forward None 10000\ntask None 6000\ninner None 4000\n");
+    r = shell("$G report --as advanced --columns calls job.gnomon | head -4");
+    CHECK_STR(
+        r.out,
+        "FIT Profiler Report by action\n\nAction step\n  Function  Calls\n");
+    gnomon_configure(NULL);
+}
+
 TEST(regions_of_one_name_show_their_categories)
 {
     NEEDS_PROGRAM;
@@ -279,6 +302,17 @@ TEST(steps_are_filtered_too)
     r = shell("$G report --as steps --limit 1 --filter @net job.gnomon");
     CHECK_EQ(times_in(r.out, "step 10 "), 1);
     CHECK_EQ(times_in(r.out, "load "), 0);
+    r = shell("$G report --as steps --limit 2 --format csv job.gnomon");
+    CHECK_STR(r.out,
+              "stage,step,ordinal,rank,time_ns,median_ns,p99_ns,max_ns,steps,"
+              "why,why_time_ns,why_usual_ns,why2,why2_time_ns,why2_usual_ns,"
+              "why3,why3_time_ns,why3_usual_ns\n"
+              "fit,10,1,,92000,3037,91622,92000,20,load,90000,1012,,,,,,\n"
+              "fit,0,1,,3000,3037,91622,92000,20,,,,,,,,,\n");
+    r = shell("$G report --as steps --columns time,why --sort step --limit 1 "
+              "job.gnomon");
+    CHECK_STR(r.out, "FIT Steps\n\nStep      Time  Why\n"
+                     "  10  92.00 us  load\n");
     gnomon_configure(NULL);
 }
 

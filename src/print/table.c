@@ -186,19 +186,29 @@ static void choose_format(gnomon__table_choice *c, const table_words *w,
     w->options->log(line);
 }
 
+void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
+                                const gnomon__column *columns,
+                                size_t column_count,
+                                const gnomon_options *options)
+{
+    table_words w = {report, columns, column_count, options};
+    const char *text;
+    *c = (gnomon__table_choice){.limit = SIZE_MAX, .sort = -1};
+    if (options && (text = options->text(options, "columns")))
+        choose_columns(c, &w, text);
+    if (options && (text = options->text(options, "format")))
+        choose_format(c, &w, text);
+}
+
 void gnomon__table_choose(gnomon__table_choice *c, const char *report,
                           const gnomon__column *columns, size_t column_count,
                           const gnomon_options *options)
 {
     table_words w = {report, columns, column_count, options};
     const char *text;
-    *c = (gnomon__table_choice){.limit = SIZE_MAX, .sort = -1};
+    gnomon__table_choose_shown(c, report, columns, column_count, options);
     if (!options)
         return;
-    if ((text = options->text(options, "columns")))
-        choose_columns(c, &w, text);
-    if ((text = options->text(options, "format")))
-        choose_format(c, &w, text);
     if ((text = options->text(options, "sort"))) {
         c->sort = column_named(&w, text, strlen(text));
         if (c->sort < 0)
@@ -215,6 +225,12 @@ void gnomon__table_choose(gnomon__table_choice *c, const char *report,
                        options->text(options, "limit"));
         options->log(line);
     }
+}
+
+bool gnomon__table_is_asked_for(const gnomon__table_choice *c)
+{
+    return c->count || c->sort >= 0 || c->limit != SIZE_MAX ||
+           c->format != GNOMON__TABLE_TEXT;
 }
 
 /* ---- Order --------------------------------------------------------------------- */

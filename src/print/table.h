@@ -111,6 +111,16 @@ typedef struct gnomon__table_choice {
 void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
                           const gnomon__column *columns, size_t column_count,
                           const gnomon_options *options);
+/* columns= and format= alone: of a report whose sort= and limit= are its own. */
+void gnomon__table_choose_shown(gnomon__table_choice *choice,
+                                const char *report,
+                                const gnomon__column *columns,
+                                size_t column_count,
+                                const gnomon_options *options);
+
+/* Whether anything was asked for: a report with a text of its own prints that where
+ * nothing was. */
+bool gnomon__table_is_asked_for(const gnomon__table_choice *choice);
 
 /* Writes the table, of a profile of one stage or several. GNOMON_OK,
  * GNOMON_ENOMEM before anything is written, or the writer's code. */

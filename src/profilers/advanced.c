@@ -22,14 +22,38 @@
 #include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
+#include "print/table.h"
 
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 
 typedef struct advanced_settings {
     gnomon__restriction cut;
-    int dump; /* advanced_dump */
-    int sort; /* gnomon__pstats_key */
+    int dump;                   /* advanced_dump */
+    int sort;                   /* gnomon__pstats_key */
+    gnomon__table_choice table; /* where columns or a format are asked for */
 } advanced_settings;
+
+enum {
+    ADVANCED_NAME,
+    ADVANCED_FILE,
+    ADVANCED_LINE,
+    ADVANCED_CALLS,
+    ADVANCED_PRIMITIVE,
+    ADVANCED_SELF,
+    ADVANCED_CUMULATIVE,
+    ADVANCED_COLUMNS
+};
+
+static const gnomon__column advanced_columns[ADVANCED_COLUMNS] = {
+    [ADVANCED_NAME] = {"name", "Function", GNOMON__CELL_TEXT, false},
+    [ADVANCED_FILE] = {"file", "File", GNOMON__CELL_TEXT, false},
+    [ADVANCED_LINE] = {"line", "Line", GNOMON__CELL_COUNT, false},
+    [ADVANCED_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
+    [ADVANCED_PRIMITIVE] = {"primitive", "Primitive", GNOMON__CELL_COUNT, true},
+    [ADVANCED_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
+    [ADVANCED_CUMULATIVE] = {"cumulative", "Cumulative", GNOMON__CELL_TIME,
+                             false},
+};
 
 /* ---- Options --------------------------------------------------------------- */
 
@@ -72,7 +96,8 @@ static bool advanced_read_dump(advanced_settings *s, const char *text)
 static const advanced_settings advanced_preset = {
     .cut = {.fraction = 1.0, .is_fraction = 1},
     .dump = ADVANCED_NO_FILES,
-    .sort = GNOMON__PSTATS_CUMULATIVE};
+    .sort = GNOMON__PSTATS_CUMULATIVE,
+    .table = {.limit = SIZE_MAX, .sort = -1}};
 
 /* A value that is none is told of, and the preset holds. */
 static void advanced_complain(const gnomon_options *options, const char *key,
@@ -111,6 +136,8 @@ static int advanced_create(const gnomon_options *options, void **self)
                           "pcalls, name, filename, line, nfl or stdname");
     else if (sort)
         s->sort = gnomon__pstats_key(sort);
+    gnomon__table_choose_shown(&s->table, "advanced", advanced_columns,
+                               ADVANCED_COLUMNS, options);
     *self = s;
     return GNOMON_OK;
 }
@@ -203,6 +230,77 @@ static int advanced_print(const advanced_report *r)
     return code;
 }
 
+/* The column that a word of pstats orders by. */
+static int advanced_column(int key)
+{
+    switch (key) {
+    case GNOMON__PSTATS_TIME:
+        return ADVANCED_SELF;
+    case GNOMON__PSTATS_CALLS:
+        return ADVANCED_CALLS;
+    case GNOMON__PSTATS_PRIMITIVE:
+        return ADVANCED_PRIMITIVE;
+    case GNOMON__PSTATS_CUMULATIVE:
+        return ADVANCED_CUMULATIVE;
+    case GNOMON__PSTATS_FILE:
+        return ADVANCED_FILE;
+    case GNOMON__PSTATS_LINE:
+        return ADVANCED_LINE;
+    default:
+        return ADVANCED_NAME;
+    }
+}
+
+static bool advanced_add_row(gnomon__report_table *table, uint32_t action,
+                             const gnomon__function *f)
+{
+    gnomon__cell *cells = gnomon__table_add(table, action, 0);
+    if (!cells)
+        return false;
+    gnomon__cell_text(&cells[ADVANCED_NAME], f->name);
+    if (f->line) {
+        gnomon__cell_text(&cells[ADVANCED_FILE], f->file);
+        gnomon__cell_count(&cells[ADVANCED_LINE], f->line);
+    }
+    gnomon__cell_count(&cells[ADVANCED_CALLS], f->nc);
+    gnomon__cell_count(&cells[ADVANCED_PRIMITIVE], f->cc);
+    gnomon__cell_count(&cells[ADVANCED_SELF], f->tt_ns);
+    gnomon__cell_count(&cells[ADVANCED_CUMULATIVE], f->ct_ns);
+    return true;
+}
+
+/* The rows of each action, as a group. What is cut as a fraction is whole here. */
+static int advanced_print_table(const advanced_report *r,
+                                const gnomon_profile *profile)
+{
+    const advanced_settings *s = r->settings;
+    size_t actions = gnomon__calls_count(r->calls);
+    const char **names = calloc(actions + 1, sizeof *names);
+    gnomon__table_choice choice = s->table;
+    gnomon__report_table table = {.name = "advanced",
+                                  .title = "Profiler Report",
+                                  .columns = advanced_columns,
+                                  .column_count = ADVANCED_COLUMNS,
+                                  .group_word = "action",
+                                  .groups = names};
+    int code = names ? GNOMON_OK : GNOMON_ENOMEM;
+    choice.sort = advanced_column(s->sort);
+    if (!s->cut.is_fraction)
+        choice.limit = s->cut.count > 0 ? (size_t)s->cut.count : 0;
+    for (size_t i = 0; !code && i < actions; i++) {
+        const gnomon__functions *f = gnomon__calls_table(r->calls, i, NULL);
+        names[i] = gnomon__calls_name(r->calls, i);
+        for (size_t k = 0; !code && k < f->row_count; k++)
+            if (!advanced_add_row(&table, (uint32_t)i, &f->rows[k]))
+                code = GNOMON_ENOMEM;
+    }
+    if (!code)
+        code = gnomon__table_print(&table, &choice, profile, r->out);
+    gnomon__table_free(&table);
+    free(names);
+    return code;
+}
+
 /* The writer has said why where one cannot be written; the others will not be
  * either, and the report stands without them. */
 static void advanced_dump(const advanced_report *r)
@@ -231,7 +329,9 @@ static int advanced_summary(void *self, const gnomon_profile *profile,
         return GNOMON_EINVAL;
     advanced_title(&r, profile);
     if (advanced_take(&r, profile)) {
-        code = advanced_print(&r);
+        code = gnomon__table_is_asked_for(&r.settings->table)
+                   ? advanced_print_table(&r, profile)
+                   : advanced_print(&r);
         advanced_dump(&r);
     }
     advanced_give(&r);
@@ -257,6 +357,8 @@ static const gnomon_option_info advanced_options[] = {
      .key = "sort",
      .type = GNOMON_OPTION_TEXT,
      .help = "what rows are ordered by, a word of pstats: time, calls, ..."},
+    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
+    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
     {.key = NULL}};
 
 static const gnomon_profiler advanced = {

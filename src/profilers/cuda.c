@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cuda: what scopes on streams took on the device, a table below others'.
+ * cuda: what scopes on streams took on the device, a table below others'; as
+ * the other tables where columns, an order or a format are asked for.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
  * over all their regions, paths and threads. Uses public headers only. All
@@ -14,6 +15,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/table.h"
 #include "print/width.h"
 
 typedef struct device_row {
@@ -216,32 +218,19 @@ static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
     }
 }
 
-/* ---- The profiler -------------------------------------------------------- */
-
-static int device_summary(void *self, const gnomon_profile *profile,
-                          const gnomon_writer *out)
+static void device_print(const gnomon_profile *profile, device_row *rows,
+                         size_t count, const gnomon_writer *out)
 {
     static const char *const heads[8] = {"Action",   "Num calls", "Device (s)",
                                          "Self (s)", "Mean (ms)", "Min (ms)",
                                          "Max (ms)", "Host (s)"};
-    size_t width = 0;
-    (void)self;
-    if (!profile)
-        return GNOMON_EINVAL;
-    size_t count = gnomon_profile_count(profile, GNOMON_REGIONS);
-    device_row *rows = calloc(count + 1, sizeof *rows);
-    if (!rows)
-        return GNOMON_ENOMEM;
-    device_collect(profile, rows, count);
-    count = device_fold(rows, count);
+    size_t width = strlen(heads[0]);
     device_title(profile, out);
     for (size_t i = 0; i < count; i++) {
         rows[i].name = gnomon_shown(out, rows[i].name);
         size_t is = gnomon__print_width(rows[i].name, strlen(rows[i].name));
         width = is > width ? is : width;
     }
-    if (width < strlen(heads[0]))
-        width = strlen(heads[0]);
     if (count)
         device_line(out, width, heads);
     else
@@ -250,8 +239,97 @@ static int device_summary(void *self, const gnomon_profile *profile,
         device_print_row(out, width, &rows[i]);
     if (count)
         device_cost(profile, out);
+    out->write(out, "\n", 1);
+}
+
+/* ---- As a table ------------------------------------------------------------ */
+
+enum {
+    DEVICE_NAME,
+    DEVICE_CALLS,
+    DEVICE_TOTAL,
+    DEVICE_SELF,
+    DEVICE_MEAN,
+    DEVICE_MIN,
+    DEVICE_MAX,
+    DEVICE_HOST_CALLS,
+    DEVICE_HOST,
+    DEVICE_COLUMNS
+};
+
+static const gnomon__column device_columns[DEVICE_COLUMNS] = {
+    [DEVICE_NAME] = {"name", "Action", GNOMON__CELL_TEXT, false},
+    [DEVICE_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
+    [DEVICE_TOTAL] = {"total", "Device", GNOMON__CELL_TIME, false},
+    [DEVICE_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
+    [DEVICE_MEAN] = {"mean", "Mean", GNOMON__CELL_TIME, false},
+    [DEVICE_MIN] = {"min", "Min", GNOMON__CELL_TIME, false},
+    [DEVICE_MAX] = {"max", "Max", GNOMON__CELL_TIME, false},
+    [DEVICE_HOST_CALLS] = {"host_calls", "Host calls", GNOMON__CELL_COUNT,
+                           true},
+    [DEVICE_HOST] = {"host", "Host", GNOMON__CELL_TIME, false},
+};
+
+static int device_table(const gnomon_profile *profile, const device_row *rows,
+                        size_t count, const gnomon__table_choice *choice,
+                        const gnomon_writer *out)
+{
+    gnomon__report_table table = {.name = "cuda",
+                                  .title = "Device Report",
+                                  .columns = device_columns,
+                                  .column_count = DEVICE_COLUMNS};
+    int code = GNOMON_OK;
+    for (size_t i = 0; !code && i < count; i++) {
+        const gnomon_stats *d = &rows[i].device;
+        const uint64_t values[] = {
+            d->count,  d->total_ns, d->self_ns,         d->total_ns / d->count,
+            d->min_ns, d->max_ns,   rows[i].host_calls, rows[i].host_ns};
+        gnomon__cell *cells = gnomon__table_add(&table, 0, 0);
+        if (!cells) {
+            code = GNOMON_ENOMEM;
+            break;
+        }
+        gnomon__cell_text(&cells[DEVICE_NAME], rows[i].name);
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            gnomon__cell_count(&cells[DEVICE_CALLS + k], values[k]);
+    }
+    if (!code)
+        code = gnomon__table_print(&table, choice, profile, out);
+    gnomon__table_free(&table);
+    return code;
+}
+
+/* ---- The profiler -------------------------------------------------------- */
+
+static int device_create(const gnomon_options *options, void **self)
+{
+    gnomon__table_choice *c = calloc(1, sizeof *c);
+    if (!c)
+        return GNOMON_ENOMEM;
+    gnomon__table_choose(c, "cuda", device_columns, DEVICE_COLUMNS, options);
+    *self = c;
+    return GNOMON_OK;
+}
+
+static int device_summary(void *self, const gnomon_profile *profile,
+                          const gnomon_writer *out)
+{
+    const gnomon__table_choice *choice = self;
+    if (!profile)
+        return GNOMON_EINVAL;
+    size_t count = gnomon_profile_count(profile, GNOMON_REGIONS);
+    device_row *rows = calloc(count + 1, sizeof *rows);
+    int code = GNOMON_OK;
+    if (!rows)
+        return GNOMON_ENOMEM;
+    device_collect(profile, rows, count);
+    count = device_fold(rows, count);
+    if (choice && gnomon__table_is_asked_for(choice))
+        code = device_table(profile, rows, count, choice, out);
+    else
+        device_print(profile, rows, count, out);
     free(rows);
-    return out->write(out, "\n", 1);
+    return code ? code : out->write(out, "", 0);
 }
 
 /* `wait` is read by whoever calls summary: run/summary.c. */
@@ -261,6 +339,7 @@ static const gnomon_option_info device_options[] = {
      .type = GNOMON_OPTION_DURATION,
      .preset = "1s",
      .help = "at a stage's end, the longest wait for the device"},
+    GNOMON__TABLE_OPTIONS,
     {.key = NULL}};
 
 static const gnomon_profiler device_times = {
@@ -270,7 +349,9 @@ static const gnomon_profiler device_times = {
     .name = "cuda",
     .help = "what scopes on streams (GNOMON_SCOPE_ON) took on the device",
     .options = device_options,
+    .create = device_create,
     .summary = device_summary,
+    .destroy = free,
 };
 
 GNOMON_PLUGIN(device_times);

@@ -127,13 +127,6 @@ static int report_is(const report_request *r, const char *name)
     return strcmp(r->profiler.profiler->name, name) == 0;
 }
 
-/* One whose title comes first, and which is set apart from the one before. */
-static int report_is_table(const report_request *r)
-{
-    const gnomon_profiler *p = r->profiler.profiler;
-    return gnomon__option_find(gnomon__options_of(p), "format") != NULL;
-}
-
 /* ---- What was asked for ---------------------------------------------------------- */
 
 /* The profiler's own words, but for what only the command line knows. */
@@ -202,7 +195,7 @@ static int report_one(report_request *r, const char *path, const char *view,
     }
     r->has_rows |= report_has_rows(r, p);
     r->printed++;
-    gnomon__joined_next(&r->out, path, view, ranks->runs, report_is_table(r));
+    gnomon__joined_next(&r->out, path, view, ranks->runs, r->profiler.is_table);
     if (!kind->profiler->summary) /* of ranks */
         return gnomon__rank_table_print(ranks, kind->self, p, out);
     int code = kind->profiler->summary(kind->self, p, out);
@@ -280,7 +273,7 @@ static int report_stage(report_request *r, const char *path,
     if (r->stage || stages->count == 1 || !report_is_gap(p))
         code = report_filtered(r, path, report_view(stages, which, p), p,
                                &stages->at[which].ranks);
-    if (!code && !report_is_table(r))
+    if (!code && !r->profiler.is_table)
         report_tell_count(path, p);
     gnomon_profile_free(p);
     return code;

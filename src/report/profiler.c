@@ -132,11 +132,37 @@ static const char *option_of(const gnomon__options *options,
                : NULL;
 }
 
+/* Reports with a text of their own are tables where one of these is given. */
+static const struct {
+    const char *name, *keys[5];
+} own_texts[] = {{"advanced", {"columns", "format"}},
+                 {"steps", {"columns", "format", "sort"}},
+                 {"cuda", {"columns", "format", "sort", "limit"}}};
+
+static int report_prints_table(const gnomon__options *options,
+                               const gnomon_profiler *profiler)
+{
+    const char *format = option_of(options, profiler, "format");
+    if (!gnomon__option_find(gnomon__options_of(profiler), "format"))
+        return 0;
+    for (size_t i = 0; i < sizeof own_texts / sizeof *own_texts; i++) {
+        if (strcmp(own_texts[i].name, profiler->name) != 0)
+            continue;
+        for (const char *const *key = own_texts[i].keys; *key; key++)
+            if (option_of(options, profiler, *key) &&
+                (strcmp(*key, "format") != 0 || strcmp(format, "text") != 0))
+                return 1;
+        return 0;
+    }
+    return 1;
+}
+
 static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
 {
     int code = GNOMON_OK;
     const char *format = option_of(options, p->profiler, "format");
     const char *by = option_of(options, p->profiler, "by");
+    p->is_table = report_prints_table(options, p->profiler);
     snprintf(p->format, sizeof p->format, "%s", format ? format : "");
     p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__STAGES_BY_RANK
             : by && gnomon__same_word(by, "host") ? GNOMON__STAGES_BY_HOST

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* O(regions) memory, and for each step that is asked about a walk over its times. */
+#include "print/slow_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct slow_steps_node {
+    uint32_t parent, region;
+    int is_below; /* the region that was asked for last */
+} slow_steps_node;
+
+/* Region 0 is the steps themselves. */
+typedef struct slow_steps_region {
+    const gnomon_stats *all; /* its time in all steps */
+    uint64_t ns;             /* in the step at hand */
+} slow_steps_region;
+
+/* ---- Reading --------------------------------------------------------------------- */
+
+/* The median over `steps` steps, in some of which it took no time. */
+static uint64_t slow_steps_median(const gnomon_stats *time, uint64_t steps)
+{
+    uint64_t count = time ? time->count : 0;
+    double below = (double)steps - (double)count, half = (double)steps / 2;
+    if (!count || below >= half)
+        return 0;
+    return gnomon_quantile_ns(time, (half - below) / (double)count);
+}
+
+void gnomon__slow_steps_free(gnomon__slow_steps *t)
+{
+    free(t->node);
+    free(t->region);
+    free(t->excess);
+    free(t->slow);
+}
+
+int gnomon__slow_steps_make(gnomon__slow_steps *t, const gnomon_profile *p)
+{
+    gnomon_node_info n;
+    memset(t, 0, sizeof *t);
+    t->profile = p;
+    t->nodes = gnomon_profile_count(p, GNOMON_NODES);
+    t->regions = gnomon_profile_count(p, GNOMON_REGIONS);
+    t->times = gnomon_profile_count(p, GNOMON_STEP_TIMES);
+    t->steps = gnomon_profile_count(p, GNOMON_STEPS);
+    t->node = calloc(t->nodes + 1, sizeof *t->node);
+    t->region = calloc(t->regions + 1, sizeof *t->region);
+    t->excess = calloc(t->regions + 1, sizeof *t->excess);
+    t->slow = calloc(t->steps + 1, sizeof *t->slow);
+    if (!t->node || !t->region || !t->excess || !t->slow)
+        return GNOMON_ENOMEM;
+    for (size_t i = 1; i <= t->nodes; i++) {
+        gnomon_profile_node(p, i, &n);
+        t->node[i].parent = n.parent;
+        t->node[i].region = n.region;
+    }
+    return GNOMON_OK;
+}
+
+/* A time of the stage and view at hand. */
+static int slow_steps_get(const gnomon__slow_steps *t, size_t i,
+                          gnomon_step_time_info *time)
+{
+    return gnomon_profile_step_time(t->profile, i, time) == GNOMON_OK &&
+           time->stage == t->stage_number && time->view == t->view &&
+           time->time && time->region <= t->regions;
+}
+
+static int slow_steps_order(const void *left, const void *right)
+{
+    const gnomon__listed_step *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    if (a->step.rank != b->step.rank)
+        return a->step.rank < b->step.rank ? -1 : 1;
+    if (a->step.ordinal != b->step.ordinal)
+        return a->step.ordinal < b->step.ordinal ? -1 : 1;
+    return a->step.begin_ns < b->step.begin_ns
+               ? -1
+               : a->step.begin_ns > b->step.begin_ns;
+}
+
+static void slow_steps_add_slow(gnomon__slow_steps *t, size_t number)
+{
+    gnomon__listed_step *slow = &t->slow[t->slow_count];
+    if (t->slow_count >= t->steps ||
+        gnomon_profile_step(t->profile, number, &slow->step) != GNOMON_OK ||
+        slow->step.stage != t->stage_number || !slow->step.end_ns)
+        return;
+    slow->number = number;
+    slow->ns = slow->step.end_ns - slow->step.begin_ns;
+    t->slow_count++;
+}
+
+/* Where no times were recorded, the slowest of the steps that were kept. */
+void gnomon__slow_steps_read(gnomon__slow_steps *t, uint32_t stage,
+                             uint32_t view)
+{
+    gnomon_step_time_info time;
+    gnomon_profile_stage(t->profile, stage, &t->stage);
+    t->stage_number = stage;
+    t->view = view;
+    t->slow_count = 0;
+    memset(t->region, 0, (t->regions + 1) * sizeof *t->region);
+    for (size_t i = 1; i <= t->times; i++) {
+        if (!slow_steps_get(t, i, &time))
+            continue;
+        if (!time.step)
+            t->region[time.region].all = time.time;
+        else if (!time.region)
+            slow_steps_add_slow(t, time.step);
+    }
+    if (!t->region[0].all && !t->view) {
+        t->region[0].all = t->stage.steps;
+        for (size_t i = 1; !t->times && i <= t->steps; i++)
+            slow_steps_add_slow(t, i);
+    }
+    t->all = t->region[0].all;
+    if (t->all && !t->all->count)
+        t->all = NULL;
+    if (t->slow_count > 1)
+        qsort(t->slow, t->slow_count, sizeof *t->slow, slow_steps_order);
+}
+
+/* ---- Why --------------------------------------------------------------------------- */
+
+static int slow_steps_by_excess(const void *left, const void *right)
+{
+    const gnomon__step_reason *a = left, *b = right;
+    if (a->excess_ns != b->excess_ns)
+        return a->excess_ns > b->excess_ns ? -1 : 1;
+    return a->region < b->region ? -1 : a->region > b->region;
+}
+
+/* What took longer in the step than it does usually: by more than a median may be
+ * off, which is a cell's middle. */
+static void slow_steps_compare(gnomon__slow_steps *t,
+                               const gnomon__listed_step *slow)
+{
+    gnomon_step_time_info time;
+    for (size_t i = 1; i <= t->regions; i++)
+        t->region[i].ns = 0;
+    for (size_t i = 1; i <= t->times; i++)
+        if (slow_steps_get(t, i, &time) && time.step == slow->number)
+            t->region[time.region].ns = time.time->total_ns;
+    t->excess_count = 0;
+    for (uint32_t i = 1; i <= t->regions; i++) {
+        uint64_t usual =
+            t->region[i].ns ? slow_steps_median(t->region[i].all, t->all->count)
+                            : 0;
+        if (t->region[i].ns > usual + usual / 16)
+            t->excess[t->excess_count++] = (gnomon__step_reason){
+                i, t->region[i].ns, usual, t->region[i].ns - usual};
+    }
+    if (t->excess_count > 1)
+        qsort(t->excess, t->excess_count, sizeof *t->excess,
+              slow_steps_by_excess);
+}
+
+/* Whether a path of the one lies below a path of the other; parents have lower
+ * numbers. */
+static int slow_steps_is_inside(gnomon__slow_steps *t, uint32_t inner,
+                                uint32_t outer)
+{
+    for (size_t i = 1; i <= t->nodes; i++) {
+        const slow_steps_node *above = &t->node[t->node[i].parent];
+        t->node[i].is_below = above->is_below || above->region == outer;
+        if (t->node[i].is_below && t->node[i].region == inner)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether one inside it has four fifths of its excess. Of two that are inside one
+ * another the first one is named. */
+static int slow_steps_is_explained(gnomon__slow_steps *t, size_t which)
+{
+    const gnomon__step_reason *outer = &t->excess[which];
+    for (size_t i = 0; i < t->excess_count; i++) {
+        const gnomon__step_reason *inner = &t->excess[i];
+        if (inner->excess_ns < outer->excess_ns - outer->excess_ns / 5)
+            return 0;
+        if (i != which &&
+            slow_steps_is_inside(t, inner->region, outer->region) &&
+            (i < which ||
+             !slow_steps_is_inside(t, outer->region, inner->region)))
+            return 1;
+    }
+    return 0;
+}
+
+/* What is named of a step: no more than three, and none that is small beside what
+ * the step took too long. */
+int gnomon__slow_steps_reasons(
+    gnomon__slow_steps *t, const gnomon__listed_step *slow,
+    const gnomon__step_reason *reasons[GNOMON__STEP_REASONS])
+{
+    uint64_t usual =
+        t->all ? slow_steps_median(t->all, t->all->count) : UINT64_MAX;
+    uint64_t too_long = slow->ns > usual ? slow->ns - usual : 0;
+    int named = 0;
+    if (too_long)
+        slow_steps_compare(t, slow);
+    for (size_t i = 0;
+         too_long && i < t->excess_count && named < GNOMON__STEP_REASONS; i++) {
+        if (t->excess[i].excess_ns < too_long / 10)
+            break;
+        if (!slow_steps_is_explained(t, i))
+            reasons[named++] = &t->excess[i];
+    }
+    return named;
+}
