@@ -11,6 +11,7 @@
 
 #include "command/text.h"
 #include "platform/memory.h"
+#include "print/letters.h"
 #include "print/table.h"
 
 enum {
@@ -229,12 +230,8 @@ static void changes_title(const gnomon__changes *c, const gnomon_writer *out)
 {
     if (c->form == GNOMON__CHANGES_MD)
         out->write(out, "### ", 4);
-    for (const char *at = c->stage; *at; at++) {
-        char capital = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
-        out->write(out, &capital, 1);
-    }
-    out->print(out, "%s%s from A to B\n\n", *c->stage ? " " : "",
-               changes_kinds[c->kind].title);
+    gnomon__print_title(out, c->stage, changes_kinds[c->kind].title);
+    out->print(out, " from A to B\n\n");
 }
 
 static void changes_sort(const gnomon__changes *c)

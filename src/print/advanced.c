@@ -9,13 +9,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "print/letters.h"
+
 int gnomon__advanced_title(const char *stage, const gnomon_writer *out)
 {
-    for (const char *c = gnomon_shown(out, stage); *c; c++) {
-        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-        out->write(out, &capital, 1);
-    }
-    return out->print(out, "%sProfiler Report", *stage ? " " : "");
+    return gnomon__print_title(out, stage, "Profiler Report");
 }
 
 int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,

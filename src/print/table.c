@@ -2,6 +2,8 @@
 /* Rows, their order, and what of them is wanted. */
 #include "print/table.h"
 
+#include "print/letters.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,15 +113,6 @@ typedef struct table_words {
     const gnomon_options *options;
 } table_words;
 
-/* Whether n bytes of `word` are `key`, whose letters are small. */
-static bool same_letters(const char *word, size_t n, const char *key)
-{
-    for (; n && *key; n--, word++, key++)
-        if (*word != *key && (*word < 'A' || *word > 'Z' || *word + 32 != *key))
-            return false;
-    return !n && !*key;
-}
-
 /* Tells all words there are; the last one may be `more`. */
 static void tell_columns(const table_words *w, const char *key,
                          const char *word, size_t n, const char *more)
@@ -139,7 +132,7 @@ static void tell_columns(const table_words *w, const char *key,
 static int column_named(const table_words *w, const char *word, size_t n)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (same_letters(word, n, w->columns[i].key))
+        if (gnomon__print_same_word(word, n, w->columns[i].key))
             return (int)i;
     return -1;
 }
@@ -153,7 +146,7 @@ static void choose_columns(gnomon__table_choice *c, const table_words *w,
     for (text += strspn(text, between); *text; text += strspn(text, between)) {
         size_t n = strcspn(text, between);
         int column = column_named(w, text, n);
-        if (same_letters(text, n, "all")) {
+        if (gnomon__print_same_word(text, n, "all")) {
             c->count = 0;
             for (size_t i = 0; i < w->count; i++)
                 c->columns[c->count++] = (uint8_t)i;

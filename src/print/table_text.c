@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/letters.h"
 #include "print/table.h"
 #include "print/width.h"
 
@@ -118,20 +119,16 @@ static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
                       const gnomon_writer *out)
 {
     gnomon_stage_info stage;
-    const char *c = "";
+    const char *name = "";
     uint32_t count = 0;
     if (!t->is_part && gnomon_profile_count(p, GNOMON_STAGES) == 1 &&
         gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
-        c = gnomon_shown(out, stage.name);
+        name = stage.name;
         count = stage.count;
     }
-    bool has_name = *c != 0;
-    for (; *c; c++) {
-        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-        out->write(out, &capital, 1);
-    }
-    out->print(out, "%s%s%s%s", has_name ? " " : "", t->title,
-               t->group_word ? " by " : "", t->group_word ? t->group_word : "");
+    gnomon__print_title(out, name, t->title);
+    if (t->group_word)
+        out->print(out, " by %s", t->group_word);
     if (count > 1)
         out->print(out, ", %" PRIu32 " stages added up", count);
     out->write(out, "\n", 1);

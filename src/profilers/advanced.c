@@ -19,6 +19,7 @@
 #include "gnomon/profiler.h"
 #include "print/advanced.h"
 #include "print/functions.h"
+#include "print/letters.h"
 #include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
@@ -57,13 +58,6 @@ static const gnomon__column advanced_columns[ADVANCED_COLUMNS] = {
 
 /* ---- Options --------------------------------------------------------------- */
 
-static bool advanced_same(const char *a, const char *b)
-{
-    while (*a && (*a | 0x20) == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 static bool advanced_read_cut(advanced_settings *s, const char *text)
 {
     bool is_float;
@@ -85,7 +79,7 @@ static bool advanced_read_dump(advanced_settings *s, const char *text)
                  {"on", ADVANCED_ACTIONS},     {"1", ADVANCED_ACTIONS},
                  {"run", ADVANCED_RUN}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (advanced_same(text, words[i].word)) {
+        if (gnomon__print_same_word(text, strlen(text), words[i].word)) {
             s->dump = words[i].dump;
             return true;
         }

@@ -15,6 +15,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/letters.h"
 #include "print/table.h"
 #include "print/width.h"
 
@@ -156,12 +157,8 @@ static void device_title(const gnomon_profile *profile,
     const char *name = "";
     if (gnomon_profile_count(profile, GNOMON_STAGES) == 1 &&
         gnomon_profile_stage(profile, 1, &stage) == GNOMON_OK && stage.name)
-        name = gnomon_shown(out, stage.name);
-    for (const char *c = name; *c; c++) {
-        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-        out->write(out, &capital, 1);
-    }
-    out->print(out, "%sDevice Report\n\n", *name ? " " : "");
+        name = stage.name;
+    gnomon__print_title(out, name, "Device Report\n\n");
 }
 
 /* The JSON text of metadata `key`, without its quotes; length 0: none. */

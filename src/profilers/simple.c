@@ -16,6 +16,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/letters.h"
 #include "print/width.h"
 
 /* ---- Rows ----------------------------------------------------------------- */
@@ -264,11 +265,7 @@ static void simple_line(const simple_table *table, const char *name,
 static void simple_title(const simple_table *table)
 {
     const gnomon_writer *out = table->out;
-    for (const char *c = table->stage; *c; c++) {
-        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-        out->write(out, &capital, 1);
-    }
-    out->print(out, "%sProfiler Report\n", *table->stage ? " " : "");
+    gnomon__print_title(out, table->stage, "Profiler Report\n");
 }
 
 static void simple_print_rows(const simple_table *table)
@@ -301,7 +298,6 @@ static void simple_print_rows(const simple_table *table)
 static const simple_settings simple_preset = {
     .sort = SIMPLE_TOTAL, .extended = true, .limit = SIZE_MAX};
 
-/* Ordered by what the table is about, where nothing else is said. */
 /* A value that is none is told of, and it is as if nothing was said. */
 static void simple_complain(const gnomon_options *options, const char *key,
                             const char *hint)
@@ -310,14 +306,6 @@ static void simple_complain(const gnomon_options *options, const char *key,
     snprintf(line, sizeof line, "simple: %s=%.48s: %s", key,
              options->text(options, key), hint);
     options->log(line);
-}
-
-/* `word` in any letters; `key` has small ones. */
-static bool simple_same(const char *word, const char *key)
-{
-    for (; *key && (*word | 0x20) == *key; word++)
-        key++;
-    return !*word && !*key;
 }
 
 static int simple_create(const gnomon_options *options, void **self)
@@ -338,7 +326,8 @@ static int simple_create(const gnomon_options *options, void **self)
     s->limit = options->number(options, "limit") > 0
                    ? (size_t)options->number(options, "limit")
                    : SIZE_MAX;
-    while (sort && word < 4 && !simple_same(sort, words[word]))
+    while (sort && word < 4 &&
+           !gnomon__print_same_word(sort, strlen(sort), words[word]))
         word++;
     if (sort && word < 4)
         s->sort = word;

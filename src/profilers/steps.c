@@ -11,6 +11,7 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/letters.h"
 #include "print/short_time.h"
 #include "print/slow_steps.h"
 #include "print/table.h"
@@ -94,16 +95,6 @@ static void steps_print_all(const steps_report *t)
     t->out->write(t->out, "\n", 1);
 }
 
-/* "FIT Steps", as the titles of other reports. */
-static void steps_title(const steps_report *t, const char *stage)
-{
-    for (const char *c = gnomon_shown(t->out, stage); *c; c++) {
-        char capital = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-        t->out->write(t->out, &capital, 1);
-    }
-    t->out->print(t->out, "%sSteps\n", *stage ? " " : "");
-}
-
 /* A stage by one view after the other, where there are several. */
 static void steps_print_stage(steps_report *t, uint32_t stage)
 {
@@ -111,7 +102,7 @@ static void steps_print_stage(steps_report *t, uint32_t stage)
     for (uint32_t view = 0; view <= views; view++) {
         gnomon__slow_steps_read(&t->of, stage, view);
         if (!view)
-            steps_title(t, t->of.stage.name);
+            gnomon__print_title(t->out, t->of.stage.name, "Steps\n");
         if (t->of.all)
             steps_print_all(t);
         steps_print_slow(t);

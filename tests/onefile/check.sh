@@ -106,7 +106,7 @@ program)
     objects -O0 -std=gnu11 $errors
     build app "$work/gnomon.o" "$work/app.o"
     build plugin.so -O2 -std=gnu11 -fPIC -shared \
-        -I"$source/src" "$source/src/profilers/simple.c" "$source/src/print/width.c"
+        -I"$source/src" "$source/src/profilers/simple.c" "$source/src/print/width.c" "$source/src/print/letters.c"
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     GNOMON=$work/plugin.so reported "$work/app"
