@@ -304,7 +304,7 @@ TEST(a_snapshot_wherever_a_block_ends)
         memset(json, '1', pad);
         json[pad] = 0;
         CHECK_EQ(gnomon_metadata("pad", json), GNOMON_OK);
-        for (uint64_t n = 1; failed && n < 100; n++) {
+        for (uint64_t n = 1; failed && n < 200; n++) {
             gnomon_profile *p;
             gnomon__test_fail_allocation(n);
             int code = gnomon_snapshot(&p, "probe", 1);

@@ -67,6 +67,13 @@ int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item)
     return GNOMON_OK;
 }
 
+void gnomon__slots_empty(gnomon__slots *s)
+{
+    if (s->count)
+        memset(s->at, 0, s->room * sizeof *s->at);
+    s->count = 0;
+}
+
 void gnomon__slots_free(gnomon__slots *s)
 {
     gnomon__free(s->at);

@@ -28,6 +28,8 @@ uint32_t gnomon__slots_find(const gnomon__slots *s, uint64_t hash,
 int gnomon__slots_add(gnomon__slots *s, uint64_t hash, uint32_t item);
 /* Room for so many. Likewise. */
 int gnomon__slots_reserve(gnomon__slots *s, size_t count);
+/* It is empty again, and keeps its room. */
+void gnomon__slots_empty(gnomon__slots *s);
 void gnomon__slots_free(gnomon__slots *s);
 
 /* A hash of several numbers, one after the other. */

@@ -214,7 +214,7 @@ int gnomon__take_choose(gnomon__take *b)
         ok = need_parents(b, i);
     for (uint32_t stage = 1; ok && stage <= b->facts->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
-        for (uint32_t k = 0; ok && k < totals->edge_room; k++)
+        for (size_t k = 0; ok && k < totals->edge_count; k++)
             ok = need_ends(b, stage, &totals->edges[k]);
     }
     for (uint32_t i = 0; ok && i < b->ledger->open_count; i++)
@@ -321,7 +321,7 @@ int gnomon__take_links(gnomon__take *b)
 {
     for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
-        for (uint32_t k = 0; k < totals->edge_room; k++)
+        for (size_t k = 0; k < totals->edge_count; k++)
             if (is_link(b, &totals->edges[k]) &&
                 !put_link(b, stage, &totals->edges[k]))
                 return 0;

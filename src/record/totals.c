@@ -8,8 +8,6 @@
 #include "platform/memory.h"
 #include "record/step_sums.h"
 
-#define FIRST_EDGES 32u
-
 /* ---- Paths ------------------------------------------------------------------ */
 
 gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
@@ -95,45 +93,33 @@ int gnomon__totals_counter(gnomon__totals_thread *t,
 
 /* ---- Links --------------------------------------------------------------------- */
 
-static gnomon__total_edge *edge_place(gnomon__total_edge *edges, uint32_t room,
-                                      const gnomon__total_edge *e)
+static uint64_t edge_hash(const gnomon__total_edge *e)
 {
-    uint64_t h = ((uint64_t)e->from << 32 | e->to) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ e->from_thread ^ (uint64_t)e->to_thread << 16 ^ e->kind) *
-        0x9e3779b97f4a7c15ull;
-    uint32_t at = (uint32_t)(h >> 32) & (room - 1);
-    while (edges[at].from &&
-           memcmp(&edges[at], e, offsetof(gnomon__total_edge, count)) != 0)
-        at = (at + 1) & (room - 1);
-    return &edges[at];
+    uint64_t h = gnomon__mix((uint64_t)e->from << 32 | e->to, e->kind);
+    return gnomon__mix(h, (uint64_t)e->from_thread << 32 | e->to_thread);
 }
 
-static int grow_edges(gnomon__totals *t)
+/* Links of several threads between the same nodes stay apart. */
+static int edge_is(const void *totals, uint32_t item, const void *wanted)
 {
-    uint32_t room = t->edge_room ? 2 * t->edge_room : FIRST_EDGES;
-    gnomon__total_edge *more = gnomon__alloc(room * sizeof *more);
-    if (!more)
-        return 0;
-    for (uint32_t i = 0; i < t->edge_room; i++)
-        if (t->edges[i].from)
-            *edge_place(more, room, &t->edges[i]) = t->edges[i];
-    gnomon__free(t->edges);
-    t->edges = more;
-    t->edge_room = room;
-    return 1;
+    const gnomon__totals *t = totals;
+    return memcmp(&t->edges[item - 1], wanted,
+                  offsetof(gnomon__total_edge, count)) == 0;
 }
 
 int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e)
 {
-    if (2 * (t->edge_count + 1) > t->edge_room && !grow_edges(t))
-        return 0;
-    gnomon__total_edge *at = edge_place(t->edges, t->edge_room, e);
-    if (at->from) {
-        at->count += e->count;
-    } else {
-        *at = *e;
-        t->edge_count++;
+    uint64_t hash = edge_hash(e);
+    uint32_t item = gnomon__slots_find(&t->edge_slots, hash, edge_is, t, e);
+    if (item) {
+        t->edges[item - 1].count += e->count;
+        return 1;
     }
+    if (!gnomon__grow(&t->edges, &t->edge_room, t->edge_count + 1,
+                      sizeof *t->edges) ||
+        gnomon__slots_add(&t->edge_slots, hash, (uint32_t)t->edge_count + 1))
+        return 0;
+    t->edges[t->edge_count++] = *e;
     return 1;
 }
 
@@ -162,9 +148,8 @@ int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
     for (uint32_t i = 0; ok && i < from->thread_count; i++)
         if (from->threads[i].is_there)
             ok = add_thread(to, i, &from->threads[i]);
-    for (uint32_t i = 0; ok && i < from->edge_room; i++)
-        if (from->edges[i].from)
-            ok = gnomon__totals_link(to, &from->edges[i]);
+    for (size_t i = 0; ok && i < from->edge_count; i++)
+        ok = gnomon__totals_link(to, &from->edges[i]);
     ok = gnomon__step_sums_add(&to->steps, from->steps) && ok;
     to->recorded_ns += from->recorded_ns;
     to->late += from->late;
@@ -181,8 +166,7 @@ void gnomon__totals_clear(gnomon__totals *t)
         at->touched_count = at->counter_count = 0;
         at->is_there = at->is_inexact = 0;
     }
-    if (t->edge_count)
-        memset(t->edges, 0, t->edge_room * sizeof *t->edges);
+    gnomon__slots_empty(&t->edge_slots);
     t->edge_count = 0;
     gnomon__step_sums_free(&t->steps);
     t->recorded_ns = t->late = 0;
@@ -201,6 +185,7 @@ void gnomon__totals_free(gnomon__totals *t)
     }
     gnomon__free(t->threads);
     gnomon__free(t->edges);
+    gnomon__slots_free(&t->edge_slots);
     gnomon__step_sums_free(&t->steps);
     *t = (gnomon__totals){0};
 }

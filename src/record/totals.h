@@ -5,6 +5,7 @@
 #ifndef GNOMON_RECORD_TOTALS_H
 #define GNOMON_RECORD_TOTALS_H
 
+#include "profile/slots.h"
 #include "record/rows.h"
 
 #define GNOMON__NS_CELLS 1024 /* all there are: 16 * 59 + 32 */
@@ -23,9 +24,9 @@ typedef struct gnomon__total {
     struct gnomon__total *device; /* the same of the device; NULL: nothing */
 } gnomon__total;
 
-/* Links between paths of one or two threads, in a hash. */
+/* A link between paths of one or two threads. */
 typedef struct gnomon__total_edge {
-    uint32_t from_thread, from; /* number of the path; 0: a free entry */
+    uint32_t from_thread, from; /* number of the path; 0: none */
     uint32_t to_thread, to;
     uint32_t kind;
     uint32_t reserved;
@@ -46,8 +47,9 @@ typedef struct gnomon__totals_thread {
 typedef struct gnomon__totals {
     gnomon__totals_thread *threads; /* by number */
     size_t thread_count;
-    uint32_t edge_count, edge_room;
     gnomon__total_edge *edges;
+    size_t edge_count, edge_room;
+    gnomon__slots edge_slots;
     uint64_t recorded_ns; /* how long the view recorded */
     uint64_t late;        /* executions that ended after their stage */
     int is_short;         /* there was no memory for some of it */
