@@ -5,6 +5,7 @@
 #ifndef GNOMON_TESTS_MODEL_PROGRAM_H
 #define GNOMON_TESTS_MODEL_PROGRAM_H
 
+#include <errno.h>
 #include <sys/wait.h>
 
 #include "gnomon/profile.h"
@@ -456,10 +457,13 @@ static void fork_some(void)
     int status = -1;
     if (!IS_TSAN) {
         tell(0, "fork", -1, 0);
-        pid_t child = fork();
+        pid_t child = fork(), ended;
         if (!child)
             _exit(child_of_fork());
-        CHECK_EQ(waitpid(child, &status, 0), child);
+        do /* a fuzzer's clock interrupts it */
+            ended = waitpid(child, &status, 0);
+        while (ended < 0 && errno == EINTR);
+        CHECK_EQ(ended, child);
         CHECK_EQ(status, 0);
     }
 }

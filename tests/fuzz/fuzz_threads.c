@@ -6,6 +6,7 @@
  * links: static */
 #include "fuzz.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -221,7 +222,11 @@ static void have_child(program *p)
     pthread_mutex_unlock(&control);
     if (child < 0)
         return;
-    CHECK_EQ(waitpid(child, &status, 0), child);
+    pid_t ended;
+    do /* libFuzzer's clock interrupts it */
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    CHECK_EQ(ended, child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
