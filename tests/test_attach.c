@@ -154,7 +154,7 @@ TEST(thirty_one_fit)
                                         : ">x <x >y <y ");
         CHECK_EQ(gnomon_detach(&seer, &all[i]), i == 7 ? GNOMON_ENOENT : 0);
     }
-    CHECK_EQ(gnomon_gate, 0);
+    CHECK_EQ(gnomon_enabled, 0);
 }
 
 /* ---- Calls from inside a callback --------------------------------------------- */

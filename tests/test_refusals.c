@@ -276,7 +276,7 @@ TEST(configuring_tells_of_a_callback_that_still_runs)
              1);
     let_go(thread);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_gate, 0);
+    CHECK_EQ(gnomon_enabled, 0);
 }
 
 /* ---- Reports ------------------------------------------------------------- */

@@ -148,9 +148,9 @@ TEST(a_handler_s_first_touches)
 
 TEST(a_step_as_the_first_mark_of_a_process_that_is_off)
 {
-    CHECK_EQ(gnomon_gate, GNOMON_MASK_UNSEEN);
+    CHECK_EQ(gnomon_enabled, GNOMON_MASK_UNSEEN);
     gnomon_step();
-    CHECK_EQ(gnomon_gate, 0);
+    CHECK_EQ(gnomon_enabled, 0);
     CHECK_EQ(health_now().threads, 0);
     CHECK_EQ(health_now().mapped_bytes, 0);
 }
@@ -245,7 +245,7 @@ TEST(sixty_four_copies_fit)
     CHECK_STR(gnomon_error_text(), "64 copies of gnomon are in this process, "
                                    "no more fit");
     CHECK_EQ(gnomon__observer_add_gate(&gates[3]), GNOMON_OK); /* it is there */
-    CHECK_EQ(gates[63], gnomon_gate);
+    CHECK_EQ(gates[63], gnomon_enabled);
     CHECK_EQ(gates[64], 0);
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
     CHECK_EQ(gates[63], 0);

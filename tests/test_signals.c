@@ -38,7 +38,7 @@ static void handler(int number)
 #ifdef GNOMON__TSAN
     /* It calls handlers later, where the code looks as any other: the process's
      * first mark is not seen to be one's. */
-    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN)
+    if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN)
         return;
 #endif
     add_relaxed(&runs, 1);

@@ -23,7 +23,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
             to->stream_name(device, stream, name, length);
         return;
     }
-    if (!load_relaxed(&gnomon_gate) || !device)
+    if (!load_relaxed(&gnomon_enabled) || !device)
         return;
     gnomon__thread *t = gnomon__enter();
     if (!t)

@@ -32,7 +32,7 @@
 #include "gnomon.h"
 #include "platform/atomic.h"
 
-#define GNOMON__IN_ON() likely(load_relaxed(&gnomon_gate) != 0)
+#define GNOMON__IN_ON() likely(load_relaxed(&gnomon_enabled) != 0)
 
 /* ---- What stays (nvtx_names.c) -------------------------------------------- */
 

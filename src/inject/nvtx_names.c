@@ -52,7 +52,7 @@ int gnomon__in_take(uint32_t *made, uint32_t most, const char *what)
 {
     if (load_relaxed(made) <= most) {
         uint32_t before = add_relaxed(made, 1);
-        if (before == most && load_relaxed(&gnomon_gate))
+        if (before == most && load_relaxed(&gnomon_enabled))
             gnomon__log("NVTX: more than %u %s: the rest are not kept", most,
                         what);
         if (before < most)
@@ -127,7 +127,7 @@ static int is_full(const uint32_t *made)
     static uint32_t is_told;
     if (load_relaxed(made) < MAX_NAMES)
         return 0;
-    if (load_relaxed(&gnomon_gate) && !swap_acq_rel(&is_told, 1))
+    if (load_relaxed(&gnomon_enabled) && !swap_acq_rel(&is_told, 1))
         gnomon__log("NVTX: more than %u texts: the rest are counted under "
                     "(other)",
                     MAX_NAMES);

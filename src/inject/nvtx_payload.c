@@ -281,7 +281,7 @@ static void NVTX_API payload_end(nvtxDomainHandle_t handle, nvtxRangeId_t id,
 static uint8_t NVTX_API payload_is_on(nvtxDomainHandle_t handle)
 {
     (void)handle;
-    return load_relaxed(&gnomon_gate) != 0;
+    return load_relaxed(&gnomon_enabled) != 0;
 }
 
 static const NvtxFunctionPointer payload_calls[] = {

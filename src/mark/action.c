@@ -226,7 +226,7 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
 static gnomon__thread *enter_action(void)
 {
     if (gnomon__is_refused() || load_relaxed(&gnomon__owner) ||
-        !load_relaxed(&gnomon_gate))
+        !load_relaxed(&gnomon_enabled))
         return NULL;
     return gnomon__enter();
 }

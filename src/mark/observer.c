@@ -27,7 +27,7 @@ static uint32_t gate_count;
 
 void gnomon__observer_gates(uint32_t bits)
 {
-    store_relaxed(&gnomon_gate, bits);
+    store_relaxed(&gnomon_enabled, bits);
     for (uint32_t i = 0; i < gate_count; i++)
         store_relaxed(gates[i], bits);
 }
@@ -47,7 +47,7 @@ int gnomon__observer_add_gate(uint32_t *gate)
     } else {
         gates[i] = gate;
         gate_count = i < gate_count ? gate_count : i + 1;
-        store_relaxed(gate, load_relaxed(&gnomon_gate));
+        store_relaxed(gate, load_relaxed(&gnomon_enabled));
     }
     gnomon__unlock();
     return code;
@@ -96,7 +96,7 @@ static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
 void gnomon__observer_start(void)
 {
     gnomon__lock();
-    if (load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) {
+    if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) {
         if (gnomon__forks) /* all regions are unseen again */
             gnomon__region_rewrite(0, 1, UINT32_MAX);
         if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__nobody)

@@ -14,7 +14,7 @@ uint32_t gnomon__needs_fence;
 uint32_t gnomon__observer_is_idle = 1;
 uint32_t gnomon__leaving_bits;
 uint32_t gnomon__leave_serial;
-uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
+uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
 uint64_t gnomon__step_under_way;
 
 uint32_t gnomon__attached_bits, gnomon__armed_bits, gnomon__open_bits;

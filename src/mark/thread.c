@@ -304,12 +304,12 @@ gnomon__thread *gnomon__enter(void)
 {
     gnomon__thread *t = gnomon__tls_now()->thread;
     if (t == &gnomon__nobody) {
-        if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
+        if ((load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) &&
             !gnomon__upcall_start()) {
             gnomon__trouble(t, reentered);
             return NULL;
         }
-        if (!load_relaxed(&gnomon_gate))
+        if (!load_relaxed(&gnomon_enabled))
             return NULL; /* off: nothing is kept of threads */
         return gnomon__thread_enter(NULL);
     }

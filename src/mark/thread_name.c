@@ -53,7 +53,7 @@ void gnomon_thread_name_n(const char *name, size_t length)
     if (gnomon__is_refused())
         return;
     GNOMON__FORWARD_VOID(thread_name(name, length));
-    if (!load_relaxed(&gnomon_gate))
+    if (!load_relaxed(&gnomon_enabled))
         return; /* off: nothing is kept of threads */
     const char *clean = gnomon__region_name(gnomon__region_intern(
         gnomon__text_of(name, length),

@@ -39,7 +39,7 @@ typedef struct gnomon__copy {
     const char *version;
     const gnomon_host *host;  /* its own table */
     const gnomon_host *owner; /* of the first copy alone: who won; else NULL */
-    uint32_t *gate;           /* its gnomon_gate, which the owner writes */
+    uint32_t *gate;           /* its gnomon_enabled, which the owner writes */
     uint32_t is_awake;        /* it, or another copy, has attached a profiler */
     void (*wake)(void);       /* of another copy; may be called at any time */
 } gnomon__copy;

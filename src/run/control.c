@@ -132,7 +132,7 @@ void gnomon__control_start(void)
 {
     if (load_relaxed(&has_started))
         return;
-    gnomon__os_atomic_word(&gnomon_gate);
+    gnomon__os_atomic_word(&gnomon_enabled);
     gnomon__observer_start();
     store_release(&has_started, 1);
 }
@@ -159,7 +159,7 @@ int gnomon__upcall_start(void)
 {
     if (load_acquire(&has_started) || in_control || gnomon__fork_is_off())
         return 1;
-    gnomon__os_atomic_word(&gnomon_gate);
+    gnomon__os_atomic_word(&gnomon_enabled);
     if (gnomon__copy_rests())
         return 1;
     if (gnomon__os_in_handler(0))

@@ -34,7 +34,7 @@ __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
     .host = &gnomon__host,
-    .gate = &gnomon_gate,
+    .gate = &gnomon_enabled,
     .wake = wake_copy,
 };
 
@@ -99,7 +99,7 @@ static void settle(void)
     } else {
         uint32_t unknown = UNKNOWN;
         store_release(&gnomon__owner, NULL);
-        store_relaxed(&gnomon_gate, 0);
+        store_relaxed(&gnomon_enabled, 0);
         if (cas_acq_rel(&state, &unknown, STRANGER))
             gnomon__log("a copy of version %s (generation %d) stays off: "
                         "version %s (generation %u) came first: use one "
@@ -139,7 +139,7 @@ static void wake_copy(void)
         return;
     fence_full();
     if (load_acquire(&state) == UNKNOWN)
-        cas_acq_rel(&gnomon_gate, &off, GNOMON_MASK_UNSEEN);
+        cas_acq_rel(&gnomon_enabled, &off, GNOMON_MASK_UNSEEN);
     gnomon__regions_hand_over();
     gnomon__regions_wake();
 }
@@ -182,11 +182,11 @@ int gnomon__copy_rests(void)
     uint32_t unseen = GNOMON_MASK_UNSEEN, off = 0;
     if (load_acquire(&gnomon__this_copy.is_awake) || !gnomon__run_is_off())
         return 0;
-    cas_acq_rel(&gnomon_gate, &unseen, 0u);
+    cas_acq_rel(&gnomon_enabled, &unseen, 0u);
     fence_full(); /* partners: wake_copy, and publish after gnomon__copies_wake */
     if (!load_acquire(&gnomon__this_copy.is_awake))
         return 1;
-    cas_acq_rel(&gnomon_gate, &off, GNOMON_MASK_UNSEEN);
+    cas_acq_rel(&gnomon_enabled, &off, GNOMON_MASK_UNSEEN);
     return 0;
 }
 

@@ -200,13 +200,13 @@ void gnomon_step_slow(uint64_t number, int given)
         gnomon__trouble(gnomon__tls_now()->thread, reentered);
         return;
     }
-    if ((load_relaxed(&gnomon_gate) & GNOMON_MASK_UNSEEN) &&
+    if ((load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) &&
         !gnomon__upcall_start()) {
         gnomon__trouble(&gnomon__nobody, reentered);
         return;
     }
     GNOMON__FORWARD_VOID(step(number, given));
-    if (!load_relaxed(&gnomon_gate))
+    if (!load_relaxed(&gnomon_enabled))
         return;
     gnomon__thread *t = gnomon__enter();
     if (!t)

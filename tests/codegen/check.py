@@ -12,7 +12,7 @@ gnomon; and walks every off path. Each path must hold, compared with the same
 path without marks:
   - one load of the mask for each begin, and no other load, but for the GOT's
     where the word's place is known to the linker only: that of a C++ inline
-    function or template under -fPIC, and gnomon_gate in any but plain code;
+    function or template under -fPIC, and gnomon_enabled in any but plain code;
   - no call into gnomon, nor of an outlined copy of its inline functions;
   - no atomic instruction, fence, thread-local access or store into a mark;
   - at most the instructions of LIMITS.
@@ -339,7 +339,7 @@ def check_hosts(build):
 BEGIN_TEST = "if (__builtin_expect(mask == 0, 1))\n        return 0;\n" \
     "    return gnomon_begin_slow(region, mask);"
 LOAD = "uint32_t mask = gnomon__mask(region);"
-GATE = "__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED)"
+GATE = "__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED)"
 # What breaks a rule: (name, pattern in gnomon.h, what takes its place, what
 # must be reported, at which site).
 BROKEN = (

@@ -3,7 +3,7 @@
  * to link: only whether they lie in a shared or a static library counts. */
 #include "gnomon.h"
 
-uint32_t gnomon_gate = GNOMON_MASK_UNSEEN;
+uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;
 
 gnomon_token gnomon_begin_slow(gnomon_region *region, uint32_t mask)
 {

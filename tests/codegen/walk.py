@@ -2,7 +2,7 @@
 """Walks the off path of an x86-64 function in a linked file, for check.py.
 
 It interprets objdump's text from a function's entry to its return with every
-mark's word (a region's mask, gnomon_gate) read as zero. Registers and stack
+mark's word (a region's mask, gnomon_enabled) read as zero. Registers and stack
 slots hold known integers, known addresses, or nothing known; a branch on
 something unknown is walked both ways. What the walk does not understand makes
 a value unknown, so that losing track of a mask shows as a call into gnomon and
@@ -46,7 +46,7 @@ def output_of(*command):
 
 
 def is_word(symbol):
-    return symbol == "gnomon_gate" or re.search("(gnomon_|marked)_region",
+    return symbol == "gnomon_enabled" or re.search("(gnomon_|marked)_region",
                                                 symbol) is not None
 
 

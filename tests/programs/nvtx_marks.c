@@ -202,7 +202,7 @@ static void masks(void)
     static gnomon_region region =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "asked", NULL, NULL);
     gnomon_token token = gnomon_begin(&region);
-    printf("gate %x mask %x token %x\n", (unsigned)gnomon_gate,
+    printf("gate %x mask %x token %x\n", (unsigned)gnomon_enabled,
            (unsigned)region.mask, (unsigned)token);
     gnomon_end(token);
 }

@@ -25,7 +25,7 @@ static int made_count, stage_first, before_stage[8], stages, steps;
 static const char *stage_name = "";
 static uint64_t resumed_at;
 
-uint32_t gnomon_gate = 1;
+uint32_t gnomon_enabled = 1;
 
 /* Marks before a stage are that stage's: it owns all since the one before. */
 static void note(const char *op, const char *name)

@@ -110,7 +110,7 @@ GNOMON__SLOW_API uint32_t gnomon_touch_slow(gnomon_region *region,
                                             uint32_t mask);
 
 /* Whether anything is attached: 0 no; the top bit: never asked. Read only. */
-extern GNOMON_API uint32_t gnomon_gate;
+extern GNOMON_API uint32_t gnomon_enabled;
 
 /* The compiler drops the test for NULL where the region is a static one. */
 GNOMON_INLINE uint32_t gnomon__mask(const gnomon_region *region)
@@ -194,25 +194,25 @@ GNOMON_INLINE void gnomon__end_scope(gnomon_token *token)
  * with changing text is fine. NULL is the name "(null)". */
 GNOMON_INLINE void gnomon_start(const char *name)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_start_slow(name);
 }
 
 GNOMON_INLINE void gnomon_stop(const char *name)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_stop_slow(name);
 }
 
 GNOMON_INLINE void gnomon_start_n(const char *name, size_t length)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_start_n_slow(name, length);
 }
 
 GNOMON_INLINE void gnomon_stop_n(const char *name, size_t length)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_stop_n_slow(name, length);
 }
 #endif
@@ -262,7 +262,7 @@ GNOMON__SLOW_API void gnomon_link_in_slow(const gnomon_link *from, int kind);
 GNOMON_INLINE gnomon_link gnomon_link_out(void)
 {
     gnomon_link none = {{0, 0, 0, 0, 0, 0, 0, 0}};
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         return gnomon_link_out_slow();
     return none;
 }
@@ -271,7 +271,7 @@ GNOMON_INLINE gnomon_link gnomon_link_out(void)
  * `from`. Counted from path to path. NULL and nowhere are ignored. */
 GNOMON_INLINE void gnomon_link_in(const gnomon_link *from, int kind)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_link_in_slow(from, kind);
 }
 
@@ -327,7 +327,7 @@ GNOMON_API void gnomon_thread_name_n(const char *name, size_t length);
  * here: the next scope is already in the new window. */
 GNOMON_INLINE void gnomon_step(void)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(0, 0);
 }
 
@@ -335,7 +335,7 @@ GNOMON_INLINE void gnomon_step(void)
  * resumed job. Schedules count the steps made, not these numbers. */
 GNOMON_INLINE void gnomon_step_at(uint64_t number)
 {
-    if (__builtin_expect(__atomic_load_n(&gnomon_gate, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED), 0))
         gnomon_step_slow(number, 1);
 }
 #endif

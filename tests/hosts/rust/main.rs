@@ -25,7 +25,7 @@ struct Region {
 unsafe impl Sync for Region {}
 
 extern "C" {
-    static gnomon_gate: AtomicU32;
+    static gnomon_enabled: AtomicU32;
     fn gnomon_begin_slow(region: *const Region, mask: u32) -> u64;
     fn gnomon_end_slow(token: u64);
     fn gnomon_start_n_slow(name: *const u8, length: usize);
@@ -70,7 +70,7 @@ static INNER: Region = region(b"inner\0");
 
 fn by_name(name: &str) {
     unsafe {
-        if gnomon_gate.load(Ordering::Relaxed) != 0 {
+        if gnomon_enabled.load(Ordering::Relaxed) != 0 {
             gnomon_start_n_slow(name.as_ptr(), name.len());
             gnomon_stop_n_slow(name.as_ptr(), name.len());
         }
