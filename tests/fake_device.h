@@ -120,36 +120,36 @@ static inline toy_stream *toy_handle(void *stream)
     return stream == &toy_own ? toy_mine : stream;
 }
 
-static int toy_place(void *stream, gnomon_device_place *out)
+static int toy_place(void *stream, gnomon_device_context *out)
 {
     toy_enter_call();
     const toy_stream *s = toy_handle(stream);
     out->context = s->context;
-    out->life = s->context->life;
+    out->id = s->context->life;
     return toy_leave_call(s->is_captured || s->life != s->context->life
                               ? GNOMON_EBUSY
                               : GNOMON_OK);
 }
 
-static int toy_check(void *stream, const gnomon_device_place *place)
+static int toy_check(void *stream, const gnomon_device_context *place)
 {
-    gnomon_device_place now;
+    gnomon_device_context now;
     int code = toy_place(stream, &now);
-    return !code && (now.context != place->context || now.life != place->life)
+    return !code && (now.context != place->context || now.id != place->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-static int toy_event_create(const gnomon_device_place *place, void **event)
+static int toy_event_create(const gnomon_device_context *place, void **event)
 {
     toy_enter_call();
-    if (((toy_context *)place->context)->life != place->life)
+    if (((toy_context *)place->context)->life != place->id)
         return toy_leave_call(GNOMON_ESTATE);
     toy_event *e = &toy_events[toy_event_count];
     int code = toy_event_count < 8192 ? GNOMON_OK : GNOMON_ENOMEM;
     if (!code) {
         toy_event_count++;
-        *e = (toy_event){NULL, 0, place->life, 1};
+        *e = (toy_event){NULL, 0, place->id, 1};
         *event = e;
     }
     return toy_leave_call(code);
@@ -170,11 +170,11 @@ static int toy_event_record(void *event, void *stream)
     return toy_leave_call(GNOMON_OK);
 }
 
-static int toy_enter(const gnomon_device_place *place)
+static int toy_enter(const gnomon_device_context *place)
 {
     toy_enter_call();
     toy_context *c = place->context;
-    if (c->life != place->life)
+    if (c->life != place->id)
         return toy_leave_call(GNOMON_ESTATE);
     toy_faults += toy_entered != NULL;
     toy_entries++;
@@ -215,7 +215,7 @@ static void toy_event_destroy(void *event)
     toy_leave_call(0);
 }
 
-static int toy_stream_create(const gnomon_device_place *place, void **stream)
+static int toy_stream_create(const gnomon_device_context *place, void **stream)
 {
     toy_stream *s = toy_make_stream(place->context);
     toy_enter_call();
@@ -232,7 +232,7 @@ static void toy_stream_destroy(void *stream)
     toy_leave_call(0);
 }
 
-static int toy_describe(const gnomon_device_place *place, int32_t *index,
+static int toy_describe(const gnomon_device_context *place, int32_t *index,
                         char *name, size_t size)
 {
     *index = ((toy_context *)place->context)->index;
@@ -244,7 +244,7 @@ static const gnomon_device toy = {
     .struct_size = sizeof toy,
     .abi = GNOMON_ABI,
     .name = "toy",
-    .place = toy_place,
+    .context_of = toy_place,
     .check = toy_check,
     .event_create = toy_event_create,
     .event_record = toy_event_record,

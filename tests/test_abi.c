@@ -245,10 +245,10 @@ SIZE(gnomon_host, 368);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 
-AT(gnomon_device_place, struct_size, 0);
-AT(gnomon_device_place, context, 8);
-AT(gnomon_device_place, life, 16);
-SIZE(gnomon_device_place, 24);
+AT(gnomon_device_context, struct_size, 0);
+AT(gnomon_device_context, context, 8);
+AT(gnomon_device_context, id, 16);
+SIZE(gnomon_device_context, 24);
 
 AT(gnomon_device_scope, struct_size, 0);
 AT(gnomon_device_scope, timer, 4);
@@ -258,7 +258,7 @@ SIZE(gnomon_device_scope, 16);
 AT(gnomon_device, struct_size, 0);
 AT(gnomon_device, abi, 4);
 AT(gnomon_device, name, 8);
-AT(gnomon_device, place, 16);
+AT(gnomon_device, context_of, 16);
 AT(gnomon_device, check, 24);
 AT(gnomon_device, event_create, 32);
 AT(gnomon_device, event_record, 40);

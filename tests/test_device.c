@@ -328,7 +328,7 @@ static void check_refusing(const gnomon_device *device, const char *key)
     CHECK_EQ(toy_alive(), 2); /* the timer's */
 }
 
-static int few_create(const gnomon_device_place *place, void **event)
+static int few_create(const gnomon_device_context *place, void **event)
 {
     return toy_event_count < 12 ? toy_event_create(place, event)
                                 : GNOMON_ENOMEM;
@@ -345,7 +345,7 @@ TEST(few_events)
     CHECK_EQ(toy_event_count, 12);
 }
 
-static int mute_describe(const gnomon_device_place *place, int32_t *index,
+static int mute_describe(const gnomon_device_context *place, int32_t *index,
                          char *name, size_t size)
 {
     (void)toy_describe(place, index, name, size);
@@ -518,7 +518,7 @@ static void fork_now(void)
     pthread_mutex_unlock(&toy_lock);
 }
 
-static int forking_place(void *on, gnomon_device_place *out)
+static int forking_place(void *on, gnomon_device_context *out)
 {
     fork_now();
     return toy_place(on, out);
@@ -538,7 +538,7 @@ static void fork_at_call(uint32_t number)
     static gnomon_device forking;
     forking = toy;
     int status = -1;
-    forking.place = forking_place;
+    forking.context_of = forking_place;
     forking.event_record = forking_record;
     forks_at = number;
     forked = -1;

@@ -15,7 +15,7 @@
 
 struct gnomon__place_clock {
     const gnomon_device *device; /* NULL: free */
-    gnomon_device_place place;
+    gnomon_device_context place;
     void *stream; /* apart from the host's; NULL: not made */
     void *anchor; /* is over, at `anchor_ns`; NULL: none yet */
     void *next;   /* becomes it; NULL: not made */
@@ -157,13 +157,13 @@ static void clock_measure(gnomon__place_clock *c)
 /* ---- All of them --------------------------------------------------------- */
 
 gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
-                                      const gnomon_device_place *place)
+                                      const gnomon_device_context *place)
 {
     gnomon__place_clock *made = NULL;
     for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
         gnomon__place_clock *c = &place_clocks[i];
         if (c->device == device && c->place.context == place->context &&
-            c->place.life == place->life)
+            c->place.id == place->id)
             return c;
         if (!c->device && !made)
             made = c;

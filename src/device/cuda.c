@@ -122,7 +122,7 @@ static int capture_now(const gnomon__cuda_calls *cu, void *stream,
     return !result && captured ? CUDA_CAPTURE_IMPLICIT : result;
 }
 
-static int current_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
+static int current_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
                        const char **which)
 {
     *which = "cuCtxGetCurrent";
@@ -130,7 +130,7 @@ static int current_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
 }
 
 /* Which life of its context it is: after a reset another. */
-static int life_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
+static int life_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
                     const char **which)
 {
     unsigned long long life = 0;
@@ -139,12 +139,12 @@ static int life_now(const gnomon__cuda_calls *cu, gnomon_device_place *out,
         result = cu->CtxGetId(out->context, &life);
         *which = "cuCtxGetId";
     }
-    out->life = life;
+    out->id = life;
     return result;
 }
 
 static int place_now(const gnomon__cuda_calls *cu, void *stream,
-                     gnomon_device_place *out, const char **which)
+                     gnomon_device_context *out, const char **which)
 {
     int result = capture_now(cu, stream, which);
     if (!result && !gnomon__cuda_is_special(stream)) {
@@ -156,7 +156,7 @@ static int place_now(const gnomon__cuda_calls *cu, void *stream,
     return result ? result : life_now(cu, out, which);
 }
 
-int gnomon__cuda_place(void *stream, gnomon_device_place *out)
+int gnomon__cuda_place(void *stream, gnomon_device_context *out)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *which;
@@ -169,7 +169,7 @@ int gnomon__cuda_place(void *stream, gnomon_device_place *out)
 
 /* The special streams outlive a reset, which is no mistake of the host's. */
 static int check_now(const gnomon__cuda_calls *cu, void *stream,
-                     gnomon_device_place *now, const char **which)
+                     gnomon_device_context *now, const char **which)
 {
     int result = capture_now(cu, stream, which);
     if (!result && gnomon__cuda_is_special(stream)) {
@@ -179,20 +179,20 @@ static int check_now(const gnomon__cuda_calls *cu, void *stream,
     return result;
 }
 
-static int cuda_check(void *stream, const gnomon_device_place *place)
+static int cuda_check(void *stream, const gnomon_device_context *place)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *which;
-    gnomon_device_place now = *place;
+    gnomon_device_context now = *place;
     int result;
     CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
     int code = cuda_code(result, which);
-    return !code && (now.context != place->context || now.life != place->life)
+    return !code && (now.context != place->context || now.id != place->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-int gnomon__cuda_event_create(const gnomon_device_place *place, void **event)
+int gnomon__cuda_event_create(const gnomon_device_context *place, void **event)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     int mode = CUDA_CAPTURE_RELAXED;
@@ -224,17 +224,17 @@ static int cuda_event_record(void *event, void *stream)
 
 static int mode_before; /* of the reader's thread */
 
-static int cuda_enter(const gnomon_device_place *place)
+static int cuda_enter(const gnomon_device_context *place)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = place->life;
+    unsigned long long life = place->id;
     void *popped;
     int code = CUDA_TRY(CtxPush, place->context);
     if (code)
         return code;
     if (cu->CtxGetId)
         code = CUDA_TRY(CtxGetId, place->context, &life);
-    if (!code && life != place->life)
+    if (!code && life != place->id)
         code = GNOMON_ESTATE;
     if (code) {
         cu->CtxPop(&popped);
@@ -274,7 +274,7 @@ static void cuda_event_destroy(void *event)
     (void)CUDA_TRY(EventDestroy, event);
 }
 
-static int cuda_stream_create(const gnomon_device_place *place, void **stream)
+static int cuda_stream_create(const gnomon_device_context *place, void **stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     (void)place; /* it is entered */
@@ -287,7 +287,7 @@ static void cuda_stream_destroy(void *stream)
     (void)CUDA_TRY(StreamDestroy, stream);
 }
 
-static int cuda_describe(const gnomon_device_place *place, int32_t *index,
+static int cuda_describe(const gnomon_device_context *place, int32_t *index,
                          char *name, size_t size)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -303,7 +303,7 @@ static const gnomon_device cuda = {
     .struct_size = sizeof cuda,
     .abi = GNOMON_ABI,
     .name = "cuda",
-    .place = gnomon__cuda_place,
+    .context_of = gnomon__cuda_place,
     .check = cuda_check,
     .event_create = gnomon__cuda_event_create,
     .event_record = cuda_event_record,

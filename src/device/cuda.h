@@ -11,8 +11,8 @@ static inline int gnomon__cuda_is_special(const void *stream)
     return (uintptr_t)stream <= 2;
 }
 
-/* Where a stream is: as gnomon_device.place. Any thread. */
-int gnomon__cuda_place(void *stream, gnomon_device_place *out);
+/* Where a stream is: as gnomon_device.context_of. Any thread. */
+int gnomon__cuda_place(void *stream, gnomon_device_context *out);
 
 /* Puts an event into a stream of its place; the driver's result. */
 int gnomon__cuda_record(void *event, void *stream);
@@ -22,7 +22,7 @@ void gnomon__cuda_tell(void);
 
 /* An event of that place, whatever context is current; as
  * gnomon_device.event_create. */
-int gnomon__cuda_event_create(const gnomon_device_place *place, void **event);
+int gnomon__cuda_event_create(const gnomon_device_context *place, void **event);
 
 /* The error code for what the driver returned: EBUSY where something is not over
  * yet. */

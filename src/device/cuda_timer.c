@@ -15,8 +15,8 @@
 enum { TIMER_NEW, TIMER_STARTED, TIMER_STOPPED };
 
 struct gnomon_cuda_timer {
-    gnomon_device_place place; /* of the events */
-    void *begin, *end;         /* NULL: not made */
+    gnomon_device_context place; /* of the events */
+    void *begin, *end;           /* NULL: not made */
     int state;
 };
 
@@ -69,7 +69,7 @@ static int take_context(const gnomon__cuda_calls *cu, void *stream)
     return code ? code : TIMER_TRY(CtxSetCurrent, context);
 }
 
-static int find_place(gnomon_cuda_stream stream, gnomon_device_place *place)
+static int find_place(gnomon_cuda_stream stream, gnomon_device_context *place)
 {
     int code = gnomon__cuda_place(stream, place);
     if (code == GNOMON_EBUSY)
@@ -84,15 +84,15 @@ static int find_place(gnomon_cuda_stream stream, gnomon_device_place *place)
 static int has_events(const gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = timer->place.life;
+    unsigned long long life = timer->place.id;
     return !cu->CtxGetId || (!cu->CtxGetId(timer->place.context, &life) &&
-                             life == timer->place.life);
+                             life == timer->place.id);
 }
 
 static void timer_destroy_events(gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place now = {.struct_size = sizeof now};
+    gnomon_device_context now = {.struct_size = sizeof now};
     int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
     if (has_events(timer)) {
@@ -111,10 +111,10 @@ static void timer_destroy_events(gnomon_cuda_timer *timer)
 }
 
 static int timer_make_events(gnomon_cuda_timer *timer,
-                             const gnomon_device_place *place)
+                             const gnomon_device_context *place)
 {
     if (timer->begin && timer->place.context == place->context &&
-        timer->place.life == place->life)
+        timer->place.id == place->id)
         return GNOMON_OK;
     if (timer->begin)
         timer_destroy_events(timer);
@@ -131,7 +131,7 @@ static int timer_make_events(gnomon_cuda_timer *timer,
 int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place place = {.struct_size = sizeof place};
+    gnomon_device_context place = {.struct_size = sizeof place};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
     timer->state = TIMER_NEW;
@@ -151,14 +151,14 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_place place = {.struct_size = sizeof place};
+    gnomon_device_context place = {.struct_size = sizeof place};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
     if (timer->state == TIMER_NEW)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not started");
     int code = find_place(stream, &place);
-    if (!code && (place.context != timer->place.context ||
-                  place.life != timer->place.life))
+    if (!code &&
+        (place.context != timer->place.context || place.id != timer->place.id))
         code = gnomon__fail(GNOMON_ESTATE,
                             "the timer was started on another device, or "
                             "before this one was reset");

@@ -12,15 +12,15 @@ void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word)
 
 static int lane_pool_is_of(const gnomon__timer_pool *p,
                            const gnomon_device *device,
-                           const gnomon_device_place *place)
+                           const gnomon_device_context *place)
 {
     return p->device == device && p->place.context == place->context &&
-           p->place.life == place->life;
+           p->place.id == place->id;
 }
 
 static gnomon__timer_pool *lane_pool(gnomon__lane *lane,
                                      const gnomon_device *device,
-                                     const gnomon_device_place *place)
+                                     const gnomon_device_context *place)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++)
         if (lane_pool_is_of(&lane->pools[i], device, place))
@@ -70,7 +70,7 @@ static uint32_t lane_pool_empty(gnomon__lane *lane, gnomon__timer_pool *p,
  * nothing is under way for, whose place may be long gone. NULL: there is none. */
 static gnomon__timer_pool *lane_pool_make(gnomon__lane *lane,
                                           const gnomon_device *device,
-                                          const gnomon_device_place *place)
+                                          const gnomon_device_context *place)
 {
     gnomon__timer_pool *made = NULL, *idle = NULL;
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
@@ -128,7 +128,7 @@ static void lane_empty_others(gnomon__lane *lane,
 }
 
 uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
-                           const gnomon_device_place *place)
+                           const gnomon_device_context *place)
 {
     lane_take_back(lane);
     gnomon__timer_pool *pool = lane_pool(lane, device, place);

@@ -18,7 +18,7 @@ uint64_t gnomon__reader_calls;
 /* Of one pass; what is busy, of one lane. */
 typedef struct reader_pass {
     const gnomon_device *device; /* that was entered; NULL: none */
-    gnomon_device_place place;
+    gnomon_device_context place;
     int is_gone; /* it could not be entered */
     gnomon__place_clock *clock;
     struct {
@@ -70,7 +70,7 @@ static int enter_place(reader_pass *pass, const gnomon__timer *t)
 {
     if (!pass->device || pass->device != t->device ||
         pass->place.context != t->place.context ||
-        pass->place.life != t->place.life) {
+        pass->place.id != t->place.id) {
         leave_place(pass);
         pass->device = t->device;
         pass->place = t->place;

@@ -26,7 +26,7 @@ typedef struct gnomon__place_clock gnomon__place_clock;
 /* The clock of a place, made at its first use; NULL: none can be had. The place
  * is entered. */
 gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
-                                      const gnomon_device_place *place);
+                                      const gnomon_device_context *place);
 /* No two clocks have the same, one that was made anew neither; 0: no clock. */
 uint32_t gnomon__clock_number(const gnomon__place_clock *clock);
 /* When the device came past `event`, which is over. GNOMON_ESTATE: there is no

@@ -160,7 +160,7 @@ static int is_wanted_now(uint32_t mask)
 
 /* The thread's lane and a timer of it. 0: none, counted. */
 static uint32_t lane_timer(const gnomon_device *device,
-                           const gnomon_device_place *place)
+                           const gnomon_device_context *place)
 {
     gnomon__thread *t = gnomon__enter();
     uint32_t number = 0;
@@ -196,9 +196,9 @@ static int is_device(const gnomon_device *device)
 
 static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
-    gnomon_device_place place = {.struct_size = sizeof place};
+    gnomon_device_context place = {.struct_size = sizeof place};
     int code =
-        is_device(device) ? device->place(stream, &place) : GNOMON_EINVAL;
+        is_device(device) ? device->context_of(stream, &place) : GNOMON_EINVAL;
     if (code) {
         count_failure(code);
         return 0;

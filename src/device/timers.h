@@ -34,7 +34,7 @@ extern uint32_t gnomon__timer_bits; /* their bits, as a mask; 0: nobody */
 typedef struct gnomon__timer {
     /* The marking thread's, until it is handed on. */
     const gnomon_device *device;
-    gnomon_device_place place;
+    gnomon_device_context place;
     void *begin, *end; /* events of that place; NULL: not made yet */
     void *stream;
     uint64_t token;                     /* of the scope; 0: free */
@@ -68,7 +68,7 @@ enum gnomon__timer_word {
 /* Timers of one place. Number n is timers[n - 1]; 0 is none. */
 typedef struct gnomon__timer_pool {
     const gnomon_device *device; /* NULL: free */
-    gnomon_device_place place;
+    gnomon_device_context place;
     uint32_t first; /* list */
 } gnomon__timer_pool;
 
@@ -110,7 +110,7 @@ void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word);
 
 /* A free timer, best one with events of this place. 0: there is none. */
 uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
-                           const gnomon_device_place *place);
+                           const gnomon_device_context *place);
 
 /* It is free again. */
 void gnomon__lane_put_back(gnomon__lane *lane, uint32_t number);

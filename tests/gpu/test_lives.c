@@ -35,10 +35,10 @@ TEST(streams_are_destroyed)
     gpu_is_well();
 }
 
-static gnomon_device_place place_of(cudaStream_t on)
+static gnomon_device_context place_of(cudaStream_t on)
 {
-    gnomon_device_place place = {.struct_size = sizeof place};
-    CHECK_EQ(gnomon_cuda_device()->place(on, &place), GNOMON_OK);
+    gnomon_device_context place = {.struct_size = sizeof place};
+    CHECK_EQ(gnomon_cuda_device()->context_of(on, &place), GNOMON_OK);
     return place;
 }
 
@@ -46,16 +46,15 @@ static gnomon_device_place place_of(cudaStream_t on)
  * gone would be used. */
 static int reset_device(void)
 {
-    gnomon_device_place old = place_of(stream);
+    gnomon_device_context old = place_of(stream);
     CUDA(cudaDeviceReset());
     if (!gpu_begin())
         return 0;
     stream = gpu_stream();
-    gnomon_device_place now = place_of(stream);
+    gnomon_device_context now = place_of(stream);
     printf("context %p, id %llu; before the reset %p, id %llu\n", now.context,
-           (unsigned long long)now.life, old.context,
-           (unsigned long long)old.life);
-    return CHECK(now.life != old.life);
+           (unsigned long long)now.id, old.context, (unsigned long long)old.id);
+    return CHECK(now.id != old.id);
 }
 
 /* Resets that are allowed: nobody of ours calls into the device meanwhile. In
@@ -63,7 +62,7 @@ static int reset_device(void)
 static void reset_rounds(void (*watch)(void), void (*leave)(void))
 {
     uint64_t flying = 0;
-    if (!place_of(stream).life)
+    if (!place_of(stream).id)
         SKIP(OLD_DRIVER);
     for (int round = 0; round < 6; round++) {
         watch();
@@ -135,7 +134,7 @@ TEST(timers_outlive_a_reset)
     if (!gpu_begin())
         SKIP(NO_GPU);
     CHECK_EQ(gnomon_cuda_timer_create(&timer), GNOMON_OK);
-    if (!place_of(NULL).life)
+    if (!place_of(NULL).id)
         SKIP(OLD_DRIVER);
     for (int round = 0; round < 3; round++) {
         stream = gpu_stream();

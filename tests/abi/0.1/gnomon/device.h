@@ -20,12 +20,12 @@ GNOMON_BEGIN_DECLS
 /* ---- What makes a vendor's streams timeable ------------------------------ */
 
 /* Where a stream runs. Events made in one context are of use in it alone. */
-typedef struct gnomon_device_place {
+typedef struct gnomon_device_context {
     uint32_t struct_size;
     uint32_t reserved;
     void *context;
-    uint64_t life; /* another one after the device was reset; 0: not known */
-} gnomon_device_place;
+    uint64_t id; /* another one after the device was reset; 0: not known */
+} gnomon_device_context;
 
 /* A device's kind, as the vendor calls it, and what it can do. Fill in all of it
  * for another vendor; it must live as long as the process. All calls return
@@ -40,19 +40,19 @@ typedef struct gnomon_device {
 
     /* Where `stream` is. GNOMON_EBUSY: it is being captured into a graph, so
      * that what is put into it does not run now. */
-    int (*place)(void *stream, gnomon_device_place *out);
+    int (*context_of)(void *stream, gnomon_device_context *out);
     /* The same of a stream that was there a moment ago, and is so but for
      * mistakes of the host: GNOMON_ESTATE where it sees one. */
-    int (*check)(void *stream, const gnomon_device_place *place);
+    int (*check)(void *stream, const gnomon_device_context *place);
     /* A new event, whatever context is current; puts it into `stream`. */
-    int (*event_create)(const gnomon_device_place *place, void **event);
+    int (*event_create)(const gnomon_device_context *place, void **event);
     int (*event_record)(void *event, void *stream);
 
     /* These come from one thread at a time, which is seldom the host's. */
 
     /* Around the calls below, which are of this context. An error: it is gone,
      * with all its events and streams, and `leave` does not follow. */
-    int (*enter)(const gnomon_device_place *place);
+    int (*enter)(const gnomon_device_context *place);
     void (*leave)(void);
     /* GNOMON_EBUSY: the stream has not come to it yet. */
     int (*event_done)(void *event);
@@ -61,10 +61,10 @@ typedef struct gnomon_device {
     void (*event_destroy)(void *event);
     /* A stream of gnomon's own, on which nothing waits and which waits for
      * nothing: one for each place. */
-    int (*stream_create)(const gnomon_device_place *place, void **stream);
+    int (*stream_create)(const gnomon_device_context *place, void **stream);
     void (*stream_destroy)(void *stream);
     /* Which device it is, from 0, and what it is called. */
-    int (*describe)(const gnomon_device_place *place, int32_t *index,
+    int (*describe)(const gnomon_device_context *place, int32_t *index,
                     char *name, size_t size);
 } gnomon_device;
 
