@@ -253,7 +253,7 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
                                     .device = i == 2 ? 0 : -1,
                                     .index = i,
                                     .name = names[random_below(2)],
-                                    .lives = 1 + random_below(3),
+                                    .thread_count = 1 + random_below(3),
                                     .os_id = random_below(100),
                                     .alive = (int32_t)random_below(2),
                                     .inexact = !random_below(8)});

@@ -99,7 +99,7 @@ static inline void same_track(gnomon_track_info a, gnomon_track_info b)
     SAME_TEXT(name);
     SAME_FIELD(os_id);
     SAME_FIELD(index);
-    SAME_FIELD(lives);
+    SAME_FIELD(thread_count);
     SAME_FIELD(alive);
     SAME_FIELD(inexact);
     SAME_FIELD(run);

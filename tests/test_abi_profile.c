@@ -107,7 +107,7 @@ AT(gnomon_track_info, kind, 4);
 AT(gnomon_track_info, name, 8);
 AT(gnomon_track_info, os_id, 16);
 AT(gnomon_track_info, index, 24);
-AT(gnomon_track_info, lives, 28);
+AT(gnomon_track_info, thread_count, 28);
 AT(gnomon_track_info, alive, 32);
 AT(gnomon_track_info, inexact, 36);
 AT(gnomon_track_info, run, 40);

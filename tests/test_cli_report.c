@@ -261,7 +261,7 @@ static const char by_hand[] =
     "{\"stage\": 1, \"number\": 3, \"begin_ns\": 400, \"end_ns\": 600},"
     "{\"stage\": 1, \"number\": 4, \"begin_ns\": 600}],"
     "\"tracks\": [{\"name\": \"main\", \"os_id\": 7},"
-    "{\"name\": \"loader\", \"index\": 1, \"lives\": 2}],"
+    "{\"name\": \"loader\", \"index\": 1, \"thread_count\": 2}],"
     "\"regions\": [{\"name\": \"step\"}, {\"name\": \"load\"},"
     "{\"name\": \"a \\\"quoted\\\"\\u0009name\"},"
     "{\"name\": \"open\", \"kind\": \"api\"}, {\"name\": \"tie\"}],"

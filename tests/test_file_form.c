@@ -226,7 +226,7 @@ TEST(records_of_other_lengths)
     q = read_back(&b);
     gnomon_profile_track(q, 1, &t);
     CHECK_STR(t.name, "main");
-    CHECK_EQ(t.lives, 0);
+    CHECK_EQ(t.thread_count, 0);
     gnomon_profile_free(q);
     forge(&b, at, 4, 16); /* without its name */
     q = read_back(&b);

@@ -166,7 +166,7 @@ static void show_tracks(const gnomon_profile *p)
         i("device", x.device);
         u("index", x.index);
         text("name", x.name);
-        u("lives", x.lives);
+        u("thread_count", x.thread_count);
         i("os_id", x.os_id);
         i("alive", x.alive);
         i("inexact", x.inexact);

@@ -380,7 +380,7 @@ TEST(names_of_threads)
     gnomon_track_info t;
     gnomon_profile_track(p, 1, &t);
     CHECK_STR(t.name, "loader");
-    CHECK_EQ(t.lives, 5);
+    CHECK_EQ(t.thread_count, 5);
     CHECK_EQ(t.alive, 0);
     CHECK_EQ(t.kind, GNOMON_TRACK_THREAD);
     gnomon_profile_track(p, 2, &t);

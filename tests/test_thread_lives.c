@@ -53,7 +53,7 @@ static long long lives_of(const gnomon_profile *p)
     gnomon_track_info t;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_TRACKS); i++) {
         gnomon_profile_track(p, i, &t);
-        sum += t.lives;
+        sum += t.thread_count;
     }
     return sum;
 }
@@ -269,7 +269,7 @@ TEST(ended_threads_of_one_name_are_one_track)
     CHECK_EQ(gnomon_thread_count(), 2);
     check_counts(300);
     gnomon_profile *p = live_snapshot("keeper");
-    CHECK_EQ(track_named(p, "worker").lives, 200);
+    CHECK_EQ(track_named(p, "worker").thread_count, 200);
     CHECK_EQ(track_named(p, "worker").alive, 0);
     gnomon_profile_free(p);
     live_check_no_trouble();

@@ -123,7 +123,7 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                            .name = "main",
                            .os_id = INT64_MAX,
                            .index = 0,
-                           .lives = 3,
+                           .thread_count = 3,
                            .alive = 1,
                            .device = -1};
     const uint32_t thread = gnomon_add_track(b, &t);

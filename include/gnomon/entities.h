@@ -209,7 +209,7 @@ typedef struct gnomon_track_info {
     const char *name;
     int64_t os_id; /* of the last thread that was this track */
     uint32_t index;
-    uint32_t lives; /* threads of one name that followed one another */
+    uint32_t thread_count; /* threads of one name that followed one another */
     int32_t alive;
     int32_t inexact; /* the track marked while it was read */
     uint32_t run;

@@ -198,7 +198,8 @@ static int same_track(const void *context, uint32_t item, const void *wanted)
 static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
                         const gnomon_track_info *t)
 {
-    int later = t->lives != to->lives   ? t->lives > to->lives
+    int later = t->thread_count != to->thread_count
+                    ? t->thread_count > to->thread_count
                 : t->alive != to->alive ? t->alive < to->alive
                                         : t->os_id > to->os_id;
     int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
@@ -206,10 +207,10 @@ static void unite_track(const gnomon__unite *u, gnomon_track_info *to,
     if (readings ? later : t->os_id > to->os_id)
         to->os_id = t->os_id;
     if (!readings) {
-        to->lives += t->lives;
+        to->thread_count += t->thread_count;
         to->alive |= t->alive;
     } else if (later) {
-        to->lives = t->lives;
+        to->thread_count = t->thread_count;
         to->alive = t->alive;
     }
     to->inexact |= t->inexact; /* sums of it stay, a later reading's too */

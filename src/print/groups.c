@@ -42,9 +42,10 @@ static const char *thread_text(const gnomon_track_info *t,
         (void)snprintf(of_rank, sizeof of_rank, " of rank %" PRId32, run->rank);
     if (t->os_id)
         (void)snprintf(id, sizeof id, " (%" PRId64 ")", t->os_id);
-    if (t->lives > 1)
+    if (t->thread_count > 1)
         (void)snprintf(lives, sizeof lives,
-                       ", %" PRIu32 " that followed one another", t->lives);
+                       ", %" PRIu32 " that followed one another",
+                       t->thread_count);
     return gnomon__table_keep(table, "%" PRIu32 " %s%s%s%s", t->index, t->name,
                               id, of_rank, lives);
 }

@@ -171,7 +171,7 @@ static const gnomon__field track_fields[] = {
     FIELD(U32, index, KEY),
     FIELD(TEXT, name, KEY),
     FIELD(I64, os_id, 0),
-    FIELD(U32, lives, 0),
+    FIELD(U32, thread_count, 0),
     FIELD(TRUTH, alive, 0),
     FIELD(TRUTH, inexact, 0),
 };

@@ -272,7 +272,7 @@ static int put_thread(gnomon__take *b, uint32_t thread)
     k->name = gnomon__model_text(b->m, gnomon__thread_name_of(t, room));
     k->os_id = load_relaxed(&t->os_id);
     k->index = thread;
-    k->lives = load_relaxed(&t->lives);
+    k->thread_count = load_relaxed(&t->lives);
     k->alive = (int32_t)load_relaxed(&t->alive);
     k->inexact = is_inexact;
     b->threads[thread].track =

@@ -20,7 +20,7 @@ KINDS = {  # in the order of gnomon/entities.h
             "i32 phase, i32 rank, u32 ordinal",
     "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
-            "u32 lives, i32 alive, i32 inexact",
+            "u32 thread_count, i32 alive, i32 inexact",
     "REGN": "u32 kind, text name, text category, text file, u32 line, "
             "text function",
     "NODE": "u32 track, u32 stage, u32 view, u32 parent, u32 region, u32 op, "
