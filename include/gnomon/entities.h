@@ -1,270 +1,345 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a profile is made of. gnomon/profile.h reads and builds them.
+ * What a profile is made of. gnomon/profile.h reads profiles, gnomon/builder.h
+ * makes them, docs/profile.md says what always holds of them.
  *
- * Every entity is numbered from 1 in each kind, 0 is "none"; every text is
- * UTF-8. Times are ns since the run's zero, or durations in ns.
- *
- * Structs grow at their ends, from release to release, and each begins with its
- * struct_size, also behind a pointer and in a list: who makes one sets it to
- * sizeof. A struct may therefore be of another size than the reader's:
- *   - Items of a list lie as far apart as the first one's struct_size says:
- *     gnomon_memory_at(&node, i) and its like find them. Never index a list.
- *   - A struct behind a pointer has at least what the first release had. A field
- *     that a later one added is there if GNOMON_HAS(pointer, field) says so.
- * gnomon_cell alone never grows: the format fixes it.
+ * For all structs here:
+ * Numbers: the entities of each kind are numbered from 1; a field that names one
+ * by its number has 0 for "none".
+ * Units: moments are ns since the run's zero, durations ns, sizes bytes.
+ * Texts: UTF-8, with a final NUL. "" is none, unless NULL is named.
+ * Ownership: what a profile hands out belongs to it, and lives as long as it
+ * does. What is given to a builder is copied.
+ * `reserved` is 0. Structs grow at their ends, as gnomon/stats.h says.
  */
 #ifndef GNOMON_ENTITIES_H
 #define GNOMON_ENTITIES_H
 
-#include "base.h"
+#include "stats.h"
 
 GNOMON_BEGIN_DECLS
 
-/* Whether the struct that `pointer` leads to is large enough to have `field`. */
-#define GNOMON_HAS(pointer, field) \
-    (GNOMON_CAST(const char *, \
-                 GNOMON_CAST(const void *, &(pointer)->field + 1)) <= \
-     GNOMON_CAST(const char *, GNOMON_CAST(const void *, (pointer))) + \
-         (pointer)->struct_size)
-
-/* Item `i` of a list, from 0 to its count - 1; it lives as long as the list. */
-#define GNOMON__LIST(name, type, owner, list) \
-    GNOMON_INLINE const type *gnomon_##name##_at(const owner *of, size_t i) \
-    { \
-        const void *first = of->list; \
-        const void *item = \
-            GNOMON_CAST(const char *, first) + i * of->list->struct_size; \
-        return GNOMON_CAST(const type *, item); \
-    }
-
-/* Kinds of entities, for gnomon_profile_count. */
+/* The kinds of entities, for gnomon_profile_count and gnomon_builder_add. Each
+ * has its struct below. */
 enum gnomon_entity {
+    /* gnomon_run_info: the processes that recorded. */
     GNOMON_RUNS = 0,
+    /* gnomon_stage_info. */
     GNOMON_STAGES = 1,
+    /* gnomon_step_info: the last steps, and the slowest. */
     GNOMON_STEPS = 2,
+    /* gnomon_track_info: threads, streams, pools. */
     GNOMON_TRACKS = 3,
+    /* gnomon_region_info: names, with file and line. */
     GNOMON_REGIONS = 4,
+    /* gnomon_node_info: the paths of the call tree, with their times. */
     GNOMON_NODES = 5,
+    /* gnomon_open_info: scopes that were open. */
     GNOMON_OPENS = 6,
+    /* gnomon_link_info: causes and effects. */
     GNOMON_LINKS = 7,
+    /* gnomon_counter_info. */
     GNOMON_COUNTERS = 8,
+    /* gnomon_metadata_info. */
     GNOMON_METADATA = 9,
+    /* gnomon_loss_info: what was not recorded. */
     GNOMON_LOSSES = 10,
+    /* gnomon_view_info: filters, schedules and ranks. */
     GNOMON_VIEWS = 11,
+    /* gnomon_op_info: what nodes compute. */
     GNOMON_OPS = 12,
+    /* gnomon_event_info: single executions and moments. */
     GNOMON_EVENTS = 13,
+    /* gnomon_step_time_info: how long regions took in steps. */
     GNOMON_STEP_TIMES = 14
 };
 
-/* What a region may be beside the kinds that are marked (gnomon_region_kind). */
-enum gnomon_profile_kind {
-    GNOMON_KIND_PYTHON = 6,
-    GNOMON_KIND_API = 7,
-    GNOMON_KIND_KERNEL = 8,
-    GNOMON_KIND_COPY = 9,
-    GNOMON_KIND_SET = 10,
-    GNOMON_KIND_COLLECTIVE = 11,
-    GNOMON_KIND_LINE = 12
-};
+/* ---- The run ---------------------------------------------------------------- */
 
-enum gnomon_track_kind {
-    GNOMON_TRACK_THREAD = 0,
-    GNOMON_TRACK_STREAM = 1,
-    GNOMON_TRACK_LANE = 2,
-    GNOMON_TRACK_POOL = 3
-};
-
-enum gnomon_phase {
-    GNOMON_PHASE_NONE = 0, /* waiting: nothing is recorded */
-    GNOMON_PHASE_WARMUP = 1,
-    GNOMON_PHASE_RECORD = 2,
-    GNOMON_PHASE_RECORD_AND_SAVE = 3
-};
-
-/* How many durations fell into cell `cell`. The format fixes the cells for ever,
- * and this struct with them: those below 32 ns hold one value each, then 16 to
- * the octave. With e = max(0, floor(log2(ns)) - 4), the cell of ns is
- * 16 e + (ns >> e). */
-typedef struct gnomon_cell {
-    uint32_t cell;
-    uint32_t reserved;
-    uint64_t count;
-} gnomon_cell;
-
-/* Of finished executions, on the host or on a device, or of steps. `total` is
- * the sum of their durations, `self` the time in which one was the innermost
- * open scope of its track, that of open ones up to now included. min and max are
- * 0 where count is. */
-typedef struct gnomon_stats {
-    uint32_t struct_size;
-    uint32_t reserved;
-    uint64_t count;
-    uint64_t total_ns;
-    uint64_t self_ns;
-    uint64_t min_ns;
-    uint64_t max_ns;
-    const gnomon_cell *cells; /* ascending, none of count 0 */
-    size_t cell_count;
-} gnomon_stats;
-
-/* Memory of one pool, on one path. */
-typedef struct gnomon_memory_stats {
-    uint32_t struct_size;
-    uint32_t pool; /* a track of kind GNOMON_TRACK_POOL */
-    uint64_t allocations;
-    uint64_t frees;
-    uint64_t allocated_bytes;
-    uint64_t freed_bytes;
-    int64_t live_bytes; /* what it left: below 0 where it freed others' */
-    uint64_t peak_bytes;
-} gnomon_memory_stats;
-
-typedef struct gnomon_work_stats {
-    uint32_t struct_size;
-    uint32_t reserved;
-    uint64_t flops;
-    uint64_t bytes;
-} gnomon_work_stats;
-
-/* A moment at which the run's clock was held against the system's. */
+/* A moment at which the run's clock was compared with the system's. */
 typedef struct gnomon_clock_anchor {
     uint32_t struct_size;
     uint32_t reserved;
-    uint64_t ns;       /* of the run */
-    uint64_t unix_ns;  /* the same in Unix time */
-    uint64_t error_ns; /* how far the two may be apart */
+    /* The moment by the run's clock. */
+    uint64_t ns;
+    /* The same moment in Unix time, ns since 1970. */
+    uint64_t unix_ns;
+    /* How far the two may be apart. */
+    uint64_t error_ns;
 } gnomon_clock_anchor;
 
-/* One process's life under gnomon, known by job, rank and attempt. A rank or
- * size that is not known is -1. */
+/* One process that recorded. Job, rank and attempt together are its key: merged
+ * profiles hold many. */
 typedef struct gnomon_run_info {
     uint32_t struct_size;
+    /* The rank in the job, from 0; -1: not known. */
     int32_t rank;
+    /* The rank among those of the machine, from 0; -1: not known. */
     int32_t local_rank;
+    /* How many ranks the job has; -1: not known. */
     int32_t world_size;
+    /* The process, as its operating system numbered it. */
     int64_t pid;
+    /* The machine's name. */
     const char *host;
-    const char *dir;         /* GNOMON_NULL: not given */
-    const char *spec;        /* resolved: what $GNOMON came to */
-    const char *clock;       /* "tsc", "monotonic", "test" */
-    uint64_t zero_unix_ns;   /* the run's zero as Unix time */
-    uint64_t clock_error_ns; /* how far the two may be apart */
-    uint64_t now_ns;         /* when the profile was taken */
-    const char *attempt;     /* GNOMON_NULL, or the launcher's restart count */
-    const char *job;         /* GNOMON_NULL, or what the launcher calls it */
-    const char *uuid;        /* of this life alone; GNOMON_NULL: not known */
-    const gnomon_clock_anchor *anchors; /* in the order they were taken */
+    /* The folder of reports; NULL: not given. */
+    const char *dir;
+    /* What was attached, as a spec with all defaults written out. */
+    const char *spec;
+    /* What times were read from: "tsc", "cntvct", "monotonic", "test". */
+    const char *clock;
+    /* The run's zero, in Unix time. */
+    uint64_t zero_unix_ns;
+    /* How far zero_unix_ns may be off. */
+    uint64_t clock_error_ns;
+    /* When the profile was taken. */
+    uint64_t now_ns;
+    /* How often the launcher has restarted the job; NULL: not known. */
+    const char *attempt;
+    /* What the launcher calls the job; NULL: not known. */
+    const char *job;
+    /* Of this process alone, so that copies of one profile are not added up as
+     * if they were two; NULL: not known. */
+    const char *uuid;
+    /* Later comparisons of the clocks, in the order in which they were made. Read
+     * them by gnomon_anchor_at. */
+    const gnomon_clock_anchor *anchors;
     size_t anchor_count;
 } gnomon_run_info;
 
 GNOMON__LIST(anchor, gnomon_clock_anchor, gnomon_run_info, anchors)
 
+/* What a program, a launcher or gnomon said of a run. */
+typedef struct gnomon_metadata_info {
+    uint32_t struct_size;
+    /* The run that it is of. */
+    uint32_t run;
+    const char *key;
+    /* One JSON value. */
+    const char *json;
+} gnomon_metadata_info;
+
+/* Something that was not recorded, and how often. docs/profile.md has more. */
+typedef struct gnomon_loss_info {
+    uint32_t struct_size;
+    /* The thread; 0: the run as a whole. */
+    uint32_t track;
+    /* A field of gnomon_health, or what is damaged in a file. */
+    const char *kind;
+    /* How often, at least 1. */
+    uint64_t count;
+    /* The time within which it happened; both 0: not known. */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    /* The run; 0: not known. */
+    uint32_t run;
+    uint32_t reserved;
+} gnomon_loss_info;
+
+/* ---- Stages and steps --------------------------------------------------------- */
+
+/* A stage of a run, or several of one name that were added up. */
 typedef struct gnomon_stage_info {
     uint32_t struct_size;
-    uint32_t ordinal;  /* 1, 2, ... in the order of the run */
-    const char *name;  /* "" where none was opened */
-    uint64_t begin_ns; /* of its first mark or of its opening */
-    uint64_t end_ns;   /* of its end, else of the profile */
+    /* 1, 2, ... in the order of the run. */
+    uint32_t ordinal;
+    /* "" where the program opened none. */
+    const char *name;
+    /* When it was opened, or its first mark where that came before. */
+    uint64_t begin_ns;
+    /* When it ended; of one that is open, when the profile was taken. */
+    uint64_t end_ns;
+    /* Whether it has ended. */
     int32_t ended;
+    /* The run that it is of. */
     uint32_t run;
-    const gnomon_stats *steps; /* GNOMON_NULL: no step finished */
-    uint32_t count; /* stages of this name that are added up in it; 0 is 1 */
+    /* Durations of its steps; NULL: no step is over. */
+    const gnomon_stats *steps;
+    /* How many stages of this name are added up in it; 0 means 1. */
+    uint32_t count;
     uint32_t reserved;
-    uint64_t recorded_ns; /* how long its view recorded, which a share in per
-                             cent is of; 0: not known, then end - begin */
-    uint64_t late;        /* executions in its sums that ended after it */
+    /* How long it was recorded, of which reports give percents; 0: not known,
+     * then take end_ns - begin_ns. */
+    uint64_t recorded_ns;
+    /* How many executions in its sums ended after it. */
+    uint64_t late;
 } gnomon_stage_info;
 
+/* Where a schedule stands, or stood at a step. */
+enum gnomon_phase {
+    /* Waiting: nothing is recorded. */
+    GNOMON_PHASE_NONE = 0,
+    /* The steps before a window, in which a tool may warm up: nothing is recorded
+     * either. */
+    GNOMON_PHASE_WARMUP = 1,
+    /* Recorded. */
+    GNOMON_PHASE_RECORD = 2,
+    /* Recorded; the last step of a window. */
+    GNOMON_PHASE_RECORD_AND_SAVE = 3
+};
+
+/* One training step. A profile keeps the last 64, and the slowest ten where a
+ * profiler wants GNOMON_WANT_STEPS. */
 typedef struct gnomon_step_info {
     uint32_t struct_size;
+    /* The stage that it is of. */
     uint32_t stage;
+    /* Its number: from 0 in each stage, or what the framework gave. */
     uint64_t number;
     uint64_t begin_ns;
-    uint64_t end_ns; /* 0: not over */
-    int32_t phase;   /* gnomon_phase; RECORD where there is no schedule */
-    int32_t rank; /* of the process, where its stage is of several; else -1 */
-    uint32_t ordinal; /* of the stage it was in, as several may be added up in
-                         its own; 0: not known */
+    /* 0: it is not over. */
+    uint64_t end_ns;
+    /* A gnomon_phase; GNOMON_PHASE_RECORD where there is no schedule. */
+    int32_t phase;
+    /* The rank of its process, where its stage is of several ranks; else -1. */
+    int32_t rank;
+    /* The ordinal of the stage in which it was made: several stages may be added
+     * up in its own. 0: not known. */
+    uint32_t ordinal;
     uint32_t reserved;
 } gnomon_step_info;
 
 /* How long a region took in steps. An execution counts in the step in which it
- * ends, from its begin or the step's, whichever was later; threads add up. There is
- * one with `step` 0 for each region that ended in any step of the stage: each step
- * is one duration in `time`. The others are of the slowest steps, one by one. */
+ * ends, from its own begin or the step's, whichever was later. Threads add up.
+ * For each region that ended in any step of the stage there is one entry with
+ * `step` 0, in which each step is one duration. The other entries are of the
+ * slowest steps, one by one. */
 typedef struct gnomon_step_time_info {
     uint32_t struct_size;
     uint32_t stage;
-    uint32_t view;   /* 0: the only one */
-    uint32_t step;   /* 0: of all steps that the view recorded whole */
-    uint32_t region; /* 0: the steps themselves */
+    /* 0: there is only one view. */
+    uint32_t view;
+    /* 0: of all steps that were recorded from their begin to their end. */
+    uint32_t step;
+    /* 0: the steps themselves. */
+    uint32_t region;
     uint32_t reserved;
-    const gnomon_stats *time; /* self_ns is 0 */
+    /* Never NULL; its self_ns is 0. */
+    const gnomon_stats *time;
 } gnomon_step_time_info;
 
+/* ---- Who did it, and what ------------------------------------------------------- */
+
+/* What a track is. */
+enum gnomon_track_kind {
+    GNOMON_TRACK_THREAD = 0,
+    /* A stream of a device. */
+    GNOMON_TRACK_STREAM = 1,
+    /* A row of a trace that is neither. */
+    GNOMON_TRACK_LANE = 2,
+    /* A pool of memory. */
+    GNOMON_TRACK_POOL = 3
+};
+
+/* What executes one thing after the other, as a thread, or a pool of memory. */
 typedef struct gnomon_track_info {
     uint32_t struct_size;
-    uint32_t kind; /* gnomon_track_kind */
+    /* A gnomon_track_kind. */
+    uint32_t kind;
     const char *name;
-    int64_t os_id; /* of the last thread that was this track */
+    /* The operating system's number of the last thread that was this track. */
+    int64_t os_id;
+    /* The thread's number in its process, from 0. */
     uint32_t index;
-    uint32_t thread_count; /* threads of one name that followed one another */
+    /* How many threads this track was: threads of one name that follow one
+     * another are one track. */
+    uint32_t thread_count;
+    /* Whether the thread had not ended when the profile was taken. */
     int32_t alive;
-    int32_t inexact; /* the track marked while it was read */
+    /* Whether it marked while it was read, so that sums may be off by the
+     * executions of that moment. */
+    int32_t inexact;
+    /* The run that it is of. */
     uint32_t run;
-    int32_t device; /* -1: of the host */
+    /* The number of its device, from 0; -1: the host. */
+    int32_t device;
 } gnomon_track_info;
 
 /* The filter, schedule and ranks under which nodes were recorded. */
 typedef struct gnomon_view_info {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *words; /* as in a spec: "filter=opt*"; "" is all */
+    /* As in a spec: "filter=opt*"; "" is everything. */
+    const char *words;
 } gnomon_view_info;
 
+/* Kinds of regions beyond those that are marked (gnomon_region_kind). */
+enum gnomon_profile_kind {
+    /* A function of Python. */
+    GNOMON_KIND_PYTHON = 6,
+    /* A call of a device's interface on the host. */
+    GNOMON_KIND_API = 7,
+    /* A kernel on a device. */
+    GNOMON_KIND_KERNEL = 8,
+    /* A copy of memory, to, from or on a device. */
+    GNOMON_KIND_COPY = 9,
+    /* Memory of a device that is set to a value. */
+    GNOMON_KIND_SET = 10,
+    /* A collective operation of several ranks. */
+    GNOMON_KIND_COLLECTIVE = 11,
+    /* A line of source. */
+    GNOMON_KIND_LINE = 12
+};
+
+/* A named place in the program: gnomon_region, as a profile keeps it. */
 typedef struct gnomon_region_info {
     uint32_t struct_size;
-    uint32_t kind; /* gnomon_region_kind */
+    /* A gnomon_region_kind or gnomon_profile_kind. */
+    uint32_t kind;
     const char *name;
-    const char *category; /* "" where none */
-    const char *file;     /* "" where none */
-    const char *function; /* "" where none */
+    const char *category;
+    const char *file;
+    const char *function;
+    /* From 1; 0: not known. */
     uint32_t line;
     uint32_t reserved;
 } gnomon_region_info;
 
-/* The shape of one of an operation's inputs. */
+/* The shape of one input of an operation. */
 typedef struct gnomon_tensor {
     uint32_t struct_size;
-    uint32_t rank; /* how many dims there are */
+    /* How many dims there are. */
+    uint32_t rank;
+    /* The type of its elements, as "float32". */
     const char *dtype;
+    /* `rank` sizes, in elements. */
     const int64_t *dims;
-    const int64_t *strides; /* GNOMON_NULL: contiguous */
+    /* `rank` distances, in elements; NULL: contiguous. */
+    const int64_t *strides;
 } gnomon_tensor;
 
+/* A property of an operation. */
 typedef struct gnomon_attribute {
     uint32_t struct_size;
     uint32_t reserved;
     const char *key;
+    /* One JSON value. */
     const char *json;
 } gnomon_attribute;
 
+/* Bits of gnomon_op_info.flags. */
 enum gnomon_op_flags {
+    /* It is of a backward pass. */
     GNOMON_OP_BACKWARD = 1,
-    GNOMON_OP_FLOPS_GIVEN = 2, /* by the program, not counted from shapes */
+    /* The program gave the number; it is not counted from shapes. */
+    GNOMON_OP_FLOPS_GIVEN = 2,
     GNOMON_OP_BYTES_GIVEN = 4
 };
 
-/* What an execution computes; flops and bytes are of one. */
+/* What the executions of a node compute. */
 typedef struct gnomon_op_info {
     uint32_t struct_size;
-    uint32_t flags; /* gnomon_op_flags */
+    /* Bits of gnomon_op_flags. */
+    uint32_t flags;
+    /* Its name, as "matmul". */
     const char *operation;
+    /* Read them by gnomon_input_at. */
     const gnomon_tensor *inputs;
     size_t input_count;
-    const gnomon_attribute *attributes; /* a kernel's grid and block too */
+    /* Also a kernel's grid and block. Read them by gnomon_attribute_at. */
+    const gnomon_attribute *attributes;
     size_t attribute_count;
+    /* Floating-point operations, and bytes moved, of one execution. */
     uint64_t flops;
     uint64_t bytes;
 } gnomon_op_info;
@@ -272,60 +347,59 @@ typedef struct gnomon_op_info {
 GNOMON__LIST(input, gnomon_tensor, gnomon_op_info, inputs)
 GNOMON__LIST(attribute, gnomon_attribute, gnomon_op_info, attributes)
 
+/* ---- The call tree -------------------------------------------------------------- */
+
+/* Bits of gnomon_node_info.flags. */
 enum gnomon_node_flags {
-    GNOMON_NODE_CROSSED = 1, /* a child outlived it, or it its parent: self and
-                                the children's totals do not add up to total */
-    GNOMON_NODE_RANGE = 2,   /* ranges: no self, no part in other nodes' */
-    GNOMON_NODE_OTHER = 4,   /* stands for paths past a limit */
-    GNOMON_NODE_PARTIAL = 8, /* has children in stages that are left out */
-    GNOMON_NODE_CLOCK = 16   /* the clock stepped back in an execution: as for
-                                GNOMON_NODE_CROSSED */
+    /* A child outlived it, or it outlived its parent: its self and its
+     * children's totals do not add up to its total. */
+    GNOMON_NODE_CROSSED = 1,
+    /* Ranges: they have no self time, and take none from other nodes. */
+    GNOMON_NODE_RANGE = 2,
+    /* It stands for all paths past a limit, as of memory or depth. */
+    GNOMON_NODE_OTHER = 4,
+    /* It has children in stages that this profile leaves out. */
+    GNOMON_NODE_PARTIAL = 8,
+    /* The clock stepped back during an execution: its times do not add up, as
+     * with GNOMON_NODE_CROSSED. */
+    GNOMON_NODE_CLOCK = 16
 };
 
-/* One path: `region` executed inside `parent`. A parent's number is smaller. */
+/* One path of the call tree: `region`, executed inside `parent`, on one track and
+ * in one stage. A parent's number is smaller than its children's. */
 typedef struct gnomon_node_info {
     uint32_t struct_size;
     uint32_t track;
     uint32_t stage;
-    uint32_t parent; /* 0: outermost */
+    /* 0: it is outermost. */
+    uint32_t parent;
     uint32_t region;
-    uint32_t op;    /* 0: none */
-    uint32_t open;  /* executions that are open */
-    uint32_t flags; /* gnomon_node_flags */
-    uint64_t first; /* order of its first end among all nodes; 0: none yet */
-    const gnomon_stats *host;          /* GNOMON_NULL: not recorded */
-    const gnomon_stats *device;        /* likewise; work that it launched */
-    const gnomon_memory_stats *memory; /* by pool, ascending */
+    /* What it computes; 0: not known. */
+    uint32_t op;
+    /* How many of its executions are open. */
+    uint32_t open;
+    /* Bits of gnomon_node_flags. */
+    uint32_t flags;
+    /* Its place in the order in which nodes first ended: 1, 2, ...; 0: none of
+     * its executions has ended. */
+    uint64_t first;
+    /* Times on the host; NULL: not recorded, which is not 0. */
+    const gnomon_stats *host;
+    /* Times on a device, of the work that it put there; NULL: not recorded. */
+    const gnomon_stats *device;
+    /* Memory, in ascending order of pools. Read it by gnomon_memory_at. */
+    const gnomon_memory_stats *memory;
     size_t memory_count;
-    const gnomon_work_stats *work; /* GNOMON_NULL: not recorded */
-    uint32_t view;                 /* 0: of none, so of all */
+    /* NULL: not recorded. */
+    const gnomon_work_stats *work;
+    /* The view that recorded it; 0: it is of all views. */
+    uint32_t view;
     uint32_t reserved;
 } gnomon_node_info;
 
 GNOMON__LIST(memory, gnomon_memory_stats, gnomon_node_info, memory)
 
-enum gnomon_event_kind {
-    GNOMON_EVENT_EXECUTION = 0,
-    GNOMON_EVENT_MARK = 1,
-    GNOMON_EVENT_COUNTER = 2, /* `value` */
-    GNOMON_EVENT_MEMORY = 3   /* `value` bytes; freed ones below 0 */
-};
-
-/* One moment or execution on a track; a track's are in order of their begin. */
-typedef struct gnomon_event_info {
-    uint32_t struct_size;
-    uint32_t kind; /* gnomon_event_kind */
-    uint32_t track;
-    uint32_t node;   /* of an execution; of others the one around, or 0 */
-    uint32_t region; /* of marks and counters; a memory fact's pool (track) */
-    uint32_t reserved;
-    uint64_t begin_ns;
-    uint64_t duration_ns;
-    uint64_t instance; /* its 64-bit id; 0: none */
-    double value;
-} gnomon_event_info;
-
-/* A scope that is open; its node's `host` counts finished ones only. */
+/* A scope that is open. Its node's `host` counts finished executions only. */
 typedef struct gnomon_open_info {
     uint32_t struct_size;
     uint32_t track;
@@ -334,48 +408,71 @@ typedef struct gnomon_open_info {
     uint64_t begin_ns;
 } gnomon_open_info;
 
+/* That one node, or one execution, caused another. */
 typedef struct gnomon_link_info {
     uint32_t struct_size;
-    uint32_t from; /* nodes */
+    /* The nodes of cause and effect, both of one run. */
+    uint32_t from;
     uint32_t to;
-    uint32_t kind; /* gnomon_link_kind */
+    /* A gnomon_link_kind. */
+    uint32_t kind;
+    /* How often, at least 1. */
     uint64_t count;
-    uint64_t from_instance; /* of events; 0: of the paths as such */
+    /* The executions, by gnomon_event_info.instance; 0: the paths as such. */
+    uint64_t from_instance;
     uint64_t to_instance;
 } gnomon_link_info;
 
-/* Samples that are numbers; all four values are 0 where count is. */
+/* The samples of a counter, by track and stage. */
 typedef struct gnomon_counter_info {
     uint32_t struct_size;
     uint32_t track;
+    /* What is counted, and in which unit, is the region's name. */
     uint32_t region;
     uint32_t stage;
+    /* How many samples are numbers. The next four are of these, and 0 where
+     * there are none. */
     uint64_t count;
     double last;
     double min;
     double max;
     double sum;
-    uint64_t nans; /* samples that were not a number, in none of the others */
+    /* How many samples were not a number (NaN). */
+    uint64_t nans;
 } gnomon_counter_info;
 
-typedef struct gnomon_metadata_info {
-    uint32_t struct_size;
-    uint32_t run;
-    const char *key;
-    const char *json;
-} gnomon_metadata_info;
+/* ---- Events ---------------------------------------------------------------------- */
 
-/* Something that was not recorded, and how often. */
-typedef struct gnomon_loss_info {
+/* What an event is. */
+enum gnomon_event_kind {
+    GNOMON_EVENT_EXECUTION = 0,
+    GNOMON_EVENT_MARK = 1,
+    /* A sample of a counter. */
+    GNOMON_EVENT_COUNTER = 2,
+    /* Memory that was allocated, or freed. */
+    GNOMON_EVENT_MEMORY = 3
+};
+
+/* One moment or execution on a track. A track's events are in the order of their
+ * begin. */
+typedef struct gnomon_event_info {
     uint32_t struct_size;
-    uint32_t track; /* 0: of the run */
-    const char *kind;
-    uint64_t count;
-    uint64_t begin_ns; /* of the time it was in; both 0: not known */
-    uint64_t end_ns;
-    uint32_t run;
+    /* A gnomon_event_kind. */
+    uint32_t kind;
+    uint32_t track;
+    /* The node of an execution; of other events the one around it, or 0. */
+    uint32_t node;
+    /* The region of a mark or counter; of memory its pool, a track; else 0. */
+    uint32_t region;
     uint32_t reserved;
-} gnomon_loss_info;
+    uint64_t begin_ns;
+    /* 0 for what is only a moment. */
+    uint64_t duration_ns;
+    /* Its 64-bit id, which links name; 0: none. */
+    uint64_t instance;
+    /* A counter's sample; of memory its bytes, below 0 where they were freed. */
+    double value;
+} gnomon_event_info;
 
 #undef GNOMON__LIST
 

@@ -1,14 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Health and footprint: what marks, which cannot fail, count instead. Included
- * by gnomon.h. */
-#ifndef GNOMON_HEALTH_H
+/*
+ * Health: what went wrong in marks, which cannot fail, and how much memory gnomon
+ * has. Included by gnomon.h.
+ *
+ * Marks return no codes and print nothing. Whatever one could not do is counted
+ * by its cause. Reports end with a line for each cause whose count is not 0, and
+ * profiles keep the counts as losses (gnomon_loss_info).
+ */
+#ifndef GNOMON_H
+#include "../gnomon.h" /* includes this header where it is needed */
+#elif !defined GNOMON_HEALTH_H
 #define GNOMON_HEALTH_H
 
 #include "base.h"
 
 GNOMON_BEGIN_DECLS
 
-/* Each cause of trouble that marks count: field, and what it says in reports. */
+/* The causes, each with its field in gnomon_health and its text in reports:
+ *
+ * Mistakes of the program that marks: unmatched, crossed, foreign, twice,
+ * never_started, left_open, reentered, bad_names, bad_regions.
+ * Limits: too_deep (1024 open scopes on a thread), other_nodes and other_names
+ * (what does not fit counts under "(other)", so that sums stay true), lost_links,
+ * lost_counters, lost_ranges, bad_stages.
+ * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
+ * Devices: timers_..., each a scope whose time on the device is missing while its
+ * time on the host is there.
+ * Clocks: clock_back. Stages: late_lost. */
 #define GNOMON_HEALTH(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
@@ -39,18 +57,25 @@ GNOMON_BEGIN_DECLS
     X(late_lost, \
       "ends after their stage, counted in a later one: no memory to tell")
 
+/* The counts, since the start of the process, of all threads together. */
 typedef struct gnomon_health {
+    /* sizeof(gnomon_health), set by the caller. */
     uint32_t struct_size;
-    uint32_t threads;      /* that marked so far and are alive */
-    uint64_t mapped_bytes; /* our arena: what recorders may touch so far */
-    uint64_t heap_bytes;   /* our heap */
+    /* How many threads have marked and have not ended. */
+    uint32_t threads;
+    /* Bytes of the memory that is mapped for recording, as far as it is in use. */
+    uint64_t mapped_bytes;
+    /* Bytes of gnomon's own heap. */
+    uint64_t heap_bytes;
+    /* One count for each cause. */
 #define GNOMON_HEALTH_FIELD(field, text) uint64_t field;
     GNOMON_HEALTH(GNOMON_HEALTH_FIELD)
 #undef GNOMON_HEALTH_FIELD
 } gnomon_health;
 
-/* Fills `health`, whose struct_size the caller has set. Counts since the start
- * of the process. */
+/* Fills `health`, up to the struct_size that the caller has set in it; what this
+ * library does not know is 0. NULL is ignored. Any thread; takes no lock. The
+ * counts of threads that mark meanwhile may be a moment old. */
 GNOMON__CALL void gnomon_health_get(gnomon_health *health);
 
 GNOMON_END_DECLS

@@ -1,45 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A profile: what was recorded, as data. This header reads and builds them;
- * gnomon/entities.h says what they are made of.
+ * A profile: what was recorded, as data. This header takes one from the running
+ * process or a file, and reads it; gnomon/entities.h says what it is made of, and
+ * gnomon/builder.h, which it
+ * includes, makes one of other data.
  *
- * A profile is immutable and may be read from any thread. It brings its own
- * readers, so that plugins call them without linking to gnomon. All that it
- * points to lives as long as it does.
+ *     gnomon_profile *p;
+ *     gnomon_node_info node;
+ *     gnomon_snapshot(&p, "simple", 0);
+ *     for (i = 1; gnomon_profile_node(p, i, &node) == GNOMON_OK; i++) ...
+ *     gnomon_profile_free(p);
+ *
+ * Threads: a profile never changes, so any number of threads may read one.
+ * Ownership: who is given a profile through an `out` frees it, by
+ * gnomon_profile_free. A profile that a callback is given is borrowed.
+ * Lifetime: all that a profile hands out lives as long as it does.
+ * Linking: a profile brings its own readers, so the inline calls here work in a
+ * plugin, which is linked to nothing. The exported ones need the library.
  */
 #ifndef GNOMON_PROFILE_H
 #define GNOMON_PROFILE_H
 
 #include "entities.h"
+#include "writer.h"
 
 GNOMON_BEGIN_DECLS
 
+/* What was recorded. Use the readers below. */
 typedef struct gnomon_profile gnomon_profile;
 
-/* A profile's readers. `get` fills the struct of that kind up to the
- * struct_size the caller has set; GNOMON_EINVAL: no such kind or number. */
+/* A profile's readers: behind the inline calls below, for languages that cannot
+ * use these. */
 typedef struct gnomon_profile_api {
     uint32_t struct_size;
+    /* GNOMON_ABI of the library that made the profile. */
     uint32_t abi;
+    /* How many entities there are of a kind (gnomon_entity); 0: no such kind. */
     size_t (*count)(const gnomon_profile *profile, int entity);
+    /* Fills the struct of that kind, up to the struct_size that the caller has
+     * set in it. GNOMON_EINVAL: there is no such kind or number. */
     int (*get)(const gnomon_profile *profile, int entity, size_t number,
                void *info);
-    void (*release)(gnomon_profile *profile); /* for gnomon_profile_free */
+    /* Frees the profile. Call gnomon_profile_free. */
+    void (*release)(gnomon_profile *profile);
 } gnomon_profile_api;
 
-/* A profile begins so. */
+/* How every profile begins. The rest is the library's own. */
 struct gnomon_profile {
     const gnomon_profile_api *api;
 };
 
-/* How many there are of `entity`; they are numbered 1 .. count. */
+/* How many entities of a kind (gnomon_entity) a profile has. They are numbered
+ * 1 .. count. */
 static inline size_t gnomon_profile_count(const gnomon_profile *p, int entity)
 {
     return p->api->count(p, entity);
 }
 
-/* gnomon_profile_node(p, number, &info) and its like fill `info`: GNOMON_OK, or
- * GNOMON_EINVAL with zeroes. */
+/* gnomon_profile_node(p, number, &info) and its like read one entity into the
+ * caller's `info`. The texts and lists that it then points to are the profile's.
+ * GNOMON_OK; GNOMON_EINVAL, and zeroes: there is no such number. So a loop may
+ * run until it fails. No call here keeps an error text. */
 #define GNOMON__READER(name, entity, type) \
     static inline int gnomon_profile_##name(const gnomon_profile *p, \
                                             size_t number, type *info) \
@@ -64,7 +85,7 @@ GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__READER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
 #undef GNOMON__READER
 
-/* The cell of a duration, and the smallest duration of a cell. */
+/* The cell of a histogram in which a duration counts: 0 .. 975. */
 static inline uint32_t gnomon_cell_of(uint64_t ns)
 {
     uint32_t e = 0;
@@ -78,6 +99,7 @@ static inline uint32_t gnomon_cell_of(uint64_t ns)
     return 16u * e + GNOMON_CAST(uint32_t, ns >> e);
 }
 
+/* The shortest duration of a cell, in ns. Past the last cell: UINT64_MAX. */
 static inline uint64_t gnomon_cell_low(uint32_t cell)
 {
     uint32_t e = cell < 32 ? 0 : cell / 16 - 1;
@@ -85,10 +107,11 @@ static inline uint64_t gnomon_cell_low(uint32_t cell)
     return e < 60 ? low << e : UINT64_MAX; /* no duration is that long */
 }
 
-/* The duration in ns below which the fraction `q` (0 .. 1) of the executions lies, as
- * if those of a cell were spread evenly over it: so within 6.3 % of a recorded
- * duration (9.4 % where ticks were converted), and within min and max. 0 where
- * count is. Reports and comparisons have no other. */
+/* The duration in ns below which the fraction `q` (0 .. 1) of the executions lies:
+ * 0.5 is the median. It takes those of a cell as spread evenly over it. So it is
+ * within 6.3 % of a recorded duration (9.4 % where ticks of a counter were
+ * converted), and never outside min and max. 0 where there are no executions.
+ * All reports and comparisons of gnomon use this one. */
 static inline double gnomon_quantile(const gnomon_stats *s, double q)
 {
     const double want = q * GNOMON_CAST(double, s->count);
@@ -113,7 +136,7 @@ static inline double gnomon_quantile(const gnomon_stats *s, double q)
     return max;
 }
 
-/* The same in whole ns. */
+/* The same in whole ns, rounded down. */
 static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
 {
     const double value = gnomon_quantile(s, q);
@@ -124,217 +147,65 @@ static inline uint64_t gnomon_quantile_ns(const gnomon_stats *s, double q)
     return GNOMON_CAST(uint64_t, value);
 }
 
-/* A profile of the running process: of the view of the attached profiler named
- * `profiler`, of the stage that is open (0) or of all (1). The caller frees it.
- * Recording goes on; may be called from any thread but inside a callback. */
+/* ---- From the running process ------------------------------------------------ */
+
+/* Takes a profile of the running process: what the attached profiler named
+ * `profiler` has recorded, in the open stage (all_stages 0) or in all of them (1).
+ * The caller frees *out. Recording goes on meanwhile; O(paths) time and memory.
+ * Any thread, but not inside a callback. On an error *out is NULL:
+ * GNOMON_ENOENT: no such profiler is attached. GNOMON_ESTATE: it records no
+ * profile, for it wants no tree. GNOMON_ENOMEM, GNOMON_EBUSY, GNOMON_EINVAL. */
 GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
                                  int all_stages);
+/* The same, with the name's length in bytes, or GNOMON_TO_NUL. */
 GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
                                    size_t length, int all_stages);
 
-/* Frees a profile, whoever made it; NULL is nothing. */
+/* Frees a profile, whoever made it. NULL is ignored. */
 GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile);
 
-/* Checks the invariants of a profile (docs/profile.md). GNOMON_OK, or
- * GNOMON_EINVAL and gnomon_error_text() names the violation and where. */
+/* Checks what always holds of a profile (docs/profile.md lists it). Any thread.
+ * GNOMON_OK; GNOMON_EINVAL: gnomon_error_text() names what is wrong, and where;
+ * GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile);
-
-/* Where a report or a file goes. All return GNOMON_OK or an error code; write and
- * print do nothing after an error. Text is UTF-8. */
-typedef struct gnomon_writer {
-    uint32_t struct_size;
-    uint32_t reserved;
-    int (*write)(const struct gnomon_writer *writer, const void *bytes,
-                 size_t size);
-    int (*print)(const struct gnomon_writer *writer, const char *format, ...)
-        GNOMON_PRINTF(2, 3);
-    void *context; /* the writer's own */
-    /* Writes a file of a profiler's own, whole, beside its report: named after
-     * the stage, the report and the rank as that is, then `part`, made fit for a
-     * file name (NULL: nothing), then `extension` (".prof"). Another one of this
-     * name takes its place. GNOMON_ENOENT: reports go to a stream and the run
-     * has no folder; one line has said so, or why it cannot be written. NULL, or
-     * past struct_size: this writer makes no files. */
-    int (*file)(const struct gnomon_writer *writer, const char *part,
-                const char *extension, const void *bytes, size_t size);
-    /* For gnomon_shown. NULL, or past struct_size: names are shown as they are. */
-    const char *(*shown)(const struct gnomon_writer *writer, const char *name);
-    /* How many columns the terminal has that the text goes to; 0, or past
-     * struct_size: it goes elsewhere, where nothing need be clipped. */
-    uint32_t columns;
-    uint32_t reserved_too;
-} gnomon_writer;
-
-/* A name as who reads the writer's text may see it. In a file that is the name;
- * on a terminal, what would move its cursor, begin a line or turn text around is
- * an escape: "\x1b", "\n", "\u202e". Lives as long as the name and the writer. */
-static inline const char *gnomon_shown(const gnomon_writer *writer,
-                                       const char *name)
-{
-    size_t reach = offsetof(gnomon_writer, shown) + sizeof writer->shown;
-    return writer->struct_size >= reach && writer->shown
-               ? writer->shown(writer, name)
-               : name;
-}
-
-/* ---- Building ------------------------------------------------------------- */
-
-/* Makes a profile of whatever a program knows: other tools' files, a simulator,
- * tests. Not thread-safe. The first error stays, and finish returns it. */
-typedef struct gnomon_builder gnomon_builder;
-
-/* GNOMON_OK or GNOMON_ENOMEM. Ends with finish or free. */
-GNOMON__CALL int gnomon_builder_create(gnomon_builder **out);
-
-/* Adds an entity: copies `info` and all that it points to, a NULL text as "".
- * Returns its number; 0: something is wrong. What `info` names by number must be
- * there already, but for links, which may be told of nodes to come. It and each
- * struct that it leads to have their struct_size set; one below the first
- * release's is wrong, a larger one's extra is left out. */
-GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
-                                         const void *info);
-
-/* Checks the whole (gnomon_profile_check) and hands it out; the builder is gone
- * in any case. The caller frees the profile. */
-GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
-                                       gnomon_profile **out);
-
-/* Gives it up; NULL is nothing. */
-GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder);
-
-/* gnomon_add_node(b, &info) and its like: gnomon_builder_add with the struct_size
- * of `info` set, not those of what it leads to. */
-#define GNOMON__ADDER(name, entity, type) \
-    static inline uint32_t gnomon_add_##name(gnomon_builder *b, \
-                                             const type *info) \
-    { \
-        type sized = *info; \
-        sized.struct_size = sizeof sized; \
-        return gnomon_builder_add(b, entity, &sized); \
-    }
-GNOMON__ADDER(run, GNOMON_RUNS, gnomon_run_info)
-GNOMON__ADDER(stage, GNOMON_STAGES, gnomon_stage_info)
-GNOMON__ADDER(step, GNOMON_STEPS, gnomon_step_info)
-GNOMON__ADDER(track, GNOMON_TRACKS, gnomon_track_info)
-GNOMON__ADDER(region, GNOMON_REGIONS, gnomon_region_info)
-GNOMON__ADDER(node, GNOMON_NODES, gnomon_node_info)
-GNOMON__ADDER(open, GNOMON_OPENS, gnomon_open_info)
-GNOMON__ADDER(link, GNOMON_LINKS, gnomon_link_info)
-GNOMON__ADDER(counter, GNOMON_COUNTERS, gnomon_counter_info)
-GNOMON__ADDER(metadata, GNOMON_METADATA, gnomon_metadata_info)
-GNOMON__ADDER(loss, GNOMON_LOSSES, gnomon_loss_info)
-GNOMON__ADDER(view, GNOMON_VIEWS, gnomon_view_info)
-GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
-GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
-GNOMON__ADDER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
-#undef GNOMON__ADDER
 
 /* ---- Files ---------------------------------------------------------------- */
 
-/* The two forms of one thing; docs/file-format.md describes both. */
+/* The two forms of a file. Both hold all of a profile; docs/file-format.md
+ * describes them. */
 enum gnomon_form {
-    GNOMON_FORM_FILE = 0, /* .gnomon */
-    GNOMON_FORM_JSON = 1  /* .gnomon.json */
+    /* Binary, with checksums: .gnomon. */
+    GNOMON_FORM_FILE = 0,
+    /* Text, for other tools: .gnomon.json. */
+    GNOMON_FORM_JSON = 1
 };
 
-/* Writes all of a profile, from start to end; equal profiles to equal bytes.
- * `form` is a gnomon_form. GNOMON_OK, GNOMON_ENOMEM, or the writer's error;
- * GNOMON_EINVAL: no profile, writer or such form. */
+/* Writes all of a profile to `out`, from start to end. Equal profiles give equal
+ * bytes. `form` is a gnomon_form; only out->write is needed. Any thread.
+ * GNOMON_OK, or the writer's error; GNOMON_EINVAL: profile or writer is NULL, or
+ * there is no such form; GNOMON_EFULL: more than the form can hold, as 4 GiB of
+ * texts; GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
                                       const gnomon_writer *out);
 
-/* Reads a .gnomon file of `size` bytes. What is damaged in it is passed over and
- * counted in losses of no run. GNOMON_OK, and the caller frees the profile;
- * GNOMON_EINVAL: it is no such file, or of a later format, or breaks the rules
- * of profiles. Any thread. */
+/* Makes a profile of a .gnomon file that is in memory: `size` bytes, which are not
+ * needed any more afterwards. The caller frees *out. Any thread.
+ * What is damaged in the file is passed over, and is told in losses of run 0.
+ * GNOMON_OK; GNOMON_EINVAL: it is no such file, or of a later format, or breaks
+ * the rules of profiles; GNOMON_ENOMEM. On an error *out is NULL. */
 GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
                                      size_t size);
 
-/* The same from the file at `path`. GNOMON_ENOENT: there is none; GNOMON_EIO. */
+/* The same of the file at `path`. Besides: GNOMON_ENOENT: there is none;
+ * GNOMON_EIO: it cannot be read. */
 GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
 
+GNOMON_END_DECLS
+
 #ifdef GNOMON_DISABLE
-GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
-                                 int all_stages)
-{
-    (void)profiler;
-    (void)all_stages;
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
-                                   size_t length, int all_stages)
-{
-    (void)length;
-    return gnomon_snapshot(out, profiler, all_stages);
-}
-
-GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)
-{
-    (void)profile;
-}
-
-GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
-{
-    (void)profile;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_builder_create(gnomon_builder **out)
-{
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL uint32_t gnomon_builder_add(gnomon_builder *builder, int entity,
-                                         const void *info)
-{
-    (void)builder;
-    (void)entity;
-    (void)info;
-    return 0;
-}
-
-GNOMON__CALL int gnomon_builder_finish(gnomon_builder *builder,
-                                       gnomon_profile **out)
-{
-    (void)builder;
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL void gnomon_builder_free(gnomon_builder *builder)
-{
-    (void)builder;
-}
-
-GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
-                                      const gnomon_writer *out)
-{
-    (void)profile;
-    (void)form;
-    (void)out;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
-                                     size_t size)
-{
-    (void)bytes;
-    (void)size;
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path)
-{
-    (void)path;
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
+#include "disabled_profile.h"
 #endif
 
-GNOMON_END_DECLS
+#include "builder.h"
 
 #endif

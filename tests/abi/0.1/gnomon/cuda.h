@@ -5,13 +5,15 @@
  *
  *     { GNOMON_SCOPE_ON("backward", stream); backward<<<...>>>(); }
  *
- *     gnomon_cuda_timer *t;                     as a pair of torch.cuda.Event
+ *     gnomon_cuda_timer *t;                     like two torch.cuda.Event
  *     gnomon_cuda_timer_create(&t);
  *     gnomon_cuda_timer_start(t, stream);  ...
  *     gnomon_cuda_timer_stop(t, stream);
  *     gnomon_cuda_timer_elapsed(t, &ms);        waits
  *
- * Streams of the runtime and of the driver are one type. docs/cuda.md has more.
+ * Streams of the runtime (cudaStream_t) and of the driver (CUstream) are one type.
+ * Kernels in other libraries are timed too: what counts is the stream into which
+ * they are put. docs/cuda.md has more.
  */
 #ifndef GNOMON_CUDA_H
 #define GNOMON_CUDA_H
@@ -23,9 +25,10 @@ GNOMON_BEGIN_DECLS
 /* cudaStream_t and CUstream. */
 typedef struct CUstream_st *gnomon_cuda_stream;
 
-/* What stream 0 means where this is compiled: the legacy one, which is
- * cudaStreamLegacy by its other handle, or, with nvcc's --default-stream
- * per-thread, the calling thread's own. */
+/* A stream as gnomon takes it: stream 0 becomes the one that it means in the file
+ * where this is compiled. That is the legacy stream, which cudaStreamLegacy names
+ * too; or, with nvcc's --default-stream per-thread, the calling thread's own
+ * stream. Other streams stay as they are. */
 GNOMON_INLINE gnomon_cuda_stream gnomon_cuda_stream_of(gnomon_cuda_stream s)
 {
 #if !defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && \
@@ -43,94 +46,66 @@ GNOMON_INLINE gnomon_cuda_stream gnomon_cuda_stream_of(gnomon_cuda_stream s)
 }
 
 #ifndef GNOMON_DISABLE
-/* CUDA's streams, for gnomon_begin_on. Static. */
+/* CUDA's devices, for gnomon_begin_on and GNOMON_SCOPE_ON_DEVICE. Static. Where
+ * there is no driver, scopes on streams are plain ones. */
 GNOMON__SLOW_API const gnomon_device *gnomon_cuda_device(void);
-#else
-GNOMON_INLINE const gnomon_device *gnomon_cuda_device(void)
-{
-    return GNOMON_NULL;
-}
 #endif
 
-/* A scope from here to the end of the block, on the host and in `stream`. */
+/* A scope from this line to the end of the block, on the host and in `stream`: how
+ * long the device took for what the block put into the stream. `name` is a string
+ * literal. Give it a line of its own in a block, as GNOMON_SCOPE. It does not wait
+ * for the device. */
 #define GNOMON_SCOPE_ON(name, stream) \
     GNOMON_SCOPE_ON_DEVICE(name, gnomon_cuda_device(), \
                            gnomon_cuda_stream_of(stream))
 
 /* ---- Event timers -------------------------------------------------------- */
 
-/* Two events of one device. Not for two threads at once. With or without any
- * profiler; each call returns GNOMON_OK or an error code and keeps a text. None
- * leaves an error for cudaGetLastError, nor takes one away. */
+/* A timer: two events of one device, which work without any profiler too.
+ * Errors: each call returns GNOMON_OK or an error code, and then
+ * gnomon_error_text() says why. GNOMON_EINVAL: an argument is NULL. GNOMON_EIO:
+ * the driver refused. No call leaves an error for cudaGetLastError, and none takes
+ * one away.
+ * Threads: any thread, but one at a time for each timer.
+ * Ownership: the caller destroys what it creates. */
 typedef struct gnomon_cuda_timer gnomon_cuda_timer;
 
-/* GNOMON_ENOENT: there is no CUDA driver, or no device; *out is NULL. Its events
- * are made at the first start. */
+/* Makes a timer. Its events are made at the first start, on the device of that
+ * stream. GNOMON_ENOENT: there is no CUDA driver, or no device. GNOMON_ENOMEM. On
+ * an error *out is NULL. */
 GNOMON__CALL int gnomon_cuda_timer_create(gnomon_cuda_timer **out);
 
-/* Notes the time at which `stream` comes to here. A second start begins anew.
- * GNOMON_EBUSY: the stream is being captured into a graph. GNOMON_ESTATE: a stop
- * without a start, or on another device. */
+/* Puts the first event into `stream`: it takes the time at which the device comes
+ * to it. Returns at once. A second start begins anew.
+ * GNOMON_EBUSY: the stream is being captured into a graph. */
 GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
                                          gnomon_cuda_stream stream);
+
+/* The same with the second event. The stream may be another one of the same
+ * device. GNOMON_ESTATE: there was no start, or it was on another device, or the
+ * device was reset since. GNOMON_EBUSY as above. */
 GNOMON__CALL int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer,
                                         gnomon_cuda_stream stream);
 
-/* Milliseconds from start to stop, to about half a microsecond; below 0 where the
- * stop was in another stream, which was first. The first waits for the streams to
- * pass both; the second returns GNOMON_EBUSY where they have not. GNOMON_ESTATE:
- * not stopped. */
+/* Waits until the device has come to both events, and gives the milliseconds
+ * between them in *ms, to about half a microsecond. Below 0 where the stop was in
+ * another stream, and the device came to it first. Other threads may go on.
+ * GNOMON_ESTATE: it was not stopped, or the device was reset. On an error *ms is
+ * 0. */
 GNOMON__CALL int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer,
                                            double *ms);
+
+/* The same without waiting. GNOMON_EBUSY: the device has not come to both yet. */
 GNOMON__CALL int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms);
 
-/* NULL is ignored. */
+/* Frees a timer and its events. NULL is ignored. */
 GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer);
 
-#ifdef GNOMON_DISABLE
-GNOMON__CALL int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
-{
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_cuda_timer_start(gnomon_cuda_timer *timer,
-                                         gnomon_cuda_stream stream)
-{
-    (void)timer;
-    (void)stream;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer,
-                                        gnomon_cuda_stream stream)
-{
-    (void)timer;
-    (void)stream;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_cuda_timer_elapsed(gnomon_cuda_timer *timer, double *ms)
-{
-    (void)timer;
-    *ms = 0;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_cuda_timer_query(gnomon_cuda_timer *timer, double *ms)
-{
-    (void)timer;
-    *ms = 0;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer)
-{
-    (void)timer;
-}
-#elif defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
-    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
-/* Stream 0 is what it means where this is compiled, as for scopes. */
+#if !defined(GNOMON_DISABLE) && \
+    (defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
+     defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM))
+/* Stream 0 is the one that it means in the file where this is compiled, as it is
+ * for scopes. */
 #define gnomon_cuda_timer_start(timer, stream) \
     gnomon_cuda_timer_start(timer, gnomon_cuda_stream_of(stream))
 #define gnomon_cuda_timer_stop(timer, stream) \
@@ -138,5 +113,9 @@ GNOMON__CALL void gnomon_cuda_timer_destroy(gnomon_cuda_timer *timer)
 #endif
 
 GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#include "disabled_cuda.h"
+#endif
 
 #endif

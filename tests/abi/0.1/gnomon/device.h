@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Time on a device: scopes whose work runs on a stream, timed by events that
- * the device itself stamps. gnomon/cuda.h has them for CUDA.
+ * Time on a device: scopes whose work runs on a stream, timed by events on the
+ * device itself. gnomon/cuda.h has them ready for CUDA.
  *
  *     { GNOMON_SCOPE_ON_DEVICE("backward", &some_device, stream); ... }
  *
- * Nothing here makes the calling thread wait for a device: an event goes into
- * the stream at either end, and a thread of gnomon's reads them when they are
- * over. Where no profiler asks for device times (`cuda` in $GNOMON), such a
- * scope is a plain one.
+ * How: an event is put into the stream at the scope's begin and at its end. A
+ * thread of gnomon's own reads their times once the device has come to them. The
+ * calling thread never waits for a device.
+ * Where no profiler asks for device times (`cuda` in $GNOMON), such a scope is a
+ * plain one. Times that could not be taken are counted as timers_... in
+ * gnomon_health; the scope's time on the host is there all the same.
  */
 #ifndef GNOMON_DEVICE_H
 #define GNOMON_DEVICE_H
@@ -17,76 +19,93 @@
 
 GNOMON_BEGIN_DECLS
 
-/* ---- What makes a vendor's streams timeable ------------------------------ */
+/* ---- A vendor's streams and events ---------------------------------------- */
 
-/* Where a stream runs. Events made in one context are of use in it alone. */
+/* The context that a stream belongs to, as CUDA's CUcontext. Events that are made
+ * in one context can be used in that one alone. */
 typedef struct gnomon_device_context {
     uint32_t struct_size;
     uint32_t reserved;
+    /* The vendor's handle. */
     void *context;
-    uint64_t id; /* another one after the device was reset; 0: not known */
+    /* Differs where a handle is used anew after its device was reset. 0: the
+     * vendor does not say. */
+    uint64_t id;
 } gnomon_device_context;
 
-/* A device's kind, as the vendor calls it, and what it can do. Fill in all of it
- * for another vendor; it must live as long as the process. All calls return
- * GNOMON_OK or an error code, wait for nothing, and leave no trace that the
- * host could meet: no error to be asked for, no other current context. */
+/* A kind of devices: how gnomon makes, records and reads a vendor's events. Fill
+ * in all of it for another vendor.
+ * Lifetime: it must live as long as the process; gnomon never frees it.
+ * Errors: each call that returns int returns GNOMON_OK or an error code. Any code
+ * costs this one time and is counted; no code stops the program.
+ * Rules: the calls wait for nothing, and leave nothing behind that the host could
+ * notice: no error that it would be asked about, no other current context. */
 typedef struct gnomon_device {
     uint32_t struct_size;
-    uint32_t abi;     /* GNOMON_ABI */
-    const char *name; /* "cuda" */
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* What reports call this kind, as "cuda". */
+    const char *name;
 
-    /* These come from marking threads too, many at once. */
+    /* These are called on marking threads too, by many at once. */
 
-    /* Where `stream` is. GNOMON_EBUSY: it is being captured into a graph, so
-     * that what is put into it does not run now. */
+    /* Fills *out with the context of `stream`. GNOMON_EBUSY: the stream is being
+     * captured into a graph, so what is put into it does not run now. */
     int (*context_of)(void *stream, gnomon_device_context *out);
-    /* The same of a stream that was there a moment ago, and is so but for
-     * mistakes of the host: GNOMON_ESTATE where it sees one. */
+    /* Checks, at a scope's end, that `stream` still is of the context in which the
+     * scope began. GNOMON_ESTATE: it is not, as where the host destroyed it. */
     int (*check)(void *stream, const gnomon_device_context *place);
-    /* A new event, whatever context is current; puts it into `stream`. */
+    /* Makes an event in `context`, whichever one is current. */
     int (*event_create)(const gnomon_device_context *place, void **event);
+    /* Puts an event into `stream`, a stream of the event's context. */
     int (*event_record)(void *event, void *stream);
 
-    /* These come from one thread at a time, which is seldom the host's. */
+    /* These are called by one thread at a time, mostly by gnomon's own. */
 
-    /* Around the calls below, which are of this context. An error: it is gone,
-     * with all its events and streams, and `leave` does not follow. */
+    /* Makes `context` current for the calls below; leave undoes it. An error means
+     * that the context is gone with all its events and streams; leave is not
+     * called then. */
     int (*enter)(const gnomon_device_context *place);
     void (*leave)(void);
-    /* GNOMON_EBUSY: the stream has not come to it yet. */
+    /* Whether the device has come to an event. GNOMON_EBUSY: not yet. */
     int (*event_done)(void *event);
-    /* Both are over; below 0 where `to` was first. */
+    /* The time from one event to another, in ns; below 0 where `to` came first.
+     * The device has come to both. */
     int (*event_elapsed)(void *from, void *to, double *ns);
     void (*event_destroy)(void *event);
-    /* A stream of gnomon's own, on which nothing waits and which waits for
-     * nothing: one for each place. */
+    /* Makes a stream for gnomon's own use, which waits for no other stream and for
+     * which no other one waits. gnomon makes one for each context. */
     int (*stream_create)(const gnomon_device_context *place, void **stream);
     void (*stream_destroy)(void *stream);
-    /* Which device it is, from 0, and what it is called. */
+    /* Writes the number of the context's device, from 0, and the device's name, at
+     * most `size` bytes with the NUL. */
     int (*describe)(const gnomon_device_context *place, int32_t *index,
                     char *name, size_t size);
 } gnomon_device;
 
 /* ---- Scopes on a stream -------------------------------------------------- */
 
-/* An open scope on a stream. */
+/* An open scope on a stream. A plain value, for gnomon_end_on. */
 typedef struct gnomon_device_scope {
     uint32_t struct_size;
-    uint32_t timer;     /* gnomon's */
-    gnomon_token token; /* 0: not recorded */
+    /* gnomon's own. */
+    uint32_t timer;
+    /* The scope on the host; 0: it is not recorded. */
+    gnomon_token token;
 } gnomon_device_scope;
 
 #ifndef GNOMON_DISABLE
-/* Fills `scope`, of which only struct_size is set. */
+/* The out-of-line halves of the calls below; do not call. The first one fills
+ * `scope`, of which only struct_size is set. */
 GNOMON__SLOW_API void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
                                            const gnomon_device *device,
                                            void *stream,
                                            gnomon_device_scope *scope);
 GNOMON__SLOW_API void gnomon_end_on_slow(const gnomon_device_scope *scope);
 
-/* Begins a scope of `region` whose work goes into `stream`. End it on the same
- * thread, by gnomon_end_on, while the stream is still there. */
+/* Begins a scope of `region` whose work goes into `stream`, a stream of `device`.
+ * End it by gnomon_end_on, on the same thread, while the stream exists. What is
+ * timed is what is put into the stream between the two calls. */
 GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
                                                   const gnomon_device *device,
                                                   void *stream)
@@ -98,25 +117,27 @@ GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
     return scope;
 }
 
-/* Ends it; as gnomon_end for all that is wrong with `scope`. */
+/* Ends it. A scope that is not open is treated as by gnomon_end. */
 GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
 {
     if (__builtin_expect(scope.token != 0, 0))
         gnomon_end_on_slow(&scope);
 }
 
+/* What the compiler calls where the block of a GNOMON_SCOPE_ON is left. */
 GNOMON_INLINE void gnomon__end_scope_on(gnomon_device_scope *scope)
 {
     gnomon_end_on(*scope);
 }
 
+/* A scope that is not recorded. */
 GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
 {
     gnomon_device_scope none = {sizeof(gnomon_device_scope), 0, 0};
     return none;
 }
 
-/* The stream is not evaluated when off. */
+/* `device` and `stream` are evaluated only where somebody records the region. */
 #define GNOMON__SCOPE_ON(name, category, device, stream, n) \
     static gnomon_region GNOMON__NAME(gnomon__region, n) = \
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, name, category, __func__); \
@@ -128,71 +149,27 @@ GNOMON_INLINE gnomon_device_scope gnomon__no_scope_on(void)
             : gnomon_begin_on(&GNOMON__NAME(gnomon__region, n), device, \
                               stream)
 
-/* Names a stream for tools that show it. Copied. */
+/* Names a stream for the profilers that show streams; they get the callback
+ * `stream`. gnomon itself keeps no names of streams. `name` is UTF-8 and copied.
+ * Any thread. Does nothing where gnomon is off or `device` is NULL. */
 GNOMON_API void gnomon_stream_name(const gnomon_device *device, void *stream,
                                    const char *name);
+
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
 GNOMON_API void gnomon_stream_name_n(const gnomon_device *device, void *stream,
                                      const char *name, size_t length);
 
-/* A scope from here to the end of the block, on the host and in `stream`. As
- * GNOMON_SCOPE: a line of its own in a block. */
+/* A scope from this line to the end of the block, on the host and in `stream`.
+ * `name` is a string literal. A declaration, as GNOMON_SCOPE: give it a line of
+ * its own in a block. */
 #define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \
     GNOMON__SCOPE_ON(name, GNOMON_NULL, device, stream, __COUNTER__)
-#else
-/* As gnomon/disabled.h: what is given is compiled, and not evaluated. */
-GNOMON_INLINE gnomon_device_scope gnomon_begin_on(gnomon_region *region,
-                                                  const gnomon_device *device,
-                                                  void *stream)
-{
-    gnomon_device_scope none = {0, 0, 0};
-    (void)region;
-    (void)device;
-    (void)stream;
-    return none;
-}
-
-GNOMON_INLINE void gnomon_end_on(gnomon_device_scope scope)
-{
-    (void)scope;
-}
-
-GNOMON_INLINE gnomon_device_scope gnomon__none_or(int nothing)
-{
-    gnomon_device_scope none = {0, 0, 0};
-    (void)nothing;
-    return none;
-}
-
-GNOMON_INLINE void gnomon_stream_name(const gnomon_device *device, void *stream,
-                                      const char *name)
-{
-    (void)device;
-    (void)stream;
-    (void)name;
-}
-
-GNOMON_INLINE void gnomon_stream_name_n(const gnomon_device *device,
-                                        void *stream, const char *name,
-                                        size_t length)
-{
-    (void)device;
-    (void)stream;
-    (void)name;
-    (void)length;
-}
-
-#define gnomon_stream_name(device, stream, name) \
-    GNOMON__NOT(gnomon_stream_name(device, stream, name))
-#define gnomon_stream_name_n(device, stream, name, length) \
-    GNOMON__NOT(gnomon_stream_name_n(device, stream, name, length))
-#define gnomon_begin_on(region, device, stream) \
-    gnomon__none_or(1 ? 0 : (gnomon_begin_on(region, device, stream), 0))
-#define gnomon_end_on(scope) GNOMON__NOT(gnomon_end_on(scope))
-#define GNOMON_SCOPE_ON_DEVICE(name, device, stream) \
-    GNOMON__SCOPE(sizeof(name) + sizeof(device) + sizeof(stream) > 0, \
-                  __COUNTER__)
 #endif
 
 GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#include "disabled_device.h"
+#endif
 
 #endif

@@ -1,374 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Write a profiler: fill in a gnomon_profiler, and attach it, register it, or
- * export it from a plugin. NULL callbacks are "not wanted".
+ * Write a profiler: fill in a gnomon_profiler, then attach it, register it, or
+ * export it from a plugin. docs/writing-a-profiler.md is the tour.
  *
- * A plugin is a shared library that exports gnomon_plugin_v1 and has no
- * undefined gnomon symbol: all that it calls comes with the host table, with
- * the profile, or with the writer. docs/writing-a-profiler.md is the tour.
+ *     gnomon/events.h   what callbacks are given
+ *     gnomon/plugin.h   what a plugin exports, and what it may call
+ *     gnomon/report.h   rows, sums and JSON text for reports; not included here
+ *
+ * A callback that is NULL is not wanted, and costs nothing. Filters, schedules
+ * and ranks are gnomon's work: a callback is called only for what passed them.
  */
 #ifndef GNOMON_PROFILER_H
 #define GNOMON_PROFILER_H
 
 #include "../gnomon.h"
 #include "device.h"
+#include "events.h"
 #include "profile.h"
 
 GNOMON_BEGIN_DECLS
 
-/* ---- What callbacks get --------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------------ */
 
-enum gnomon_frame_flags {
-    GNOMON_FRAME_ACTION = 1u, /* by name: need not nest */
-    GNOMON_FRAME_RANGE = 2u,  /* may stop on another thread */
-    /* In stop: it did not end; its thread did before it, or the profiler is
-     * detached. Only what `slot` leads to is to be freed. */
-    GNOMON_FRAME_UNFINISHED = 4u,
-    /* In stop: another thread ended it, at end_ns. It comes at the next mark of the
-     * thread that began it, and need not be the innermost there. */
-    GNOMON_FRAME_FOREIGN = 8u
-};
-
-/* A scope at its start or stop. Borrowed: valid inside the callback. */
-typedef struct gnomon_frame {
-    uint32_t struct_size;
-    uint32_t flags;              /* gnomon_frame_flags */
-    const gnomon_region *region; /* lives as long as the process */
-    const char *name;  /* the region's, always valid UTF-8; likewise */
-    uint64_t token;    /* this execution's 64-bit id */
-    uint64_t begin_ns; /* in stop, where times are wanted; else 0 */
-    uint64_t end_ns;
-    uint32_t thread; /* 0, 1, ...: the calling thread */
-    uint32_t reserved;
-} gnomon_frame;
-
-/* What the other callbacks are told: each is borrowed, valid inside the callback.
- * `thread` is the calling one, 0, 1, ...; `step` the number of the step that is
- * under way; `ns` since the run's zero, 0 where times are not wanted. A region
- * and its name, valid UTF-8, live as long as the process. */
-typedef struct gnomon_counter_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    const gnomon_region *region;
-    const char *name;
-    double value;
-    uint64_t ns;
-    uint64_t step;
-} gnomon_counter_event;
-
-typedef struct gnomon_mark_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    const gnomon_region *region;
-    const char *name;
-    uint64_t ns;
-    uint64_t step;
-} gnomon_mark_event;
-
-/* A step is over. Both times are there whether times are wanted or not. */
-typedef struct gnomon_step_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    uint64_t step; /* the number of the one that is over */
-    uint64_t begin_ns;
-    uint64_t end_ns;
-} gnomon_step_event;
-
-/* A thread got a name. */
-typedef struct gnomon_thread_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    const char *name; /* lives as long as the process */
-    int64_t os_id;
-} gnomon_thread_event;
-
-/* The innermost open scope of this thread was caused by what `from` names. */
-typedef struct gnomon_link_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    int32_t kind; /* gnomon_link_kind */
-    uint32_t from_thread;
-    uint64_t from; /* tokens of scopes; 0: of none that is known */
-    uint64_t to;
-    uint64_t ns;
-    uint64_t step;
-} gnomon_link_event;
-
-/* The window of the profiler's schedule opens or closes. */
-typedef struct gnomon_window_event {
-    uint32_t struct_size;
-    int32_t phase; /* gnomon_phase: holds from now on */
-    uint64_t step; /* of the open stage: how many are over */
-} gnomon_window_event;
-
-/* A stream of a device got a name. */
-typedef struct gnomon_stream_event {
-    uint32_t struct_size;
-    uint32_t thread;
-    const gnomon_device *device;
-    void *stream;
-    const char *name; /* lives as long as the process */
-} gnomon_stream_event;
-
-/* The profiler's options from $GNOMON, checked against its `options` table,
- * defaults filled in. Borrowed for the call. */
+/* The values of a profiler's options, from $GNOMON or gnomon_attach. They are
+ * checked against its table, and defaults are filled in. Borrowed: keep no
+ * pointer to it after create, but for `log`. */
 typedef struct gnomon_options {
     uint32_t struct_size;
     uint32_t reserved;
-    /* By name; the default where not given. Text: NULL if it has none. */
+    /* The value of option `key`, as it was written; its default where it was not
+     * given; NULL where it has none. The text lives as long as the options. */
     const char *(*text)(const struct gnomon_options *options, const char *key);
+    /* The same as a number: 0 or 1 of a BOOL, bytes of BYTES, ns of a DURATION. */
     int64_t (*number)(const struct gnomon_options *options, const char *key);
-    /* "gnomon: <line>" to stderr, in one piece. Keep it for later: unlike
-     * stdio, it raises no signal where stderr is a closed pipe, and is silent
-     * where the host closed stderr. Any thread, any time. */
+    /* Writes "gnomon: <line>" to stderr, in one piece. May be kept and called
+     * later, by any thread. Unlike stdio it raises no signal where stderr is a
+     * closed pipe, and is silent where the host closed stderr. */
     void (*log)(const char *line);
 } gnomon_options;
 
+/* What an option's value must be; another one is refused before create. */
 enum gnomon_option_type {
-    GNOMON_OPTION_BOOL = 0, /* 0 or 1 */
+    /* true or false; number() gives 1 or 0. */
+    GNOMON_OPTION_BOOL = 0,
+    /* A whole number. */
     GNOMON_OPTION_INTEGER = 1,
-    GNOMON_OPTION_BYTES = 2,    /* 64MiB; number() gives bytes */
-    GNOMON_OPTION_DURATION = 3, /* 10ms; number() gives ns */
-    GNOMON_OPTION_TEXT = 4 /* a preset of "false": may stand bare, as "true" */
+    /* A size with its unit, as 64MiB; number() gives bytes. */
+    GNOMON_OPTION_BYTES = 2,
+    /* A time with its unit, as 10ms; number() gives ns. */
+    GNOMON_OPTION_DURATION = 3,
+    /* Any text. With a preset of "false" the option may be written without a
+     * value, and is "true" then. */
+    GNOMON_OPTION_TEXT = 4
 };
 
-/* One option that a profiler knows. Tables end with a NULL key. */
+/* One option that a profiler knows. A table of them ends with a NULL key; its
+ * items lie as far apart as the first one's struct_size says. */
 typedef struct gnomon_option_info {
     uint32_t struct_size;
-    int32_t type; /* gnomon_option_type */
+    /* A gnomon_option_type. */
+    int32_t type;
+    /* Its name in a spec. */
     const char *key;
-    const char *preset; /* the default, as written in a spec; NULL: none */
-    const char *help;   /* one line */
+    /* Its default, as it would be written in a spec; NULL: none. */
+    const char *preset;
+    /* One line for GNOMON=help. */
+    const char *help;
 } gnomon_option_info;
 
 /* ---- The profiler --------------------------------------------------------- */
 
-/* What a profiler wants beyond the callbacks it fills in. */
+/* What a profiler wants besides the callbacks that it fills in: bits of
+ * gnomon_profiler.wants. Each costs time at every mark that it records. */
 enum gnomon_wants {
-    GNOMON_WANT_TREE = 1u,   /* a call tree, for the profile in summary */
-    GNOMON_WANT_TIMES = 2u,  /* begin_ns and end_ns in stop */
-    GNOMON_WANT_DEVICE = 4u, /* with the tree: times on devices, in its nodes */
-    GNOMON_WANT_RUN = 8u,    /* one summary at the run's end, of all its stages,
-                            and none when a stage ends */
-    GNOMON_WANT_STEPS = 16u  /* with the tree: what steps were made of, in
-                            GNOMON_STEP_TIMES */
+    /* A call tree: summary then gets a profile. About two clock reads a scope. */
+    GNOMON_WANT_TREE = 1u,
+    /* begin_ns and end_ns in stop, which are 0 without it. */
+    GNOMON_WANT_TIMES = 2u,
+    /* With the tree: times on devices, in its nodes' `device`. */
+    GNOMON_WANT_DEVICE = 4u,
+    /* One summary at the run's end, of all its stages, and none when a stage
+     * ends. */
+    GNOMON_WANT_RUN = 8u,
+    /* With the tree: how long regions took in steps (gnomon_step_time_info). */
+    GNOMON_WANT_STEPS = 16u
 };
 
-/* Threads: create, setup, summary, teardown and destroy come from control calls
- * and never overlap for one `self`. All others come from the marking threads,
- * at any time, also at once: give threads a state of their own, or a lock.
- * No pthread_cancel acts in those of control calls, nor in window; who is
- * cancelled in another one ends there, and that scope has no stop.
- * Nothing raised inside a callback is recorded; it is counted. A callback may
- * allocate and print; it may not detach, configure or tear down (GNOMON_EBUSY).
- * int callbacks return 0 or a negative code, which is reported; create may
- * return GNOMON_DECLINED, after a line of its own (options->log): then it is as
- * if the spec had not named the profiler, and nothing else of it is called. */
+/* A profiler: a table of callbacks. Each gets `self`, which create made, or which
+ * gnomon_attach was given.
+ *
+ * Order: create, setup; marks; then, when a stage ends and at the end of the run,
+ * summary and teardown; setup again with each stage that begins; destroy.
+ * Threads: create, setup, summary, teardown and destroy come from control calls,
+ * and never at the same time for one `self`. All others come from the threads
+ * that mark, at any time, also at once: keep state for each thread, or lock.
+ * Errors: callbacks that return int return GNOMON_OK or a negative code, which
+ * becomes one line on stderr; the program and other profilers go on.
+ * Inside: a callback may allocate, print and lock. Marks that it makes are
+ * counted as `reentered` and recorded by nobody. It may not make control calls
+ * (GNOMON_EBUSY).
+ * Cancellation: pthread_cancel does not act in the callbacks of control calls,
+ * nor in window. A thread that is cancelled in another callback ends there, and
+ * that scope has no stop.
+ * Lifetime: the table and its texts must outlive their use by gnomon. */
 typedef struct gnomon_profiler {
-    uint32_t struct_size; /* at least as far as `help` */
-    uint32_t abi;         /* GNOMON_ABI */
-    uint32_t wants;       /* gnomon_wants */
+    /* sizeof(gnomon_profiler); it must reach as far as `help`. */
+    uint32_t struct_size;
+    /* GNOMON_ABI. */
+    uint32_t abi;
+    /* Bits of gnomon_wants. */
+    uint32_t wants;
     uint32_t reserved;
+    /* Its name in $GNOMON. Not NULL, not "". */
     const char *name;
-    const char *help;                  /* one line, for GNOMON=help */
-    const gnomon_option_info *options; /* or NULL: none */
+    /* One line for GNOMON=help, or NULL. */
+    const char *help;
+    /* Its own options, or NULL: none. */
+    const gnomon_option_info *options;
+    /* Makes *self, which the other callbacks get. It may return GNOMON_DECLINED
+     * after a line of its own (options->log): then nothing else is called, and
+     * it is as if the spec had not named the profiler. */
     int (*create)(const gnomon_options *options, void **self);
-    /* Lightning's setup: after create, and when a stage begins (run->stage). */
+    /* After create, and when a stage begins. `run` is borrowed; `stage` is its
+     * name, "" where the program opened none. As Lightning's setup. */
     int (*setup)(void *self, const gnomon_run_info *run, const char *stage);
-    /* `slot` is zero at start and kept until stop, where it is given again. Each
-     * start is followed by a stop, for what does not end by
-     * GNOMON_FRAME_UNFINISHED: then perhaps on another thread. */
+    /* A scope, action or range begins. `slot` is 64 bits for the profiler: 0
+     * here, and kept until the stop. Each start is followed by one stop; where
+     * the scope does not end, by one with GNOMON_FRAME_UNFINISHED, perhaps on
+     * another thread. */
     void (*start)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    /* It is over. `slot` is what the start left there. */
     void (*stop)(void *self, const gnomon_frame *frame, uint64_t *slot);
+    /* A step is over (gnomon_step). */
     void (*step)(void *self, const gnomon_step_event *event);
+    /* A counter was sampled (gnomon_counter). */
     void (*counter)(void *self, const gnomon_counter_event *event);
+    /* A moment was marked (gnomon_mark). */
     void (*mark)(void *self, const gnomon_mark_event *event);
+    /* A thread was named (gnomon_thread_name). */
     void (*thread)(void *self, const gnomon_thread_event *event);
-    /* Writes the report. Called when a stage ends, at the end of the run, and
-     * whenever somebody asks. `profile` holds that stage, or with GNOMON_WANT_RUN
-     * all of them; NULL where no tree was wanted. */
+    /* Writes the report: when a stage ends, at the end of the run, and whenever
+     * somebody asks (gnomon_summary). `profile` has that stage, or all of them
+     * with GNOMON_WANT_RUN; it is NULL where no tree was wanted. Both are
+     * borrowed. Marks go on meanwhile. A report that fails is not printed. */
     int (*summary)(void *self, const gnomon_profile *profile,
                    const gnomon_writer *out);
-    /* Lightning's teardown: after the summary of a stage, and at the end. */
+    /* After the summary of a stage, and at the end. As Lightning's teardown. */
     void (*teardown)(void *self, const char *stage);
     /* Frees `self`. No callback comes after it. */
     void (*destroy)(void *self);
-    /* Without a schedule the phase is GNOMON_PHASE_RECORD. At first it is
-     * GNOMON_PHASE_NONE, again after a stage's end until the next begins or a
-     * step is made, and always on ranks that ranks= leaves out. Comes on the
-     * thread that makes the step, after `step`, or the control call, and never
-     * twice at once for one `self`: where threads step at once, one of them may
-     * tell for all, and only what holds last. */
+    /* The window of its schedule opens or closes. Without a schedule the phase is
+     * GNOMON_PHASE_RECORD. It is GNOMON_PHASE_NONE at first, after a stage's end
+     * until the next one begins or a step is made, and always on ranks that
+     * ranks= leaves out. Comes on the thread that makes the step, after `step`,
+     * or on that of the control call, and never twice at once for one `self`.
+     * Where several threads make steps at once, one of them may tell for all,
+     * and tells only the last phase. */
     void (*window)(void *self, const gnomon_window_event *event);
+    /* A stream of a device was named (gnomon_stream_name). */
     void (*stream)(void *self, const gnomon_stream_event *event);
+    /* A scope was linked to its cause (gnomon_link_in). */
     void (*link)(void *self, const gnomon_link_event *event);
 } gnomon_profiler;
 
-/* Attaches `profiler`, which stays the caller's and must outlive it, with the
- * caller's `self` (its create and destroy are not called). `options` holds
- * $GNOMON's words for it ("filter=opt*,extended=false") or NULL. */
+/* ---- Attaching ------------------------------------------------------------------ */
+
+/* All four are control calls: gnomon/run.h says on which threads, and which
+ * errors each of them may return. */
+
+/* Attaches `profiler` with the caller's `self`; its create and destroy are not
+ * called. One profiler may be attached several times with different `self`.
+ * Both stay the caller's, and must outlive it. `options` has the words that
+ * would stand in the brackets in $GNOMON ("filter=opt*,extended=false"), or is
+ * NULL; it is copied.
+ * GNOMON_EINVAL: no profiler, no name, or a wrong option. GNOMON_EABI: another
+ * generation, or struct_size is too small. GNOMON_EFULL: more are attached than
+ * fit. GNOMON_ENOMEM. */
 GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
                                const char *options);
+/* The same, with a length in bytes, or GNOMON_TO_NUL. */
 GNOMON__CALL int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
                                  const char *options, size_t length);
 
-/* Detaches it, without a summary. When it returns GNOMON_OK no callback runs or
- * will come. GNOMON_EBUSY: called inside a callback, or one did not return in a
- * second; nothing new will start, and it may be called again. */
+/* Detaches what gnomon_attach attached with this `self`, without a summary. Once
+ * it returns GNOMON_OK no callback runs, and none will come: both may be freed.
+ * GNOMON_ENOENT: it is not attached. GNOMON_EBUSY: called inside a callback, or a
+ * callback did not return within a second; no new one will start, and the call
+ * may be made again. */
 GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self);
 
-/* Makes `profiler` known under its name to $GNOMON and gnomon_configure. Do it
- * before the first mark. It must outlive the process's use of gnomon. A second
- * one of a name takes the first's place. */
+/* Makes `profiler` known by its name to $GNOMON and gnomon_configure. Call it
+ * before the first mark, which reads $GNOMON. The profiler stays the caller's and
+ * must live as long as the process uses gnomon. A second one of a name replaces
+ * the first.
+ * GNOMON_EINVAL, GNOMON_EABI: as gnomon_attach. GNOMON_EFULL: too many. */
 GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler);
 
-/* Writes what `profiler`, attached by name or by gnomon_attach, has to say now,
- * of the open stage. Only out->write is needed. */
+/* Writes the report that the attached profiler named `profiler` has now, of the
+ * open stage. Its summary runs on the calling thread, and then out->write is
+ * called once, outside of all locks; only out->write is needed.
+ * GNOMON_ENOENT: no such profiler is attached. GNOMON_EINVAL: no writer.
+ * GNOMON_EPLUGIN: its summary failed. GNOMON_ENOMEM, or what out->write
+ * returned. */
 GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out);
+/* The same, with the name's length in bytes, or GNOMON_TO_NUL. */
 GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
                                   const gnomon_writer *out);
 
-#ifdef GNOMON_DISABLE
-GNOMON__CALL int gnomon_attach(const gnomon_profiler *profiler, void *self,
-                               const char *options)
-{
-    (void)profiler;
-    (void)self;
-    (void)options;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_attach_n(const gnomon_profiler *profiler, void *self,
-                                 const char *options, size_t length)
-{
-    (void)length;
-    return gnomon_attach(profiler, self, options);
-}
-
-GNOMON__CALL int gnomon_detach(const gnomon_profiler *profiler, void *self)
-{
-    (void)profiler;
-    (void)self;
-    return GNOMON_ENOENT; /* nothing is attached */
-}
-
-GNOMON__CALL int gnomon_register(const gnomon_profiler *profiler)
-{
-    (void)profiler;
-    return GNOMON_OK;
-}
-
-GNOMON__CALL int gnomon_summary(const char *profiler, const gnomon_writer *out)
-{
-    (void)profiler;
-    (void)out;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL int gnomon_summary_n(const char *profiler, size_t length,
-                                  const gnomon_writer *out)
-{
-    (void)length;
-    return gnomon_summary(profiler, out);
-}
-#endif
-
-/* ---- Plugins --------------------------------------------------------------- */
-
-struct gnomon__copy;
-struct gnomon_rows;
-
-/* What the process's gnomon offers to plugins. Lives as long as the process.
- * Look at struct_size before a field newer than the first release. */
-typedef struct gnomon_host {
-    uint32_t struct_size;
-    uint32_t abi;
-    const char *version;
-    uint64_t (*now_ns)(void);        /* since the run's zero */
-    void (*log)(const char *line);   /* one line to stderr, "gnomon: " first */
-    void *(*allocate)(size_t bytes); /* zeroed, from gnomon's own heap */
-    void (*release)(void *memory);
-    gnomon_region *(*region_get)(const char *name, size_t length,
-                                 const char *category, size_t category_length,
-                                 int kind);
-    gnomon_token (*begin)(gnomon_region *region, uint32_t mask);
-    void (*end)(gnomon_token token);
-    void (*start)(const char *name, size_t length);
-    void (*stop)(const char *name, size_t length);
-    gnomon_range (*range_begin)(gnomon_region *region, uint32_t mask);
-    void (*range_end)(gnomon_range range);
-    gnomon_link (*link_out)(void);
-    void (*link_in)(const gnomon_link *from, int kind);
-    void (*counter)(gnomon_region *region, uint32_t mask, double value);
-    void (*mark)(gnomon_region *region, uint32_t mask);
-    void (*step)(uint64_t number, int given);
-    void (*thread_name)(const char *name, size_t length);
-    int (*stage_begin)(const char *name, size_t length);
-    int (*stage_end)(void);
-    int (*metadata)(const char *key, size_t length, const char *json,
-                    size_t json_length);
-    int (*attach)(const gnomon_profiler *profiler, void *self,
-                  const char *options, size_t length);
-    int (*detach)(const gnomon_profiler *profiler, void *self);
-    int (*snapshot)(gnomon_profile **out, const char *profiler, size_t length,
-                    int all_stages);
-    void (*profile_free)(gnomon_profile *profile);
-    void (*health)(gnomon_health *health);
-    const char *(*error_text)(void);
-    uint32_t (*touch)(gnomon_region *region, uint32_t mask);
-    int (*setup)(const gnomon_setup_options *options);
-    int (*teardown)(void);
-    int (*configure)(const char *spec, size_t length);
-    size_t (*spec)(char *buffer, size_t size);
-    int (*add_profiler)(const gnomon_profiler *profiler); /* gnomon_register */
-    int (*summary)(const char *profiler, size_t length,
-                   const gnomon_writer *out);
-    int (*profile_check)(const gnomon_profile *profile);
-    size_t (*thread_count)(void);
-    int (*thread_stack)(size_t thread, gnomon_open_scope *scopes,
-                        size_t capacity);
-    int (*join)(struct gnomon__copy *copy); /* another copy of the library */
-    void (*begin_on)(gnomon_region *region, uint32_t mask,
-                     const gnomon_device *device, void *stream,
-                     gnomon_device_scope *scope);
-    void (*end_on)(const gnomon_device_scope *scope);
-    void (*stream_name)(const gnomon_device *device, void *stream,
-                        const char *name, size_t length);
-    void (*end_alone)(gnomon_token token);
-    int (*rows)(struct gnomon_rows **out, const gnomon_profile *profile,
-                int by); /* these three: gnomon/report.h */
-    void (*rows_free)(struct gnomon_rows *rows);
-    size_t (*file_name)(const char *pattern, char *buffer, size_t size);
-} gnomon_host;
-
-/* All that a plugin exports. NULL: it does not want to run with this host. */
-typedef const gnomon_profiler *gnomon_plugin_entry(const gnomon_host *host);
-#define GNOMON_PLUGIN_ENTRY "gnomon_plugin_v1"
-
-/* Exports `profiler` from a plugin. In the library's own build, where the same
- * file is built in, it is nothing. */
-#ifdef GNOMON_BUILTIN
-#define GNOMON_PLUGIN(profiler) GNOMON__NO_PLUGIN(profiler)
-#define GNOMON__NO_PLUGIN(profiler) \
-    extern const gnomon_profiler *const gnomon__builtin_##profiler; \
-    const gnomon_profiler *const gnomon__builtin_##profiler = &profiler
-#else
-#ifdef __cplusplus
-#define GNOMON__PLUGIN_LINKAGE extern "C"
-#else
-#define GNOMON__PLUGIN_LINKAGE
-#endif
-#define GNOMON_PLUGIN(profiler) \
-    GNOMON__PLUGIN_LINKAGE GNOMON_API const gnomon_profiler *gnomon_plugin_v1( \
-        const gnomon_host *host); \
-    GNOMON__PLUGIN_LINKAGE const gnomon_profiler *gnomon_plugin_v1( \
-        const gnomon_host *host) \
-    { \
-        return host->abi == GNOMON_ABI ? &(profiler) : GNOMON_NULL; \
-    } \
-    GNOMON__PLUGIN_LINKAGE gnomon_plugin_entry gnomon_plugin_v1
-#endif
-
 GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#include "disabled_profiler.h"
+#endif
+
+#include "plugin.h"
 
 #endif

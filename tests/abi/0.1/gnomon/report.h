@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What reports are made of, for profilers and programs that write their own: rows
- * of a profile, sums of histograms, JSON text, names of files.
+ * of a profile, sums of histograms, JSON text, and names of files.
  *
- * A plugin, which is linked to nothing, reaches the functions through the host
- * table: host->rows, host->rows_free, host->file_name. All else here is inline.
+ *     gnomon_rows_make(&rows, profile, GNOMON_ROWS_BY_THREAD);
+ *     for (i = 0; i < rows->count; i++) ... gnomon_row_at(rows, i) ...
+ *     gnomon_rows_free(rows);
+ *
+ * A plugin is linked to nothing, and reaches the functions through the host table:
+ * host->rows, host->rows_free, host->file_name. All else here is inline.
+ * Units are ns, as in gnomon/stats.h.
  */
 #ifndef GNOMON_REPORT_H
 #define GNOMON_REPORT_H
@@ -15,8 +20,10 @@ GNOMON_BEGIN_DECLS
 
 /* ---- Rows ------------------------------------------------------------------ */
 
+/* What rows are made for each of. */
 enum gnomon_rows_by {
-    GNOMON_ROWS_ALL = 0, /* of the whole profile */
+    /* One group: the whole profile. */
+    GNOMON_ROWS_ALL = 0,
     GNOMON_ROWS_BY_THREAD = 1,
     GNOMON_ROWS_BY_RANK = 2,
     GNOMON_ROWS_BY_HOST = 3,
@@ -24,26 +31,34 @@ enum gnomon_rows_by {
     GNOMON_ROWS_BY_FILE = 5
 };
 
-/* Regions of one name and category, in one group, added up over their paths.
- * Marks and counters have no row. */
+/* A row of a report: regions of one name and category in one group, added up over
+ * all their paths. Marks and counters have no row. Texts are UTF-8 and the
+ * profile's. */
 typedef struct gnomon_row {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name;
-    const char *category; /* "" where none */
-    const char
-        *group; /* "0 main (4711)", "3", "node7"; "" of GNOMON_ROWS_ALL */
-    const gnomon_stats *host;   /* count 0: only a device worked for it */
-    const gnomon_stats *device; /* GNOMON_NULL: nothing on a device */
+    /* "" is none. */
+    const char *category;
+    /* What it is of: a thread as "0 main (4711)", a rank as "3", a host as
+     * "node7", a category, a file; "" with GNOMON_ROWS_ALL. */
+    const char *group;
+    /* Times on the host. Its count is 0 where only a device worked. */
+    const gnomon_stats *host;
+    /* Times on a device; NULL: there are none. */
+    const gnomon_stats *device;
 } gnomon_row;
 
+/* The rows of a profile, in the order of groups, then names, then categories. */
 typedef struct gnomon_rows {
     uint32_t struct_size;
     uint32_t reserved;
     size_t count;
-    const gnomon_row *rows; /* read them by gnomon_row_at */
+    /* Read them by gnomon_row_at: their size may grow. */
+    const gnomon_row *rows;
 } gnomon_rows;
 
+/* Row `i`, from 0 to count - 1, which is not checked. Lives as long as the rows. */
 GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
 {
     const void *first = of->rows;
@@ -52,21 +67,24 @@ GNOMON_INLINE const gnomon_row *gnomon_row_at(const gnomon_rows *of, size_t i)
     return GNOMON_CAST(const gnomon_row *, item);
 }
 
-/* The rows of a profile in the order of their groups, names and categories; `by`
- * is a gnomon_rows_by. Texts are the profile's, so free the rows before it.
- * O(nodes) memory, from libc's heap. Any thread. GNOMON_OK; GNOMON_ENOMEM or
- * GNOMON_EINVAL, and *out is GNOMON_NULL. */
+/* Makes the rows of a profile; `by` is a gnomon_rows_by. The caller frees *out, and
+ * does so before the profile, for texts are the profile's. O(nodes) memory, from
+ * libc's heap. Any thread, also in summary.
+ * GNOMON_OK; GNOMON_EINVAL: no profile, or no such `by`; GNOMON_ENOMEM. On an error
+ * *out is NULL. */
 GNOMON__CALL int gnomon_rows_make(gnomon_rows **out,
                                   const gnomon_profile *profile, int by);
 
-/* Frees them; NULL is nothing. */
+/* Frees rows. NULL is ignored. */
 GNOMON__CALL void gnomon_rows_free(gnomon_rows *rows);
 
 /* ---- Sums ------------------------------------------------------------------- */
 
-#define GNOMON_CELLS 976 /* of all durations of 64 bits */
+/* How many cells a histogram of all durations of 64 bits can have. */
+#define GNOMON_CELLS 976
 
-/* Statistics to which others are added: zeroes are an empty one. 8 KB. */
+/* Statistics to which others are added. All zero is empty. 8 KB: rather static or
+ * on the heap than on a small stack. */
 typedef struct gnomon_sum {
     uint64_t count;
     uint64_t total_ns;
@@ -76,6 +94,8 @@ typedef struct gnomon_sum {
     uint64_t cells[GNOMON_CELLS];
 } gnomon_sum;
 
+/* Adds statistics to a sum. The result does not depend on the order. NULL and
+ * empty statistics are ignored. One thread at a time for each sum. */
 static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
 {
     size_t i;
@@ -93,8 +113,9 @@ static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
             sum->cells[s->cells[i].cell] += s->cells[i].count;
 }
 
-/* The sum as statistics, for gnomon_quantile_ns: `cells` has room for all of them,
- * or for as many as are not 0, and must live as long as *out. */
+/* The sum as statistics, as for gnomon_quantile_ns. `cells` is the caller's: room
+ * for GNOMON_CELLS, or for as many as are not 0. *out points to it, so it must
+ * live as long as *out. */
 static inline void gnomon_sum_stats(const gnomon_sum *sum, gnomon_cell *cells,
                                     gnomon_stats *out)
 {
@@ -119,7 +140,8 @@ static inline void gnomon_sum_stats(const gnomon_sum *sum, gnomon_cell *cells,
 
 /* ---- Text -------------------------------------------------------------------- */
 
-/* Writes a text as a JSON string, quotes included. The writer's code. */
+/* Writes a text as a JSON string, with its quotes, and escapes what JSON must not
+ * have as it is. `text` is UTF-8. Returns the writer's code. */
 static inline int gnomon_write_json(const gnomon_writer *out, const char *text)
 {
     const char *from = text;
@@ -141,42 +163,23 @@ static inline int gnomon_write_json(const gnomon_writer *out, const char *text)
 
 /* ---- Files -------------------------------------------------------------------- */
 
-/* The name of a file as $GNOMON's file= would make it: %r is the rank, %h the host,
- * %p the process, %s the stage, ... (docs/environment.md), and ranks that share a
- * disk never share a name. Its folders are made. For a profiler's own files while
- * it runs: ask in setup, where all of that is known, and write at will.
- * As snprintf: at most `size` bytes with the NUL; returns the length of all, or 0:
- * the name is empty or NULL, there is no memory, or a folder cannot be made; then
- * gnomon_error_text() says why. In the profiler's create, setup, summary and
- * teardown, or outside of callbacks; one call at a time. */
+/* Makes the name of a file of `pattern`, as $GNOMON's file= does: %r is the rank,
+ * %h the host, %p the process, %s the stage, ... (docs/environment.md). Ranks that
+ * share a disk never share a name. The folders in it are made. It is for files
+ * that a profiler writes by itself while the program runs: ask in setup, where
+ * rank and stage are known.
+ * As snprintf: writes at most `size` bytes with the NUL, and returns the length of
+ * the whole name in bytes. 0: the pattern is empty or NULL, there is no memory, or
+ * a folder cannot be made; gnomon_error_text() says which.
+ * Call it in a profiler's create, setup, summary or teardown, or outside of
+ * callbacks, where it is a control call (gnomon/run.h). */
 GNOMON__CALL size_t gnomon_file_name(const char *pattern, char *buffer,
                                      size_t size);
 
-#ifdef GNOMON_DISABLE
-GNOMON__CALL int gnomon_rows_make(gnomon_rows **out,
-                                  const gnomon_profile *profile, int by)
-{
-    (void)profile;
-    (void)by;
-    *out = GNOMON_NULL;
-    return GNOMON_ESTATE;
-}
-
-GNOMON__CALL void gnomon_rows_free(gnomon_rows *rows)
-{
-    (void)rows;
-}
-
-GNOMON__CALL size_t gnomon_file_name(const char *pattern, char *buffer,
-                                     size_t size)
-{
-    (void)pattern;
-    if (size)
-        *buffer = 0;
-    return 0;
-}
-#endif
-
 GNOMON_END_DECLS
+
+#ifdef GNOMON_DISABLE
+#include "disabled_report.h"
+#endif
 
 #endif

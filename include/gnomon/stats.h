@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Statistics of executions, and how lists of sized structs are walked. Included
+ * by gnomon/entities.h.
+ *
+ * Structs grow at their ends, from release to release. Each begins with its
+ * struct_size, also behind a pointer and in a list: whoever makes one sets it to
+ * sizeof. A struct may therefore have another size than the reader's:
+ *   - The items of a list lie as far apart as the first one's struct_size says.
+ *     gnomon_memory_at(&node, i) and its like find them. Never index a list.
+ *   - A struct behind a pointer has at least the first release's fields. A field
+ *     that a later release added is there if GNOMON_HAS(pointer, field) says so.
+ * gnomon_cell alone never grows: the file format fixes it.
+ */
+#ifndef GNOMON_STATS_H
+#define GNOMON_STATS_H
+
+#include "base.h"
+
+GNOMON_BEGIN_DECLS
+
+/* Whether the struct that `pointer` leads to is large enough to have `field`.
+ * The pointer must not be NULL. */
+#define GNOMON_HAS(pointer, field) \
+    (GNOMON_CAST(const char *, \
+                 GNOMON_CAST(const void *, &(pointer)->field + 1)) <= \
+     GNOMON_CAST(const char *, GNOMON_CAST(const void *, (pointer))) + \
+         (pointer)->struct_size)
+
+/* Defines gnomon_NAME_at(owner, i): item `i` of a list of the owner, from 0 to
+ * its count - 1. The item lives as long as the list. `i` is not checked. */
+#define GNOMON__LIST(name, type, owner, list) \
+    GNOMON_INLINE const type *gnomon_##name##_at(const owner *of, size_t i) \
+    { \
+        const void *first = of->list; \
+        const void *item = \
+            GNOMON_CAST(const char *, first) + i * of->list->struct_size; \
+        return GNOMON_CAST(const type *, item); \
+    }
+
+/* One cell of a histogram: how many durations fell into it. The file format fixes
+ * the cells for ever, and this struct with them: so histograms of all runs add
+ * up cell by cell. Durations below 32 ns have a cell for each value; from there
+ * on there are 16 cells to the octave. With e = max(0, floor(log2(ns)) - 4), the
+ * cell of ns is 16 e + (ns >> e); gnomon_cell_of computes it. */
+typedef struct gnomon_cell {
+    /* 0 .. 975. */
+    uint32_t cell;
+    uint32_t reserved;
+    /* How many durations; never 0 in a profile. */
+    uint64_t count;
+} gnomon_cell;
+
+/* Statistics of executions that are over, on the host or on a device, or of
+ * steps. Sums of several are exact: gnomon_sum_add in gnomon/report.h. */
+typedef struct gnomon_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* How many executions are over. */
+    uint64_t count;
+    /* The sum of their durations. */
+    uint64_t total_ns;
+    /* How long one of them was the innermost open scope of its track. Of an
+     * execution that is still open, it has the time up to now. */
+    uint64_t self_ns;
+    /* The shortest and the longest; both are 0 where count is. */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    /* The histogram of the durations: cells in ascending order, none with a
+     * count of 0. Their counts add up to `count`. */
+    const gnomon_cell *cells;
+    size_t cell_count;
+} gnomon_stats;
+
+/* Memory that one path took from one pool, and gave back to it. */
+typedef struct gnomon_memory_stats {
+    uint32_t struct_size;
+    /* The pool: a track of the kind GNOMON_TRACK_POOL. */
+    uint32_t pool;
+    /* How many allocations and how many frees. */
+    uint64_t allocations;
+    uint64_t frees;
+    /* The bytes of all allocations, and of all frees. */
+    uint64_t allocated_bytes;
+    uint64_t freed_bytes;
+    /* Allocated bytes less freed ones: below 0 where it freed what other paths
+     * had allocated. */
+    int64_t live_bytes;
+    /* The most bytes in use at once. */
+    uint64_t peak_bytes;
+} gnomon_memory_stats;
+
+/* What a path computed, all executions together. */
+typedef struct gnomon_work_stats {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* Floating-point operations. */
+    uint64_t flops;
+    /* Bytes read and written. */
+    uint64_t bytes;
+} gnomon_work_stats;
+
+GNOMON_END_DECLS
+
+#endif

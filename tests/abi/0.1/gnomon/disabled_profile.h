@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Profiles with GNOMON_DISABLE: calls that do nothing. Included by
+ * gnomon/profile.h; gnomon/disabled.h says what such calls return. */
+#ifndef GNOMON_DISABLED_PROFILE_H
+#define GNOMON_DISABLED_PROFILE_H
+
+#include "profile.h"
+
+#ifdef GNOMON_DISABLE
+
+GNOMON_BEGIN_DECLS
+
+GNOMON__CALL int gnomon_snapshot(gnomon_profile **out, const char *profiler,
+                                 int all_stages)
+{
+    (void)profiler;
+    (void)all_stages;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_snapshot_n(gnomon_profile **out, const char *profiler,
+                                   size_t length, int all_stages)
+{
+    (void)length;
+    return gnomon_snapshot(out, profiler, all_stages);
+}
+
+GNOMON__CALL void gnomon_profile_free(gnomon_profile *profile)
+{
+    (void)profile;
+}
+
+GNOMON__CALL int gnomon_profile_check(const gnomon_profile *profile)
+{
+    (void)profile;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_profile_write(const gnomon_profile *profile, int form,
+                                      const gnomon_writer *out)
+{
+    (void)profile;
+    (void)form;
+    (void)out;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
+                                     size_t size)
+{
+    (void)bytes;
+    (void)size;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path)
+{
+    (void)path;
+    *out = GNOMON_NULL;
+    return GNOMON_ESTATE;
+}
+
+GNOMON_END_DECLS
+
+#endif
+
+#endif
