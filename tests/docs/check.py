@@ -9,7 +9,8 @@ folder, and its commands run there in order. `cc` stands for CC with -Wall
   ```c, ```text    the block is a file; its first line, a comment, names it
   ```console       lines that begin with "$ " are run by sh; what stands below
                    each must be what it writes, numbers apart, and it must exit
-                   with 0
+                   with 0. The numbers of both must be right among themselves
+                   (relations.py)
   ```sh            for the reader; not run (takes minutes, or root's rights)
   an indented line that begins with GNOMON=    is run, and must complain of
                    nothing
@@ -27,6 +28,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import relations
 
 NAME = re.compile(r"^(?:/\*|//|#) ([\w.-]+\.\w+)(?: \*/)?$")
 
@@ -93,6 +96,16 @@ class Page:
             elif normal(output) != normal(expected):
                 self.fault(line, "%s\nwrites\n%s\nnot\n%s"
                            % (command, output, expected))
+            else:
+                self.relations(command, expected, output, line)
+
+    def relations(self, command, shown, written, line):
+        for what, text in (("the page shows", shown), ("it writes", written)):
+            wrong = relations.wrong(text)
+            if wrong:
+                self.fault(line, "%s: %s numbers that cannot be:\n%s\nof\n%s"
+                           % (command, what, "\n".join(wrong), written))
+                return
 
     def line(self, command, line):
         status, output = self.run(command)
@@ -277,6 +290,26 @@ BROKEN = [
     "```python\nprint()\n```\n",
     "```json\n{\"a\": 1,}\n```\n",
     "    GNOMON=simpel ./train\n",
+] + ["```console\n$ cat <<'E'\n%sE\n%s```\n" % (text, text) for text in (
+    "Action  Min  p50  p90  p99  Max\n\na  5 ms  3 ms  6 ms  7 ms  8 ms\n",
+    "Action  p50  p99\na  3.1 ms  3.0 ms\n",
+    "Action  Min  Mean  Max\na  3 ms  9 ms  8 ms\n",
+    "Path  %  Total  Self\na  50.0  3.0 ms  3.2 ms\n",
+    "Path  %  Total  Self\na  101.0  3.0 ms  3.0 ms\n",
+    "Path       Total    Self\na  3.0 ms  1.0 ms\n  b  2.5 ms  2.5 ms\n",
+    "|  Action  |  Mean duration (s)  |  Num calls  |  Total time (s)  |\n"
+    "|  a  |  0.0020  |  3  |  0.0090  |\n",
+    "|  Action  |  Total time (s)  |  Percentage %  |\n"
+    "|  Total  |  0.0100  |  100 %  |\n|  a  |  0.0050  |  60.0  |\n",
+    "ncalls  tottime  percall  cumtime  percall f\n"
+    "3  0.004  0.001  0.003  0.001 a\n",
+    "name,count,min,mean,max,sum\na,2,3,2,4,4\n",
+    "step 3   10 ms  load 12 ms, usually 1 ms\n",
+    "gnomon: about 0.500 ms of 1.000 s (0.050 %) went into 10 marks at 27 ns "
+    "each\n",
+    "opt mean 1.000 ms -> 1.100 ms, +5.0 %, sure\n",
+    "5.0 ms, 3 steps of 2.0 ms\n",
+)] + [
     "    GNOMON=simple ./no-such-program\n",
 ]
 
