@@ -5,7 +5,7 @@
 #ifndef GNOMON_TESTS_MODEL_COMPARE_H
 #define GNOMON_TESTS_MODEL_COMPARE_H
 
-#include "model_facts.h"
+#include "model_events.h"
 
 /* The generator's regions. */
 static const char *model_region_name(int region);

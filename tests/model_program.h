@@ -219,7 +219,7 @@ static void operate(int thread)
     else if (what < 94)
         link_some(thread);
     /* With more open, gnomon may take them for left by longjmp and end them at
-     * the step (test_odd_flow.c). */
+     * the step (test_control_flow.c). */
     else if (what < 97 && open_scopes(thread) < 16) {
         model_step(&m);
         gnomon_step();

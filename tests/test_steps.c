@@ -7,7 +7,7 @@
 #include "child.h"
 #include "marks.h"
 #include "sanitizer.h"
-#include "step_facts.h"
+#include "step_times.h"
 
 #include "gnomon.h"
 #include "mark/thread.h"

@@ -4,7 +4,7 @@
  * links: testing
  * needs: cli */
 #include "merging.h"
-#include "step_facts.h"
+#include "step_times.h"
 
 #define MS 1000000u
 

@@ -33,22 +33,22 @@ sanitizer)
         { cat "$log" && skip "compute-sanitizer may not run here"; }
     for test in attached_again threads default_streams streams_are_destroyed; do
         program=gpu_test_streams
-        [ "$test" != streams_are_destroyed ] || program=gpu_test_lives
+        [ "$test" != streams_are_destroyed ] || program=gpu_test_lifetimes
         "$sanitizer" --error-exitcode 9 --leak-check no \
             "$folder/$program" "$test" || exit 1
     done
     ;;
 ncu)
     ncu=$(find_tool ncu) || exit 77
-    GNOMON=nvtx "$folder/gpu_test_lives" a_program 2>&1 |
+    GNOMON=nvtx "$folder/gpu_test_lifetimes" a_program 2>&1 |
         grep -q "unknown profiler\|nvtx: this build" && skip "gnomon has no nvtx here"
-    "$ncu" "$folder/gpu_test_lives" a_program > "$log" 2>&1 ||
+    "$ncu" "$folder/gpu_test_lifetimes" a_program > "$log" 2>&1 ||
         { cat "$log" && skip "ncu may not run here"; }
     grep -q "ERR_NVGPUCTRPERM\|No kernels were profiled" "$log" &&
         { cat "$log" && skip "ncu may not read counters here"; }
     # Ten spins are in the range; what comes before it is not.
     GNOMON=nvtx "$ncu" --nvtx --nvtx-include "gnomon@forward" --nvtx-include "gnomon@forward/" \
-        "$folder/gpu_test_lives" a_program > "$log" 2>&1
+        "$folder/gpu_test_lifetimes" a_program > "$log" 2>&1
     cat "$log"
     [ "$(grep -c '^  *spin' "$log")" -eq 10 ]
     ;;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What tests ask a profile of its steps: how long a region took in them. */
-#ifndef GNOMON_TESTS_STEP_FACTS_H
-#define GNOMON_TESTS_STEP_FACTS_H
+#ifndef GNOMON_TESTS_STEP_TIMES_H
+#define GNOMON_TESTS_STEP_TIMES_H
 
 #include "gnomon/profile.h"
 #include "test.h"

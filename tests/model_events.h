@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The model's second half: marks, counters, links, stages and steps. */
-#ifndef GNOMON_TESTS_MODEL_FACTS_H
-#define GNOMON_TESTS_MODEL_FACTS_H
+#ifndef GNOMON_TESTS_MODEL_EVENTS_H
+#define GNOMON_TESTS_MODEL_EVENTS_H
 
 #include <math.h>
 
