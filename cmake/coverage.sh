@@ -14,7 +14,7 @@ bad=0
 # over a limit, want memory, or are another user's.
 limited='files\.the_file_size_limit_kills_nobody|guest_io\.the_file_size_limit'
 limited="$limited|guest_io\.little_address_space|cli\.files_are_made_whole"
-limited="$limited|profile_paths\.the_file_size_limit_is_told"
+limited="$limited|profile_paths\.the_file_size_limit_is_reported"
 others='guest_io\.directories_of_other_users|guest_io\.nor_one_with_file_.*'
 others="$others|run\.programs_with_more_rights_obey_nothing"
 ctest --preset coverage -j "${JOBS:-2}" --output-on-failure \

@@ -126,7 +126,7 @@ TEST(without_a_stage)
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
-TEST(the_rank_is_told_where_there_are_several)
+TEST(the_rank_is_shown_where_there_are_several)
 {
     gnomon_setup_options o = {.struct_size = sizeof o,
                               .has_rank = 1,
@@ -178,7 +178,7 @@ TEST(tables_are_sorted_as_asked)
 }
 
 /* One line, and the preset. */
-TEST(wrong_values_are_told)
+TEST(wrong_values_are_reported)
 {
     begin("advanced(line_count_restriction=half,dump_stats=maybe,sort=size,dir="
           "out)");
@@ -218,7 +218,7 @@ static int is_prof(const char *path)
     return bytes && bytes[0] == '{' && bytes[1] == '(';
 }
 
-TEST(files_beside_the_report)
+TEST(files_in_the_reports_folder)
 {
     begin("advanced(dump_stats,dir=out,file=perf)");
     mark_some();
@@ -277,7 +277,7 @@ TEST(without_a_folder_one_line)
     end();
 }
 
-TEST(the_newest_takes_the_place)
+TEST(the_newest_replaces_the_others)
 {
     begin("advanced(dump_stats,dir=out)");
     mark_some();

@@ -32,7 +32,7 @@ TEST(arena_hands_out_zeroed_aligned_pieces)
     gnomon__os_unmap(arena.base, arena.size);
 }
 
-TEST(arena_budgets_small_odd_and_beyond_4_gib)
+TEST(arena_budgets_small_uneven_and_beyond_4_gib)
 {
     gnomon__arena arena;
     CHECK_EQ(gnomon__arena_map(&arena, 0), GNOMON_OK);

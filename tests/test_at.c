@@ -151,7 +151,7 @@ TEST(late_ends_are_in)
     CHECK_EQ(times_in(r.err, "ended after its report"), 1);
 }
 
-TEST(trouble_is_told_once)
+TEST(trouble_is_reported_once)
 {
     child_result r =
         host("GNOMON=simple(at=end)", "stage=fit", "do=a", "stop=never", "end",

@@ -72,7 +72,7 @@ TEST(one_table_with_two_selfs)
     CHECK_STR(b.text, ">y <y >y <y ");
 }
 
-TEST(a_start_that_nobody_saw_has_no_stop)
+TEST(a_start_before_the_attach_has_no_stop)
 {
     seen a = {.text = ""};
     gnomon_start("before");

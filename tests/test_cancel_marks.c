@@ -156,12 +156,12 @@ TEST(in_a_callback_of_several_hooks)
     in_each_callback(3, 0, NULL);
 }
 
-TEST(in_a_callback_beside_a_tree)
+TEST(in_a_callback_with_a_tree)
 {
     in_each_callback(1, 1, NULL);
 }
 
-TEST(in_a_callback_of_several_beside_a_tree)
+TEST(in_a_callback_of_several_with_a_tree)
 {
     in_each_callback(3, 1, NULL);
 }

@@ -177,7 +177,7 @@ static void check_fits(const char *text)
 }
 
 /* Help, the man page and completions say all that the table has. */
-TEST(the_table_is_told_everywhere)
+TEST(the_table_is_the_same_everywhere)
 {
     char name[96];
     NEEDS_PROGRAM;
@@ -343,7 +343,7 @@ TEST(what_cannot_be_read_is_one_line_and_the_others_are_reported)
 }
 
 /* Whatever was damaged is told, and the rest reported. */
-TEST(damage_is_told)
+TEST(damage_is_reported)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = whole_of("01");

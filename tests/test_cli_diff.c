@@ -447,7 +447,7 @@ TEST(a_slowdown_fails_though_a_rank_was_restarted)
 }
 
 /* Five of eight, and slower: what there is of it passed. */
-TEST(missing_ranks_are_told_and_no_gate_holds)
+TEST(missing_ranks_are_reported_and_no_gate_holds)
 {
     NEEDS_PROGRAM;
     save_ranks("A", 0, 8, 1000000);

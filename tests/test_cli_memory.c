@@ -111,7 +111,7 @@ static void starve(const char *const *words, int always)
 /* One line says that it adds up two stages. */
 #define STARVE_SUM(...) starve((const char *const[]){__VA_ARGS__, NULL}, 1)
 
-TEST(each_allocation_that_fails_is_told)
+TEST(each_allocation_that_fails_is_reported)
 {
     child_folder();
     CHECK_EQ(mkdir("d", 0755), 0);
@@ -175,7 +175,7 @@ static void check_told(const char *const *words, const char *line)
 }
 
 /* The library's line names the file, too. */
-TEST(a_disk_that_fails_is_told_once)
+TEST(a_disk_that_fails_is_reported_once)
 {
     child_folder();
     put_profile("a.gnomon");

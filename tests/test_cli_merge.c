@@ -93,7 +93,7 @@ TEST(ranks_are_one_report)
                      "    load  20.00 ms\n");
 }
 
-TEST(what_is_odd_about_ranks_is_said)
+TEST(ranks_that_do_not_fit_together_are_reported)
 {
     NEEDS_PROGRAM;
     NEEDS_JANSSON();
@@ -258,7 +258,7 @@ TEST(of_many_ranges_of_ranks_the_first_are_said)
               "17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, ...\n");
 }
 
-TEST(any_form_order_and_place)
+TEST(files_in_any_form_order_and_folder)
 {
     NEEDS_PROGRAM;
     NEEDS_JANSSON();

@@ -87,7 +87,7 @@ TEST(it_says_where_the_reports_are)
 }
 
 /* Only what the program wrote, wherever it was then, is told; and each once. */
-TEST(it_is_told_which_files_were_written)
+TEST(files_that_were_written_are_named)
 {
     NEEDS_PROGRAM;
     child_result r = shell(
@@ -129,7 +129,7 @@ TEST(it_is_told_which_files_were_written)
 
 #define NOTHING "nothing was recorded: no process on this machine "
 
-TEST(a_program_that_never_marks_is_told_of)
+TEST(a_program_that_never_marks_is_reported)
 {
     NEEDS_PROGRAM;
     child_result r = shell("$G run true");

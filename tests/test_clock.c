@@ -209,7 +209,7 @@ TEST(sums_are_worth_what_the_span_is)
     CHECK(gnomon__clock_rate(to, from) > 0);
 }
 
-TEST(moments_beside_unix_time)
+TEST(moments_follow_unix_time)
 {
     gnomon__clock_moment m[GNOMON__CLOCK_MOMENTS];
     gnomon__clock_start();

@@ -121,7 +121,7 @@ static void live_once(uint64_t seed)
     free(w);
 }
 
-TEST(random_lives)
+TEST(random_changes_of_the_clock)
 {
     for (uint64_t seed = 1; seed <= LIVES; seed++) {
         int before = test_failures;

@@ -130,7 +130,7 @@ TEST(threads_agree_on_every_moment)
 
 /* All buffers but one are of threads that were stopped halfway: what is
  * promised is converted, and the rest as of the limit, as late as that. */
-TEST(without_a_buffer_nobody_hangs)
+TEST(without_a_buffer_nothing_hangs)
 {
     gnomon__clock_start();
     if (gnomon__clock_kind() != GNOMON__CLOCK_COUNTER)

@@ -193,7 +193,7 @@ TEST(another_generation_stays_off_and_says_so)
 }
 
 /* Notes of the same name that lead to no copy, or to one older than any. */
-TEST(odd_notes_are_passed_over)
+TEST(notes_that_lead_to_no_copy_are_skipped)
 {
     ONE_TABLE(RUN("without", NOTES, FIRST, SHARING, "again"), "first",
               "sharing");

@@ -786,7 +786,7 @@ TEST(every_call_of_a_loan_fails)
 }
 
 /* All timers have events of one device, and another one wants some. */
-TEST(timers_change_places)
+TEST(timers_are_reused_on_another_device)
 {
     begin();
     void *other = cuda->stream(cuda->context(1));
@@ -881,7 +881,7 @@ TEST(an_end_comes_after_cudas)
 
 /* ---- Nothing ----------------------------------------------------------------------- */
 
-TEST(nobody_asks)
+TEST(without_a_profiler_no_driver_call)
 {
     fake_cuda_use();
     stream = cuda->stream(cuda->context(0));
@@ -898,7 +898,7 @@ TEST(nobody_asks)
 }
 
 /* The thread's first call of CUDA's is a launch inside the scope, or none is. */
-TEST(no_context_yet)
+TEST(before_any_context)
 {
     begin();
     cuda->current(NULL);
@@ -926,7 +926,7 @@ TEST(no_context_yet)
 }
 
 /* Nothing that is done for it makes a capture invalid, on whichever thread. */
-TEST(no_context_yet_beside_a_capture)
+TEST(before_a_context_during_a_capture)
 {
     begin();
     void *other = cuda->stream(context);

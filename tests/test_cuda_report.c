@@ -274,7 +274,7 @@ TEST(simple_keeps_its_bytes)
 /* ---- What a file may hold --------------------------------------------------------- */
 
 /* Metadata are the run's: whatever stands in them, the report is text. */
-TEST(odd_metadata)
+TEST(metadata_that_only_look_like_event_times)
 {
     begin("cuda(file=/dev/null)");
     scope_on("a", stream, 1 * MS);

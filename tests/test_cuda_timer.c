@@ -233,7 +233,7 @@ TEST(another_device)
 }
 
 /* What cudaSetDevice chose becomes the thread's, as a launch would do. */
-TEST(no_context_yet)
+TEST(before_any_context)
 {
     const char *path = TEST_BINARY_DIR "/fake_cuda/runtime.so";
     int (*choose)(int) = NULL;
@@ -409,7 +409,7 @@ TEST(without_any_profiler)
 }
 
 /* Beside scopes on the same stream. */
-TEST(beside_a_profiler)
+TEST(with_a_profiler)
 {
     begin();
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);

@@ -234,7 +234,7 @@ static void *visit_places(void *unused)
 }
 
 /* There is room for the clocks of 16 that are alive. */
-TEST(places_come_and_go)
+TEST(contexts_come_and_go)
 {
     begin();
     visit_places(NULL);
@@ -247,7 +247,7 @@ TEST(places_come_and_go)
 }
 
 /* A thread has room for 16 that something is under way for. */
-TEST(more_places_than_there_is_room_for)
+TEST(more_contexts_than_a_thread_has_room_for)
 {
     begin();
     for (int i = 0; i < 20; i++)
@@ -278,7 +278,7 @@ static void *visit_four(void *unused)
 }
 
 /* Those of another thread have timers, and no clocks any more. */
-TEST(more_places_than_there_are_clocks_for)
+TEST(more_contexts_than_there_are_clocks)
 {
     begin();
     for (int i = 0; i < 16; i++)
@@ -363,7 +363,7 @@ TEST(a_device_without_a_name)
 }
 
 /* Without steps, and with nothing under way, an anchor a second is all. */
-TEST(an_idle_place_is_left_in_peace)
+TEST(an_idle_context_is_not_entered)
 {
     begin();
     scope_on("a", stream, 10 * US);
@@ -456,7 +456,7 @@ static int slow_event_done(void *event)
 
 /* Whoever asks for times while an earlier look has a slow call waits for its end,
  * and then as long as any call may take: not what was left of that. */
-TEST(a_look_behind_a_slow_one)
+TEST(a_reader_waits_for_a_slow_one_before_it)
 {
     static gnomon_device slow;
     slow = toy;

@@ -171,7 +171,7 @@ static void add_life(gnomon__diff *d, const char *job, int32_t rank,
     add(d, GNOMON__SIDE_A, &l);
 }
 
-TEST(ranks_are_one_job_and_lives_of_a_rank_are_not)
+TEST(ranks_are_one_job_and_a_rank_again_is_another)
 {
     gnomon__diff *d = new_diff();
     const gnomon__diff_half *h;

@@ -156,7 +156,7 @@ TEST(links_name_both_scopes)
     CHECK_EQ(gnomon_detach(&keeps, &e), GNOMON_OK);
 }
 
-TEST(links_name_both_scopes_beside_a_tree)
+TEST(links_name_both_scopes_with_a_tree)
 {
     static last_events e;
     CHECK_EQ(gnomon_attach(&probe, NULL, NULL), GNOMON_OK);

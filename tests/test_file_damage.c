@@ -226,7 +226,7 @@ TEST(damage_is_exit_2_and_gates_refuse_it)
 }
 
 /* What all parts share is read with each of them. */
-TEST(damage_of_what_runs_share_is_told_once)
+TEST(damage_of_what_runs_share_is_reported_once)
 {
     NEEDS_PROGRAM;
     bytes b = file_of_ranks(6);

@@ -243,7 +243,7 @@ TEST(heavy_tails_do_not_fail)
     }
 }
 
-TEST(rare_outliers_do_not_fail)
+TEST(few_outliers_do_not_fail)
 {
     SIZES(0, 5)
     {

@@ -79,7 +79,7 @@ TEST(live_profiles_survive)
 }
 
 /* What no program of ours makes, and a form has to keep all the same. */
-TEST(odd_values_survive)
+TEST(extreme_values_survive)
 {
     NEEDS_JANSSON();
     static char text[200000];

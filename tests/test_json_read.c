@@ -140,7 +140,7 @@ static void check_wrong(const char *text, int code, const char *line)
           "\"region\": 1, " inside "}]", \
           line)
 
-TEST(each_error_has_its_place)
+TEST(each_error_names_its_position)
 {
     NEEDS_JANSSON();
     WRONG("\"runs\": {}", "runs: not a list");

@@ -259,7 +259,7 @@ TEST(actions_of_names_past_the_limit)
 }
 
 /* The tree goes on where hooks have no more room. */
-TEST(a_tree_beside_a_hook_knows_all_depths)
+TEST(a_tree_with_a_hook_knows_all_depths)
 {
     gnomon_profiler hooked = other_probe;
     gnomon_token t[1000];

@@ -115,7 +115,7 @@ static void one_after_another(long n, void *(*life)(void *))
     }
 }
 
-TEST(soak_twenty_thousand_threads_fold_into_one)
+TEST(soak_twenty_thousand_threads_become_one_track)
 {
     long n = live_times(20000, 1000000);
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);

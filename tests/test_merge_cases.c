@@ -194,7 +194,7 @@ TEST(open_since_one_moment)
 }
 
 /* So many that they are folded before all are read. */
-TEST(many_events_of_one_life)
+TEST(many_events_of_one_run)
 {
     enum { MANY = 3000 };
     life l = begin_life(NULL);
@@ -327,7 +327,7 @@ TEST(losses_of_a_file_count_once)
 
 /* ---- Inputs that are not what they were ------------------------------------------ */
 
-TEST(an_input_written_anew_is_told)
+TEST(an_input_that_changed_is_an_error)
 {
     bytes old = file_of(begin_life(NULL).b), other = of_no_run(50);
     bytes inputs[] = {old, other}; /* the first is closed for the second */
@@ -345,7 +345,7 @@ TEST(an_input_written_anew_is_told)
     free(inputs[0].at);
 }
 
-TEST(a_run_that_is_not_there_is_told)
+TEST(a_run_that_is_not_there_is_reported)
 {
     bytes b = file_of(begin_life(NULL).b);
     gnomon__merge *m = merge_of(&b, 1);

@@ -170,7 +170,7 @@ TEST(soak_more_random_programs)
     run_part(1);
 }
 
-TEST(soak_yet_more_random_programs)
+TEST(soak_more_random_programs)
 {
     run_part(2);
 }

@@ -90,7 +90,7 @@ TEST(percents)
     expanded("%r-3", "%%r", &eight); /* tells no ranks apart */
 }
 
-TEST(names_of_other_things_are_told)
+TEST(names_of_other_things_are_reported)
 {
     static const char *const names[][2] = {
         {"run.json", "the profile as JSON write file=run.gnomon.json"},

@@ -139,7 +139,7 @@ TEST(json_of_each_release_is_read_by_each)
 }
 
 /* What this release has of it is there once, whoever wrote it. */
-TEST(lives_of_both_releases_are_merged)
+TEST(runs_of_both_releases_are_merged)
 {
     if (!load_releases())
         return;

@@ -197,7 +197,7 @@ TEST(numbers_of_pytorch_are_not_of_the_name)
     gnomon_profile_free(p);
 }
 
-TEST(numbers_in_names_fold)
+TEST(numbers_in_names_become_one_name)
 {
     NEEDS_NVTX;
     gnomon_profile *p = PROFILE("numbered=3000");
@@ -377,7 +377,7 @@ TEST(unset_is_silent)
     CHECK_STR(r.out, "-2 -2 -2\n-2 -2 -2 -2\n-2 -2 -2\n");
 }
 
-TEST(a_wrong_word_in_the_environment_is_told_once)
+TEST(a_wrong_word_in_the_environment_is_reported_once)
 {
     NEEDS_NVTX;
     child_result r = RUN("simpel", "nested");

@@ -516,7 +516,7 @@ TEST(windows_end_with_their_stage)
 #define LATER \
     NO_CUDA("begins with the first stage or end of a step at which it is")
 
-TEST(a_program_without_cuda_is_told_once)
+TEST(a_program_without_cuda_is_reported_once)
 {
     NEEDS_TOOL();
     HEAR(LISTEN "GNOMON=nvtx(capture=steps,schedule=wait:1/active:1)", "step",

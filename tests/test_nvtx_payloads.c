@@ -263,7 +263,7 @@ TEST(layouts_that_are_none_are_refused)
     gnomon_profile_free(p);
 }
 
-TEST(what_is_kept_is_bounded_and_told)
+TEST(what_is_kept_is_bounded_and_reported)
 {
     NEEDS_EXTENSIONS;
     child_result r = RUN("simple", "many=5000");

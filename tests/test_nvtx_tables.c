@@ -206,7 +206,7 @@ TEST(a_program_with_the_core_table_alone_is_served)
 /* ---- Numbers in names ------------------------------------------------------ */
 
 /* What programs write: PyTorch's examples, llm.c, TensorRT, Megatron, RAPIDS. */
-TEST(numbers_that_stand_alone_or_are_counted_fold)
+TEST(numbers_that_stand_alone_or_count_become_one_name)
 {
     static const char *const folded[][2] = {
         {"iteration 17", "iteration #"},
@@ -284,7 +284,7 @@ TEST(numbers_that_stand_alone_or_are_counted_fold)
 }
 
 /* Nothing behind the length is looked at, and nothing more is written than read. */
-TEST(any_bytes_fold_within_their_length)
+TEST(any_bytes_become_a_name_within_their_length)
 {
     static const char bytes[] = "0123456789.,-/_#xXeEitrsp \xc3\xbc";
     uint32_t random = 1;

@@ -163,7 +163,7 @@ TEST(the_host_says_rank_and_directory)
 }
 
 /* A wrong rank is said, and all else holds. */
-TEST(a_wrong_rank_is_told_to_the_host)
+TEST(a_wrong_rank_is_reported_to_the_host)
 {
     child_result r =
         host("GNOMON=simple", "rank=4/4", "setup", ONE, "teardown");
@@ -211,7 +211,7 @@ TEST(a_rank_left_out_writes_no_file)
 }
 
 /* A launcher's half is told, once, where no other rank was found or given. */
-TEST(half_a_launcher_is_told_once)
+TEST(half_a_launcher_is_reported_once)
 {
     static const struct {
         const char *environment, *line;
@@ -320,7 +320,7 @@ TEST(what_cannot_be_written_goes_to_stderr)
 }
 
 /* Told at the start, when there is time to mend it, and where the report comes. */
-TEST(a_path_that_begins_nowhere_is_told_at_the_start)
+TEST(a_path_that_begins_nowhere_is_reported_at_the_start)
 {
     child_folder();
     falls_back("GNOMON=simple,file=/gnomon-no-such/run/x.txt",
@@ -350,7 +350,7 @@ TEST(a_path_that_begins_nowhere_is_told_at_the_start)
     CHECK_EQ(access("below/this/x.txt", F_OK), 0);
 }
 
-TEST(a_report_in_a_file_of_another_kind_is_told)
+TEST(a_report_in_a_file_of_another_kind_is_reported)
 {
     child_folder();
     child_result r = child_run(CHILD_PROGRAM("host"),

@@ -174,7 +174,7 @@ TEST(a_large_file_is_what_the_writer_writes)
 }
 
 /* Once, and not at each stage. */
-TEST(a_large_file_that_does_not_fit_is_told)
+TEST(a_large_file_that_does_not_fit_is_reported)
 {
     child_folder();
     catch_stderr("err");

@@ -120,7 +120,7 @@ TEST(with_a_directory_it_is_in_it)
     CHECK_EQ(files_in("out"), 4);
 }
 
-TEST(files_of_functions_stand_beside)
+TEST(files_of_functions_are_in_the_reports_folder)
 {
     child_result r =
         host("GNOMON=advanced(dump_stats),file=out/a.gnomon.json", TWO_STAGES);
@@ -148,7 +148,7 @@ static void says(const char *spec, const char *line, const char *before)
 }
 
 /* At the start, not when the run is over. */
-TEST(a_profile_that_nobody_records_is_told_of)
+TEST(a_profile_that_nobody_records_is_reported)
 {
     says("passthrough,file=x.gnomon",
          "gnomon: $GNOMON: passthrough: file=x.gnomon: it records no profile: "
@@ -317,7 +317,7 @@ static void harms_nobody(const char *file, const char *why)
         fprintf(stderr, "    %s: %s\n", file, r.err);
 }
 
-TEST(what_cannot_be_written_is_told)
+TEST(what_cannot_be_written_is_reported)
 {
     child_folder();
     CHECK_EQ(mkdir("folder.gnomon", 0755), 0);
@@ -330,7 +330,7 @@ TEST(what_cannot_be_written_is_told)
     CHECK_EQ(files_in("."), 2);
 }
 
-TEST(the_file_size_limit_is_told)
+TEST(the_file_size_limit_is_reported)
 {
     child_result r = host("GNOMON=profile,file=large.gnomon", "fsize=400", ONE,
                           "signals", "say=unharmed", "exit=7");
@@ -341,7 +341,7 @@ TEST(the_file_size_limit_is_told)
     CHECK_EQ(files_in("."), 0);
 }
 
-TEST(a_full_or_read_only_disk_is_told)
+TEST(a_full_or_read_only_disk_is_reported)
 {
     child_folder();
     CHECK_EQ(mkdir("disk", 0777), 0);

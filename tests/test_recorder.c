@@ -150,7 +150,7 @@ TEST(actions_before_a_tree)
 }
 
 /* Two trees, neither of which is the hot one. */
-TEST(beside_two_trees)
+TEST(with_two_trees)
 {
     uint64_t dropped;
     attach_probe();

@@ -64,7 +64,7 @@ TEST(the_launcher_s_attempt_is_in_the_profile)
 
 /* ---- Configuring --------------------------------------------------------- */
 
-TEST(of_many_wrong_words_the_first_are_told)
+TEST(of_many_wrong_words_the_first_are_reported)
 {
     gnomon__test_log = keep_log;
     CHECK_EQ(gnomon_configure("a1,b2,c3,d4,e5,f6,g7,h8,i9,j10,k11,l12,m13,n14,"
@@ -74,7 +74,7 @@ TEST(of_many_wrong_words_the_first_are_told)
     CHECK_EQ(times_in(log_text, "gnomon: gnomon_configure: and 3 more\n"), 1);
 }
 
-TEST(odd_memory_is_said_in_bytes)
+TEST(memory_of_no_whole_unit_is_shown_in_bytes)
 {
     char spec[256];
     CHECK_EQ(gnomon_configure("passthrough,mem=1100KiB"), GNOMON_OK);
@@ -192,7 +192,7 @@ static int fail_setup(void *self, const gnomon_run_info *run, const char *stage)
     return GNOMON_EIO;
 }
 
-TEST(a_setup_that_fails_is_told_each_time)
+TEST(a_setup_that_fails_is_reported_each_time)
 {
     gnomon_profiler fails = probe;
     fails.setup = fail_setup;
@@ -281,7 +281,7 @@ TEST(configuring_tells_of_a_callback_that_still_runs)
 
 /* ---- Reports ------------------------------------------------------------- */
 
-TEST(an_unknown_letter_in_a_file_s_name_is_told)
+TEST(an_unknown_letter_in_a_file_s_name_is_reported)
 {
     gnomon__test_log = keep_log;
     child_folder();

@@ -91,7 +91,7 @@ TEST(exit_reports_without_any_setup)
     CHECK_EQ(times_in(text, "Profiler Report"), 1); /* nothing came after */
 }
 
-TEST(a_new_spec_takes_the_place)
+TEST(a_new_spec_replaces_the_old_one)
 {
     char *text = host_both("GNOMON=simple",
                            WORDS("do=a", "configure=log", "say=now", "do=b",

@@ -212,7 +212,7 @@ TEST(no_rows_is_explained)
     CHECK_EQ(times_in(r.err, "gnomon: "), 1);
 }
 
-TEST(trouble_is_told_after_the_report)
+TEST(trouble_is_reported_after_the_report)
 {
     static const char line[] =
         "\ngnomon: 2 stops of actions that were not open\n";

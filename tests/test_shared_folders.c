@@ -128,7 +128,7 @@ TEST(no_report_into_a_private_file_by_a_link_that_flips)
     report_among_flips(0777, "../pipe", 0);
 }
 
-TEST(nor_by_a_stranger_s)
+TEST(no_report_by_a_link_of_another_user)
 {
     child_folder();
     put("file", "");
@@ -139,7 +139,7 @@ TEST(nor_by_a_stranger_s)
 }
 
 /* The folder itself: now there, now a stranger's link to a private one. */
-TEST(nor_into_a_private_folder)
+TEST(no_report_into_a_private_folder)
 {
     pthread_t flipper;
     child_folder();
@@ -234,7 +234,7 @@ static void refused(const char *environment)
         fprintf(stderr, "    %s\n", r.err);
 }
 
-TEST(a_pipe_of_a_stranger_s_gets_nothing)
+TEST(another_users_pipe_gets_nothing)
 {
     char text[16] = "";
     child_folder();
@@ -257,7 +257,7 @@ TEST(a_pipe_of_a_stranger_s_gets_nothing)
 }
 
 /* It was one's own when it was looked at. */
-TEST(a_pipe_is_looked_at_when_it_is_open)
+TEST(a_pipe_is_checked_after_it_is_opened)
 {
     char bytes[64];
     child_folder();
@@ -279,7 +279,7 @@ TEST(a_pipe_is_looked_at_when_it_is_open)
     CHECK_EQ(read(theirs, bytes, sizeof bytes), 0);
 }
 
-TEST(a_file_of_a_stranger_s_stays_in_a_sticky_folder)
+TEST(another_users_file_stays_in_a_sticky_folder)
 {
     struct stat info;
     child_folder();
@@ -350,7 +350,7 @@ TEST(a_socket_is_left_alone)
 }
 
 /* The wait is the host's time: there is one, however many reports there are. */
-TEST(what_nobody_reads_is_waited_for_once)
+TEST(unread_files_are_waited_for_once)
 {
     child_folder();
     CHECK_EQ(mkfifo("pipe", 0600), 0);
@@ -375,7 +375,7 @@ TEST(what_nobody_reads_is_waited_for_once)
     close(reader);
 }
 
-TEST(nor_does_a_terminal)
+TEST(a_terminal_that_nobody_reads_holds_no_exit_up)
 {
     char environment[128], name[64];
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);

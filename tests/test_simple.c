@@ -411,7 +411,7 @@ TEST(no_time_passed)
 }
 
 /* A profile that does not know who was first, or which region a node has. */
-TEST(odd_profiles)
+TEST(profiles_without_an_order_or_regions)
 {
     table t;
     memset(&t, 0, sizeof t);

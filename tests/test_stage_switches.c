@@ -199,7 +199,7 @@ static void finish(pthread_t *threads, marker *markers, sums *marked)
 
 /* All that was marked is in one report, or was told of as late; and all of it is in
  * the profile of all stages. */
-TEST(soak_alternating_stages_are_told_once)
+TEST(soak_alternating_stages_are_reported_once)
 {
     long times = live_times(600, 100000);
     pthread_t threads[THREADS];

@@ -199,7 +199,7 @@ TEST(steps_count_from_each_stages_begin)
     CHECK(strstr(told, "[b#2 13..17 ms step1 1 1]") != NULL);
 }
 
-TEST(wrong_calls_are_told_and_change_nothing)
+TEST(wrong_calls_are_reported_and_change_nothing)
 {
     begin_test();
     CHECK_EQ(gnomon_stage_end(), GNOMON_ESTATE);

@@ -68,7 +68,7 @@ static void check_text(const char *wanted)
 
 /* ---- The report ---------------------------------------------------------------- */
 
-TEST(a_slow_step_is_told_with_what_was_longer)
+TEST(a_slow_step_is_reported_with_what_was_longer)
 {
     begin("steps(limit=3)");
     for (int i = 0; i < 100; i++) {
@@ -100,7 +100,7 @@ static void nested(int step)
 
 /* What an inner scope has most of is not told of the outer ones; of two that share it
  * the scope around both is told too, but not what is around that. */
-TEST(the_innermost_scope_that_explains_it_is_told)
+TEST(the_innermost_scope_that_explains_it_is_reported)
 {
     begin("steps(limit=2)");
     for (int i = 0; i < 50; i++) {
@@ -475,7 +475,7 @@ static void *mark_on(void *unused)
 
 /* Steps are told, stages end and profiles are read while others mark: what all steps
  * had of a region is no more than was recorded of it. */
-TEST(steps_are_told_while_others_mark)
+TEST(steps_are_reported_while_others_mark)
 {
     const int rounds = IS_SLOW ? 20 : 100;
     pthread_t threads[3];

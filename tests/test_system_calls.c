@@ -244,7 +244,7 @@ static void *ring_soon(void *unused)
 
 /* Also where the kernel does not wait, or not wake; no clock but the monotonic
  * one is asked. */
-TEST(a_bell_that_rings)
+TEST(a_wait_ends_by_a_wake_or_its_time)
 {
     static const char *const calls[] = {NULL, "syscall"};
     for (size_t i = 0; i < 2; i++) {
@@ -268,7 +268,7 @@ TEST(a_bell_that_rings)
 }
 
 /* A process whose state is not to be read is not taken for deserted. */
-TEST(who_is_left_may_be_unknown)
+TEST(a_process_of_unknown_state_still_counts)
 {
     static const char *const calls[] = {"open", "read"};
     for (int i = 0; i < 2; i++) {
@@ -361,7 +361,7 @@ TEST(a_file_in_the_root)
     CHECK_EQ(unlink(path), 0);
 }
 
-TEST(a_link_of_another_user_s_in_a_folder_of_all_is_a_trap)
+TEST(another_users_link_in_a_shared_folder_is_not_followed)
 {
     child_folder();
     CHECK_EQ(mkdir("all", 0777), 0);

@@ -393,7 +393,7 @@ static double number_before(const char *text, const char *unit)
 
 /* `cuda` measures events as fast as the reader puts them into an idle stream, so
  * what it prints is no less than what they take in a row; and is no nonsense. */
-TEST(the_cost_of_events_is_told)
+TEST(the_cost_of_events_is_reported)
 {
     if (!gpu_count())
         SKIP(NO_GPU);
