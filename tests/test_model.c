@@ -170,7 +170,7 @@ TEST(soak_more_random_programs)
     run_part(1);
 }
 
-TEST(soak_more_random_programs)
+TEST(soak_random_programs_of_a_third_part)
 {
     run_part(2);
 }
