@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Pins of layouts and values, for test_abi*.c. */
+/* Checks of offsets, sizes and values while compiling, for test_abi*.c. */
 #ifndef GNOMON_TESTS_ABI_H
 #define GNOMON_TESTS_ABI_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile's forms as bytes in memory. */
+/* Profiles written into memory, in either form. */
 #ifndef GNOMON_TESTS_BYTES_H
 #define GNOMON_TESTS_BYTES_H
 

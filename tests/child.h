@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs the programs of tests/programs in a folder of the test's own, in an
- * environment without any launcher, and keeps what they write. */
+ * environment without any launcher, and returns what they write. */
 #ifndef GNOMON_TESTS_CHILD_H
 #define GNOMON_TESTS_CHILD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A world for the clock's line: CLOCK_MONOTONIC, a counter that drifts from it,
+/* Simulated clocks: CLOCK_MONOTONIC, a counter that drifts from it,
  * anchors with errors, a machine that sleeps. And a log of all that was told of
  * ticks, to be asked again. */
 #ifndef GNOMON_TESTS_CLOCK_WORLD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Failing each allocation in turn, each time in a process of its own. */
+/* Lets each allocation fail in turn, each time in a process of its own. */
 #ifndef GNOMON_TESTS_EACH_ALLOCATION_H
 #define GNOMON_TESTS_EACH_ALLOCATION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* .gnomon files as bytes: read, looked through, and changed so that their checksums
- * are right. */
+/* .gnomon files as bytes: reads, searches and changes them, with checksums that are
+ * right again. */
 #ifndef GNOMON_TESTS_FORGED_H
 #define GNOMON_TESTS_FORGED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Runs programs of tests/nvtx_in, which know nothing of gnomon, with
- * libgnomon-nvtx.so, and reads what it wrote of them. */
+/* Runs programs of tests/nvtx_in, which are marked for NVTX alone, with
+ * libgnomon-nvtx.so, and reads the reports. */
 #ifndef GNOMON_TESTS_INJECTED_H
 #define GNOMON_TESTS_INJECTED_H
 

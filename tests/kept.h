@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles that file= left, and what is said meanwhile. */
+/* Reads the files that file= wrote, and the lines on stderr meanwhile. */
 #ifndef GNOMON_TESTS_KEPT_H
 #define GNOMON_TESTS_KEPT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Holds a profile against the model: every path, in both directions, with its
+/* Compares a profile with the model: every path, in both directions, with its
  * numbers and its histogram; open scopes, links, counters, stages. Reads through
  * the public readers alone. */
 #ifndef GNOMON_TESTS_MODEL_COMPARE_H

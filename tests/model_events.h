@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The model's second half: marks, counters, links, stages and steps. */
+/* The other part of the model: marks, counters, links, stages and steps. */
 #ifndef GNOMON_TESTS_MODEL_EVENTS_H
 #define GNOMON_TESTS_MODEL_EVENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Holds what a profile says of steps against every step that the model kept. A part of
+/* Compares what a profile says of steps with every step that the model kept. A part of
  * model_compare.h. */
 #ifndef GNOMON_TESTS_MODEL_STEPS_H
 #define GNOMON_TESTS_MODEL_STEPS_H

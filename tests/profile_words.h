@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile's file as a few lines of text. */
+/* Prints a profile's file as a few lines of text, to compare with. */
 #ifndef GNOMON_TESTS_PROFILE_WORDS_H
 #define GNOMON_TESTS_PROFILE_WORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A second recorder, beside call trees, as a tape of events would be one: 16 bytes
+/* A second recorder besides call trees, as one for single events would be: 16 bytes
  * of each scope that ends, in a ring for each thread, in a window of its own. It
  * is there to show what an entry of the table of recorders (mark/recorder.h)
  * needs; for test programs with src/. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whether two profiles say the same, field by field through their readers. */
+/* Compares two profiles, field by field, through their readers. */
 #ifndef GNOMON_TESTS_SAME_PROFILE_H
 #define GNOMON_TESTS_SAME_PROFILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles made of durations, for tests of what compares them. */
+/* Profiles made of given durations, for tests of comparisons. */
 #ifndef GNOMON_TESTS_SIDES_H
 #define GNOMON_TESTS_SIDES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What tests ask a profile of its steps: how long a region took in them. */
+/* Reads from a profile how long a region took in its steps. */
 #ifndef GNOMON_TESTS_STEP_TIMES_H
 #define GNOMON_TESTS_STEP_TIMES_H
 

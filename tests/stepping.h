@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs code by single steps of the processor: a handler of SIGTRAP is called after
- * each of its instructions, on the thread that runs it. Where CAN_STEP is 0, it is
- * never called. */
+ * each of its instructions, on the thread that runs it. Where CAN_STEP is 0 the
+ * machine cannot do that, and it is never called. */
 #ifndef GNOMON_TESTS_STEPPING_H
 #define GNOMON_TESTS_STEPPING_H
 

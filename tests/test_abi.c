@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Pins the layout of every public struct on LP64, and the values that cross a
- * module's border. Strangers' modules have these numbers compiled in: in one
+ * module's border. Other people's modules have these numbers compiled in: in one
  * generation (GNOMON_ABI) a struct only grows at its end, so a line here is
  * added and a SIZE rises, and no other line ever changes. A line that fails to
  * compile is a break of the ABI, not a test to be adjusted.

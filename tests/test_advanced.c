@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* advanced: its text, its options, its files. The goldens in tests/golden hold
- * the tables themselves; what Python makes of the files is in tests/prof.
+/* advanced: its text, its options, its files. The tables themselves are
+ * tested in tests/golden, and how Python reads the files in tests/prof.
  * links: testing */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * The arena hands out each byte once, to any number of threads, and allocations
- * of every kind fail when a test wants it. */
+ * The arena hands out each byte once, to any number of threads, and
+ * allocations of every kind can be made to fail. */
 #include "platform/memory.h"
 
 #include <pthread.h>

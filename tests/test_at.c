@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* at=: reports at each stage's end, or one for each name of stages at the run's.
- * In this process the clock is the test's; others begin and end as they do. */
+ * In this process the clock is the test's; other processes have real ones. */
 #include "test.h"
 
 #include "child.h"

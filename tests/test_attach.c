@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profilers that the program brings: registered, attached, detached, and what
- * each wrong call answers. */
+/* Profilers that the program brings: registered, attached, detached; and the
+ * code and text of each wrong call. */
 #include "test.h"
 
 #include "child.h"

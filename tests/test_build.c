@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles that a program makes, and what is wrong with some.
+/* Profiles that a program builds, and the error of each wrong one.
  * links: testing */
 #include "whole.h"
 

@@ -2,8 +2,8 @@
 /* links: static
  * labels: guest
  * Callbacks of a profiler that mark, allocate, print, detach themselves and make
- * every control call: refused, counted, told GNOMON_EBUSY, and never waited for;
- * what they time is exact. */
+ * every control call. Marks are refused and counted, control calls return
+ * GNOMON_EBUSY, nothing waits for another, and the times stay exact. */
 #include "live.h"
 
 LIVE_KEEPER(keeper, "keeper");

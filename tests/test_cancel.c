@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pthread_cancel in the calls of gnomon: asked for before the call, and, on the
  * thread that makes it, at each of its system calls, of both types. The call does
- * its work and comes back, but for one of the asynchronous type, which may come
- * as it returns; nothing stays locked, open or allocated, and the process ends with
+ * its work and returns; a cancellation of the asynchronous type may come as it
+ * returns; nothing stays locked, open or allocated, and the process ends with
  * its reports.
  * links: testing
  * labels: guest

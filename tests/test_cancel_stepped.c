@@ -3,8 +3,8 @@
  * labels: guest
  * timeout: 300
  * A thread of the asynchronous type is cancelled at an instruction of a mark, one
- * thread for each of many. Whatever it was about, others mark on, control calls wait for
- * nobody, hooks get one stop at most for a start, and the profile holds together:
+ * thread for each of many. Whatever it was doing, others go on marking, control calls do
+ * not wait, hooks get one stop at most for a start, and the profile holds together:
  * at most the one scope is missing or one too many, and counted as left open. */
 #include <unistd.h>
 

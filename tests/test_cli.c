@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The program's words, exit codes, files and manners; its reports are in
+/* The program's words, exit codes, files and output; its reports are in
  * test_cli_report.c, `run` in test_cli_run.c.
  * links: static
  * needs: cli

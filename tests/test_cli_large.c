@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* How much memory commands take for large files, in their sizes.
+/* How much memory commands take for large files, as a multiple of the file's size.
  * links: static
  * needs: cli
  * timeout: 300 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reports of a real run, on real clocks and threads, are those of its files, of
- * each stage and of the whole run.
+/* Reports of a real run, with real clocks and threads, are equal to those made of its
+ * files, for each stage and for the whole run.
  * links: static
  * timeout: 120 */
 #include "program.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Commands of the program without memory: each of their allocations fails in
- * turn, and then they say so and leave nothing behind. And with files that the
- * system does not let them read.
+/* Commands of the program without memory: each of their allocations fails in turn; the
+ * command says so and leaves nothing behind. And files that the system does not let
+ * them read.
  * links: testing
  * needs: cli
  * timeout: 120 */

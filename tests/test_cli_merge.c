@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon merge, and reports of many ranks: who is missing, there twice or was
- * restarted, and how the ranks compare.
+/* gnomon merge, and reports of many ranks: which ranks are missing, there twice
+ * or restarted, and how ranks compare.
  * links: static
  * needs: cli
  * timeout: 120 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `gnomon report` makes of a file is what the profiler printed live, byte
- * for byte; and its own tables.
+/* `gnomon report` of a file prints the bytes that the profiler printed in the running
+ * program; and has tables of its own.
  * links: testing
  * timeout: 300 */
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* `gnomon run`: as little in a program's way as can be.
+/* `gnomon run`: the program that it runs behaves as it does by itself.
  * timeout: 120 */
 #include "program.h"
 

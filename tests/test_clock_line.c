@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * The line from ticks to ns in a world that was made up: it stays close to
- * CLOCK_MONOTONIC, never goes back, and never changes what it told. */
+ * The conversion of ticks to ns, with simulated clocks: it stays close to
+ * CLOCK_MONOTONIC, never goes back, and never changes the time of a moment. */
 #include "clock_world.h"
 
 /* ---- Close to CLOCK_MONOTONIC -------------------------------------------- */

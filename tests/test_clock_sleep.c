@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * The line from ticks to ns where the machine slept, its counter began again,
- * stood still, or changed its rate: what was awake measures as if nothing had
- * been. */
+ * stood still, or changed its rate: what ran while it was awake is measured
+ * as if nothing had happened. */
 #include "clock_world.h"
 
 /* ---- The machine sleeps -------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * The one line of a process under threads that all draw it on: the clock once
- * more, which promises 20 us ahead instead of 250 ms, so that it does that all
- * the time. */
+ * The conversion of ticks to ns while many threads extend it at once: the clock
+ * is compiled again so that it extends it by 20 us instead of 250 ms, which makes
+ * that frequent. */
 #include "platform/clock_line.h"
 #undef GNOMON__LINE_AHEAD_NS
 #define GNOMON__LINE_AHEAD_NS 20000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is said of a change: values, intervals, confidence, and their table.
+/* The comparison of two sides: values, intervals, confidence, and their table.
  * links: testing
  * needs: cli */
 #include <math.h>

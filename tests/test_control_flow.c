@@ -2,7 +2,7 @@
 /* links: static
  * labels: guest
  * Control flow that no call tree expects: longjmp out of scopes, recursion a
- * million deep, contexts that wander from thread to thread. Whatever
+ * million deep, contexts that move from thread to thread. Whatever
  * is left open is ended by what ends around it, or by steps; by
  * exceptions, pthread_cancel and pthread_exit: tests/unwind. */
 #include <setjmp.h>

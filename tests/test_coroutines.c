@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Jobs that begin on one thread and end on another, as coroutines of a pool do. No
- * scope costs another one its count, and nothing grows with the jobs.
+ * scope is missing from the counts, and memory does not grow with the jobs.
  * links: static
  * timeout: 300
  * labels: guest */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Executions that cross: actions that overlap, with totals and selfs computed by
- * hand, scopes ended by the end of one around them, whoever sees which, and ends
- * that leave what is inside open; and what always overlaps.
+ * hand; scopes ended by the end of one around them, with views that see some of
+ * them; ends that leave open what is inside; and scopes that always overlap.
  * links: testing */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * Scopes on CUDA's streams, on a fake driver with the test clock: what nodes
- * get, whatever the streams do, and what nobody suffers. */
+ * Scopes on CUDA's streams, on a fake driver with the test clock: which times
+ * nodes get, whatever the streams do, and that the host's CUDA is not disturbed. */
 #include "child.h"
 #include "fake_cuda.h"
 #include "device/cuda_driver.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
  * The report of cuda, byte for byte, on the test clock: two vendors, several
- * devices, what was lost and what was not there. */
+ * devices, times that were lost, and devices that were not there. */
 #include <locale.h>
 
 #include "child.h"

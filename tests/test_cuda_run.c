@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Device times in real processes, on a fake driver with the real clock: the
  * table below simple's, files, the ends of processes and threads, children, and
- * drivers that are of no use or do not answer.
+ * drivers that are useless or hang.
  *
  * labels: guest
  * timeout: 120 */

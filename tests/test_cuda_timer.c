@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * gnomon_cuda_timer on a fake driver: what it says, in any order and when any
- * call fails; that it leaves nothing behind; and that it needs no profiler. */
+ * gnomon_cuda_timer on a fake driver: what each call returns, in any order and
+ * when any driver call fails; that it leaves nothing behind, and needs no profiler. */
 #include <dirent.h>
 
 #include "fake_cuda.h"

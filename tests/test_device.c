@@ -2,7 +2,7 @@
 /* links: testing
  * timeout: 300
  * gnomon_device as another vendor fills it in (fake_device.h): scopes on its
- * streams, alone and beside CUDA's, and what the reader of events promises to
+ * streams, alone and together with CUDA's, and what the reader of events promises
  * every vendor. */
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* labels: guest
  * timeout: 120
- * How programs/ends ends: with its report, once, and with the status that it
- * would have had without gnomon. */
+ * Each way in which a program ends (programs/ends): its report comes once, and its
+ * exit status is the one that it has without gnomon. */
 #include "test.h"
 
 #include "child.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rows that describe a profile's structs (src/profile/entity.c) leave nothing
- * out, and what has a row survives: building, both forms and merging, whatever
- * fields there are.
+/* The rows that describe a profile's structs (src/profile/entity.c) leave no field
+ * out, and each field is kept by building, both forms and merging.
  * links: testing
  * needs: cli */
 #include "json_form.h"

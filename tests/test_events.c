@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What callbacks other than start and stop are told: each struct, field by field.
+/* What callbacks other than start and stop are given: each struct, field by field.
  * links: testing */
 #include <pthread.h>
 

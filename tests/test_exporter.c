@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profiler with a thread of its own that takes profiles all the time, as an exporter
- * does that somebody scrapes, and that is joined when the profiler goes: in its
- * teardown, in its destroy, or in neither. Nobody waits for the other.
+/* A profiler with a thread of its own that takes profiles all the time, as a metrics
+ * exporter does. The thread is joined when the profiler goes: in its teardown, in
+ * its destroy, or in neither. There is no deadlock.
  * links: static
  * labels: guest */
 #include <signal.h>

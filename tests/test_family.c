@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* labels: guest
- * Children of programs/family, in every way there is: who reports what, into
- * which file, and that nobody else does. */
+ * Child processes, made in every way there is (programs/family): which of them
+ * report, what, and into which file. */
 #include "test.h"
 
 #include "child.h"

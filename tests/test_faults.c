@@ -3,7 +3,7 @@
  * first call of the table in os_calls.h failing, then the second, and so on
  * until none is left to fail; by name, and by any name. Nothing crashes, hangs
  * or leaks; every report comes out whole, or a line or the code of a call says
- * what is missing; and the next run there is as if nothing had been.
+ * what is missing; and the next run there is not affected.
  * links: testing
  * labels: guest
  * timeout: 300 */

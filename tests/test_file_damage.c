@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What one wrong bit costs of a large file, what is said of it, and with what
- * commands end.
+/* How much of a large file one wrong bit costs, the line that says so, and the exit
+ * status of commands.
  * links: testing
  * needs: cli
  * timeout: 300 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* .gnomon files: what is written is read, and what is damaged, cut or forged is
- * survived and told.
+/* .gnomon files: what is written is read, and damaged, cut and forged files
+ * crash nothing and are reported.
  * links: testing
  * timeout: 300 */
 #include "forged.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* docs/file-format.md lists the fields of .gnomon files as they are.
+/* docs/file-format.md lists the fields that .gnomon files have.
  * links: testing */
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files of many runs: where each of them lies, that each is read by itself, and
- * that damage to one is none to the others.
+/* Files of many runs: where each of them is, that each is read by itself, and that
+ * damage to one does not affect the others.
  * links: testing
  * timeout: 300 */
 #include "bytes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* .gnomon files: what is made of damaged ones, what a file cannot hold, and what
- * there is no memory for.
+/* .gnomon files: what is read of damaged ones, profiles that no file can hold, and
+ * reading and writing without memory.
  * links: testing */
 #include "forged.h"
 #include "whole.h"

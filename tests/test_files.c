@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * Files: written whole or not at all, whatever is in the way, and no signal of
- * ours reaches the host. */
+ * Files: written whole or not at all, whatever is in the way, and no signal that
+ * gnomon causes reaches the host. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that end on another thread than they began on, each case by hand: as of
- * which moment, what goes on, and what is counted where nothing could end.
+/* Scopes that end on another thread than they began on, each case by hand: the
+ * moment at which they end, what stays open, and what is counted where nothing could
+ * end.
  * links: testing
  * labels: guest */
 #include <signal.h>

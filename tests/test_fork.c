@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Forks and exits of programs/forks: who reports, and that nobody else does. */
+/* Forks and exits (programs/forks): exactly the right processes report. */
 #include "test.h"
 
 #include "child.h"

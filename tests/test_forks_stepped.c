@@ -2,8 +2,8 @@
 /* links: static
  * labels: guest
  * timeout: 300
- * A signal handler at each instruction of a mark: it forks, and the child comes out
- * of the handler, goes on with the mark, and marks again; or it marks itself. */
+ * A signal handler runs at each instruction of a mark. It forks, and the child returns
+ * from the handler, goes on with the mark, and marks again; or it marks itself. */
 #include <sys/wait.h>
 #include <unistd.h>
 

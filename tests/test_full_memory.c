@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Random scopes over many stages in so little memory that most of their paths are
- * "(other)": what was marked is what the profiles of all stages, the reports and the
- * file add up to.
+ * "(other)": the profiles of all stages, the reports and the file add up to all
+ * that was marked.
  * links: testing
  * timeout: 300 */
 #include <stdlib.h>

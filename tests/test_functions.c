@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cProfile's function table from real marks, on the test's clock.
+/* cProfile's table of functions, of marks on the test's clock.
  * links: testing */
 #include <stdlib.h>
 

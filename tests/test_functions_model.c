@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tables of functions after random runs, compared with a plain model: a stack
- * of what is open and, at each end, cProfile's rules looked up on it.
+ * of open scopes on which cProfile's rules are applied at each end.
  * links: testing */
 #include <stdlib.h>
 

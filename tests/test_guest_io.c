@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is in the way of a report or of recording harms no host: its exit status,
+/* Whatever prevents a report or recording, the host is not harmed: its exit status,
  * output, files and signals are its own, one line says what was lost, and the
  * report goes to stderr where it can.
  * labels: guest

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * gnomon's heap as it is: mimalloc's where that is, else libc's. What a host
- * sees of it: tests/heap. */
+ * notices of it is tested in tests/heap. */
 #include "platform/memory.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile as JSON loses nothing on the way out and back.
+/* A profile written as JSON and read again has lost nothing.
  * links: testing
  * needs: cli */
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* docs/file-format.md says of JSON what is so.
+/* What docs/file-format.md says of JSON is true.
  * links: testing
  * needs: cli */
 #include "json_form.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* JSON as people write it, and as they should not.
+/* JSON as people write it: what is read, and what is refused with a line.
  * links: testing
  * needs: cli */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Damaged files, missing ones, missing memory, and no jansson: JSON is read or an
- * error, and harms nobody.
+/* Damaged files, missing ones, missing memory, and no jansson: JSON is read or
+ * gives an error, and nothing crashes.
  * links: testing
  * needs: cli */
 #include "json_form.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A hook that leaves gets one stop for each start that it saw, whatever threads do
- * meanwhile: each start takes memory, each stop gives it back.
+/* A hook that is detached gets one stop for each start that it saw, whatever threads
+ * do meanwhile: each start takes memory, each stop gives it back.
  * links: static */
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Hosts that lock their memory (mlockall) before the first mark: what gnomon
- * reserves is neither filled nor locked.
+ * reserves takes no pages and is not locked.
  * labels: guest */
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The limits of tables that marks fill, each met and passed: what does not fit
+/* The limits of tables that marks fill, each reached and exceeded: what does not fit
  * is counted, the rest is exact, and nothing else changes.
  * links: testing
  * timeout: 300 */

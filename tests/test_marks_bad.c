@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Every way to use marks badly, one by one: it is counted under its own field
- * of gnomon_health and under no other, and what was recorded stays right.
+/* Every wrong use of marks, one by one: it is counted in its own field of
+ * gnomon_health and in no other, and what was recorded stays right.
  * links: testing
  * timeout: 120 */
 #include <errno.h>

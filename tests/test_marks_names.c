@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Names: long, broken, changing under one pointer, and more than there is room
- * for.
+/* Names: long ones, no UTF-8, text that changes under one pointer, and more names than
+ * there is room for.
  * links: testing
  * timeout: 120 */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages, steps, metadata, setup and teardown, used well and badly: whose marks
- * are whose, and what a profile says of it.
+/* Stages, steps, metadata, setup and teardown, used well and badly: to
+ * which stage marks belong, and what the profile says.
  * links: testing
  * timeout: 120 */
 #include <stdlib.h>

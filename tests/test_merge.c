@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Merging: any order and any grouping gives the same bytes, alone too; the sum of
- * ranks is the same before and after it; a life that is given twice counts once.
+/* Merging: any order and any grouping gives the same bytes, alone too; ranks may
+ * be added up before or after it; a run that is given twice counts once.
  * links: testing
  * needs: cli
  * timeout: 300 */

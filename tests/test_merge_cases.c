@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Merging, case by case: which of two readings holds, what is of no run or of the
- * file itself, inputs that change meanwhile, and merging without memory.
+/* Merging, case by case: which of two records of one run is kept, what belongs to no
+ * run or to the file, inputs that change meanwhile, and merging without memory.
  * links: testing
  * needs: cli */
 #include "forged.h"

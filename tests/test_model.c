@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Random programs of marks, run by the library and by the model. A seed repeats
- * one; of one that fails the operations are left out that do not matter, and the rest
- * is printed.
+ * one. Of a program that fails, operations that do not matter are left out, and the
+ * rest is printed.
  * links: testing
  * timeout: 300 */
 #include <stdlib.h>

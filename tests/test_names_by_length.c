@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Every call by name has a form that takes lengths, for languages whose strings
- * do not end with NUL: the same text is the same name in both forms, nothing past
+ * do not end with NUL: the same text is the same name in both forms, nothing after
  * the length is read, and a NUL inside is a byte that is not UTF-8.
  * links: testing */
 #include <stdlib.h>

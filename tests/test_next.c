@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* This release and the next, in which every struct of a profile has one field
- * more (tests/abi): programs of each with libraries of each, profiles of each
- * read, checked, written and merged by the other.
+ * more (tests/abi): programs of each work with libraries of each; profiles of
+ * each are read, checked, written and merged by the other.
  * links: testing
  * needs: cli */
 #include <dlfcn.h>

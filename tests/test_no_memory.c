@@ -2,7 +2,7 @@
 /* Allocations that fail: each scenario runs with its first allocation failing,
  * then its second, and so on until none does. Nothing crashes, hangs or leaks;
  * control calls go on or say GNOMON_ENOMEM; what was recorded is a valid
- * profile; and afterwards all works as if nothing had been.
+ * profile; and afterwards everything works.
  * links: testing
  * timeout: 300 */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's extensions, through tables of this test's own: of older and newer
- * headers. Allocations that fail, and threads that race for the same.
+/* NVTX's extensions, through function tables of older and newer headers. Allocations
+ * that fail, and threads that register the same at once.
  * links: testing
  * needs: nvtx
  * timeout: 120

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The profiler nvtx where memory, or the loader, fails: each first allocation,
- * and each loading of a tool or of CUDA, in a process of its own. Marks are heard
- * in full or not at all, and the tool finds nothing wrong.
+ * and each loading of a tool or of CUDA, in a process of its own. The tool gets
+ * marks in full or not at all, and never a wrong one.
  * links: testing
  * labels: guest
  * timeout: 300 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The profiler nvtx in real processes, heard by a tool of the tests
- * (nvtx_out/tool.c), as Nsight Systems would hear it.
+/* The profiler nvtx in real processes: the calls of NVTX that a tool gets, here one
+ * of the tests (nvtx_out/tool.c) in place of Nsight Systems.
  * labels: guest */
 #include "test.h"
 

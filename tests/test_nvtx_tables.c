@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX in, through tables of this test's own: older and newer than what is known,
- * and with functions that the headers of other toolkits call. And allocations
- * that fail.
+/* NVTX in, through function tables that are older and newer than the known ones, and
+ * with functions that the headers of other toolkits call. And allocations that
+ * fail.
  * links: testing
  * needs: nvtx
  * timeout: 120

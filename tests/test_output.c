@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where reports go: which rank prints, what files are called, and that no file
- * is ever two ranks', or half there.
+/* Where reports go: which rank prints, what files are called; that two ranks never
+ * share one, and none is ever half written.
  * labels: guest */
 #include "test.h"
 

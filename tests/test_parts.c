@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A .gnomon file grows part by part, as docs/file-format.md says: what a reader
- * makes of several, and of a file that was cut off.
+ * gets from several parts, and from a file that was cut off.
  * links: testing */
 #include "child.h"
 #include "marks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * What gnomon asks of the system: pages, barriers, threads, libraries, errors,
+ * What gnomon uses of the system: pages, barriers, threads, libraries, errors,
  * the log, and the clock that tests move. Files: test_files.c. */
 #include <dlfcn.h>
 #include <errno.h>

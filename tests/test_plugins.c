@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profilers from files, in hosts of each kind, and in this process on the
- * test's clock.
+/* Plugins, in programs of each kind, and in this process with the test's clock.
  *
  * links: testing */
 #include "test.h"

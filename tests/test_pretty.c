@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * Names of C++ functions: what gcc 12 and clang 14 make of them, as C++11 and
- * C++20, and what gnomon makes of that; and texts that no compiler makes. */
+ * Names of C++ functions: as gcc 12 and clang 14 write them, in C++11 and
+ * C++20, and the short names that gnomon makes; and texts that no compiler writes. */
 #include "mark/pretty.h"
 
 #include <stdlib.h>

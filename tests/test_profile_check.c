@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The checker of profiles finds what is wrong: a good profile is read through
- * readers that falsify one field of one entity, and each time the checker must
- * name the entity.
+ * readers that change one field of one entity, and each time the checker must name
+ * the entity.
  * links: testing */
 #include <stdlib.h>
 

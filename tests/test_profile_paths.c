@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* file=NAME.gnomon in processes of their own: what the files are called, whose
- * they are, when they are written, and what happens where they cannot be. */
+/* file=NAME.gnomon in processes of their own: what the files are called, who may
+ * read them, when they are written, and what happens where they cannot be. */
 #include <dirent.h>
 #include <sys/mount.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Single promises that no other test is about: first samples that are no numbers, many
+/* Single promises that have no test file of their own: first samples that are no numbers, many
  * open ranges, stops that hooks get whoever goes meanwhile, static regions
  * past the table of regions.
  * links: testing

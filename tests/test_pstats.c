@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The words and numbers of pstats. What it prints is in tests/golden.
+/* The words and numbers of pstats. Its printed tables are tested in tests/golden.
  * links: testing */
 #include "test.h"
 

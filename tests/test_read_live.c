@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * Reading what is being written: stacks and profiles of threads that mark
- * without pause, and that neither reading nor recording takes more memory the
- * longer a run is. */
+ * Stacks and profiles of threads that mark without a pause are right, and neither
+ * reading nor recording takes more memory the longer a run is. */
 #include <sched.h>
 
 #include "live.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
  * A profile read at each instruction of a mark: the thread that marks is stepped
- * through it by the processor, and at each step another one takes a profile. What
- * is half written must lead the reader nowhere and count nothing twice. Stacks are
+ * through it by the processor, and at each step another one takes a profile. A half
+ * written node must not lead the reader astray, nor count anything twice. Stacks are
  * read by the handler of the steps itself, as that takes no lock. */
 #include <sched.h>
 

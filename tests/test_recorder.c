@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * A second recorder beside call trees, in a window of its own: it gets exactly the
- * scopes that began there, and the trees are as without it. */
+ * A second recorder besides call trees, with a window of its own: it gets exactly the
+ * scopes that began in it, and the trees are the same as without it. */
 #include "marks.h"
 #include "ring_recorder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What control calls refuse, and what they do of the rest: each says why, and
- * the next call finds all as it should be.
+/* Control calls that are refused, wholly or in part: each says why, does the rest,
+ * and changes nothing for the next call.
  * links: testing */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The table of regions, to its limits and without memory; and small things that
- * threads, hooks and copies may ask for.
+/* The table of regions, at its limits and without memory; and other small tables, of
+ * threads, hooks and copies.
  * links: testing
  * timeout: 300 */
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* When reports come, and what a new spec changes, in processes of their own. */
+/* When reports are written, and what a new spec changes, in processes of their own. */
 #include "test.h"
 
 #include "child.h"

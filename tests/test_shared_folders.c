@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Folders that others may write to: whatever a stranger puts there, a report goes
- * to no private file and into no stranger's hands, and nobody who does not read
- * holds the host back.
+/* Folders that others may write to: whatever another user puts there, no report goes
+ * into a private file or to that user, and a pipe that nobody reads does not stop the
+ * host.
  *
  * The kernel has rules of its own for sticky folders (fs.protected_symlinks,
  * _fifos, _regular). They leave alone folders without that bit, pipes that are

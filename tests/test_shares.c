@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Shares in per cent are of the time that the profiler's view recorded: of a stage that
- * it saw a part of, of that part.
+/* Percentages are of the time that the profiler's view recorded. Of a stage that it
+ * recorded in part, they are of that part.
  * links: testing */
 #include <stdlib.h>
 

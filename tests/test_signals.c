@@ -2,9 +2,9 @@
 /* links: static
  * labels: guest
  * timeout: 300
- * Signal handlers that mark, at any instruction of the code they interrupt: of
- * a mark, of a thread's first one or last one, of a control call. Whatever was
- * interrupted is exact; a mark that hits a mark is refused, counted, and told by
+ * Signal handlers that mark, at any instruction of what they interrupt: a mark, a
+ * thread's first or last one, a control call. What was interrupted is recorded
+ * exactly; a mark that hits a mark is refused, counted, and told by
  * a token of 0. */
 #include <errno.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Lightning's table, from profiles made by hand. The goldens in tests/golden
- * play the same rules through real marks.
+/* Lightning's table, from profiles made by hand. tests/golden tests the
+ * same rules with real marks.
  * links: testing */
 #include <locale.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What may run in a handler or on a small thread takes little of its stack: each
- * call runs on a painted one, and what is painted over is measured.
+/* Calls that may be made in a handler or on a thread with a small stack take little of
+ * it: each runs on a stack filled with a pattern, and what it overwrites is measured.
  * links: testing
  * labels: guest */
 #include <pthread.h>

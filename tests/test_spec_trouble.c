@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Odd things in $GNOMON: far too many profilers, and files that hang or hold
- * secrets.
+/* Specs that are refused: far too many profilers, and files that would hang the
+ * reader or hold secrets.
  * links: testing
  * labels: guest */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages that alternate for long while threads mark: nothing is lost or told twice,
- * and a switch costs at the end what it cost at first, in memory too. What time it
+/* Stages that alternate for long while threads mark: nothing is lost or reported
+ * twice, and a switch costs at the end what it cost at first, in memory too. What time it
  * takes is printed and not judged.
  * links: static
  * timeout: 300 */

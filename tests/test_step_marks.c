@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* step=: ends of scopes, functions, actions and ranges that are steps, in a program
- * that makes no steps of its own.
+ * that does not call gnomon_step.
  * links: testing
  * timeout: 120 */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What steps were made of, on the test's clock: which step a time is of, what is kept
- * of a long run, and what the profiler says of it.
+/* How long regions took in steps, on the test's clock: in which step a time counts,
+ * what is kept of a long run, and what the profiler `steps` prints.
  * links: testing */
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Steps of ranks and stages that are added up: two never become one, the slowest of
- * all stay, and it is told whose they are.
+/* Steps of ranks and stages that are added up: steps stay apart, the slowest of all
+ * are kept, and each says its rank.
  * links: testing
  * needs: cli */
 #include "merging.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: testing
- * Names of streams: who hears them, and what becomes of wrong ones. */
+ * Names of streams: which callbacks get them, and what becomes of wrong ones. */
 #include <dlfcn.h>
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Statistics that are added up before anybody has checked them, as those of a file
- * of several parts are.
+/* Statistics that are added up before they are checked, as those of a file of several
+ * parts are: wrong ones are found all the same.
  * links: testing */
 #include "profile/sums.h"
 #include "test.h"

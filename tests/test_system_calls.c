@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Systems that lack a call, interrupt one, or have odd files: what gnomon makes
- * do with. Which calls may fail at all: test_faults.c.
+/* Systems that lack a call, interrupt one, or have unusual files: gnomon does its
+ * work without them. That any call may fail is tested in test_faults.c.
  * links: testing
  * labels: guest */
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
  * Exactness with several observers: two views, three hooks and eight threads;
- * and the onion, whatever is attached and detached between begin and end. */
+ * and stops in the reverse order of starts, whatever is attached and detached between
+ * begin and end. */
 #include "live.h"
 
 #define THREADS 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Time namespaces, as containers have them: CLOCK_MONOTONIC is off by any amount,
- * and the counter is not. Needs the right to make one.
+/* Time namespaces, as containers have them: CLOCK_MONOTONIC is shifted by any
+ * amount, and the processor's counter is not. Needs the right to make one.
  * links: static
  * labels: guest */
 #include <fcntl.h>

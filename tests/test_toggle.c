@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * Everything that control calls can change changes while eight threads mark.
- * One profiler stays attached from before the first mark: what its tree holds
- * in the end is what was marked, to the last one. */
+ * Control calls change all they can while eight threads mark. One profiler is
+ * attached from before the first mark to the end: its tree has each mark. */
 #include <sched.h>
 
 #include "live.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Marks made while nobody is attached: they ask the system for nothing, also in a
- * sandbox, and count as soon as somebody is.
+/* Marks while no profiler is attached: they make no system call, so that they work in
+ * a sandbox, and they are recorded as soon as a profiler is attached.
  * links: static
  * labels: guest */
 #include <dlfcn.h>

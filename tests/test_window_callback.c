@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * What profilers are told of their windows: each phase once, in order, by one
+ * The callback `window` of profilers: each phase once, in order, by one
  * thread at a time, and nothing after they are detached; and profilers that
  * decline to run. */
 #include <sched.h>

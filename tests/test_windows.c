@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* links: static
- * Schedules on running threads: what is recorded is what was begun in the steps
- * that the schedule says, however short steps and however many regions are. */
+ * Schedules on running threads: what is recorded is what began in the steps
+ * that the schedule names, however short steps and however many regions are. */
 #include <dirent.h>
 #include <sched.h>
 #include <time.h>

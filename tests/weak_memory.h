@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* All that a weakly ordered machine may do with a program of a few operations on
- * two or three threads, one state after the other.
+/* Finds all results that a weakly ordered machine may give for a program of a few
+ * operations on two or three threads, one state after the other.
  *
  * Memory is one, as on aarch64: a store is seen by all others at once. But each
  * thread performs its operations in whichever order, also a store before an earlier

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A profile in which every entity and every block occurs, with texts, numbers
- * and counts at their limits: what a form that loses anything loses. Of two
+ * and counts at their limits: so a form that loses anything shows it. Of two
  * ranks, with devices, kernels, links, ops, pools and events. */
 #ifndef GNOMON_TESTS_WHOLE_H
 #define GNOMON_TESTS_WHOLE_H
