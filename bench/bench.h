@@ -20,7 +20,7 @@
 /* A cell without a value. */
 #define BENCH_EMPTY ((double)NAN)
 
-/* The compiler may not move or merge what stands around it. */
+/* The compiler must not move or merge the code around it. */
 #define BENCH_FENCE() __asm__ volatile("" ::: "memory")
 #define BENCH_ALIGNED __attribute__((noinline, aligned(64)))
 

@@ -2,7 +2,7 @@
 /* Instructions a pair: the program runs itself under callgrind, which writes
  * what was executed since the last time whenever bench_count_mark is entered.
  * A run of n2 pairs less a run of n1 is n2 - n1 pairs and nothing else; of
- * several the least, since a clock that jumps sends marks down rare paths.
+ * several the least, since a clock that jumps sends marks down slow paths.
  *
  * Two threads are made anew for each run; the cost of that cancels out. */
 #include <errno.h>

@@ -89,7 +89,7 @@ static void let_read(uint64_t made)
     uint64_t all = __atomic_add_fetch(&scopes_made, made, __ATOMIC_RELAXED);
     for (int i = 0; timers_read() + AHEAD < all; i++) {
         if (i == 4000) {
-            fprintf(stderr, "bench: nobody reads the timers of scope_on\n");
+            fprintf(stderr, "bench: no thread reads the timers of scope_on\n");
             exit(2);
         }
         usleep(2500);

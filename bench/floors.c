@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The floors: what any design of a kind must pay, measured beside gnomon. All
+/* The floors: the least that any design must cost, measured together with gnomon. All
  * of them are built into the program; Fa3 and those that end in _so call a
  * shared library, as a mark of a shared gnomon does. */
 #include <string.h>

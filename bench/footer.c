@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What reports say that a mark costs, beside what is seen when marks are switched
+/* Compares the cost of a mark that reports print with what is seen when marks are switched
  * off and on in one process: the layers of a GPT, with nothing between the marks and
  * with work. Between marks processors work on while the clock is read, so that a
  * mark costs less there, or more where its lines were evicted. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the table is held against. Goals are ratios to floors of the same run,
- * and counts; a goal that is missed is said, and fails nothing: only a row that
- * did not record what ran does. */
+/* Goals: ratios to floors of the same run, and counts. A goal that is missed is
+ * printed and fails nothing; a row that did not record all that ran fails. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@ enum goal_kind {
     LIKE_FLOOR,  /* as many instructions as the floor */
     BEYOND,      /* times the row's floor, what it takes more than `other` */
     COLD,        /* times `other`, cold */
-    TWO_THREADS, /* CPU time of two by that of one, beside the floor's */
+    TWO_THREADS, /* CPU time of two by that of one, compared with the floor's */
     TWO_COUNT,   /* instructions of two less those of one */
     FURTHER,     /* a further hook by a bare call pair */
     VALUE        /* ns or bytes */

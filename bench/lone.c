@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is no pair: first marks, start-up, memory and size. A measure whose name
+/* What is not measured by pairs: first marks, start-up, memory and size. A measure whose name
  * ends in _bytes has bytes where others have ns. */
 #include <dlfcn.h>
 #include <elf.h>

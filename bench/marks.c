@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon's marks as a user writes them, one row each, and the same with planted
- * faults. The names of a row's regions, or their category, are the row's, by
- * which the profile is asked what it recorded. */
+ * faults. A row's regions have its name or its category, by which the profile is
+ * searched for what it recorded. */
 #include <pthread.h>
 
 #include "bench.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Who is attached while a row runs, and what they say that they recorded.
+/* What is attached while a row runs, and how much of the row it recorded.
  * Called between measurements, on the main thread. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ int bench_hooks(int mode)
     return modes[mode].hooks;
 }
 
-/* Names of one row may be told apart behind a '#'. */
+/* What follows a '#' distinguishes names of one row. */
 static int is_labelled(const char *text, const char *label)
 {
     size_t length = strlen(label);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The profiler nvtx and, as its floor, the same calls of NVTX by hand, both heard
- * by a tool that counts (nvtx/tool.c). Without headers of NVTX there are no such
+/* The profiler nvtx and, as its floor, the same calls of NVTX by hand, with
+ * a tool that counts them (nvtx/tool.c). Without headers of NVTX there are no such
  * rows. */
 #include "bench.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A second recorder beside the tree: only where the library's inside can be
+/* A second recorder besides the tree: only where the library's inside can be
  * reached, which a shared library hides. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Stages that alternate, as where an epoch validates: what it takes to go from one
- * to the next, early in a run and late, without what is printed of them. In a
- * process of its own, whose memory is looked at. */
+ * to the next, early in a run and late, with no reports. In a
+ * process of its own, whose memory is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -55,7 +55,7 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/gnomon.pc.in"
   "${PROJECT_BINARY_DIR}/gnomon.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gnomon.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-if(PROJECT_IS_TOP_LEVEL) # else nobody said that it be made
+if(PROJECT_IS_TOP_LEVEL) # elsewhere the other project decides what is built
   install(FILES "${GNOMON_ONEFILE}/gnomon.c"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/gnomon")
 endif()

@@ -63,7 +63,7 @@ gnomon_testing_objects>:${call}=gnomon__test_${call}>")
 endforeach()
 
 # The headers of NVTX, which the profiler nvtx is made with; as a system's, since
-# warnings about them are nobody's here.
+# warnings about them are not ours to fix.
 function(gnomon_use_nvtx target)
   target_compile_definitions(${target} PRIVATE
     GNOMON_WITH_NVTX=${GNOMON_WITH_NVTX})

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # nvtx.sh [FOLDER]
-# Puts the headers of NVTX 3 into FOLDER/include, build/nvtx/include if not told,
+# Puts the headers of NVTX 3 into FOLDER/include, build/nvtx/include by default,
 # where cmake/GnomonNvtx.cmake looks: from PyPI, in a version and with a hash that
 # are fixed here. Not where a CUDA toolkit has them. What cannot be had is one
 # line, and the build goes on without.

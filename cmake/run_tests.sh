@@ -16,7 +16,7 @@ count() {
         "$results" | head -n 1
 }
 
-# The names of those that failed, on one line: they stand at the very end, as
+# The names of those that failed, on one line: they are at the very end, as
 # the output of a whole run is long.
 names_of_failed() {
     sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results" |
@@ -51,7 +51,7 @@ for item in "$@"; do
     # make of files that are the same from each build, needs looking at once.
     once='codegen|compiles|consumer|headers|onefile|packages|structure'
     [ "$preset" != release ] || once=
-    # An emulated process that forks beside its threads does not always get far.
+    # An emulated process that forks while it has threads does not always go on.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'
     results=$(mktemp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Mark what you want to know about; who runs the program decides the rest.
+/* Mark what you want to measure; whoever runs the program chooses the report.
  * env: GNOMON=simple
  *
  *     ./01_first_scope                    marks do nothing

@@ -8,7 +8,7 @@
 
 /* One copy under way. */
 typedef struct request {
-    gnomon_range range; /* 0 where nobody records: ending it does nothing */
+    gnomon_range range; /* 0 where it is not recorded: ending it does nothing */
     pthread_t thread;
 } request;
 

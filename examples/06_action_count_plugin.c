@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The same profiler as a plugin, for programs that know nothing of it:
+/* The same profiler as a plugin, for any marked program:
  *
  *     cc -shared -fPIC -o libcount.so 06_action_count_plugin.c
  *     GNOMON=./libcount.so ./train

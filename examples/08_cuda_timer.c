@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a stream's work takes, by the device, without any profiler.
+/* How long a stream's work takes on the device, without any profiler.
  * needs: cuda */
 #include <cuda_runtime_api.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * model.c does around them.
  *
  * Invariant: a (sequence, head) is one thread's from its queries to its outputs
- * and touches nobody else's numbers.
+ * and writes to no other one's numbers.
  */
 #include "layers.h"
 

@@ -32,7 +32,7 @@ static void show_step(struct trainer *t)
     fflush(file);
 }
 
-/* After the line of the last step, on a terminal beside it. */
+/* After the line of the last step; on a terminal, on the same line. */
 static void show_validation(struct trainer *t)
 {
     FILE *file = t->options->progress;

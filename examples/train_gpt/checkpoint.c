@@ -94,7 +94,7 @@ int checkpoint_save(const struct trainer *t, const char *path, const char **why)
     return -1;
 }
 
-/* The three arrays, read beside the old ones and then put in their place. */
+/* The three arrays: read into new memory, which then replaces the old. */
 static int load_numbers(struct trainer *t, FILE *file, uint64_t sum,
                         const char **why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The model: its parameters, and where what forward keeps for backward lies. The
- * trainer calls it. What is computed stands in passes.c.
+ * The model: its parameters, and the memory for what forward keeps for backward. The
+ * trainer calls it. The computations are in passes.c.
  *
  * Invariant: nothing here asks in which memory a step's numbers are, as a GPU's
  * passes bring their own; parameters as they are made and saved are the host's.
