@@ -18,7 +18,7 @@
 #include "platform/atomic.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
-#include "platform/os_place.h"
+#include "platform/os_path.h"
 
 const char *gnomon__os_why(int error)
 {
@@ -82,21 +82,21 @@ static int is_lost_stderr(int fd)
 
 int gnomon__os_make_folders(const char *path)
 {
-    gnomon__os_place *p;
-    int why = gnomon__place_find(&p, path, 1);
+    gnomon__os_path *p;
+    int why = gnomon__path_resolve(&p, path, 1);
     if (p)
-        gnomon__place_leave(p, why);
+        gnomon__path_close(p, why);
     return why;
 }
 
 /* Why what is now open is not to be written to; 0: it is. A name in a folder may
  * have become another thing since it was looked at. */
-static int refuse_stream(const gnomon__os_place *p, int fd)
+static int refuse_stream(const gnomon__os_path *p, int fd)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return errno;
-    if (gnomon__place_is_foreign(p, &info, S_ISVTX | S_IWOTH))
+    if (gnomon__path_is_foreign(p, &info, S_ISVTX | S_IWOTH))
         return GNOMON__OS_FOREIGN;
     if (S_ISBLK(info.st_mode))
         return ENOTSUP; /* somebody's disk */
@@ -107,13 +107,13 @@ static int refuse_stream(const gnomon__os_place *p, int fd)
 
 /* A pipe is opened only where somebody reads it. It never blocks, so that
  * gnomon__os_write gives it up where nobody goes on reading. */
-static int write_stream(const gnomon__os_place *p, gnomon__os_make *make,
+static int write_stream(const gnomon__os_path *p, gnomon__os_make *make,
                         const void *context)
 {
     int error, fd;
-    if (gnomon__place_is_foreign(p, &p->there, S_ISVTX | S_IWOTH))
+    if (gnomon__path_is_foreign(p, &p->status, S_ISVTX | S_IWOTH))
         return GNOMON__OS_FOREIGN;
-    fd = gnomon__place_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
+    fd = gnomon__path_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return errno;
     error = refuse_stream(p, fd);
@@ -181,14 +181,14 @@ static int rename_to(int directory, const char *from, const char *to,
 }
 
 /* In a sticky folder the kernel lets only root replace what is a stranger's. */
-static int is_anothers(const gnomon__os_place *p, const gnomon__os_file *mine)
+static int is_anothers(const gnomon__os_path *p, const gnomon__os_file *mine)
 {
-    gnomon__os_file there = file_of(&p->there);
-    return p->there.st_mode && (mine == NULL || !is_same(&there, mine)) &&
-           gnomon__place_is_foreign(p, &p->there, S_ISVTX);
+    gnomon__os_file there = file_of(&p->status);
+    return p->status.st_mode && (mine == NULL || !is_same(&there, mine)) &&
+           gnomon__path_is_foreign(p, &p->status, S_ISVTX);
 }
 
-static int replace_file(const gnomon__os_place *p, gnomon__os_make *make,
+static int replace_file(const gnomon__os_path *p, gnomon__os_make *make,
                         const void *context, gnomon__os_file *mine,
                         uint64_t since_unix_ns)
 {
@@ -217,15 +217,15 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
                             const void *context, gnomon__os_file *mine,
                             uint64_t since_unix_ns)
 {
-    gnomon__os_place *p;
+    gnomon__os_path *p;
     int error, cancel;
     cancel = gnomon__os_cancel_off();
-    error = gnomon__place_find(&p, path, 1);
+    error = gnomon__path_resolve(&p, path, 1);
     if (error == 0)
-        error = gnomon__place_is_stream(p)
+        error = gnomon__path_is_stream(p)
                     ? write_stream(p, make, context)
                     : replace_file(p, make, context, mine, since_unix_ns);
-    gnomon__place_leave(p, error);
+    gnomon__path_close(p, error);
     gnomon__os_cancel_back(cancel);
     return error;
 }
@@ -245,12 +245,12 @@ static int append_file(int fd, gnomon__os_make *make, const void *context,
     return error;
 }
 
-static int append_at(const gnomon__os_place *p, gnomon__os_make *make,
+static int append_at(const gnomon__os_path *p, gnomon__os_make *make,
                      const void *context, gnomon__os_file *mine)
 {
     struct stat info;
     int error = ENOENT;
-    int fd = gnomon__place_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
+    int fd = gnomon__path_open(p, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return ENOENT;
     if (fstat(fd, &info) == 0) {
@@ -264,13 +264,13 @@ static int append_at(const gnomon__os_place *p, gnomon__os_make *make,
 int gnomon__os_append_made(const char *path, gnomon__os_make *make,
                            const void *context, gnomon__os_file *mine)
 {
-    gnomon__os_place *p;
+    gnomon__os_path *p;
     int error = ENOENT, cancel;
     cancel = gnomon__os_cancel_off();
-    if (gnomon__place_find(&p, path, 0) == 0)
-        error = gnomon__place_is_stream(p) ? write_stream(p, make, context)
-                                           : append_at(p, make, context, mine);
-    gnomon__place_leave(p, 0);
+    if (gnomon__path_resolve(&p, path, 0) == 0)
+        error = gnomon__path_is_stream(p) ? write_stream(p, make, context)
+                                          : append_at(p, make, context, mine);
+    gnomon__path_close(p, 0);
     gnomon__os_cancel_back(cancel);
     return error;
 }

@@ -4,7 +4,7 @@
  * Each folder is opened before its next part is looked at, and a link is read
  * through the descriptor that was asked for its owner: no name is looked at first
  * and followed later. */
-#include "platform/os_place.h"
+#include "platform/os_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int open_in(int folder, const char *name, int flags)
 }
 
 /* From here on in `folder`; -1: it was not opened. */
-static int enter_folder(gnomon__os_place *p, int folder)
+static int enter_folder(gnomon__os_path *p, int folder)
 {
     if (folder < 0)
         return errno;
@@ -40,8 +40,8 @@ static int enter_folder(gnomon__os_place *p, int folder)
     return 0;
 }
 
-int gnomon__place_is_foreign(const gnomon__os_place *p, const struct stat *info,
-                             mode_t shared)
+int gnomon__path_is_foreign(const gnomon__os_path *p, const struct stat *info,
+                            mode_t shared)
 {
     struct stat folder;
     if (p->folder < 0)
@@ -64,7 +64,7 @@ static int is_descriptor(const char *path)
 }
 
 /* Puts what the link says before what is left of the path, `rest`. */
-static int follow_link(gnomon__os_place *p, const char *link, const char *rest)
+static int follow_link(gnomon__os_path *p, const char *link, const char *rest)
 {
     size_t left = strlen(rest) + 1;
     int fd = open_in(p->folder, link, O_PATH | O_NOFOLLOW), error = 0;
@@ -78,7 +78,7 @@ static int follow_link(gnomon__os_place *p, const char *link, const char *rest)
         error = errno;
     else if (!S_ISLNK(info.st_mode))
         error = ENOTDIR;
-    else if (gnomon__place_is_foreign(p, &info, S_ISVTX | S_IWOTH))
+    else if (gnomon__path_is_foreign(p, &info, S_ISVTX | S_IWOTH))
         error = GNOMON__OS_FOREIGN;
     else if (++p->links > MOST_LINKS)
         error = ELOOP;
@@ -97,7 +97,7 @@ static int follow_link(gnomon__os_place *p, const char *link, const char *rest)
 }
 
 /* Makes the folder `part`, of which `rest` is to be below. */
-static int make_folder(gnomon__os_place *p, const char *part, const char *rest)
+static int make_folder(gnomon__os_path *p, const char *part, const char *rest)
 {
     int error;
     if (*part == '/')
@@ -116,7 +116,7 @@ static int make_folder(gnomon__os_place *p, const char *part, const char *rest)
     return 0;
 }
 
-static int go_down(gnomon__os_place *p, const char *part)
+static int go_down(gnomon__os_path *p, const char *part)
 {
     int next = open_in(p->folder, part, FOLDER);
     if (next < 0 && errno == ENOENT && strlen(p->name) < p->own) {
@@ -134,12 +134,12 @@ static int go_down(gnomon__os_place *p, const char *part)
  * the root keeps its slash: for an absolute name the folder it is asked of does
  * not count, and an emulator of processors, which has a root folder of its own,
  * looks elsewhere too for such names alone. */
-static int go_to_end(gnomon__os_place *p)
+static int go_to_end(gnomon__os_path *p)
 {
     char *slash;
     size_t root;
     int error = 0;
-    memset(&p->there, 0, sizeof p->there);
+    memset(&p->status, 0, sizeof p->status);
     for (;;) {
         char *part = p->name;
         root = strspn(part, "/");
@@ -165,46 +165,46 @@ static int go_to_end(gnomon__os_place *p)
     if (error == 0 && strlen(p->name) > NAME_MAX)
         error = ENAMETOOLONG;
     if (error == 0 &&
-        fstatat(p->folder, p->name, &p->there, AT_SYMLINK_NOFOLLOW) != 0 &&
+        fstatat(p->folder, p->name, &p->status, AT_SYMLINK_NOFOLLOW) != 0 &&
         errno != ENOENT)
         error = errno;
     return error;
 }
 
-int gnomon__place_is_stream(const gnomon__os_place *p)
+int gnomon__path_is_stream(const gnomon__os_path *p)
 {
-    mode_t mode = p->there.st_mode;
+    mode_t mode = p->status.st_mode;
     return p->folder < 0 ||
            (mode && !S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode));
 }
 
 /* The place is a link: goes on to the stream that it leads to, if it does. */
-static int go_to_stream(gnomon__os_place *p)
+static int go_to_stream(gnomon__os_path *p)
 {
     char name[NAME_MAX + 1];
-    struct stat link = p->there;
+    struct stat link = p->status;
     int error = 0, folder = open_in(p->folder, ".", FOLDER);
     if (folder < 0)
         return errno;
     strcpy(name, p->name);
     p->own = 0;
-    while (error == 0 && p->folder >= 0 && S_ISLNK(p->there.st_mode)) {
+    while (error == 0 && p->folder >= 0 && S_ISLNK(p->status.st_mode)) {
         error = follow_link(p, p->name, "");
         error = error != 0 ? error : go_to_end(p);
     }
-    if (error == 0 && gnomon__place_is_stream(p)) {
+    if (error == 0 && gnomon__path_is_stream(p)) {
         (void)close(folder);
         return 0;
     }
     p->name = strcpy(p->text, name);
-    p->there = link;
+    p->status = link;
     return enter_folder(p, folder);
 }
 
-int gnomon__place_find(gnomon__os_place **out, const char *path, int makes)
+int gnomon__path_resolve(gnomon__os_path **out, const char *path, int makes)
 {
     size_t n = strlen(path);
-    gnomon__os_place *p = NULL;
+    gnomon__os_path *p = NULL;
     int error = n == 0               ? ENOENT
                 : n >= PATH_MAX      ? ENAMETOOLONG
                 : path[n - 1] == '/' ? EISDIR
@@ -221,17 +221,17 @@ int gnomon__place_find(gnomon__os_place **out, const char *path, int makes)
     error =
         enter_folder(p, open_in(AT_FDCWD, *path == '/' ? "/" : ".", FOLDER));
     error = error != 0 ? error : go_to_end(p);
-    return error == 0 && S_ISLNK(p->there.st_mode) ? go_to_stream(p) : error;
+    return error == 0 && S_ISLNK(p->status.st_mode) ? go_to_stream(p) : error;
 }
 
-int gnomon__place_open(const gnomon__os_place *p, int flags)
+int gnomon__path_open(const gnomon__os_path *p, int flags)
 {
     return p->folder < 0 ? open_in(AT_FDCWD, p->name, flags)
                          : open_in(p->folder, p->name, flags | O_NOFOLLOW);
 }
 
 /* From the last one up to the first. */
-static void remove_folders(gnomon__os_place *p)
+static void remove_folders(gnomon__os_path *p)
 {
     char *slash;
     while ((slash = strrchr(p->made, '/')) != NULL) {
@@ -240,7 +240,7 @@ static void remove_folders(gnomon__os_place *p)
     }
 }
 
-void gnomon__place_leave(gnomon__os_place *p, int error)
+void gnomon__path_close(gnomon__os_path *p, int error)
 {
     if (p == NULL)
         return;
