@@ -22,13 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct pretty_sink {
+typedef struct pretty_writer {
     char *out;
     size_t size, length;
     const char *bindings; /* what the brackets say; NULL: nothing to be used */
     int is_gcc;
     uint32_t used; /* bindings by number: they are in the name */
-} pretty_sink;
+} pretty_writer;
 
 /* ---- Reading ------------------------------------------------------------- */
 
@@ -129,8 +129,9 @@ static const char *skip_lambda(const char *t)
 /* The next binding from *at on. `key` is the word that it binds; of no length
  * where it is another name of a type, or one that the compiler made up. 0:
  * there is none. */
-static int next_binding(const pretty_sink *s, const char **at, const char **key,
-                        size_t *key_length, const char **value, size_t *length)
+static int next_binding(const pretty_writer *s, const char **at,
+                        const char **key, size_t *key_length,
+                        const char **value, size_t *length)
 {
     const char *t = *at, *begin = t, *is = NULL, *left;
     for (; *t && *t != (s->is_gcc ? ';' : ',') && strcmp(t, "]") != 0;
@@ -159,22 +160,23 @@ static int next_binding(const pretty_sink *s, const char **at, const char **key,
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static void put(pretty_sink *s, const char *text, size_t n)
+static void put(pretty_writer *s, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++, s->length++)
         if (s->length < s->size)
             s->out[s->length] = text[i];
 }
 
-static void put_nameless(pretty_sink *s, int is_lambda)
+static void put_nameless(pretty_writer *s, int is_lambda)
 {
     put(s, is_lambda ? "lambda" : "(anonymous)", is_lambda ? 6 : 11);
 }
 
-static int put_bound(pretty_sink *s, const char *word, size_t n);
+static int put_bound(pretty_writer *s, const char *word, size_t n);
 
 /* With what its words are bound to, if that is to be used. */
-static void put_part(pretty_sink *s, const char *t, size_t length, int is_bound)
+static void put_part(pretty_writer *s, const char *t, size_t length,
+                     int is_bound)
 {
     const char *end = t + length, *past;
     for (; t < end; t = past) {
@@ -191,14 +193,14 @@ static void put_part(pretty_sink *s, const char *t, size_t length, int is_bound)
 }
 
 /* A pack without its brackets. */
-static void put_value(pretty_sink *s, const char *value, size_t n)
+static void put_value(pretty_writer *s, const char *value, size_t n)
 {
     int is_pack = n > 1 && strchr("{<", *value) && !is_nameless(value);
     put_part(s, value + is_pack, n - 2 * (size_t)is_pack, 0);
 }
 
 /* The value of a parameter. 0: the word is none. */
-static int put_bound(pretty_sink *s, const char *word, size_t n)
+static int put_bound(pretty_writer *s, const char *word, size_t n)
 {
     const char *at = s->bindings, *key, *value;
     size_t key_length, length;
@@ -215,7 +217,7 @@ static int put_bound(pretty_sink *s, const char *word, size_t n)
 
 /* The function's own arguments: those that are not in the name, which ends in
  * `last`. */
-static void put_own(pretty_sink *s, char last)
+static void put_own(pretty_writer *s, char last)
 {
     const char *at = s->bindings, *key, *value, *between = " <";
     size_t key_length, length;
@@ -236,7 +238,7 @@ static void put_own(pretty_sink *s, char last)
 }
 
 /* Returns whether this is a function's name. */
-static int put_name(pretty_sink *s, const char *t, uint32_t line)
+static int put_name(pretty_writer *s, const char *t, uint32_t line)
 {
     const char *bindings = s->bindings, *part = t, *past;
     int is_lambda = 0, is_decltype = 0;
@@ -296,7 +298,7 @@ static int put_name(pretty_sink *s, const char *t, uint32_t line)
 size_t gnomon__pretty_name(const char *pretty, uint32_t line, char *out,
                            size_t size)
 {
-    pretty_sink s = {out, size ? size - 1 : 0, 0, NULL, 1, 0};
+    pretty_writer s = {out, size ? size - 1 : 0, 0, NULL, 1, 0};
     size_t length = strlen(pretty);
     if (length && pretty[length - 1] == ']') {
         s.bindings = strstr(pretty, " [with ");
