@@ -159,17 +159,17 @@ static void adopt(gnomon__thread *t)
 
 /* ---- Settling ---------------------------------------------------------------- */
 
-void gnomon__thread_take_told(gnomon__thread *t)
+void gnomon__thread_take_foreign_ends(gnomon__thread *t)
 {
     gnomon__count_pending(t);
     park_hot_tree(t);
-    if (gnomon__is_told(t))
+    if (gnomon__has_foreign_ends(t))
         gnomon__foreign_take(t, 0);
 }
 
 void gnomon__thread_take_changes(gnomon__thread *t)
 {
-    gnomon__thread_take_told(t);
+    gnomon__thread_take_foreign_ends(t);
     if (t->segment != gnomon__segment)
         gnomon__thread_cut(t);
     store_relaxed(&t->shut, 0);
@@ -181,7 +181,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     choose_hook_ways(t);
     gnomon__tls_set(t);
     fence_full(); /* pairs with that of gnomon__foreign_end */
-    if (gnomon__is_told(t))
+    if (gnomon__has_foreign_ends(t))
         gnomon__thread_shut(t);
 }
 
@@ -203,7 +203,7 @@ static void settle_once(gnomon__thread *t)
 void gnomon__thread_settle_slow(gnomon__thread *t)
 {
     settle_once(t);
-    if (!gnomon__is_told(t))
+    if (!gnomon__has_foreign_ends(t))
         return;
     gnomon__foreign_take(t, 1);
     settle_once(t);

@@ -4,7 +4,7 @@
  * then, by the words that a cut shuts them with, so its marks look for nothing.
  *
  * Memory: 32 bytes for each end that waits, of pieces that are kept for the next;
- * MOST_TOLD of one thread, which has no more scopes open. */
+ * MOST_FOREIGN_ENDS of one thread, which has no more scopes open. */
 #include "mark/foreign.h"
 
 #include "mark/frame.h"
@@ -13,24 +13,24 @@
 #include "platform/clock.h"
 #include "platform/os.h"
 
-#define MOST_TOLD 2048u
-#define TOLD_BYTES 1024u
+#define MOST_FOREIGN_ENDS 2048u
+#define FOREIGN_END_BYTES 1024u
 #define WORDS_RUN_ON 4u /* threads whose numbers a word may have run through */
 
-typedef struct told_end {
+typedef struct foreign_end {
     uint64_t token;
     uint64_t end; /* ticks */
     uint32_t next;
     uint32_t reserved[3];
-} told_end;
+} foreign_end;
 
 /* The first free one, and above it how often that has changed: so who takes one
  * sees that it went and came back meanwhile. */
 static uint64_t free_ends;
 
-static told_end *told_at(uint32_t at)
+static foreign_end *foreign_end_at(uint32_t at)
 {
-    return (told_end *)(void *)(gnomon__marks_arena.base + at);
+    return (foreign_end *)(void *)(gnomon__marks_arena.base + at);
 }
 
 /* ---- Memory ---------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void give_end(uint32_t at)
 {
     uint64_t first = load_relaxed(&free_ends), mine;
     do {
-        store_relaxed(&told_at(at)->next, (uint32_t)first);
+        store_relaxed(&foreign_end_at(at)->next, (uint32_t)first);
         mine = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) + at;
     } while (!cas_acq_rel(&free_ends, &first, mine));
 }
@@ -50,13 +50,13 @@ static uint32_t take_end(void)
     uint64_t first = load_acquire(&free_ends), next;
     while ((uint32_t)first) {
         next = (first & ~(uint64_t)UINT32_MAX) + (1ull << 32) +
-               load_relaxed(&told_at((uint32_t)first)->next);
+               load_relaxed(&foreign_end_at((uint32_t)first)->next);
         if (cas_acq_rel(&free_ends, &first, next))
             return (uint32_t)first;
     }
-    uint32_t at = gnomon__chunk_take(TOLD_BYTES, GNOMON__FOR_PATHS);
-    for (uint32_t i = sizeof(told_end); at && i < TOLD_BYTES;
-         i += (uint32_t)sizeof(told_end))
+    uint32_t at = gnomon__chunk_take(FOREIGN_END_BYTES, GNOMON__FOR_PATHS);
+    for (uint32_t i = sizeof(foreign_end); at && i < FOREIGN_END_BYTES;
+         i += (uint32_t)sizeof(foreign_end))
         give_end(at + i);
     return at;
 }
@@ -89,13 +89,13 @@ static void list_end(gnomon__thread *t, uint32_t at)
 {
     uint32_t first = load_relaxed(&t->told.ends);
     do
-        store_relaxed(&told_at(at)->next, first);
+        store_relaxed(&foreign_end_at(at)->next, first);
     while (!cas_acq_rel(&t->told.ends, &first, at));
 }
 
 static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    if (add_relaxed(&t->told.waiting, 1) >= MOST_TOLD) {
+    if (add_relaxed(&t->told.waiting, 1) >= MOST_FOREIGN_ENDS) {
         sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
@@ -104,8 +104,8 @@ static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
         sub_relaxed(&t->told.waiting, 1);
         return 0;
     }
-    store_relaxed(&told_at(at)->token, token);
-    store_relaxed(&told_at(at)->end, now);
+    store_relaxed(&foreign_end_at(at)->token, token);
+    store_relaxed(&foreign_end_at(at)->end, now);
     list_end(t, at);
     return 1;
 }
@@ -149,11 +149,11 @@ static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
 }
 
 /* 0: the owner must. */
-static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
+static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
 {
     uint32_t bits, node = gnomon__trees_find(t, &bits, e->token);
     uint64_t now = not_before(t, bits, e->token, e->end);
-    int has_frame = gnomon__frame_end_told(t, e->token, now, on_owner);
+    int has_frame = gnomon__frame_end_foreign(t, e->token, now, on_owner);
     if (has_frame < 0)
         return 0;
     if (!has_frame &&
@@ -174,7 +174,7 @@ static int end_told(gnomon__thread *t, const told_end *e, int on_owner)
 }
 
 /* Below an "(other)" only a count is known. */
-static void end_told_over(gnomon__thread *t)
+static void end_foreign_below_other(gnomon__thread *t)
 {
     uint32_t n = swap_acq_rel(&t->told.below_other, 0);
     gnomon__tree *tree =
@@ -196,15 +196,15 @@ static uint32_t take_in_order(gnomon__thread *t)
     uint32_t sorted = 0;
     for (uint32_t at = swap_acq_rel(&t->told.ends, 0), next; at; at = next) {
         uint32_t before = 0, after = sorted;
-        next = told_at(at)->next;
-        while (after && told_at(after)->end < told_at(at)->end) {
+        next = foreign_end_at(at)->next;
+        while (after && foreign_end_at(after)->end < foreign_end_at(at)->end) {
             before = after;
-            after = told_at(after)->next;
+            after = foreign_end_at(after)->next;
         }
         /* Whoever still takes it for free reads it, and then sees that it is not. */
-        store_relaxed(&told_at(at)->next, after);
+        store_relaxed(&foreign_end_at(at)->next, after);
         if (before)
-            store_relaxed(&told_at(before)->next, at);
+            store_relaxed(&foreign_end_at(before)->next, at);
         else
             sorted = at;
     }
@@ -214,11 +214,11 @@ static uint32_t take_in_order(gnomon__thread *t)
 void gnomon__foreign_take(gnomon__thread *t, int on_owner)
 {
     if (on_owner)
-        end_told_over(t);
+        end_foreign_below_other(t);
     for (uint32_t at = take_in_order(t), next; at; at = next) {
-        told_end *e = told_at(at);
+        foreign_end *e = foreign_end_at(at);
         next = e->next;
-        if (end_told(t, e, on_owner)) {
+        if (end_foreign(t, e, on_owner)) {
             sub_relaxed(&t->told.waiting, 1);
             give_end(at);
             continue;

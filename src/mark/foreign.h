@@ -16,20 +16,20 @@
 int gnomon__foreign_end(uint64_t token);
 
 /* Whether something waits for the thread. */
-static inline int gnomon__is_told(const gnomon__thread *t)
+static inline int gnomon__has_foreign_ends(const gnomon__thread *t)
 {
     return (load_relaxed(&t->told.ends) | load_relaxed(&t->told.below_other)) !=
            0;
 }
 
 /* Ends what thread `t` was told of; what is not open is counted. On the owner, its
- * word odd, outside of the lock; or for it (gnomon__thread_take_told), then but for
+ * word odd, outside of the lock; or for it (gnomon__thread_take_foreign_ends), then but for
  * what hooks and riders saw begin, which stays. */
 void gnomon__foreign_take(gnomon__thread *t, int on_owner);
 
 /* Ends what other threads have ended of it, in trees alone. Under the lock, on the
  * owner, or while it is outside marks and its next one takes the lock. */
-void gnomon__thread_take_told(gnomon__thread *t);
+void gnomon__thread_take_foreign_ends(gnomon__thread *t);
 
 /* Under the lock, the short ways shut, after the barrier: nothing of it changes until
  * its next mark has settled, which takes the lock. The caller's own word is odd for

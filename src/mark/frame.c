@@ -346,8 +346,8 @@ static gnomon__frame *frame_of_token(gnomon__thread *t, uint64_t token,
     return f && !!(f->seen.flags & GNOMON_FRAME_ACTION) == is_action ? f : NULL;
 }
 
-int gnomon__frame_end_told(gnomon__thread *t, uint64_t token, uint64_t now,
-                           int on_owner)
+int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
+                              int on_owner)
 {
     gnomon__frame *frame = frame_of_token(t, token, 0);
     if (!frame)

@@ -55,8 +55,8 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 
 /* Ends it as of `now`, and it alone, for another thread that did so. 0: there is no
  * frame, or an action's; -1: hooks must be told, and this is not the owner. */
-int gnomon__frame_end_told(gnomon__thread *t, uint64_t token, uint64_t now,
-                           int on_owner);
+int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
+                              int on_owner);
 
 /* How large frames are from now on, and how many fit. */
 void gnomon__frames_fit(gnomon__thread *t);

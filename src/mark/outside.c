@@ -41,7 +41,7 @@ static int cut_thread(gnomon__thread *t, uint64_t deadline)
     }
     if (t->segment != gnomon__segment) {
         if (gnomon__is_outside(t))
-            gnomon__thread_take_told(t);
+            gnomon__thread_take_foreign_ends(t);
         gnomon__thread_cut(t);
     }
     return 1;
@@ -72,11 +72,11 @@ uint32_t gnomon__cut(uint64_t ticks)
 
 /* ---- Ends that they were told of -------------------------------------------- */
 
-static int anybody_is_told(void)
+static int shut_those_with_foreign_ends(void)
 {
     int any = 0;
     gnomon__each_thread(t) {
-        if (!gnomon__is_told(t))
+        if (!gnomon__has_foreign_ends(t))
             continue;
         gnomon__thread_shut(t);
         any = 1;
@@ -87,7 +87,7 @@ static int anybody_is_told(void)
 void gnomon__foreign_settle(void)
 {
     gnomon__lock();
-    int any = anybody_is_told();
+    int any = shut_those_with_foreign_ends();
     gnomon__unlock();
     if (!any)
         return;
@@ -95,9 +95,9 @@ void gnomon__foreign_settle(void)
     gnomon__each_thread(t) {
         gnomon__lock();
         /* Its next mark takes the lock; one that it is in does this itself. */
-        if (load_relaxed(&t->shut) && gnomon__is_told(t) &&
+        if (load_relaxed(&t->shut) && gnomon__has_foreign_ends(t) &&
             gnomon__is_outside(t))
-            gnomon__thread_take_told(t);
+            gnomon__thread_take_foreign_ends(t);
         gnomon__unlock();
     }
 }
