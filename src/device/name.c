@@ -34,7 +34,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
     uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
     gnomon_stream_event event = {sizeof event, t->number, device, stream,
                                  clean};
-    GNOMON__HOOKS_TELL(t, &t->attached, hooks, stream, &event);
+    GNOMON__HOOKS_CALL(t, &t->attached, hooks, stream, &event);
     gnomon__leave(t);
 }
 

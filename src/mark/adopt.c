@@ -188,9 +188,9 @@ void gnomon__thread_take_changes(gnomon__thread *t)
 static void settle_once(gnomon__thread *t)
 {
     gnomon__lock();
-    int is_told = t->leave_serial == gnomon__leave_serial;
+    int has_told = t->leave_serial == gnomon__leave_serial;
     uint32_t leaving =
-        is_told ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
+        has_told ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
     t->leave_serial = gnomon__leave_serial;
     gnomon__thread_take_changes(t);
     gnomon__thread_watch(t);

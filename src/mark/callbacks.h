@@ -27,12 +27,12 @@ static inline void gnomon__hooks_leave(gnomon__thread *t)
 }
 
 /* Calls `callback` of those hooks in `bits` that have one. `live` as above. */
-#define GNOMON__HOOKS_TELL(t, live, bits, callback, event) \
+#define GNOMON__HOOKS_CALL(t, live, bits, callback, event) \
     do { \
-        uint32_t gnomon__told = gnomon__hooks_enter(t, live, bits); \
-        for (; gnomon__told; gnomon__told &= gnomon__told - 1) { \
+        uint32_t gnomon__rest = gnomon__hooks_enter(t, live, bits); \
+        for (; gnomon__rest; gnomon__rest &= gnomon__rest - 1) { \
             const gnomon__observer *gnomon__to = \
-                &gnomon__observers[__builtin_ctz(gnomon__told)]; \
+                &gnomon__observers[__builtin_ctz(gnomon__rest)]; \
             if (gnomon__to->hook->callback) \
                 gnomon__to->hook->callback(gnomon__to->self, event); \
         } \

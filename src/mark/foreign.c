@@ -87,21 +87,21 @@ static gnomon__thread *owner_of(uint64_t token)
 
 static void list_end(gnomon__thread *t, uint32_t at)
 {
-    uint32_t first = load_relaxed(&t->told.ends);
+    uint32_t first = load_relaxed(&t->foreign.ends);
     do
         store_relaxed(&foreign_end_at(at)->next, first);
-    while (!cas_acq_rel(&t->told.ends, &first, at));
+    while (!cas_acq_rel(&t->foreign.ends, &first, at));
 }
 
 static int push_end(gnomon__thread *t, uint64_t token, uint64_t now)
 {
-    if (add_relaxed(&t->told.waiting, 1) >= MOST_FOREIGN_ENDS) {
-        sub_relaxed(&t->told.waiting, 1);
+    if (add_relaxed(&t->foreign.waiting, 1) >= MOST_FOREIGN_ENDS) {
+        sub_relaxed(&t->foreign.waiting, 1);
         return 0;
     }
     uint32_t at = take_end();
     if (!at) {
-        sub_relaxed(&t->told.waiting, 1);
+        sub_relaxed(&t->foreign.waiting, 1);
         return 0;
     }
     store_relaxed(&foreign_end_at(at)->token, token);
@@ -120,7 +120,7 @@ int gnomon__foreign_end(uint64_t token)
     gnomon__ticks_wait(); /* the begin was read before the token was sent */
     uint64_t now = gnomon__ticks();
     if (token & GNOMON__TOKEN_FLAGS)
-        add_relaxed(&t->told.below_other, 1);
+        add_relaxed(&t->foreign.below_other, 1);
     else if (!push_end(t, token, now))
         return 0;
     /* Either its owner, who opens the short ways, sees the list, or they stay
@@ -176,7 +176,7 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
 /* Below an "(other)" only a count is known. */
 static void end_foreign_below_other(gnomon__thread *t)
 {
-    uint32_t n = swap_acq_rel(&t->told.below_other, 0);
+    uint32_t n = swap_acq_rel(&t->foreign.below_other, 0);
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
     uint32_t open = tree ? tree->over : 0, known = open;
@@ -194,7 +194,7 @@ static void end_foreign_below_other(gnomon__thread *t)
 static uint32_t take_in_order(gnomon__thread *t)
 {
     uint32_t sorted = 0;
-    for (uint32_t at = swap_acq_rel(&t->told.ends, 0), next; at; at = next) {
+    for (uint32_t at = swap_acq_rel(&t->foreign.ends, 0), next; at; at = next) {
         uint32_t before = 0, after = sorted;
         next = foreign_end_at(at)->next;
         while (after && foreign_end_at(after)->end < foreign_end_at(at)->end) {
@@ -219,7 +219,7 @@ void gnomon__foreign_take(gnomon__thread *t, int on_owner)
         foreign_end *e = foreign_end_at(at);
         next = e->next;
         if (end_foreign(t, e, on_owner)) {
-            sub_relaxed(&t->told.waiting, 1);
+            sub_relaxed(&t->foreign.waiting, 1);
             give_end(at);
             continue;
         }

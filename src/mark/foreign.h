@@ -18,8 +18,8 @@ int gnomon__foreign_end(uint64_t token);
 /* Whether something waits for the thread. */
 static inline int gnomon__has_foreign_ends(const gnomon__thread *t)
 {
-    return (load_relaxed(&t->told.ends) | load_relaxed(&t->told.below_other)) !=
-           0;
+    return (load_relaxed(&t->foreign.ends) |
+            load_relaxed(&t->foreign.below_other)) != 0;
 }
 
 /* Ends what thread `t` was told of; what is not open is counted. On the owner, its

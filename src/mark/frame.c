@@ -17,7 +17,7 @@
 
 /* Frames that are over below one that is not: what always overlaps leaves
  * more of them than there is room. Those above move down. */
-static void squeeze(gnomon__thread *t)
+static void remove_dead_frames(gnomon__thread *t)
 {
     uint32_t order[GNOMON__FRAME_BYTES / sizeof(gnomon__frame)] = {0};
     uint32_t n = 0;
@@ -79,7 +79,7 @@ static void make_frame_room(gnomon__thread *t)
     if (!t->frames)
         grow(t);
     if (t->frame_dead && t->frame_top > t->frame_room)
-        squeeze(t);
+        remove_dead_frames(t);
     if (t->frame_top > t->frame_room)
         grow(t);
     gnomon__unguard();
@@ -140,7 +140,7 @@ static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
     return taken;
 }
 
-static void tell_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
+static void call_begun(gnomon__thread *t, uint32_t recorders, uint64_t ticks)
 {
     gnomon__each_bit(bit, recorders) {
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
@@ -156,7 +156,7 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
 }
 
 /* The end of what the other trees have innermost must look here, too. */
-static void tell_others(gnomon__thread *t, uint32_t m)
+static void end_others_slowly(gnomon__thread *t, uint32_t m)
 {
     gnomon__each_bit(bit, t->tree_bits & ~m) {
         gnomon__frame_inside(
@@ -169,11 +169,11 @@ static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
     uint32_t trees = m & t->tree_bits & load_relaxed(&t->attached);
-    tell_others(t, m);
+    end_others_slowly(t, m);
     trees = begin_in_recorders(t, trees, gnomon__key_of(region),
                                stored_token(token, flags));
     if (trees)
-        tell_begun(t, trees, gnomon__ticks());
+        call_begun(t, trees, gnomon__ticks());
     return trees != 0;
 }
 
@@ -197,7 +197,7 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
         gnomon__hooks_leave(t);
         gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
     }
-    tell_others(t, m);
+    end_others_slowly(t, m);
     uint32_t recorders =
         begin_in_recorders(t, m & load_relaxed(&t->attached),
                            gnomon__key_of(region), stored_token(token, flags));
@@ -205,13 +205,13 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     frame->begin = 0;
     if (m & t->time_bits) {
         frame->begin = gnomon__ticks();
-        tell_begun(t, recorders, frame->begin);
+        call_begun(t, recorders, frame->begin);
     }
     return 1;
 }
 
 /* A moment as hooks are told of it; 0 where nobody wants times. */
-static uint64_t told_ns(uint64_t ticks)
+static uint64_t ns_of_ticks(uint64_t ticks)
 {
     return ticks ? gnomon__clock_ns(ticks) : 0;
 }
@@ -221,8 +221,8 @@ static void stop_hooks(gnomon__thread *t, gnomon__frame *frame, uint32_t mask,
                        uint64_t now, uint32_t flags)
 {
     frame->seen.flags |= flags;
-    frame->seen.begin_ns = told_ns(frame->begin);
-    frame->seen.end_ns = told_ns(now);
+    frame->seen.begin_ns = ns_of_ticks(frame->begin);
+    frame->seen.end_ns = ns_of_ticks(now);
     uint32_t live = gnomon__hooks_enter(t, &t->attached, mask);
     gnomon__hooks_stop(t, &frame->seen, frame->hooks, live, frame->slots);
     gnomon__hooks_leave(t);

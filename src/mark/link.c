@@ -121,7 +121,8 @@ static void count_link(gnomon__thread *t, uint32_t bit, uint32_t from,
     bump_relaxed(&e->count[t->bank], 1);
 }
 
-static void tell_link(gnomon__thread *t, const gnomon_link *from, int kind)
+static void call_link_hooks(gnomon__thread *t, const gnomon_link *from,
+                            int kind)
 {
     uint32_t hooks = load_relaxed(&t->open_bits) & ~t->recorder_bits;
     gnomon_link_event event = {.struct_size = sizeof event};
@@ -134,7 +135,7 @@ static void tell_link(gnomon__thread *t, const gnomon_link *from, int kind)
     event.to = innermost_token(t);
     event.ns = gnomon__now_for(t, hooks);
     event.step = load_relaxed(&gnomon__step_under_way);
-    GNOMON__HOOKS_TELL(t, &t->open_bits, hooks, link, &event);
+    GNOMON__HOOKS_CALL(t, &t->open_bits, hooks, link, &event);
 }
 
 void gnomon_link_in_slow(const gnomon_link *from, int kind)
@@ -160,6 +161,6 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
         if (node)
             count_link(t, bit, node, (uint32_t)kind);
     }
-    tell_link(t, from, kind);
+    call_link_hooks(t, from, kind);
     gnomon__leave(t);
 }

@@ -258,7 +258,7 @@ void gnomon__observer_rewrite(void)
     } while (from);
 }
 
-static void tell_threads(uint32_t changed, uint32_t now)
+static void open_in_threads(uint32_t changed, uint32_t now)
 {
     gnomon__each_thread(t) {
         uint32_t trees = load_relaxed(&t->tree_bits);
@@ -277,6 +277,6 @@ void gnomon__observer_open(uint32_t which, uint32_t open)
     uint32_t now = ((was & ~which) | (open & which)) & staying_bits();
     store_relaxed(&gnomon__open_bits, now);
     if (was != now)
-        tell_threads(was ^ now, now);
+        open_in_threads(was ^ now, now);
     gnomon__unlock();
 }

@@ -50,7 +50,7 @@ void gnomon_counter_slow(gnomon_region *region, uint32_t mask, double value)
                                       value,
                                       gnomon__now_for(t, m),
                                       load_relaxed(&gnomon__step_under_way)};
-        GNOMON__HOOKS_TELL(t, &t->open_bits, hooks, counter, &event);
+        GNOMON__HOOKS_CALL(t, &t->open_bits, hooks, counter, &event);
     }
     gnomon__leave(t);
 }
@@ -81,7 +81,7 @@ void gnomon_mark_slow(gnomon_region *region, uint32_t mask)
                                    gnomon__region_name(region),
                                    gnomon__now_for(t, m),
                                    load_relaxed(&gnomon__step_under_way)};
-        GNOMON__HOOKS_TELL(t, &t->open_bits, hooks, mark, &event);
+        GNOMON__HOOKS_CALL(t, &t->open_bits, hooks, mark, &event);
     }
     gnomon__leave(t);
 }

@@ -81,7 +81,7 @@ typedef struct gnomon__thread {
         uint32_t ends;        /* list, ... */
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
-    } told;                   /* any thread: ends of its scopes */
+    } foreign;                /* any thread: ends of its scopes */
     uint32_t is_watched;      /* its end will be told */
     uint32_t leave_serial;    /* of those that left, it has told the hooks */
     uint32_t short_bits;      /* recorders that found no memory: tried again */

@@ -67,7 +67,7 @@ void gnomon_thread_name_n(const char *name, size_t length)
     uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
     if (hooks) {
         gnomon_thread_event event = {sizeof event, t->number, clean, t->os_id};
-        GNOMON__HOOKS_TELL(t, &t->attached, hooks, thread, &event);
+        GNOMON__HOOKS_CALL(t, &t->attached, hooks, thread, &event);
     }
     gnomon__leave(t);
 }

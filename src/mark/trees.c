@@ -85,9 +85,9 @@ static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
 }
 
 /* What the scope was, for riders. */
-static APART void trees_tell(gnomon__thread *t, uint32_t riders,
-                             const gnomon__front *n, uint64_t token,
-                             uint64_t now)
+static APART void end_in_recorders(gnomon__thread *t, uint32_t riders,
+                                   const gnomon__front *n, uint64_t token,
+                                   uint64_t now)
 {
     gnomon__finished f = {
         .token = token, .begin = n->begin, .end = now, .key = n->key};
@@ -115,6 +115,6 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         close_innermost(t, trees[i], innermost(t, trees[i]), now);
     uint32_t riders = seen & t->rider_bits & load_relaxed(&t->attached);
     if (unlikely(riders))
-        trees_tell(t, riders, first, token, now);
+        end_in_recorders(t, riders, first, token, now);
     store_release(&t->seq, seq + 2);
 }

@@ -161,7 +161,7 @@ static void tell_hooks(gnomon__thread *t, const gnomon__step_fact *done,
     gnomon_step_event event = {sizeof event, t->number, done->number,
                                gnomon__clock_ns(done->begin_ns),
                                gnomon__clock_ns(done->end_ns)};
-    GNOMON__HOOKS_TELL(t, &t->attached, hooks, step, &event);
+    GNOMON__HOOKS_CALL(t, &t->attached, hooks, step, &event);
     gnomon__hooks_enter(t, &t->attached, hooks);
     gnomon__windows_tell(untold, &t->attached);
     gnomon__hooks_leave(t);
