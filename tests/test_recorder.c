@@ -123,7 +123,7 @@ TEST(alone)
     }
 }
 
-/* By name, as a rider is told at the end alone, whichever way that takes. */
+/* By name, as an end-only recorder is called at the end alone, whichever way that takes. */
 static void check_actions(int tree_first)
 {
     uint64_t dropped;
@@ -295,7 +295,7 @@ TEST(windows_while_threads_mark)
     CHECK_EQ(of_all_threads(), THREADS * 20000);
 }
 
-/* ---- What a rider must not miss, nor take ---------------------------------------- */
+/* ---- What end-only recorders must not miss, nor take ---------------------------------------- */
 
 TEST(it_gets_what_an_outer_end_ends)
 {

@@ -74,7 +74,7 @@ static void choose_hot_tree(gnomon__thread *t)
         if (has_counter && !t->short_bits)
             fast = 1u << t->hot_bit;
     } else if (open && has_counter && !t->short_bits) {
-        light = t->tree_bits | t->rider_bits;
+        light = t->tree_bits | t->end_only_bits;
     }
     gnomon__index_use(t);
     store_relaxed(&t->light, light);
@@ -148,9 +148,9 @@ static void adopt(gnomon__thread *t)
     t->stale = load_relaxed(&t->seq);
     store_relaxed(&t->recorder_bits, gnomon__recorder_bits & ready);
     store_relaxed(&t->tree_bits, gnomon__tree_bits & ready);
-    store_relaxed(&t->rider_bits, gnomon__rider_bits & ready);
+    store_relaxed(&t->end_only_bits, gnomon__end_only_bits & ready);
     store_relaxed(&t->time_bits, gnomon__time_bits & ready);
-    t->main_bits = ~t->rider_bits;
+    t->main_bits = ~t->end_only_bits;
     store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);

@@ -202,11 +202,11 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
     return found;
 }
 
-void gnomon__riders_end(gnomon__thread *t, const gnomon__finished *f,
-                        uint32_t riders)
+void gnomon__end_only_end(gnomon__thread *t, const gnomon__finished *f,
+                          uint32_t bits)
 {
     gnomon__recorders_end(
-        t, riders & t->rider_bits & load_relaxed(&t->attached), f);
+        t, bits & t->end_only_bits & load_relaxed(&t->attached), f);
 }
 
 void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
@@ -226,7 +226,7 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
             tree->loose = over;
     }
-    gnomon__riders_end(t, &f, seen);
+    gnomon__end_only_end(t, &f, seen);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */
@@ -267,7 +267,7 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
             seen |= gnomon__front_at(t, node)->seen;
             gnomon__tree_close(t, bit, node, now);
         }
-        gnomon__riders_end(t, &f, seen);
+        gnomon__end_only_end(t, &f, seen);
         gnomon__trouble(t, crossed);
     }
 }

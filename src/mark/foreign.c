@@ -164,7 +164,7 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
             gnomon__trouble(t, foreign);
         return 1;
     }
-    if (!has_frame && !on_owner && gnomon__has_riders(t))
+    if (!has_frame && !on_owner && gnomon__has_end_only(t))
         return 0;
     if (!has_frame)
         gnomon__close_in_trees(t, e->token, now);

@@ -24,7 +24,7 @@ static inline int gnomon__has_foreign_ends(const gnomon__thread *t)
 
 /* Ends what thread `t` was told of; what is not open is counted. On the owner, its
  * word odd, outside of the lock; or for it (gnomon__thread_take_foreign_ends), then but for
- * what hooks and riders saw begin, which stays. */
+ * what hooks and end-only recorders saw begin, which stays. */
 void gnomon__foreign_take(gnomon__thread *t, int on_owner);
 
 /* Ends what other threads have ended of it, in trees alone. Under the lock, on the

@@ -127,7 +127,7 @@ static void pop_dead(gnomon__thread *t)
     }
 }
 
-/* Recorders that take the scope: those of `m` that are asked, and riders. */
+/* Recorders that take the scope: those of `m` that are asked, and end-only recorders. */
 static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
                                    uint64_t token)
 {
@@ -352,7 +352,7 @@ int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
     gnomon__frame *frame = frame_of_token(t, token, 0);
     if (!frame)
         return 0;
-    if (!on_owner && ((frame->mask & frame->hooks) || gnomon__has_riders(t)))
+    if (!on_owner && ((frame->mask & frame->hooks) || gnomon__has_end_only(t)))
         return -1;
     end_at(t, frame, frame->mask & t->time_bits ? now : 0,
            GNOMON_FRAME_FOREIGN);

@@ -32,7 +32,7 @@ typedef struct gnomon__frame {
 _Static_assert(offsetof(gnomon__frame, hooks) ==
                        offsetof(gnomon__frame, mask) + 4 &&
                    offsetof(gnomon_frame, flags) == 4,
-               "two words beside each other");
+               "two words next to each other");
 static inline uint64_t gnomon__frame_pair(uint32_t first, uint32_t second)
 {
     uint32_t pair[2] = {first, second};

@@ -76,10 +76,10 @@ static inline gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->open_bits);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room)) {
-        uint32_t beside = m ^ load_relaxed(&t->fast);
-        return beside & t->main_bits
+        uint32_t others = m ^ load_relaxed(&t->fast);
+        return others & t->main_bits
                    ? gnomon__slow_begin(region, mask, seq, t)
-                   : gnomon__riders_begin(region, mask, seq, t, beside);
+                   : gnomon__shared_begin(region, mask, seq, t, others);
     }
     gnomon__frame *frame = push(t, seq, region);
     uint32_t tree = m & t->tree_bits;

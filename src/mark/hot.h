@@ -20,18 +20,18 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
 void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
-/* The hot tree wants it, and riders: `beside`; but it is not the path that was
+/* The hot tree wants it, and end-only recorders: `others`; but it is not the path that was
  * guessed (paths.c). What begin knows it passes on, which saves saving registers. */
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
-                                gnomon__near *tls, uint32_t beside);
-/* Scopes that the hot tree sees, and recorders that ride `beside` it (paths.c). */
-gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
+                                gnomon__near *tls, uint32_t others);
+/* Scopes that the hot tree sees, and recorders that ride `others` it (paths.c). */
+gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
                                   uint64_t seq, gnomon__thread *t,
-                                  uint32_t beside);
+                                  uint32_t others);
 /* The innermost scope of the hot tree is this one, but its end is not that tree's
  * alone. */
-void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
+void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 /* Scopes that hooks alone see, none of which wants times (hook.c); all others
  * they hand on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
@@ -66,7 +66,7 @@ static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
     return seq;
 }
 
-/* Whether several trees see a scope, riders at most beside them. */
+/* Whether several trees see a scope, end-only recorders at most beside them. */
 static inline int gnomon__is_light(const gnomon__thread *t, uint32_t m)
 {
     return (m & t->tree_bits) && !(m & ~load_relaxed(&t->light));

@@ -85,7 +85,7 @@ static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
     } const kinds[] = {
         {&gnomon__recorder_bits, recorder != NULL},
         {&gnomon__tree_bits, is_tree},
-        {&gnomon__rider_bits, recorder && !recorder->begin},
+        {&gnomon__end_only_bits, recorder && !recorder->begin},
         {&gnomon__time_bits, needs_clock},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -30,7 +30,7 @@ extern gnomon__observer gnomon__observers[GNOMON__BITS];
 /* Bits by what they are; under the lock: marks go by their thread's copies. */
 extern uint32_t gnomon__recorder_bits;
 extern uint32_t gnomon__tree_bits;
-extern uint32_t gnomon__rider_bits;
+extern uint32_t gnomon__end_only_bits;
 extern uint32_t gnomon__time_bits; /* which need the clock */
 extern uint32_t gnomon__attached_bits;
 extern uint32_t gnomon__armed_bits;

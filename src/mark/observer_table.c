@@ -6,7 +6,7 @@
 gnomon__observer gnomon__observers[GNOMON__BITS];
 uint32_t gnomon__recorder_bits;
 uint32_t gnomon__tree_bits;
-uint32_t gnomon__rider_bits;
+uint32_t gnomon__end_only_bits;
 uint32_t gnomon__time_bits;
 uint32_t gnomon__observer_epoch;
 uint32_t gnomon__observer_offs;

@@ -9,7 +9,7 @@
 static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
                                               gnomon__thread *t, uint64_t seq,
                                               uint32_t node, gnomon__front *n,
-                                              uint32_t beside)
+                                              uint32_t others)
 {
     uint32_t parent = t->hot.current;
     gnomon__front *last = gnomon__front_by(tls, t->hot.last);
@@ -17,14 +17,14 @@ static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
                              ? &last->next
                              : &gnomon__front_by(tls, parent)->child;
     store_relaxed(followed, node);
-    return gnomon__hot_begin(tls, t, seq, node, n, 0, beside);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
 /* Where the hash has another path first. Apart, so that what is asked before it
  * saves no registers. */
 static APART gnomon_token farther_path(gnomon_region *region, uint32_t mask,
                                        uint64_t seq, gnomon__thread *t,
-                                       gnomon__near *tls, uint32_t beside)
+                                       gnomon__near *tls, uint32_t others)
 {
     char *base = tls->base;
     uint32_t node =
@@ -32,14 +32,14 @@ static APART gnomon_token farther_path(gnomon_region *region, uint32_t mask,
                            load_relaxed(&region->id));
     if (unlikely(!node))
         return gnomon__slow_begin(region, mask, seq, t);
-    return follow_path(tls, t, seq, node, gnomon__front_by(tls, node), beside);
+    return follow_path(tls, t, seq, node, gnomon__front_by(tls, node), others);
 }
 
 /* The hash of paths is asked; paths that are not there yet, and all else, go the
  * slow path. */
 HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t,
-                                    gnomon__near *tls, uint32_t beside)
+                                    gnomon__near *tls, uint32_t others)
 {
     uint32_t at = gnomon__index_of(load_relaxed(&t->hot.current),
                                    load_relaxed(&region->id), t->index_mask);
@@ -48,24 +48,24 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
     gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id) ||
                  n->parent != load_relaxed(&t->hot.current)))
-        return farther_path(region, mask, seq, t, tls, beside);
-    return follow_path(tls, t, seq, node, n, beside);
+        return farther_path(region, mask, seq, t, tls, others);
+    return follow_path(tls, t, seq, node, n, others);
 }
 
-HOT gnomon_token gnomon__riders_begin(gnomon_region *region, uint32_t mask,
+HOT gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t,
-                                      uint32_t beside)
+                                      uint32_t others)
 {
     gnomon__near *tls = gnomon__tls_now();
     uint32_t node = tls->guess;
     gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, tls, beside);
-    return gnomon__hot_begin(tls, t, seq, node, n, 0, beside);
+        return gnomon__other_path(region, mask, seq, t, tls, others);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
 /* Riders are told once the tree has closed the node. */
-HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
+HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     if (unlikely(load_relaxed(&t->shut))) { /* somebody may be cutting it */
         gnomon__slow_end(token, seq, t);
@@ -74,15 +74,15 @@ HOT void gnomon__seen_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     gnomon__near *tls = gnomon__tls_now();
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
-    uint32_t riders = n->seen;
-    if (unlikely(riders & t->main_bits)) {
+    uint32_t end_only = n->seen;
+    if (unlikely(end_only & t->main_bits)) {
         gnomon__slow_end(token, seq, t);
         return;
     }
     gnomon__finished f = {token, n->begin, gnomon__ticks_counter(), n->key,
                           node};
     gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
-    gnomon__recorders_end(t, riders & load_relaxed(&t->attached), &f);
+    gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);
 }
 

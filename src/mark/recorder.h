@@ -58,16 +58,16 @@ typedef struct gnomon__state {
     const gnomon__recorder *recorder;
 } gnomon__state;
 
-/* Whether the thread has riders; those that were detached are none. */
-static inline int gnomon__has_riders(const gnomon__thread *t)
+/* Whether the thread has end-only recorders that are still attached. */
+static inline int gnomon__has_end_only(const gnomon__thread *t)
 {
-    return (t->rider_bits & load_relaxed(&t->attached)) != 0;
+    return (t->end_only_bits & load_relaxed(&t->attached)) != 0;
 }
 
-/* Tells those of `riders` that are riders of an end, by their own copy of what a
+/* Calls `end` of those of `bits` that are end-only recorders, by their own copy of what a
  * tree's node knew. */
-void gnomon__riders_end(gnomon__thread *t, const gnomon__finished *f,
-                        uint32_t riders);
+void gnomon__end_only_end(gnomon__thread *t, const gnomon__finished *f,
+                          uint32_t bits);
 
 /* Of a bit in t->recorder_bits. */
 static inline const gnomon__recorder *

@@ -41,7 +41,7 @@ static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
         return;
     }
     if (unlikely(load_loose(&n->seen) | load_relaxed(&t->shut))) {
-        gnomon__seen_end(token, seq, t);
+        gnomon__shared_end(token, seq, t);
         return;
     }
     gnomon__hot_end(tls, t, seq, node, n);

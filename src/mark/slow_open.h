@@ -14,23 +14,23 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
                                            gnomon_region *region, uint32_t m,
                                            uint64_t token, const uint32_t flags)
 {
-    uint32_t beside = m ^ load_relaxed(&t->fast);
+    uint32_t others = m ^ load_relaxed(&t->fast);
     if (!m)
         return 0;
-    if (beside & t->main_bits)
+    if (others & t->main_bits)
         return gnomon__frame_begin(t, region, m, token, flags);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));
     if (!node)
         return -1;
     gnomon__front *n = gnomon__front_at(t, node);
-    beside |= gnomon__seen_of(t, node);
+    others |= gnomon__seen_of(t, node);
     if (flags & GNOMON_FRAME_ACTION) {
         /* With another token than the action's its stop takes the slow path. */
-        token |= GNOMON__TOKEN_ACTION | (beside ? GNOMON__TOKEN_SLOW : 0);
-        beside |= GNOMON__SEEN_SLOW;
+        token |= GNOMON__TOKEN_ACTION | (others ? GNOMON__TOKEN_SLOW : 0);
+        others |= GNOMON__SEEN_SLOW;
     }
     gnomon__node_open(gnomon__hot_position(gnomon__tls_now(), t), node, n,
-                      token, beside);
+                      token, others);
     store_relaxed(&n->begin, gnomon__ticks());
     return 1;
 }

@@ -47,7 +47,7 @@ typedef struct gnomon__thread {
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
-    uint32_t main_bits; /* all but the riders: who decides which way is taken */
+    uint32_t main_bits; /* all but the end-only ones: they choose the path */
     uint32_t frames;    /* offset of the frame stack; 0: none yet */
     uint32_t bank;      /* 0 or 1: in which it records */
     uint32_t segment;   /* of which that is: see gnomon__segment */
@@ -56,7 +56,7 @@ typedef struct gnomon__thread {
     uint32_t epoch;         /* of the configuration it runs under */
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
-    uint32_t rider_bits;    /* ... and such as are told of ends alone */
+    uint32_t end_only_bits; /* ... and such as are told of ends alone */
     uint32_t light; /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */

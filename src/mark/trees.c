@@ -73,7 +73,7 @@ static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
         seen = n->token == token ? n->seen : 0;
     }
     /* GNOMON__SEEN_SLOW, or who has left since */
-    return seen & ~(t->tree_bits | t->rider_bits) ? 0 : seen;
+    return seen & ~(t->tree_bits | t->end_only_bits) ? 0 : seen;
 }
 
 static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
@@ -84,14 +84,14 @@ static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
     gnomon__node_close(gnomon__own_position(tree), node, n, 1);
 }
 
-/* What the scope was, for riders. */
-static APART void end_in_recorders(gnomon__thread *t, uint32_t riders,
+/* What the scope was, for end-only recorders. */
+static APART void end_in_recorders(gnomon__thread *t, uint32_t end_only,
                                    const gnomon__front *n, uint64_t token,
                                    uint64_t now)
 {
     gnomon__finished f = {
         .token = token, .begin = n->begin, .end = now, .key = n->key};
-    gnomon__recorders_end(t, riders, &f);
+    gnomon__recorders_end(t, end_only, &f);
 }
 
 HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
@@ -104,7 +104,7 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         seen = innermost(t, tree)->token == token ? seen : 0;
     }
     /* Or not the innermost in all of their trees; or begun while one was the hot
-     * tree, with riders beside it. */
+     * tree, with end-only recorders beside it. */
     if (unlikely(!seen || !count)) {
         gnomon__slow_end(token, seq, t);
         return;
@@ -113,8 +113,8 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     const gnomon__front *first = innermost(t, trees[0]);
     for (uint32_t i = 0; i < count; i++)
         close_innermost(t, trees[i], innermost(t, trees[i]), now);
-    uint32_t riders = seen & t->rider_bits & load_relaxed(&t->attached);
-    if (unlikely(riders))
-        end_in_recorders(t, riders, first, token, now);
+    uint32_t end_only = seen & t->end_only_bits & load_relaxed(&t->attached);
+    if (unlikely(end_only))
+        end_in_recorders(t, end_only, first, token, now);
     store_release(&t->seq, seq + 2);
 }
