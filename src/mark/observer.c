@@ -14,7 +14,7 @@
 #include "platform/os.h"
 
 #define REWRITE_PART 2048u
-#define MAX_GATES 64u
+#define MAX_COPIES 64u
 #define NO_BARRIER_NS 1000000u
 #define NO_BARRIER_TRIES 100000
 
@@ -22,32 +22,32 @@ static uint32_t generations;
 static int barrier_prepared; /* the barrier */
 
 /* Those of the other copies that joined this one. */
-static uint32_t *gates[MAX_GATES];
-static uint32_t gate_count;
+static uint32_t *active_masks[MAX_COPIES];
+static uint32_t active_mask_count;
 
-void gnomon__observer_gates(uint32_t bits)
+void gnomon__observer_write_active_masks(uint32_t bits)
 {
     store_relaxed(&gnomon_enabled, bits);
-    for (uint32_t i = 0; i < gate_count; i++)
-        store_relaxed(gates[i], bits);
+    for (uint32_t i = 0; i < active_mask_count; i++)
+        store_relaxed(active_masks[i], bits);
 }
 
-int gnomon__observer_add_gate(uint32_t *gate)
+int gnomon__observer_add_active_mask(uint32_t *active_mask)
 {
     int code = GNOMON_OK;
     gnomon__lock();
     uint32_t i = 0;
-    while (i < gate_count && gates[i] != gate)
+    while (i < active_mask_count && active_masks[i] != active_mask)
         i++;
-    if (i == MAX_GATES) {
+    if (i == MAX_COPIES) {
         code = gnomon__fail(GNOMON_EFULL,
                             "%u copies of gnomon are in this "
                             "process, no more fit",
-                            MAX_GATES);
+                            MAX_COPIES);
     } else {
-        gates[i] = gate;
-        gate_count = i < gate_count ? gate_count : i + 1;
-        store_relaxed(gate, load_relaxed(&gnomon_enabled));
+        active_masks[i] = active_mask;
+        active_mask_count = i < active_mask_count ? active_mask_count : i + 1;
+        store_relaxed(active_mask, load_relaxed(&gnomon_enabled));
     }
     gnomon__unlock();
     return code;
@@ -65,7 +65,7 @@ static void publish(void)
     store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
     if (!gnomon__attached_bits)
         store_relaxed(&gnomon__observer_offs, gnomon__observer_offs + 1);
-    gnomon__observer_gates(staying_bits());
+    gnomon__observer_write_active_masks(staying_bits());
     gnomon__each_thread(t) {
         gnomon__thread_shut(t);
         store_relaxed(&t->open_bits,
@@ -102,7 +102,7 @@ void gnomon__observer_start(void)
         if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__nobody)
             gnomon__tls_set(&gnomon__nobody);
         store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
-        gnomon__observer_gates(gnomon__attached_bits);
+        gnomon__observer_write_active_masks(gnomon__attached_bits);
     }
     gnomon__unlock();
 }
@@ -117,7 +117,7 @@ void gnomon__observers_forget(int starts)
     barrier_prepared = 0;
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
-    gnomon__observer_gates(starts ? GNOMON_MASK_UNSEEN : 0);
+    gnomon__observer_write_active_masks(starts ? GNOMON_MASK_UNSEEN : 0);
     store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
 }
 

@@ -39,9 +39,9 @@ typedef struct gnomon__copy {
     const char *version;
     const gnomon_host *host;  /* its own table */
     const gnomon_host *owner; /* of the first copy alone: who won; else NULL */
-    uint32_t *gate;           /* its gnomon_enabled, which the owner writes */
-    uint32_t is_awake;        /* it, or another copy, has attached a profiler */
-    void (*wake)(void);       /* of another copy; may be called at any time */
+    uint32_t *active_mask; /* its gnomon_enabled, which the owner writes */
+    uint32_t is_awake;     /* it, or another copy, has attached a profiler */
+    void (*wake)(void);    /* of another copy; may be called at any time */
 } gnomon__copy;
 
 #endif

@@ -17,7 +17,7 @@
  *     step_marks.c step=: marks whose ends are steps
  *     facts.c      what a profile says of the run and its stages
  *     metadata.c   what the run is told of itself
- *     window.c     schedules: gates and armed masks
+ *     window.c     schedules: open bits and armed masks
  *     summary.c    reports: into buffers, with their footers
  *     ask.c        summaries and snapshots for who asks
  *     profiles.c   profiles into files
@@ -251,7 +251,7 @@ void gnomon__facts_free(gnomon__facts *f);
 
 void gnomon__step_lock(void);
 void gnomon__step_unlock(void);
-/* Under that lock. A view is new, or a stage or step began: gates move at once;
+/* Under that lock. A view is new, or a stage or step began: open bits change at once;
  * masks when they must, else on a thread of ours. `rests`: no stage is under way,
  * as far as watchers are told. `now`: when, in ticks. Returns which watchers do not
  * know their phase. */
@@ -396,7 +396,7 @@ int gnomon__copy_rests(void);
 /* Before this copy attaches: the others' marks rest no longer. Takes the loader's
  * lock of the list. */
 void gnomon__copies_wake(void);
-/* Takes another copy in: its gate follows ours. GNOMON_EFULL. */
+/* Takes another copy in: its active mask follows ours. GNOMON_EFULL. */
 int gnomon__copy_join(struct gnomon__copy *copy);
 
 /* GNOMON__FORWARD for control calls, which may be a copy's first call. */

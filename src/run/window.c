@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Schedules. At a step each view's window opens or closes by the gates, which
+/* Schedules. At a step each view's window opens or closes by the open bits, which
  * are one word in each thread's state: exact, and O(threads). Masks follow:
  * they are armed while a window is open or near, so that marks are free in long
  * waits. Rewriting them is O(regions), so a thread of ours does it, which lives
