@@ -94,8 +94,8 @@ TEST(herd_says_the_same)
 static const char *const published[][2] = {
     {"mark/count.c|store_release(&tree->touched[t->bank], node);",
      "record/rows_copy.c|load_acquire(&c->tree->touched[c->bank])"},
-    {"mark/count.c|store_release(&p->window_word, wider.window_word);",
-     "record/rows_copy.c|load_acquire(&n->part[c->bank].window_word)"},
+    {"mark/count.c|store_release(&p->histogram_word, wider.histogram_word);",
+     "record/rows_copy.c|load_acquire(&n->part[c->bank].histogram_word)"},
     {"mark/carry.c|store_release(&node->carry, begin_carry(t, tree, at));",
      "record/rows_copy.c|load_acquire(&n->carry)"},
     {"mark/carry.c|store_release(&tree->ended[t->bank], at);",

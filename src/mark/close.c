@@ -43,7 +43,7 @@ static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
 
 /* ---- A chain with many that are over ------------------------------------------- */
 
-#define CHAIN_WINDOW 256u /* nodes of the chain that are looked at */
+#define CHAIN_SCANNED 256u /* nodes of the chain that are looked at */
 
 /* The innermost nodes of the chain as far as the outermost of them that is over,
  * innermost first. 0: no more than `most` are over, or one is an "(other)", which
@@ -53,7 +53,7 @@ static uint32_t nodes_to_move(gnomon__thread *t, uint32_t bit, uint32_t most,
 {
     uint32_t n = 0, last = 0, closed = 0;
     uint32_t at = gnomon__cursor_of(t, bit)->current;
-    while (n < CHAIN_WINDOW && !is_root(t, at)) {
+    while (n < CHAIN_SCANNED && !is_root(t, at)) {
         const gnomon__front *line = gnomon__front_at(t, at);
         if (gnomon__node_at(t, at)->flags & GNOMON__NODE_OTHER)
             return 0;
@@ -133,7 +133,7 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
 static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
                     uint32_t most, int at_cut)
 {
-    uint32_t from[CHAIN_WINDOW], to[CHAIN_WINDOW], innermost;
+    uint32_t from[CHAIN_SCANNED], to[CHAIN_SCANNED], innermost;
     uint32_t count = nodes_to_move(t, bit, most, at_cut, from);
     if (!count || !find_paths(t, bit, count, from, to, &innermost))
         return; /* or there is no memory: it stays as deep as it is */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Counting an execution off the hot path: a node's first and second in a segment,
- * new bounds, a wider window of its histogram. On the owning thread, its word
+ * new bounds, a wider histogram of its histogram. On the owning thread, its word
  * odd.
  *
  * Invariant: count, total, min and max are exact whatever memory there is; where
@@ -10,21 +10,22 @@
 /* Order of first ends among all nodes of the process. */
 static uint64_t first_order;
 
-/* What stays when a bank is cleared is its window: from the second segment on it
+/* What stays when a bank is cleared is its histogram: from the second segment on it
  * may be there at the first execution. */
 static int holds(const gnomon__part *p, uint32_t low, uint32_t high)
 {
-    return p->window && p->low <= low && high < (uint32_t)p->low + p->room;
+    return p->histogram && p->low <= low && high < (uint32_t)p->low + p->room;
 }
 
-/* Where cell 0 of the window would be, from the base of the bank. */
-static uint32_t cells_of(const gnomon__thread *t, uint32_t window, uint32_t low)
+/* Where cell 0 of the histogram would be, from the base of the bank. */
+static uint32_t cells_of(const gnomon__thread *t, uint32_t histogram,
+                         uint32_t low)
 {
-    return window - low * GNOMON__OCTAVE_BYTES -
+    return histogram - low * GNOMON__OCTAVE_BYTES -
            t->bank * (uint32_t)sizeof(gnomon__front);
 }
 
-/* Makes the window hold octaves low .. high beside those it has; 0: no memory.
+/* Makes the histogram hold octaves low .. high beside those it has; 0: no memory.
  * Windows double, so that all that were outgrown are no larger than the last. */
 static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                  uint32_t low, uint32_t high)
@@ -32,10 +33,10 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     gnomon__part *p = gnomon__part_at(t, node);
     gnomon__front *n = gnomon__front_at(t, node);
     if (holds(p, low, high)) {
-        store_relaxed(&n->cells, cells_of(t, p->window, p->low));
+        store_relaxed(&n->cells, cells_of(t, p->histogram, p->low));
         return 1;
     }
-    if (p->window) {
+    if (p->histogram) {
         low = p->low < low ? p->low : low;
         uint32_t last = (uint32_t)p->low + p->room - 1;
         high = last > high ? last : high;
@@ -45,41 +46,41 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
         room *= 2;
     if (room > GNOMON__OCTAVES - low)
         room = GNOMON__OCTAVES - low;
-    uint32_t window = gnomon__tree_take(t, tree, room * GNOMON__OCTAVE_BYTES,
-                                        GNOMON__FOR_SUMS);
-    if (!window)
+    uint32_t histogram = gnomon__tree_take(t, tree, room * GNOMON__OCTAVE_BYTES,
+                                           GNOMON__FOR_SUMS);
+    if (!histogram)
         return 0;
-    gnomon__count_pending(t); /* it may lie in the old window */
+    gnomon__count_pending(t); /* it may lie in the old histogram */
     if (gnomon__tls_now()->thread == t)
         gnomon__tls_now()->pending = GNOMON__NO_CELL;
-    if (p->window) {
-        const uint64_t *from = gnomon__at(t, p->window);
-        uint64_t *to = gnomon__at(t, window);
+    if (p->histogram) {
+        const uint64_t *from = gnomon__at(t, p->histogram);
+        uint64_t *to = gnomon__at(t, histogram);
         to += (size_t)(p->low - low) * GNOMON__CELLS;
         for (uint32_t i = 0; i < p->room * GNOMON__CELLS; i++)
             store_relaxed(&to[i], from[i]);
     }
-    gnomon__part wider = {.window = window,
+    gnomon__part wider = {.histogram = histogram,
                           .low = (uint8_t)low,
                           .room = (uint8_t)room,
                           .flags = p->flags};
-    store_release(&p->window_word, wider.window_word);
-    store_relaxed(&n->cells, cells_of(t, window, low));
+    store_release(&p->histogram_word, wider.histogram_word);
+    store_relaxed(&n->cells, cells_of(t, histogram, low));
     return 1;
 }
 
-/* Adds to the cell of `ticks`, or to the nearest one that the window has. */
+/* Adds to the cell of `ticks`, or to the nearest one that the histogram has. */
 static void add_to_cell(gnomon__thread *t, gnomon__part *p, uint64_t ticks)
 {
     uint32_t cell = gnomon__cell_of_ticks(ticks);
     uint32_t first = (uint32_t)p->low * GNOMON__CELLS;
     uint32_t last = first + (uint32_t)p->room * GNOMON__CELLS - 1;
-    if (!p->window) {
+    if (!p->histogram) {
         bump_relaxed(&p->bare, 1);
         return;
     }
     cell = cell < first ? first : cell > last ? last : cell;
-    uint64_t *count = gnomon__at(t, p->window);
+    uint64_t *count = gnomon__at(t, p->histogram);
     bump_relaxed(&count[cell - first], 1);
 }
 
@@ -98,7 +99,7 @@ void gnomon__tree_touch(gnomon__thread *t, gnomon__tree *tree, uint32_t node)
     list_touched(t, tree, node);
 }
 
-/* In a node's first execution of a segment; without a window it is kept apart, as
+/* In a node's first execution of a segment; without a histogram it is kept apart, as
  * many paths are gone once. */
 static void count_first(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                         uint64_t ticks)
@@ -106,7 +107,7 @@ static void count_first(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     gnomon__part *p = gnomon__part_at(t, node);
     store_relaxed(&p->least, ticks);
     store_relaxed(&p->most, ticks);
-    if (!p->window)
+    if (!p->histogram)
         store_relaxed(&p->flags, p->flags | GNOMON__PART_ONCE);
     store_relaxed(&p->first, add_relaxed(&first_order, 1) + 1);
     if (!(p->flags & GNOMON__PART_TOUCHED))
@@ -147,7 +148,7 @@ void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     store_relaxed(&n->total, n->total + ticks);
     if (!p->first) {
         count_first(t, tree, node, ticks);
-        if (!p->window)
+        if (!p->histogram)
             return;
     }
     if (ticks < p->least)

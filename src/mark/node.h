@@ -71,12 +71,12 @@ typedef struct gnomon__part {
     uint64_t least, most; /* ticks, as long as there is no window */
     union { /* no reader takes one window's place, another's size */
         struct {
-            uint32_t window; /* cells; 0: none before the second execution */
-            uint8_t low;     /* the window's first octave ... */
-            uint8_t room;    /* ... and how many it has */
-            uint16_t flags;  /* GNOMON__PART_* */
+            uint32_t histogram; /* cells; 0: none before the second execution */
+            uint8_t low;        /* the window's first octave ... */
+            uint8_t room;       /* ... and how many it has */
+            uint16_t flags;     /* GNOMON__PART_* */
         };
-        uint64_t window_word;
+        uint64_t histogram_word;
     };
     uint32_t touched; /* next of the nodes with finished executions */
     uint32_t bare;    /* executions without a cell: there was no memory */

@@ -87,8 +87,8 @@ static void clear_node(gnomon__copying *c, const gnomon__row *row)
 {
     gnomon__front *line = &gnomon__copied_node(c, row->node)->front[c->bank];
     gnomon__part *p = &gnomon__copied_node(c, row->node)->part[c->bank];
-    uint64_t *count = gnomon__at(c->t, p->window);
-    for (uint32_t i = 0; p->window && i < row->cell_count; i++) {
+    uint64_t *count = gnomon__at(c->t, p->histogram);
+    for (uint32_t i = 0; p->histogram && i < row->cell_count; i++) {
         uint32_t cell = c->out->cells[row->cells + i].cell -
                         (uint32_t)p->low * GNOMON__CELLS;
         if (cell < (uint32_t)p->room * GNOMON__CELLS)

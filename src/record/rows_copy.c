@@ -195,7 +195,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     gnomon__part p;
     copy_words(&line, &n->front[c->bank], sizeof line);
     copy_words(&p, &n->part[c->bank], sizeof p);
-    p.window_word = load_acquire(&n->part[c->bank].window_word);
+    p.histogram_word = load_acquire(&n->part[c->bank].histogram_word);
     r->cell_count = row->cells;
     row->cell_count = 0;
     row->count = 0;
@@ -211,7 +211,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     }
     uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
     uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
-    uint32_t octaves = p.first && p.window ? p.room : 0;
+    uint32_t octaves = p.first && p.histogram ? p.room : 0;
     if (!ROOM_FOR(r, cells, cell_count, cell_room,
                   (size_t)octaves * GNOMON__CELLS + 1))
         return 0;
@@ -224,11 +224,11 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
             low = p.low;
             high = last;
         }
-        const uint64_t *count = gnomon__at(c->t, p.window);
+        const uint64_t *count = gnomon__at(c->t, p.histogram);
         for (uint32_t i = (low - p.low) * GNOMON__CELLS;
              i < (high + 1 - p.low) * GNOMON__CELLS; i++) {
             uint64_t ended = load_relaxed(&count[i]) +
-                             (c->pending == p.window + 8 * i && c->pending);
+                             (c->pending == p.histogram + 8 * i && c->pending);
             if (ended)
                 add_cell(r, row, p.low * GNOMON__CELLS + i, ended);
         }
