@@ -65,7 +65,7 @@ static void choose_hot_tree(gnomon__thread *t)
     uint32_t open = t->tree_bits & load_relaxed(&t->open_bits);
     uint32_t one = open ? open : t->tree_bits;
     int has_counter = gnomon__clock_kind() == GNOMON__CLOCK_COUNTER;
-    uint32_t fast = GNOMON__NEVER, light = 0;
+    uint32_t fast = GNOMON__NEVER, tree_only = 0;
     if (one && !(open & (open - 1))) {
         store_relaxed(&t->hot_bit, (uint32_t)__builtin_ctz(one));
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
@@ -74,10 +74,10 @@ static void choose_hot_tree(gnomon__thread *t)
         if (has_counter && !t->short_bits)
             fast = 1u << t->hot_bit;
     } else if (open && has_counter && !t->short_bits) {
-        light = t->tree_bits | t->end_only_bits;
+        tree_only = t->tree_bits | t->end_only_bits;
     }
     gnomon__index_use(t);
-    store_relaxed(&t->light, light);
+    store_relaxed(&t->tree_only, tree_only);
     store_relaxed(&t->fast, fast);
 }
 

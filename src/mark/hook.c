@@ -121,8 +121,8 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
 static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
-    if (load_relaxed(&t->light) &&
-        gnomon__is_light(t, mask & load_relaxed(&t->open_bits)))
+    if (load_relaxed(&t->tree_only) &&
+        gnomon__is_tree_only(t, mask & load_relaxed(&t->open_bits)))
         return gnomon__trees_begin(region, mask, seq, t);
     return begin_more(region, mask, seq, t);
 }
@@ -211,7 +211,7 @@ static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
 /* Of no frame on top. Apart as begin_other() is. */
 static APART void end_other(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
-    if (load_relaxed(&t->light))
+    if (load_relaxed(&t->tree_only))
         gnomon__trees_end(token, seq, t);
     else
         gnomon__slow_end(token, seq, t);

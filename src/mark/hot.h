@@ -67,9 +67,9 @@ static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
 }
 
 /* Whether several trees see a scope, end-only recorders at most beside them. */
-static inline int gnomon__is_light(const gnomon__thread *t, uint32_t m)
+static inline int gnomon__is_tree_only(const gnomon__thread *t, uint32_t m)
 {
-    return (m & t->tree_bits) && !(m & ~load_relaxed(&t->light));
+    return (m & t->tree_bits) && !(m & ~load_relaxed(&t->tree_only));
 }
 
 /* A child of the cursor's node begins. The clock is read last, so that misses of

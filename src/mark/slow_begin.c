@@ -37,7 +37,7 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
 {
     uint32_t m = gnomon__who_takes(t, mask);
     uint64_t token = load_relaxed(&t->seq);
-    if (gnomon__is_light(t, m))
+    if (gnomon__is_tree_only(t, m))
         return gnomon__trees_begin(region, mask, token - 1, t);
     int is_taken = gnomon__slow_open(t, region, m, token, 0);
     if (is_taken <= 0)

@@ -57,7 +57,8 @@ typedef struct gnomon__thread {
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
     uint32_t end_only_bits; /* ... and such as are told of ends alone */
-    uint32_t light; /* control clears: bits of several trees, without frames */
+    uint32_t
+        tree_only;  /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */
     uint32_t plain; /* control clears: bits of the short way through hook.c */
@@ -140,7 +141,7 @@ static inline void gnomon__thread_shut(gnomon__thread *t)
 {
     store_relaxed(&t->shut, 1);
     store_relaxed(&t->fast, GNOMON__NEVER);
-    store_relaxed(&t->light, 0);
+    store_relaxed(&t->tree_only, 0);
     store_relaxed(&t->plain, 0);
     store_relaxed(&t->all_hooks, GNOMON__NEVER);
     store_relaxed(&t->one_hook, GNOMON__NEVER);
