@@ -167,7 +167,7 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
     uint64_t token = load_relaxed(&t->seq);
     /* Not recorded: but its stop is no mistake. */
-    a->token = token | GNOMON__TOKEN_OVER;
+    a->token = token | GNOMON__TOKEN_BELOW_OTHER;
     a->depth = 0;
     a->offs = load_relaxed(&gnomon__observer_offs);
     if (gnomon__slow_open(t, a->region, m, token, GNOMON_FRAME_ACTION) > 0)
@@ -188,7 +188,7 @@ static void stop_entered(gnomon__thread *t, gnomon__action *a)
     }
     uint64_t token = a->token;
     a->token = 0;
-    if (token & GNOMON__TOKEN_OVER)
+    if (token & GNOMON__TOKEN_BELOW_OTHER)
         return;
     token &= ~GNOMON__TOKEN_FLAGS;
     if (gnomon__frame_end(t, token, GNOMON__END_ACTION))

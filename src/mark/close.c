@@ -178,7 +178,7 @@ void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
     }
     gnomon__node_close(p, node, n, 1);
     if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
-        tree->over = 0;
+        tree->other_depth = 0;
     if (tree->is_fresh) /* a segment's first begin takes the slow way */
         gnomon__guess(p, 0);
     uint32_t up = n->parent;
@@ -215,7 +215,8 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
     uint32_t seen = 0;
     gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
-        uint32_t node = gnomon__tree_find(t, bit, token), over = tree->over;
+        uint32_t node = gnomon__tree_find(t, bit, token),
+                 depth = tree->other_depth;
         if (!node)
             continue;
         f.begin = gnomon__front_at(t, node)->begin;
@@ -224,7 +225,7 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         seen |= gnomon__front_at(t, node)->seen;
         gnomon__tree_close(t, bit, node, now);
         if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
-            tree->loose = over;
+            tree->other_depth_valid = depth;
     }
     gnomon__end_only_end(t, &f, seen);
 }

@@ -76,7 +76,7 @@ static void add_to_cell(gnomon__thread *t, gnomon__part *p, uint64_t ticks)
     uint32_t first = (uint32_t)p->low * GNOMON__CELLS;
     uint32_t last = first + (uint32_t)p->room * GNOMON__CELLS - 1;
     if (!p->histogram) {
-        bump_relaxed(&p->bare, 1);
+        bump_relaxed(&p->no_cell, 1);
         return;
     }
     cell = cell < first ? first : cell > last ? last : cell;

@@ -73,7 +73,7 @@ void gnomon__foreign_forget(void)
 static gnomon__thread *owner_of(uint64_t token)
 {
     uint64_t number = token >> GNOMON__TOKEN_SHIFT;
-    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_BELOW_OTHER) {
         number = (token & ~GNOMON__TOKEN_FLAGS) >> GNOMON__TOKEN_SHIFT;
         return (uint32_t)token ? gnomon__thread_numbered(number) : NULL;
     }
@@ -179,13 +179,13 @@ static void end_foreign_below_other(gnomon__thread *t)
     uint32_t n = swap_acq_rel(&t->foreign.below_other, 0);
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
-    uint32_t open = tree ? tree->over : 0, known = open;
-    if (tree && tree->loose > open)
-        known = tree->loose; /* their "(other)" ended before them */
+    uint32_t open = tree ? tree->other_depth : 0, known = open;
+    if (tree && tree->other_depth_valid > open)
+        known = tree->other_depth_valid; /* their "(other)" ended before them */
     if (n && known)
-        tree->loose = known;
+        tree->other_depth_valid = known;
     if (open)
-        tree->over -= n < open ? n : open;
+        tree->other_depth -= n < open ? n : open;
     for (; n > known; n--)
         gnomon__trouble(t, foreign);
 }

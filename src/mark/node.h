@@ -29,7 +29,8 @@
  * node it may carry: */
 #define GNOMON__TOKEN_SLOW (1ull << 63)   /* its end must take the slow path */
 #define GNOMON__TOKEN_ACTION (1ull << 62) /* started by name */
-#define GNOMON__TOKEN_OVER (1ull << 61)   /* only given out: under "(other)" */
+#define GNOMON__TOKEN_BELOW_OTHER \
+    (1ull << 61) /* only given out: under "(other)" */
 #define GNOMON__TOKEN_FLAGS (7ull << 61)
 #define GNOMON__TOKEN_SHIFT 44
 #define GNOMON__MAX_THREADS (1u << 16)
@@ -79,7 +80,7 @@ typedef struct gnomon__part {
         uint64_t histogram_word;
     };
     uint32_t touched; /* next of the nodes with finished executions */
-    uint32_t bare;    /* executions without a cell: there was no memory */
+    uint32_t no_cell; /* executions without a cell: there was no memory */
 } gnomon__part;
 
 #define GNOMON__PART_CROSSED 1u /* a child outlived it */

@@ -23,12 +23,12 @@ uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
 
 /* The token of a scope that is only counted says how deep below an "(other)" it
  * is. */
-static uint64_t over_token(gnomon__thread *t)
+static uint64_t below_other_token(gnomon__thread *t)
 {
     gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
-    tree->loose = tree->over ? tree->loose : 0;
-    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->over |
-           GNOMON__TOKEN_OVER;
+    tree->other_depth_valid = tree->other_depth ? tree->other_depth_valid : 0;
+    return (uint64_t)t->number << GNOMON__TOKEN_SHIFT | ++tree->other_depth |
+           GNOMON__TOKEN_BELOW_OTHER;
 }
 
 /* On an entered thread: begins for whoever of `mask` is open; leaves. */
@@ -41,7 +41,7 @@ static gnomon_token begin_entered(gnomon__thread *t, gnomon_region *region,
         return gnomon__trees_begin(region, mask, token - 1, t);
     int is_taken = gnomon__slow_open(t, region, m, token, 0);
     if (is_taken <= 0)
-        token = is_taken ? over_token(t) : 0;
+        token = is_taken ? below_other_token(t) : 0;
     gnomon__leave(t);
     return token;
 }

@@ -8,23 +8,26 @@
 
 /* A scope below an "(other)" node: only its depth is known, and only how many are
  * open. After an out-of-order end, larger depths are still valid. */
-static void end_over(gnomon__thread *t, uint64_t token, enum gnomon__end how)
+static void end_below_other(gnomon__thread *t, uint64_t token,
+                            enum gnomon__end how)
 {
     uint32_t depth = (uint32_t)token, known = 0;
     gnomon__tree *tree =
         t->hot_bit < GNOMON__BITS ? gnomon__tree_of(t, t->hot_bit) : NULL;
     if (tree)
-        known = tree->over > tree->loose ? tree->over : tree->loose;
+        known = tree->other_depth > tree->other_depth_valid
+                    ? tree->other_depth
+                    : tree->other_depth_valid;
     if (!depth || depth > known) {
         gnomon__trouble(t, unmatched);
         return;
     }
     if (how == GNOMON__END_ALONE)
-        tree->loose = known;
+        tree->other_depth_valid = known;
     else
-        for (; tree->over > depth; tree->over--)
+        for (; tree->other_depth > depth; tree->other_depth--)
             gnomon__trouble(t, crossed);
-    tree->over -= tree->over > 0;
+    tree->other_depth -= tree->other_depth > 0;
 }
 
 /* Another thread's, or nobody's; one that is made up may look like an own one. Words
@@ -44,8 +47,8 @@ static void end_entered(gnomon__thread *t, gnomon_token token,
             gnomon__trouble(t, foreign);
         return;
     }
-    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_OVER) {
-        end_over(t, token, how);
+    if ((token & GNOMON__TOKEN_FLAGS) == GNOMON__TOKEN_BELOW_OTHER) {
+        end_below_other(t, token, how);
         return;
     }
     if (token & GNOMON__TOKEN_FLAGS) { /* made up: none is given out with any */

@@ -27,7 +27,7 @@ static uint32_t dead_count;
 static uint64_t first_word; /* above all words of the process forked from */
 
 /* Destructors of other keys may mark after ours has run. */
-static __thread int over GNOMON__TLS;
+static __thread int has_ended GNOMON__TLS;
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ static void thread_over(void *state)
         at = a->next;
     }
     gnomon__lock();
-    over = 1;
+    has_ended = 1;
     gnomon__thread_give_up(t);
     gnomon__unlock();
     gnomon__os_cancel_back(cancel);
@@ -205,7 +205,7 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
 {
     gnomon__thread *t = find_dead(os_name, name);
     int is_many = dead_count > DEAD_LIMIT, is_short = is_short_of_room();
-    int is_strange = !t;
+    int is_new_name = !t;
     if (!t && (is_many || is_short))
         t = find_dead(NULL, gnomon__ended_threads);
     if (!t && is_short)
@@ -218,9 +218,9 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
         store_relaxed(&t->seq, load_relaxed(&t->seq) | 1);
         fence_release(); /* before what is written now */
         dead_count--;
-        is_many |= is_strange;
+        is_many |= is_new_name;
     }
-    if (t && is_strange && is_many) {
+    if (t && is_new_name && is_many) {
         t->named = 1;
         store_release(&t->name, gnomon__ended_threads);
     }
@@ -249,7 +249,7 @@ int gnomon__marks_map(uint64_t budget)
 gnomon__thread *gnomon__thread_enter(const char *name)
 {
     char os_name[16];
-    if (gnomon__busy() || over) {
+    if (gnomon__busy() || has_ended) {
         gnomon__trouble(&gnomon__nobody, reentered);
         return NULL;
     }

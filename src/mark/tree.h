@@ -108,12 +108,13 @@ typedef struct gnomon__tree {
     uint32_t next_bytes; /* of the next chunk */
     uint32_t spare;      /* the rest of what "(other)" nodes alone lie in */
     uint32_t spare_end;
-    uint32_t over;       /* scopes open below an "(other)" node */
-    uint32_t loose;      /* highest depth of such that may still be ended */
-    uint32_t is_fresh;   /* nothing was marked in this segment yet */
-    uint32_t touched[2]; /* by bank: list of nodes with finished executions */
-    uint32_t segment[2]; /* of which the bank holds what was recorded */
-    uint64_t since[2];   /* ticks: the cuts that began and ended it */
+    uint32_t other_depth; /* scopes open below an "(other)" node */
+    uint32_t
+        other_depth_valid; /* highest depth of such that may still be ended */
+    uint32_t is_fresh;     /* nothing was marked in this segment yet */
+    uint32_t touched[2];   /* by bank: list of nodes with finished executions */
+    uint32_t segment[2];   /* of which the bank holds what was recorded */
+    uint64_t since[2];     /* ticks: the cuts that began and ended it */
     uint64_t until[2];
     uint32_t carried;        /* list: open since an earlier segment */
     uint32_t ended[2];       /* by bank: lists of such that ended in it */

@@ -99,7 +99,7 @@ static void clear_node(gnomon__copying *c, const gnomon__row *row)
     store_relaxed(&line->spread, 0);
     store_relaxed(&p->first, 0);
     store_relaxed(&p->adjust, 0);
-    store_relaxed(&p->bare, 0);
+    store_relaxed(&p->no_cell, 0);
     store_relaxed(&p->flags, 0);
 }
 

@@ -167,7 +167,7 @@ static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
 
 /* Executions that found no cell, and the one that needed none, are put where a
  * mean one would be. */
-static void add_bare(gnomon__rows *r, gnomon__row *row, uint64_t bare)
+static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
 {
     if (!bare)
         return;
@@ -220,7 +220,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
          * where the window, which may be an earlier segment's, has none of these
          * durations. */
         uint32_t last = (uint32_t)p.low + p.room - 1;
-        if (low < p.low || high > last || p.bare) {
+        if (low < p.low || high > last || p.no_cell) {
             low = p.low;
             high = last;
         }
@@ -233,7 +233,8 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
                 add_cell(r, row, p.low * GNOMON__CELLS + i, ended);
         }
     }
-    add_bare(r, row, p.first ? p.bare + !!(p.flags & GNOMON__PART_ONCE) : 0);
+    add_without_cell(r, row,
+                     p.first ? p.no_cell + !!(p.flags & GNOMON__PART_ONCE) : 0);
     return 1;
 }
 
