@@ -9,13 +9,13 @@
 #include "child.h"
 #include "gnomon/profiler.h"
 #include "platform/error.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 #include "test.h"
 
 static const char *shown(const char *text)
 {
     static char out[128];
-    gnomon__shown_copy(text, out, sizeof out);
+    gnomon__escape_copy(text, out, sizeof out);
     return out;
 }
 
@@ -49,10 +49,10 @@ TEST(shown_twice_is_shown_once)
             text[i] = (char)(state >> 24);
         }
         size_t room = 1 + (state >> 8) % sizeof once;
-        size_t length = gnomon__shown_copy(text, once, room);
+        size_t length = gnomon__escape_copy(text, once, room);
         CHECK_EQ(length, strlen(once));
         CHECK(length < room);
-        gnomon__shown_copy(once, twice, sizeof twice);
+        gnomon__escape_copy(once, twice, sizeof twice);
         CHECK_STR(twice, once);
     }
 }
@@ -69,7 +69,8 @@ static int is_safe(const char *text)
     char once[8];
     gnomon__text rest = {text, strlen(text)};
     return !rest.length ||
-           (gnomon__shown_next(&rest, "\n\t", once).at == text && !rest.length);
+           (gnomon__escape_next(&rest, "\n\t", once).at == text &&
+            !rest.length);
 }
 
 TEST(tables_on_stderr_show_them)

@@ -13,7 +13,7 @@
 
 #include "command/command.h"
 #include "platform/error.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 
 /* As a shell reports a death by SIGPIPE. */
 #define STATUS_OF_SIGPIPE (128 + SIGPIPE)
@@ -66,8 +66,8 @@ static int output_print(const gnomon_writer *w, const char *format, ...)
 /* Kept until the program ends; a name without memory is left out. */
 static const char *output_shown(const gnomon_writer *w, const char *name)
 {
-    static gnomon__shown *names;
-    const char *shown = gnomon__shown_name(&names, name);
+    static gnomon__escaped_names *names;
+    const char *shown = gnomon__escaped_name(&names, name);
     (void)w;
     return shown ? shown : "";
 }

@@ -9,7 +9,7 @@
 
 #include "platform/json.h"
 #include "platform/memory.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 #include "print/table.h"
 #include "print/width.h"
 
@@ -35,7 +35,7 @@ static size_t put_shown(const gnomon_writer *out, const char *text)
     size_t n = 0;
     char escape[8];
     while (rest.length) {
-        gnomon__text piece = gnomon__shown_next(&rest, "", escape);
+        gnomon__text piece = gnomon__escape_next(&rest, "", escape);
         n += gnomon__print_width(piece.at, piece.length);
         if (out)
             out->write(out, piece.at, piece.length);

@@ -16,7 +16,7 @@ const char *gnomon__cli_when(char text[32], uint64_t unix_ns);
 /* Code points of a text as it is put. */
 size_t gnomon__cli_width(const char *text);
 
-/* Writes a text of a file, as platform/shown.h has it, and blanks up to `width`
+/* Writes a text of a file, as platform/escape.h has it, and blanks up to `width`
  * code points. */
 void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width);
 

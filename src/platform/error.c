@@ -12,7 +12,7 @@
 
 #include "platform/os.h"
 #include "platform/owner.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 #include "platform/tls.h"
 
 static __thread char last_error_text[256] GNOMON__TLS;
@@ -28,7 +28,7 @@ int gnomon__fail(int code, const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    gnomon__shown_copy(text, last_error_text, sizeof last_error_text);
+    gnomon__escape_copy(text, last_error_text, sizeof last_error_text);
     return code;
 }
 
@@ -77,7 +77,7 @@ void gnomon__log(const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    length += gnomon__shown_copy(text, line + length, sizeof text);
+    length += gnomon__escape_copy(text, line + length, sizeof text);
 #ifdef GNOMON_TESTING
     if (gnomon__test_log != NULL) {
         gnomon__test_log(line);

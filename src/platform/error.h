@@ -5,7 +5,7 @@
 
 #include "gnomon/base.h"
 
-/* Keeps the text, as shown.h has it, as the thread's last error and returns `code`:
+/* Keeps the text, as escape.h has it, as the thread's last error and returns `code`:
  *     return gnomon__fail(GNOMON_EINVAL, "...: %s", name);               */
 int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
 
@@ -13,7 +13,7 @@ int gnomon__fail(int code, const char *format, ...) GNOMON_PRINTF(2, 3);
 void gnomon__fail_clear(void);
 
 /* Writes "gnomon: ...\n" to stderr in one piece, at most 1 KiB: one line, whatever
- * is in it (shown.h). Leaves errno as it is. */
+ * is in it (escape.h). Leaves errno as it is. */
 void gnomon__log(const char *format, ...) GNOMON_PRINTF(1, 2);
 
 #ifdef GNOMON_TESTING

@@ -63,7 +63,7 @@ static int buffer_file(const gnomon_writer *writer, const char *part,
 static const char *buffer_shown(const gnomon_writer *writer, const char *name)
 {
     gnomon__buffer *b = writer->context;
-    const char *shown = gnomon__shown_name(&b->names, name);
+    const char *shown = gnomon__escaped_name(&b->names, name);
     if (shown)
         return shown;
     b->code = GNOMON_ENOMEM;
@@ -88,7 +88,7 @@ void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
 void gnomon__buffer_free(gnomon__buffer *b)
 {
     gnomon__free(b->text);
-    gnomon__shown_free(&b->names);
+    gnomon__escaped_names_free(&b->names);
     memset(b, 0, sizeof *b);
 }
 
@@ -106,7 +106,7 @@ void gnomon__output_plain(const char *text, size_t length)
     int fd = gnomon__os_stderr(), why = 0;
     while (rest.length && fd >= 0 && !why) {
         char escape[8];
-        gnomon__text piece = gnomon__shown_next(&rest, "\n\t", escape);
+        gnomon__text piece = gnomon__escape_next(&rest, "\n\t", escape);
         why = gnomon__os_write(fd, piece.at, piece.length);
     }
     if (why) /* if at all, then to the same stderr */

@@ -33,7 +33,7 @@
 #include "gnomon/profiler.h"
 #include "mark/thread.h"
 #include "platform/os.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "record/snapshot.h"
@@ -309,7 +309,7 @@ typedef struct gnomon__buffer {
     char *text;
     size_t length, room;
     int code; /* the first error */
-    gnomon__shown *names;
+    gnomon__escaped_names *names;
 } gnomon__buffer;
 void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);

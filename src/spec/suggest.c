@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "platform/shown.h"
+#include "platform/escape.h"
 
 #define SUGGEST_LONGEST 40
 
@@ -108,7 +108,7 @@ void gnomon__complain(gnomon__complaints *c, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(raw, sizeof raw, format, arguments);
     va_end(arguments);
-    gnomon__shown_copy(raw, line, sizeof line);
+    gnomon__escape_copy(raw, line, sizeof line);
     for (i = 0; i < c->count; i++)
         if (strcmp(c->line[i], line) == 0)
             return;

@@ -3,7 +3,7 @@
  * text goes to a person; only names take memory. Invariant: what comes out has
  * no code point of the table but those that were to be kept, so showing it again
  * changes nothing. */
-#include "platform/shown.h"
+#include "platform/escape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static size_t put_escape(uint32_t code, char escape[8])
     return (size_t)n;
 }
 
-gnomon__text gnomon__shown_next(gnomon__text *rest, const char *kept,
-                                char escape[8])
+gnomon__text gnomon__escape_next(gnomon__text *rest, const char *kept,
+                                 char escape[8])
 {
     gnomon__text piece = {rest->at, 0};
     while (piece.length < rest->length) {
@@ -63,47 +63,47 @@ gnomon__text gnomon__shown_next(gnomon__text *rest, const char *kept,
     return piece;
 }
 
-size_t gnomon__shown_copy(const char *text, char *out, size_t capacity)
+size_t gnomon__escape_copy(const char *text, char *out, size_t capacity)
 {
     gnomon__text rest = {text, strlen(text)};
     size_t used = 0;
     char escape[8];
     *out = 0;
     while (rest.length && used + 1 < capacity) {
-        gnomon__text piece = gnomon__shown_next(&rest, "", escape);
+        gnomon__text piece = gnomon__escape_next(&rest, "", escape);
         used += gnomon__utf8_clean(piece.at, piece.length, out + used,
                                    capacity - used, NULL);
     }
     return used;
 }
 
-struct gnomon__shown {
-    struct gnomon__shown *next;
+struct gnomon__escaped_names {
+    struct gnomon__escaped_names *next;
     char text[];
 };
 
-const char *gnomon__shown_name(gnomon__shown **all, const char *name)
+const char *gnomon__escaped_name(gnomon__escaped_names **all, const char *name)
 {
     const size_t most = 4; /* bytes that come of one: \x1b */
     gnomon__text rest = {name, strlen(name)};
     size_t room = most * rest.length + 1;
     char escape[8];
     if (!*name ||
-        (gnomon__shown_next(&rest, "", escape).at == name && !rest.length))
+        (gnomon__escape_next(&rest, "", escape).at == name && !rest.length))
         return name;
-    gnomon__shown *one = gnomon__alloc(sizeof *one + room);
+    gnomon__escaped_names *one = gnomon__alloc(sizeof *one + room);
     if (!one)
         return NULL;
-    gnomon__shown_copy(name, one->text, room);
+    gnomon__escape_copy(name, one->text, room);
     one->next = *all;
     *all = one;
     return one->text;
 }
 
-void gnomon__shown_free(gnomon__shown **all)
+void gnomon__escaped_names_free(gnomon__escaped_names **all)
 {
     while (*all) {
-        gnomon__shown *one = *all;
+        gnomon__escaped_names *one = *all;
         *all = one->next;
         gnomon__free(one);
     }
