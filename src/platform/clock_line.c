@@ -16,12 +16,12 @@ __extension__ typedef unsigned __int128 line_wide;
 #define LINE_KEPT_PART 4000000u  /* 0.25 ppm: a slope is as good as the rate */
 #define LINE_BEND_PART 2000u     /* 500 ppm: to lead the line back */
 /* CLOCK_MONOTONIC is slewed by up to 500 ppm. An anchor that is off by twice
- * that, and a millisecond, is a strange one: something else happened. */
-#define LINE_STRANGE_PART 1000u
-#define LINE_STRANGE_NS 1000000u
-/* So many strange ones in a row that agree tell the new rate: the guest was
+ * that, and a millisecond, is an outlier: something else happened. */
+#define LINE_OUTLIER_PART 1000u
+#define LINE_OUTLIER_NS 1000000u
+/* So many outliers in a row that agree tell the new rate: the guest was
  * moved to a host with another counter. */
-#define LINE_STRANGE_MOST 3
+#define LINE_OUTLIERS_MOST 3
 
 static uint64_t line_ticks_of(uint64_t ns, uint64_t mult)
 {
@@ -124,7 +124,7 @@ static int line_learn(gnomon__line *l, const gnomon__anchor *a)
     return 1;
 }
 
-/* After a strange anchor: whether the last ones agree on a rate. */
+/* After an outlier: whether the last ones agree on a rate. */
 static int line_has_new_rate(gnomon__line *l, const gnomon__anchor *a)
 {
     uint64_t ticks = less_or_0(a->ticks, l->base.ticks);
@@ -132,10 +132,10 @@ static int line_has_new_rate(gnomon__line *l, const gnomon__anchor *a)
     if (!ticks || !ns || ns >> 15 >= ticks)
         return 0;
     rate = (uint64_t)(((line_wide)ns << GNOMON__CLOCK_SHIFT) / ticks);
-    if (line_apart(rate, l->strange_rate) > rate >> 8)
-        l->strange = 0;
-    l->strange_rate = rate;
-    return ++l->strange >= LINE_STRANGE_MOST;
+    if (line_apart(rate, l->outlier_rate) > rate >> 8)
+        l->outliers = 0;
+    l->outlier_rate = rate;
+    return ++l->outliers >= LINE_OUTLIERS_MOST;
 }
 
 /* ---- What is not usual --------------------------------------------------- */
@@ -168,7 +168,7 @@ static void line_sleep_to(gnomon__line *l, const gnomon__anchor *a,
     /* Before the sleep the line was ahead of CLOCK_MONOTONIC by no more than at
      * the last anchor, and than a slew can have brought it since. */
     uint64_t most = a->ns + less_or_0(at_last, l->last.ns) +
-                    promised / LINE_STRANGE_PART + 4ull * GNOMON__LINE_NEAR_NS;
+                    promised / LINE_OUTLIER_PART + 4ull * GNOMON__LINE_NEAR_NS;
     if (is_again || surplus > promised) /* the limit was passed asleep */
         line_cut(l, most);
     uint64_t ns = line_ns_at_limit(l);
@@ -212,23 +212,23 @@ static void line_jump_to(gnomon__line *l, const gnomon__anchor *a,
 
 /* Draws the line past what happened between the last anchor and this one, if
  * that was anything but time passing: 1. */
-static int line_pass_strange(gnomon__line *l, const gnomon__anchor *a,
+static int line_pass_outlier(gnomon__line *l, const gnomon__anchor *a,
                              uint64_t until)
 {
     uint64_t ns = less_or_0(a->ns, l->last.ns);
     uint64_t shown =
         gnomon__line_scale(less_or_0(a->ticks, l->last.ticks), l->rate);
     uint64_t usual =
-        LINE_STRANGE_NS + ns / LINE_STRANGE_PART +
+        LINE_OUTLIER_NS + ns / LINE_OUTLIER_PART +
         gnomon__line_scale(sum_or_most(a->error, l->last.error), l->rate);
     int is_again = gnomon__line_began_again(l, a->ticks);
     if (!is_again && line_apart(shown, ns) <= usual) {
-        l->strange = 0;
+        l->outliers = 0;
         return 0;
     }
     if (!is_again && line_has_new_rate(l, a)) {
         l->rate_error = l->rate_span; /* any other rate is known better */
-        l->strange = 0;
+        l->outliers = 0;
         return 0;
     }
     if (is_again || shown > ns)
@@ -327,7 +327,7 @@ int gnomon__line_add(gnomon__line *l, const gnomon__anchor *a, uint64_t until)
         l->limit = sum_or_most(until, line_ticks_ahead(l));
     } else {
         if (!l->rate ? !line_learn(l, a)
-                     : !line_pass_strange(l, a, until) && !line_learn(l, a))
+                     : !line_pass_outlier(l, a, until) && !line_learn(l, a))
             return 0;
         if (until)
             to = sum_or_most(until > to ? until : to, line_ticks_ahead(l));
@@ -348,7 +348,7 @@ void gnomon__line_begin(gnomon__line *l, const gnomon__anchor *first)
     l->pieces[0] = l->end;
     l->count = 1;
     l->epoch = l->rate = l->rate_error = l->rate_span = 0;
-    l->strange_rate = l->strange = 0;
+    l->outlier_rate = l->outliers = 0;
     l->last = l->base = *first;
     l->last.ns = l->base.ns = 0;
 }

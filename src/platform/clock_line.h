@@ -61,8 +61,8 @@ typedef struct gnomon__line {
     uint64_t rate;         /* ns per tick, times 2^48; 0: not known yet */
     uint64_t rate_error;   /* the rate may be off by this many ticks ... */
     uint64_t rate_span;    /* ... in so many */
-    uint64_t strange_rate; /* what the last strange anchors would say it is, */
-    uint64_t strange;      /* and how many of them agreed */
+    uint64_t outlier_rate; /* what the last outliers would say it is, */
+    uint64_t outliers;     /* and how many of them agreed */
     gnomon__anchor last;   /* the last one that was used */
     gnomon__anchor base;   /* the rate is measured from here on */
     gnomon__line_piece pieces[GNOMON__LINE_PIECES];
