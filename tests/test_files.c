@@ -111,7 +111,8 @@ TEST(publish_makes_no_folder_in_the_root)
     CHECK_EQ(publish("//gnomon-no-such/x", "x"), GNOMON__OS_IN_ROOT);
     CHECK(gnomon__os_is_missing("/gnomon-no-such"));
     CHECK(!gnomon__os_is_missing("/"));
-    CHECK(strstr(gnomon__os_why(GNOMON__OS_IN_ROOT), "none is made in /"));
+    CHECK(
+        strstr(gnomon__os_error_text(GNOMON__OS_IN_ROOT), "none is made in /"));
     in_new_directory(); /* below one that is there, as many as are needed */
     if (!CHECK(getcwd(here, sizeof here) != NULL))
         return;

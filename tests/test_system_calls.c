@@ -298,7 +298,7 @@ TEST(an_arena_takes_a_quarter_of_the_room)
     SKIP("a sanitizer has terabytes mapped");
 #endif
     limit_address_space((rlim_t)1 << 40);
-    uint64_t room = gnomon__os_room();
+    uint64_t room = gnomon__os_mappable_bytes();
     rlim_t used = ((rlim_t)1 << 40) - room;
     limit_address_space(used + (64u << 20));
     int code = gnomon__arena_map(&arena, 1u << 30);
@@ -315,7 +315,7 @@ TEST(room_that_is_not_to_be_known_is_a_quarter_of_the_limit)
 {
     limit_address_space((rlim_t)1 << 50);
     gnomon__test_fail_calls("read", 1, 1, EIO);
-    uint64_t room = gnomon__os_room();
+    uint64_t room = gnomon__os_mappable_bytes();
     gnomon__test_fail_calls(NULL, 0, 0, 0);
     CHECK_EQ(room, 1ull << 48);
     limit_address_space(RLIM_INFINITY);

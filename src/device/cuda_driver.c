@@ -106,7 +106,7 @@ int gnomon__cuda_chosen_device(void)
         gnomon__os_is_secure() ? NULL : getenv("GNOMON_CUDART_LIBRARY");
     for (size_t i = 0; i <= sizeof runtimes / sizeof *runtimes; i++) {
         const char *name = i ? runtimes[i - 1] : given;
-        void *library = name && *name ? gnomon__os_library_here(name) : NULL;
+        void *library = name && *name ? gnomon__os_library_loaded(name) : NULL;
         int (*get)(int *) = NULL;
         int device = 0;
         if (library)

@@ -303,7 +303,7 @@ void gnomon__timers_forget(void)
     reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader_state = READER_NONE;
     has_bells = 0;
-    gnomon__inherited(gnomon__lanes);
+    gnomon__keep_reachable(gnomon__lanes);
     gnomon__lanes = NULL;
     gnomon__clocks_forget();
     gnomon__describe_forget();

@@ -85,7 +85,7 @@ void gnomon__regions_wake(void)
 {
     if (!listed_regions())
         return;
-    gnomon__os_data(wake_between);
+    gnomon__os_writable_segments(wake_between);
     /* Those in memory of the host's own, which no loader knows. */
     for (uint32_t at = 0; at < listed_regions(); at++) {
         const gnomon_region *region = load_acquire(&waiting_regions[at]);

@@ -168,7 +168,7 @@ int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size)
     return 1;
 }
 
-void gnomon__inherited(const void *memory)
+void gnomon__keep_reachable(const void *memory)
 {
     __attribute__((unused)) static const void *volatile kept[64];
     static uint32_t count;
@@ -203,7 +203,7 @@ int gnomon__arena_map(gnomon__arena *arena, uint64_t bytes)
     if (bytes < PAGE)
         bytes = PAGE;
     /* Under a limit the host needs the rest. */
-    room = gnomon__os_room() / 4;
+    room = gnomon__os_mappable_bytes() / 4;
     if (bytes > room && room < ARENA_LEAST)
         return GNOMON_ENOMEM;
     if (bytes > room)

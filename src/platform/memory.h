@@ -36,7 +36,7 @@ int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size);
 
 /* Keeps a block reachable that a forked child inherited and must not free: its
  * parent's, as it was at any moment. For leak checkers alone. */
-void gnomon__inherited(const void *memory);
+void gnomon__keep_reachable(const void *memory);
 
 /* Bytes of the heap in use by gnomon: what was asked for, and 16 a block. */
 uint64_t gnomon__heap_bytes(void);

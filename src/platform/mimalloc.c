@@ -35,7 +35,7 @@
 
 #include "platform/os_calls.h"
 
-static __thread int looking_for_mimalloc GNOMON__TLS;
+static __thread int is_loading_mimalloc GNOMON__TLS;
 
 /* ISO C has no cast from an object pointer to a function pointer; POSIX
  * promises that the bits are the same. */
@@ -75,22 +75,22 @@ gnomon__heap *gnomon__mimalloc(void)
     void *library;
     sigset_t all, before;
     /* It obeys the environment, and maps tens of megabytes to begin with. */
-    if (looking_for_mimalloc || gnomon__os_is_secure() ||
-        gnomon__os_room() < UINT64_MAX || gnomon__os_locks_pages())
+    if (is_loading_mimalloc || gnomon__os_is_secure() ||
+        gnomon__os_mappable_bytes() < UINT64_MAX || gnomon__os_locks_pages())
         return NULL;
     /* A handler's mark may want the loader's lock too, and would wait for its
      * own thread where it came before that was written down as the owner. */
     int cancel = gnomon__os_cancel_off();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    looking_for_mimalloc = 1;
+    is_loading_mimalloc = 1;
     heap = bind_mimalloc(RTLD_DEFAULT);
     for (i = 0; heap == NULL && i < sizeof names / sizeof *names; i++) {
         library = gnomon__os_library(names[i], &why);
         if (library != NULL)
             heap = bind_mimalloc(library);
     }
-    looking_for_mimalloc = 0;
+    is_loading_mimalloc = 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     gnomon__os_cancel_back(cancel);
     return heap;

@@ -60,7 +60,7 @@ void gnomon__os_unmap(void *pages, size_t bytes);
 
 /* Bytes that the process may still map under its limits (RLIMIT_AS and
  * RLIMIT_DATA); UINT64_MAX where it has none. Opens a file. */
-uint64_t gnomon__os_room(void);
+uint64_t gnomon__os_mappable_bytes(void);
 
 /* Whether the process runs with more rights than its user (setuid): then no
  * environment variable and no plugin is obeyed. */
@@ -166,7 +166,7 @@ enum gnomon__os_trouble {
     GNOMON__OS_IN_ROOT = 4098  /* a folder would have to be made in / */
 };
 /* The text of an errno, or of these. */
-const char *gnomon__os_why(int error);
+const char *gnomon__os_error_text(int error);
 
 /* `gnomon run` names a file of its own in this variable, which processes that it
  * starts append to: a letter, a path where the letter has one, a NUL. */
@@ -240,7 +240,7 @@ int gnomon__os_is_loading(void);
 int gnomon__os_is_static(void);
 void *gnomon__os_symbol(void *library, const char *name);
 /* The same of one that is loaded already; NULL: it is not. */
-void *gnomon__os_library_here(const char *name);
+void *gnomon__os_library_loaded(const char *name);
 
 /* Keeps the module that holds `address` mapped for the life of the process, so
  * that static regions of a dlclosed module stay readable. A microsecond for a
@@ -252,7 +252,8 @@ int gnomon__os_is_pinned(const void *address);
 
 /* Shows `found` each piece of the program and its modules that can be written to.
  * None of them is unmapped meanwhile. Takes the loader's lock of the list. */
-void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end));
+void gnomon__os_writable_segments(void (*found)(uintptr_t begin,
+                                                uintptr_t end));
 
 /* Tells helgrind and drd that this word of 4 bytes is read and written by atomic
  * instructions alone. A few instructions where no such tool runs. */

@@ -20,7 +20,7 @@
 #include "platform/os_calls.h"
 #include "platform/os_path.h"
 
-const char *gnomon__os_why(int error)
+const char *gnomon__os_error_text(int error)
 {
     if (error == GNOMON__OS_FOREIGN)
         return "Permission denied (another user's, in a folder that others may "

@@ -90,7 +90,7 @@ void *gnomon__os_library(const char *path, const char **why)
     return library;
 }
 
-void *gnomon__os_library_here(const char *name)
+void *gnomon__os_library_loaded(const char *name)
 {
     return open_module(name, RTLD_NOW | RTLD_NOLOAD);
 }
@@ -183,24 +183,25 @@ void gnomon__os_pin_module(const void *address)
     errno = kept_errno;
 }
 
-typedef void data_found(uintptr_t begin, uintptr_t end);
+typedef void visit_segment(uintptr_t begin, uintptr_t end);
 
-static int show_data(struct dl_phdr_info *info, size_t size, void *found)
+static int visit_writable_segments(struct dl_phdr_info *info, size_t size,
+                                   void *found)
 {
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t begin = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_LOAD && (p->p_flags & PF_W))
-            (*(data_found **)found)(begin, begin + p->p_memsz);
+            (*(visit_segment **)found)(begin, begin + p->p_memsz);
     }
     return 0;
 }
 
-void gnomon__os_data(void (*found)(uintptr_t begin, uintptr_t end))
+void gnomon__os_writable_segments(void (*found)(uintptr_t begin, uintptr_t end))
 {
     int kept_errno = errno;
-    walk(show_data, &found);
+    walk(visit_writable_segments, &found);
     errno = kept_errno;
 }
 

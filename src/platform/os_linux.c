@@ -185,7 +185,7 @@ void gnomon__os_unmap(void *pages, size_t bytes)
 /* The smallest unit of statm is a page, its first word all that is mapped, its
  * sixth what is private and writable. Where it cannot be read, a quarter of the
  * limit is taken to be free. */
-uint64_t gnomon__os_room(void)
+uint64_t gnomon__os_mappable_bytes(void)
 {
     int kept_errno = errno, field = 0;
     uint64_t used[7] = {0}, page = (uint64_t)sysconf(_SC_PAGESIZE);

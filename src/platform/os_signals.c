@@ -102,7 +102,7 @@ void gnomon__os_die_in(int number, uint64_t ns)
 static uint32_t end_bell;
 
 /* As <linux/futex.h> has them, which musl's compiler does not find. */
-enum { FUTEX_WAIT_HERE = 0 | 128, FUTEX_WAKE_HERE = 1 | 128 };
+enum { OS_FUTEX_WAIT = 0 | 128, OS_FUTEX_WAKE = 1 | 128 };
 
 void gnomon__os_bell_make(void)
 {
@@ -113,7 +113,7 @@ void gnomon__os_bell_ring(void)
 {
     int kept_errno = errno;
     store_release(&end_bell, 1); /* partner: bell_rang */
-    (void)syscall(SYS_futex, &end_bell, FUTEX_WAKE_HERE, 1);
+    (void)syscall(SYS_futex, &end_bell, OS_FUTEX_WAKE, 1);
     errno = kept_errno;
 }
 
@@ -124,19 +124,19 @@ static int bell_rang(void)
 
 int gnomon__os_bell_wait(uint64_t ns)
 {
-    const uint64_t look_ns = 10000000; /* where the kernel does not wait */
+    const uint64_t poll_ns = 10000000; /* where the kernel does not wait */
     uint64_t now = gnomon__os_monotonic_ns(), until = now + ns;
     for (; now < until && !load_relaxed(&end_bell);
          now = gnomon__os_monotonic_ns()) {
         uint64_t left_ns = until - now;
         struct timespec left = {(time_t)(left_ns / 1000000000u),
                                 (long)(left_ns % 1000000000u)};
-        if (syscall(SYS_futex, &end_bell, FUTEX_WAIT_HERE, 0, &left) == 0 ||
+        if (syscall(SYS_futex, &end_bell, OS_FUTEX_WAIT, 0, &left) == 0 ||
             errno == EAGAIN || errno == EINTR)
             continue;
         if (errno == ETIMEDOUT)
             break;
-        gnomon__os_sleep_ns(left_ns < look_ns ? left_ns : look_ns);
+        gnomon__os_sleep_ns(left_ns < poll_ns ? left_ns : poll_ns);
     }
     return bell_rang();
 }

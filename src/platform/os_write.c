@@ -91,7 +91,7 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
 static uint64_t error_device, error_inode;
 static uint32_t error_known;
 
-static void look_at_stderr(void)
+static void note_stderr(void)
 {
     struct stat info;
     memset(&info, 0, sizeof info);
@@ -105,11 +105,11 @@ static void look_at_stderr(void)
 /* Before main, where the library is loaded so early: a host that is started
  * without standard error opens a file of its own as 2. Unset, it costs no
  * system call. */
-__attribute__((constructor)) static void look_at_stderr_early(void)
+__attribute__((constructor)) static void note_stderr_early(void)
 {
     int kept_errno = errno;
     if (getenv("GNOMON") != NULL) /* its value does not matter */
-        look_at_stderr();
+        note_stderr();
     errno = kept_errno;
 }
 
@@ -132,7 +132,7 @@ int gnomon__os_stderr(void)
     int kept_errno = errno, is_ours;
     struct stat info;
     if (!load_acquire(&error_known))
-        look_at_stderr();
+        note_stderr();
     if (fstat(2, &info) != 0)
         is_ours = errno != EBADF; /* the system does not say */
     else

@@ -92,6 +92,6 @@ void gnomon__device_stats_drop(uint32_t generation)
 void gnomon__device_stats_forget(void)
 {
     stats_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    gnomon__inherited(buckets);
+    gnomon__keep_reachable(buckets);
     buckets = NULL;
 }

@@ -88,7 +88,7 @@ void gnomon__segments_clear(void)
 
 void gnomon__segments_inherit(void)
 {
-    gnomon__inherited(entries);
+    gnomon__keep_reachable(entries);
     entries = NULL;
     segment_count = segment_room = 0;
 }

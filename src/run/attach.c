@@ -210,7 +210,7 @@ void gnomon__attachments_finish(void)
 
 void gnomon__attachments_forget(void)
 {
-    gnomon__inherited(gnomon__attachments);
+    gnomon__keep_reachable(gnomon__attachments);
     gnomon__attachments = NULL;
     gnomon__views_forget();
 }

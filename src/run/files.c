@@ -104,7 +104,7 @@ void gnomon__files_forget(void)
             f->next = all;
             all = f;
         }
-    gnomon__inherited(all);
+    gnomon__keep_reachable(all);
     of_views = 0;
 }
 

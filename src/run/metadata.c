@@ -31,7 +31,7 @@ void gnomon__metadata_clear(void)
 
 void gnomon__metadata_forget(void)
 {
-    gnomon__inherited(metadata);
+    gnomon__keep_reachable(metadata);
     metadata = NULL;
     metadata_count = metadata_room = 0;
 }

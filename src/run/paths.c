@@ -146,7 +146,7 @@ static size_t own_file_name(const char *pattern, char *buffer, size_t size)
     size_t length = why ? 0 : strlen(path);
     if (why)
         gnomon__fail(why == ENOMEM ? GNOMON_ENOMEM : GNOMON_EIO,
-                     "no file %.128s: %s", pattern, gnomon__os_why(why));
+                     "no file %.128s: %s", pattern, gnomon__os_error_text(why));
     else if (size)
         snprintf(buffer, size, "%s", path);
     gnomon__free(path);

@@ -120,7 +120,7 @@ static void tell_failure(const char *path, int why)
     if (why && gnomon__file_failed(path, why))
         gnomon__log("cannot write the profile to %s: %s: give file= another "
                     "place",
-                    path ? path : "a file", gnomon__os_why(why));
+                    path ? path : "a file", gnomon__os_error_text(why));
 }
 
 /* Replaces *path where another view wrote there. 0, or an errno. */

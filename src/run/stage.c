@@ -323,8 +323,8 @@ void gnomon__stages_restart(void)
 
 void gnomon__stages_forget(void)
 {
-    gnomon__inherited(open_stage.name);
-    gnomon__inherited(reported_name);
+    gnomon__keep_reachable(open_stage.name);
+    gnomon__keep_reachable(reported_name);
     reported_name = NULL;
     memset(&open_stage, 0, sizeof open_stage);
     open_stage.ordinal = 1;

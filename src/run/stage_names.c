@@ -76,7 +76,7 @@ void gnomon__stage_names_clear(int frees)
 {
     for (uint32_t i = 1; i < stage_name_count; i++) {
         if (!frees) {
-            gnomon__inherited(names[i]);
+            gnomon__keep_reachable(names[i]);
             continue;
         }
         gnomon__total_empty(&names[i]->steps);

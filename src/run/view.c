@@ -246,7 +246,7 @@ int gnomon__view_is_of_spec(const gnomon__view *v)
 
 void gnomon__views_forget(void)
 {
-    gnomon__inherited(gnomon__views);
+    gnomon__keep_reachable(gnomon__views);
     gnomon__views = NULL;
     view_count = 0;
 }
