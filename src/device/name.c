@@ -14,7 +14,7 @@ void gnomon_stream_name_n(const gnomon_device *device, void *stream,
         return;
     }
     if (!gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
+        gnomon__trouble(&gnomon__no_thread, reentered);
         return;
     }
     const gnomon_host *to = load_acquire(&gnomon__owner);

@@ -121,7 +121,7 @@ static void add_time(gnomon__lane *lane, const gnomon__timer *t,
                 load_relaxed(&gnomon__timer_views[i].generation) &&
             !gnomon__device_stats_add(&t->path[i], ns,
                                       inner < ns ? ns - inner : 0))
-            gnomon__trouble(&gnomon__nobody, timers_failed);
+            gnomon__trouble(&gnomon__no_thread, timers_failed);
         if (t->outer[i])
             lane->timers[t->outer[i] - 1].inner_ns[i] += ns;
     }
@@ -222,7 +222,7 @@ static void read_lane(reader_pass *pass, gnomon__lane *lane)
         }
         if (code) {
             if (is_wanted(t))
-                gnomon__trouble(&gnomon__nobody, timers_failed);
+                gnomon__trouble(&gnomon__no_thread, timers_failed);
             forget_outer(lane, number);
         }
         *at = t->later;
@@ -253,7 +253,7 @@ void gnomon__reader_give_up(void)
         for (uint32_t n = l->first; n;) {
             gnomon__timer *t = &l->timers[n - 1];
             if (is_wanted(t))
-                gnomon__trouble(&gnomon__nobody, timers_late);
+                gnomon__trouble(&gnomon__no_thread, timers_late);
             for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++)
                 t->node[k] = 0;
             n = t->later;

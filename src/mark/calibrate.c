@@ -50,7 +50,7 @@ static void measure(void *state)
         uint64_t d = gnomon__os_monotonic_ns() - begin;
         best = d < best ? d : best;
     }
-    gnomon__tls_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__no_thread);
     measured_ns = (double)best / (LAYERS * (sizeof scopes_inside + 1));
 }
 

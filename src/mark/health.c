@@ -8,7 +8,7 @@
 void gnomon__trouble_add(gnomon__thread *t, size_t field)
 {
     uint64_t *count = (void *)((char *)&t->health + field);
-    if (t == &gnomon__nobody)
+    if (t == &gnomon__no_thread)
         add_relaxed(count, 1);
     else
         gnomon__word_add(count, 1);
@@ -23,7 +23,7 @@ void gnomon_health_get(gnomon_health *health)
     uint32_t total = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i <= total; i++) {
         const gnomon__thread *t =
-            i < total ? load_acquire(&gnomon__threads[i]) : &gnomon__nobody;
+            i < total ? load_acquire(&gnomon__threads[i]) : &gnomon__no_thread;
         all.threads += i < total && load_relaxed(&t->alive);
 #define ADD(field, text) all.field += load_relaxed(&t->health.field);
         GNOMON_HEALTH(ADD)

@@ -95,13 +95,13 @@ static gnomon_region *find_or_make(gnomon__text name, gnomon__text category,
             return r;
     }
     if (name_count >= GNOMON__MAX_NAMES) {
-        gnomon__trouble(&gnomon__nobody, other_names);
+        gnomon__trouble(&gnomon__no_thread, other_names);
         return &gnomon__other_region;
     }
     gnomon_region *region = make_region(name, category, kind);
     uint32_t id = region ? gnomon__region_append(region, name.length) : 0;
     if (!id) {
-        gnomon__trouble(&gnomon__nobody, other_names);
+        gnomon__trouble(&gnomon__no_thread, other_names);
         return &gnomon__other_region;
     }
     name_map[at] = id;
@@ -114,7 +114,7 @@ gnomon_region *gnomon__region_intern(gnomon__text name, gnomon__text category,
 {
     char name_room[GNOMON__MAX_NAME + 1], category_room[GNOMON__MAX_NAME + 1];
     if (!name.at) {
-        gnomon__trouble(&gnomon__nobody, bad_names);
+        gnomon__trouble(&gnomon__no_thread, bad_names);
         name = gnomon__text_of("(null)", GNOMON_TO_NUL);
     }
     if (!category.at)

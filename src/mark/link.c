@@ -33,7 +33,7 @@ gnomon_link gnomon_link_out_slow(void)
 {
     GNOMON__FORWARD(link_out());
     gnomon_link link = {{0}};
-    if (gnomon__tls_now()->thread == &gnomon__nobody)
+    if (gnomon__tls_now()->thread == &gnomon__no_thread)
         return link; /* a thread that never marked is nowhere */
     gnomon__thread *t = gnomon__enter(); /* refuses where it is busy */
     if (!t)
@@ -143,7 +143,7 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
     GNOMON__FORWARD_VOID(link_in(from, kind));
     if (!from || !from->word[LINK_EPOCH])
         return;
-    if (gnomon__tls_now()->thread == &gnomon__nobody)
+    if (gnomon__tls_now()->thread == &gnomon__no_thread)
         return; /* no scope is open here */
     gnomon__thread *t = gnomon__enter();
     if (!t)

@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
     if (is_first) /* a handler that came before is through with it */
         tls->cancel = cancel;
     gnomon__thread *t = tls->thread;
-    if (t != &gnomon__nobody && !(load_relaxed(&t->seq) & 1)) {
+    if (t != &gnomon__no_thread && !(load_relaxed(&t->seq) & 1)) {
         gnomon__word_add(&t->seq, 1);
         tls->guarded = t;
     }
@@ -118,6 +118,6 @@ void gnomon__unlock_over_fork(int in_child)
 int gnomon__busy(void)
 {
     gnomon__near *tls = gnomon__tls_now();
-    return tls->busy || (tls->thread != &gnomon__nobody &&
+    return tls->busy || (tls->thread != &gnomon__no_thread &&
                          (load_relaxed(&tls->thread->seq) & 1));
 }

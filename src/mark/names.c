@@ -56,7 +56,7 @@ gnomon__text gnomon__name_fit(gnomon__text text,
     if (!text.length ||
         (text.length <= GNOMON__MAX_NAME && !memchr(text.at, 0, text.length)))
         return text;
-    gnomon__trouble(&gnomon__nobody, bad_names);
+    gnomon__trouble(&gnomon__no_thread, bad_names);
     size_t n = gnomon__utf8_clean(text.at, text.length, room,
                                   GNOMON__MAX_NAME + 1, NULL);
     if (text.length > GNOMON__MAX_NAME)
@@ -76,6 +76,6 @@ const char *gnomon__name_clean(const char *text, size_t length)
     char *clean = gnomon__name_room(n + 1);
     if (!clean)
         return "(bad name)";
-    gnomon__trouble(&gnomon__nobody, bad_names);
+    gnomon__trouble(&gnomon__no_thread, bad_names);
     return memcpy(clean, room, n + 1);
 }

@@ -99,8 +99,8 @@ void gnomon__observer_start(void)
     if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) {
         if (gnomon__forks) /* all regions are unseen again */
             gnomon__region_rewrite(0, 1, UINT32_MAX);
-        if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__nobody)
-            gnomon__tls_set(&gnomon__nobody);
+        if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
+            gnomon__tls_set(&gnomon__no_thread);
         store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
         gnomon__observer_write_active_masks(gnomon__attached_bits);
     }

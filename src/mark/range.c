@@ -247,7 +247,8 @@ void gnomon_range_end_slow(uint64_t token)
     if (gnomon__is_reentered())
         return;
     if (!load_acquire(&gnomon__thread_total)) {
-        gnomon__trouble(&gnomon__nobody, unmatched); /* nobody ever began one */
+        gnomon__trouble(&gnomon__no_thread,
+                        unmatched); /* nobody ever began one */
         return;
     }
     gnomon__thread *t = gnomon__enter();

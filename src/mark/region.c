@@ -126,7 +126,7 @@ static void become_other(gnomon_region *region)
 {
     store_relaxed(&region->id, GNOMON__OTHER_ID);
     store_release(&region->link, load_relaxed(&gnomon__other_region.link));
-    gnomon__trouble(&gnomon__nobody, other_names);
+    gnomon__trouble(&gnomon__no_thread, other_names);
 }
 
 static int is_other(const gnomon_region *region)
@@ -150,7 +150,7 @@ static uint32_t enter_region(gnomon_region *region)
     if (!entry && !gnomon__region_append(
                       region, region->name ? strlen(region->name) : 0)) {
         store_relaxed(&region->mask, 0);
-        gnomon__trouble(&gnomon__nobody, other_names);
+        gnomon__trouble(&gnomon__no_thread, other_names);
     }
     /* One that was about to wait. */
     if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
@@ -162,7 +162,7 @@ uint32_t gnomon__region_enter(gnomon_region *region)
 {
     if (!region || region->abi != GNOMON_ABI ||
         region->struct_size < FIRST_REGION) {
-        gnomon__trouble(&gnomon__nobody, bad_regions);
+        gnomon__trouble(&gnomon__no_thread, bad_regions);
         if (region)
             store_relaxed(&region->mask, 0);
         return 0;
@@ -174,7 +174,7 @@ uint32_t gnomon__region_enter(gnomon_region *region)
         /* What is written to later must not go with its module: it stays unseen
          * until a mark outside of a handler has pinned that. */
         if (!pin(region)) {
-            gnomon__trouble(&gnomon__nobody, reentered);
+            gnomon__trouble(&gnomon__no_thread, reentered);
             return 0;
         }
     }

@@ -101,7 +101,7 @@ void gnomon__refused_end(gnomon_token token)
         return;
     /* A thread that never began anything; its first mark is this. */
     if (!gnomon__foreign_end(token))
-        gnomon__trouble(&gnomon__nobody, foreign);
+        gnomon__trouble(&gnomon__no_thread, foreign);
 }
 
 void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t)

@@ -50,7 +50,7 @@ static uint64_t abandon(gnomon__thread *t)
 
 void gnomon__thread_give_up(gnomon__thread *t)
 {
-    gnomon__tls_set(&gnomon__nobody);
+    gnomon__tls_set(&gnomon__no_thread);
     gnomon__frames_drop(t);
     t->stale = load_relaxed(&t->seq);
     gnomon__leave(t);
@@ -109,8 +109,8 @@ void gnomon__threads_forget(void)
     store_relaxed(&gnomon__thread_total, 0);
     dead_count = 0;
     gnomon__foreign_forget();
-    gnomon__nobody.health = (gnomon_health){0};
-    if (t == &gnomon__nobody) {
+    gnomon__no_thread.health = (gnomon_health){0};
+    if (t == &gnomon__no_thread) {
         if (!gnomon__busy()) /* else in a first mark, which goes on in it */
             gnomon__chunks_forget();
         return;
@@ -128,7 +128,7 @@ void gnomon__threads_forget(void)
      * what that mark still counts, it counts where it would have. */
     gnomon__tls_now()->guess = 0;
     fence_signal();
-    gnomon__tls_now()->thread = &gnomon__nobody;
+    gnomon__tls_now()->thread = &gnomon__no_thread;
 }
 
 /* ---- A thread's first mark --------------------------------------------------- */
@@ -250,14 +250,14 @@ gnomon__thread *gnomon__thread_enter(const char *name)
 {
     char os_name[16];
     if (gnomon__busy() || has_ended) {
-        gnomon__trouble(&gnomon__nobody, reentered);
+        gnomon__trouble(&gnomon__no_thread, reentered);
         return NULL;
     }
     int kept = errno;
     uint32_t forks = load_relaxed(&gnomon__forks);
     gnomon__guard();
     if (gnomon__tls_now()->thread !=
-        &gnomon__nobody) { /* a handler came first */
+        &gnomon__no_thread) { /* a handler came first */
         gnomon__unguard();
         return gnomon__enter();
     }
@@ -275,11 +275,11 @@ gnomon__thread *gnomon__thread_enter(const char *name)
         gnomon__thread_take_changes(t);
         gnomon__thread_watch(t);
     } else {
-        gnomon__trouble(&gnomon__nobody, lost_scopes);
+        gnomon__trouble(&gnomon__no_thread, lost_scopes);
     }
     if (unlikely(forks != load_relaxed(&gnomon__forks))) {
         /* A handler forked amid this: the child has no thread yet. */
-        gnomon__tls_set(&gnomon__nobody);
+        gnomon__tls_set(&gnomon__no_thread);
         store_relaxed(&gnomon__thread_total, 0);
         dead_count = 0;
         t = NULL;
@@ -296,14 +296,14 @@ int gnomon__is_refused(void)
         return 1;
     if (gnomon__upcall_start())
         return 0;
-    gnomon__trouble(&gnomon__nobody, reentered);
+    gnomon__trouble(&gnomon__no_thread, reentered);
     return 1;
 }
 
 gnomon__thread *gnomon__enter(void)
 {
     gnomon__thread *t = gnomon__tls_now()->thread;
-    if (t == &gnomon__nobody) {
+    if (t == &gnomon__no_thread) {
         if ((load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) &&
             !gnomon__upcall_start()) {
             gnomon__trouble(t, reentered);

@@ -101,7 +101,7 @@ typedef struct gnomon__thread {
 _Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");
 _Static_assert(sizeof(gnomon__thread) <= 2048, "what any thread costs");
 
-extern gnomon__thread gnomon__nobody;
+extern gnomon__thread gnomon__no_thread;
 
 /* The calling thread is `t` from now on. */
 static inline void gnomon__tls_set(gnomon__thread *t)

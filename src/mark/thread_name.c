@@ -58,7 +58,7 @@ void gnomon_thread_name_n(const char *name, size_t length)
     const char *clean = gnomon__region_name(gnomon__region_intern(
         gnomon__text_of(name, length),
         gnomon__text_of("thread name", GNOMON_TO_NUL), GNOMON_KIND_MARK));
-    int known = gnomon__tls_now()->thread != &gnomon__nobody;
+    int known = gnomon__tls_now()->thread != &gnomon__no_thread;
     gnomon__thread *t = known ? gnomon__enter() : gnomon__thread_enter(clean);
     if (t)
         t = thread_rename(t, clean);

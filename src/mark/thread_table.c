@@ -11,11 +11,11 @@
 
 #define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
 
-static const gnomon__front nobodys_line;
-gnomon__thread gnomon__nobody = {
+static const gnomon__front no_thread_line;
+gnomon__thread gnomon__no_thread = {
     .seq = 1,
-    .base = (char *)(uintptr_t)&nobodys_line,
-    .ground = (char *)(uintptr_t)&nobodys_line,
+    .base = (char *)(uintptr_t)&no_thread_line,
+    .ground = (char *)(uintptr_t)&no_thread_line,
     .shut = 1,
     .fast = GNOMON__NEVER,
     .epoch = UINT32_MAX,
@@ -31,12 +31,12 @@ static int end_key_made;
 gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
 
 /* A pointer that is nobody's name, and not NULL. */
-#define NOBODYS ((const char *)gnomon__no_slots)
+#define NO_NAME ((const char *)gnomon__no_slots)
 
 void gnomon__slots_clear(gnomon__slot *slots)
 {
-    for (uint32_t i = 0; i < GNOMON__SLOTS && slots[i].pointer != NOBODYS; i++)
-        slots[i] = (gnomon__slot){.pointer = NOBODYS, .text = ""};
+    for (uint32_t i = 0; i < GNOMON__SLOTS && slots[i].pointer != NO_NAME; i++)
+        slots[i] = (gnomon__slot){.pointer = NO_NAME, .text = ""};
 }
 
 const char *gnomon__thread_name_of(const gnomon__thread *t, char room[16])

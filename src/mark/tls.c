@@ -9,7 +9,7 @@
 #include "mark/thread.h"
 
 __thread gnomon__tls gnomon__own GNOMON__TLS
-    __attribute__((used, aligned(32))) = {.thread = &gnomon__nobody};
+    __attribute__((used, aligned(32))) = {.thread = &gnomon__no_thread};
 
 #ifdef GNOMON_TLS_NEAR
 

@@ -38,12 +38,12 @@ uint32_t gnomon__stage_name_number(const char *name)
         return i;
     int is_last = i >= MAX_NAMES;
     if (is_last)
-        gnomon__trouble(&gnomon__nobody, bad_stages);
+        gnomon__trouble(&gnomon__no_thread, bad_stages);
     if (i > MAX_NAMES)
         return MAX_NAMES;
     names[i] = make_name(is_last ? "(other)" : name);
     if (!names[i]) {
-        gnomon__trouble(&gnomon__nobody, bad_stages);
+        gnomon__trouble(&gnomon__no_thread, bad_stages);
         return 0;
     }
     stage_name_count++;

@@ -202,7 +202,7 @@ void gnomon_step_slow(uint64_t number, int given)
     }
     if ((load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN) &&
         !gnomon__upcall_start()) {
-        gnomon__trouble(&gnomon__nobody, reentered);
+        gnomon__trouble(&gnomon__no_thread, reentered);
         return;
     }
     GNOMON__FORWARD_VOID(step(number, given));
