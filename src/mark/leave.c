@@ -121,7 +121,8 @@ int gnomon__observer_detach(uint32_t bit)
         code = gnomon__observer_finish(bit);
     else
         gnomon__observer_shut(bit);
-    gnomon__observer_silence(bit); /* also where it is to be detached again */
+    gnomon__observer_stop_callbacks(
+        bit); /* also where it is to be detached again */
     if (is_hook && !code) {
         gnomon__observer_barrier();
         code = callbacks_over() ? GNOMON_OK : give_up();

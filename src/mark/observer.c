@@ -210,7 +210,7 @@ void gnomon__observer_shut(uint32_t bit)
     gnomon__unlock();
 }
 
-void gnomon__observer_silence(uint32_t bit)
+void gnomon__observer_stop_callbacks(uint32_t bit)
 {
     gnomon__lock();
     gnomon__attached_bits &= ~(1u << bit);

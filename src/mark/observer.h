@@ -60,7 +60,7 @@ int gnomon__observer_finish(uint32_t bit);
 /* What the two above are made of: no scope begins for it any more; no callback of
  * it does; others may take the bit. Each takes the lock. */
 void gnomon__observer_shut(uint32_t bit);
-void gnomon__observer_silence(uint32_t bit);
+void gnomon__observer_stop_callbacks(uint32_t bit);
 void gnomon__observer_free(uint32_t bit);
 
 /* Bits for which no scope begins any more; under the lock. Threads tell those hooks
