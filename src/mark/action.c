@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Actions, the slow half: a thread's table from names to what it has open.
+/* Actions off the hot path: a thread's table of the names that it started.
  *
- * A pointer seen before leads to its slot, checked by content; any other goes
- * through the table of regions, and from the region's id to the action. Memory, once
- * a thread starts something by name: 16 KiB for the slots and the list of pages, pages
- * of 4 KiB for the ids, and 32 bytes for each name. */
+ * A pointer seen before leads to its slot, and the text is compared. Any
+ * other pointer goes through the table of regions, and from the region's id
+ * to the action. A thread takes the memory at its first start by name: 16
+ * KiB for the slots and the list of pages, 4 KiB for each page of ids, and
+ * 32 bytes for each name. */
 #include <string.h>
 
 #include "mark/region.h"
@@ -71,8 +72,9 @@ static gnomon__action *action_by_text(gnomon__thread *t, gnomon__text name,
     return action_by_id(t, region);
 }
 
-/* The one that followed here the last time, if this is its name: the text of a
- * buffer changes in some order, mostly. Else NULL. */
+/* The action that the call tree guesses next, if this is its name, else
+ * NULL. The text of a reused buffer mostly changes in the same order each
+ * time. */
 static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
 {
     uint32_t id = gnomon__front_at(t, gnomon__tls_now()->guess)->key;
@@ -86,8 +88,8 @@ static gnomon__action *action_that_follows(gnomon__thread *t, const char *name)
                : NULL;
 }
 
-/* Two slots may serve a pointer, so that two names which meet in one do not
- * drive each other out at every call. */
+/* Each pointer has two slots. Else two names with one slot would replace
+ * each other at every call. */
 static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
 {
     uint32_t home = gnomon__slot_of(name);
@@ -100,10 +102,11 @@ static gnomon__action *action_by_pointer(gnomon__thread *t, const char *name)
     gnomon_region *region = a ? a->region : NULL;
     if (!a)
         a = action_by_text(t, gnomon__text_of(name, GNOMON_TO_NUL), &region);
-    /* Cut names and "(other)" do not answer for the text: no slot. */
+    /* Not for a name that was cut or became "(other)": the text in the slot
+     * would be another than that of the pointer. */
     if (a && strcmp(region->name, name) == 0 &&
         load_relaxed(&region->id) != GNOMON__OTHER_ID) {
-        /* An action is there, and so are slots of its own. */
+        /* The thread has an action, so it has slots of its own too. */
         gnomon__slot *first = &t->actions.slots[home],
                      *second = &t->actions.slots[home ^ 1];
         gnomon__slot *s =
@@ -126,8 +129,9 @@ static gnomon__action *action_named(gnomon__thread *t, const char *name,
     return action_by_text(t, gnomon__text_of(name, length), &region);
 }
 
-/* Started before all was off for a while, where its stop is not seen; and nobody is
- * left who saw it begin. */
+/* Whether the action was started before a time in which nothing was
+ * attached, so that its stop was not seen, and no observer that saw its
+ * start is left. */
 static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
 {
     uint32_t bits;
@@ -137,8 +141,9 @@ static int is_forgotten(gnomon__thread *t, const gnomon__action *a)
            !gnomon__trees_find(t, &bits, token);
 }
 
-/* One of the names past the limit, inside another of them: which one it is, nobody
- * will know at its end. It counts, and takes no time. */
+/* A name past the limit starts inside another one past the limit. All of
+ * them share one action, so its end cannot be told from the other's: it is
+ * counted, without time. */
 static void start_inside_other(gnomon__thread *t, gnomon__action *a)
 {
     uint32_t m = load_relaxed(&a->region->mask) & load_relaxed(&t->open_bits);
@@ -166,7 +171,7 @@ static void start_entered(gnomon__thread *t, gnomon__action *a)
     }
     uint32_t m = gnomon__who_takes(t, load_relaxed(&a->region->mask));
     uint64_t token = load_relaxed(&t->seq);
-    /* Not recorded: but its stop is no mistake. */
+    /* Also where nothing records it: its stop is then no mistake. */
     a->token = token | GNOMON__TOKEN_BELOW_OTHER;
     a->depth = 0;
     a->offs = load_relaxed(&gnomon__observer_offs);
@@ -221,8 +226,9 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name)
     mark_action(t, stop_entered, name, GNOMON_TO_NUL);
 }
 
-/* A mark that does not come the short way: by length, a thread's first, or one
- * made inside gnomon. NULL: refused, off, or another copy's. */
+/* Enters for a mark that the hot path does not serve: with a length, the
+ * first of a thread, or one made inside gnomon. NULL: refused, off, or
+ * passed on to another copy. */
 static gnomon__thread *enter_action(void)
 {
     if (gnomon__is_refused() || load_relaxed(&gnomon__owner) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Actions: names that a thread started, and its table that leads from the pointer to
- * a name to them. Its thread alone reads and writes both (action.c). */
+/* Actions: the names that a thread started, and the table from the pointer
+ * of a name to its action. Only the thread itself reads and writes them
+ * (action.c). */
 #ifndef GNOMON_MARK_ACTION_H
 #define GNOMON_MARK_ACTION_H
 
@@ -15,11 +16,11 @@ typedef struct gnomon__action {
         token; /* 0: not open; with GNOMON__TOKEN_BELOW_OTHER: not recorded */
     uint32_t depth; /* of "(other)": further names open under it */
     uint32_t next;  /* list of all of the thread's, newest first */
-    uint32_t offs;  /* how often all had been off when it was started */
+    uint32_t offs;  /* gnomon__observer_offs when it was started */
     uint32_t reserved;
 } gnomon__action;
 
-/* A pointer seen as a name, and what it said. */
+/* A pointer that was given as a name, and the text that it pointed to. */
 typedef struct gnomon__slot {
     const char *pointer;
     const char *text;
@@ -36,8 +37,9 @@ typedef struct gnomon__actions {
     uint32_t pages;     /* offset: where pages of ids are; 0: none yet */
 } gnomon__actions;
 
-/* A table without names: shared by all threads that have started none. Whoever makes
- * a state clears it, under the lock. */
+/* The empty table of all threads that have started no name.
+ * gnomon__slots_clear fills it before the first state is made, under the
+ * lock. */
 extern gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
 void gnomon__slots_clear(gnomon__slot *slots);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread takes what control calls have changed: which bits are recorders and
- * which hooks, whose trees are new, in which segment it records, and what the
- * short ways serve. On the owning thread, its word odd, under the lock. */
+/* A thread takes what control calls have changed: which bits are recorders
+ * and which are hooks, which trees are new, in which segment it records, and
+ * what the hot path serves. On the owning thread, its word odd, under the
+ * lock. */
 #include "mark/foreign.h"
 #include "mark/frame.h"
 #include "mark/recorder.h"
@@ -17,7 +18,8 @@ static void no_callback(void *self, const gnomon_frame *frame, uint64_t *slot)
     (void)slot;
 }
 
-/* Bits are taken again and again: the order of hooks is that of generations. */
+/* Bits are reused, so hooks are sorted by generation: that is the order of
+ * attaching. */
 static void adopt_hooks(gnomon__thread *t, uint32_t bits)
 {
     uint32_t n = 0;
@@ -50,16 +52,17 @@ static void park_hot_tree(gnomon__thread *t)
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         store_release(&tree->cursor.current, t->hot.current);
         tree->cursor.last = t->hot.last;
-        tree->guess = 0; /* of where it was before it was hot */
+        tree->guess = 0; /* it is from before the tree was hot */
     }
-    /* In this order for gnomon_thread_stack: it is at home before it is not hot. */
+    /* Reader: gnomon_thread_stack. The tree's own cursor is set before
+     * hot_bit says that the tree is not hot. */
     store_release(&t->hot_bit, GNOMON__BITS);
     store_relaxed(&t->hot.current, 0);
     t->hot.last = 0;
 }
 
-/* The tree whose window alone is open is the hot one. Where several are open there
- * is none; where none is, it is whichever has scopes to end. */
+/* The hot tree is the only one with an open window. With several open there
+ * is none; with none open it is any tree that has scopes to end. */
 static void choose_hot_tree(gnomon__thread *t)
 {
     uint32_t open = t->tree_bits & load_relaxed(&t->open_bits);
@@ -81,8 +84,8 @@ static void choose_hot_tree(gnomon__thread *t)
     store_relaxed(&t->fast, fast);
 }
 
-/* The short ways of hooks: without times, beside one tree at most, and no
- * fences. */
+/* What hook.c serves: hooks without times, with at most one tree, where no
+ * fence is needed. */
 static void choose_hook_ways(gnomon__thread *t)
 {
     uint32_t attached = load_relaxed(&t->attached);
@@ -102,7 +105,8 @@ static void choose_hook_ways(gnomon__thread *t)
 
 /* ---- The configuration ------------------------------------------------------- */
 
-/* Who has one of these bits now did not see what is open in trees that stay. */
+/* Clears `bits` in the open nodes of trees that stay: the observers that
+ * have these bits now did not see those scopes begin. */
 static void forget_seen(gnomon__thread *t, uint32_t bits)
 {
     for (uint32_t rest = bits ? t->tree_bits & ~bits : 0; rest;
@@ -116,8 +120,8 @@ static void forget_seen(gnomon__thread *t, uint32_t bits)
     }
 }
 
-/* The frames of scopes that hooks saw stop belonging to hooks that are gone;
- * recorders that were remade know nothing of open scopes. */
+/* Makes the thread's copy of the configuration. Frames lose the bits of
+ * hooks that are gone, and recorders that were made anew know no open scope. */
 static void adopt(gnomon__thread *t)
 {
     uint32_t changed = 0, ready = 0;
@@ -199,7 +203,8 @@ static void settle_once(gnomon__thread *t)
         gnomon__frames_finish(t, leaving);
 }
 
-/* What hooks are to be told of is told under no lock. */
+/* Ends from other threads that hooks must see are made without the lock, as
+ * hooks are never called under it. */
 void gnomon__thread_settle_slow(gnomon__thread *t)
 {
     settle_once(t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The arena that all marks write to, and its chunks: what owners give back is
- * handed out again, by size. Any thread; the lists stand under the lock. A piece
- * is zeroed when it is taken, since a reader may still look at what it was. */
+/* The arena that all marks write to, and its chunks. A chunk that is given
+ * back goes to a list of its size and is reused. Any thread; the lists are
+ * under the lock. A chunk is zeroed when it is taken again, as a reader may
+ * still read what it held before. */
 #include "mark/arena.h"
 
 #include "mark/thread.h"
@@ -20,8 +21,8 @@ void gnomon__chunks_forget(void)
         chunk_lists[i] = 0;
 }
 
-/* A piece is as large as the next power of two says: whoever gives one back may
- * name any size that leads there. */
+/* A chunk's size is rounded up to a power of two, so it may be given back
+ * with any size that rounds to the same power. */
 static uint32_t log2_of(uint32_t bytes)
 {
     return 32u - (uint32_t)__builtin_clz(bytes - 1);
@@ -38,7 +39,8 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
         *list = *(uint32_t *)(void *)(arena->base + chunk);
     gnomon__unlock();
     if (chunk) {
-        /* A reader of the tree that had it before may still be looking. */
+        /* Atomic, as a reader of the tree that had it before may still read
+         * it. */
         uint64_t *words = (uint64_t *)(void *)(arena->base + chunk);
         for (uint32_t i = 0; i < bytes / 8; i++)
             store_relaxed(&words[i], 0);

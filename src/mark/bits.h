@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define GNOMON__BITS 31           /* recorders and hooks: bits of a mask */
-#define GNOMON__NEVER 0x80000000u /* no masked value: the hot path is off */
+#define GNOMON__NEVER 0x80000000u /* no masked value equals it */
 
 /* Takes the lowest bit off *rest: its number. 0: there is none. */
 static inline __attribute__((always_inline)) int

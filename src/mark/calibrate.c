@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The real functions on a state that nobody else sees, worn by a thread of ours
- * for the time of the measurement: it takes no signal, so no handler's marks go
- * astray. The smallest of several rounds, since everything that disturbs makes
- * it larger. */
+/* Measures a pair of begin and end: the real functions run on a thread of
+ * ours with a state of its own. That thread takes no signal, so no handler
+ * marks into the state. The least of several rounds counts, as any
+ * disturbance makes a round longer. */
 #include "mark/calibrate.h"
 
 #include "mark/region.h"
@@ -15,7 +15,7 @@
 #define LAYERS 50
 #define BIT 30u
 
-/* Ids as nobody has them: none of these is registered. */
+/* Ids that no registered region has. */
 #define PROBE(i, text) \
     { \
         1u << BIT, sizeof(gnomon_region), GNOMON_ABI, GNOMON_KIND_SCOPE, \
@@ -25,8 +25,8 @@ static gnomon_region probes[] = {PROBE(0, "layer"),    PROBE(1, "norm"),
                                  PROBE(2, "matmul"),   PROBE(3, "attention"),
                                  PROBE(4, "residual"), PROBE(5, "gelu")};
 
-/* What marks cost hangs on what comes next: half of these follow another one than
- * the last time, as in a layer of a GPT. */
+/* The cost depends on whether the next path was guessed. As in a layer of a
+ * GPT, half of these follow another one than the last time. */
 static const unsigned char scopes_inside[] = {1, 2, 3, 2, 4, 1, 2, 5, 2, 4};
 
 static void mark_layer(void)

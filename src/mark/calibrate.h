@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a scope costs here and now: begin and end, hot, in a call tree whose names
- * come back. */
+/* What a scope costs on this machine: begin and end on the hot path, in a
+ * call tree whose names come again. */
 #ifndef GNOMON_MARK_CALIBRATE_H
 #define GNOMON_MARK_CALIBRATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The calls of hooks, in the order of their attaching and in reverse, whichever of
- * them saw the scope. */
+/* Calls the hooks of a scope: start in the order of attaching, stop in
+ * reverse. */
 #include "mark/callbacks.h"
 
 #include "mark/hot.h"

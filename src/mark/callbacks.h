@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Calling hooks: their callbacks, the flag that says that one may be running, and what
- * they are told. */
+/* Calling hooks: the macro that calls one callback of each, and the word
+ * that says that a callback may be running. */
 #ifndef GNOMON_MARK_CALLBACKS_H
 #define GNOMON_MARK_CALLBACKS_H
 
 #include "mark/observer.h"
 
-/* Raises the flag around callbacks and says which of `bits` may be called: the
- * word is odd, so either they are seen to be gone, or who detaches them waits.
- * Partner: the barrier in gnomon__observer_detach. A mark may raise it several times,
- * and writes between: each time it has a value of its own. */
+/* Turns in_hook odd and returns which of `bits` may be called. Either this
+ * sees that a hook is gone, or whoever detaches it sees the odd word and
+ * waits. Pairs with the barrier in gnomon__observer_detach. The value is new
+ * each time, as one mark may call hooks several times and write to trees in
+ * between. */
 static inline uint32_t gnomon__hooks_enter(gnomon__thread *t,
                                            const uint32_t *live, uint32_t bits)
 {
@@ -39,7 +40,7 @@ static inline void gnomon__hooks_leave(gnomon__thread *t)
         gnomon__hooks_leave(t); \
     } while (0)
 
-/* Which slot belongs to a bit: how many of `hooks` lie below it. */
+/* Which slot belongs to a bit: how many of `hooks` are lower bits. */
 static inline uint32_t gnomon__hook_slot(uint32_t hooks, uint32_t bit)
 {
     uint32_t n = 0;
@@ -55,7 +56,7 @@ void gnomon__hooks_start(const gnomon__thread *t, const gnomon_frame *f,
 void gnomon__hooks_stop(const gnomon__thread *t, const gnomon_frame *f,
                         uint32_t hooks, uint32_t live, uint64_t *slots);
 
-/* Ns of this moment, where a hook of `m` wants times; else 0. */
+/* The time now in ns if a hook in `m` wants times, else 0. */
 uint64_t gnomon__now_for(const gnomon__thread *t, uint32_t m);
 
 /* The number of the step under way, for callbacks. Written under the lock of

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is open at a cut. It goes on in the other bank, and when it ends it counts
- * in the segment in which it began: all of its duration, and as self time what it
- * was the innermost open scope for, segment by segment.
+/* Scopes that are open at a cut. A scope goes on in the other bank. When it
+ * ends it counts in the segment in which it began, with its whole duration. Its
+ * self time counts in each segment for the part that it was the innermost open
+ * scope there.
  *
- * A bank's own sums speak of its segment alone, as if all that was open at the
- * cut had ended there and begun anew. So an end here tells which part of them
- * belongs to the earlier segment: `inside` and `self`. */
+ * The sums of a bank are of its segment alone, as if each scope that was
+ * open at the cut ended there and began again. So the end computes which
+ * part of these sums belongs to the earlier segment: `inside` and `self`. */
 #include "mark/segment.h"
 #include "mark/position.h"
 
@@ -25,7 +26,7 @@ static uint32_t take_carry(gnomon__thread *t, gnomon__tree *tree)
     return at;
 }
 
-/* Off the list of those that are open. */
+/* Takes it off the list of carries that are open. */
 static void unlink_carry(gnomon__thread *t, gnomon__tree *tree, uint32_t its)
 {
     uint32_t *at = &tree->carried;
@@ -49,8 +50,8 @@ static uint64_t since_cut(const gnomon__thread *t, const gnomon__front *n,
     return now > from ? now - from : 0;
 }
 
-/* The time of this segment in which a child of `node` was open: since the cut
- * they were all inside the execution that ends. */
+/* The time of this segment in which a finished child of `node` was open.
+ * Since the cut, all children of `node` ran inside the execution that ends. */
 static uint64_t in_children(const gnomon__thread *t, const gnomon__tree *tree,
                             uint32_t node)
 {
@@ -66,9 +67,10 @@ static uint64_t in_children(const gnomon__thread *t, const gnomon__tree *tree,
     return sum;
 }
 
-/* The time in which something begun inside is open on the chain above it, beyond
- * what is in children that are over: since the begin of what is next to it there,
- * or, where that is over and some that follow, since the last one's end. */
+/* The time in which a scope begun inside `node` is still open above it on
+ * the chain, without the time of children that are over. It starts at the
+ * begin of the chain's next node, or, where that one is over, at the end of
+ * the last of those that follow and are over. */
 static uint64_t in_open_child(const gnomon__thread *t, uint32_t above,
                               uint32_t node, uint64_t now)
 {
@@ -113,7 +115,7 @@ void gnomon__tree_close_carried(gnomon__thread *t, uint32_t bit, uint32_t node,
     c->self = c->inside - in_children(t, tree, node) -
               in_open_child(t, gnomon__cursor_of(t, bit)->current, node, now) +
               (uint64_t)p->adjust;
-    if ((int64_t)c->self < 0) /* another thread's end, of before the cut */
+    if ((int64_t)c->self < 0) /* ended before the cut, by another thread */
         c->self = 0;
     hand_over(t, tree, its);
 }
@@ -138,7 +140,8 @@ uint32_t gnomon__tree_segment(const gnomon__thread *t, uint32_t node)
 
 /* ---- A cut ------------------------------------------------------------------ */
 
-/* Room for `count` in the array of the bank that comes to rest. */
+/* The array of open scopes of a bank that comes to rest, with room for
+ * `count`. */
 static gnomon__open_at_cut *open_room(gnomon__thread *t, gnomon__tree *tree,
                                       uint32_t bank, uint32_t count)
 {
@@ -171,8 +174,8 @@ static uint32_t begin_carry(gnomon__thread *t, gnomon__tree *tree,
     return tree->carried = at;
 }
 
-/* There is no memory to tell that it was open: what it was open for stays its own
- * time, and the sums of its path are loose. */
+/* Without memory for the array: the time up to the cut stays the scope's
+ * own, and its path is marked inexact. */
 static void cut_off(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                     int keeps_time)
 {
@@ -185,9 +188,9 @@ static void cut_off(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
         store_relaxed(&above->adjust, above->adjust - ticks);
 }
 
-/* The lines of the chain, in the other bank. An open one takes the slow path from
- * now on. Without memory for what is to be kept, an open one begins anew at the
- * cut, counted. */
+/* Copies the lines of the chain to the other bank. Open scopes take the slow
+ * path from now on. Without memory for its carry, an open scope begins again
+ * at the cut, counted. */
 static void move_chain(gnomon__thread *t, gnomon__tree *tree, uint32_t current,
                        gnomon__open_at_cut *open)
 {
@@ -252,7 +255,8 @@ void gnomon__tree_cut(gnomon__thread *t, uint32_t bit)
 
 /* ---- A thread's end -------------------------------------------------------------- */
 
-/* One that is open, at `now`. Without memory to tell it is not told. */
+/* Ends the carry of an open scope at `now`. Without memory for a carry the
+ * scope is left out. */
 static void leave_open(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                        uint64_t now)
 {

@@ -2,10 +2,10 @@
 /* Closing nodes off the hot path: ends out of order. On the owning thread, its
  * word odd.
  *
- * Invariant: the chain of parents from the cursor to the root holds every open
- * node of the tree; closed ones on it are actions, and scopes ended alone, that
- * went while something begun inside them was still open, and the node above such a
- * one takes the slow path. */
+ * Invariant: the chain of parents from the cursor to the root holds every
+ * open node of the tree. A closed node on the chain is an action, or a scope
+ * ended alone, inside which something is still open. The node above it on
+ * the chain takes the slow path at its end. */
 #include "mark/observer.h"
 #include "mark/position.h"
 
@@ -26,7 +26,8 @@ static int is_root(const gnomon__thread *t, uint32_t node)
     return !gnomon__front_at(t, node)->parent;
 }
 
-/* It stays on the chain while what began inside it is open. */
+/* Closes a node that is not the innermost: it stays on the chain while what
+ * began inside it is open. */
 static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now)
 {
@@ -43,11 +44,11 @@ static void close_below(gnomon__thread *t, uint32_t bit, uint32_t node,
 
 /* ---- A chain with many that are over ------------------------------------------- */
 
-#define CHAIN_SCANNED 256u /* nodes of the chain that are looked at */
+#define CHAIN_SCANNED 256u /* at most so many nodes of the chain are read */
 
-/* The innermost nodes of the chain as far as the outermost of them that is over,
- * innermost first. 0: no more than `most` are over, or one is an "(other)", which
- * stands for what is not known. */
+/* The nodes of the chain from the innermost to the outermost that is over,
+ * innermost first. 0: not more than `most` are over, or one is an "(other)",
+ * which stands for unknown paths. */
 static uint32_t nodes_to_move(gnomon__thread *t, uint32_t bit, uint32_t most,
                               int with_carried, uint32_t *node)
 {
@@ -69,8 +70,8 @@ static uint32_t nodes_to_move(gnomon__thread *t, uint32_t bit, uint32_t most,
     return closed > most ? last : 0;
 }
 
-/* Where each of them goes; 0: it is over. Whether there was memory; *innermost: the
- * last one's. */
+/* The new path of each node in to[]; 0 for a node that is over. *innermost:
+ * the new path of the last. Returns 0 without memory. */
 static int find_paths(gnomon__thread *t, uint32_t bit, uint32_t count,
                       const uint32_t *from, uint32_t *to, uint32_t *innermost)
 {
@@ -88,7 +89,7 @@ static int find_paths(gnomon__thread *t, uint32_t bit, uint32_t count,
     return 1;
 }
 
-/* Time that is in one path's total, or in its children's, goes to another's. */
+/* Moves `ticks` from the self time of one path to that of another. */
 static void give_time(gnomon__thread *t, gnomon__tree *tree, uint32_t from,
                       uint32_t to, uint64_t ticks)
 {
@@ -100,9 +101,9 @@ static void give_time(gnomon__thread *t, gnomon__tree *tree, uint32_t from,
     }
 }
 
-/* As if the execution ended now at its old path, uncounted, and had been at the new
- * one always: its total counts there, and what it had itself, and its children, at the
- * old one. */
+/* Moves the time of an open execution to its new path: the total counts at
+ * the new path, but what it and its children had until now stays at the old
+ * one. */
 static void move_time(gnomon__thread *t, uint32_t bit, uint32_t from,
                       uint32_t to, uint64_t now)
 {
@@ -115,8 +116,8 @@ static void move_time(gnomon__thread *t, uint32_t bit, uint32_t from,
     give_time(t, tree, a->parent, gnomon__front_at(t, to)->parent, all);
 }
 
-/* The other path is not open: whoever was on it is moved already, as the outer ones
- * are first. */
+/* Moves the open execution to its new path. That path is free: outer
+ * executions are moved first. */
 static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
 {
     gnomon__front *a = gnomon__front_at(t, from), *b = gnomon__front_at(t, to);
@@ -129,7 +130,8 @@ static void move_open(gnomon__thread *t, uint32_t from, uint32_t to)
     gnomon__tree_move_carry(t, from, to);
 }
 
-/* All time is moved before the first node: it is told by what is open on the chain. */
+/* All times are moved before the first node, as they are computed from what
+ * is open on the chain. */
 static void shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
                     uint32_t most, int at_cut)
 {
@@ -242,7 +244,7 @@ static uint64_t newest_scope(gnomon__thread *t, uint32_t bit)
     return 0;
 }
 
-/* One by one, the newest first, each in all trees that saw it: so that each is
+/* The newest scope first, each in all trees that saw it, so that each is
  * counted as crossed once. */
 void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Counting an execution off the hot path: a node's first and second in a segment,
- * new bounds, a wider histogram of its histogram. On the owning thread, its word
- * odd.
+/* Counting an execution off the hot path: the first and second of a node in a
+ * segment, a new minimum or maximum, a wider histogram. On the owning thread,
+ * its word odd.
  *
- * Invariant: count, total, min and max are exact whatever memory there is; where
- * it is spent, only the histogram is coarser. */
+ * Invariant: count, total, min and max are always exact. Without memory only
+ * the histogram is coarser. */
 #include "mark/tree.h"
 
 /* Order of first ends among all nodes of the process. */
 static uint64_t first_order;
 
-/* What stays when a bank is cleared is its histogram: from the second segment on it
- * may be there at the first execution. */
+/* Whether the histogram has octaves low .. high. It stays when a bank is
+ * cleared, so from the second segment on it may exist at the first
+ * execution. */
 static int holds(const gnomon__part *p, uint32_t low, uint32_t high)
 {
     return p->histogram && p->low <= low && high < (uint32_t)p->low + p->room;
@@ -25,8 +26,9 @@ static uint32_t cells_of(const gnomon__thread *t, uint32_t histogram,
            t->bank * (uint32_t)sizeof(gnomon__front);
 }
 
-/* Makes the histogram hold octaves low .. high beside those it has; 0: no memory.
- * Windows double, so that all that were outgrown are no larger than the last. */
+/* Makes the histogram hold octaves low .. high besides those it has. 0: no
+ * memory. Sizes double, so that all the outgrown ones together are no larger
+ * than the last. */
 static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                  uint32_t low, uint32_t high)
 {
@@ -50,7 +52,7 @@ static int widen(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                                            GNOMON__FOR_SUMS);
     if (!histogram)
         return 0;
-    gnomon__count_pending(t); /* it may lie in the old histogram */
+    gnomon__count_pending(t); /* the pending cell may be in the old histogram */
     if (gnomon__tls_now()->thread == t)
         gnomon__tls_now()->pending = GNOMON__NO_CELL;
     if (p->histogram) {
@@ -99,8 +101,8 @@ void gnomon__tree_touch(gnomon__thread *t, gnomon__tree *tree, uint32_t node)
     list_touched(t, tree, node);
 }
 
-/* In a node's first execution of a segment; without a histogram it is kept apart, as
- * many paths are gone once. */
+/* A node's first execution of a segment. Without a histogram it is only in
+ * the total, as many paths run once and need no cells. */
 static void count_first(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                         uint64_t ticks)
 {
@@ -114,7 +116,7 @@ static void count_first(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
         list_touched(t, tree, node);
 }
 
-/* In a cell, with the one that was kept apart. */
+/* Counts in a cell, and the first execution too if it has none yet. */
 static void count_in_cell(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                           uint64_t ticks)
 {
@@ -139,8 +141,8 @@ void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
     gnomon__front *n = gnomon__front_at(t, node);
     gnomon__part *p = gnomon__part_at(t, node);
     if ((int64_t)ticks < 0) {
-        /* Counters of two processors may be a little apart, and one that began
-         * anew much. */
+        /* The counters of two processors may differ a little; one that began
+         * again differs much. */
         ticks = 0;
         store_relaxed(&p->flags, (uint16_t)(p->flags | GNOMON__PART_CLOCK));
         gnomon__trouble(t, clock_back);
@@ -173,9 +175,9 @@ void gnomon__tree_cross(gnomon__thread *t, uint32_t node, int64_t ticks)
     store_relaxed(&p->adjust, p->adjust + ticks);
 }
 
-/* `node` ends at `now`, later than parents that are closed already: their children
- * had more time than they. What of it lay past a parent's end belongs to the
- * next one up that was still open then. */
+/* `node` ends at `now`, after parents that are closed already, so their
+ * children had more time than they. The time after a parent's end belongs to
+ * the next one up that was still open. */
 void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now)
 {
     uint32_t at = gnomon__front_at(t, node)->parent;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread goes on in its other bank, at a cut. Under the lock. */
+/* A cut: the thread records in its other bank from now on. Under the lock. */
 #include "mark/recorder.h"
 #include "mark/segment.h"
 #include "mark/tree.h"
 
 void gnomon__thread_cut(gnomon__thread *t)
 {
-    /* What is pending is the last of the bank that comes to rest. */
+    /* The pending cell belongs to the bank that comes to rest. */
     gnomon__count_pending(t);
     gnomon__each_bit(bit, t->recorder_bits)
         if (gnomon__recorder_of(t, bit)->cut)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Ends that come from another thread: a list for each thread, which any thread
- * pushes onto and its owner takes as a whole. The short ways of the owner are shut
- * then, by the words that a cut shuts them with, so its marks look for nothing.
+/* Ends that come from another thread. Each thread has a list that any thread
+ * pushes onto and its owner takes as a whole. A push shuts the owner's hot
+ * path, as a cut does, so that a mark need not check the list.
  *
- * Memory: 32 bytes for each end that waits, of pieces that are kept for the next;
- * MOST_FOREIGN_ENDS of one thread, which has no more scopes open. */
+ * Memory: 32 bytes for each end that waits, reused; at most
+ * MOST_FOREIGN_ENDS for a thread, which cannot have more scopes open. */
 #include "mark/foreign.h"
 
 #include "mark/frame.h"
@@ -15,7 +15,7 @@
 
 #define MOST_FOREIGN_ENDS 2048u
 #define FOREIGN_END_BYTES 1024u
-#define WORDS_RUN_ON 4u /* threads whose numbers a word may have run through */
+#define WORDS_RUN_ON 4u /* threads whose numbers a word may pass */
 
 typedef struct foreign_end {
     uint64_t token;
@@ -24,8 +24,9 @@ typedef struct foreign_end {
     uint32_t reserved[3];
 } foreign_end;
 
-/* The first free one, and above it how often that has changed: so who takes one
- * sees that it went and came back meanwhile. */
+/* Head of the free list: the offset, and in the upper half a count of
+ * changes, so that a compare-and-swap sees that an entry was taken and given
+ * back meanwhile. */
 static uint64_t free_ends;
 
 static foreign_end *foreign_end_at(uint32_t at)
@@ -68,8 +69,9 @@ void gnomon__foreign_forget(void)
 
 /* ---- Telling --------------------------------------------------------------------- */
 
-/* Words begin at the thread's number, and may run on past that of the next thread.
- * NULL: nobody has given it out. */
+/* The thread that gave out the token. A word begins at its thread's number
+ * and may run on past the number of the next thread, so threads before that
+ * number are asked too. NULL: no thread gave it out. */
 static gnomon__thread *owner_of(uint64_t token)
 {
     uint64_t number = token >> GNOMON__TOKEN_SHIFT;
@@ -116,15 +118,16 @@ int gnomon__foreign_end(uint64_t token)
     if (!t)
         return 0;
     if (!load_relaxed(&t->alive) || !load_relaxed(&t->attached))
-        return 1; /* told as left open; or nobody is there who saw it begin */
+        return 1;         /* counted as left open; or not seen */
     gnomon__ticks_wait(); /* the begin was read before the token was sent */
     uint64_t now = gnomon__ticks();
     if (token & GNOMON__TOKEN_FLAGS)
         add_relaxed(&t->foreign.below_other, 1);
     else if (!push_end(t, token, now))
         return 0;
-    /* Either its owner, who opens the short ways, sees the list, or they stay
-     * shut: pairs with the fence in gnomon__thread_take_changes. */
+    /* Either the owner sees the list before it opens the hot path, or the
+     * hot path stays shut. Pairs with the fence in
+     * gnomon__thread_take_changes. */
     fence_full();
     gnomon__thread_shut(t);
     return 1;
@@ -132,8 +135,8 @@ int gnomon__foreign_end(uint64_t token)
 
 /* ---- Ending ---------------------------------------------------------------------- */
 
-/* An end was read before the owner could know of it: what is inside the scope may have
- * begun, or ended, a moment later. */
+/* The end time, moved to the last begin inside the scope: the owner did not
+ * know of the end yet, so scopes inside may have begun after it. */
 static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
                            uint64_t end)
 {
@@ -148,7 +151,8 @@ static uint64_t not_before(gnomon__thread *t, uint32_t bits, uint64_t token,
     return end;
 }
 
-/* 0: the owner must. */
+/* Ends one scope. 0: only the owner may, as hooks or end-only recorders saw
+ * it. */
 static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
 {
     uint32_t bits, node = gnomon__trees_find(t, &bits, e->token);
@@ -158,7 +162,7 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
         return 0;
     if (!has_frame &&
         (!node || (gnomon__front_at(t, node)->token & GNOMON__TOKEN_ACTION))) {
-        /* Else whoever saw it is gone, or it was told as left open. */
+        /* Else all who saw it are gone, or it was counted as left open. */
         if (e->token >= t->stale &&
             t->epoch == load_relaxed(&gnomon__observer_epoch))
             gnomon__trouble(t, foreign);
@@ -173,7 +177,7 @@ static int end_foreign(gnomon__thread *t, const foreign_end *e, int on_owner)
     return 1;
 }
 
-/* Below an "(other)" only a count is known. */
+/* Ends scopes below an "(other)": only their number is known. */
 static void end_foreign_below_other(gnomon__thread *t)
 {
     uint32_t n = swap_acq_rel(&t->foreign.below_other, 0);
@@ -190,7 +194,8 @@ static void end_foreign_below_other(gnomon__thread *t)
         gnomon__trouble(t, foreign);
 }
 
-/* The list, the earliest end first: pushed last is mostly the latest. */
+/* Takes the list and sorts it, the earliest end first. Pushed last is mostly
+ * the latest. */
 static uint32_t take_in_order(gnomon__thread *t)
 {
     uint32_t sorted = 0;
@@ -201,7 +206,8 @@ static uint32_t take_in_order(gnomon__thread *t)
             before = after;
             after = foreign_end_at(after)->next;
         }
-        /* Whoever still takes it for free reads it, and then sees that it is not. */
+        /* Atomic: take_end of another thread may still read it, and then
+         * fails at its compare-and-swap. */
         store_relaxed(&foreign_end_at(at)->next, after);
         if (before)
             store_relaxed(&foreign_end_at(before)->next, at);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Frames and the calls of hooks: an onion, start in the order of bits, stop in
- * reverse. The clock is read after the start hooks and before the stop hooks,
- * so that they cost the parent and not the scope. On an entered thread. */
+/* Frames, and the calls of their hooks: start in the order of attaching,
+ * stop in reverse. The clock is read after the starts and before the stops,
+ * so that the time of hooks counts for the parent and not for the scope. On
+ * an entered thread. */
 #include "mark/frame.h"
 
 #include <string.h>
@@ -10,13 +11,15 @@
 
 #define FIRST_BYTES 1024u
 
-/* Where the first frame lies. States of threads, and stacks of frames, begin at
- * multiples of 1 KiB: a load from a state's first lines would wait for a store to a
- * frame that differs in the page alone, 1 ns of a hook's 7. */
+/* Offset of the first frame. States of threads and stacks of frames begin at
+ * multiples of 1 KiB: without the offset a load from a state's first lines
+ * would wait for a store to a frame with the same address within its page, 1
+ * ns of a hook's 7. */
 #define FIRST_AT 256u
 
-/* Frames that are over below one that is not: what always overlaps leaves
- * more of them than there is room. Those above move down. */
+/* Removes frames that are over below one that is open, when the stack is
+ * full: scopes that always overlap leave more and more of them. The frames
+ * above move down. */
 static void remove_dead_frames(gnomon__thread *t)
 {
     uint32_t order[GNOMON__FRAME_BYTES / sizeof(gnomon__frame)] = {0};
@@ -39,8 +42,8 @@ static void remove_dead_frames(gnomon__thread *t)
     t->frame_dead = 0;
 }
 
-/* Most threads nest a few scopes only. The frames move to a larger stack; nobody
- * has the address of one now. */
+/* Moves the frames to a stack of twice the size. It starts small, as most
+ * threads nest a few scopes only. Nobody has the address of a frame now. */
 static void grow(gnomon__thread *t)
 {
     uint32_t size = t->frames ? 2 * t->frame_size : FIRST_BYTES;
@@ -85,8 +88,8 @@ static void make_frame_room(gnomon__thread *t)
     gnomon__unguard();
 }
 
-/* Room for a frame; NULL: too many are open. Where there is no stack yet its top
- * is above all room. */
+/* Takes a new frame from the stack. NULL: too many are open. While there is
+ * no stack, frame_top is above all room, so that one test covers both. */
 static gnomon__frame *push_frame(gnomon__thread *t)
 {
     if (t->frame_top > t->frame_room)
@@ -95,7 +98,7 @@ static gnomon__frame *push_frame(gnomon__thread *t)
         return NULL;
     uint32_t at = t->frame_top;
     gnomon__frame *f = gnomon__frame_at(t, at);
-    store_relaxed(&f->seen.token, 0); /* nobody's yet */
+    store_relaxed(&f->seen.token, 0); /* no scope has it */
     f->below = t->frame_last;
     fence_signal();
     t->frame_last = at;
@@ -103,7 +106,7 @@ static gnomon__frame *push_frame(gnomon__thread *t)
     return f;
 }
 
-/* While there is no stack, its top stands above the room that it has. */
+/* While there is no stack, frame_top is above all room (see push_frame). */
 void gnomon__frames_fit(gnomon__thread *t)
 {
     t->frame_bytes = (uint32_t)sizeof(gnomon__frame);
@@ -127,7 +130,8 @@ static void pop_dead(gnomon__thread *t)
     }
 }
 
-/* Recorders that take the scope: those of `m` that are asked, and end-only recorders. */
+/* Begins the scope in the recorders of `m`; returns those that took it.
+ * End-only recorders always do. */
 static uint32_t begin_in_recorders(gnomon__thread *t, uint32_t m, uint32_t key,
                                    uint64_t token)
 {
@@ -155,7 +159,8 @@ static uint64_t stored_token(uint64_t token, uint32_t flags)
            (flags & GNOMON_FRAME_ACTION ? GNOMON__TOKEN_ACTION : 0);
 }
 
-/* The end of what the other trees have innermost must look here, too. */
+/* Makes the end of the innermost scope of each tree outside `m` slow: it
+ * must look for frames begun inside it. */
 static void end_others_slowly(gnomon__thread *t, uint32_t m)
 {
     gnomon__each_bit(bit, t->tree_bits & ~m) {
@@ -164,7 +169,8 @@ static void end_others_slowly(gnomon__thread *t, uint32_t m)
     }
 }
 
-/* Trees need no frame to find it again. */
+/* Without memory for a frame: only trees take the scope, as they find it
+ * again without one. */
 static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
@@ -210,13 +216,13 @@ int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
     return 1;
 }
 
-/* A moment as hooks are told of it; 0 where nobody wants times. */
+/* Ticks as ns for hooks; 0 where no hook wants times. */
 static uint64_t ns_of_ticks(uint64_t ticks)
 {
     return ticks ? gnomon__clock_ns(ticks) : 0;
 }
 
-/* Hooks get the stop of a scope, with `flags` beside its own. */
+/* Calls stop of the frame's hooks, with `flags` added to its own. */
 static void stop_hooks(gnomon__thread *t, gnomon__frame *frame, uint32_t mask,
                        uint64_t now, uint32_t flags)
 {
@@ -229,12 +235,12 @@ static void stop_hooks(gnomon__thread *t, gnomon__frame *frame, uint32_t mask,
     gnomon__thread_keep_up(t); /* a cut may have come meanwhile */
 }
 
-/* `flags` beside its own. */
+/* Ends the frame's scope at `now`; hooks see `flags` added to its own. */
 static void end_at(gnomon__thread *t, gnomon__frame *frame, uint64_t now,
                    uint32_t flags)
 {
     uint32_t mask = frame->mask & load_relaxed(&t->attached);
-    store_relaxed(&frame->mask, 0); /* each is told once, whatever happens */
+    store_relaxed(&frame->mask, 0); /* each is called once only */
     gnomon__finished f = {.token = frame->seen.token,
                           .begin = frame->begin,
                           .end = now,
@@ -288,8 +294,8 @@ uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
     return n;
 }
 
-/* The word is the token of a scope in whose begin the thread was cancelled: who
- * was told of that nobody knows. */
+/* A frame whose token is the thread's word is of a scope in whose begin the
+ * thread was cancelled: which hooks saw that begin is unknown. */
 uint64_t gnomon__frames_abandon(gnomon__thread *t)
 {
     uint64_t open = 0;
@@ -364,11 +370,12 @@ int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how)
     gnomon__frame *frame = frame_of_token(t, token, how == GNOMON__END_ACTION);
     if (!frame)
         return 0;
-    /* Nothing ends with a scope whose observers are all gone. */
+    /* A scope that no attached observer saw ends no scopes inside it. */
     if ((how == GNOMON__END_SCOPE && frame->mask) ||
         (how == GNOMON__END_ALONE && (frame->mask & frame->hooks))) {
         gnomon__frames_end_inner(t, token);
-        /* No clock is read for hooks alone that want no times. */
+        /* Where only hooks without times are attached, the clock is not
+         * read. */
         if (load_relaxed(&t->attached) & t->tree_bits)
             gnomon__trees_close_inner(t, token, gnomon__ticks());
     }

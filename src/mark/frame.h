@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that more than the hot tree sees: hooks with a slot each, several
- * trees, or a clock that is a call. A frame remembers who saw the begin, so that
- * the same see the end, whatever was attached or opened meanwhile. */
+/* Frames, for scopes that more than the hot tree sees: hooks, each with a
+ * slot, several trees, or a clock that is a call. A frame keeps who saw the
+ * begin, so that the same observers see the end, whatever was attached or
+ * opened in between. */
 #ifndef GNOMON_MARK_FRAME_H
 #define GNOMON_MARK_FRAME_H
 
@@ -27,8 +28,8 @@ typedef struct gnomon__frame {
 
 #define GNOMON__FRAME_BYTES 65536u /* at most */
 
-/* A frame's `mask` and `hooks`, and its `struct_size` and `flags`, in one word:
- * two are compared, and stored, as fast as one. */
+/* Two 32-bit fields as one word, to compare and store both at once: a
+ * frame's `mask` and `hooks`, or its `struct_size` and `flags`. */
 _Static_assert(offsetof(gnomon__frame, hooks) ==
                        offsetof(gnomon__frame, mask) + 4 &&
                    offsetof(gnomon_frame, flags) == 4,
@@ -46,15 +47,17 @@ static inline uint64_t gnomon__frame_pair(uint32_t first, uint32_t second)
 int gnomon__frame_begin(gnomon__thread *t, gnomon_region *region, uint32_t m,
                         uint64_t token, uint32_t flags);
 
-/* With a scope those inside it end that are no actions, counted as crossed; with
- * one that ends alone only where a hook sees it end; with an action none. */
+/* What else ends with it. A scope ends the scopes inside it, counted as
+ * crossed, but no actions. One that ends alone does so only where a hook
+ * sees it end. An action ends nothing else. */
 enum gnomon__end { GNOMON__END_SCOPE, GNOMON__END_ALONE, GNOMON__END_ACTION };
 
-/* Ends the scope of `token` if it has a frame, and is an action or none: 1. */
+/* Ends the scope or action of `token`, as `how` says, and returns 1 if it
+ * has a frame. */
 int gnomon__frame_end(gnomon__thread *t, uint64_t token, enum gnomon__end how);
 
-/* Ends it as of `now`, and it alone, for another thread that did so. 0: there is no
- * frame, or an action's; -1: hooks must be told, and this is not the owner. */
+/* Ends only this scope, at `now`, for another thread. 0: there is no frame,
+ * or it is an action's; -1: hooks must be called, and this is not the owner. */
 int gnomon__frame_end_foreign(gnomon__thread *t, uint64_t token, uint64_t now,
                               int on_owner);
 
@@ -65,7 +68,7 @@ void gnomon__frames_fit(gnomon__thread *t);
  * lock. */
 void gnomon__frames_drop(gnomon__thread *t);
 
-/* The thread ends: hooks get the stop of all frames, which did not finish. Returns
+/* The thread ends: hooks get the stop of all frames, as unfinished. Returns
  * how many were open. */
 uint64_t gnomon__frames_abandon(gnomon__thread *t);
 
@@ -76,11 +79,12 @@ typedef struct gnomon__unfinished {
     uint64_t begin; /* ticks; 0: nobody wanted times */
 } gnomon__unfinished;
 
-/* Hooks that leave get the stop of all frames that they saw begin. On the thread,
- * in a mark that has done nothing yet. */
+/* Hooks that are being detached get the stop of all frames that they saw
+ * begin. On the thread, at the begin of a mark. */
 void gnomon__frames_finish(gnomon__thread *t, uint32_t bits);
-/* The same by copies, innermost first, `room` at most: how many. Under the lock, of
- * a thread that stands still. */
+/* The same for another thread: copies the frames, innermost first, at most
+ * `room`; returns how many. Under the lock, while the thread is outside
+ * marks. */
 uint32_t gnomon__frames_take(gnomon__thread *t, uint32_t bit,
                              gnomon__unfinished *out, uint32_t room);
 /* Likewise of the ranges that it began, from *from on. Any time. */
@@ -92,26 +96,26 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
  * token is counted. On an entered thread. */
 void gnomon__end_entered(gnomon__thread *t, gnomon_token token);
 
-/* At a step, made from the stack's place `frame`: ends scopes that longjmp has
- * left open. On an entered thread. */
+/* At a step, which is made from stack address `frame`: ends scopes that
+ * longjmp left open. On an entered thread. */
 void gnomon__repair(gnomon__thread *t, uintptr_t frame);
 
-/* Whether somebody is left who saw the scope of `token` begin, by its frame. */
+/* Whether an attached observer saw the scope of `token` begin, by its frame. */
 int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token);
 
 /* Ends all scopes with frames begun after `token`, but not actions. */
 void gnomon__frames_end_inner(gnomon__thread *t, uint64_t token);
 
-/* At no offset there are zeros, as of a frame that is over. */
+/* Offset 0 is zeros, which read as a frame that is over. */
 static inline gnomon__frame *gnomon__frame_at(const gnomon__thread *t,
                                               uint32_t at)
 {
     return (gnomon__frame *)gnomon__at(t, at);
 }
 
-/* A scope begins inside the innermost one of a tree that does not see it: whose end
- * must look at the frames, since this one may still be open. Where its token says
- * that its end is slow, that looks there already. */
+/* A scope begins inside node `n`, the innermost of a tree that does not see
+ * it. The end of `n` must look for frames, so it is made slow, unless its
+ * token says so already. */
 static inline void gnomon__frame_inside(gnomon__front *n)
 {
     if (n->token && !(n->token & GNOMON__TOKEN_SLOW)) {
@@ -120,7 +124,7 @@ static inline void gnomon__frame_inside(gnomon__front *n)
     }
 }
 
-/* What a hook is told of a scope; times are added at its stop. */
+/* Fills in what hooks get of a scope; times are added at its stop. */
 static inline void gnomon__frame_describe(const gnomon__thread *t,
                                           gnomon_frame *f,
                                           const gnomon_region *region,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Trouble is counted, and told after the report: health.c. */
+/* Counts of what went wrong in marks, printed after the report: health.c. */
 #ifndef GNOMON_MARK_HEALTH_H
 #define GNOMON_MARK_HEALTH_H
 

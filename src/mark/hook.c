@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that plain hooks see, alone or beside the hot tree: hooks that want no
- * times. The cost is that of the frame they are shown and of the calls, so all
- * that can be is done before the calls: what must outlive them takes registers
- * to save. Everything unusual goes the slow way, by slow_begin.c, slow_end.c and frame.c, which know
- * the same frames. */
+/* Scopes that plain hooks see, alone or with the hot tree. A plain hook
+ * wants no times. Nearly all the cost is the frame and the calls. What is
+ * needed after a call must be kept in saved registers, so as much as
+ * possible is done before it. All other cases go through slow_begin.c,
+ * slow_end.c and frame.c, which use the same frames. */
 #include "mark/frame.h"
 #include "mark/hot.h"
 
-/* No fence here: where the system has no membarrier, `plain` is 0. Once in a mark:
- * its token is new. */
+/* No fence: where the system has no membarrier, `plain` is 0. The value is
+ * new each time, as it is the mark's token. */
 static inline void raise_flag(gnomon__thread *t, uint64_t seq)
 {
     store_release(&t->in_hook, (uint32_t)seq + 1);
     fence_signal();
 }
 
-/* What the mark still writes to trees comes after a fence. */
+/* Later writes of the mark to trees come after a fence. */
 static inline void lower_flag(gnomon__thread *t)
 {
     store_relaxed(&t->in_hook, 0);
@@ -23,7 +23,7 @@ static inline void lower_flag(gnomon__thread *t)
 
 /* ---- Begin ---------------------------------------------------------------------- */
 
-/* The hot tree sees it too, but not as the path that was guessed; or a cut came in
+/* The hot tree sees it too, but its guess was wrong, or a cut came during
  * the callbacks. */
 static APART gnomon_token begin_unguessed(gnomon__thread *t, uint64_t seq,
                                           gnomon__frame *frame)
@@ -69,7 +69,7 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
     return frame;
 }
 
-/* Hooks beside the hot tree, or a part of them. */
+/* Hooks together with the hot tree, or some of the hooks. */
 static inline gnomon_token begin_more(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
@@ -115,9 +115,10 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
     return gnomon__even_again(t, seq);
 }
 
-/* Where several trees are open: they alone, or something beside them. The choice is
- * made here, apart: of two tail calls in a function with saved registers clang 14
- * makes unwind tables that are wrong for two instructions (tests/unwind_tables). */
+/* For several trees: scopes that they alone see, or with hooks as well. The
+ * choice is in a function of its own: with two tail calls in a function with
+ * saved registers, clang 14 makes unwind tables that are wrong for two
+ * instructions (tests/unwind_tables). */
 static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {
@@ -127,9 +128,10 @@ static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
     return begin_more(region, mask, seq, t);
 }
 
-/* The one hook that there is, and no tree: who detaches it waits until this word
- * is even, so its window is not asked again, and no reader needs the flag where no
- * tree is. A full stack of frames, and none yet, are one test: frame_room. */
+/* The only hook, and no tree. Whoever detaches the hook waits until this
+ * word is even, so its open bit is not tested again, and without a tree no
+ * reader needs in_hook. frame_room makes one test of "the stack is full" and
+ * "there is no stack". */
 HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t)
 {
@@ -150,8 +152,8 @@ HOT gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
 
 /* ---- End ------------------------------------------------------------------------ */
 
-/* Ends the innermost scope of the hot tree, if it is this one, which these saw, and
- * nothing says that its end is slow: else 0. */
+/* Ends the innermost scope of the hot tree if it is this one, was seen by
+ * `mask`, and has no other reason for a slow end. Else returns 0. */
 static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
 {
     gnomon__near *tls = gnomon__tls_now();
@@ -163,11 +165,12 @@ static inline int end_tree(gnomon__thread *t, uint64_t token, uint32_t mask)
     return 1;
 }
 
-/* Beside the hot tree: whose inner scopes may have no frame. */
+/* Together with the hot tree, whose inner scopes may have no frame. */
 static APART void end_more(gnomon_token token, uint64_t seq, gnomon__thread *t,
                            gnomon__frame *frame)
 {
-    /* Where the thread is shut, and the frame may be going away, nothing is plain. */
+    /* While the hot path is shut no bit is plain, so a frame that is being
+     * taken away is not used here. */
     uint32_t mask = load_relaxed(&frame->mask);
     if (unlikely(mask & ~load_relaxed(&t->plain))) {
         gnomon__slow_end(token, seq, t);
@@ -208,7 +211,8 @@ static APART void end_all(gnomon__frame *frame, uint64_t seq, gnomon__thread *t)
     gnomon__even_again(t, seq);
 }
 
-/* Of no frame on top. Apart as begin_other() is. */
+/* The end of a scope whose frame is not on top. A function of its own, as
+ * begin_other(). */
 static APART void end_other(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     if (load_relaxed(&t->tree_only))

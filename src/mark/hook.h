@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A hook: a profiler that is told of marks, as a thread keeps it. */
+/* A hook: a profiler whose callbacks marks call, as a thread keeps it. */
 #ifndef GNOMON_MARK_HOOK_H
 #define GNOMON_MARK_HOOK_H
 
@@ -7,9 +7,9 @@
 
 struct gnomon_frame;
 
-/* A hook as a thread calls it: a callback that it lacks is a function that does
- * nothing.
- * Valid while its bit is in `attached`. */
+/* A hook as a thread calls it. A callback that the profiler lacks is
+ * replaced by a function that does nothing. Valid while its bit is in
+ * `attached`. */
 typedef struct gnomon__hook {
     uint32_t bit;   /* as a mask */
     uint16_t rank;  /* how many hooks have lower bits */

@@ -11,7 +11,7 @@
 #define HOT __attribute__((hot, aligned(64)))
 #define APART __attribute__((noinline))
 
-/* The word was odd: the thread is unknown, over, or inside gnomon already. */
+/* The word was odd: the thread has no state, has ended, or is inside gnomon. */
 gnomon_token gnomon__refused_begin(gnomon_region *region, uint32_t mask);
 void gnomon__refused_end(gnomon_token token);
 /* The word has been turned odd, from `seq`; these turn it even. */
@@ -20,20 +20,20 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
 void gnomon__slow_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 void gnomon__slow_start(gnomon__thread *t, uint64_t seq, const char *name);
 void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
-/* The hot tree wants it, and end-only recorders: `others`; but it is not the path that was
- * guessed (paths.c). What begin knows it passes on, which saves saving registers. */
+/* A begin for the hot tree and the end-only recorders `others`, where the
+ * guess was wrong (paths.c). Passing what begin has loaded avoids saving
+ * registers. */
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *tls, uint32_t others);
-/* Scopes that the hot tree sees, and recorders that ride `others` it (paths.c). */
+/* A begin for the hot tree and the end-only recorders `others` (paths.c). */
 gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
                                   uint64_t seq, gnomon__thread *t,
                                   uint32_t others);
-/* The innermost scope of the hot tree is this one, but its end is not that tree's
- * alone. */
+/* An end of the innermost scope of the hot tree that other bits may have
+ * seen too (paths.c). */
 void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
-/* Scopes that hooks alone see, none of which wants times (hook.c); all others
- * they hand on. */
+/* Scopes that plain hooks alone see (hook.c); all others are passed on. */
 gnomon_token gnomon__hook_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t);
 void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
@@ -41,7 +41,7 @@ void gnomon__hook_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                                  uint64_t seq, gnomon__thread *t);
 void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
-/* The rest of a hot end whose bounds must change first. */
+/* The rest of a hot end that changes the minimum or maximum. */
 void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 
 /* Load the constant first: a load as the first instruction costs 4 ns on Zen 5
@@ -55,10 +55,11 @@ static inline ALWAYS uint64_t gnomon__one(void)
     return one;
 }
 
-/* The word is odd while the thread's data changes: a signal handler that marks
- * meanwhile is refused, a reader tries again. Pairs with readers' acquire loads of
- * seq. Returns the even value, by the one instruction that changes it, or a
- * handler that came between would have its tokens given out again. */
+/* The word is odd while the thread's data changes: a signal handler that
+ * marks meanwhile is refused, and a reader tries again. Pairs with readers'
+ * acquire loads of seq. Returns the even value, read by the same instruction
+ * that changes it: else a handler in between could make this thread give out
+ * its tokens again. */
 static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
 {
     uint64_t seq = gnomon__word_next(&t->seq, one);
@@ -66,7 +67,7 @@ static inline ALWAYS uint64_t gnomon__turn_odd(gnomon__thread *t, uint64_t one)
     return seq;
 }
 
-/* Whether several trees see a scope, end-only recorders at most beside them. */
+/* Whether only trees, and end-only recorders with them, see a scope. */
 static inline int gnomon__is_tree_only(const gnomon__thread *t, uint32_t m)
 {
     return (m & t->tree_bits) && !(m & ~load_relaxed(&t->tree_only));
@@ -80,8 +81,8 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
                                                 uint64_t flags, uint32_t seen)
 {
     uint64_t token = seq + 1;
-    /* Nothing but the token lives across the clock read, which takes registers:
-     * `seq` then lies where the slow halves want it. */
+    /* Only the token is kept across the clock read, which uses registers:
+     * `seq` then stays in the register where the slow functions expect it. */
     __asm__("" : "+r"(token));
     gnomon__node_open(gnomon__hot_position(tls, t), node, n, token | flags,
                       seen);
@@ -90,9 +91,9 @@ static inline ALWAYS uint64_t gnomon__hot_begin(gnomon__near *tls,
     return token;
 }
 
-/* An execution of `d` ticks is over, its parent is open. 0: its bounds must change
- * first. One test stands for "a new minimum", "a new maximum", "the first two", "no
- * such cell yet" and "the clock went back". */
+/* Counts an execution of `d` ticks, whose parent is open. 0: its bounds must
+ * change first. One test covers "a new minimum", "a new maximum", "the first
+ * two", "no such cell" and "the clock went back". */
 static inline ALWAYS int gnomon__hot_count(gnomon__near *tls, gnomon__thread *t,
                                            gnomon__front *n, uint64_t d)
 {
@@ -114,8 +115,8 @@ static inline ALWAYS void gnomon__hot_close(gnomon__near *tls,
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, is_seen);
 }
 
-/* The innermost scope ends, which nobody saw beside the hot tree. What is called
- * is called last, so that no register is saved. */
+/* The innermost scope ends, which only the hot tree saw. Calls come last, so
+ * that no register is saved. */
 static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
                                           uint64_t seq, uint32_t node,
                                           gnomon__front *n)
@@ -129,8 +130,8 @@ static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
     store_release(&t->seq, seq + 2);
 }
 
-/* What is returned is made here, after callbacks: made before them it would take
- * another register to save. */
+/* Computes the return value after the callbacks: before them it would need
+ * one more saved register. */
 static inline uint64_t gnomon__even_again(gnomon__thread *t, uint64_t seq)
 {
     __asm__ volatile("" : "+r"(seq));

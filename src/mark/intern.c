@@ -46,8 +46,8 @@ static int grow_map(void)
             at = (at + 1) & (size - 1);
         map[at] = id;
     }
-    /* In this order, whatever a child that was cloned amid it has of it: a map
-     * that is there, and no size beyond it. */
+    /* In this order, for a child that was cloned in between: the size it
+     * sees is never larger than its map. */
     uint32_t *old = name_map, old_size = name_map_size;
     store_release(&name_map, map);
     store_release(&name_map_size, size);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A hook that leaves gets a stop for each start that it saw, so that what hangs on
- * its slots can be freed.
+/* Detaching: the hook gets a stop for each start that it saw, so that it can
+ * free what its slots point to.
  *
- * From the moment its bit is shut no scope begins for it. Then each thread tells it
- * of the scopes that are open there, at its next mark; for a thread that makes none
- * it is done here, by copies, while the lock keeps its next mark waiting. Ranges
- * belong to whoever takes the bit out of their mask first. Last, no thread may call
- * it any more, and all are waited for. */
+ * Once the bit is shut no scope begins for it. Then each thread stops its
+ * open scopes for the hook at its next mark. For a thread that makes no mark
+ * this is done here, on copies of its frames, while the lock keeps its next
+ * mark waiting. A range is stopped by whoever clears the bit in its mask
+ * first. Last, the bit is made uncallable, and all running callbacks are
+ * waited for. */
 #include "mark/foreign.h"
 #include "mark/frame.h"
 #include "platform/clock.h"
@@ -23,8 +24,9 @@ static int give_up(void)
                         "second: detach again when it is over");
 }
 
-/* Whether every thread has been seen outside marks, and so outside callbacks,
- * since the barrier. Nothing inside a mark waits for us: no lock is held here. */
+/* Waits until every thread was seen outside marks, and so outside callbacks,
+ * since the barrier. 0: one took too long. No lock is held, so no mark waits
+ * for this. */
 static int callbacks_over(void)
 {
     uint64_t start = gnomon__os_monotonic_ns();
@@ -56,7 +58,8 @@ static void stop_copies(uint32_t bit, gnomon__unfinished *all, uint32_t count)
     }
 }
 
-/* Outside a mark its frames stand still. 0: it has been inside one for long. */
+/* Stops the open scopes of a thread, whose frames do not change while it is
+ * outside a mark. 0: it stayed inside one for too long. */
 static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
 {
     gnomon__unfinished copies[COPIES];
@@ -73,7 +76,7 @@ static int finish_scopes(gnomon__thread *t, uint32_t bit, uint64_t deadline)
             pause = pause < 1000000 ? 2 * pause : pause;
             gnomon__lock();
         }
-        /* Else it has told the hook itself, or is about to. */
+        /* Else the thread has called the hook itself, or will. */
         n = 0;
         if (t->leave_serial != gnomon__leave_serial) {
             n = gnomon__frames_take(t, bit, copies, COPIES);
@@ -100,7 +103,7 @@ int gnomon__observer_finish(uint32_t bit)
 {
     gnomon__observer_shut(bit);
     gnomon__observer_barrier();
-    /* Who was inside a mark may have seen the bit open. */
+    /* A thread that was inside a mark may still have seen the bit open. */
     if (!callbacks_over())
         return give_up();
     uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
@@ -109,7 +112,7 @@ int gnomon__observer_finish(uint32_t bit)
             return give_up();
         finish_ranges(t, bit);
     }
-    /* Who has begun to tell it by itself is through with that. */
+    /* A thread that had begun to call the hook itself has finished. */
     return callbacks_over() ? GNOMON_OK : give_up();
 }
 
@@ -121,8 +124,7 @@ int gnomon__observer_detach(uint32_t bit)
         code = gnomon__observer_finish(bit);
     else
         gnomon__observer_shut(bit);
-    gnomon__observer_stop_callbacks(
-        bit); /* also where it is to be detached again */
+    gnomon__observer_stop_callbacks(bit); /* also if it is given up */
     if (is_hook && !code) {
         gnomon__observer_barrier();
         code = callbacks_over() ? GNOMON_OK : give_up();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Links: this was caused by that. Counted from path to path in the tree of the
- * thread that says so, and told to hooks. On the calling thread. */
+/* Links: one path caused another. They are counted from path to path in the
+ * tree of the calling thread, and hooks get them. On the calling thread. */
 #include <string.h>
 
 #include "mark/frame.h"
@@ -9,7 +9,7 @@
 
 #define FIRST_LINKS 32u /* edges in the first table: 1 KiB */
 #define MAX_LINKS 65536u
-#define LINK_NODES 4u /* trees whose place a link can name */
+#define LINK_NODES 4u /* at most so many trees have their node in a link */
 
 /* What a link's words hold: the configuration, plus one; the innermost nodes of
  * the first trees, in the order of their bits; the thread; the innermost scope's
@@ -34,7 +34,7 @@ gnomon_link gnomon_link_out_slow(void)
     GNOMON__FORWARD(link_out());
     gnomon_link link = {{0}};
     if (gnomon__tls_now()->thread == &gnomon__no_thread)
-        return link; /* a thread that never marked is nowhere */
+        return link; /* a thread that never marked has no open scope */
     gnomon__thread *t = gnomon__enter(); /* refuses where it is busy */
     if (!t)
         return link;
@@ -64,7 +64,7 @@ static uint32_t edge_slot(const gnomon__edge *edges, uint32_t room,
     return at;
 }
 
-/* Under the lock: who reads the bank at rest clears it in the table. */
+/* Under the lock, as a reader clears the resting bank's counts in the table. */
 static int grow_links(gnomon__thread *t, gnomon__tree *tree)
 {
     uint32_t room = tree->link_room ? 2 * tree->link_room : FIRST_LINKS;

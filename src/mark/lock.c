@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The lock of marks, and the guard against ourselves: a signal handler that
- * marks on a thread of which something is half done. Any thread.
+/* The lock of marks, and the guard: it refuses the marks of a signal handler
+ * that interrupts this thread while something is half done. Any thread.
  *
- * Invariant: while a thread is guarded its word is odd, so that the hot path,
- * too, refuses; where it has no word yet, gnomon__busy says it. And no
- * pthread_cancel acts on it, which could, where the host asked for that, between
- * any two instructions. */
+ * Invariant: while a thread is guarded its word is odd, so that the hot path
+ * refuses too; a thread without a state is refused by gnomon__busy. No
+ * pthread_cancel acts on a guarded thread: an asynchronous one could end it
+ * between any two instructions. */
 #include "mark/lock.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void guard(gnomon__near *tls)
     int cancel = is_first ? gnomon__os_cancel_off() : 0;
     tls->busy++; /* first, or a handler's first mark could give it a word unseen */
     fence_signal();
-    if (is_first) /* a handler that came before is through with it */
+    if (is_first) /* a handler in between restored it */
         tls->cancel = cancel;
     gnomon__thread *t = tls->thread;
     if (t != &gnomon__no_thread && !(load_relaxed(&t->seq) & 1)) {
@@ -57,7 +57,8 @@ void gnomon__unguard(void)
     unguard(gnomon__tls_now());
 }
 
-/* A child that no handler was told of: whoever held the lock is not there. */
+/* In a child whose fork called no handler: the thread that held the lock is
+ * not in the child. */
 static __attribute__((noinline, cold)) void renew_lock(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -84,9 +85,9 @@ void gnomon__unlock(void)
     unguard(tls);
 }
 
-/* A handler that forks may have interrupted this thread with the lock, and
- * nothing says on which side of taking it: then it is tried for a moment, and
- * the child makes do with what it finds. */
+/* A signal handler that forks may have interrupted this thread while it took
+ * or held the lock, and which of both is unknown. The lock is then tried for
+ * 10 ms; without it the child uses what state it finds. */
 void gnomon__lock_over_fork(void)
 {
     gnomon__near *tls = gnomon__tls_now();

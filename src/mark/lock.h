@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The lock of marks, and the guard against ourselves: lock.c. */
+/* The lock of marks, and the guard against signal handlers: lock.c. */
 #ifndef GNOMON_MARK_LOCK_H
 #define GNOMON_MARK_LOCK_H
 
-/* Refuses all marks that a signal handler makes on this thread until it is taken
- * back: by the thread's word, as inside a mark, and by gnomon__busy where it has
- * none yet. No pthread_cancel acts on the thread meanwhile. Nests. */
+/* Refuses all marks of signal handlers on this thread until gnomon__unguard:
+ * by the thread's odd word, or by gnomon__busy where it has no state. No
+ * pthread_cancel acts on the thread meanwhile. Nests. */
 void gnomon__guard(void);
 void gnomon__unguard(void);
 int gnomon__busy(void);
@@ -15,7 +15,7 @@ int gnomon__busy(void);
  * meet the lock it interrupted, or what is half written under it. */
 void gnomon__lock(void);
 void gnomon__unlock(void);
-/* Around a fork, also one that a handler makes wherever it came. */
+/* Around a fork, also one that a signal handler makes at any instruction. */
 void gnomon__lock_over_fork(void);
 void gnomon__unlock_over_fork(int in_child);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The texts of regions. What is not fit for a report is counted in bad_names. */
+/* The texts of regions. A text that must change for reports is counted in
+ * bad_names. */
 #include "mark/names.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 void *gnomon__name_room(size_t bytes)
 {
-    /* The first page is there: what is off makes no system call. */
+    /* The first page is static: while gnomon is off no system call is made. */
     static _Alignas(16) char first[ROOM_PAGE];
     static char *page = first;
     static size_t left = ROOM_PAGE;

@@ -7,8 +7,8 @@
 
 #define GNOMON__MAX_NAME 1024 /* bytes; longer ones are cut, with a hash */
 
-/* Zeroed memory for regions and their texts, side by side in pages of their own:
- * a program that is off loads no allocator for them. Under the lock; NULL: none. */
+/* Zeroed memory for regions and their texts, in pages of their own, so that
+ * a program with gnomon off loads no allocator. Under the lock; NULL: none. */
 void *gnomon__name_room(size_t bytes);
 
 /* FNV-1a, going on from `hash`: names are short, and each is hashed once. */
@@ -20,8 +20,8 @@ uint64_t gnomon__name_hash(uint64_t hash, gnomon__text text);
 gnomon__text gnomon__name_fit(gnomon__text text,
                               char room[GNOMON__MAX_NAME + 1]);
 
-/* A name as reports show it: valid UTF-8. `text` itself where that is so. Under
- * the lock. */
+/* A name as reports show it: valid UTF-8. Returns `text` itself if it is
+ * valid already. Under the lock. */
 const char *gnomon__name_clean(const char *text, size_t length);
 
 #endif

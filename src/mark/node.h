@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread's call tree as it lies in the arena: nodes and histogram cells named
- * by offsets, so that the same bytes work in a mapped file.
+/* A thread's call tree in the arena. Nodes and histogram cells are named by
+ * offsets, so that the same bytes work in a mapped file.
  *
- * A node is one path and lives as long as its tree. What was recorded on it since
- * the thread's last cut lies in one of two banks; a cut makes the thread go on in
- * the other, and the one at rest is read and cleared meanwhile (cut.c). Each bank
- * has a whole line for begin and end, shape included, so that a thread's base
- * address says the bank and the hot path does not ask.
+ * A node is one path and is there as long as its tree. What the thread recorded
+ * on it since its last cut is in one of two banks. A cut makes the thread go on
+ * in the other bank; the resting one is read and cleared (cut.c). Each bank has
+ * its own line for begin and end, with parent and key too, so that the thread's
+ * base address selects the bank and the hot path does not test it.
  *
- * An open scope lives in its node: a path can be open only once on its thread.
- * The stack is the chain of parents from the cursor up to the root. Only the
- * owning thread writes; readers copy under the thread's sequence word, so every
- * field is accessed atomically, relaxed. */
+ * An open scope is kept in its node, as a path can be open only once on its
+ * thread. The stack is the chain of parents from the cursor to the root.
+ * Only the owning thread writes. Readers copy under the thread's sequence
+ * word, so every field is accessed atomically, relaxed. */
 #ifndef GNOMON_MARK_NODE_H
 #define GNOMON_MARK_NODE_H
 
 #include <stdint.h>
 
-/* A node's key tells it from its siblings: a region's id. 0 is no key. Keys from
- * GNOMON__MAX_REGIONS on are free for operations: what a region computes, interned
- * together with the region, so that paths tell them apart by the same compare. */
+/* A node's key differs from its siblings' keys: it is a region's id. 0 is no
+ * key. Keys from GNOMON__MAX_REGIONS on are not used. */
 #define GNOMON__MAX_REGIONS (1u << 20)
 #define GNOMON__KEY_REGION(key) (key)
 
@@ -27,18 +26,17 @@
  * starts at the thread's number << GNOMON__TOKEN_SHIFT and only grows, so a token
  * is never 0, unique on its thread, and serves as the execution's 64-bit id. In a
  * node it may carry: */
-#define GNOMON__TOKEN_SLOW (1ull << 63)   /* its end must take the slow path */
-#define GNOMON__TOKEN_ACTION (1ull << 62) /* started by name */
-#define GNOMON__TOKEN_BELOW_OTHER \
-    (1ull << 61) /* only given out: under "(other)" */
+#define GNOMON__TOKEN_SLOW (1ull << 63)        /* its end takes the slow path */
+#define GNOMON__TOKEN_ACTION (1ull << 62)      /* started by name */
+#define GNOMON__TOKEN_BELOW_OTHER (1ull << 61) /* below an "(other)" */
 #define GNOMON__TOKEN_FLAGS (7ull << 61)
 #define GNOMON__TOKEN_SHIFT 44
 #define GNOMON__MAX_THREADS (1u << 16)
 
-/* Histogram cells: 16 to an octave of ticks, cell(ticks) as gnomon_cell_of with
- * ticks for ns; octave cell >> 4. A bank's window holds all octaves from that of
- * its minimum to that of its maximum, so that one test, within both, also says
- * that the cell is there. */
+/* Histogram cells: 16 for an octave of ticks. cell(ticks) is gnomon_cell_of
+ * with ticks for ns; the octave is cell >> 4. A bank's histogram holds all
+ * octaves from that of its minimum to that of its maximum, so a duration
+ * within both bounds always has a cell. */
 #define GNOMON__CELLS 16
 #define GNOMON__OCTAVES 61
 #define GNOMON__OCTAVE_BYTES 128u /* 64-bit counts never overflow */
@@ -61,19 +59,19 @@ typedef struct gnomon__front {
 
 #define GNOMON__SEEN_SLOW 0x80000000u /* no bit of a mask */
 
-/* With a spread of 0 every duration is outside, also one of a clock that went
- * back by a tick: that is all ones. */
+/* GNOMON__NO_MIN with a spread of 0 puts every duration outside the bounds,
+ * also a negative one, which wraps to a large value. */
 #define GNOMON__NO_MIN (1ull << 63)
 
 /* The rest of a bank. */
 typedef struct gnomon__part {
     uint64_t first;       /* order of the first end among all nodes; 0: none */
     int64_t adjust;       /* ticks to add to self: children outlived parents */
-    uint64_t least, most; /* ticks, as long as there is no window */
-    union { /* no reader takes one window's place, another's size */
+    uint64_t least, most; /* ticks, also while there is no histogram */
+    union {               /* one word: the offset and its size */
         struct {
             uint32_t histogram; /* cells; 0: none before the second execution */
-            uint8_t low;        /* the window's first octave ... */
+            uint8_t low;        /* the histogram's first octave ... */
             uint8_t room;       /* ... and how many it has */
             uint16_t flags;     /* GNOMON__PART_* */
         };
@@ -86,7 +84,7 @@ typedef struct gnomon__part {
 #define GNOMON__PART_CROSSED 1u /* a child outlived it */
 #define GNOMON__PART_CLOCK 2u   /* the clock stepped back during an execution */
 #define GNOMON__PART_ONCE 4u    /* one execution, in no cell: total alone */
-#define GNOMON__PART_TOUCHED 8u /* in the list of those, though nothing ended */
+#define GNOMON__PART_TOUCHED 8u /* listed, though nothing ended */
 
 typedef struct gnomon__node {
     gnomon__front front[2]; /* by bank */
@@ -97,8 +95,9 @@ typedef struct gnomon__node {
     uint16_t thread; /* whose: its number */
     uint32_t depth;  /* the root's is 0 */
     uint32_t number; /* 1, 2, ... in the order of making: parents first */
-    uint32_t carry;  /* what is kept of an execution that a cut found open */
-    /* Readers', under their lock: which copy met it last, and as which row. */
+    uint32_t carry;  /* gnomon__carry of one open at a cut */
+    /* For readers, under their lock: the last copy that visited it, and its
+     * row there. */
     uint32_t visit, row;
 } gnomon__node;
 
@@ -107,7 +106,7 @@ typedef struct gnomon__node {
 #define GNOMON__NODE_ROOT 4u
 #define GNOMON__NODE_PARENT 8u /* memory for its "(other)" is kept */
 
-/* Where a thread is in a tree. */
+/* A thread's cursor in a tree. */
 typedef struct gnomon__cursor {
     uint32_t current; /* the innermost open scope's node, or the root */
     uint32_t last;    /* the node that ended last: whose `next` it was */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Bits: who they are, armed and open. Everything here is called by control
- * calls, one at a time; the lock excludes threads that register or adopt.
+/* The bits of observers: attached, armed, open. All functions here are called
+ * by control calls, one at a time; the lock excludes threads that register or
+ * adopt.
  *
- * To change the configuration: write the table, raise the epoch, take the fast
- * path from every thread. A thread adopts it at its next mark; until then it
- * sees at most fewer bits than are attached, since control clears theirs. */
+ * A change of the configuration: write the table, raise the epoch, shut the
+ * hot path of every thread. A thread adopts the change at its next mark.
+ * Until then it sees at most fewer bits than are attached, as control calls
+ * clear them in its state. */
 #include "mark/observer.h"
 
 #include "mark/recorder.h"
@@ -19,9 +21,9 @@
 #define NO_BARRIER_TRIES 100000
 
 static uint32_t generations;
-static int barrier_prepared; /* the barrier */
+static int barrier_prepared; /* gnomon__os_barrier_prepare was called */
 
-/* Those of the other copies that joined this one. */
+/* The active masks of the other copies of the library that joined this one. */
 static uint32_t *active_masks[MAX_COPIES];
 static uint32_t active_mask_count;
 
@@ -53,7 +55,7 @@ int gnomon__observer_add_active_mask(uint32_t *active_mask)
     return code;
 }
 
-/* Those that scopes may begin for. */
+/* Bits for which scopes may begin. */
 static uint32_t staying_bits(void)
 {
     return gnomon__attached_bits & ~gnomon__leaving_bits;
@@ -75,7 +77,7 @@ static void publish(void)
     }
 }
 
-/* What `bits` are from now on. */
+/* Sets the kinds of `bits`. */
 static void set_kind(uint32_t bits, const gnomon__recorder *recorder,
                      int is_tree, int needs_clock)
 {
@@ -129,7 +131,7 @@ int gnomon__observer_attach(const gnomon__recorder *recorder,
         fence_full();
         gnomon__regions_wake();
     }
-    gnomon__clock_start(); /* opens a file: not before anybody records */
+    gnomon__clock_start(); /* opens a file: only if needed */
     if (!barrier_prepared) {
         barrier_prepared = 1;
         if (!gnomon__os_barrier_prepare())
@@ -138,8 +140,8 @@ int gnomon__observer_attach(const gnomon__recorder *recorder,
     if (!gnomon__marks_arena.base && recorder)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for recording");
     gnomon__lock();
-    /* Above all others, so that hooks run in the order of their coming; below
-     * only when there is no more room above. */
+    /* The next bit above all taken ones, so that hooks mostly run in the
+     * order of attaching; a lower free one when there is none above. */
     uint32_t taken = gnomon__attached_bits | gnomon__leaving_bits;
     uint32_t b = taken ? 32u - (uint32_t)__builtin_clz(taken) : 0;
     if (b >= GNOMON__BITS)
@@ -152,7 +154,7 @@ int gnomon__observer_attach(const gnomon__recorder *recorder,
                             GNOMON__BITS);
     }
     gnomon__observer *s = &gnomon__observers[b];
-    generations += generations == UINT32_MAX ? 2 : 1; /* 0 is none */
+    generations += generations == UINT32_MAX ? 2 : 1; /* 0 means none */
     s->is_taken = 1;
     s->recorder = recorder;
     s->generation = generations;
@@ -172,9 +174,10 @@ int gnomon__observer_attach(const gnomon__recorder *recorder,
     return GNOMON_OK;
 }
 
-/* A sandbox may forbid the barrier at any time. Then callbacks bring fences of their
- * own from their threads' next mark on; what a thread stored before is seen by others
- * long before the pause is over. */
+/* Without the system's barrier, which a sandbox may forbid at any time:
+ * callbacks then use fences of their own from their threads' next mark on,
+ * and this waits for a millisecond, after which others see what a thread
+ * stored before. */
 void gnomon__observer_barrier(void)
 {
     if (gnomon__os_barrier())
@@ -185,7 +188,7 @@ void gnomon__observer_barrier(void)
         publish();
         gnomon__unlock();
     }
-    /* By the clock: a sandbox may forbid sleep too, and another the clock. */
+    /* By the clock and a count: a sandbox may forbid the sleep or the clock. */
     uint64_t since = gnomon__os_monotonic_ns();
     int tries = NO_BARRIER_TRIES;
     do
@@ -199,7 +202,7 @@ void gnomon__observer_shut(uint32_t bit)
 {
     uint32_t one = 1u << bit;
     gnomon__lock();
-    gnomon__attached_bits |= one; /* again, where it was given up */
+    gnomon__attached_bits |= one; /* a detach that gave up clears it */
     store_relaxed(&gnomon__open_bits, gnomon__open_bits & ~one);
     gnomon__leaving_bits |= one;
     store_relaxed(&gnomon__leave_serial, gnomon__leave_serial + 1);
@@ -262,10 +265,11 @@ static void open_in_threads(uint32_t changed, uint32_t now)
 {
     gnomon__each_thread(t) {
         uint32_t trees = load_relaxed(&t->tree_bits);
-        /* Which of several is the hot one hangs on what is open. */
+        /* With several trees, the hot one depends on which are open. */
         if (changed & trees && trees & (trees - 1))
             gnomon__thread_shut(t);
-        /* Bits that the thread has not adopted yet it takes with the rest. */
+        /* Only bits that the thread has adopted: it takes the others when it
+         * settles. */
         store_relaxed(&t->open_bits, load_relaxed(&t->attached) & now);
     }
 }

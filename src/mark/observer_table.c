@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The table of bits: who they are, and which are armed and open. observer.c and leave.c
- * change it. */
+/* The table of observers and their bits. observer.c and leave.c change it. */
 #include "mark/observer.h"
 
 gnomon__observer gnomon__observers[GNOMON__BITS];

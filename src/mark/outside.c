@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What control calls do for threads that are outside of marks, so that nobody waits
- * for a thread's next mark: cuts, and ends that other threads told it of.
+/* What control calls do for threads that are outside of marks, so that they
+ * need not wait for a thread's next mark: cuts, and ends made by other threads.
  *
- * A cut: from one moment on all that is marked belongs to the next segment. Each
- * thread has two banks. A cut shuts the short ways of all threads, so that each next
- * mark takes the slow path, and waits until every thread was seen outside a mark, or
- * in a callback, where its recorders rest. A thread that comes first goes on in its
- * other bank by itself; for all others it is done here. So nobody waits for a report,
- * and the bank at rest is read without a copy in motion. */
+ * A cut: all that is marked from one moment on belongs to the next segment.
+ * Each thread has two banks. A cut shuts the hot path of all threads, so
+ * that the next mark of each takes the slow path, and waits until each
+ * thread was seen outside a mark, or in a callback, where its recorders do
+ * not change. A thread whose mark comes first changes to its other bank
+ * itself; for all others it is done here. So no mark waits for a report, and
+ * a bank at rest is read while nobody writes it. */
 #include "mark/foreign.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
@@ -18,14 +19,15 @@
 
 /* ---- Cuts -------------------------------------------------------------------- */
 
-/* Outside a mark, or in a callback: nothing of its recorders changes until it has
- * settled, which takes the lock. After the barrier. */
+/* Outside a mark, or in a callback: its recorders do not change until it
+ * settles, which takes the lock. Ask after the barrier. */
 static int is_resting(const gnomon__thread *t)
 {
     return gnomon__is_outside(t) || (load_acquire(&t->in_hook) & 1);
 }
 
-/* Under the lock, but for its pauses. 0: it has been inside one mark for long. */
+/* Cuts one thread. Under the lock, which it gives up while it waits. 0: the
+ * thread stayed inside one mark for too long. */
 static int cut_thread(gnomon__thread *t, uint64_t deadline)
 {
     uint64_t pause = 1000;
@@ -70,7 +72,8 @@ uint32_t gnomon__cut(uint64_t ticks)
     return left;
 }
 
-/* ---- Ends that they were told of -------------------------------------------- */
+/* ---- Ends that other threads made
+ * ------------------------------------------- */
 
 static int shut_those_with_foreign_ends(void)
 {
@@ -94,7 +97,8 @@ void gnomon__foreign_settle(void)
     gnomon__observer_barrier();
     gnomon__each_thread(t) {
         gnomon__lock();
-        /* Its next mark takes the lock; one that it is in does this itself. */
+        /* The thread's next mark takes the lock; a mark that it is in makes
+         * the ends itself. */
         if (load_relaxed(&t->shut) && gnomon__has_foreign_ends(t) &&
             gnomon__is_outside(t))
             gnomon__thread_take_foreign_ends(t);

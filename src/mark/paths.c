@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is almost as frequent as the hot path: a name that did not follow the last
- * time, as where names repeat inside a parent, and recorders that ride beside the
- * hot tree. */
+/* Begins and ends that are almost as frequent as the hot path: a path that
+ * was not guessed, as where names repeat inside a parent, and scopes that
+ * end-only recorders see with the hot tree. */
 #include "mark/hot.h"
 #include "mark/observer.h"
 
-/* The child `node` begins, and is what follows the next time. */
+/* The child `node` begins, and is the next guess at this position. */
 static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
                                               gnomon__thread *t, uint64_t seq,
                                               uint32_t node, gnomon__front *n,
@@ -20,8 +20,8 @@ static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
     return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
-/* Where the hash has another path first. Apart, so that what is asked before it
- * saves no registers. */
+/* Where the hash has another path first. A function of its own, so that the
+ * test before it saves no registers. */
 static APART gnomon_token farther_path(gnomon_region *region, uint32_t mask,
                                        uint64_t seq, gnomon__thread *t,
                                        gnomon__near *tls, uint32_t others)
@@ -35,8 +35,7 @@ static APART gnomon_token farther_path(gnomon_region *region, uint32_t mask,
     return follow_path(tls, t, seq, node, gnomon__front_by(tls, node), others);
 }
 
-/* The hash of paths is asked; paths that are not there yet, and all else, go the
- * slow path. */
+/* Looks in the hash of paths. New paths, and all else, take the slow path. */
 HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                     uint64_t seq, gnomon__thread *t,
                                     gnomon__near *tls, uint32_t others)
@@ -64,10 +63,10 @@ HOT gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
     return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
-/* Riders are told once the tree has closed the node. */
+/* End-only recorders are called once the tree has closed the node. */
 HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
-    if (unlikely(load_relaxed(&t->shut))) { /* somebody may be cutting it */
+    if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
         gnomon__slow_end(token, seq, t);
         return;
     }

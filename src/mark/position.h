@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread's position in a tree, and the one body each that opens and closes a node
- * there. All ways to do so are made of these two, by constants.
+/* A thread's position in a tree, and the one function each that opens and
+ * closes a node there. All paths that do so are made of these two, with
+ * constants.
  *
- * A tree's position is its cursor and its guess of what begins next. The hot tree's
- * cursor lies in the thread's state, its guess in the thread-local words. */
+ * A position is the tree's cursor and its guess of what begins next. The hot
+ * tree's cursor is in the thread's state, its guess in the thread-local
+ * words. */
 #ifndef GNOMON_MARK_POSITION_H
 #define GNOMON_MARK_POSITION_H
 
@@ -15,7 +17,7 @@ typedef struct gnomon__position {
     gnomon__cursor *cursor;
     uint32_t *guess;   /* of a tree that is not hot */
     gnomon__near *tls; /* of the hot tree */
-    int is_hot; /* which of these: a constant where the position is one */
+    int is_hot;        /* which of both; a constant where the caller knows it */
 } gnomon__position;
 
 static inline ALWAYS gnomon__position gnomon__hot_position(gnomon__near *tls,
@@ -35,8 +37,8 @@ static inline gnomon__cursor *gnomon__cursor_of(gnomon__thread *t, uint32_t bit)
     return bit == t->hot_bit ? &t->hot : &gnomon__tree_of(t, bit)->cursor;
 }
 
-/* Of any tree. On another thread the hot tree's guess is not there to be had: it
- * settles before it marks. */
+/* Of any tree. The hot tree's guess cannot be reached from another thread;
+ * none is needed there, as its thread settles before it marks. */
 static inline ALWAYS gnomon__position gnomon__position_of(gnomon__thread *t,
                                                           gnomon__tree *tree,
                                                           uint32_t bit)
@@ -58,7 +60,7 @@ static inline ALWAYS void gnomon__guess(gnomon__position p, uint32_t node)
         *p.guess = node;
 }
 
-/* Readers look at `current` of the cursor, and at no other field. */
+/* Readers read `current` of the cursor and no other field. */
 static inline void gnomon__cursor_set(gnomon__thread *t, uint32_t bit,
                                       uint32_t current)
 {
@@ -75,8 +77,8 @@ static inline ALWAYS void gnomon__front_clear(gnomon__front *n)
     store_relaxed(&n->seen, 0);
 }
 
-/* Opens `node`, whose line is `n`, below the cursor's. Who opens it stores its begin
- * after this, the clock read last. */
+/* Opens `node`, whose line is `n`, below the cursor's. The caller stores
+ * `begin` after this, so that the clock is read last. */
 static inline ALWAYS void gnomon__node_open(gnomon__position p, uint32_t node,
                                             gnomon__front *n, uint64_t token,
                                             uint32_t seen)
@@ -87,8 +89,8 @@ static inline ALWAYS void gnomon__node_open(gnomon__position p, uint32_t node,
     gnomon__guess(p, n->child);
 }
 
-/* Closes the cursor's node; who closes it has counted it. `is_seen`: others may have
- * seen it beside this tree. */
+/* Closes the cursor's node, which the caller has counted. `is_seen`: others
+ * may have seen it too. */
 static inline ALWAYS void gnomon__node_close(gnomon__position p, uint32_t node,
                                              gnomon__front *n,
                                              const int is_seen)

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads what compilers make of a function's name. Called once for each region
- * of a C++ function, when it enters the table. A pure function of its
- * arguments.
+/* Makes a short name of __PRETTY_FUNCTION__. Called once for each region of a
+ * C++ function, when it enters the table. A pure function of its arguments.
  *
  * gcc and clang write the same function as
  *
- * U layer<N>::generic(U) [with U = float; int N = 4] U layer<4>::generic(U) [N
- * = 4, U = float]
+ *   gcc:   U layer<N>::generic(U) [with U = float; int N = 4]
+ *   clang: U layer<4>::generic(U) [N = 4, U = float]
  *
- * All is copied up to the last list of parameters, and what was copied is
- * thrown away where a space or the like shows that it was a part of the return
- * type. A list of parameters before the last one is of a function around it.
+ * The text is copied up to the last list of parameters. What was copied is
+ * dropped when a space or the like shows that it was part of the return type. A
+ * list of parameters before the last one belongs to an enclosing function.
  *
- * gcc leaves the parameters of templates in the name: what the brackets bind
- * them to takes their place, and what is not in the name is the function's own.
- * In clang's brackets nothing tells the function's own arguments from its
- * class's, which are in the name already: so they are used only where it has
- * none. */
+ * gcc leaves the parameters of templates in the name: their values in the
+ * brackets replace them, and values that are not in the name are the
+ * function's own arguments. In clang's brackets the function's own arguments
+ * cannot be told from those of its class, which are in the name already: so
+ * they are used only where the name has none. */
 #include "mark/pretty.h"
 
 #include <stdio.h>
@@ -51,10 +50,10 @@ static int is_word(const char *t, size_t n, const char *word)
     return n == strlen(word) && memcmp(t, word, n) == 0;
 }
 
-#define MAX_BRACKETS 100 /* in each other: a mark may have little stack */
+#define MAX_BRACKETS 100 /* nested: the stack may be small */
 
-/* Past one character, or a literal, or a bracket and all that it holds. Inside
- * others than angles, angles may be operators. */
+/* Skips one character, or a literal, or a bracket with all inside it. Inside
+ * other brackets than angles, an angle may be an operator. */
 static const char *skip_at(const char *t, int depth)
 {
     static const char opening[] = "(<[{'\"", closing[] = ")>]}'\"";
@@ -174,7 +173,8 @@ static void put_nameless(pretty_writer *s, int is_lambda)
 
 static int put_bound(pretty_writer *s, const char *word, size_t n);
 
-/* With what its words are bound to, if that is to be used. */
+/* Writes a part of the name; with `is_bound` its words are replaced by the
+ * values they are bound to. */
 static void put_part(pretty_writer *s, const char *t, size_t length,
                      int is_bound)
 {
@@ -192,7 +192,7 @@ static void put_part(pretty_writer *s, const char *t, size_t length,
     }
 }
 
-/* A pack without its brackets. */
+/* Writes a value; a pack without its brackets. */
 static void put_value(pretty_writer *s, const char *value, size_t n)
 {
     int is_pack = n > 1 && strchr("{<", *value) && !is_nameless(value);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Ranges: begun on one thread, ended on any. The beginner's pool holds the open
- * ones; whoever swaps the slot's token away has ended it, and counts it in its
- * own tree, so that trees keep one writer each.
+/* Ranges: begun on one thread, ended on any. Open ones are in slots of the
+ * beginner's pool. Whoever swaps a slot's token away has ended the range and
+ * counts it in its own tree, so that each tree has one writer.
  *
- * A range's number: a bit that no scope's token has, the beginner's thread, the slot,
- * and how often the slot was used, so that an old number meets a different token. */
+ * A range's token: a bit that no scope's token has, the beginner's number,
+ * the slot, and how often the slot was used, so that an old token does not
+ * match a new range. */
 #include "mark/frame.h"
 #include "mark/region.h"
 #include "mark/segment.h"
@@ -21,7 +22,7 @@
 #define SLOT_MASK (BLOCK_SLOTS * MAX_BLOCKS - 1)
 #define USE_MASK ((1ull << SLOT_SHIFT) - 1)
 #define NO_SLOT UINT32_MAX
-#define TAKEN 1u /* in place of the token, while who ends it reads it */
+#define TAKEN 1u /* the token while the range is being ended */
 
 typedef struct range {
     uint64_t token; /* 0: free */
@@ -47,8 +48,8 @@ static range *range_at(const gnomon__thread *t, uint32_t slot)
     return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
 }
 
-/* The beginner's own list first, then what others gave back meanwhile, all at
- * once: so nobody but the beginner takes from either. */
+/* First the beginner's own list, then all that others gave back, at once:
+ * only the beginner takes from either list. */
 static uint32_t take_slot(gnomon__thread *t)
 {
     if (!t->ranges.free_slots)
@@ -73,7 +74,7 @@ static uint32_t take_slot(gnomon__thread *t)
     return slot;
 }
 
-/* To the beginner `t`: any thread. */
+/* Gives the slot back to the beginner `t`. Any thread. */
 static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
 {
     uint32_t first = load_relaxed(&t->ranges.given_back);
@@ -96,7 +97,7 @@ void gnomon__ranges_open(void (*each)(uint32_t segment))
     }
 }
 
-/* Who sees it: hooks past what a slot has room for do not. */
+/* The hooks that see the range: no more than a slot has room for. */
 static uint32_t few_hooks(gnomon__thread *t, uint32_t hooks)
 {
     uint32_t n = 0;
@@ -121,7 +122,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
     }
     range *r = range_at(t, slot);
     if (++r->use == 1)
-        r->use += gnomon__forks << 24; /* no number of the parent's */
+        r->use += gnomon__forks << 24; /* no token of the parent's */
     uint64_t token = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
                      (uint64_t)slot << SLOT_SHIFT | (r->use & USE_MASK);
     store_relaxed(&r->region, region);
@@ -179,13 +180,14 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
                                GNOMON_FRAME_RANGE);
         u->slot = load_relaxed(&r->slots[slot % MAX_HOOKS]);
         u->begin = load_relaxed(&r->begin);
-        /* No range begins with this bit any more: that is still the one. */
+        /* No range begins with this bit any more, so a bit that is still set
+         * is of the range that was read. */
         n += and_acq_rel(&r->mask, ~one) & one ? 1 : 0;
     }
     return n;
 }
 
-/* Bits that were attached anew since the range began are other profilers. */
+/* Bits attached again since the range began are other profilers. */
 static uint32_t still_attached(const gnomon__thread *t, const range *r)
 {
     uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
@@ -203,7 +205,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
     gnomon__thread *beginner = gnomon__thread_numbered(number);
     range *r = beginner ? range_at(beginner, slot) : NULL;
-    /* The slot is ours from the swap until it is given back. */
+    /* The slot is this thread's from the swap until it is given back. */
     uint64_t seen = token;
     if (!r || load_acquire(&r->token) != token) {
         gnomon__trouble(t, unmatched);
@@ -226,7 +228,8 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
         if (recorder->range)
             recorder->range(t, bit, &f, r->segment);
     }
-    /* Who leaves is told by whoever comes first. */
+    /* A hook that is being detached gets the stop from whoever clears its
+     * bit first. */
     if (mask & r->hooks)
         mask &= and_acq_rel(&r->mask, ~r->hooks);
     if (mask & r->hooks) {

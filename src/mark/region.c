@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The table of regions. Entries lie in blocks that never move, so that an id
- * read from a node leads to its entry without the lock; all changes are made
+/* The table of regions. Entries are in blocks that never move, so that an id
+ * read from a node leads to its entry without the lock. All changes are made
  * under the lock. Regions made by name: intern.c. */
 #include "mark/region.h"
 
@@ -17,11 +17,12 @@
 
 #define BLOCK 4096u
 
-/* What regions of the first release have: older modules' stay good. */
+/* The size of a region in the first release: modules built against it still
+ * work. */
 #define FIRST_REGION (offsetof(gnomon_region, link) + sizeof(void *))
 
-/* The first block is there: a program that is off makes no system call for regions
- * by name, and no page of it is touched that holds none. */
+/* The first block is static: while gnomon is off, regions by name make no
+ * system call, and only pages in use are touched. */
 static gnomon__entry first_entries[BLOCK];
 static gnomon__entry *entry_blocks[GNOMON__MAX_REGIONS / BLOCK] = {
     first_entries};
@@ -53,7 +54,7 @@ static void shorten_name(gnomon_region *region)
     region->kind = (uint8_t)(region->kind & ~GNOMON_KIND_PRETTY);
 }
 
-/* NULL: it is not in the table, but waits perhaps. */
+/* The region's entry. NULL: it has none; it may be a region that waits. */
 static const gnomon__entry *entry_of_region(const gnomon_region *region)
 {
     const void *link = load_acquire(&region->link);
@@ -120,8 +121,8 @@ static int pin(const gnomon_region *region)
     return 1;
 }
 
-/* Past the table's end: its mask stays that of one never seen, so that each of its
- * marks asks here, slowly. Under the lock. */
+/* The table is full: the region becomes "(other)". Its mask stays that of an
+ * unseen region, so that each of its marks comes here. */
 static void become_other(gnomon_region *region)
 {
     store_relaxed(&region->id, GNOMON__OTHER_ID);
@@ -152,7 +153,7 @@ static uint32_t enter_region(gnomon_region *region)
         store_relaxed(&region->mask, 0);
         gnomon__trouble(&gnomon__no_thread, other_names);
     }
-    /* One that was about to wait. */
+    /* The region was about to wait (waiting.c). */
     if (entry && (load_relaxed(&region->mask) & GNOMON_MASK_UNSEEN))
         store_relaxed(&region->mask, entry->wanted & gnomon__armed_bits);
     return load_relaxed(&region->mask);
@@ -171,8 +172,9 @@ uint32_t gnomon__region_enter(gnomon_region *region)
     if (!entry_of_region(region)) {
         if (gnomon__region_waits(region))
             return 0;
-        /* What is written to later must not go with its module: it stays unseen
-         * until a mark outside of a handler has pinned that. */
+        /* A region is written to later, so its module must stay mapped. The
+         * region stays unseen until a mark outside of a signal handler has
+         * pinned the module. */
         if (!pin(region)) {
             gnomon__trouble(&gnomon__no_thread, reentered);
             return 0;

@@ -24,22 +24,25 @@ typedef struct gnomon__entry {
  * handler marks it first: it stays unseen. Takes the lock. */
 uint32_t gnomon__region_enter(gnomon_region *region);
 
-/* waiting.c. Nobody is attached: the region is off, unpinned and in no table, until
- * gnomon__regions_wake. 0: somebody is. Safe in a signal handler; no system call. */
+/* waiting.c. If nothing is attached the region is switched off, without a
+ * pin or an entry, until gnomon__regions_wake. 0: something is attached.
+ * Safe in a signal handler; no system call. */
 int gnomon__region_waits(gnomon_region *region);
-/* Whether this link is that of a region that waits, or did. */
+/* Whether this is the link of a region that waits or waited. */
 int gnomon__is_waiting(const void *link);
-/* All that wait are unseen again, so that their next marks register them; those of
- * modules that are gone are forgotten. Takes the loader's lock of the list. */
+/* Makes all waiting regions unseen again, so that their next marks register
+ * them; forgets those of modules that are gone. Takes the loader's lock of
+ * the list. */
 void gnomon__regions_wake(void);
-/* The same of those in the table, which are another copy's from now on. */
+/* Makes all regions of the table unseen again, as another copy of the
+ * library owns them from now on. */
 void gnomon__regions_hand_over(void);
 
 /* Adds it: its id, or 0 where the table is full or there is no memory. Under the
  * lock. */
 uint32_t gnomon__region_append(gnomon_region *region, size_t name_length);
 
-/* "(other)", and its place in the table, if it is not there yet: under the lock. */
+/* "(other)", and its entry in the table if it has none. Under the lock. */
 extern gnomon_region gnomon__other_region;
 void gnomon__region_enter_other(void);
 
@@ -55,7 +58,8 @@ uint32_t gnomon__region_count(void);
 /* The region "(other)"; its id is fixed. */
 #define GNOMON__OTHER_ID 1u
 
-/* What tells its paths from others'. Regions past the table's end are "(other)". */
+/* The key of the region's paths. Regions past the end of the table have that
+ * of "(other)". */
 static inline uint32_t gnomon__key_of(const gnomon_region *region)
 {
     uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that were left by longjmp, or by an exception through C that does not
- * unwind: nothing ends them. One around them does, at its end; where there is
- * none, as in a loop with nothing around, they would nest round by round up to
- * the depth limit. So the thread's steps look for them.
+/* Repairs scopes that longjmp left open, or an exception through C that does
+ * not unwind. A scope around them ends them at its own end. Without one, as in
+ * a loop at top level, they would nest deeper each round, up to the depth
+ * limit. So the thread's steps search for them.
  *
- * Taken for left open: a region that is open MANY times inside itself, also once
- * more since the thread's last step, while steps are made from one place of the
- * stack or from further out. Fewer may well be a training inside a training, and
- * recursion that steps at each level steps from further in. */
+ * A region is taken for left open if it is open MANY times inside itself, at
+ * least once of these since the thread's last step, while steps are made
+ * from the same stack address or from further out. Fewer may well be a
+ * training inside a training, and recursion that steps at each level steps
+ * from further in. */
 #include "mark/frame.h"
 #include "mark/position.h"
 
 #define MANY 16u
-#define INNERMOST 256u /* executions that are looked at */
+#define INNERMOST 256u /* at most so many open executions are read */
 
-/* What is open in one tree, or has a frame: scopes alone, innermost first. */
+/* The open scopes of one tree, or those with frames; innermost first,
+ * without actions. */
 typedef struct open_list {
     uint32_t count;
     uint32_t region[INNERMOST];
@@ -85,7 +87,7 @@ static void search(gnomon__thread *t, uint64_t since)
     }
 }
 
-/* Whether so much is open that it is worth a search. */
+/* Whether enough is open for a search. */
 static int is_deep(gnomon__thread *t)
 {
     uint32_t most =

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The hot path: begin and end of a scope that one call tree alone wants, by the
- * processor's counter, along a predicted path. Everything else is a tail call,
- * so that these functions save no registers.
+ * processor's counter, along a predicted path. All else is a tail call, so that
+ * these functions save no registers.
  *
- * The word turns odd before anything is looked at, or a signal handler that
- * marks could move the prediction between the look and the use. About 30
- * instructions to begin, two lines of code, and 45 to end, three lines and the
- * return. Data: the region's line and the thread-local one, then, all three at once,
- * the thread's, the node's and one of a histogram.
+ * The word turns odd before anything is read: else a signal handler that marks
+ * could change the prediction between its read and its use. About 30
+ * instructions to begin, in two lines of code, and 45 to end, in three lines
+ * and the return. Data: first the region's line and the thread-local one; then,
+ * all three at once, the thread's, the node's and one of a histogram.
  *
- * The hook path is the fall-through: it has no clock read to hide a taken jump. */
+ * The hook path is the fall-through: it has no clock read to hide a taken
+ * jump. */
 #include "mark/hot.h"
 
-/* Surer than likely(), so that the jump to mark_far lies behind the hot lines. */
+/* More certain than likely(), so that the jump to mark_far is placed behind
+ * the hot lines. */
 #define KNOWN(tls) __builtin_expect_with_probability((tls) != NULL, 1, 0.9999)
 
 /* ---- With the word odd ---------------------------------------------------------- */
@@ -86,7 +88,8 @@ static inline ALWAYS void stop_action(gnomon__near *tls, gnomon__thread *t,
     gnomon__action *a = action_of(t, name);
     uint32_t node = load_loose(&t->hot.current);
     gnomon__front *n = gnomon__front_now(t, node);
-    /* An action's flag lets no other path in: only a start by name set it. */
+    /* No scope's token equals an action's, as only a start by name sets the
+     * flag. */
     if (unlikely(!a || !a->token || load_loose(&n->token) != a->token ||
                  load_relaxed(&t->shut))) {
         gnomon__slow_stop(t, seq, name);

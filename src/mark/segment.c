@@ -7,14 +7,14 @@
 uint32_t gnomon__segment = 1;
 uint64_t gnomon__segment_begin;
 
-static uint64_t first_mark; /* of the open segment; one too high: 0 is "none" */
+static uint64_t first_mark; /* of the open segment, plus 1; 0: none */
 
 void gnomon__segment_mark(uint32_t segment, uint64_t ticks)
 {
     uint64_t seen = load_relaxed(&first_mark);
     ticks++;
     if (segment != load_relaxed(&gnomon__segment))
-        return; /* a mark beside a cut: the segment has ended */
+        return; /* the mark came during a cut: its segment has ended */
     while ((!seen || ticks < seen) && !cas_acq_rel(&first_mark, &seen, ticks))
         ;
 }
@@ -23,7 +23,7 @@ int gnomon__segment_first(uint64_t *ticks)
 {
     uint64_t first = load_acquire(&first_mark);
     uint64_t begin = load_relaxed(&gnomon__segment_begin);
-    *ticks = first - 1 > begin ? first - 1 : begin; /* a mark beside the cut */
+    *ticks = first - 1 > begin ? first - 1 : begin; /* during the cut */
     return first != 0;
 }
 

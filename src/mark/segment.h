@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Segments: what lies between two cuts. A stage is one; what is marked after its
- * end is the next one's. */
+/* Segments: a segment is what is marked between two cuts. A stage is one;
+ * what is marked after its end belongs to the next. */
 #ifndef GNOMON_MARK_SEGMENT_H
 #define GNOMON_MARK_SEGMENT_H
 
@@ -11,11 +11,11 @@
 extern uint32_t gnomon__segment;
 extern uint64_t gnomon__segment_begin; /* ticks: the cut that began it */
 
-/* Ends the segment at `ticks`. When it returns, no thread records in it any more,
- * and what it recorded rests until the next cut. Threads that have been inside one
- * mark for a second are left where they are: how many is returned, and what they
- * recorded is there once their t->segment is gnomon__segment, too. In control
- * calls, one at a time; under no lock of marks. */
+/* Ends the segment at `ticks`. When it returns, no thread records in it, and
+ * what was recorded rests until the next cut. A thread that stayed inside
+ * one mark for a second is left out; returns how many were. What such a
+ * thread recorded is at rest once its t->segment is gnomon__segment. In
+ * control calls, one at a time; not under the lock of marks. */
 uint32_t gnomon__cut(uint64_t ticks);
 
 /* The next one begins. Under the lock; for gnomon__cut alone. */
@@ -25,8 +25,8 @@ void gnomon__segment_next(uint64_t ticks);
 void gnomon__segment_mark(uint32_t segment, uint64_t ticks);
 int gnomon__segment_first(uint64_t *ticks); /* 0: nothing was marked yet */
 
-/* Tells in which segment each range began that is open, by whoever's look. Any
- * thread; one that ends meanwhile may be told of or not. */
+/* Calls `each` with the segment in which each open range began. Any thread;
+ * a range that ends meanwhile may be left out. */
 void gnomon__ranges_open(void (*each)(uint32_t segment));
 
 /* A new run: numbers begin anew. Nothing records. In a forked child, too. */

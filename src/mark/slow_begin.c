@@ -14,15 +14,15 @@ static APART uint32_t touch_unseen(gnomon_region *region, uint32_t mask)
 }
 
 /* The region's mask once it is registered and the run has started; 0: off.
- * Never called with the word odd by ourselves. */
+ * Never called while this thread's word is odd. */
 uint32_t gnomon_touch_slow(gnomon_region *region, uint32_t mask)
 {
     fence_acquire(); /* what was written before the mask that was read */
     return mask & GNOMON_MASK_UNSEEN ? touch_unseen(region, mask) : mask;
 }
 
-/* The token of a scope that is only counted says how deep below an "(other)" it
- * is. */
+/* The token of a scope below an "(other)" is its depth there, as it is only
+ * counted. */
 static uint64_t below_other_token(gnomon__thread *t)
 {
     gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
@@ -62,7 +62,7 @@ gnomon_token gnomon__slow_begin(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t)
 {
     if (unlikely((mask & GNOMON_MASK_UNSEEN) || load_relaxed(&t->shut))) {
-        store_release(&t->seq, seq); /* out again: what follows may call up */
+        store_release(&t->seq, seq); /* leaves: this may call the run */
         mask = gnomon_touch_slow(region, mask);
         t = mask ? gnomon__enter() : NULL;
         if (!t)

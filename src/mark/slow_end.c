@@ -6,8 +6,8 @@
 #include "mark/hot.h"
 #include "platform/owner.h"
 
-/* A scope below an "(other)" node: only its depth is known, and only how many are
- * open. After an out-of-order end, larger depths are still valid. */
+/* Ends a scope below an "(other)" node: only its depth is known, and how
+ * many are open. After an out-of-order end, larger depths are still valid. */
 static void end_below_other(gnomon__thread *t, uint64_t token,
                             enum gnomon__end how)
 {
@@ -30,7 +30,7 @@ static void end_below_other(gnomon__thread *t, uint64_t token,
     tree->other_depth -= tree->other_depth > 0;
 }
 
-/* Another thread's, or nobody's; one that is made up may look like an own one. Words
+/* Whether this thread gave out the token; a made-up one may look so. A word
  * may run on past the number of the next thread. */
 static int is_own(const gnomon__thread *t, uint64_t token)
 {
@@ -51,7 +51,7 @@ static void end_entered(gnomon__thread *t, gnomon_token token,
         end_below_other(t, token, how);
         return;
     }
-    if (token & GNOMON__TOKEN_FLAGS) { /* made up: none is given out with any */
+    if (token & GNOMON__TOKEN_FLAGS) { /* made up: none has these flags */
         gnomon__trouble(t, unmatched);
         return;
     }
@@ -84,7 +84,7 @@ void gnomon_end_alone_slow(gnomon_token token)
         return;
     }
     if (to || (gnomon__tls_now()->thread->seq & 1)) {
-        gnomon__refused_end(token); /* hands it on, or tells what is wrong */
+        gnomon__refused_end(token); /* passes it on, or counts what is wrong */
         return;
     }
     gnomon__thread *t = gnomon__enter();
@@ -99,7 +99,7 @@ void gnomon__refused_end(gnomon_token token)
     GNOMON__FORWARD_VOID(end(token));
     if (gnomon__is_reentered())
         return;
-    /* A thread that never began anything; its first mark is this. */
+    /* This thread has no state: its first mark is this end. */
     if (!gnomon__foreign_end(token))
         gnomon__trouble(&gnomon__no_thread, foreign);
 }

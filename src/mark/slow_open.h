@@ -7,9 +7,9 @@
 #include "mark/frame.h"
 #include "mark/hot.h"
 
-/* For those in `m`, which the thread takes, a scope or, by `flags`, an action begins:
- * in the hot tree alone, or with a frame. `token` is its name without flags. Returns 0
- * if nobody took it, -1 if it is below an "(other)" or there is no memory. */
+/* Begins a scope, or by `flags` an action, for the bits `m`: in the hot tree
+ * alone, or with a frame. `token` is without flags. Returns 0 if nothing
+ * took it, -1 if it is below an "(other)" or there is no memory. */
 static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
                                            gnomon_region *region, uint32_t m,
                                            uint64_t token, const uint32_t flags)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Threads: their states, from first mark to end. A state whose thread ended
- * keeps its trees and is taken over by the next thread of its name, so that a
- * program which starts threads all its life needs no more memory than its threads
- * at one time. */
+/* States of threads, from the first mark to the thread's end. The state of
+ * an ended thread keeps its trees and is taken over by the next thread of
+ * its name, so that a program which keeps starting threads needs memory only
+ * for those that run at one time. */
 #include "mark/thread.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-#define DEAD_LIMIT 1024u /* more dead states than this: any will do */
+#define DEAD_LIMIT 1024u /* with more than these, any free state is taken */
 
 const char gnomon__ended_threads[] = "(ended threads)";
 
@@ -31,8 +31,8 @@ static __thread int has_ended GNOMON__TLS;
 
 /* ---- A thread's end ---------------------------------------------------------- */
 
-/* How many scopes are open: the most that any recorder or hook knows of. They did
- * not finish, and hooks are told. */
+/* Ends what is open, as unfinished. Returns how many scopes that were: the
+ * most that any recorder or the hooks know of. */
 static uint64_t abandon(gnomon__thread *t)
 {
     uint64_t most = gnomon__frames_abandon(t);
@@ -59,10 +59,11 @@ void gnomon__thread_give_up(gnomon__thread *t)
     dead_count += !t->is_torn;
 }
 
-/* A word that is odd already: the thread was cancelled inside a mark, between any
- * two instructions or in a callback. What that mark was about may be half done. The
- * chains that are walked here are not, as what moves memory or links it in
- * several places is guarded; but nobody goes on in such a state. */
+/* The destructor of the thread's key. If the word is odd, the thread was
+ * cancelled inside a mark, between any two instructions or in a callback,
+ * and that mark may be half done. The chains that are walked here are whole,
+ * as changes of several words are made under the guard; but no other thread
+ * takes such a state over. */
 static void thread_over(void *state)
 {
     gnomon__thread *t = state;
@@ -93,9 +94,10 @@ static void thread_over(void *state)
 
 /* ---- A forked child --------------------------------------------------------- */
 
-/* No token of the parent's may name an execution of the child's: words go on
- * above all of the parent's. A mark that the fork interrupted, by a handler or
- * in a callback, comes to its end in the state that it has. */
+/* In a forked child: forgets all threads. The child's tokens are above all
+ * of the parent's, so that none names an execution of both. A mark that the
+ * fork interrupted, by a handler or in a callback, ends in the state that it
+ * has. */
 void gnomon__threads_forget(void)
 {
     gnomon__thread *t = gnomon__tls_now()->thread;
@@ -125,7 +127,7 @@ void gnomon__threads_forget(void)
         return;
     gnomon__chunks_forget();
     /* A handler that forked may have come right before the word turned odd:
-     * what that mark still counts, it counts where it would have. */
+     * that mark then counts in the parent's memory, which stays mapped. */
     gnomon__tls_now()->guess = 0;
     fence_signal();
     gnomon__tls_now()->thread = &gnomon__no_thread;
@@ -133,14 +135,15 @@ void gnomon__threads_forget(void)
 
 /* ---- A thread's first mark --------------------------------------------------- */
 
-/* Under the lock. Its thread may be ending, and tells now whether it is torn. */
+/* Under the lock. A torn state, of a thread that was cancelled inside a
+ * mark, is never free. */
 static int is_free(const gnomon__thread *t)
 {
     return !t->alive && !load_relaxed(&t->is_torn);
 }
 
-/* A state whose thread ended; by its name, or else its system's, or any. NULL: there
- * is none. */
+/* A state whose thread ended: with this given name, or this name of the
+ * system, or any. NULL: none. */
 static gnomon__thread *find_dead(const char *os_name, const char *name)
 {
     if (!dead_count)
@@ -182,7 +185,7 @@ static gnomon__thread *make_state(void)
     return t;
 }
 
-/* By words, as readers copy it. */
+/* Stored by words, as readers load them. */
 static void set_os_name(gnomon__thread *t, const char *os_name)
 {
     uint64_t words[2];
@@ -191,16 +194,16 @@ static void set_os_name(gnomon__thread *t, const char *os_name)
     store_relaxed(&t->os_name[1], words[1]);
 }
 
-/* Others need room too: paths, frames, names. */
+/* Whether a quarter of the arena is left: paths, frames and names need it. */
 static int is_short_of_room(void)
 {
     const gnomon__arena *arena = &gnomon__marks_arena;
     return load_relaxed(&arena->used) > arena->size - arena->size / 4;
 }
 
-/* Beyond so many ended threads, new names share a state: what ended before keeps
- * its name. Where memory is short, and where no state can be made, an ended one's
- * is taken, whatever its name. */
+/* A state for a new thread. Beyond DEAD_LIMIT ended threads, threads with
+ * new names share one state; what ended before keeps its name. Where memory
+ * is short, or no state can be made, that of any ended thread is taken. */
 static gnomon__thread *find_state(const char *os_name, const char *name)
 {
     gnomon__thread *t = find_dead(os_name, name);
@@ -227,8 +230,8 @@ static gnomon__thread *find_state(const char *os_name, const char *name)
     return t;
 }
 
-/* The key of the ends is made with the arena: not every C library makes keys in a
- * signal handler. */
+/* The key for the ends of threads is made here too: not every C library can
+ * make keys in a signal handler. */
 int gnomon__marks_map(uint64_t budget)
 {
     if (gnomon__marks_arena.base)
@@ -237,7 +240,7 @@ int gnomon__marks_map(uint64_t budget)
     int code = gnomon__arena_map(&arena, budget);
     if (code)
         return code;
-    /* All pieces are multiples of 1 KiB: so all are aligned to it. */
+    /* All pieces are multiples of 1 KiB, so all are aligned to it. */
     gnomon__arena_take(&arena, 1024 - arena.used);
     gnomon__lock();
     gnomon__marks_arena = arena;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What gnomon keeps of a thread that marks: composed of what each type keeps.
+/* The state of a thread that marks: composed of what each part of the room
+ * keeps.
  *
- * States lie in the arena and are recycled, never freed: anyone may read one at
- * any time. Only its thread writes it, but for the words marked "control",
- * which control calls write under the lock. */
+ * States are in the arena and are recycled, never freed: any thread may read
+ * one at any time. Only its own thread writes it, except for the words
+ * marked "control", which control calls write under the lock. */
 #ifndef GNOMON_MARK_THREAD_H
 #define GNOMON_MARK_THREAD_H
 
@@ -30,11 +31,10 @@ typedef struct gnomon__thread {
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
     uint32_t shut; /* control sets: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
-    uint32_t pending;    /* as the thread-local word has it: for readers */
+    uint32_t pending;    /* as in the thread-local words; for readers */
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
     uint32_t index_mask; /* ... and its size in bytes less 4 */
-    uint32_t in_hook;    /* odd, new each time: a callback may be running, what
-                          * readers look at is at rest */
+    uint32_t in_hook;    /* odd: a callback may be running */
     uint32_t attached;   /* control clears: bits that frames may still stop */
     /* The line of plain hooks, with the first of `hooks`. */
     uint32_t frame_room;  /* where frames may begin, at most */
@@ -67,7 +67,7 @@ typedef struct gnomon__thread {
     uint32_t hook_count;
     uint32_t time_bits; /* of the configuration: bits that need the clock */
     uint32_t alive;
-    uint32_t is_torn;    /* it was cancelled inside a mark: nobody's again */
+    uint32_t is_torn;    /* cancelled inside a mark: never used again */
     uint32_t lives;      /* threads that had it, one after the other */
     uint32_t frame_size; /* bytes of the frame stack */
     uint32_t frame_dead; /* frames that are over below one that is not */
@@ -135,8 +135,8 @@ static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
     for (gnomon__thread *t = gnomon__thread_numbered(0); t; \
          t = gnomon__thread_numbered(t->number + 1))
 
-/* Shuts the short ways: the next mark of `t` takes the slow path, which settles.
- * Control, under the lock, or its thread. */
+/* Shuts the hot path: the next mark of `t` takes the slow path, which
+ * settles. Under the lock, or on the thread itself. */
 static inline void gnomon__thread_shut(gnomon__thread *t)
 {
     store_relaxed(&t->shut, 1);
@@ -152,15 +152,15 @@ static inline void *gnomon__at(const gnomon__thread *t, uint32_t offset)
     return t->ground + offset;
 }
 
-/* Makes the calling thread known; errno is kept. NULL: refused, and counted
- * (inside gnomon, thread already over, no memory). `name`: prefer the state of
- * a thread of that name which ended. */
+/* Gives the calling thread a state; errno is kept. NULL: refused and counted
+ * (inside gnomon, the thread has ended, no memory). `name`: prefer the state
+ * of an ended thread of that name. */
 gnomon__thread *gnomon__thread_enter(const char *name);
 
 /* The calling thread, entered, leaves its state to the next one of its name. Under
  * the lock. */
 void gnomon__thread_give_up(gnomon__thread *t);
-/* The name that ended threads share once there are very many. */
+/* The name of the shared state of ended threads, once there are very many. */
 extern const char gnomon__ended_threads[];
 
 /* In a forked child, under the lock, after gnomon__observers_forget: no thread is
@@ -168,9 +168,10 @@ extern const char gnomon__ended_threads[];
 void gnomon__threads_forget(void);
 extern uint32_t gnomon__forks; /* how many lie above this process */
 
-/* Takes what control has changed: the configuration, the segment, the windows.
- * On the owner, its word odd. The first is one load where nothing changed, and
- * takes the lock where something did; the second is under it. */
+/* Settles: takes what control calls have changed: the configuration, the
+ * segment, the windows. On the owner, its word odd. The first is one load
+ * where nothing changed, and takes the lock where something did; the second
+ * is called under it. */
 void gnomon__thread_settle_slow(gnomon__thread *t);
 static inline void gnomon__thread_settle(gnomon__thread *t)
 {
@@ -202,8 +203,8 @@ void gnomon__threads_watch(void (*at_end)(void *state));
 /* Watches this one, the caller's. Under the lock. */
 void gnomon__thread_watch(gnomon__thread *t);
 
-/* Whether a mark is refused, counted: it is a signal handler's that interrupted gnomon
- * on this thread, where no lock is to be had. */
+/* Whether a mark is refused, and counted: a signal handler makes it and
+ * interrupted gnomon on this thread, so it cannot take the lock. */
 static inline int gnomon__is_reentered(void)
 {
     if (likely(!gnomon__busy()))
@@ -212,7 +213,8 @@ static inline int gnomon__is_reentered(void)
     return 1;
 }
 
-/* Or a handler's before the run has started. */
+/* The same, and also where a signal handler makes it before the run has
+ * started. */
 int gnomon__is_refused(void);
 
 /* Entry and exit of everything but the hot path: the sequence word turns odd.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Names of threads. A thread that took over the state of an ended one of its
- * system's name does not rename what that did: it goes on in a state of its own
- * name, or, inside a scope, keeps the old one. */
+/* Names of threads. If the state was an earlier thread's, its name is not
+ * changed, as what that thread did keeps its name: the thread takes a state
+ * of the new name, or, while a scope is open, keeps the old one. */
 #include <string.h>
 
 #include "mark/frame.h"

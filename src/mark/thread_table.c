@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The states of threads: where they are listed, what stands for a thread without
- * one, and the key by which their ends are told. Nothing here calls the rest of the
- * room. */
+/* The table of thread states, the dummy state of a thread without one, and
+ * the key by which ends of threads are noticed. Nothing here calls the rest
+ * of the room. */
 #include <pthread.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-#define KEYS_AT_HAND 32u /* keys that every thread has room for in glibc */
+#define KEYS_AT_HAND 32u /* glibc has room for so many keys in every thread */
 
 static const gnomon__front no_thread_line;
 gnomon__thread gnomon__no_thread = {
@@ -30,7 +30,7 @@ static int end_key_made;
 
 gnomon__slot gnomon__no_slots[GNOMON__SLOTS];
 
-/* A pointer that is nobody's name, and not NULL. */
+/* A pointer that is no name, and not NULL. */
 #define NO_NAME ((const char *)gnomon__no_slots)
 
 void gnomon__slots_clear(gnomon__slot *slots)
@@ -56,9 +56,10 @@ void gnomon__threads_watch(void (*at_end)(void *state))
         end_key_made = !pthread_key_create(&end_key, at_end);
 }
 
-/* Needed at the thread's end only: without it the state stays taken. For later
- * keys the C library allocates, which is not for a signal handler: then the next
- * mark outside of one does it, by settling once more. */
+/* The key calls back at the thread's end; without it the state is never
+ * reused. For later keys the C library allocates, which a signal handler
+ * must not: then the next mark outside of a handler does this, as it settles
+ * once more. */
 void gnomon__thread_watch(gnomon__thread *t)
 {
     if (t->is_watched || !end_key_made)

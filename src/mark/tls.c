@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where the calling thread's words are. Marks come here until the distance is
- * known, and ever again where there is none: in a library that was loaded late,
- * when others had taken the room for thread-local words.
+/* The distance of the thread-local words. Marks come here until it is known,
+ * and at each mark where there is none: in a library that was loaded when
+ * others had taken the room for thread-local words.
  *
- * The answer is the same whoever asks, so racing threads store the same. */
+ * The answer is the same on all threads, so threads that race store the
+ * same. */
 #include "mark/tls.h"
 
 #include "mark/thread.h"

@@ -13,13 +13,13 @@
 
 struct gnomon__thread;
 
-/* What the hot path must know before it has looked at the thread's state: so the
- * cold lines that a pair needs come after this one all at once, and not one after
- * the other. No other thread reads it; its first half changes with the word odd.
+/* What the hot path reads before the thread's state: so the cold lines that a
+ * pair needs are loaded all at once, not one after the other. No other thread
+ * reads it; its first half changes only while the word is odd.
  *
- * The cell of the execution that ended last is kept and counted when the next one
- * ends: a store whose address hangs on the clock just read makes the next read
- * wait, 7 ns of a pair's 19 on one processor measured. */
+ * The histogram cell of the execution that ended last is counted when the
+ * next one ends. A store whose address depends on the clock just read makes
+ * the next read wait: 7 ns of a pair's 19 on one processor measured. */
 typedef struct gnomon__tls {
     struct gnomon__thread
         *thread;    /* the calling thread's state, or the dummy */
@@ -36,10 +36,10 @@ typedef struct gnomon__tls {
 
 extern __thread gnomon__tls gnomon__own GNOMON__TLS
     __attribute__((aligned(32))); /* its first half in one line */
-/* The calling thread's words. Where the loader gave them a place at one distance from
+/* The calling thread's words. If the loader placed them at one distance from
  * every thread's pointer, that distance is known from the first mark on, and
- * gnomon__tls_near is one load, as initial-exec would be. Else it gives NULL, and
- * gnomon__tls_far asks as the compiler does (platform/tls.h). */
+ * gnomon__tls_near is one load, as initial-exec would be. Else it returns
+ * NULL, and gnomon__tls_far asks as the compiler does (platform/tls.h). */
 typedef gnomon__tls GNOMON__NEAR gnomon__near;
 #ifdef GNOMON_TLS_NEAR
 extern uintptr_t gnomon__own_distance /* 0: not asked yet, or there is none */

@@ -7,7 +7,8 @@
 #include "mark/region.h"
 #include "mark/segment.h"
 
-/* A parent that has no "(other)" yet: room for one, in a chunk of its own size. */
+/* Bytes reserved for each parent without an "(other)": room for one, in a
+ * chunk of its own. */
 #define RESERVED 384u
 
 static uint32_t make_node(gnomon__thread *t, gnomon__tree *tree,
@@ -62,7 +63,7 @@ int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
         gnomon__tree_take(t, tree, 4 * GNOMON__FIRST_INDEX, GNOMON__FOR_PATHS);
     tree->index_count = GNOMON__FIRST_INDEX;
     uint32_t root = make_node(t, tree, 0, 0, GNOMON__FOR_PATHS);
-    /* There is room for both. */
+    /* The first chunk has room for both. */
     tree->ranges = make_node(t, tree, root, 0, GNOMON__FOR_PATHS);
     store_relaxed(&gnomon__node_at(t, root)->flags, GNOMON__NODE_ROOT);
     store_relaxed(&gnomon__node_at(t, tree->ranges)->flags,
@@ -122,7 +123,7 @@ static uint32_t *index_entry(const gnomon__thread *t, uint32_t index,
 
 void gnomon__index_use(gnomon__thread *t)
 {
-    t->index = GNOMON__NO_INDEX; /* no path is there: the slow way is taken */
+    t->index = GNOMON__NO_INDEX; /* an empty table: the slow path is taken */
     t->index -= t->bank * (uint32_t)sizeof(gnomon__front);
     t->index_mask = 0;
     if (t->hot_bit == GNOMON__BITS)
@@ -210,8 +211,8 @@ static uint32_t count_other(gnomon__thread *t, uint32_t node)
     return node;
 }
 
-/* What begins inside an "(other)" is one of it, now. Its time is in that of the one
- * around it. */
+/* A scope that begins inside an "(other)" counts as one of that node,
+ * without time: its time is in that of the scope around it. */
 static void count_inside_other(gnomon__thread *t, gnomon__tree *tree,
                                uint32_t node)
 {
@@ -237,7 +238,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         count_inside_other(t, tree, c->current);
         return 0;
     }
-    /* What was remembered below, the last time. */
+    /* The guess: what followed the last one below here. */
     gnomon__front *last = c->last ? gnomon__front_at(t, c->last) : NULL;
     uint32_t *followed =
         last && last->parent == c->current ? &last->next : &line->child;

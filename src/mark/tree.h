@@ -24,15 +24,15 @@ static inline gnomon__front *gnomon__front_at(const gnomon__thread *t,
     return (gnomon__front *)(void *)(t->base + offset);
 }
 
-/* The same where somebody may cut the thread meanwhile: what is read is of no use
- * then, and the short ways are shut. */
+/* The same where a control call may cut the thread meanwhile: what is read
+ * is then not used, as the hot path is shut. */
 static inline gnomon__front *gnomon__front_now(const gnomon__thread *t,
                                                uint32_t offset)
 {
     return (gnomon__front *)(void *)(load_loose(&t->base) + offset);
 }
 
-/* The same, without a look at the thread's state. */
+/* The same, without a load from the thread's state. */
 static inline gnomon__front *gnomon__front_by(const gnomon__near *tls,
                                               uint32_t offset)
 {
@@ -77,11 +77,12 @@ typedef struct gnomon__carry {
     uint64_t ticks;   /* of all of it, once it ended */
     uint64_t inside;  /* of these: in the segment in which it ended */
     uint64_t self;    /* of these: as the innermost open scope */
-    uint64_t is_left; /* it did not finish: its self time alone counts */
+    uint64_t is_left; /* it did not finish: only its self time counts */
     uint64_t more[2];
 } gnomon__carry;
 
-/* What was open at a cut, innermost first: for who reads the bank at rest. */
+/* An entry for each scope that was open at a cut, innermost first, for
+ * readers of the bank at rest. */
 typedef struct gnomon__open_at_cut {
     uint32_t node;
     uint32_t segment; /* in which it began */
@@ -127,7 +128,7 @@ typedef struct gnomon__tree {
     uint32_t link_count;
     uint32_t link_room;
     uint32_t link_old_count;
-    uint32_t link_old[12]; /* tables outgrown: a reader may be in them */
+    uint32_t link_old[12]; /* outgrown: a reader may be in them */
     uint32_t counters;     /* list of gnomon__counter */
     uint32_t counter_count;
 } gnomon__tree;
@@ -143,7 +144,8 @@ static inline gnomon__tree *gnomon__tree_of(const gnomon__thread *t,
 
 #define GNOMON__FIRST_INDEX 64u /* entries of a new tree's hash of paths */
 
-/* An empty tree in its first chunk. 0: no memory. And all of its chunks back. */
+/* Makes an empty tree in its first chunk, 0: no memory; and frees all of its
+ * chunks. */
 uint32_t gnomon__tree_make(gnomon__thread *t);
 void gnomon__tree_give(gnomon__thread *t, const gnomon__tree *tree);
 
@@ -165,7 +167,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key);
 uint32_t gnomon__tree_path(gnomon__thread *t, uint32_t bit, uint32_t parent,
                            uint32_t key);
 
-/* The hot path asks the hash of paths of whichever tree is hot. */
+/* The hot path uses the hash of paths of the tree that is hot now. */
 void gnomon__index_use(gnomon__thread *t);
 
 /* The node of ranges of `key`; 0: no memory, counted. */
@@ -173,28 +175,30 @@ uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key);
 
 /* ---- Counting and closing: count.c, close.c ------------------------------ */
 
-/* Whoever reads the bank finds the node, though no execution of it ended. */
+/* Puts the node into the bank's list of touched nodes, so that readers find
+ * it though no execution of it ended. */
 void gnomon__tree_touch(gnomon__thread *t, gnomon__tree *tree, uint32_t node);
 /* Adds one finished execution of `ticks` to a node. */
 void gnomon__tree_count(gnomon__thread *t, gnomon__tree *tree, uint32_t node,
                         uint64_t ticks);
 
-/* Closes a node of the chain that is open, wherever it stands on it. The time
- * that children which outlive it spend outside goes to whom it belongs. */
+/* Closes an open node anywhere on the chain. Time of children after their
+ * parent's end goes to the self time that it belongs to. */
 void gnomon__tree_close(gnomon__thread *t, uint32_t bit, uint32_t node,
                         uint64_t now);
 
-/* The chain without the nodes on it that are over, if these are more than `most`: what
- * is open moves to the paths that are left, as of `now`, but for what is open since an
- * earlier segment. That moves right at a cut, in the bank that is new. The self time
- * up to then stays with the old path. */
+/* Removes nodes that are over from the chain, if they are more than `most`:
+ * open executions move to the paths that are left, as of `now`. Executions
+ * open since an earlier segment move only at a cut (_at_cut), in the new
+ * bank. Self time up to then stays at the old path. */
 void gnomon__tree_shorten(gnomon__thread *t, uint32_t bit, uint64_t now,
                           uint32_t most);
 void gnomon__tree_shorten_at_cut(gnomon__thread *t, uint32_t bit);
-/* So many may be over, where all ended on the thread itself. */
+/* So many closed nodes may stay on a chain whose scopes all ended on the
+ * thread itself. */
 #define GNOMON__MOST_CLOSED 16u
 
-/* That time alone, before `node` is closed. */
+/* Moves only that time, before `node` is closed. */
 void gnomon__tree_outlive(gnomon__thread *t, uint32_t node, uint64_t now);
 /* Its self time changes by `ticks`, as a child outlived it. */
 void gnomon__tree_cross(gnomon__thread *t, uint32_t node, int64_t ticks);
@@ -211,7 +215,7 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token);
 /* Closes the execution of `token`, which has no frame, in all trees that saw it. */
 void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now);
 
-/* The thread ends: what is open does not finish. How much that is. */
+/* The thread ends: closes what is open, as unfinished. Returns how many. */
 uint64_t gnomon__tree_abandon(gnomon__thread *t, uint32_t bit);
 
 /* Closes all scopes without frames begun after `token`, in whichever tree, but
@@ -234,10 +238,10 @@ void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
 
 /* ---- Over a cut: carry.c ------------------------------------------------- */
 
-/* What is open goes on in the other bank, which is empty. Under the lock. */
+/* Open executions go on in the other bank, which is empty. Under the lock. */
 void gnomon__tree_cut(gnomon__thread *t, uint32_t bit);
 
-/* Once it does: nothing is open any more in the bank at rest. */
+/* After the thread changed banks: clears what is open in the bank at rest. */
 void gnomon__tree_cut_over(gnomon__thread *t, uint32_t bit);
 
 /* An execution ends that began in an earlier segment: counted there. */
@@ -264,7 +268,7 @@ static inline uint32_t gnomon__cell_of_ticks(uint64_t ticks)
     return 16u * e + (uint32_t)(ticks >> e);
 }
 
-/* Counts what is pending, and makes the cell at this offset the next to be. */
+/* Counts the pending cell, and makes this one pending. */
 static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
                                       uint32_t cell)
 {
@@ -275,8 +279,8 @@ static inline void gnomon__count_next(gnomon__near *tls, gnomon__thread *t,
     store_relaxed(&t->pending, cell);
 }
 
-/* Counts what is pending: by the thread's own word, since who cuts the thread in
- * its absence has counted it, and knows no other. */
+/* Counts the pending cell, by the thread's own word: a control call that
+ * cuts the thread counts that one and cannot reach the thread-local word. */
 static inline void gnomon__count_pending(gnomon__thread *t)
 {
     uint64_t *cell = (uint64_t *)(void *)(t->base + t->pending);
@@ -284,14 +288,14 @@ static inline void gnomon__count_pending(gnomon__thread *t)
     store_relaxed(&t->pending, GNOMON__NO_CELL);
 }
 
-/* The cell of an execution of `ticks` in the window, which holds it. */
+/* The offset of the histogram cell of `ticks`, which is within both bounds. */
 static inline uint32_t gnomon__cell_at(const gnomon__front *n, uint64_t ticks)
 {
     return n->cells + 8 * gnomon__cell_of_ticks(ticks);
 }
 
-/* Adds a finished execution to a node, off the hottest way, which has a cell
- * pending. */
+/* Adds a finished execution to a node, outside the hot path, which alone
+ * keeps a cell pending. */
 static inline void gnomon__tree_add(gnomon__thread *t, gnomon__tree *tree,
                                     uint32_t node, uint64_t ticks)
 {
@@ -305,9 +309,10 @@ static inline void gnomon__tree_add(gnomon__thread *t, gnomon__tree *tree,
     store_relaxed(&n->total, n->total + ticks);
 }
 
-/* Where the hash of paths is looked at first, in bytes from its begin. By this
- * factor neither keys in a row below one parent meet, nor one key below parents in a
- * row, in tables of 64 to 16384 entries a quarter full. */
+/* Where the search in the hash of paths begins, in bytes. With this factor,
+ * consecutive keys below one parent do not collide, nor does one key below
+ * consecutive parents, in tables of 64 to 16384 entries that are a quarter
+ * full. */
 static inline uint32_t gnomon__index_of(uint32_t parent, uint32_t key,
                                         uint32_t mask)
 {
@@ -334,7 +339,7 @@ static inline uint32_t gnomon__index_find(char *base, const char *index,
     }
 }
 
-/* Below an "(other)" scopes are only counted: its end looks after them. */
+/* Below an "(other)" scopes are only counted, so its own end is slow. */
 static inline uint32_t gnomon__seen_of(const gnomon__thread *t, uint32_t node)
 {
     return gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER

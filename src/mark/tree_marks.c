@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What marks off the hot path do to a call tree: its functions for the table of
- * recorders. On the owning thread, its word odd. */
+/* The call tree's functions for the table of recorders: marks off the hot
+ * path. On the owning thread, its word odd. */
 
 #include <math.h>
 #include <string.h>
@@ -93,8 +93,7 @@ static void store_double(double *to, double value)
     store_relaxed((uint64_t *)(void *)to, bits);
 }
 
-/* What is not a number is counted apart: it would be all that is left of the sum
- * and of both bounds. */
+/* NaNs are counted apart: one NaN would make the sum and both bounds NaN. */
 void gnomon__tree_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
                          double value)
 {

@@ -49,7 +49,7 @@ static uint32_t small_chunk(uint32_t bytes)
     return chunk;
 }
 
-/* What is kept for each "(other)" goes to nothing else. */
+/* Memory reserved for "(other)" nodes is used for nothing else. */
 static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
                            uint32_t bytes)
 {
@@ -66,7 +66,7 @@ static uint32_t take_spare(gnomon__thread *t, gnomon__tree *tree,
     return at;
 }
 
-/* 0: there is none, but for an "(other)". */
+/* Adds a chunk. 0: no memory, except what is reserved for "(other)". */
 static int make_room(gnomon__thread *t, gnomon__tree *tree, uint32_t bytes,
                      enum gnomon__need need)
 {
@@ -114,7 +114,7 @@ uint32_t gnomon__tree_make(gnomon__thread *t)
     return at;
 }
 
-/* The first chunk last, as the tree itself lies in it. */
+/* The first chunk is given back last, as the tree itself is in it. */
 void gnomon__tree_give(gnomon__thread *t, const gnomon__tree *tree)
 {
     for (uint32_t chunk = tree->chunks; chunk;) {

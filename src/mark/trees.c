@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that several call trees see, and no hook: the clock is read once for all,
- * and no frame is kept, as each node knows who else saw its begin. While windows
- * of several trees are open there is no hot tree: all have their cursor at
- * home. */
+/* Scopes that several call trees see, and no hook. The clock is read once
+ * for all, and no frame is needed, as each node keeps who else saw its
+ * begin. While windows of several trees are open there is no hot tree: each
+ * tree uses its own cursor. */
 #include "mark/frame.h"
 #include "mark/hot.h"
 #include "mark/observer.h"
 
-/* The child of the cursor's node, by its guess, by the hash of paths, or the slow
- * way. 0: the tree does not take it. */
+/* The child of the cursor's node: by the guess, by the hash of paths, or by
+ * the slow path. 0: the tree does not take it. */
 static inline uint32_t child_of(gnomon__thread *t, gnomon__tree *tree,
                                 uint32_t bit, uint32_t key)
 {
@@ -51,7 +51,8 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
                           m | gnomon__seen_of(t, node));
         opened[n++] = line;
     }
-    /* The end of what one of the others has innermost must look here. */
+    /* Makes the end of the innermost scope of the other trees slow: it must
+     * look for frames. */
     for (uint32_t rest = t->tree_bits & ~m, bit;
          unlikely(gnomon__bit_next(&rest, &bit));)
         gnomon__frame_inside(innermost(t, gnomon__tree_of(t, bit)));
@@ -62,8 +63,8 @@ HOT gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
     return n ? token : 0;
 }
 
-/* Who saw the begin of the innermost scope, by the first tree that did; 0: its end
- * is not so simple. */
+/* The bits that saw the begin of the innermost scope, by the first tree that
+ * did. 0: its end takes the slow path. */
 static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
 {
     uint32_t seen = 0;
@@ -72,7 +73,7 @@ static inline uint32_t seen_by(gnomon__thread *t, uint64_t token)
         const gnomon__front *n = innermost(t, gnomon__tree_of(t, bit));
         seen = n->token == token ? n->seen : 0;
     }
-    /* GNOMON__SEEN_SLOW, or who has left since */
+    /* 0 also for GNOMON__SEEN_SLOW and for bits that were detached */
     return seen & ~(t->tree_bits | t->end_only_bits) ? 0 : seen;
 }
 
@@ -84,7 +85,7 @@ static inline void close_innermost(gnomon__thread *t, gnomon__tree *tree,
     gnomon__node_close(gnomon__own_position(tree), node, n, 1);
 }
 
-/* What the scope was, for end-only recorders. */
+/* Calls `end` of the end-only recorders. */
 static APART void end_in_recorders(gnomon__thread *t, uint32_t end_only,
                                    const gnomon__front *n, uint64_t token,
                                    uint64_t now)
@@ -103,8 +104,8 @@ HOT void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
         trees[count++] = tree;
         seen = innermost(t, tree)->token == token ? seen : 0;
     }
-    /* Or not the innermost in all of their trees; or begun while one was the hot
-     * tree, with end-only recorders beside it. */
+    /* Slow if it is not the innermost in all of its trees, or began while
+     * one of them was the hot tree. */
     if (unlikely(!seen || !count)) {
         gnomon__slow_end(token, seq, t);
         return;

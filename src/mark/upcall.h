@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What marks, and scopes on devices, ask of the run above them; `run/` defines
- * these. */
+/* What marks, and scopes on devices, call in the run above them; `run/`
+ * defines these functions. */
 #ifndef GNOMON_MARK_UPCALL_H
 #define GNOMON_MARK_UPCALL_H
 
 #include <stdint.h>
 
-/* The first mark of the process: reads $GNOMON once. Any thread; no lock held.
- * 1: it is read, or there is nothing to start: the mask says what the mark does.
- * 0: not now, because a signal handler makes it, which may neither allocate nor
- * wait: the mark is to be refused, and the next one asks again. */
+/* At the first mark of the process: reads $GNOMON once. Any thread; no lock
+ * held. 1: it is read; the mask says what the mark does. 0: it cannot be
+ * read now, as a signal handler makes the mark, which may neither allocate
+ * nor wait: the mark is refused, and the next one asks again. */
 int gnomon__upcall_start(void);
 
-/* At exit: waits for the control call that is under way, a report's perhaps, and
- * holds up others until the second. 0: this thread is inside one itself, or of a
- * copy or child that makes none: there is nothing to wait for, nor to leave. */
+/* At exit: waits for the control call under way, which may write a report,
+ * and holds up others until _leave. 0: there is nothing to wait for, nor to
+ * leave: this thread is inside a control call, or this is a copy or child
+ * that makes none. */
 int gnomon__upcall_exit_enter(void);
 void gnomon__upcall_exit_leave(void);
 

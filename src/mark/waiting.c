@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Regions that were marked while nobody was attached. They are off, and only known
- * by their addresses: their modules are not pinned, as that may take memory and
- * waits for the loader, and what is off makes no system call.
+/* Regions that were marked while nothing was attached. They are off and only
+ * listed by address. Their modules are not pinned, as a pin may allocate and
+ * waits for the loader; what is off makes no system call.
  *
- * A region and its slot in the list point at each other. When somebody attaches,
- * the list is walked; a region whose module was closed meanwhile is told by that:
- * what lies at its address now (if anything) does not point at the slot, whose
- * address is kept nowhere else. */
+ * A region and its slot in the list point at each other. When an observer
+ * attaches, the list is walked. A region whose module was closed meanwhile
+ * is detected by that link: what is at its address now, if anything, does
+ * not point at the slot, as the slot's address is kept nowhere else. */
 #include "mark/region.h"
 
 #include "mark/observer.h"
 #include "platform/atomic.h"
 #include "platform/os.h"
 
-#define MOST_WAITING 4096u /* further ones stay unseen, and ask at each mark */
+#define MOST_WAITING 4096u /* further ones come here each time */
 
 static gnomon_region *waiting_regions[MOST_WAITING];
 static uint32_t waiting_count;
@@ -45,8 +45,8 @@ int gnomon__region_waits(gnomon_region *region)
     if (!load_acquire(&region->link))
         return 1;
     cas_acq_rel(&region->mask, &unseen, 0u);
-    /* Partner: gnomon__observer_attach. Either it finds the region in the list, or
-     * this finds that somebody comes. */
+    /* Pairs with gnomon__observer_attach: either that finds the region in
+     * the list, or this sees that an observer attaches. */
     fence_full();
     if (load_acquire(&gnomon__observer_is_idle))
         return 1;
@@ -54,7 +54,8 @@ int gnomon__region_waits(gnomon_region *region)
     return 0;
 }
 
-/* If it is one still, and not what lies there instead. */
+/* Makes the region unseen again, if what is at the address is still that
+ * region. */
 static void wake_region(uint32_t at)
 {
     gnomon_region *region = load_relaxed(&waiting_regions[at]);
@@ -86,7 +87,8 @@ void gnomon__regions_wake(void)
     if (!listed_regions())
         return;
     gnomon__os_writable_segments(wake_between);
-    /* Those in memory of the host's own, which no loader knows. */
+    /* Regions in memory that the host allocated, which the loader does not
+     * know. */
     for (uint32_t at = 0; at < listed_regions(); at++) {
         const gnomon_region *region = load_acquire(&waiting_regions[at]);
         if (region && gnomon__os_can_read(&region->link))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread's sequence word and counts: added to in one instruction, so that nothing
- * is lost where a signal handler on the same thread adds too. */
+/* A thread's sequence word and its counts, which one instruction adds to, so
+ * that nothing is lost where a signal handler on the same thread adds too. */
 #ifndef GNOMON_MARK_WORD_H
 #define GNOMON_MARK_WORD_H
 
@@ -8,8 +8,8 @@
 
 #include "platform/atomic.h"
 
-/* Adds to a word of this thread's own: what a signal handler added between is
- * not lost, as it could be where a load and a store are two instructions. */
+/* Adds to a word of this thread. A load and a store would lose what a signal
+ * handler adds in between. */
 static inline void gnomon__word_add(uint64_t *word, uint64_t n)
 {
 #if defined(__x86_64__) && !defined(GNOMON__TSAN)
@@ -19,8 +19,9 @@ static inline void gnomon__word_add(uint64_t *word, uint64_t n)
 #endif
 }
 
-/* The same by `step`, and what it was: in one instruction without a lock, so that
- * the next step hangs on one load and not on a store and a load. */
+/* Adds `step` and returns the old value, in one instruction without a lock
+ * prefix, so that the next use depends on one load and not on a store and a
+ * load. */
 static inline uint64_t gnomon__word_next(uint64_t *word, uint64_t step)
 {
 #if defined(__x86_64__) && !defined(GNOMON__TSAN)
