@@ -100,7 +100,8 @@ void gnomon__end_entered(gnomon__thread *t, gnomon_token token);
  * longjmp left open. On an entered thread. */
 void gnomon__repair(gnomon__thread *t, uintptr_t frame);
 
-/* Whether an attached observer saw the scope of `token` begin, by its frame. */
+/* Whether an observer that is still attached saw the scope of `token` begin,
+ * by its frame. */
 int gnomon__frame_is_seen(gnomon__thread *t, uint64_t token);
 
 /* Ends all scopes with frames begun after `token`, but not actions. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Atomic access by memory order, so that a grep lists every order in use.
- * All shared words are plain integers; GCC's and Clang's builtins, because
- * <stdatomic.h> types would leak into layouts that are public. */
+/* Atomic access, named by memory order, so that a grep lists every order in
+ * use. Shared words are plain integers, accessed by builtins of GCC and
+ * Clang: types of <stdatomic.h> would get into public structs. */
 #ifndef GNOMON_PLATFORM_ATOMIC_H
 #define GNOMON_PLATFORM_ATOMIC_H
 
@@ -28,9 +28,10 @@
 /* Order against signal handlers on this thread only; no instruction. */
 #define fence_signal() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Seqlock: the writer's order of its odd word before its data, and the
- * reader's of its data before the second look. No instruction on x86-64. TSan
- * does not model fences; all data under a seqlock is accessed atomically. */
+/* Fences for seqlocks: the writer's odd word comes before its data, the
+ * reader's data before its second read of the word. No instruction on
+ * x86-64. TSan does not model fences; all data under a seqlock is accessed
+ * atomically. */
 #if defined(__SANITIZE_THREAD__)
 #define GNOMON__TSAN 1
 #elif defined(__has_feature)
@@ -50,8 +51,9 @@
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define fence_acq_rel() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #define fence_full() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-/* On the hot path, of what another thread may write meanwhile, and which is thrown
- * away then: the compiler may read it right where it is compared. */
+/* A plain load on the hot path, of a word that another thread may write
+ * meanwhile; the value is then not used. So the compiler may load it in the
+ * instruction that compares it. */
 #define load_loose(p) (*(p))
 static inline uint64_t load_pair(const void *two_words)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The one line of the process (clock_line.h): who draws it on, and how readers
- * see it.
+/* The one line of the process (clock_line.h): how it is extended, and how
+ * readers see it.
  *
- * Whoever draws copies the line, changes the copy, writes it into a buffer that
- * nobody uses, and makes that the line by a compare-and-swap of `clock_head`.
- * Who loses that begins anew with the winner's line. So nobody waits for a
- * thread that was stopped halfway, and a signal handler may do all of it. A
- * reader looks at the buffer that the head names, and then at the head again: a
- * buffer is written to only after another one became the head.
+ * To extend it, a thread copies the line, changes the copy, writes it into a
+ * buffer that nobody uses, and makes that buffer the line by a compare-and-swap
+ * of `clock_head`. Whoever loses the swap begins again with the winner's line.
+ * So no thread waits for one that was stopped halfway, and a signal handler may
+ * do all of it. A reader reads the buffer that the head names, and then the
+ * head again: a buffer is written only after another one became the head.
  *
- * Values never change: ticks are converted only below the line's limit, and no
- * change touches what is below it. errno is left alone. */
+ * Values never change: ticks are converted only below the line's limit, and
+ * no change touches what is below it. errno is kept. */
 #include "platform/clock.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ uint64_t gnomon__test_mult = 1ull << GNOMON__CLOCK_SHIFT;
 
 static void clock_begin(void)
 {
-    uint64_t step; /* asked, so that tests make it fail */
+    uint64_t step; /* called so that tests can make it fail */
     (void)gnomon__counter_is_usable(&step);
     store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
 }
@@ -84,12 +84,12 @@ size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
 
 #else
 
-/* Anchors that nobody asks for by converting are at least so far apart. */
+/* Anchors taken by gnomon__clock_anchor_due are at least so far apart. */
 #define ANCHOR_DISTANCE_NS 100000000u
-/* And nobody asks whether one is due for so long. */
+/* For so long after a call it is not called again. */
 #define QUIET_NS 20000000u
 #define ANCHOR_TRIES 5
-/* One is the line, and each of the others may be with a stopped thread. */
+/* One is the line; each of the others may belong to a stopped thread. */
 #define LINE_BUFFERS 8u
 /* More than the 10 ms after which a rate is known. */
 #define FIND_TRIES 100000
@@ -101,7 +101,7 @@ typedef uint64_t __attribute__((__may_alias__)) line_word;
 static gnomon__line clock_lines[LINE_BUFFERS];
 static uint64_t clock_head; /* changes * LINE_BUFFERS + the line's buffer */
 static uint32_t clock_claims = 1; /* buffers in use; the first is empty */
-static uint64_t clock_step; /* a read of the counter may be so far behind */
+static uint64_t clock_step;       /* by which a read may be late */
 static uint64_t clock_zero_ns;
 
 static const gnomon__line *line_at_head(uint64_t head)
@@ -116,7 +116,8 @@ static int is_still_head(uint64_t head)
     return load_relaxed(&clock_head) == head;
 }
 
-/* Word by word, as somebody may write or read the other one meanwhile. */
+/* Word by word and atomically, as another thread may write or read the other
+ * line meanwhile. */
 static void copy_line(gnomon__line *to, const gnomon__line *from)
 {
     uint64_t n =
@@ -134,8 +135,8 @@ static void publish_line(uint64_t head, const gnomon__line *line)
         if (mine >> LINE_BUFFERS)
             return;
     } while (!cas_acq_rel(&clock_claims, &claims, claims | mine));
-    /* Who sees a word of the line below sees that the buffer is no more what an
-     * old head named. */
+    /* A reader that sees a word of the new line then sees that its own head
+     * is no longer current. */
     fence_release();
     uint64_t index = (uint64_t)__builtin_ctz(mine), was = head;
     copy_line(&clock_lines[index], line);
@@ -198,8 +199,8 @@ const char *gnomon__clock_name(void)
 
 /* ---- Ticks to ns --------------------------------------------------------- */
 
-/* Draws the line on by an anchor of now. 0: there is no rate, nor will be
- * one. */
+/* Extends the line by an anchor taken now. 0: there is no rate, and there
+ * will be none. */
 static int draw_line_now(uint64_t until)
 {
     gnomon__line line;
@@ -214,8 +215,9 @@ static int draw_line_now(uint64_t until)
     return line.rate || now.ns < GNOMON__LINE_FAR_NS;
 }
 
-/* For ticks that are not on the last piece, or not promised yet. Here it shows
- * that the counter began again: ticks below the last piece may be new ones. */
+/* ns of ticks that are not on the last piece, or above the limit. This also
+ * notices that the counter began again: ticks below the last piece may then
+ * be new. */
 static __attribute__((__noinline__)) uint64_t find_ns(uint64_t ticks)
 {
     gnomon__clock_start();
@@ -223,7 +225,8 @@ static __attribute__((__noinline__)) uint64_t find_ns(uint64_t ticks)
         uint64_t head = load_acquire(&clock_head), now = gnomon__ticks();
         const gnomon__line *l = line_at_head(head);
         uint64_t rate = load_relaxed(&l->rate), until = ticks;
-        /* Of an epoch that is over, or nonsense: no reason to promise it. */
+        /* Ticks of an epoch that is over, or invalid ones: no reason to move
+         * the limit there. */
         if (ticks > now && (!rate || gnomon__line_scale(ticks - now, rate) >
                                          GNOMON__LINE_BACK_NS))
             until = now;
@@ -252,7 +255,7 @@ uint64_t gnomon__clock_ns(uint64_t ticks)
 uint64_t gnomon__clock_rate(uint64_t from, uint64_t to)
 {
     uint64_t head, rate;
-    (void)gnomon__clock_ns(to); /* promised from here on */
+    (void)gnomon__clock_ns(to); /* the limit is above `to` from here on */
     do {
         head = load_acquire(&clock_head);
         rate = gnomon__line_rate(line_at_head(head), from, to);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Time. Ticks are the cheapest clock that all threads share: on x86-64 the time
- * stamp counter and on aarch64 the virtual counter, where they are fit, else
- * CLOCK_MONOTONIC. Recorders keep ticks. They become ns where somebody is told.
+/* Time. Ticks are the cheapest clock that all threads share: the time stamp
+ * counter on x86-64 and the virtual counter on aarch64, where they are usable,
+ * else CLOCK_MONOTONIC. Recorders keep ticks; they are converted to ns for
+ * output.
  *
- * One line leads from ticks to ns since the run's zero, the same for everybody
- * in the process; clock_line.h says what holds of it. It stays within 1 us of
+ * One line converts ticks to ns since the run's zero, the same for all of the
+ * process; clock_line.h states its guarantees. It stays within 1 us of
  * CLOCK_MONOTONIC, plus the error of reading both, if an anchor is taken each
  * second (gnomon__clock_anchor). When CLOCK_MONOTONIC itself changes its rate,
  * the line follows within a second of the next anchor.
@@ -34,32 +35,32 @@ const char *gnomon__clock_name(void); /* "tsc", "cntvct", "monotonic", "test" */
 
 /* ---- Ticks to ns --------------------------------------------------------- */
 
-/* The moment of `ticks` in ns since the zero; before it, 0. What was told of a
- * moment stays: the same ticks give the same ns for ever (but for what is long
- * ago: `error` in clock_line.h), and later ticks never give smaller ns. After
- * the machine slept and its counter began again, ticks that are ahead of the
- * counter are from before.
+/* `ticks` in ns since the zero; 0 before it. The same ticks always give the
+ * same ns (except long ago: `error` in clock_line.h), and later ticks never
+ * give smaller ns. After the machine slept and its counter began again, ticks
+ * above the counter's value are from before the sleep.
  *
- * Any thread, signal handlers too; never waits for another thread. 3 ns, or 20
- * for ticks of long ago; each 250 ms one caller takes an anchor for all: 0.4 us,
- * or 3 where none of this is in a cache. In the first 250 us of a run the rate
- * is not known yet: the caller then takes anchors until it is known to 1 part in
+ * Any thread, signal handlers too; never waits for another thread. 3 ns, or
+ * 20 for ticks of long ago. Each 250 ms one caller takes an anchor for all:
+ * 0.4 us, or 3 with cold caches. In the first 250 us of a run the rate is
+ * not known: the caller then takes anchors until it is known to 1 part in
  * 5000, for 10 ms at most. Starts the clock. */
 uint64_t gnomon__clock_ns(uint64_t ticks);
 
 /* From one moment to another, in ns; 0 where the counter went back. */
 uint64_t gnomon__clock_between(uint64_t from, uint64_t to);
 
-/* What ticks are worth between two moments: ns per tick, times 2^48, to convert
- * sums of durations with gnomon__line_scale, which rounds down, so that parts
- * never exceed the whole. Without what the machine slept. As gnomon__clock_ns,
- * but up to 0.5 us. */
+/* The rate between two moments: ns per tick, times 2^48. For sums of
+ * durations, with gnomon__line_scale, which rounds down, so that parts never
+ * exceed the whole. Time asleep is left out. As gnomon__clock_ns, but up to
+ * 0.5 us. */
 uint64_t gnomon__clock_rate(uint64_t from, uint64_t to);
 
-/* Takes an anchor if the last one is older than 100 ms. Call it at least each
- * second, from where that is easy: steps, stages, a thread of ours. Any thread,
- * signal handlers too; never waits; some ns, or what an anchor takes. `now`: these
- * ticks. A counter that began again is far from the quiet time, too. */
+/* Takes an anchor if the last one is older than 100 ms. Call it at least
+ * each second, where that is easy: steps, stages, a thread of ours. Any
+ * thread, signal handlers too; never waits; some ns, or the time of an
+ * anchor. `now`: the present ticks. Also notices a counter that began again,
+ * as the difference then wraps to a large value. */
 void gnomon__clock_anchor_due(uint64_t now);
 extern uint64_t gnomon__quiet_from, gnomon__quiet_ticks;
 static inline void gnomon__clock_anchor_at(uint64_t now)
@@ -85,9 +86,9 @@ size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS]);
 /* ---- Ticks --------------------------------------------------------------- */
 
 #ifdef GNOMON_TESTING
-/* In ns from 0, or worth `mult`, 2^48 where nothing is said. The zero's Unix time
- * is a constant. Tests move the ticks by the two functions: a thread of ours may
- * read them at any moment. */
+/* Ticks are ns from 0, or `mult` / 2^48 ns each. The Unix time of the zero
+ * is a constant. Tests change the ticks by the two functions, as a thread of
+ * ours may read them at any moment. */
 extern uint64_t gnomon__test_ticks, gnomon__test_mult;
 #define GNOMON__TEST_UNIX_NS 1000000000000000000u
 static inline void gnomon__test_set(uint64_t ticks)
@@ -121,8 +122,8 @@ static inline uint64_t gnomon__ticks_counter(void)
 }
 #endif
 
-/* Reads of the counter wait for no load: without this one may be older than what
- * another thread said before. Some ns. */
+/* Orders a later read of the counter after earlier loads: without it the
+ * read may be older than what another thread stored before. Some ns. */
 static inline void gnomon__ticks_wait(void)
 {
 #if defined(__x86_64__)
@@ -132,8 +133,8 @@ static inline void gnomon__ticks_wait(void)
 #endif
 }
 
-/* Ticks by whichever clock was chosen; for all but the hot path, which knows
- * that it is the counter. Before the start 0, a moment before the zero. */
+/* Ticks of the chosen clock; for all but the hot path, which is used with
+ * the counter only. 0 before the start, which is before the zero. */
 static inline uint64_t gnomon__ticks(void)
 {
     int kind = gnomon__clock_kind();
@@ -153,18 +154,18 @@ static inline void gnomon__clock_anchor(void)
 
 /* ---- Inside the clock ---------------------------------------------------- */
 
-/* Whether the counter can be used, and by how many ticks it moves at least (0:
- * not to be noticed). clock_counter.c. */
+/* Whether the counter can be used, and its smallest step in ticks (0: too
+ * small to notice). clock_counter.c. */
 int gnomon__counter_is_usable(uint64_t *step);
 
-/* Reads `system` between two reads of the ticks, some times, and returns the
- * closest, or one of no use where the ticks ran backwards. */
+/* Reads `system` between two reads of the ticks, several times, and returns
+ * the most exact pair; error UINT64_MAX where the ticks ran backwards. */
 gnomon__anchor gnomon__clock_take(uint64_t (*system)(void));
 
-/* The first moment beside Unix time, at the start. */
+/* Reads the Unix time of the start. */
 void gnomon__moments_begin(void);
-/* Keeps the moment of `ticks`, which is now, if the last is long ago; never
- * waits. `ns` is its ns, `rate` what ticks are worth. */
+/* Keeps the present moment, `ticks`, if the last one kept is long ago; never
+ * waits. `ns` is its ns, `rate` the rate of ticks. */
 void gnomon__moments_keep(uint64_t ticks, uint64_t ns, uint64_t rate);
 
 #endif

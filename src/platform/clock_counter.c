@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whether the processor's counter can be used as a clock: once, at the start.
+/* Whether the processor's counter can be used as a clock: decided once, at the
+ * start.
  *
- * The kernel is asked first: it has compared the counter with other clocks, and
- * goes on doing so, which we cannot. What it measures time with itself is fit;
- * what it does not is unfit. Where it does not say (a sandbox), or where its
- * clock says nothing of the plain counter, the processor is asked. */
+ * The kernel is asked first: it has compared the counter with other clocks
+ * and keeps doing so, which we cannot. The counter is fit if the kernel
+ * measures time with it, and unfit if the kernel uses another clock. Where
+ * the kernel does not say (a sandbox), or its clock says nothing of the
+ * plain counter, the processor is asked. */
 #include <string.h>
 
 #include "platform/clock.h"
@@ -39,10 +41,10 @@ static enum counter_verdict verdict_of_kernel(void)
 
 #include <cpuid.h>
 
-/* The TSC counts at one rate, in all sleep states and alike on all cores, where
- * the processor says so. Most KVM guests are not told; there the host's promise
- * that their clock is stable stands on the same. A cpuid traps in a guest and
- * takes 1 to 10 us: one, or up to four. */
+/* Where the processor says so, the TSC counts at one rate in all sleep
+ * states and alike on all cores. Most KVM guests do not see that bit; there
+ * the host's promise that their clock is stable means the same. A cpuid
+ * traps in a guest and takes 1 to 10 us: one, or up to four. */
 static int processor_says_fit(void)
 {
     uint32_t a, b, c, d, leaf;
@@ -72,9 +74,9 @@ int gnomon__counter_is_usable(uint64_t *step)
 
 #define STEP_READS 200 /* 1 to 4 us */
 
-/* All cores share it. But what it claims to count is not what it shows: one of
- * 1 GHz may stand still for 32 ns or 1 us and then move by as much. One that
- * stands still for all of the reads is none. */
+/* All cores share this counter. Its stated frequency is not its resolution:
+ * one of 1 GHz may stand still for 32 ns or 1 us and then jump by as much.
+ * One that stands still for all of the reads cannot be used. */
 int gnomon__counter_is_usable(uint64_t *step)
 {
     uint64_t last = gnomon__ticks_counter(), least = UINT64_MAX;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Drawing the line on: what an anchor says of the rate, and where the line goes
- * from its limit. clock_line.h says what holds. Reading is in
+/* Extending the line: what an anchor says of the rate, and how the line goes on
+ * from its limit. clock_line.h states the guarantees. Reading is in
  * clock_line_read.c.
  *
- * This is a phase-locked loop. Where nobody was promised anything beyond the
- * last anchor the line is drawn to the new one exactly. Where somebody was, the
- * line already goes on, and its next piece leads it back. */
+ * This is a phase-locked loop. If the limit is not beyond the last anchor,
+ * the line is drawn to the new anchor exactly. Else the line is fixed beyond
+ * it already, and the next piece leads it back. */
 #include "platform/clock_line.h"
 
 __extension__ typedef unsigned __int128 line_wide;
@@ -69,13 +69,13 @@ static uint64_t line_ns_at_last_anchor(gnomon__line *l)
     return line_ns_on(&l->pieces[i], l->last.ticks);
 }
 
-/* On from the limit. */
+/* Appends a piece from the limit on. */
 static void line_draw(gnomon__line *l, uint64_t ns, uint64_t mult)
 {
     gnomon__line_append(l, l->limit, ns, mult);
 }
 
-/* The same by the known rate, up to `ticks`. */
+/* Appends a piece with the known rate, up to `ticks`. */
 static void line_draw_to(gnomon__line *l, uint64_t ticks)
 {
     line_draw(l, line_ns_at_limit(l), l->rate);
@@ -90,9 +90,9 @@ static int is_smaller_part(uint64_t x, uint64_t y, uint64_t a, uint64_t b)
     return (line_wide)x * b <= (line_wide)a * y;
 }
 
-/* Takes the rate from the base to the anchor: as the first one, or where it is
- * known better than before, or well, or is surely another. The base moves on
- * where it is known well. Returns 0 while there is no rate. */
+/* Takes the rate from the base to the anchor: if it is the first, more exact
+ * than the known one, exact enough, or surely another. The base moves to the
+ * anchor if the rate is exact or another. Returns 0 while there is no rate. */
 static int line_learn(gnomon__line *l, const gnomon__anchor *a)
 {
     uint64_t ticks = less_or_0(a->ticks, l->base.ticks);
@@ -138,10 +138,12 @@ static int line_has_new_rate(gnomon__line *l, const gnomon__anchor *a)
     return ++l->outliers >= LINE_OUTLIERS_MOST;
 }
 
-/* ---- What is not usual --------------------------------------------------- */
+/* ---- Sleep, jumps and outliers
+ * -------------------------------------------- */
 
-/* Takes back promises of which nobody can have made use: the line now ends
- * where it has `most` ns, and no moment before the machine slept had more. */
+/* Moves the limit back over ticks that nobody can have converted: the line
+ * now ends where it has `most` ns, and no moment before the machine slept
+ * had more. */
 static void line_cut(gnomon__line *l, uint64_t most)
 {
     while (l->count > 1 && line_last(l)->ns > most &&
@@ -156,10 +158,10 @@ static void line_cut(gnomon__line *l, uint64_t most)
     }
 }
 
-/* The machine slept between the last anchor and this one, nobody knows when.
- * The line rises at its rate to the anchor's ns, and is flat from there to the
- * anchor, or, if the counter began again, to the end of its epoch. `surplus`:
- * ns that the counter shows too many. */
+/* The machine slept at some moment between the last anchor and this one. The
+ * line rises at its rate to the anchor's ns, and is flat from there to the
+ * anchor, or, if the counter began again, to the end of its epoch.
+ * `surplus`: by how many ns the counter is ahead. */
 static void line_sleep_to(gnomon__line *l, const gnomon__anchor *a,
                           int is_again, uint64_t surplus)
 {
@@ -210,8 +212,8 @@ static void line_jump_to(gnomon__line *l, const gnomon__anchor *a,
         line_draw(l, ns, l->rate);
 }
 
-/* Draws the line past what happened between the last anchor and this one, if
- * that was anything but time passing: 1. */
+/* Extends the line over what happened between the last anchor and this one,
+ * if that was more than time passing: returns 1. */
 static int line_pass_outlier(gnomon__line *l, const gnomon__anchor *a,
                              uint64_t until)
 {
@@ -241,8 +243,8 @@ static int line_pass_outlier(gnomon__line *l, const gnomon__anchor *a,
 
 /* ---- Drawing on ---------------------------------------------------------- */
 
-/* How far ahead the line may be promised: until the rate's error could move it
- * by NEAR_NS and a quarter of the anchors' error. */
+/* How far beyond the anchor the limit may go: until the rate's error could
+ * move the line by NEAR_NS and a quarter of the anchors' error. */
 static uint64_t line_ticks_ahead(const gnomon__line *l)
 {
     uint64_t most = line_ticks_of(GNOMON__LINE_AHEAD_NS, l->rate);
@@ -275,7 +277,7 @@ static void line_aim(gnomon__line *l, uint64_t ticks, uint64_t ns,
     l->limit = ticks;
 }
 
-/* Whether the last piece comes close to an anchor, or to where it leads. */
+/* Whether the last piece is near `ns` at `ticks`. */
 static int line_is_near(gnomon__line *l, uint64_t ticks, uint64_t ns,
                         uint64_t error)
 {
@@ -300,8 +302,8 @@ static void line_draw_on(gnomon__line *l, const gnomon__anchor *a, uint64_t to)
         line_has_rate(l) && line_is_near(l, to, ns, error) &&
         (a->ticks < l->limit || line_is_near(l, a->ticks, a->ns, error));
     if (!is_kept) {
-        /* Of what lies between the limit and the anchor nobody was told: where
-         * it is long, it gets its true slope. */
+        /* Nobody has converted ticks between the limit and the anchor: if
+         * they are many, they get their true slope. */
         if (a->ticks > l->limit && a->ticks - l->limit > (to - a->ticks) / 8)
             line_aim(l, a->ticks, a->ns, error);
         if (to > l->limit)

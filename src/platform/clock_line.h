@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The line from ticks to ns: pieces of one slope each, drawn through anchors.
  * An anchor is a moment at which the counter and CLOCK_MONOTONIC were read
- * together. Plain arithmetic on a plain value, so that tests drive it with
- * anchors they made up; clock.c holds the one line of the process.
+ * together. Plain arithmetic on a value, so that tests can use anchors of their
+ * own; clock.c has the one line of the process.
  *
- * What always holds:
- *   - Ticks below `limit` are promised: no later anchor changes their ns. Only
- *     promised ticks are converted, so one moment is never told as two values.
+ * Guarantees:
+ *
+ *   - Ticks below `limit` are fixed: no later anchor changes their ns. Only
+ *     such ticks are converted, so a moment always has one value.
  *   - Later ticks never have smaller ns, from one start of the counter to the
  *     next.
  *   - No slope is more than 500 ppm off the rate that the anchors show, so that
  *     durations stay right while the line is led back to CLOCK_MONOTONIC.
- *   - Where the machine slept there is a flat piece. The slopes beside it are
- *     the known rate, so what was awake is not measured too short.
+ *   - Where the machine slept there is a flat piece. The slopes next to it are
+ *     the known rate, so time awake is not measured too short.
  *   - When a counter begins again it opens an epoch. Pieces from `epoch` on are
  *     of the present one.
  *
- * Memory is bounded: when there is no more room, two old neighbours become one,
- * where that changes values least. Their `error` says by how much at most. */
+ * Memory is bounded: when it is full, two old neighbours become one piece,
+ * where that changes values least. `error` says by how much at most. */
 #ifndef GNOMON_PLATFORM_CLOCK_LINE_H
 #define GNOMON_PLATFORM_CLOCK_LINE_H
 
@@ -27,11 +28,11 @@
 #define GNOMON__LINE_PIECES 96
 #define GNOMON__LINE_RECENT 16 /* the last ones, which are never merged */
 
-/* The line is promised so far ahead where the rate is known well. */
+/* The limit is so far ahead of the anchor where the rate is known well. */
 #define GNOMON__LINE_AHEAD_NS 250000000u
 /* A slope is kept while it leads no further away from CLOCK_MONOTONIC. */
 #define GNOMON__LINE_NEAR_NS 250u
-/* Two anchors that are so far apart tell the rate, whatever their errors. */
+/* Two anchors so far apart give the rate, whatever their errors. */
 #define GNOMON__LINE_FAR_NS 10000000u
 /* A counter that is further behind began again. One that is less behind was
  * read on a core whose counter is behind the others. */
@@ -49,13 +50,13 @@ typedef struct gnomon__line_piece {
     uint64_t ticks;
     uint64_t ns;
     uint64_t mult;  /* ns per tick, times 2^48; 0: the machine slept */
-    uint32_t cost;  /* ns of change if it became one with the piece before */
-    uint32_t error; /* ns by which values changed since they were told first */
+    uint32_t cost;  /* ns of change if merged with the piece before */
+    uint32_t error; /* ns by which values changed since their first use */
 } gnomon__line_piece;
 
 typedef struct gnomon__line {
-    _Alignas(64) uint64_t limit; /* ticks below are promised */
-    gnomon__line_piece end;      /* the last piece once more, beside it */
+    _Alignas(64) uint64_t limit; /* ticks below it are fixed */
+    gnomon__line_piece end;      /* a copy of the last piece, near the limit */
     uint64_t count;              /* of pieces; at least 1 */
     uint64_t epoch;        /* the first piece of the counter's present run */
     uint64_t rate;         /* ns per tick, times 2^48; 0: not known yet */
@@ -71,13 +72,14 @@ typedef struct gnomon__line {
 /* A line whose zero is `first`, at 0 ns; its rate is not known yet. */
 void gnomon__line_begin(gnomon__line *line, const gnomon__anchor *first);
 
-/* The line of a clock whose ticks are ns: all of it is promised. */
+/* The line of a clock whose ticks are ns: all of it is fixed. */
 void gnomon__line_begin_exact(gnomon__line *line, uint64_t zero_ticks);
 
-/* Draws the line on to the anchor. With `until`, not 0, it is promised beyond
- * these ticks, by up to AHEAD_NS, to spare anchors. An anchor of no use draws
- * it on as it was. Returns 0 and changes nothing where all is promised already,
- * or where the rate is not known well enough yet. */
+/* Extends the line to the anchor. With `until`, not 0, the limit moves
+ * beyond these ticks, by up to AHEAD_NS, so that fewer anchors are needed.
+ * An unusable anchor extends it with the slope it has. Returns 0 and changes
+ * nothing if the limit is far enough already, or the rate is not known well
+ * enough. */
 int gnomon__line_add(gnomon__line *line, const gnomon__anchor *anchor,
                      uint64_t until);
 
@@ -88,19 +90,18 @@ void gnomon__line_append(gnomon__line *line, uint64_t ticks, uint64_t ns,
 /* Whether a counter that shows `now` began again since the last anchor. */
 int gnomon__line_began_again(const gnomon__line *line, uint64_t now);
 
-/* The readers, this one and those below, may look at a line that is overwritten
- * meanwhile: they end, and read nothing else, but what they return is worthless
- * then. */
+/* This function and those below may read a line that is being overwritten:
+ * they return, and read nothing else, but the value is then invalid. */
 
-/* ns since the zero of promised ticks. Those before the zero are 0. Ticks
- * beyond the limit are of the last epoch that came so far, if one is over; else
- * they are taken for the limit. So a tick of an epoch that is over is taken for
- * one of the present as soon as the counter is as far again. */
+/* ns since the zero of ticks below the limit. Ticks before the zero give 0.
+ * Ticks above the limit belong to the last epoch that reached them, if one
+ * is over; else they are taken for the limit. So a tick of an earlier epoch
+ * is taken for one of the present epoch once the counter is as far again. */
 uint64_t gnomon__line_ns(const gnomon__line *line, uint64_t ticks);
 
-/* ns per tick, times 2^48, from one promised moment to another, without sleep.
- * Durations of that span that are converted by it add up to no more than the ns
- * between both. */
+/* ns per tick, times 2^48, from one moment below the limit to another,
+ * without sleep. Durations in that span that are converted by it add up to
+ * no more than the ns between both. */
 uint64_t gnomon__line_rate(const gnomon__line *line, uint64_t from,
                            uint64_t to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reading a line that another thread may overwrite meanwhile. Each word is
- * loaded by itself, every loop ends, and no index leaves the pieces, whatever
- * stands there; the caller asks afterwards whether the line is still the same
+ * loaded by itself, every loop ends, and no index leaves the array, whatever
+ * the words hold. The caller checks afterwards that the line is the same
  * (clock.c). */
 #include "platform/atomic.h"
 #include "platform/clock_line.h"
@@ -15,7 +15,7 @@ static gnomon__line_piece read_piece(const gnomon__line *l, uint64_t i)
                                 load_relaxed(&p->mult), 0, 0};
 }
 
-/* The range of pieces of the epoch that ended before piece `end`. */
+/* The first piece of the epoch that ends before piece `end`. */
 static uint64_t read_epoch_before(const gnomon__line *l, uint64_t end)
 {
     uint64_t first = end - 1;
@@ -25,8 +25,8 @@ static uint64_t read_epoch_before(const gnomon__line *l, uint64_t end)
     return first;
 }
 
-/* The piece that `ticks` are in. Ticks beyond the limit are of the last epoch
- * that came so far, if there is one that is over. */
+/* The piece that `ticks` are in. Ticks above the limit belong to the last
+ * epoch that reached them, if one is over. */
 static uint64_t read_piece_of(const gnomon__line *l, uint64_t ticks)
 {
     uint64_t first = load_relaxed(&l->epoch), end = load_relaxed(&l->count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Moments of the run, and the system's clock at each, which shows if it was
- * set. Whoever takes anchors keeps one now and then; one at a time, and who
- * comes second leaves it to the first. When there is no more room every other
- * one goes, so that they stay about equally far apart. */
+/* Moments of the run with the system's clock, which show whether it was set.
+ * A thread that takes an anchor keeps a moment if one is due. One thread at
+ * a time; a second one skips it. When the array is full every other moment
+ * is dropped, so that they stay about equally far apart. */
 #include "platform/clock.h"
 
 #ifndef GNOMON_TESTING
@@ -11,7 +11,7 @@
 
 #define MOMENTS_KEPT (GNOMON__CLOCK_MOMENTS - 2) /* beside the zero and now */
 #define MOMENTS_DISTANCE_NS 1000000000u
-#define MOMENTS_TRIES 1000000 /* a child may have been forked beside an owner */
+#define MOMENTS_TRIES 1000000 /* in a child, the owner may not exist */
 
 static uint32_t moments_owned;
 static uint64_t moments_due = MOMENTS_DISTANCE_NS; /* when to keep the next */

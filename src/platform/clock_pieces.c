@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The pieces of a line: appends one, and makes one of two when there is no more
- * room. Called by clock_line.c alone, on a copy that nobody else sees. */
+/* The pieces of a line: appends one, and merges two when the array is full.
+ * Called by clock_line.c alone, on a copy that no other thread sees. */
 #include "platform/clock_line.h"
 
 __extension__ typedef unsigned __int128 piece_wide;
@@ -11,7 +11,7 @@ static uint64_t piece_ns(const gnomon__line_piece *p, uint64_t ticks)
 }
 
 #define PIECE_STAYS UINT32_MAX
-/* A piece that was two may end so much lower. */
+/* Rounding may make a merged piece end so much lower. */
 #define PIECE_ROUNDED_NS 1u
 
 /* ns by which values change if one piece goes from the beginning of i - 1 to
@@ -19,7 +19,7 @@ static uint64_t piece_ns(const gnomon__line_piece *p, uint64_t ticks)
 static uint32_t piece_cost(const gnomon__line *l, uint64_t i, uint64_t *mult)
 {
     const gnomon__line_piece *a = &l->pieces[i - 1], *b = a + 1, *c = a + 2;
-    if (!a->mult || !b->mult) /* so are the first and last of an epoch */
+    if (!a->mult || !b->mult) /* the first and last of an epoch are flat */
         return PIECE_STAYS;
     uint64_t rise = piece_ns(b, c->ticks) - a->ns;
     *mult = (uint64_t)(((piece_wide)rise << GNOMON__CLOCK_SHIFT) /
@@ -31,7 +31,8 @@ static uint32_t piece_cost(const gnomon__line *l, uint64_t i, uint64_t *mult)
     return cost < PIECE_STAYS ? (uint32_t)cost : PIECE_STAYS - 1;
 }
 
-/* The last piece has no end yet, the first nothing before it. */
+/* Not for the last piece, which has no end, nor the first, which has no
+ * piece before it. */
 static void piece_find_cost(gnomon__line *l, uint64_t i)
 {
     uint64_t mult;
@@ -48,9 +49,9 @@ static void piece_take_out(gnomon__line *l, uint64_t i)
         l->pieces[i] = l->pieces[i + 1];
 }
 
-/* Merges two where that changes values least. If it is not possible anywhere
- * the machine slept dozens of times: the oldest piece goes, and what was in it
- * is told as of its end from now on. */
+/* Merges two pieces where that changes values least. If none can be merged
+ * the machine slept dozens of times: the oldest piece goes, and its ticks
+ * get the ns of its end from then on. */
 static void piece_make_room(gnomon__line *l)
 {
     uint64_t best = 1, mult;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CRC-32, eight bytes at a time ("slicing by 8", Kounavis and Berry 2005): files
- * are checked faster than disks give them. Owns the tables, made at first use. */
+/* CRC-32, eight bytes at a time ("slicing by 8", Kounavis and Berry 2005),
+ * which is faster than disks read. Owns the tables, made at first use. */
 #include "platform/crc32.h"
 
 #include <pthread.h>

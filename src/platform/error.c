@@ -23,7 +23,7 @@ void (*gnomon__test_log)(const char *line);
 
 int gnomon__fail(int code, const char *format, ...)
 {
-    char text[sizeof last_error_text] = ""; /* the list may hold the old one */
+    char text[sizeof last_error_text] = ""; /* may be an argument */
     va_list list;
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What of a text is shown as it is, and the escapes of the rest. Called wherever
- * text goes to a person; only names take memory. Invariant: what comes out has
- * no code point of the table but those that were to be kept, so showing it again
- * changes nothing. */
+/* Escapes a text for a person: which code points are escaped, and how.
+ * Called wherever text is printed for a person; only names take memory.
+ * Invariant: the result has no code point of the table but those in `kept`,
+ * so escaping it again changes nothing. */
 #include "platform/escape.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ struct gnomon__escaped_names {
 
 const char *gnomon__escaped_name(gnomon__escaped_names **all, const char *name)
 {
-    const size_t most = 4; /* bytes that come of one: \x1b */
+    const size_t most = 4; /* bytes for one byte: \x1b */
     gnomon__text rest = {name, strlen(name)};
     size_t room = most * rest.length + 1;
     char escape[8];

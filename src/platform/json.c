@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A JSON checker and a string writer. The checker is given what a host passes
- * as metadata, which goes into reports as it is, so it is strict: what it lets
- * through, every reader must take. Recursion is bounded by the depth; each
- * function moves `at` past what it accepted and never past `end`. */
+/* A JSON checker and a string writer. The checker gets what a host passes as
+ * metadata, which is copied into reports, so it is strict: what it accepts,
+ * every reader must accept. Recursion is bounded by the depth; each function
+ * moves `at` past what it accepted and never past `end`. */
 #include "platform/json.h"
 
 #include <stdint.h>
@@ -189,7 +189,7 @@ int gnomon__json_valid(const char *text, size_t n)
     return json_value(&r) && r.at == r.end;
 }
 
-/* Appends what fits whole; once something did not, nothing more. */
+/* Appends pieces that fit whole; after one that did not fit, nothing more. */
 typedef struct json_writer {
     char *buffer;
     size_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Numbers of C as numbers of JSON. What libc prints and reads here has no point
- * in it, so that the locale has no say. */
+/* Doubles as numbers of JSON. libc prints and reads only digits and an
+ * exponent here, so the point does not depend on the locale. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ size_t gnomon__json_real(double value, char *buffer)
     if (rest > REAL_INFINITY)
         return (size_t)snprintf(buffer, size, "\"NaN(0x%016llx)\"",
                                 (unsigned long long)bits);
-    if (!rest) /* readers take -0 for a whole number, which has no sign */
+    if (!rest) /* readers take -0 for an integer, without a sign */
         return (size_t)snprintf(buffer, size, *sign ? "-0.0" : "0");
     if (value >= -EXACT_WHOLE && value <= EXACT_WHOLE &&
         (double)(int64_t)value == value)

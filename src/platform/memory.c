@@ -61,10 +61,11 @@ static const gnomon__heap *heap(void)
     gnomon__heap *found;
     if (likely(now != NULL))
         return now;
-    /* Where the host's malloc marks, the loader brings this thread here again;
-     * gnomon__mimalloc then gives NULL, and libc it is. */
+    /* If the host's malloc makes marks, the loader's calls of it lead here
+     * again on this thread. gnomon__mimalloc then returns NULL, and libc's
+     * heap is chosen. */
     found = gnomon__mimalloc();
-    /* Release; partner: the two acquires. */
+    /* Release: pairs with the two acquires. */
     if (cas_acq_rel(&chosen_heap, &now, found != NULL ? found : &libc_heap))
         return found != NULL ? found : &libc_heap;
     if (found != NULL)
@@ -144,7 +145,7 @@ int gnomon__grow(void *items, size_t *room, size_t need, size_t size)
     if (need > SIZE_MAX / 2 / size)
         return 0;
     if (!*room && most < need)
-        most = need; /* many are known at once: often all */
+        most = need; /* often the caller knows the final size */
     while (most < need)
         most *= 2;
     memcpy(&old, items, sizeof old);
@@ -202,7 +203,7 @@ int gnomon__arena_map(gnomon__arena *arena, uint64_t bytes)
         bytes = most;
     if (bytes < PAGE)
         bytes = PAGE;
-    /* Under a limit the host needs the rest. */
+    /* Under a limit take a quarter: the host needs the rest. */
     room = gnomon__os_mappable_bytes() / 4;
     if (bytes > room && room < ARENA_LEAST)
         return GNOMON_ENOMEM;
@@ -225,7 +226,8 @@ uint32_t gnomon__arena_take(gnomon__arena *arena, uint32_t bytes)
     if (FAILS() || bytes > UINT32_MAX - 63)
         return 0;
     bytes = bytes == 0 ? 64 : (bytes + 63) & ~63u;
-    /* Never adds what is not there, however many threads fail at once. */
+    /* A compare-and-swap, so that `used` never exceeds the size even if many
+     * threads fail at once. */
     do {
         if (arena->size - used < bytes)
             return 0;

@@ -15,27 +15,28 @@
 /* Chooses mimalloc or libc, once; else one load. Hold no lock. */
 void gnomon__heap_start(void);
 
-/* For a program of our own, which is nobody's guest: libc's heap, which gives large
+/* For our own program, which has no host: libc's heap, which gives large
  * blocks back to the system. Before anything is allocated. */
 void gnomon__heap_use_libc(void);
 
 /* Zeroed memory, or NULL. */
 void *gnomon__alloc(size_t bytes);
-/* Grows or shrinks; what is new is not zeroed. NULL: `memory` is as it was. */
+/* Grows or shrinks; new bytes are not zeroed. NULL: `memory` is unchanged. */
 void *gnomon__realloc(void *memory, size_t bytes);
 void gnomon__free(void *memory);
 char *gnomon__strdup(const char *text);
 char *gnomon__strndup(const char *text, size_t length);
 
-/* Makes *items, a pointer to any type, hold at least `need` items of `size` bytes;
- * *room: how many it holds. It doubles, so adding one at a time costs O(1) each.
- * What is new is not zeroed. 0: no memory, and nothing changed. */
+/* Makes *items, a pointer to any type, hold at least `need` items of `size`
+ * bytes; *room is how many it holds. The size doubles, so adding one at a
+ * time costs O(1) each. New items are not zeroed. 0: no memory, and nothing
+ * changed. */
 int gnomon__grow(void *items, size_t *room, size_t need, size_t size);
 /* The same, and what is new is zeroed. */
 int gnomon__grow_zeroed(void *items, size_t *room, size_t need, size_t size);
 
-/* Keeps a block reachable that a forked child inherited and must not free: its
- * parent's, as it was at any moment. For leak checkers alone. */
+/* Keeps a block reachable that a forked child inherited and must not free,
+ * as its state in the parent is unknown. Only for leak checkers. */
 void gnomon__keep_reachable(const void *memory);
 
 /* Bytes of the heap in use by gnomon: what was asked for, and 16 a block. */

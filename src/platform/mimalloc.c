@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Finds mimalloc for the heap in memory.c, which calls this once.
  *
- * The distribution's libmimalloc exports malloc, free and operator new. It may
- * therefore never be linked: on a link line it replaces the host's allocator in
- * the whole process. Loaded RTLD_LOCAL it replaces nothing, as the host's names
- * are looked up in the global scope; its functions are then asked for by name.
- * The other way round, its own calls between mi_ functions do look into the
- * global scope first: where the host brought a mimalloc, that copy is used, and
- * no second one is loaded. The library is never closed. */
+ * The distribution's libmimalloc exports malloc, free and operator new, so
+ * it must never be linked: on a link line it replaces the host's allocator
+ * in the whole process. Loaded with RTLD_LOCAL it replaces nothing, as the
+ * host's names are looked up in the global scope; its functions are found by
+ * dlsym. Its own calls between mi_ functions do look into the global scope
+ * first: where the host brought a mimalloc, that copy is used, and no second
+ * one is loaded. The library is never closed. */
 #include "platform/mimalloc.h"
 
 #include "platform/memory.h"
@@ -74,12 +74,14 @@ gnomon__heap *gnomon__mimalloc(void)
     size_t i;
     void *library;
     sigset_t all, before;
-    /* It obeys the environment, and maps tens of megabytes to begin with. */
+    /* Not mimalloc here: it reads the environment, and maps tens of
+     * megabytes at once. */
     if (is_loading_mimalloc || gnomon__os_is_secure() ||
         gnomon__os_mappable_bytes() < UINT64_MAX || gnomon__os_locks_pages())
         return NULL;
-    /* A handler's mark may want the loader's lock too, and would wait for its
-     * own thread where it came before that was written down as the owner. */
+    /* Signals are blocked: a handler's mark may take the loader's lock too,
+     * and if it came before the lock's owner was written it would wait for
+     * its own thread. */
     int cancel = gnomon__os_cancel_off();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The calls of the table in os_calls.h as tests make them fail; empty in what
- * is installed. Each function counts, then fails or makes the real call.
+/* The functions by which tests make the calls of os_calls.h fail; empty in the
+ * installed library. Each counts, then fails or makes the real call.
  *
- * One fault is set at a time; calls on any thread count against it, those of a
- * thread of ours that wakes while it is set too. */
+ * One fault is set at a time. Calls of any thread count, also those of a
+ * thread of ours that runs meanwhile. */
 #define GNOMON__OS_CALLS_THEMSELVES
 #include "platform/os_calls.h"
 
@@ -79,7 +79,7 @@ const char *gnomon__test_call_name(size_t i)
     return i < sizeof call_names / sizeof *call_names ? call_names[i] : NULL;
 }
 
-/* What profilers, who have libc's heap, call for calloc. */
+/* Profilers use libc's heap: their calloc in tests. */
 void *gnomon__test_calloc(size_t count, size_t bytes);
 
 void *gnomon__test_calloc(size_t count, size_t bytes)

@@ -39,9 +39,9 @@ typedef __rlimit_resource_t gnomon__resource;
 typedef int gnomon__resource;
 #endif
 
-/* A call a line: its name, what it returns, what that is when it fails with
- * `error`, the error it usually has, its parameters, its arguments. A close
- * that fails has closed, as on Linux. */
+/* One call in each line: its name, its return type, its value when it fails
+ * with `error`, its usual error, its parameters, its arguments. A close that
+ * fails has closed the descriptor, as on Linux. */
 #define GNOMON__OS_CALLS(CALL) \
     CALL(atexit, int, error, ENOMEM, (void (*f)(void)), (f)) \
     CALL(clock_gettime, int, (errno = error, -1), EPERM, \
@@ -149,7 +149,7 @@ uint64_t gnomon__test_calls(void);
 /* The i-th name of the table, from 0; NULL: there are no more. */
 const char *gnomon__test_call_name(size_t i);
 
-/* What may be left out of a call with optional arguments is 0. */
+/* Arguments that the caller leaves out are 0. */
 #ifndef GNOMON__OS_CALLS_THEMSELVES
 #define GNOMON__TWO(a, b, ...) a, b
 #define GNOMON__SIX(n, a, b, c, d, e, ...) \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files: publishing one whole, reading one. Called from control calls and from
- * gnomon's own threads, never from a mark.
+/* Files: publishing a whole file, appending to one, reading one. Called from
+ * control calls and from threads of ours, never from a mark.
  *
- * No thread of the host is cancelled in here. A temporary file is renamed or
- * gone, and so are directories that were made for it. */
+ * No thread of the host is cancelled in here. A temporary file is always
+ * renamed or removed; directories that were made for it are removed on an
+ * error. */
 #include "platform/os.h"
 
 #include <errno.h>
@@ -63,7 +64,8 @@ int gnomon__os_is_missing(const char *path)
 
 /* ---- Publishing ---------------------------------------------------------- */
 
-/* Closes it too: some systems report a full disk only there. */
+/* Closes the file and returns the first error: some systems report a full
+ * disk only at close. */
 static int close_written(int fd, int error)
 {
     if (close(fd) != 0 && error == 0 && errno != EINTR)
@@ -71,7 +73,8 @@ static int close_written(int fd, int error)
     return error;
 }
 
-/* Whether it is the host's own file that has come to stand at 2. */
+/* Whether `fd` is a file of the host that got the number 2 after standard
+ * error was closed. */
 static int is_lost_stderr(int fd)
 {
     struct stat info, there;
@@ -89,8 +92,8 @@ int gnomon__os_make_folders(const char *path)
     return why;
 }
 
-/* Why what is now open is not to be written to; 0: it is. A name in a folder may
- * have become another thing since it was looked at. */
+/* Why the open stream must not be written to; 0: it may. The name may stand
+ * for another file than when its status was read. */
 static int refuse_stream(const gnomon__os_path *p, int fd)
 {
     struct stat info;
@@ -99,14 +102,14 @@ static int refuse_stream(const gnomon__os_path *p, int fd)
     if (gnomon__path_is_foreign(p, &info, S_ISVTX | S_IWOTH))
         return GNOMON__OS_FOREIGN;
     if (S_ISBLK(info.st_mode))
-        return ENOTSUP; /* somebody's disk */
+        return ENOTSUP; /* a disk */
     if (p->folder >= 0 && S_ISREG(info.st_mode))
         return EACCES;
     return is_lost_stderr(fd) ? EBADF : 0;
 }
 
-/* A pipe is opened only where somebody reads it. It never blocks, so that
- * gnomon__os_write gives it up where nobody goes on reading. */
+/* Writes to a stream. A pipe is opened only if it has a reader. It is opened
+ * without blocking, so that gnomon__os_write times out if the reader stops. */
 static int write_stream(const gnomon__os_path *p, gnomon__os_make *make,
                         const void *context)
 {
@@ -152,7 +155,8 @@ static int is_same(const gnomon__os_file *a, const gnomon__os_file *b)
     return a->device == b->device && a->inode == b->inode && a->size == b->size;
 }
 
-/* Only where no file is; systems that cannot do this replace it. */
+/* Renames if no file has the name; systems that cannot test this replace the
+ * file. */
 static int rename_anew(int directory, const char *from, const char *to)
 {
     if (syscall(SYS_renameat2, directory, from, directory, to,
@@ -180,7 +184,8 @@ static int rename_to(int directory, const char *from, const char *to,
     return renameat(directory, from, directory, to) == 0 ? 0 : errno;
 }
 
-/* In a sticky folder the kernel lets only root replace what is a stranger's. */
+/* Whether the file is a stranger's in a sticky folder: there the kernel lets
+ * only root replace it. */
 static int is_anothers(const gnomon__os_path *p, const gnomon__os_file *mine)
 {
     gnomon__os_file there = file_of(&p->status);
@@ -230,7 +235,7 @@ int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
     return error;
 }
 
-/* What was there before stays as it is, also where this fails. */
+/* Appends; on an error the file is cut back to its old size. */
 static int append_file(int fd, gnomon__os_make *make, const void *context,
                        gnomon__os_file *mine)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Whether the calling code runs inside a signal handler. The system does not
- * say, but leaves traces: a handler's signal is blocked while it runs, unless it
- * was installed otherwise; and what was interrupted lies on the stack, in a
- * layout that the kernel never changes. Asked at first marks only.
+ * say, but there are signs: a handler's signal is blocked while it runs, unless
+ * it was installed with SA_NODEFER; and the interrupted state is on the stack,
+ * in a layout that the kernel never changes. Used at first marks only.
  *
  * Invariant: takes no lock and no memory, changes nothing, keeps errno, and
- * reads no page that cannot be read. */
+ * reads no unreadable page. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,15 +16,16 @@
 #include "platform/os_calls.h"
 
 #define STACK_PAGE 4096u
-#define SEARCHED 65536u /* bytes of stack: what a handler may use itself */
+#define SEARCHED 65536u /* bytes of stack that a handler may use */
 #define SIGNALS 64
 #define RESTORERS 4
 
-/* Reads what belongs to other functions. */
+/* Not instrumented by sanitizers, as it reads the frames of other functions. */
 #define PLAIN \
     __attribute__((noinline, no_sanitize("address", "undefined", "thread")))
 
-/* As the kernel has it; libc hides the signals that it keeps to itself. */
+/* The kernel's struct: libc's sigaction refuses the signals that libc uses
+ * itself. */
 typedef struct kernel_action {
     uintptr_t handler;
     unsigned long flags;
@@ -32,7 +33,8 @@ typedef struct kernel_action {
     uint64_t mask;
 } kernel_action;
 
-/* Handlers that could be running, by what is blocked, and where they return. */
+/* Handlers that may be running, by the blocked signals, and their return
+ * addresses. */
 typedef struct handlers {
     uint64_t blocked;
     int count;
@@ -45,7 +47,7 @@ static void find_handlers(handlers *h)
         kernel_action a = {0, 0, NULL, 0};
         if (syscall(SYS_rt_sigaction, s, NULL, &a, sizeof a.mask) != 0)
             continue;
-        /* One that runs once is taken out before it is called. */
+        /* A handler that runs once is removed before it is called. */
         int handled = (a.handler != (uintptr_t)SIG_DFL &&
                        a.handler != (uintptr_t)SIG_IGN) ||
                       (a.flags & (unsigned long)SA_RESETHAND) != 0;
@@ -60,8 +62,8 @@ static void find_handlers(handlers *h)
     }
 }
 
-/* Asks for a change of the mask that there is not: EFAULT where it cannot be
- * read, else EINVAL. */
+/* Asks for an invalid change of the signal mask: EFAULT if the address
+ * cannot be read, else EINVAL. */
 int gnomon__os_can_read(const void *address)
 {
     int kept_errno = errno;
@@ -119,8 +121,8 @@ PLAIN static int is_ours(const handlers *h, const signal_frame *f)
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/* Upwards from `at`. A handler has at least blocked what the code that it
- * stopped had. */
+/* Searches the stack upwards from `at`. The interrupted code's blocked
+ * signals are blocked in the handler too. */
 PLAIN static int find_frame(const handlers *h, uintptr_t at)
 {
     uintptr_t end = at + SEARCHED;
@@ -151,7 +153,7 @@ static int find_frame(const handlers *h, uintptr_t at)
 
 __attribute__((noinline)) int gnomon__os_in_handler(int roughly)
 {
-    /* What this function knows lies below. */
+    /* Frames of this function and its callees are below. */
     uintptr_t above = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7;
     int kept_errno = errno;
     handlers h = {0, 0, {NULL}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The operating system's libraries: those that gnomon opens, the modules that
- * hold its regions, and the notes of all. What a mark can reach (pin_module) leaves
- * errno as it is. */
+/* Shared libraries: those that gnomon opens, the modules that hold its
+ * regions, and the ELF notes of all. What a mark can reach (pin_module)
+ * keeps errno. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -26,7 +26,8 @@ int gnomon__os_is_loading(void)
     return load_relaxed(&loading) != 0;
 }
 
-/* The loader has a lock for its list, too, under which a host's own walk may call us. */
+/* The list has a lock of its own too, and a host that walks the list may
+ * call us under it. */
 static int walk(int (*found)(struct dl_phdr_info *, size_t, void *), void *out)
 {
     gnomon__os_loading(1);
@@ -35,7 +36,7 @@ static int walk(int (*found)(struct dl_phdr_info *, size_t, void *), void *out)
     return result;
 }
 
-/* Its constructors might be cancelled. */
+/* Without cancellation, which could end the thread in a constructor. */
 static void *open_module(const char *name, int flags)
 {
     int cancel = gnomon__os_cancel_off();
@@ -48,9 +49,9 @@ static void *open_module(const char *name, int flags)
 
 /* ---- Opened by us --------------------------------------------------------- */
 
-/* The first of the list; but in a namespace of its own (dlmopen) that is a module
- * as any other. The program's name is empty in one libc, as it was called in
- * another. */
+/* Whether the first of the list is the program: in a namespace of its own
+ * (dlmopen) it is a module. The program's name is empty in one libc; in
+ * another it is how the program was called, so its headers are compared. */
 static int is_program(const struct dl_phdr_info *first)
 {
     return !first->dlpi_name || !*first->dlpi_name ||
@@ -105,9 +106,10 @@ void *gnomon__os_symbol(void *library, const char *name)
 
 /* ---- Of the program -------------------------------------------------------- */
 
-/* From where to where the modules reach that stay: the program itself first, then
- * as they were pinned. Further ones are pinned again for each of their regions.
- * `end` is written first: who finds `begin` may read it. */
+/* Address ranges of the modules that stay mapped: first the program, then
+ * others as they were pinned. Modules past the end are pinned again for each
+ * of their regions. `end` is written first, so a reader that finds `begin`
+ * may read it. */
 #define MODULES 64u
 static struct {
     uintptr_t begin, end;
@@ -174,8 +176,8 @@ void gnomon__os_pin_module(const void *address)
 {
     int kept_errno = errno;
     module m = {.address = (uintptr_t)address};
-    /* In no module: not to be unmapped by a dlclose. Only what stays is noted:
-     * another module may come where one has gone. */
+    /* Memory in no module is not unmapped by dlclose. Only pinned modules
+     * are noted, as another module may be mapped where one was closed. */
     if (!gnomon__os_is_pinned(address) && walk(find_module, &m) &&
         !m.is_program &&
         open_module(m.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The operating system, Linux with glibc or musl: time, identity, pages,
- * barriers, threads. Files are in os_files.c and os_write.c, libraries in
- * os_libraries.c.
+/* Linux with glibc or musl: time, identity, pages, barriers, threads. The other
+ * os_*.c files have files, libraries, signals and forks.
  *
- * What a mark can reach (map, unmap, and all that only asks) leaves errno as it
- * is. Nothing here allocates. */
+ * What a mark can reach (map, unmap, and all that only reads) keeps errno.
+ * Nothing here allocates. */
 #include "platform/os.h"
 
 #include <errno.h>
@@ -116,7 +115,7 @@ void gnomon__os_sleep_ns(uint64_t ns)
     struct timespec left;
     left.tv_sec = (time_t)(ns / 1000000000u);
     left.tv_nsec = (long)(ns % 1000000000u);
-    /* libc's own may be where a thread is cancelled. */
+    /* libc's nanosleep may be a cancellation point */
     while (syscall(SYS_nanosleep, &left, &left) != 0 && errno == EINTR)
         continue;
 }
@@ -142,8 +141,8 @@ int gnomon__os_locks_pages(void)
     return locks;
 }
 
-/* Pages that nobody may read are not filled, nor are those that are not locked
- * when that changes. */
+/* Maps pages without locking them: pages without access are not filled, and
+ * unlocked ones are not filled when they get access. */
 static void *map_unlocked(size_t bytes)
 {
     void *pages = mmap(NULL, bytes, PROT_NONE,
@@ -220,7 +219,7 @@ uint64_t gnomon__os_mappable_bytes(void)
 
 /* ---- Barriers ------------------------------------------------------------ */
 
-/* membarrier(2), whose header not every libc brings. */
+/* membarrier(2); not every libc has its header. */
 enum barrier_commands {
     BARRIER_QUERY = 0,
     BARRIER_GLOBAL = 1, /* waits for a grace period: milliseconds */
@@ -299,8 +298,9 @@ void gnomon__os_cancel_back(int before)
     (void)pthread_setcancelstate(before, NULL);
 }
 
-/* No heap: a thread's first use of libc's reserves 64 MiB. Profilers' code may run
- * here, and would know whom to cancel. */
+/* Uses no heap, as a thread's first use of libc's reserves 64 MiB.
+ * Cancellation is off, as code of profilers may run here and could cancel
+ * its own thread. */
 static void *thread_main(void *memory)
 {
     gnomon__os_thread *self = memory;
@@ -311,8 +311,8 @@ static void *thread_main(void *memory)
     return NULL;
 }
 
-/* Where all of a stack is filled and locked at once it is a small one, which
- * reports fit in; the default where that is refused. */
+/* If the host locks all new pages the stack is small, but large enough for
+ * reports; the default size if that is refused. */
 static int create_thread(pthread_t *out, gnomon__os_thread *self)
 {
     const size_t small = 512u << 10;
@@ -335,7 +335,8 @@ int gnomon__os_thread_start(gnomon__os_thread *out, const char *name,
     out->run = run;
     out->argument = argument;
     copy_text(out->name, sizeof out->name, name);
-    /* Inherited, so that not even its first instruction takes a signal. */
+    /* Blocked before the thread starts, which inherits this: so not even its
+     * first instruction is interrupted. */
     sigfillset(&all);
     error = pthread_sigmask(SIG_SETMASK, &all, &before);
     add_relaxed(&thread_count, 1);

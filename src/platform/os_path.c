@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The way down a path, a part at a time. Called by os_files.c, in control calls.
+/* Resolves a path, one part at a time. Called by os_files.c, in control calls.
  *
- * Each folder is opened before its next part is looked at, and a link is read
- * through the descriptor that was asked for its owner: no name is looked at first
- * and followed later. */
+ * Each folder is opened before its next part is read, and a link is read
+ * through the descriptor whose owner was tested: no name is tested first and
+ * followed later. */
 #include "platform/os_path.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define FOLDER (O_PATH | O_DIRECTORY | O_NOFOLLOW)
 #define MOST_LINKS 40 /* as the kernel */
 
-/* Tried again where a handler of the host's interrupted it. */
+/* openat, again after EINTR. */
 static int open_in(int folder, const char *name, int flags)
 {
     int fd;
@@ -29,7 +29,7 @@ static int open_in(int folder, const char *name, int flags)
     return fd;
 }
 
-/* From here on in `folder`; -1: it was not opened. */
+/* Goes on in `folder` and closes the one before; -1: it was not opened. */
 static int enter_folder(gnomon__os_path *p, int folder)
 {
     if (folder < 0)
@@ -52,7 +52,8 @@ int gnomon__path_is_foreign(const gnomon__os_path *p, const struct stat *info,
            info->st_uid != folder.st_uid;
 }
 
-/* A path that the kernel alone can follow: what it says is no path. */
+/* Whether only the kernel can follow the path: the text of such a link is no
+ * path. */
 static int is_descriptor(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -63,7 +64,7 @@ static int is_descriptor(const char *path)
            memcmp(slash - 3, "/fd", 3) == 0 && strstr(path, "..") == NULL;
 }
 
-/* Puts what the link says before what is left of the path, `rest`. */
+/* Puts the text of the link before `rest`, the rest of the path. */
 static int follow_link(gnomon__os_path *p, const char *link, const char *rest)
 {
     size_t left = strlen(rest) + 1;
@@ -96,7 +97,7 @@ static int follow_link(gnomon__os_path *p, const char *link, const char *rest)
     return error;
 }
 
-/* Makes the folder `part`, of which `rest` is to be below. */
+/* Makes the folder `part`; `rest` is the path below it. */
 static int make_folder(gnomon__os_path *p, const char *part, const char *rest)
 {
     int error;
@@ -130,10 +131,10 @@ static int go_down(gnomon__os_path *p, const char *part)
     return enter_folder(p, next);
 }
 
-/* Goes to the folder of the last part and looks at what stands there. A folder in
- * the root keeps its slash: for an absolute name the folder it is asked of does
- * not count, and an emulator of processors, which has a root folder of its own,
- * looks elsewhere too for such names alone. */
+/* Goes to the folder of the last part and reads the status of that part. A
+ * folder in the root keeps its slash: for an absolute name the descriptor
+ * does not matter, and an emulator of processors with a root folder of its
+ * own redirects absolute names only. */
 static int go_to_end(gnomon__os_path *p)
 {
     char *slash;
@@ -150,7 +151,7 @@ static int go_to_end(gnomon__os_path *p)
             return 0;
         }
         if (strncmp(part, "/proc/", 6) == 0)
-            return ENOENT; /* what other links there say is no path either */
+            return ENOENT; /* the text of other links there is no path either */
         if (root > 0)
             error = enter_folder(p, open_in(AT_FDCWD, "/", FOLDER));
         if (error != 0 || slash == NULL)
@@ -178,7 +179,8 @@ int gnomon__path_is_stream(const gnomon__os_path *p)
            (mode && !S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode));
 }
 
-/* The place is a link: goes on to the stream that it leads to, if it does. */
+/* The last part is a link: goes on to the stream that it leads to, if it
+ * does; else back to the link. */
 static int go_to_stream(gnomon__os_path *p)
 {
     char name[NAME_MAX + 1];
@@ -230,7 +232,7 @@ int gnomon__path_open(const gnomon__os_path *p, int flags)
                          : open_in(p->folder, p->name, flags | O_NOFOLLOW);
 }
 
-/* From the last one up to the first. */
+/* Removes the folders that were made, the last one first. */
 static void remove_folders(gnomon__os_path *p)
 {
     char *slash;

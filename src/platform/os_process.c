@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whose memory this is: the process that recorded into it, or a child that got
- * a copy of it. fork() tells its handlers; clone(), _Fork() and vfork() tell
- * nobody, so the kernel is asked to hand every child one page of zeroes, and
- * where memory is shared, as after vfork(), the process id tells.
+/* Whether the memory is that of the process that recorded into it, or a child's
+ * copy. fork() runs handlers; clone(), _Fork() and vfork() do not. So the
+ * kernel is asked to give every child one page of zeroes, and where memory is
+ * shared, as after vfork(), the process ids are compared.
  *
  * Invariant: in the process that claimed the page, its words are not 0. */
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define OWN_PAGE 4096u
 
-/* What stands for the page until one is needed, and where there is none. */
+/* Used in place of the page until one is needed, and where there is none. */
 static uint32_t no_page[GNOMON__OS_OWN_WORDS] = {1, 1, 1};
 uint32_t *gnomon__os_own = no_page;
 static int64_t owner_pid;
@@ -38,7 +38,7 @@ int64_t gnomon__os_claim(void)
     uint32_t *page = gnomon__os_own;
     if (page == no_page) {
         page = gnomon__os_map(OWN_PAGE);
-        /* Linux 4.14; before it, ids alone must tell. */
+        /* Since Linux 4.14; before it only process ids are compared. */
         if (page && madvise(page, OWN_PAGE, MADV_WIPEONFORK)) {
             gnomon__os_unmap(page, OWN_PAGE);
             page = NULL;
@@ -46,7 +46,7 @@ int64_t gnomon__os_claim(void)
     }
     if (page) {
         fill_own(page);
-        store_release(&gnomon__os_own, page); /* partners: who reads it */
+        store_release(&gnomon__os_own, page); /* pairs with its loads */
     }
     store_relaxed(&owner_pid, (int64_t)getpid());
     errno = kept_errno;
@@ -64,7 +64,8 @@ int gnomon__os_is_owner(void)
     return !by || (!gnomon__os_is_copy() && by == getpid());
 }
 
-/* Where the kernel has none to give, what no other process has at this time. */
+/* Without random bytes of the kernel: numbers that no other process has at
+ * this time. */
 void gnomon__os_random(void *bytes, size_t size)
 {
     static uint32_t times;

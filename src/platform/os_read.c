@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading files that may be large. Called by whoever asks for one, never by a
- * thread that marks. */
+/* Reading files that may be large. Never called by a thread that marks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

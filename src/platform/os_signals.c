@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The few signals that end a process: catching them, and ending as they would
- * have. A host's handler is never replaced: what is not at its default action is
- * left alone, and what is no longer ours is not put back. */
+/* The few signals that end a process: catching them, and ending the process
+ * as they would have. A handler of the host is never replaced: a signal is
+ * caught only from its default action, and restored only if our handler is
+ * still installed. Also the event for the thread that waits for such
+ * signals, and whether only our threads are left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -78,8 +80,8 @@ void gnomon__os_die(int number)
     (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* A timer of the kernel's: it needs no thread and no lock of the process. Not by
- * libc's call, which in older ones takes memory. */
+/* A timer of the kernel needs no thread and no lock of the process. By
+ * system call, as timer_create of older libcs allocates. */
 void gnomon__os_die_in(int number, uint64_t ns)
 {
     struct sigevent event;
@@ -97,11 +99,12 @@ void gnomon__os_die_in(int number, uint64_t ns)
 
 /* ---- The bell ------------------------------------------------------------ */
 
-/* 1: it rang. No semaphore, whose waits end by a clock that somebody may set: the
- * kernel measures this one by the monotonic clock. */
+/* 1: it was set. A futex and no semaphore: the kernel measures its wait by
+ * the monotonic clock, while a semaphore's wait ends by a clock that can be
+ * set. */
 static uint32_t end_bell;
 
-/* As <linux/futex.h> has them, which musl's compiler does not find. */
+/* The values of <linux/futex.h>, which is not there for musl. */
 enum { OS_FUTEX_WAIT = 0 | 128, OS_FUTEX_WAKE = 1 | 128 };
 
 void gnomon__os_bell_make(void)
@@ -124,7 +127,7 @@ static int bell_rang(void)
 
 int gnomon__os_bell_wait(uint64_t ns)
 {
-    const uint64_t poll_ns = 10000000; /* where the kernel does not wait */
+    const uint64_t poll_ns = 10000000; /* if the kernel refuses to wait */
     uint64_t now = gnomon__os_monotonic_ns(), until = now + ns;
     for (; now < until && !load_relaxed(&end_bell);
          now = gnomon__os_monotonic_ns()) {
@@ -143,9 +146,9 @@ int gnomon__os_bell_wait(uint64_t ns)
 
 /* ---- The last thread ----------------------------------------------------- */
 
-/* "pid (name) state ...": the name may hold anything, so from its last ')'. The
- * 20th field is the number of threads, with the main one, which stays a zombie
- * while others live. */
+/* The line is "pid (name) state ...". The name may hold any character, so
+ * the search begins at the last ')'. The 20th field is the number of
+ * threads, with the main one, which is a zombie while others run. */
 int gnomon__os_is_deserted(void)
 {
     char text[1024], *at;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Words that the host's own code reads, as marks are inlined there: helgrind and drd
- * would call each a race, since they take atomic instructions for plain ones, and no
- * list of functions could leave the host's out. All else is in cmake/valgrind.supp.
- * Where the build has not found Valgrind's headers nothing is said to them. */
+/* Words that the host's own code reads, as marks are inlined there. helgrind
+ * and drd take atomic instructions for plain ones and would report a race
+ * for each, and no list of functions can name the host's. Everything else is
+ * in cmake/valgrind.supp. Without Valgrind's headers at build time this does
+ * nothing. */
 #include "platform/os.h"
 
 #if defined(GNOMON_WITH_VALGRIND) && GNOMON_WITH_VALGRIND

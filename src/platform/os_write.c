@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Writing to descriptors, and which of them is standard error. Called from
- * everywhere but a mark's hot path.
+/* Writing to descriptors, and what standard error is. Not called on a mark's
+ * hot path.
  *
  * No signal that a write raises reaches the host, no thread of the host is
- * cancelled in here, and nothing is written to a descriptor 2 that has become
- * another file of the host's. */
+ * cancelled in here, and nothing is written to a descriptor 2 that has
+ * become another file of the host. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,19 +22,19 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 
-/* Without a byte, where the descriptor is not to block. */
+/* How long a descriptor that does not block may take no byte. */
 #define WRITE_PATIENCE_NS 2000000000ull
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* By the clock: each signal of the host's ends a wait. */
+/* The timeout is by the clock, as each signal of the host ends a poll. */
 static int write_all(int fd, const char *bytes, size_t size)
 {
     struct pollfd ready = {fd, POLLOUT, 0};
     uint64_t until = 0, now;
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
-        int why = n == 0 ? EIO : errno; /* nothing, and not a word of it */
+        int why = n == 0 ? EIO : errno; /* nothing written, and no errno */
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
@@ -52,8 +52,9 @@ static int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-/* A closed pipe raises SIGPIPE, the file size limit SIGXFSZ, both on this very
- * thread: held back here, and taken unless they were pending before. */
+/* A closed pipe raises SIGPIPE, the limit of file sizes SIGXFSZ, both on the
+ * writing thread. They are blocked during the write, and removed after it
+ * unless they were pending before. */
 int gnomon__os_write(int fd, const void *bytes, size_t size)
 {
     static const int raised[] = {SIGPIPE, SIGXFSZ};
@@ -87,7 +88,7 @@ int gnomon__os_write(int fd, const void *bytes, size_t size)
 
 /* ---- Standard error ------------------------------------------------------ */
 
-/* What stood at 2 when it was first looked at; inode 0: nothing. */
+/* The file at descriptor 2 when it was first asked for; inode 0: none. */
 static uint64_t error_device, error_inode;
 static uint32_t error_known;
 
@@ -102,9 +103,9 @@ static void note_stderr(void)
     store_release(&error_known, 1); /* partner: gnomon__os_stderr's acquire */
 }
 
-/* Before main, where the library is loaded so early: a host that is started
- * without standard error opens a file of its own as 2. Unset, it costs no
- * system call. */
+/* Runs before main if the library is loaded that early: a host that is
+ * started without standard error may open a file of its own as 2. Without
+ * $GNOMON it makes no system call. */
 __attribute__((constructor)) static void note_stderr_early(void)
 {
     int kept_errno = errno;
@@ -113,9 +114,9 @@ __attribute__((constructor)) static void note_stderr_early(void)
     errno = kept_errno;
 }
 
-/* Another file than before. dup2 over it and close with open cannot be told
- * apart; a terminal, /dev/null, and the file that standard output has too are
- * no data of anybody's. */
+/* Whether the host replaced standard error on purpose. A dup2 over it cannot
+ * be told from a close and an open. A terminal, /dev/null, and the file that
+ * is standard output too are never the host's data. */
 static int is_redirected(const struct stat *info)
 {
     struct stat output;

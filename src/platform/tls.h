@@ -2,11 +2,11 @@
 /* How gnomon's thread-local words are reached. GNOMON__TLS stands behind each
  * of them, at its declaration and its definition.
  *
- * initial-exec is cheapest, and a trap: it takes room that a process has for
- * the libraries of its start and little more, so a dlopen fails where others
- * took it, and always under musl. Who builds gnomon says whether the module
- * that it becomes may be loaded late (cmake/GnomonTls.cmake); where nobody
- * says, the compiler's flags decide. */
+ * initial-exec is the fastest model, but it takes room of which a process
+ * has little beyond what the libraries of its start use. So a dlopen fails
+ * where others used that room, and always under musl. Whoever builds gnomon
+ * says whether its module may be loaded late (cmake/GnomonTls.cmake); else
+ * the compiler's flags decide. */
 #ifndef GNOMON_PLATFORM_TLS_H
 #define GNOMON_PLATFORM_TLS_H
 
@@ -23,11 +23,11 @@
 /* The distance of thread-local `word` from the thread's pointer if it is the
  * same for all threads, else 0.
  *
- * The loader answers by a descriptor, {function, argument}. For a word in the
- * room of the start the function gives back its argument, which is negative and
- * the distance; for any other the argument points to what a call looks up. In
- * an executable the linker puts the distance itself in place of all this. A
- * descriptor's function changes no register but rax. */
+ * The loader gives a descriptor, {function, argument}. For a word in the
+ * room of the start the function returns its argument, which is negative and
+ * is the distance; for any other word the argument points to data for a
+ * look-up. In an executable the linker replaces all this by the distance
+ * itself. A descriptor's function changes no register but rax. */
 #define gnomon__tls_distance(word) \
     __extension__({ \
         intptr_t gnomon__distance; \
@@ -57,7 +57,8 @@ static inline uintptr_t gnomon__tls_pointer(void)
     return pointer;
 }
 
-/* A pointer to such a word is its distance, which no instruction adds. */
+/* A pointer to such a word is its distance: the segment register adds the
+ * thread's pointer. */
 #define GNOMON__NEAR __seg_fs
 #else
 #define GNOMON__NEAR

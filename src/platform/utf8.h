@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What gnomon__utf8_next says of bytes that are no code point. */
+/* The code that gnomon__utf8_next gives for bytes that are no code point. */
 #define GNOMON__UTF8_BAD 0xFFFFFFFFu
 
 /* Bytes that need not end with NUL. */
@@ -16,7 +16,7 @@ typedef struct gnomon__text {
     size_t length;
 } gnomon__text;
 
-/* What a call was given, GNOMON_TO_NUL as a length included. */
+/* The text of a call's arguments; the length may be GNOMON_TO_NUL. */
 gnomon__text gnomon__text_of(const char *at, size_t length);
 
 /* Decodes the start of the n >= 1 bytes at `text`. Returns how many it took:
