@@ -240,11 +240,11 @@ TEST(sixty_four_copies_fit)
     static uint32_t gates[65];
     attach_probe();
     for (int i = 0; i < 64; i++)
-        CHECK_EQ(gnomon__observer_add_active_mask(&gates[i]), GNOMON_OK);
-    CHECK_EQ(gnomon__observer_add_active_mask(&gates[64]), GNOMON_EFULL);
+        CHECK_EQ(gnomon__observer_add_active_word(&gates[i]), GNOMON_OK);
+    CHECK_EQ(gnomon__observer_add_active_word(&gates[64]), GNOMON_EFULL);
     CHECK_STR(gnomon_error_text(), "64 copies of gnomon are in this process, "
                                    "no more fit");
-    CHECK_EQ(gnomon__observer_add_active_mask(&gates[3]),
+    CHECK_EQ(gnomon__observer_add_active_word(&gates[3]),
              GNOMON_OK); /* it is there */
     CHECK_EQ(gates[63], gnomon_enabled);
     CHECK_EQ(gates[64], 0);

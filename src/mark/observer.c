@@ -23,23 +23,23 @@
 static uint32_t generations;
 static int barrier_prepared; /* gnomon__os_barrier_prepare was called */
 
-/* The active masks of the other copies of the library that joined this one. */
-static uint32_t *active_masks[MAX_COPIES];
-static uint32_t active_mask_count;
+/* The active words of the other copies of the library that joined this one. */
+static uint32_t *active_words[MAX_COPIES];
+static uint32_t active_word_count;
 
-void gnomon__observer_write_active_masks(uint32_t bits)
+void gnomon__observer_write_active_words(uint32_t bits)
 {
     store_relaxed(&gnomon_enabled, bits);
-    for (uint32_t i = 0; i < active_mask_count; i++)
-        store_relaxed(active_masks[i], bits);
+    for (uint32_t i = 0; i < active_word_count; i++)
+        store_relaxed(active_words[i], bits);
 }
 
-int gnomon__observer_add_active_mask(uint32_t *active_mask)
+int gnomon__observer_add_active_word(uint32_t *active_word)
 {
     int code = GNOMON_OK;
     gnomon__lock();
     uint32_t i = 0;
-    while (i < active_mask_count && active_masks[i] != active_mask)
+    while (i < active_word_count && active_words[i] != active_word)
         i++;
     if (i == MAX_COPIES) {
         code = gnomon__fail(GNOMON_EFULL,
@@ -47,9 +47,9 @@ int gnomon__observer_add_active_mask(uint32_t *active_mask)
                             "process, no more fit",
                             MAX_COPIES);
     } else {
-        active_masks[i] = active_mask;
-        active_mask_count = i < active_mask_count ? active_mask_count : i + 1;
-        store_relaxed(active_mask, load_relaxed(&gnomon_enabled));
+        active_words[i] = active_word;
+        active_word_count = i < active_word_count ? active_word_count : i + 1;
+        store_relaxed(active_word, load_relaxed(&gnomon_enabled));
     }
     gnomon__unlock();
     return code;
@@ -67,7 +67,7 @@ static void publish(void)
     store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
     if (!gnomon__attached_bits)
         store_relaxed(&gnomon__observer_offs, gnomon__observer_offs + 1);
-    gnomon__observer_write_active_masks(staying_bits());
+    gnomon__observer_write_active_words(staying_bits());
     gnomon__each_thread(t) {
         gnomon__thread_shut(t);
         store_relaxed(&t->open_bits,
@@ -104,7 +104,7 @@ void gnomon__observer_start(void)
         if (gnomon__forks && gnomon__tls_now()->thread != &gnomon__no_thread)
             gnomon__tls_set(&gnomon__no_thread);
         store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
-        gnomon__observer_write_active_masks(gnomon__attached_bits);
+        gnomon__observer_write_active_words(gnomon__attached_bits);
     }
     gnomon__unlock();
 }
@@ -119,7 +119,7 @@ void gnomon__observers_forget(int starts)
     barrier_prepared = 0;
     store_release(&gnomon__observer_is_idle, 1);
     gnomon__regions_forget(starts ? GNOMON_MASK_UNSEEN : 0);
-    gnomon__observer_write_active_masks(starts ? GNOMON_MASK_UNSEEN : 0);
+    gnomon__observer_write_active_words(starts ? GNOMON_MASK_UNSEEN : 0);
     store_release(&gnomon__observer_epoch, gnomon__observer_epoch + 1);
 }
 

@@ -96,11 +96,11 @@ static inline uint32_t gnomon__who_takes(gnomon__thread *t, uint32_t mask)
     return mask & load_relaxed(&t->open_bits);
 }
 
-/* The active mask of another copy of the library follows ours from now on. GNOMON_EFULL.
+/* The active word of another copy of the library follows ours from now on. GNOMON_EFULL.
  * Takes the lock. */
-int gnomon__observer_add_active_mask(uint32_t *active_mask);
-/* Writes the active masks of all copies. Under the lock. */
-void gnomon__observer_write_active_masks(uint32_t bits);
+int gnomon__observer_add_active_word(uint32_t *active_word);
+/* Writes the active words of all copies. Under the lock. */
+void gnomon__observer_write_active_words(uint32_t bits);
 
 /* First of all: marks can be taken from then on. Idempotent. */
 void gnomon__observer_start(void);

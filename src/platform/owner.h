@@ -41,7 +41,7 @@ typedef struct gnomon__copy {
     const char *version;
     const gnomon_host *host;  /* its own table */
     const gnomon_host *owner; /* in the first copy: the winner */
-    uint32_t *active_mask;    /* written by the owner */
+    uint32_t *active_word;    /* written by the owner */
     uint32_t is_awake;        /* it, or another copy, has attached a profiler */
     void (*wake)(void);       /* of another copy; may be called at any time */
 } gnomon__copy;

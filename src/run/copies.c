@@ -23,7 +23,7 @@
 
 /* The fields of the first release: a table that another copy joins has them. */
 #define FIRST_HOST (offsetof(gnomon_host, join) + sizeof(void *))
-#define FIRST_COPY (offsetof(gnomon__copy, active_mask) + sizeof(void *))
+#define FIRST_COPY (offsetof(gnomon__copy, active_word) + sizeof(void *))
 #define WAKING_COPY (offsetof(gnomon__copy, wake) + sizeof(void (*)(void)))
 
 static void wake_copy(void);
@@ -34,7 +34,7 @@ __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
     .abi = GNOMON_ABI,
     .version = GNOMON_VERSION,
     .host = &gnomon__host,
-    .active_mask = &gnomon_enabled,
+    .active_word = &gnomon_enabled,
     .wake = wake_copy,
 };
 
@@ -91,7 +91,7 @@ static void settle(void)
         store_release(&state, OWNER);
         return;
     }
-    /* Before our active mask opens: marks of other threads are its from then on. */
+    /* Before our active word opens: marks of other threads are its from then on. */
     if (fits)
         store_release(&gnomon__owner, owner);
     if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
@@ -193,5 +193,5 @@ int gnomon__copy_rests(void)
 int gnomon__copy_join(gnomon__copy *copy)
 {
     gnomon__upcall_start(); /* its first mark may be the process's */
-    return gnomon__observer_add_active_mask(copy->active_mask);
+    return gnomon__observer_add_active_word(copy->active_word);
 }

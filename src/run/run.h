@@ -396,7 +396,7 @@ int gnomon__copy_rests(void);
 /* Before this copy attaches: the others' marks rest no longer. Takes the loader's
  * lock of the list. */
 void gnomon__copies_wake(void);
-/* Takes another copy in: its active mask follows ours. GNOMON_EFULL. */
+/* Takes another copy in: its active word follows ours. GNOMON_EFULL. */
 int gnomon__copy_join(struct gnomon__copy *copy);
 
 /* GNOMON__FORWARD for control calls, which may be a copy's first call. */
