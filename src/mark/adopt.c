@@ -192,9 +192,9 @@ void gnomon__thread_take_changes(gnomon__thread *t)
 static void settle_once(gnomon__thread *t)
 {
     gnomon__lock();
-    int has_told = t->leave_serial == gnomon__leave_serial;
+    int is_served = t->leave_serial == gnomon__leave_serial;
     uint32_t leaving =
-        has_told ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
+        is_served ? 0 : gnomon__leaving_bits & ~gnomon__recorder_bits;
     t->leave_serial = gnomon__leave_serial;
     gnomon__thread_take_changes(t);
     gnomon__thread_watch(t);

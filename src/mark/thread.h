@@ -56,12 +56,12 @@ typedef struct gnomon__thread {
     uint32_t epoch;         /* of the configuration it runs under */
     uint32_t recorder_bits; /* of that: the bits that are recorders ... */
     uint32_t tree_bits;     /* ... of these: trees ... */
-    uint32_t end_only_bits; /* ... and such as are told of ends alone */
+    uint32_t end_only_bits; /* ... or end-only recorders */
     uint32_t
         tree_only;  /* control clears: bits of several trees, without frames */
     uint64_t stale; /* tokens below belong to an earlier configuration */
     uint64_t born;  /* the word at the state's making: its tokens are above */
-    uint32_t plain; /* control clears: bits of the short way through hook.c */
+    uint32_t plain; /* control clears: bits that hook.c serves */
     uint32_t all_hooks; /* control clears, to NEVER: all, if plain, no tree */
     uint32_t hook_bits;
     uint32_t hook_count;
@@ -83,8 +83,8 @@ typedef struct gnomon__thread {
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
     } foreign;                /* any thread: ends of its scopes */
-    uint32_t is_watched;      /* its end will be told */
-    uint32_t leave_serial;    /* of those that left, it has told the hooks */
+    uint32_t is_watched;      /* its end will be noticed */
+    uint32_t leave_serial;    /* the last detach that it served */
     uint32_t short_bits;      /* recorders that found no memory: tried again */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */

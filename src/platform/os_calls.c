@@ -30,14 +30,14 @@ void gnomon__test_fail_calls(const char *name, uint64_t n, uint64_t many,
     store_relaxed(&fault.many, many);
     store_relaxed(&fault.error, error);
     store_relaxed(&fault.seen, 0);
-    store_release(&fault.first, n); /* partner: call_fails */
+    store_release(&fault.first, n); /* pairs with call_fails */
 }
 
 static void (*at_call)(void);
 
 void gnomon__test_at_calls(void (*act)(void))
 {
-    store_release(&at_call, act); /* partner: call_fails */
+    store_release(&at_call, act); /* pairs with call_fails */
 }
 
 uint64_t gnomon__test_calls(void)

@@ -115,14 +115,14 @@ void gnomon__os_bell_make(void)
 void gnomon__os_bell_ring(void)
 {
     int kept_errno = errno;
-    store_release(&end_bell, 1); /* partner: bell_rang */
+    store_release(&end_bell, 1); /* pairs with bell_rang */
     (void)syscall(SYS_futex, &end_bell, OS_FUTEX_WAKE, 1);
     errno = kept_errno;
 }
 
 static int bell_rang(void)
 {
-    return swap_acq_rel(&end_bell, 0) != 0; /* partner: ring */
+    return swap_acq_rel(&end_bell, 0) != 0; /* pairs with _bell_ring */
 }
 
 int gnomon__os_bell_wait(uint64_t ns)

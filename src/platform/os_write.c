@@ -100,7 +100,7 @@ static void note_stderr(void)
         return; /* not to be known now */
     store_relaxed(&error_device, (uint64_t)info.st_dev);
     store_relaxed(&error_inode, (uint64_t)info.st_ino);
-    store_release(&error_known, 1); /* partner: gnomon__os_stderr's acquire */
+    store_release(&error_known, 1); /* pairs with gnomon__os_stderr */
 }
 
 /* Runs before main if the library is loaded that early: a host that is
