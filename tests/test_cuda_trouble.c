@@ -159,7 +159,7 @@ TEST(no_thread)
     CHECK(fail_each("pthread_create", 1) >= 1);
 }
 
-/* The next thread's lane asks again for the end of the process. */
+/* The next thread's timers ask again for the end of the process. */
 TEST(no_end_can_be_watched)
 {
     uint64_t count;

@@ -30,30 +30,30 @@ typedef struct reader_pass {
 
 /* ---- Lanes --------------------------------------------------------------- */
 
-static void give_back(gnomon__lane *lane, uint32_t number)
+static void give_back(gnomon__thread_timers *timers, uint32_t number)
 {
-    uint64_t at = lane->back_head;
-    store_relaxed(&lane->back[at % GNOMON__TIMERS], number);
-    store_release(&lane->back_head, at + 1); /* partner: take_back */
+    uint64_t at = timers->back_head;
+    store_relaxed(&timers->back[at % GNOMON__TIMERS], number);
+    store_release(&timers->back_head, at + 1); /* partner: take_back */
 }
 
-static void unlink_begun(gnomon__lane *lane, uint32_t number)
+static void unlink_begun(gnomon__thread_timers *timers, uint32_t number)
 {
-    uint32_t *at = &lane->begun;
+    uint32_t *at = &timers->begun;
     while (*at && *at != number)
-        at = &lane->timers[*at - 1].later;
+        at = &timers->timer[*at - 1].later;
     if (*at)
-        *at = lane->timers[number - 1].later;
+        *at = timers->timer[number - 1].later;
 }
 
 /* A timer that is given back unread may be around others that are not over yet:
  * what they take is nobody's. */
-static void forget_outer(gnomon__lane *lane, uint32_t number)
+static void forget_outer(gnomon__thread_timers *timers, uint32_t number)
 {
-    for (uint32_t n = lane->first; n; n = lane->timers[n - 1].later)
+    for (uint32_t n = timers->first; n; n = timers->timer[n - 1].later)
         for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
-            if (lane->timers[n - 1].outer[i] == number)
-                lane->timers[n - 1].outer[i] = 0;
+            if (timers->timer[n - 1].outer[i] == number)
+                timers->timer[n - 1].outer[i] = 0;
 }
 
 /* ---- One timer ----------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
         t->begin_read = gnomon__clock_number(pass->clock);
 }
 
-static void add_time(gnomon__lane *lane, const gnomon__timer *t,
+static void add_time(gnomon__thread_timers *timers, const gnomon__timer *t,
                      double duration)
 {
     uint64_t ns = duration > 0 ? (uint64_t)(duration + 0.5) : 0;
@@ -123,7 +123,7 @@ static void add_time(gnomon__lane *lane, const gnomon__timer *t,
                                       inner < ns ? ns - inner : 0))
             gnomon__trouble(&gnomon__no_thread, timers_failed);
         if (t->outer[i])
-            lane->timers[t->outer[i] - 1].inner_ns[i] += ns;
+            timers->timer[t->outer[i] - 1].inner_ns[i] += ns;
     }
 }
 
@@ -137,7 +137,8 @@ static int is_wanted(const gnomon__timer *t)
 }
 
 /* GNOMON_EBUSY: not over. */
-static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
+static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
+                      gnomon__timer *t)
 {
     double ns, end_ns;
     add_relaxed(&gnomon__reader_calls, 1);
@@ -152,7 +153,7 @@ static int read_timer(reader_pass *pass, gnomon__lane *lane, gnomon__timer *t)
         t->begin_read == gnomon__clock_number(pass->clock) &&
         !gnomon__clock_when(pass->clock, t->end, &end_ns))
         ns = end_ns - t->begin_ns;
-    add_time(lane, t, ns);
+    add_time(timers, t, ns);
     return GNOMON_OK;
 }
 
@@ -168,51 +169,52 @@ static void empty(reader_pass *pass, gnomon__timer *t)
 }
 
 /* What the marking thread handed on. */
-static void take_words(reader_pass *pass, gnomon__lane *lane)
+static void read_messages(reader_pass *pass, gnomon__thread_timers *timers)
 {
-    uint64_t head = load_acquire(&lane->out_head);
-    for (; lane->out_tail != head; lane->out_tail++) {
-        uint32_t word =
-            load_relaxed(&lane->out[lane->out_tail % GNOMON__TIMER_WORDS]);
+    uint64_t head = load_acquire(&timers->out_head);
+    for (; timers->out_tail != head; timers->out_tail++) {
+        uint32_t word = load_relaxed(
+            &timers->out[timers->out_tail % GNOMON__TIMER_MESSAGES]);
         uint32_t number = word >> 2;
-        gnomon__timer *t = &lane->timers[number - 1];
+        gnomon__timer *t = &timers->timer[number - 1];
         switch (word & 3) {
         case GNOMON__TIMER_BEGUN:
-            t->later = lane->begun;
-            lane->begun = number;
+            t->later = timers->begun;
+            timers->begun = number;
             break;
         case GNOMON__TIMER_ENDED:
-            unlink_begun(lane, number);
+            unlink_begun(timers, number);
             t->later = 0;
-            if (lane->last)
-                lane->timers[lane->last - 1].later = number;
+            if (timers->last)
+                timers->timer[timers->last - 1].later = number;
             else
-                lane->first = number;
-            lane->last = number;
+                timers->first = number;
+            timers->last = number;
             break;
         case GNOMON__TIMER_EMPTIED:
             empty(pass, t);
-            give_back(lane, number);
+            give_back(timers, number);
             break;
         default:
-            unlink_begun(lane, number);
-            forget_outer(lane, number);
-            give_back(lane, number);
+            unlink_begun(timers, number);
+            forget_outer(timers, number);
+            give_back(timers, number);
         }
     }
 }
 
 /* ---- All of them --------------------------------------------------------- */
 
-static void read_lane(reader_pass *pass, gnomon__lane *lane)
+static void read_thread_timers(reader_pass *pass, gnomon__thread_timers *timers)
 {
-    take_words(pass, lane);
+    read_messages(pass, timers);
     pass->busy_count = 0; /* another thread's stream 2 is another stream */
-    uint32_t *at = &lane->first, last = 0;
+    uint32_t *at = &timers->first, last = 0;
     while (*at) {
         uint32_t number = *at;
-        gnomon__timer *t = &lane->timers[number - 1];
-        int code = is_busy(pass, t) ? GNOMON_EBUSY : read_timer(pass, lane, t);
+        gnomon__timer *t = &timers->timer[number - 1];
+        int code =
+            is_busy(pass, t) ? GNOMON_EBUSY : read_timer(pass, timers, t);
         if (code == GNOMON_EBUSY) {
             note_busy(pass, t);
             pass->waiting++;
@@ -223,14 +225,14 @@ static void read_lane(reader_pass *pass, gnomon__lane *lane)
         if (code) {
             if (is_wanted(t))
                 gnomon__trouble(&gnomon__no_thread, timers_failed);
-            forget_outer(lane, number);
+            forget_outer(timers, number);
         }
         *at = t->later;
-        give_back(lane, number);
+        give_back(timers, number);
     }
-    lane->last = last;
-    for (uint32_t n = lane->begun; n; n = lane->timers[n - 1].later)
-        read_begun(pass, &lane->timers[n - 1]);
+    timers->last = last;
+    for (uint32_t n = timers->begun; n; n = timers->timer[n - 1].later)
+        read_begun(pass, &timers->timer[n - 1]);
 }
 
 size_t gnomon__reader_pass(void)
@@ -238,8 +240,9 @@ size_t gnomon__reader_pass(void)
     reader_pass pass = {.device = NULL};
     if (load_relaxed(&gnomon__timers_closed))
         return 0;
-    for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next)
-        read_lane(&pass, l);
+    for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
+         timers; timers = timers->next)
+        read_thread_timers(&pass, timers);
     leave_place(&pass);
     gnomon__clocks_go_on();
     return pass.waiting;
@@ -249,9 +252,10 @@ size_t gnomon__reader_pass(void)
  * is. */
 void gnomon__reader_give_up(void)
 {
-    for (gnomon__lane *l = load_acquire(&gnomon__lanes); l; l = l->next) {
-        for (uint32_t n = l->first; n;) {
-            gnomon__timer *t = &l->timers[n - 1];
+    for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
+         timers; timers = timers->next) {
+        for (uint32_t n = timers->first; n;) {
+            gnomon__timer *t = &timers->timer[n - 1];
             if (is_wanted(t))
                 gnomon__trouble(&gnomon__no_thread, timers_late);
             for (uint32_t k = 0; k < GNOMON__TIMER_VIEWS; k++)

@@ -2,7 +2,7 @@
 /* The marking thread's half: a scope on a stream begins and ends. The device is
  * called with the thread's word even, so that what marks inside those calls, a
  * tool or a signal handler, is recorded as anywhere else; lists and queues
- * (lane.c) change with the word odd.
+ * (thread_timers.c) change with the word odd.
  *
  * The events enclose the host's scope: their cost is the parent's. A driver may
  * set errno, which is the host's. */
@@ -16,7 +16,7 @@
 
 gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
 uint32_t gnomon__timer_bits;
-gnomon__lane *gnomon__lanes;
+gnomon__thread_timers *gnomon__all_timers;
 
 /* ---- Open timers --------------------------------------------------------- */
 
@@ -64,15 +64,15 @@ static int is_missed(const gnomon__timer *timer)
 }
 
 /* Its own end, if it comes, finds it closed. */
-static void drop_top(gnomon__thread *t, gnomon__lane *lane)
+static void drop_top(gnomon__thread *t, gnomon__thread_timers *timers)
 {
-    uint32_t number = lane->top;
-    gnomon__timer *timer = gnomon__lane_at(lane, number);
-    lane->top = timer->next;
+    uint32_t number = timers->top;
+    gnomon__timer *timer = gnomon__timer_at(timers, number);
+    timers->top = timer->next;
     timer->state = GNOMON__TIMER_CLOSED;
     if (is_missed(timer))
         gnomon__trouble(t, timers_unended);
-    gnomon__lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+    gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
 }
 
 /* Each copy of the library in a process has its own device for a vendor. */
@@ -82,13 +82,13 @@ static int is_same_device(const gnomon_device *a, const gnomon_device *b)
 }
 
 /* The scope of `token` has begun: which nodes it has, and what is around it. */
-static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
-                       uint64_t token)
+static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
+                       uint32_t number, uint64_t token)
 {
-    gnomon__timer *timer = gnomon__lane_at(lane, number);
+    gnomon__timer *timer = gnomon__timer_at(timers, number);
     uint32_t any = 0;
-    while (lane->top && !is_open(t, gnomon__lane_at(lane, lane->top)))
-        drop_top(t, lane); /* left by longjmp, or of an ended thread */
+    while (timers->top && !is_open(t, gnomon__timer_at(timers, timers->top)))
+        drop_top(t, timers); /* left by longjmp, or of an ended thread */
     timer->token = token;
     timer->state = GNOMON__TIMER_OPEN;
     timer->begin_read = 0;
@@ -103,9 +103,9 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
                                   gnomon__node_at(t, timer->node[i])->number,
                                   gnomon__tree_segment(t, timer->node[i])};
         any |= timer->node[i];
-        for (uint32_t o = lane->top; o && timer->node[i] && !timer->outer[i];
-             o = gnomon__lane_at(lane, o)->next) {
-            const gnomon__timer *around = gnomon__lane_at(lane, o);
+        for (uint32_t o = timers->top; o && timer->node[i] && !timer->outer[i];
+             o = gnomon__timer_at(timers, o)->next) {
+            const gnomon__timer *around = gnomon__timer_at(timers, o);
             if (around->stream == timer->stream && around->node[i] &&
                 around->place.context == timer->place.context &&
                 is_same_device(around->device, timer->device))
@@ -115,12 +115,12 @@ static void open_timer(gnomon__thread *t, gnomon__lane *lane, uint32_t number,
     if (!any) { /* under "(other)", say */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;
-        gnomon__lane_hand_on(lane, number, GNOMON__TIMER_DROPPED);
+        gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
         return;
     }
-    timer->next = lane->top;
-    lane->top = number;
-    gnomon__lane_hand_on(lane, number, GNOMON__TIMER_BEGUN);
+    timer->next = timers->top;
+    timers->top = number;
+    gnomon__timer_send(timers, number, GNOMON__TIMER_BEGUN);
 }
 
 /* ---- Begin --------------------------------------------------------------- */
@@ -134,16 +134,17 @@ static void count_failure(int code)
         gnomon__trouble(t, timers_failed);
 }
 
-static gnomon__lane *make_lane(gnomon__thread *t)
+static gnomon__thread_timers *make_thread_timers(gnomon__thread *t)
 {
-    gnomon__lane *lane = gnomon__alloc(sizeof *lane);
-    if (!lane)
+    gnomon__thread_timers *timers = gnomon__alloc(sizeof *timers);
+    if (!timers)
         return NULL;
-    lane->next = load_relaxed(&gnomon__lanes);
-    while (!cas_acq_rel(&gnomon__lanes, &lane->next, lane)) /* the reader's */
+    timers->next = load_relaxed(&gnomon__all_timers);
+    while (!cas_acq_rel(&gnomon__all_timers, &timers->next,
+                        timers)) /* the reader's */
         ;
     gnomon__timers_end_watch();
-    return t->lane = lane;
+    return t->timers = timers;
 }
 
 /* Whether the window of a view that wants device times is open. Else no device is
@@ -158,17 +159,18 @@ static int is_wanted_now(uint32_t mask)
     return mask != 0;
 }
 
-/* The thread's lane and a timer of it. 0: none, counted. */
-static uint32_t lane_timer(const gnomon_device *device,
-                           const gnomon_device_context *place)
+/* A timer of the thread. 0: none, counted. */
+static uint32_t take_thread_timer(const gnomon_device *device,
+                                  const gnomon_device_context *place)
 {
     gnomon__thread *t = gnomon__enter();
     uint32_t number = 0;
     if (!t)
         return 0;
-    gnomon__lane *lane = t->lane ? t->lane : make_lane(t);
-    if (lane)
-        number = gnomon__lane_take(lane, device, place);
+    gnomon__thread_timers *timers =
+        t->timers ? t->timers : make_thread_timers(t);
+    if (timers)
+        number = gnomon__timer_take(timers, device, place);
     if (!number)
         gnomon__trouble(t, timers_full);
     gnomon__leave(t);
@@ -203,11 +205,11 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
         count_failure(code);
         return 0;
     }
-    uint32_t number = lane_timer(device, &place);
+    uint32_t number = take_thread_timer(device, &place);
     if (!number)
         return 0;
-    gnomon__lane *lane = gnomon__tls_now()->thread->lane;
-    gnomon__timer *timer = gnomon__lane_at(lane, number);
+    gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
+    gnomon__timer *timer = gnomon__timer_at(timers, number);
     timer->stream = stream;
     code = make_events(timer);
     if (!code)
@@ -217,7 +219,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     count_failure(code);
     gnomon__thread *t = gnomon__enter();
     if (t) {
-        gnomon__lane_put_back(lane, number);
+        gnomon__timer_put_back(timers, number);
         gnomon__leave(t);
     }
     return 0;
@@ -254,12 +256,12 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
     }
     scope.token = gnomon_begin_slow(region, mask);
     gnomon__thread *t = scope.timer ? gnomon__enter() : NULL;
-    if (t && !t->lane) /* forked meanwhile: the timer is the parent's */
+    if (t && !t->timers) /* forked meanwhile: the timer is the parent's */
         scope.timer = 0;
     else if (t && scope.token)
-        open_timer(t, t->lane, scope.timer, scope.token);
+        open_timer(t, t->timers, scope.timer, scope.token);
     else if (t)
-        gnomon__lane_put_back(t->lane, scope.timer);
+        gnomon__timer_put_back(t->timers, scope.timer);
     if (t)
         gnomon__leave(t);
     fill_scope(out, scope);
@@ -274,23 +276,23 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
 static uint32_t close_timer(const gnomon_device_scope *scope)
 {
     int may_be = scope->timer && scope->timer <= GNOMON__TIMERS &&
-                 !gnomon__busy() && gnomon__tls_now()->thread->lane;
+                 !gnomon__busy() && gnomon__tls_now()->thread->timers;
     gnomon__thread *t = may_be ? gnomon__enter() : NULL;
     if (!t)
         return 0;
-    gnomon__lane *lane = t->lane;
+    gnomon__thread_timers *timers = t->timers;
     uint32_t number = scope->timer;
-    gnomon__timer *timer = gnomon__lane_at(lane, number);
+    gnomon__timer *timer = gnomon__timer_at(timers, number);
     if (timer->token != scope->token || timer->state != GNOMON__TIMER_OPEN) {
         number = 0;
     } else {
-        while (lane->top != number)
-            drop_top(t, lane);
+        while (timers->top != number)
+            drop_top(t, timers);
         if (is_open(t, timer)) {
-            lane->top = timer->next;
+            timers->top = timer->next;
             timer->state = GNOMON__TIMER_CLOSED;
         } else {
-            drop_top(t, lane);
+            drop_top(t, timers);
             number = 0;
         }
     }
@@ -301,12 +303,12 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
 /* Cancellation is off: the driver may wait, and has locks of its own. */
 static void end_timed(const gnomon_device_scope *scope)
 {
-    gnomon__lane *lane = gnomon__tls_now()->thread->lane;
+    gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
     uint32_t number = close_timer(scope);
     gnomon_end_slow(scope->token);
     if (!number)
         return;
-    gnomon__timer *timer = gnomon__lane_at(lane, number);
+    gnomon__timer *timer = gnomon__timer_at(timers, number);
     int kept = errno;
     int code = load_relaxed(&gnomon__timers_closed)
                    ? GNOMON_ESTATE
@@ -319,8 +321,8 @@ static void end_timed(const gnomon_device_scope *scope)
     gnomon__thread *t = gnomon__enter();
     if (!t) /* forked meanwhile */
         return;
-    gnomon__lane_hand_on(lane, number,
-                         code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
+    gnomon__timer_send(timers, number,
+                       code ? GNOMON__TIMER_DROPPED : GNOMON__TIMER_ENDED);
     gnomon__leave(t);
 }
 

@@ -18,10 +18,10 @@
 #include "mark/thread.h"
 #include "record/device_stats.h"
 
-#define GNOMON__TIMERS 1024u /* of a lane: this far a device may lag */
-#define GNOMON__TIMER_WORDS ((size_t)4 * GNOMON__TIMERS)
+#define GNOMON__TIMERS 1024u /* of a thread: a device may lag so far */
+#define GNOMON__TIMER_MESSAGES ((size_t)4 * GNOMON__TIMERS)
 #define GNOMON__TIMER_VIEWS 4u
-#define GNOMON__TIMER_POOLS 16u /* places of a lane */
+#define GNOMON__TIMER_POOLS 16u /* contexts of a thread */
 
 /* The views that want device times: their tree's bit and its generation. */
 typedef struct gnomon__timer_view {
@@ -58,22 +58,22 @@ enum gnomon__timer_state {
 };
 
 /* What the queue to the reader says of a timer. */
-enum gnomon__timer_word {
+enum gnomon__timer_message {
     GNOMON__TIMER_BEGUN = 0,
     GNOMON__TIMER_ENDED = 1,
     GNOMON__TIMER_DROPPED = 2, /* will never be read */
     GNOMON__TIMER_EMPTIED = 3  /* likewise; its events are to be destroyed */
 };
 
-/* Timers of one place. Number n is timers[n - 1]; 0 is none. */
+/* Timers of one place. Number n is timer[n - 1]; 0 is none. */
 typedef struct gnomon__timer_pool {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_context place;
     uint32_t first; /* list */
 } gnomon__timer_pool;
 
-typedef struct gnomon__lane {
-    struct gnomon__lane *next; /* the list of all, newest first */
+typedef struct gnomon__thread_timers {
+    struct gnomon__thread_timers *next; /* the list of all, newest first */
     /* The marking thread's. */
     gnomon__timer_pool pools[GNOMON__TIMER_POOLS];
     uint32_t blank; /* list of timers without events */
@@ -81,39 +81,41 @@ typedef struct gnomon__lane {
     uint32_t top;   /* the innermost open timer */
     uint32_t reserved;
     /* Queues; positions only grow. */
-    uint64_t out_head;                 /* the marking thread's */
-    uint64_t out_tail;                 /* the reader's */
-    uint64_t back_head;                /* the reader's */
-    uint64_t back_tail;                /* the marking thread's */
-    uint32_t out[GNOMON__TIMER_WORDS]; /* number << 2 | word */
+    uint64_t out_head;                    /* the marking thread's */
+    uint64_t out_tail;                    /* the reader's */
+    uint64_t back_head;                   /* the reader's */
+    uint64_t back_tail;                   /* the marking thread's */
+    uint32_t out[GNOMON__TIMER_MESSAGES]; /* number << 2 | word */
     uint32_t back[GNOMON__TIMERS];
     /* The reader's: those that have begun only, the newest first; and those that
      * have ended, in that order, so that inner ones come before outer ones. */
     uint32_t begun;
     uint32_t first, last;
     uint32_t reserved2;
-    gnomon__timer timers[GNOMON__TIMERS];
-} gnomon__lane;
+    gnomon__timer timer[GNOMON__TIMERS];
+} gnomon__thread_timers;
 
-extern gnomon__lane *gnomon__lanes; /* only ever grows */
+extern gnomon__thread_timers *gnomon__all_timers; /* only ever grows */
 
-/* ---- lane.c: of the marking thread, with its word odd -------------------- */
+/* ---- thread_timers.c: the marking thread, with its sequence word odd ----- */
 
-static inline gnomon__timer *gnomon__lane_at(gnomon__lane *lane,
-                                             uint32_t number)
+static inline gnomon__timer *gnomon__timer_at(gnomon__thread_timers *timers,
+                                              uint32_t number)
 {
-    return &lane->timers[number - 1];
+    return &timers->timer[number - 1];
 }
 
 /* To the reader. */
-void gnomon__lane_hand_on(gnomon__lane *lane, uint32_t number, uint32_t word);
+void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
+                        uint32_t word);
 
 /* A free timer, best one with events of this place. 0: there is none. */
-uint32_t gnomon__lane_take(gnomon__lane *lane, const gnomon_device *device,
-                           const gnomon_device_context *place);
+uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
+                            const gnomon_device *device,
+                            const gnomon_device_context *place);
 
 /* It is free again. */
-void gnomon__lane_put_back(gnomon__lane *lane, uint32_t number);
+void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);
 
 /* ---- clocks.c ------------------------------------------------------------ */
 
@@ -140,7 +142,7 @@ void gnomon__timers_unwatch(uint32_t generation);
 void gnomon__timers_end_watch(void);
 extern uint32_t gnomon__timers_closed;
 
-/* In a forked child: no lane, no thread, no event is touched any more. */
+/* In a forked child: no timers, no thread, no event is touched any more. */
 void gnomon__timers_forget(void);
 
 #endif

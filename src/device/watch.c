@@ -20,7 +20,7 @@
 #include "platform/os_calls.h"
 #include "record/device_stats.h"
 
-#define READER_SLEEP_NS 2000000ull   /* a lane holds some ms, at least */
+#define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
 #define READER_LOOK_NS 200000ull     /* between looks that are waited for */
 #define READER_PASS_NS 1000000000ull /* a call is over by then, or hangs */
 
@@ -292,7 +292,7 @@ void gnomon__timers_end_watch(void)
 {
     static uint32_t is_watched;
     if (!swap_acq_rel(&is_watched, 1) && atexit(timers_at_exit))
-        store_relaxed(&is_watched, 0); /* another lane may have more luck */
+        store_relaxed(&is_watched, 0); /* the next thread tries again */
 }
 
 void gnomon__timers_forget(void)
@@ -303,8 +303,8 @@ void gnomon__timers_forget(void)
     reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader_state = READER_NONE;
     has_bells = 0;
-    gnomon__keep_reachable(gnomon__lanes);
-    gnomon__lanes = NULL;
+    gnomon__keep_reachable(gnomon__all_timers);
+    gnomon__all_timers = NULL;
     gnomon__clocks_forget();
     gnomon__describe_forget();
     gnomon__device_stats_forget();

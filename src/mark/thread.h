@@ -90,10 +90,10 @@ typedef struct gnomon__thread {
     uintptr_t step_frame; /* where on the stack that was made */
     uint32_t named;       /* `name` was given, not taken from the system */
     int64_t os_id;
-    uint64_t os_name[2];       /* 15 bytes and a NUL, as the system keeps it */
-    const char *name;          /* never freed */
-    struct gnomon__lane *lane; /* its timers on devices; NULL: none yet */
-    uint32_t generations[GNOMON__BITS]; /* of whom each bit was adopted for */
+    uint64_t os_name[2]; /* 15 bytes and a NUL, as the system keeps it */
+    const char *name;    /* never freed */
+    struct gnomon__thread_timers *timers; /* on devices; NULL: none yet */
+    uint32_t generations[GNOMON__BITS];   /* of whom each bit was adopted for */
     uint32_t states[GNOMON__BITS]; /* what a recorder keeps for the thread */
     gnomon_health health;          /* only the counts */
 } gnomon__thread;
