@@ -8,12 +8,12 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 
-#define CLOCK_PLACES 16u
+#define CLOCK_COUNT 16u
 #define CLOCK_PART 16u /* events in a row tell what one costs at most; */
 #define CLOCK_ROW (4 * CLOCK_PART + 1) /* ... the least of some such parts */
 #define CLOCK_ANCHOR_NS 1000000000ull  /* at least as often, without steps */
 
-struct gnomon__place_clock {
+struct gnomon__device_clock {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_context place;
     void *stream; /* apart from the host's; NULL: not made */
@@ -23,16 +23,16 @@ struct gnomon__place_clock {
     uint64_t steps;   /* how many had been made at the last anchor */
     uint64_t host_ns; /* and when that was */
     void *row[CLOCK_ROW];
-    double event_ns;  /* what one takes of a stream */
-    int next_is_set;  /* it was put into the stream */
-    uint32_t row_set; /* events of the row in the stream */
+    double event_ns;       /* what one takes of a stream */
+    int next_is_recorded;  /* it was put into the stream */
+    uint32_t row_recorded; /* events of the row in the stream */
     int is_measured;
     uint32_t number;
     int32_t index;
     char name[64];
 };
 
-static gnomon__place_clock place_clocks[CLOCK_PLACES];
+static gnomon__device_clock device_clocks[CLOCK_COUNT];
 static uint32_t clocks_made;
 static uint64_t steps_made;
 
@@ -46,7 +46,7 @@ void gnomon__timers_step(void)
 
 /* The stream apart and an event for it, made if need be. 0: the device refuses
  * that. */
-static int clock_make(gnomon__place_clock *c, void **event)
+static int clock_make_event(gnomon__device_clock *c, void **event)
 {
     const gnomon_device *d = c->device;
     add_relaxed(&gnomon__reader_calls, 1);
@@ -54,30 +54,32 @@ static int clock_make(gnomon__place_clock *c, void **event)
            (*event || !d->event_create(&c->place, event));
 }
 
-static int clock_put(gnomon__place_clock *c, void **event)
+static int clock_record(gnomon__device_clock *c, void **event)
 {
-    return clock_make(c, event) && !c->device->event_record(*event, c->stream);
+    return clock_make_event(c, event) &&
+           !c->device->event_record(*event, c->stream);
 }
 
-static void clock_set_next(gnomon__place_clock *c)
+static void clock_record_next(gnomon__device_clock *c)
 {
     c->steps = load_relaxed(&steps_made);
     c->host_ns = gnomon__os_monotonic_ns();
-    c->next_is_set = clock_put(c, &c->next);
+    c->next_is_recorded = clock_record(c, &c->next);
 }
 
-static int clock_wants_anchor(const gnomon__place_clock *c)
+static int clock_needs_anchor(const gnomon__device_clock *c)
 {
     return !c->anchor || c->steps != load_relaxed(&steps_made) ||
            gnomon__os_monotonic_ns() - c->host_ns > CLOCK_ANCHOR_NS;
 }
 
-static void clock_go_on(gnomon__place_clock *c)
+static void clock_advance(gnomon__device_clock *c)
 {
     double ns = 0;
-    int code = c->next_is_set ? c->device->event_done(c->next) : GNOMON_ESTATE;
+    int code =
+        c->next_is_recorded ? c->device->event_done(c->next) : GNOMON_ESTATE;
     if (code != GNOMON_EBUSY)
-        c->next_is_set = 0;
+        c->next_is_recorded = 0;
     if (!code) {
         if (!c->anchor || !c->device->event_elapsed(c->anchor, c->next, &ns)) {
             void *was = c->anchor;
@@ -86,16 +88,17 @@ static void clock_go_on(gnomon__place_clock *c)
             c->next = was;
         }
     }
-    if (!c->next_is_set && clock_wants_anchor(c))
-        clock_set_next(c);
+    if (!c->next_is_recorded && clock_needs_anchor(c))
+        clock_record_next(c);
 }
 
-uint32_t gnomon__clock_number(const gnomon__place_clock *c)
+uint32_t gnomon__device_clock_number(const gnomon__device_clock *c)
 {
     return c ? c->number : 0;
 }
 
-int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
+int gnomon__device_clock_time(const gnomon__device_clock *c, void *event,
+                              double *ns)
 {
     if (!c || !c->anchor)
         return GNOMON_ESTATE;
@@ -108,7 +111,7 @@ int gnomon__clock_when(const gnomon__place_clock *c, void *event, double *ns)
 
 /* At most: a host that is slower than the stream leaves gaps, one that is held up
  * a larger one, but not in each part. 0: not to be known. */
-static double clock_least(const gnomon__place_clock *c)
+static double clock_event_ns(const gnomon__device_clock *c)
 {
     double least = 0, ns;
     for (uint32_t i = 0; i + CLOCK_PART < CLOCK_ROW; i += CLOCK_PART) {
@@ -122,22 +125,22 @@ static double clock_least(const gnomon__place_clock *c)
 
 /* Nothing is made between the events, which would be a gap, too. 0: the device
  * refuses that. */
-static int clock_put_row(gnomon__place_clock *c)
+static int clock_record_row(gnomon__device_clock *c)
 {
-    for (uint32_t i = c->row_set; i < CLOCK_ROW; i++)
-        if (!clock_make(c, &c->row[i]))
+    for (uint32_t i = c->row_recorded; i < CLOCK_ROW; i++)
+        if (!clock_make_event(c, &c->row[i]))
             return 0;
-    for (; c->row_set < CLOCK_ROW; c->row_set++) {
+    for (; c->row_recorded < CLOCK_ROW; c->row_recorded++) {
         add_relaxed(&gnomon__reader_calls, 1);
-        if (c->device->event_record(c->row[c->row_set], c->stream))
+        if (c->device->event_record(c->row[c->row_recorded], c->stream))
             return 0;
     }
     return 1;
 }
 
-static void clock_measure(gnomon__place_clock *c)
+static void clock_measure(gnomon__device_clock *c)
 {
-    if (!clock_put_row(c)) {
+    if (!clock_record_row(c)) {
         c->is_measured = 1; /* not to be known */
         return;
     }
@@ -146,7 +149,7 @@ static void clock_measure(gnomon__place_clock *c)
         return;
     c->is_measured = 1;
     if (!code)
-        c->event_ns = clock_least(c);
+        c->event_ns = clock_event_ns(c);
     gnomon__describe_device(c->device->name, c->index, c->name, c->event_ns);
     for (uint32_t i = 0; i < CLOCK_ROW; i++) {
         c->device->event_destroy(c->row[i]);
@@ -156,12 +159,12 @@ static void clock_measure(gnomon__place_clock *c)
 
 /* ---- All of them --------------------------------------------------------- */
 
-gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
-                                      const gnomon_device_context *place)
+gnomon__device_clock *gnomon__device_clock_of(const gnomon_device *device,
+                                              const gnomon_device_context *place)
 {
-    gnomon__place_clock *made = NULL;
-    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
-        gnomon__place_clock *c = &place_clocks[i];
+    gnomon__device_clock *made = NULL;
+    for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
+        gnomon__device_clock *c = &device_clocks[i];
         if (c->device == device && c->place.context == place->context &&
             c->place.id == place->id)
             return c;
@@ -177,43 +180,43 @@ gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
     made->number = clocks_made;
     made->is_measured = /* what cannot be named is not */
         device->describe(place, &made->index, made->name, sizeof made->name);
-    clock_go_on(made);
+    clock_advance(made);
     return made;
 }
 
 static int clocks_are_full(void)
 {
-    for (uint32_t i = 0; i < CLOCK_PLACES; i++)
-        if (!place_clocks[i].device)
+    for (uint32_t i = 0; i < CLOCK_COUNT; i++)
+        if (!device_clocks[i].device)
             return 0;
     return 1;
 }
 
 /* A place at which nothing is under way is left in peace, unless its clock is
  * wanted for another: it may be gone. */
-void gnomon__clocks_go_on(void)
+void gnomon__device_clocks_advance(void)
 {
     int all = clocks_are_full();
-    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
-        gnomon__place_clock *c = &place_clocks[i];
-        if (!c->device || !(all || c->next_is_set || !c->is_measured ||
-                            clock_wants_anchor(c)))
+    for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
+        gnomon__device_clock *c = &device_clocks[i];
+        if (!c->device || !(all || c->next_is_recorded || !c->is_measured ||
+                            clock_needs_anchor(c)))
             continue;
         if (c->device->enter(&c->place)) {
             c->device = NULL; /* gone, with all that was made there */
             continue;
         }
-        clock_go_on(c);
+        clock_advance(c);
         if (!c->is_measured)
             clock_measure(c);
         c->device->leave();
     }
 }
 
-void gnomon__clocks_free(void)
+void gnomon__device_clocks_free(void)
 {
-    for (uint32_t i = 0; i < CLOCK_PLACES; i++) {
-        gnomon__place_clock *c = &place_clocks[i];
+    for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
+        gnomon__device_clock *c = &device_clocks[i];
         if (!c->device || load_relaxed(&gnomon__timers_closed) ||
             c->device->enter(&c->place))
             continue;
@@ -229,10 +232,10 @@ void gnomon__clocks_free(void)
             c->device->stream_destroy(c->stream);
         c->device->leave();
     }
-    memset(place_clocks, 0, sizeof place_clocks);
+    memset(device_clocks, 0, sizeof device_clocks);
 }
 
-void gnomon__clocks_forget(void)
+void gnomon__device_clocks_forget(void)
 {
-    memset(place_clocks, 0, sizeof place_clocks);
+    memset(device_clocks, 0, sizeof device_clocks);
 }

@@ -20,7 +20,7 @@ typedef struct reader_pass {
     const gnomon_device *device; /* that was entered; NULL: none */
     gnomon_device_context place;
     int is_gone; /* it could not be entered */
-    gnomon__place_clock *clock;
+    gnomon__device_clock *clock;
     struct {
         const void *context, *stream;
     } busy[BUSY_STREAMS];
@@ -75,8 +75,9 @@ static int enter_place(reader_pass *pass, const gnomon__timer *t)
         pass->device = t->device;
         pass->place = t->place;
         pass->is_gone = t->device->enter(&t->place) != GNOMON_OK;
-        pass->clock =
-            pass->is_gone ? NULL : gnomon__clock_at(t->device, &t->place);
+        pass->clock = pass->is_gone
+                          ? NULL
+                          : gnomon__device_clock_of(t->device, &t->place);
     }
     return !pass->is_gone;
 }
@@ -105,8 +106,8 @@ static void read_begun(reader_pass *pass, gnomon__timer *t)
     if (t->begin_read || !enter_place(pass, t) ||
         t->device->event_done(t->begin))
         return;
-    if (!gnomon__clock_when(pass->clock, t->begin, &t->begin_ns))
-        t->begin_read = gnomon__clock_number(pass->clock);
+    if (!gnomon__device_clock_time(pass->clock, t->begin, &t->begin_ns))
+        t->begin_read = gnomon__device_clock_number(pass->clock);
 }
 
 static void add_time(gnomon__thread_timers *timers, const gnomon__timer *t,
@@ -150,8 +151,8 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
     if (code)
         return code;
     if (ns > READER_LONG_NS && t->begin_read &&
-        t->begin_read == gnomon__clock_number(pass->clock) &&
-        !gnomon__clock_when(pass->clock, t->end, &end_ns))
+        t->begin_read == gnomon__device_clock_number(pass->clock) &&
+        !gnomon__device_clock_time(pass->clock, t->end, &end_ns))
         ns = end_ns - t->begin_ns;
     add_time(timers, t, ns);
     return GNOMON_OK;
@@ -244,7 +245,7 @@ size_t gnomon__reader_pass(void)
          timers; timers = timers->next)
         read_thread_timers(&pass, timers);
     leave_place(&pass);
-    gnomon__clocks_go_on();
+    gnomon__device_clocks_advance();
     return pass.waiting;
 }
 

@@ -21,24 +21,24 @@ void gnomon__reader_give_up(void);
  * their distance in float milliseconds, which is coarse over hours; so an anchor
  * is put into a stream apart at each step, and time is the sum of short
  * distances. */
-typedef struct gnomon__place_clock gnomon__place_clock;
+typedef struct gnomon__device_clock gnomon__device_clock;
 
 /* The clock of a place, made at its first use; NULL: none can be had. The place
  * is entered. */
-gnomon__place_clock *gnomon__clock_at(const gnomon_device *device,
-                                      const gnomon_device_context *place);
+gnomon__device_clock *gnomon__device_clock_of(const gnomon_device *device,
+                                              const gnomon_device_context *place);
 /* No two clocks have the same, one that was made anew neither; 0: no clock. */
-uint32_t gnomon__clock_number(const gnomon__place_clock *clock);
+uint32_t gnomon__device_clock_number(const gnomon__device_clock *clock);
 /* When the device came past `event`, which is over. GNOMON_ESTATE: there is no
  * anchor yet. */
-int gnomon__clock_when(const gnomon__place_clock *clock, void *event,
-                       double *ns);
+int gnomon__device_clock_time(const gnomon__device_clock *clock, void *event,
+                              double *ns);
 /* Goes on with what is under way on every clock: anchors, and the measuring of
  * what events cost. */
-void gnomon__clocks_go_on(void);
+void gnomon__device_clocks_advance(void);
 /* Without another look at their events. */
-void gnomon__clocks_forget(void);
+void gnomon__device_clocks_forget(void);
 /* With the events that can be destroyed. */
-void gnomon__clocks_free(void);
+void gnomon__device_clocks_free(void);
 
 #endif

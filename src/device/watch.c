@@ -107,7 +107,7 @@ static void read_on(void *unused)
     do {
         look_on();
         pthread_mutex_unlock(&reader.lock);
-        gnomon__clocks_free();
+        gnomon__device_clocks_free();
         pthread_mutex_lock(&reader.lock);
     } while (!reader.ends);
     reader.is_over = 1;
@@ -260,7 +260,7 @@ void gnomon__timers_unwatch(uint32_t generation)
     if (!bits && reader_state == READER_RUNS)
         reader_stop();
     else if (!bits && reader_state == READER_NONE)
-        gnomon__clocks_free();
+        gnomon__device_clocks_free();
     else if (bits) /* after this nothing is added to what goes */
         reader_look(0);
     gnomon__device_stats_drop(generation);
@@ -305,7 +305,7 @@ void gnomon__timers_forget(void)
     has_bells = 0;
     gnomon__keep_reachable(gnomon__all_timers);
     gnomon__all_timers = NULL;
-    gnomon__clocks_forget();
+    gnomon__device_clocks_forget();
     gnomon__describe_forget();
     gnomon__device_stats_forget();
 }
