@@ -143,7 +143,7 @@ static gnomon__thread_timers *make_thread_timers(gnomon__thread *t)
     while (!cas_acq_rel(&gnomon__all_timers, &timers->next,
                         timers)) /* the reader's */
         ;
-    gnomon__timers_end_watch();
+    gnomon__timers_read_at_exit();
     return t->timers = timers;
 }
 

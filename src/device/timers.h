@@ -139,7 +139,7 @@ void gnomon__timers_unwatch(uint32_t generation);
 /* The process ends, and CUDA with it: what is over is read, and no device is
  * called from then on, which _closed says. Asked for at the first scope on a stream, when CUDA is
  * there: so it comes before CUDA's own end. */
-void gnomon__timers_end_watch(void);
+void gnomon__timers_read_at_exit(void);
 extern uint32_t gnomon__timers_closed;
 
 /* In a forked child: no timers, no thread, no event is touched any more. */

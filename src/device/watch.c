@@ -21,17 +21,17 @@
 #include "record/device_stats.h"
 
 #define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
-#define READER_LOOK_NS 200000ull     /* between looks that are waited for */
+#define READER_POLL_NS 200000ull     /* between looks that are waited for */
 #define READER_PASS_NS 1000000000ull /* a call is over by then, or hangs */
 
 static gnomon__os_thread reader_thread;
 static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
-static int has_bells;
+static int has_conditions;
 
 /* Under its lock, which is held over no call of a driver. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t bell, answer;
+    pthread_cond_t wake, answer;
     uint64_t asked, answered; /* looks */
     size_t waiting;           /* what the last one returned */
     int gives_up, ends, is_over;
@@ -39,36 +39,36 @@ static struct {
 
 /* ---- The thread ---------------------------------------------------------- */
 
-static void bells_make(void)
+static void make_conditions(void)
 {
     pthread_condattr_t monotonic;
-    if (has_bells)
+    if (has_conditions)
         return;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader.bell, &monotonic);
+    pthread_cond_init(&reader.wake, &monotonic);
     pthread_cond_init(&reader.answer, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    has_bells = 1;
+    has_conditions = 1;
 }
 
 /* 0: it is `until`, by gnomon__os_monotonic_ns. */
-static int bell_wait(pthread_cond_t *bell, uint64_t until)
+static int condition_wait(pthread_cond_t *condition, uint64_t until)
 {
     struct timespec at = {(time_t)(until / 1000000000u),
                           (long)(until % 1000000000u)};
-    return pthread_cond_timedwait(bell, &reader.lock, &at) == 0;
+    return pthread_cond_timedwait(condition, &reader.lock, &at) == 0;
 }
 
 /* For the answer, until then, or as long as calls of the driver come back. 0:
  * they do not. The end of a look that began earlier is such a sign, too: from then
  * on it is waited as long again. */
-static int answer_wait(uint64_t *until)
+static int wait_for_answer(uint64_t *until)
 {
     uint64_t calls = load_relaxed(&gnomon__reader_calls);
-    int is_told = bell_wait(&reader.answer, *until);
+    int is_answered = condition_wait(&reader.answer, *until);
     *until = gnomon__os_monotonic_ns() + READER_PASS_NS;
-    return is_told || load_relaxed(&gnomon__reader_calls) != calls;
+    return is_answered || load_relaxed(&gnomon__reader_calls) != calls;
 }
 
 static size_t reader_pass_once(void)
@@ -80,12 +80,12 @@ static size_t reader_pass_once(void)
 }
 
 /* Looks until it is to end. Under the lock. */
-static void look_on(void)
+static void run_passes(void)
 {
     while (!reader.ends) {
         if (reader.asked == reader.answered)
-            bell_wait(&reader.bell,
-                      gnomon__os_monotonic_ns() + READER_SLEEP_NS);
+            condition_wait(&reader.wake,
+                           gnomon__os_monotonic_ns() + READER_SLEEP_NS);
         uint64_t asked = reader.asked;
         pthread_mutex_unlock(&reader.lock);
         size_t waiting = reader_pass_once();
@@ -100,12 +100,12 @@ static void look_on(void)
 }
 
 /* Invariant: it is over, or it sees that `ends` was taken back. */
-static void read_on(void *unused)
+static void reader_main(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&reader.lock);
     do {
-        look_on();
+        run_passes();
         pthread_mutex_unlock(&reader.lock);
         gnomon__device_clocks_free();
         pthread_mutex_lock(&reader.lock);
@@ -133,28 +133,29 @@ static int reader_resume(void)
 
 static void reader_start(void)
 {
-    static int told;
+    static int is_logged;
     if (reader_state == READER_RUNS || reader_resume())
         return;
-    bells_make();
-    int why = gnomon__os_thread_start(&reader_thread, "gnomon", read_on, NULL);
+    make_conditions();
+    int why =
+        gnomon__os_thread_start(&reader_thread, "gnomon", reader_main, NULL);
     if (!why)
         reader_state = READER_RUNS;
-    else if (!told)
+    else if (!is_logged)
         gnomon__log(
             "no thread for device times (%s): they are read when a stage ends "
             "only: raise the limit (ulimit -u)",
             strerror(why));
-    told |= why != 0;
+    is_logged |= why != 0;
 }
 
-static void tell_silence(void)
+static void log_silent_driver(void)
 {
-    static int told;
-    if (!told)
+    static int is_logged;
+    if (!is_logged)
         gnomon__log("the device's driver does not answer: device times are "
                     "missing, and its events are left to it");
-    told = 1;
+    is_logged = 1;
 }
 
 static void reader_stop(void)
@@ -162,8 +163,8 @@ static void reader_stop(void)
     uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     pthread_mutex_lock(&reader.lock);
     reader.ends = 1;
-    pthread_cond_signal(&reader.bell);
-    while (!reader.is_over && answer_wait(&until))
+    pthread_cond_signal(&reader.wake);
+    while (!reader.is_over && wait_for_answer(&until))
         ;
     int is_over = reader.is_over;
     pthread_mutex_unlock(&reader.lock);
@@ -171,12 +172,12 @@ static void reader_stop(void)
     if (is_over)
         gnomon__os_thread_join(&reader_thread);
     else
-        tell_silence();
+        log_silent_driver();
 }
 
 /* A whole look at everything that begins after the call. Returns how many scopes
  * wait for the device; 0 also where the driver does not answer. */
-static size_t reader_look(int gives_up)
+static size_t reader_ask_pass(int gives_up)
 {
     uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     if (reader_state != READER_RUNS) {
@@ -189,15 +190,15 @@ static size_t reader_look(int gives_up)
     int hangs = reader.answered < reader.asked; /* the last one waits still */
     uint64_t asked = hangs ? UINT64_MAX : ++reader.asked;
     reader.gives_up = gives_up;
-    pthread_cond_signal(&reader.bell);
-    while (!hangs && reader.answered < asked && answer_wait(&until))
+    pthread_cond_signal(&reader.wake);
+    while (!hangs && reader.answered < asked && wait_for_answer(&until))
         ;
     int is_answered = reader.answered >= asked;
     size_t waiting = is_answered ? reader.waiting : 0;
     reader.gives_up = 0;
     pthread_mutex_unlock(&reader.lock);
     if (!is_answered)
-        tell_silence();
+        log_silent_driver();
     return waiting;
 }
 
@@ -206,24 +207,24 @@ void gnomon__timers_read(uint64_t patience_ns, int gives_up)
     uint64_t until = gnomon__os_monotonic_ns() + patience_ns;
     if (!load_relaxed(&gnomon__timer_bits))
         return;
-    while (reader_look(0) && gnomon__os_monotonic_ns() < until)
-        gnomon__os_sleep_ns(READER_LOOK_NS);
+    while (reader_ask_pass(0) && gnomon__os_monotonic_ns() < until)
+        gnomon__os_sleep_ns(READER_POLL_NS);
     if (gives_up)
-        reader_look(1);
+        reader_ask_pass(1);
 }
 
 /* ---- Who wants them ------------------------------------------------------ */
 
 /* Other vendors' devices work all the same. */
-static void tell_driver(void)
+static void log_missing_driver(void)
 {
-    static int told;
+    static int is_logged;
     const char *why = gnomon__cuda_why();
-    if (why && !told)
+    if (why && !is_logged)
         gnomon__log("no CUDA driver: scopes on its streams get no device "
                     "times: %s",
                     why);
-    told |= why != NULL;
+    is_logged |= why != NULL;
 }
 
 int gnomon__timers_watch(uint32_t bit, uint32_t generation)
@@ -232,7 +233,7 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
         gnomon__timer_view *v = &gnomon__timer_views[i];
         if (v->generation)
             continue;
-        tell_driver(); /* loads it, before a mark would */
+        log_missing_driver(); /* loads it, before a mark would */
         store_relaxed(&v->bit, bit);
         store_release(&v->generation, generation);
         store_release(&gnomon__timer_bits,
@@ -262,7 +263,7 @@ void gnomon__timers_unwatch(uint32_t generation)
     else if (!bits && reader_state == READER_NONE)
         gnomon__device_clocks_free();
     else if (bits) /* after this nothing is added to what goes */
-        reader_look(0);
+        reader_ask_pass(0);
     gnomon__device_stats_drop(generation);
 }
 
@@ -282,13 +283,13 @@ static void timers_at_exit(void)
     store_relaxed(&gnomon__timers_closed, 1);
     store_relaxed(&gnomon__timer_bits, 0);
     if (reader_state == READER_RUNS)
-        reader_look(0);
+        reader_ask_pass(0);
     if (is_inside)
         gnomon__upcall_exit_leave();
     gnomon__os_cancel_back(cancel);
 }
 
-void gnomon__timers_end_watch(void)
+void gnomon__timers_read_at_exit(void)
 {
     static uint32_t is_watched;
     if (!swap_acq_rel(&is_watched, 1) && atexit(timers_at_exit))
@@ -302,7 +303,7 @@ void gnomon__timers_forget(void)
     memset(&reader, 0, sizeof reader);
     reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader_state = READER_NONE;
-    has_bells = 0;
+    has_conditions = 0;
     gnomon__keep_reachable(gnomon__all_timers);
     gnomon__all_timers = NULL;
     gnomon__device_clocks_forget();
