@@ -23,7 +23,7 @@
 static struct {
     int result; /* 0: none yet; -1: told */
     const char *call;
-} cuda_firsts[2];
+} cuda_first_failures[2];
 
 int gnomon__cuda_code(int result)
 {
@@ -38,20 +38,21 @@ static int cuda_code(int result, const char *call)
 {
     int none = 0, code = gnomon__cuda_code(result);
     int i = result != CUDA_NO_CONTEXT && result != CUDA_NOT_INITIALIZED;
-    if (code && code != GNOMON_EBUSY && !load_relaxed(&cuda_firsts[i].result) &&
-        cas_acq_rel(&cuda_firsts[i].result, &none, result))
-        store_release(&cuda_firsts[i].call, call);
+    if (code && code != GNOMON_EBUSY &&
+        !load_relaxed(&cuda_first_failures[i].result) &&
+        cas_acq_rel(&cuda_first_failures[i].result, &none, result))
+        store_release(&cuda_first_failures[i].call, call);
     return code;
 }
 
-void gnomon__cuda_tell(void)
+void gnomon__cuda_log_failures(void)
 {
     for (int i = 0; i < 2; i++) {
-        const char *call = load_acquire(&cuda_firsts[i].call);
-        int result = load_relaxed(&cuda_firsts[i].result);
+        const char *call = load_acquire(&cuda_first_failures[i].call);
+        int result = load_relaxed(&cuda_first_failures[i].result);
         if (!call || result <= 0)
             continue;
-        store_relaxed(&cuda_firsts[i].result, -1);
+        store_relaxed(&cuda_first_failures[i].result, -1);
         gnomon__log("%s: %s (%d): some device times are missing", call,
                     gnomon__cuda_result_name(result), result);
     }

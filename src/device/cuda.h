@@ -18,7 +18,7 @@ int gnomon__cuda_place(void *stream, gnomon_device_context *out);
 int gnomon__cuda_record(void *event, void *stream);
 
 /* Says what the driver refused first, once. */
-void gnomon__cuda_tell(void);
+void gnomon__cuda_log_failures(void);
 
 /* An event of that place, whatever context is current; as
  * gnomon_device.event_create. */

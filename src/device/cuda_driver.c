@@ -14,7 +14,7 @@
 #define OLDEST 11040 /* what cuDriverGetVersion says of 11.4 */
 
 static gnomon__cuda_calls cuda_calls;
-static char cuda_why_not[256];
+static char cuda_load_error[256];
 static int cuda_is_usable;
 static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
 
@@ -26,23 +26,23 @@ static const char *library_name(void)
 }
 
 /* ISO C has no way from an object's pointer to a function's. */
-static void cuda_find(void *library, const char *symbol, void *call)
+static void cuda_find_symbol(void *library, const char *symbol, void *call)
 {
     void *found = gnomon__os_symbol(library, symbol);
     memcpy(call, &found, sizeof found);
 }
 
-static void cuda_look(void)
+static void cuda_find_driver(void)
 {
     const char *name = library_name(), *why;
     int version = 0;
     void *library = gnomon__os_library(name, &why);
     if (!library) {
-        snprintf(cuda_why_not, sizeof cuda_why_not, "%s", why);
+        snprintf(cuda_load_error, sizeof cuda_load_error, "%s", why);
         return;
     }
 #define FIND(name, symbol, parameters) \
-    cuda_find(library, symbol, &cuda_calls.name);
+    cuda_find_symbol(library, symbol, &cuda_calls.name);
     CUDA_CALLS(FIND)
     CUDA_NEWER_CALLS(FIND)
 #undef FIND
@@ -50,25 +50,25 @@ static void cuda_look(void)
                    ? cuda_calls.DriverGetVersion(&version)
                    : CUDA_OK;
     if (code == CUDA_STUB_LIBRARY) {
-        snprintf(cuda_why_not, sizeof cuda_why_not,
+        snprintf(cuda_load_error, sizeof cuda_load_error,
                  "%s is the stub that programs are linked with: take its "
                  "folder out of LD_LIBRARY_PATH",
                  name);
         return;
     }
     if (code || (cuda_calls.DriverGetVersion && version < OLDEST)) {
-        snprintf(cuda_why_not, sizeof cuda_why_not,
+        snprintf(cuda_load_error, sizeof cuda_load_error,
                  "%s is for CUDA %d.%d: 11.4 is the oldest that can be used",
                  name, version / 1000, version % 1000 / 10);
         return;
     }
 #define IS_HERE(name, symbol, parameters) \
-    if (!cuda_calls.name && !*cuda_why_not) \
-        snprintf(cuda_why_not, sizeof cuda_why_not, "%s has no %s", \
+    if (!cuda_calls.name && !*cuda_load_error) \
+        snprintf(cuda_load_error, sizeof cuda_load_error, "%s has no %s", \
                  library_name(), symbol);
     CUDA_CALLS(IS_HERE)
 #undef IS_HERE
-    cuda_is_usable = !*cuda_why_not;
+    cuda_is_usable = !*cuda_load_error;
 }
 
 /* A thread that is cancelled in here would hold up all others, or have them load
@@ -76,7 +76,7 @@ static void cuda_look(void)
 static void cuda_load(void)
 {
     int cancel = gnomon__os_cancel_off();
-    cuda_look();
+    cuda_find_driver();
     gnomon__os_cancel_back(cancel);
 }
 
@@ -86,9 +86,9 @@ const gnomon__cuda_calls *gnomon__cuda(void)
     return cuda_is_usable ? &cuda_calls : NULL;
 }
 
-const char *gnomon__cuda_why(void)
+const char *gnomon__cuda_load_error(void)
 {
-    return gnomon__cuda() ? NULL : cuda_why_not;
+    return gnomon__cuda() ? NULL : cuda_load_error;
 }
 
 const char *gnomon__cuda_result_name(int result)
@@ -110,7 +110,7 @@ int gnomon__cuda_chosen_device(void)
         int (*get)(int *) = NULL;
         int device = 0;
         if (library)
-            cuda_find(library, "cudaGetDevice", &get);
+            cuda_find_symbol(library, "cudaGetDevice", &get);
         if (get && !get(&device))
             return device;
     }

@@ -78,7 +78,7 @@ typedef struct gnomon__cuda_calls {
 const gnomon__cuda_calls *gnomon__cuda(void);
 
 /* What the driver misses, in a line; NULL: nothing. After gnomon__cuda. */
-const char *gnomon__cuda_why(void);
+const char *gnomon__cuda_load_error(void);
 
 /* What the driver calls a result of its own. */
 const char *gnomon__cuda_result_name(int result);

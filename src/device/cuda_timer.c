@@ -42,7 +42,7 @@ int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
     const gnomon__cuda_calls *cu = gnomon__cuda();
     if (!cu)
         return gnomon__fail(GNOMON_ENOENT, "no CUDA driver: %s",
-                            gnomon__cuda_why());
+                            gnomon__cuda_load_error());
     int code = TIMER_TRY(Init, 0);
     if (code)
         return code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Devices that were met: noted by the reader, told by control calls. A lock of
+/* Devices that were described: noted by the reader, told by control calls. A lock of
  * its own, held over no call. */
 #include "device/describe.h"
 
@@ -10,28 +10,28 @@
 
 #define DEVICES 16u
 
-typedef struct met_device {
+typedef struct described_device {
     char kind[16];
     char name[64]; /* fit for JSON */
     int32_t index;
     double event_ns;
-} met_device;
+} described_device;
 
-static met_device met[DEVICES];
-static uint32_t met_count;
-static pthread_mutex_t met_lock = PTHREAD_MUTEX_INITIALIZER;
+static described_device described[DEVICES];
+static uint32_t described_count;
+static pthread_mutex_t described_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void gnomon__describe_device(const char *kind, int32_t index, const char *name,
                              double event_ns)
 {
-    pthread_mutex_lock(&met_lock);
+    pthread_mutex_lock(&described_lock);
     uint32_t i = 0;
-    while (i < met_count &&
-           (met[i].index != index || strcmp(met[i].kind, kind) != 0))
+    while (i < described_count && (described[i].index != index ||
+                                   strcmp(described[i].kind, kind) != 0))
         i++;
     if (i < DEVICES) {
-        met_device *d = &met[i];
-        met_count = i < met_count ? met_count : i + 1;
+        described_device *d = &described[i];
+        described_count = i < described_count ? described_count : i + 1;
         snprintf(d->kind, sizeof d->kind, "%s", kind);
         snprintf(d->name, sizeof d->name, "%s", name);
         for (char *c = d->name; *c; c++)
@@ -40,34 +40,34 @@ void gnomon__describe_device(const char *kind, int32_t index, const char *name,
         d->index = index;
         d->event_ns = event_ns;
     }
-    pthread_mutex_unlock(&met_lock);
+    pthread_mutex_unlock(&described_lock);
 }
 
-void gnomon__describe_tell(int (*tell)(const char *key, const char *json))
+void gnomon__describe_each(int (*add)(const char *key, const char *json))
 {
     for (uint32_t i = 0;; i++) {
         char key[64], json[80];
-        met_device d;
-        pthread_mutex_lock(&met_lock);
-        int more = i < met_count;
+        described_device d;
+        pthread_mutex_lock(&described_lock);
+        int more = i < described_count;
         if (more)
-            d = met[i];
-        pthread_mutex_unlock(&met_lock);
+            d = described[i];
+        pthread_mutex_unlock(&described_lock);
         if (!more)
             return;
         snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".name", d.kind,
                  d.index);
         snprintf(json, sizeof json, "\"%s\"", d.name);
-        tell(key, json);
+        add(key, json);
         snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".event_ns", d.kind,
                  d.index);
         snprintf(json, sizeof json, "%" PRIu64, (uint64_t)(d.event_ns + 0.5));
-        tell(key, json);
+        add(key, json);
     }
 }
 
 void gnomon__describe_forget(void)
 {
-    met_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    met_count = 0;
+    described_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    described_count = 0;
 }

@@ -12,7 +12,7 @@ void gnomon__describe_device(const char *kind, int32_t index, const char *name,
                              double event_ns);
 
 /* Calls `tell` with all that was noted, as metadata: a key and JSON. */
-void gnomon__describe_tell(int (*tell)(const char *key, const char *json));
+void gnomon__describe_each(int (*add)(const char *key, const char *json));
 
 /* In a forked child. */
 void gnomon__describe_forget(void);

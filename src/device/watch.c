@@ -75,7 +75,7 @@ static size_t reader_pass_once(void)
 {
     size_t waiting = gnomon__reader_pass();
     if (!load_relaxed(&gnomon__timers_closed))
-        gnomon__cuda_tell();
+        gnomon__cuda_log_failures();
     return waiting;
 }
 
@@ -219,7 +219,7 @@ void gnomon__timers_read(uint64_t patience_ns, int gives_up)
 static void log_missing_driver(void)
 {
     static int is_logged;
-    const char *why = gnomon__cuda_why();
+    const char *why = gnomon__cuda_load_error();
     if (why && !is_logged)
         gnomon__log("no CUDA driver: scopes on its streams get no device "
                     "times: %s",

@@ -43,7 +43,7 @@ void gnomon__devices_read(int is_end)
             wait = its;
     }
     gnomon__timers_read((uint64_t)wait, is_end);
-    gnomon__describe_tell(write_metadata);
+    gnomon__describe_each(write_metadata);
 }
 
 static void take_devices(void)
