@@ -113,7 +113,7 @@ TEST(a_pair)
     CHECK_EQ(cuda->calls("cuEventCreate"), 0);
     CHECK_EQ(time_work(stream, 3 * MS), GNOMON_OK);
     says(gnomon_cuda_timer_query(timer, &ms), GNOMON_EBUSY,
-         "the stream is not that far");
+         "the stream has not reached the event");
     CHECK(!(ms > 0 || ms < 0));
     pass(5 * MS);
     CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_OK);

@@ -213,7 +213,7 @@ TEST(publish_passes_over_names_in_use)
 
 static uint32_t readers_stop;
 
-static void *reader_main(void *unused)
+static void *read_on(void *unused)
 {
     (void)unused;
     while (!load_relaxed(&readers_stop)) {
@@ -239,7 +239,7 @@ TEST(readers_see_the_old_or_the_new_file)
     in_new_directory();
     memset(large, 'a', sizeof large);
     CHECK_EQ(gnomon__os_publish("r", large, sizeof large), 0);
-    pthread_create(&reader, NULL, reader_main, NULL);
+    pthread_create(&reader, NULL, read_on, NULL);
     for (i = 1; i < 400; i++) {
         memset(large, 'a' + i % 26, sizeof large);
         CHECK_EQ(gnomon__os_publish("r", large, i & 1 ? 50 : sizeof large), 0);

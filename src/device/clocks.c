@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The clocks of places, and what an event costs there: measured once, on a
- * stream apart, by events in a row. On the reader's thread alone. */
+/* The clock of each device context, and what one event costs there. Both use a
+ * stream of gnomon's own. The cost is measured once, from a row of events.
+ * Everything here runs on the reader's thread. */
 #include <string.h>
 
 #include "device/describe.h"
@@ -9,22 +10,22 @@
 #include "platform/os.h"
 
 #define CLOCK_COUNT 16u
-#define CLOCK_PART 16u /* events in a row tell what one costs at most; */
-#define CLOCK_ROW (4 * CLOCK_PART + 1) /* ... the least of some such parts */
-#define CLOCK_ANCHOR_NS 1000000000ull  /* at least as often, without steps */
+#define CLOCK_PART 16u /* the cost is that of the fastest part of the row */
+#define CLOCK_ROW (4 * CLOCK_PART + 1)
+#define CLOCK_ANCHOR_NS 1000000000ull /* the longest time between anchors */
 
 struct gnomon__device_clock {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_context place;
-    void *stream; /* apart from the host's; NULL: not made */
-    void *anchor; /* is over, at `anchor_ns`; NULL: none yet */
-    void *next;   /* becomes it; NULL: not made */
+    void *stream; /* gnomon's own; NULL: not made */
+    void *anchor; /* an event that is over, at `anchor_ns`; NULL: none */
+    void *next;   /* the event of the next anchor; NULL: not made */
     double anchor_ns;
-    uint64_t steps;   /* how many had been made at the last anchor */
-    uint64_t host_ns; /* and when that was */
+    uint64_t steps;   /* training steps made at the last anchor */
+    uint64_t host_ns; /* host time of the last anchor */
     void *row[CLOCK_ROW];
-    double event_ns;       /* what one takes of a stream */
-    int next_is_recorded;  /* it was put into the stream */
+    double event_ns;       /* the time that one event takes in a stream */
+    int next_is_recorded;  /* it is in the stream */
     uint32_t row_recorded; /* events of the row in the stream */
     int is_measured;
     uint32_t number;
@@ -44,8 +45,7 @@ void gnomon__timers_step(void)
 
 /* ---- Anchors ------------------------------------------------------------- */
 
-/* The stream apart and an event for it, made if need be. 0: the device refuses
- * that. */
+/* Makes the stream and the event where they are missing. 0: the device refuses. */
 static int clock_make_event(gnomon__device_clock *c, void **event)
 {
     const gnomon_device *d = c->device;
@@ -109,8 +109,8 @@ int gnomon__device_clock_time(const gnomon__device_clock *c, void *event,
 
 /* ---- What an event costs ------------------------------------------------- */
 
-/* At most: a host that is slower than the stream leaves gaps, one that is held up
- * a larger one, but not in each part. 0: not to be known. */
+/* An upper bound: where the host is slower than the stream, gaps between events
+ * count too. The fastest part has the smallest gaps. 0: not known. */
 static double clock_event_ns(const gnomon__device_clock *c)
 {
     double least = 0, ns;
@@ -123,8 +123,8 @@ static double clock_event_ns(const gnomon__device_clock *c)
     return least / CLOCK_PART;
 }
 
-/* Nothing is made between the events, which would be a gap, too. 0: the device
- * refuses that. */
+/* All events are made first, as making one between two others would leave a gap.
+ * 0: the device refuses. */
 static int clock_record_row(gnomon__device_clock *c)
 {
     for (uint32_t i = c->row_recorded; i < CLOCK_ROW; i++)
@@ -141,7 +141,7 @@ static int clock_record_row(gnomon__device_clock *c)
 static void clock_measure(gnomon__device_clock *c)
 {
     if (!clock_record_row(c)) {
-        c->is_measured = 1; /* not to be known */
+        c->is_measured = 1; /* the cost stays 0: not known */
         return;
     }
     int code = c->device->event_done(c->row[CLOCK_ROW - 1]);
@@ -178,7 +178,7 @@ gnomon__device_clock *gnomon__device_clock_of(const gnomon_device *device,
     made->place = *place;
     clocks_made += clocks_made == UINT32_MAX ? 2 : 1; /* 0 is none */
     made->number = clocks_made;
-    made->is_measured = /* what cannot be named is not */
+    made->is_measured = /* a device without a name is not measured */
         device->describe(place, &made->index, made->name, sizeof made->name);
     clock_advance(made);
     return made;
@@ -192,8 +192,8 @@ static int clocks_are_full(void)
     return 1;
 }
 
-/* A place at which nothing is under way is left in peace, unless its clock is
- * wanted for another: it may be gone. */
+/* A context with nothing under way is not entered. Where all clocks are taken,
+ * each is entered, to find and free those whose context is gone. */
 void gnomon__device_clocks_advance(void)
 {
     int all = clocks_are_full();
@@ -203,7 +203,7 @@ void gnomon__device_clocks_advance(void)
                             clock_needs_anchor(c)))
             continue;
         if (c->device->enter(&c->place)) {
-            c->device = NULL; /* gone, with all that was made there */
+            c->device = NULL; /* the context and its events are gone */
             continue;
         }
         clock_advance(c);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* CUDA as a gnomon_device. Nothing here initializes CUDA: a stream is there, so
- * the host has.
+/* CUDA as a gnomon_device. Nothing here initializes CUDA: the host has a stream, so
+ * it has initialized CUDA.
  *
- * A capture in progress, on whichever thread, forbids calls that could wait; ours
- * do not, and say so to the driver by the thread's capture mode, or the host's
- * capture would be invalid.
+ * While any thread captures a stream into a graph, the driver refuses calls that
+ * could wait, and such a call makes the capture invalid. The calls made here do not
+ * wait, so they run with the thread's capture mode set to relaxed.
  *
- * A thread that has made no call of CUDA's yet has no context either; it borrows
- * the one that the runtime will give it, if that is there. */
+ * A thread that has not called CUDA has no context. It borrows the primary context
+ * that the runtime would give it, where that is active. */
 #include "device/cuda.h"
 
 #include "device/cuda_driver.h"
@@ -16,12 +16,12 @@
 
 #define STREAM_NON_BLOCKING 1u
 
-/* ---- Trouble ------------------------------------------------------------- */
+/* ---- Failures ------------------------------------------------------------ */
 
-/* The first refusal for want of a context, which mostly goes by itself, and the
- * first other one. */
+/* The first failure for lack of a context, which is often temporary, and the first
+ * failure of any other kind. */
 static struct {
-    int result; /* 0: none yet; -1: told */
+    int result; /* 0: none; -1: logged */
     const char *call;
 } cuda_first_failures[2];
 
@@ -62,9 +62,9 @@ void gnomon__cuda_log_failures(void)
 
 /* ---- Marking threads ----------------------------------------------------- */
 
-/* For a thread without a context: that of a device in use, until it is given
- * back. What the special streams are depends on it, so for them it must be the
- * only one. 0: there is none. */
+/* Makes the primary context of a device in use current, until cuda_give_back. The
+ * special streams belong to the current context, so for them only one device may be
+ * in use. 0: the thread has a context, or none can be borrowed. */
 static int cuda_borrow(const void *stream, cuda_device *lender)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -102,7 +102,7 @@ static void cuda_give_back(cuda_device lender)
     cu->CaptureMode(&mode);
 }
 
-/* What `call` returns, once more with a borrowed context if it wants one. */
+/* The result of `call`, which is repeated with a borrowed context if it needs one. */
 #define CUDA_BORROWING(result, stream, call) \
     do { \
         cuda_device lender; \
@@ -114,7 +114,7 @@ static void cuda_give_back(cuda_device lender)
         } \
     } while (0)
 
-/* These return the driver's result, and the call that it is of in `which`. */
+/* These return the driver's result, and in *which the name of the call. */
 static int capture_now(const gnomon__cuda_calls *cu, void *stream,
                        const char **which)
 {
@@ -130,7 +130,7 @@ static int current_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
     return cu->CtxGetCurrent(&out->context);
 }
 
-/* Which life of its context it is: after a reset another. */
+/* The context's id, which tells it from one of the same address after a reset. */
 static int life_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
                     const char **which)
 {
@@ -168,7 +168,8 @@ int gnomon__cuda_place(void *stream, gnomon_device_context *out)
     return cuda_code(result, which);
 }
 
-/* The special streams outlive a reset, which is no mistake of the host's. */
+/* The special streams stay valid over a reset, so for them the context is read
+ * anew. */
 static int check_now(const gnomon__cuda_calls *cu, void *stream,
                      gnomon_device_context *now, const char **which)
 {
@@ -278,7 +279,7 @@ static void cuda_event_destroy(void *event)
 static int cuda_stream_create(const gnomon_device_context *place, void **stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    (void)place; /* it is entered */
+    (void)place; /* it is current: cuda_enter */
     return CUDA_TRY(StreamCreate, stream, STREAM_NON_BLOCKING);
 }
 

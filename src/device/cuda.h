@@ -5,27 +5,26 @@
 
 #include "gnomon/cuda.h"
 
-/* 0, 1 the legacy one, 2 the thread's own: numbers, of the current context. */
+/* 0 and 1: the legacy stream, 2: the thread's own; all of the current context. */
 static inline int gnomon__cuda_is_special(const void *stream)
 {
     return (uintptr_t)stream <= 2;
 }
 
-/* Where a stream is: as gnomon_device.context_of. Any thread. */
+/* The context of a stream, as gnomon_device.context_of. Any thread. */
 int gnomon__cuda_place(void *stream, gnomon_device_context *out);
 
-/* Puts an event into a stream of its place; the driver's result. */
+/* Records an event in a stream of its context. Returns the driver's result. */
 int gnomon__cuda_record(void *event, void *stream);
 
-/* Says what the driver refused first, once. */
+/* Logs the first failures of the driver, each once. */
 void gnomon__cuda_log_failures(void);
 
-/* An event of that place, whatever context is current; as
+/* Makes an event of that context, whichever is current, as
  * gnomon_device.event_create. */
 int gnomon__cuda_event_create(const gnomon_device_context *place, void **event);
 
-/* The error code for what the driver returned: EBUSY where something is not over
- * yet. */
+/* The error code for a result of the driver. GNOMON_EBUSY: not finished. */
 int gnomon__cuda_code(int result);
 
 #endif

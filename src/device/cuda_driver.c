@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Finds the driver, once in the life of the process. $GNOMON_CUDA_LIBRARY names
- * another library in its place, for tests; never in a process with more rights
- * than its user. */
+/* Loads CUDA's driver, once for the process. Tests name another library in
+ * $GNOMON_CUDA_LIBRARY, which is ignored in a process with more rights than its
+ * user. */
 #include "device/cuda_driver.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #include "platform/os.h"
 
-#define OLDEST 11040 /* what cuDriverGetVersion says of 11.4 */
+#define OLDEST 11040 /* 11.4, as cuDriverGetVersion returns it */
 
 static gnomon__cuda_calls cuda_calls;
 static char cuda_load_error[256];
@@ -25,7 +25,7 @@ static const char *library_name(void)
     return given && *given ? given : "libcuda.so.1";
 }
 
-/* ISO C has no way from an object's pointer to a function's. */
+/* By memcpy: ISO C has no cast from an object's pointer to a function's. */
 static void cuda_find_symbol(void *library, const char *symbol, void *call)
 {
     void *found = gnomon__os_symbol(library, symbol);
@@ -71,8 +71,8 @@ static void cuda_find_driver(void)
     cuda_is_usable = !*cuda_load_error;
 }
 
-/* A thread that is cancelled in here would hold up all others, or have them load
- * it again. */
+/* Without cancellation: a thread that ended inside pthread_once could leave the
+ * others waiting, or make them load the driver again. */
 static void cuda_load(void)
 {
     int cancel = gnomon__os_cancel_off();
@@ -94,7 +94,7 @@ const char *gnomon__cuda_load_error(void)
 const char *gnomon__cuda_result_name(int result)
 {
     const char *name = NULL;
-    (void)cuda_calls.GetErrorName(result, &name); /* NULL: it knows none */
+    (void)cuda_calls.GetErrorName(result, &name); /* NULL: unknown */
     return name ? name : "an unknown error";
 }
 

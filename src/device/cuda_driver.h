@@ -3,10 +3,9 @@
  * They are NVIDIA's documented ABI (cuda.h of 11.4 and later), written out here
  * so that nothing of CUDA is needed to build.
  *
- * The driver's and not the runtime's: every process with CUDA in it has the
- * driver loaded, while the runtime is mostly linked in statically, and calls of
- * another copy of it would set that copy's errors only. And an error of the
- * driver's is returned and kept nowhere, where the runtime's would wait for the
+ * Calls go to the driver and not to the runtime, for two reasons. Every process
+ * with CUDA has the driver loaded, while the runtime is often linked statically.
+ * And the driver only returns an error, while the runtime would keep it for the
  * host's next cudaGetLastError. */
 #ifndef GNOMON_DEVICE_CUDA_DRIVER_H
 #define GNOMON_DEVICE_CUDA_DRIVER_H
@@ -28,11 +27,11 @@ enum {
     CUDA_CAPTURE_IMPLICIT = 906
 };
 
-/* CUstreamCaptureMode: calls of the thread that could wait, and do not, are
- * allowed while a stream is captured. */
+/* CUstreamCaptureMode: the thread may make calls that could wait while a stream is
+ * captured. */
 #define CUDA_CAPTURE_RELAXED 2
 
-/* Fields of calls that a driver of 11.4 has; those below may be NULL. */
+/* Calls that a driver of 11.4 has. Those of CUDA_NEWER_CALLS may be NULL. */
 #define CUDA_CALLS(X) \
     X(DriverGetVersion, "cuDriverGetVersion", (int *version)) \
     X(Init, "cuInit", (unsigned flags)) \
@@ -72,19 +71,19 @@ typedef struct gnomon__cuda_calls {
 #undef CUDA_FIELD
 } gnomon__cuda_calls;
 
-/* The driver, loaded at the first asking; NULL: there is none that can be used.
- * Loads libraries: hold no lock. Initializes nothing of CUDA's, so that a
- * process may still fork. */
+/* The driver, loaded by the first call; NULL: no usable driver. Call it without
+ * locks, as it loads a library. It does not initialize CUDA, so the process may
+ * still fork. */
 const gnomon__cuda_calls *gnomon__cuda(void);
 
-/* What the driver misses, in a line; NULL: nothing. After gnomon__cuda. */
+/* Why the driver cannot be used, in one line; NULL: it can be used. */
 const char *gnomon__cuda_load_error(void);
 
-/* What the driver calls a result of its own. */
+/* The driver's name of a result. */
 const char *gnomon__cuda_result_name(int result);
 
-/* The device that the calling thread chose with cudaSetDevice, where a runtime is
- * loaded as a shared library that tells it; else 0. */
+/* The device that the calling thread chose with cudaSetDevice. Known only where the
+ * runtime is loaded as a shared library; else 0. */
 int gnomon__cuda_chosen_device(void);
 
 #endif

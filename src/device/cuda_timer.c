@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Event timers: no profiler, no thread, no pool. A timer belongs to whoever made
- * it; its events, to the place of its last start. */
+/* gnomon_cuda_timer: two events that the host starts, stops and reads itself. It
+ * needs no profiler and no thread. The events belong to the context of the timer's
+ * last start. */
 #include <string.h>
 
 #include "device/cuda.h"
@@ -8,7 +9,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
-/* Macros, if all is compiled for threads' own streams 0. */
+/* They are macros where stream 0 is compiled to be the thread's own. */
 #undef gnomon_cuda_timer_start
 #undef gnomon_cuda_timer_stop
 
@@ -20,14 +21,15 @@ struct gnomon_cuda_timer {
     int state;
 };
 
-/* The driver's answer as a code and a text that names both. */
+/* The driver's result as an error code; the text names the call and the result. */
 static int timer_answer(int result, const char *call)
 {
     int code = gnomon__cuda_code(result);
     if (!code)
         return GNOMON_OK;
     if (result == CUDA_NOT_READY)
-        return gnomon__fail(code, "%s: the stream is not that far", call);
+        return gnomon__fail(code, "%s: the stream has not reached the event",
+                            call);
     return gnomon__fail(code, "%s: %s (%d)", call,
                         gnomon__cuda_result_name(result), result);
 }
@@ -51,9 +53,9 @@ int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
                 : gnomon__fail(GNOMON_ENOMEM, "no memory for a timer");
 }
 
-/* As the runtime does at a thread's first call: the chosen device's primary
- * context becomes its current one, and stays. Only where it decides which stream
- * is meant: others have a context of their own. */
+/* Makes the chosen device's primary context current, as the runtime does at a
+ * thread's first call. Only for the special streams, which belong to the current
+ * context. */
 static int take_context(const gnomon__cuda_calls *cu, void *stream)
 {
     void *context = NULL;
@@ -80,7 +82,7 @@ static int find_place(gnomon_cuda_stream stream, gnomon_device_context *place)
     return GNOMON_OK;
 }
 
-/* Those of a device that was reset are gone with it. */
+/* False after a reset of the device, which destroys its events. */
 static int has_events(const gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
@@ -189,13 +191,13 @@ static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not stopped");
     if (!has_events(timer))
         return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
-    /* On any thread, and while any stream is captured: it is another one. */
+    /* Any thread may read it, also while another stream is captured. */
     int code = TIMER_TRY(CtxPush, timer->place.context);
     if (code)
         return code;
     cu->CaptureMode(&mode);
     code = event_await(cu, timer->end, waits);
-    if (!code) /* it may be in another stream */
+    if (!code) /* the begin may be in another stream */
         code = event_await(cu, timer->begin, waits);
     if (!code)
         code = TIMER_TRY(EventElapsed, &got, timer->begin, timer->end);

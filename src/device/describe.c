@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Devices that were described: noted by the reader, told by control calls. A lock of
- * its own, held over no call. */
+/* The list of devices on which scopes were timed. The reader's thread adds to it,
+ * control calls read it. Its lock is held over no callback. */
 #include "device/describe.h"
 
 #include <inttypes.h>

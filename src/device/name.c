@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Names of streams: handed to whoever shows streams, and kept nowhere. */
+/* Names of streams. They are passed to profilers and not kept. */
 #include "mark/callbacks.h"
 #include "mark/region.h"
 #include "mark/upcall.h"
 #include "platform/owner.h"
 
-/* As gnomon_thread_name_n: the text is interned, so that it stays. */
+/* Interned, as in gnomon_thread_name_n, so that profilers may keep the pointer. */
 void gnomon_stream_name_n(const gnomon_device *device, void *stream,
                           const char *name, size_t length)
 {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads events: what the device has come past becomes statistics of nodes, and
- * timers go back to their threads. Events of one stream are over in the order in
- * which they were put into it, so the first that is not over spares the rest of
- * its stream a question.
+/* Reads the events that the device has passed: their times become statistics of
+ * nodes, and the timers go back to their threads. A stream passes its events in
+ * order, so after the first that is not passed the rest of the stream is skipped.
  *
- * Invariant: a timer is given back only when no event of it is in a stream, or
- * its place is gone. */
+ * Invariant: a timer is given back only when no event of it is in a stream, or its
+ * context is gone. */
 #include "device/reader.h"
 
 #include "record/device_stats.h"
 
-#define READER_LONG_NS 1e9 /* from here on the place's clock is the finer one */
+#define READER_LONG_NS 1e9 /* from here the device clock is more exact */
 #define BUSY_STREAMS 64u
 
 uint64_t gnomon__reader_calls;
 
-/* Of one pass; what is busy, of one lane. */
+/* State of one pass. `busy` is of the thread whose timers are being read. */
 typedef struct reader_pass {
-    const gnomon_device *device; /* that was entered; NULL: none */
+    const gnomon_device *device; /* the one entered; NULL: none */
     gnomon_device_context place;
     int is_gone; /* it could not be entered */
     gnomon__device_clock *clock;
@@ -28,13 +27,13 @@ typedef struct reader_pass {
     size_t waiting;
 } reader_pass;
 
-/* ---- Lanes --------------------------------------------------------------- */
+/* ---- Lists and queues ---------------------------------------------------- */
 
 static void give_back(gnomon__thread_timers *timers, uint32_t number)
 {
     uint64_t at = timers->back_head;
     store_relaxed(&timers->back[at % GNOMON__TIMERS], number);
-    store_release(&timers->back_head, at + 1); /* partner: take_back */
+    store_release(&timers->back_head, at + 1); /* take_returned_timers */
 }
 
 static void unlink_begun(gnomon__thread_timers *timers, uint32_t number)
@@ -46,8 +45,8 @@ static void unlink_begun(gnomon__thread_timers *timers, uint32_t number)
         *at = timers->timer[number - 1].later;
 }
 
-/* A timer that is given back unread may be around others that are not over yet:
- * what they take is nobody's. */
+/* A timer that is given back unread may enclose others that are still read: their
+ * time is then added to no outer timer. */
 static void forget_outer(gnomon__thread_timers *timers, uint32_t number)
 {
     for (uint32_t n = timers->first; n; n = timers->timer[n - 1].later)
@@ -65,7 +64,7 @@ static void leave_place(reader_pass *pass)
     pass->device = NULL;
 }
 
-/* 0: the place is gone. */
+/* 0: the context is gone. */
 static int enter_place(reader_pass *pass, const gnomon__timer *t)
 {
     if (!pass->device || pass->device != t->device ||
@@ -99,8 +98,8 @@ static void note_busy(reader_pass *pass, const gnomon__timer *t)
     pass->busy[pass->busy_count++].stream = t->stream;
 }
 
-/* A scope that is long in the stream: when it began is read while its anchor is
- * near. */
+/* Reads the begin of an open scope against the newest anchor. For a scope of
+ * seconds this is more exact than the distance from begin to end. */
 static void read_begun(reader_pass *pass, gnomon__timer *t)
 {
     if (t->begin_read || !enter_place(pass, t) ||
@@ -128,7 +127,7 @@ static void add_time(gnomon__thread_timers *timers, const gnomon__timer *t,
     }
 }
 
-/* By nobody who was told that it is late. */
+/* Whether a view still waits for it: none does after gnomon__reader_give_up. */
 static int is_wanted(const gnomon__timer *t)
 {
     uint32_t any = 0;
@@ -137,7 +136,7 @@ static int is_wanted(const gnomon__timer *t)
     return any != 0;
 }
 
-/* GNOMON_EBUSY: not over. */
+/* GNOMON_EBUSY: the device has not passed it. */
 static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
                       gnomon__timer *t)
 {
@@ -158,7 +157,7 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
     return GNOMON_OK;
 }
 
-/* Its events are gone with their place, or destroyed. */
+/* Destroys its events, unless they are gone with their context. */
 static void empty(reader_pass *pass, gnomon__timer *t)
 {
     if (enter_place(pass, t)) {
@@ -169,7 +168,7 @@ static void empty(reader_pass *pass, gnomon__timer *t)
     t->begin = t->end = NULL;
 }
 
-/* What the marking thread handed on. */
+/* The messages that the marking thread sent. */
 static void read_messages(reader_pass *pass, gnomon__thread_timers *timers)
 {
     uint64_t head = load_acquire(&timers->out_head);
@@ -209,7 +208,7 @@ static void read_messages(reader_pass *pass, gnomon__thread_timers *timers)
 static void read_thread_timers(reader_pass *pass, gnomon__thread_timers *timers)
 {
     read_messages(pass, timers);
-    pass->busy_count = 0; /* another thread's stream 2 is another stream */
+    pass->busy_count = 0; /* stream 2 is another stream on each thread */
     uint32_t *at = &timers->first, last = 0;
     while (*at) {
         uint32_t number = *at;
@@ -249,8 +248,8 @@ size_t gnomon__reader_pass(void)
     return pass.waiting;
 }
 
-/* What is not over belongs to no node any more; its timer comes back when it
- * is. */
+/* Timers that are not passed lose their nodes and are counted as late. They go back
+ * to their thread when the device has passed them. */
 void gnomon__reader_give_up(void)
 {
     for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);

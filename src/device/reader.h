@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What reads events: passes over all lanes, and the clocks of places. All of it
- * on one thread, the reader's, which alone waits where a driver does not answer;
- * where that thread cannot be had, in control calls. */
+/* Reading of events: passes over all threads' timers, and the clocks of devices. It
+ * runs on one thread, the reader's, so only that thread waits for a driver that does
+ * not answer. Where the thread cannot be made, control calls do it. */
 #ifndef GNOMON_DEVICE_READER_H
 #define GNOMON_DEVICE_READER_H
 
 #include "device/timers.h"
 
-/* One look at everything. Returns how many scopes have ended that the device has
- * not come past. */
+/* One pass over all timers. Returns how many ended scopes the device has not passed
+ * yet. */
 size_t gnomon__reader_pass(void);
-/* How many calls of a driver came back: where it grows, nothing hangs. */
+/* The number of driver calls so far. While it grows, the driver does not hang. */
 extern uint64_t gnomon__reader_calls;
-/* These are counted as late, and never read. */
+/* Counts the scopes that still wait as late. They are never read. */
 void gnomon__reader_give_up(void);
 
 /* ---- clocks.c ------------------------------------------------------------ */
 
-/* A place's own time, as events of it tell: ns since its first anchor. Events say
- * their distance in float milliseconds, which is coarse over hours; so an anchor
- * is put into a stream apart at each step, and time is the sum of short
- * distances. */
+/* A device context's own time: ns since its first anchor. A driver gives the
+ * distance of two events in float milliseconds, which is coarse over hours. So at
+ * each step an anchor event is put into a stream of gnomon's own, and time is the
+ * sum of short distances. */
 typedef struct gnomon__device_clock gnomon__device_clock;
 
-/* The clock of a place, made at its first use; NULL: none can be had. The place
- * is entered. */
+/* The clock of a context, made at its first use; NULL: all clocks are taken. The
+ * context must be entered. */
 gnomon__device_clock *gnomon__device_clock_of(const gnomon_device *device,
                                               const gnomon_device_context *place);
-/* No two clocks have the same, one that was made anew neither; 0: no clock. */
+/* A number that no other clock has or had; 0: no clock. */
 uint32_t gnomon__device_clock_number(const gnomon__device_clock *clock);
-/* When the device came past `event`, which is over. GNOMON_ESTATE: there is no
- * anchor yet. */
+/* When the device passed `event`, which is over. GNOMON_ESTATE: there is no anchor
+ * yet. */
 int gnomon__device_clock_time(const gnomon__device_clock *clock, void *event,
                               double *ns);
-/* Goes on with what is under way on every clock: anchors, and the measuring of
- * what events cost. */
+/* Continues on every clock what is under way: the next anchor, and measuring the
+ * cost of events. */
 void gnomon__device_clocks_advance(void);
-/* Without another look at their events. */
+/* Drops the clocks without a call of the driver: in a forked child. */
 void gnomon__device_clocks_forget(void);
-/* With the events that can be destroyed. */
+/* Drops the clocks and destroys their events. */
 void gnomon__device_clocks_free(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread's timers that are free, by the places of their events, and the queue
- * to the reader: the marking thread's, with its word odd. */
+/* A thread's free timers, in a pool for each device context, and its queue to the
+ * reader. Called on the marking thread while its sequence word is odd. */
 #include "device/timers.h"
 
 void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
@@ -31,7 +31,7 @@ static gnomon__timer_pool *timer_pool_of(gnomon__thread_timers *timers,
     return NULL;
 }
 
-/* No timer of it is under way: it may be had for another place. */
+/* No timer of the pool's context is in use: the pool may be used for another one. */
 static int timer_pool_is_idle(gnomon__thread_timers *timers,
                               const gnomon__timer_pool *p)
 {
@@ -44,7 +44,7 @@ static int timer_pool_is_idle(gnomon__thread_timers *timers,
     return 1;
 }
 
-/* Its events died with their place. */
+/* For a context that is gone, and its events with it. */
 static void timer_pool_clear(gnomon__thread_timers *timers,
                              gnomon__timer_pool *p)
 {
@@ -58,8 +58,8 @@ static void timer_pool_clear(gnomon__thread_timers *timers,
     }
 }
 
-/* The reader destroys their events, where they are not gone, and gives the timers
- * back without: at most `most`. How many of these are left. */
+/* Sends at most `most` free timers to the reader, which destroys their events and
+ * gives the timers back. Returns how many of `most` are left. */
 static uint32_t timer_pool_give_up(gnomon__thread_timers *timers,
                                    gnomon__timer_pool *p, uint32_t most)
 {
@@ -71,8 +71,8 @@ static uint32_t timer_pool_give_up(gnomon__thread_timers *timers,
     return most;
 }
 
-/* A pool for a new place: that of an earlier life of it, a free one, or one that
- * nothing is under way for, whose place may be long gone. NULL: there is none. */
+/* A pool for a new context: that of the same context before a reset, a free one, or
+ * one whose timers are all idle. NULL: there is none. */
 static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
                                            const gnomon_device *device,
                                            const gnomon_device_context *place)
@@ -101,7 +101,7 @@ static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
 void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number)
 {
     gnomon__timer *t = gnomon__timer_at(timers, number);
-    gnomon__timer_pool *pool = /* with one event of two, too */
+    gnomon__timer_pool *pool = /* also with only one of its two events */
         t->begin ? timer_pool_of(timers, t->device, &t->place) : NULL;
     uint32_t *list = pool ? &pool->first : &timers->blank;
     if (!pool)
@@ -122,7 +122,7 @@ static void take_returned_timers(gnomon__thread_timers *timers)
     store_release(&timers->back_tail, tail);
 }
 
-/* Timers that other places do not need now come back without events. */
+/* Frees some idle timers of other contexts; they come back without events. */
 static void give_up_other_pools(gnomon__thread_timers *timers,
                                 const gnomon__timer_pool *pool)
 {
