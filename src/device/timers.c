@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The marking thread's half: a scope on a stream begins and ends. The device is
- * called with the thread's word even, so that what marks inside those calls, a
- * tool or a signal handler, is recorded as anywhere else; lists and queues
- * (thread_timers.c) change with the word odd.
+ * called while the thread's sequence word is even, so that marks inside those calls,
+ * of a tool or a signal handler, are recorded as usual. Lists and queues
+ * (thread_timers.c) change while it is odd.
  *
- * The events enclose the host's scope: their cost is the parent's. A driver may
- * set errno, which is the host's. */
+ * The events enclose the host's scope, so their cost counts for its parent. errno is
+ * kept for the host, as a driver may set it. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ gnomon__thread_timers *gnomon__all_timers;
 
 /* ---- Open timers --------------------------------------------------------- */
 
-/* A view may come or go meanwhile; its bit is then no tree of that generation. */
+/* A view may come or go meanwhile. Then has_tree finds no tree of its generation. */
 static gnomon__timer_view view_at(uint32_t i)
 {
     gnomon__timer_view view = {0, 0};
@@ -35,8 +35,8 @@ static int has_tree(const gnomon__thread *t, const gnomon__timer_view *view)
            t->generations[view->bit] == view->generation;
 }
 
-/* Whether a view still has the scope open: crossed ones were ended by the end of
- * one around them. */
+/* Whether a view still has the scope open. The end of a scope around it may have
+ * ended it. */
 static int is_open(gnomon__thread *t, const gnomon__timer *timer)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++) {
@@ -53,7 +53,7 @@ static int is_open(gnomon__thread *t, const gnomon__timer *timer)
     return 0;
 }
 
-/* Whether a view that saw it is still there to miss it. */
+/* Whether a view that saw the scope is still attached: then its loss is counted. */
 static int is_missed(const gnomon__timer *timer)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_VIEWS; i++)
@@ -63,7 +63,8 @@ static int is_missed(const gnomon__timer *timer)
     return 0;
 }
 
-/* Its own end, if it comes, finds it closed. */
+/* Closes the innermost timer without an end. If the scope's end still comes, it
+ * finds the timer closed. */
 static void drop_top(gnomon__thread *t, gnomon__thread_timers *timers)
 {
     uint32_t number = timers->top;
@@ -75,13 +76,13 @@ static void drop_top(gnomon__thread *t, gnomon__thread_timers *timers)
     gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
 }
 
-/* Each copy of the library in a process has its own device for a vendor. */
+/* By name: each copy of the library in a process has a device of its own. */
 static int is_same_device(const gnomon_device *a, const gnomon_device *b)
 {
     return a == b || strcmp(a->name, b->name) == 0;
 }
 
-/* The scope of `token` has begun: which nodes it has, and what is around it. */
+/* After the scope's begin: notes its nodes and the timers around it. */
 static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                        uint32_t number, uint64_t token)
 {
@@ -112,7 +113,7 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
                 timer->outer[i] = o;
         }
     }
-    if (!any) { /* under "(other)", say */
+    if (!any) { /* no node of its own: it may be in "(other)" */
         gnomon__trouble(t, timers_unended);
         timer->state = GNOMON__TIMER_CLOSED;
         gnomon__timer_send(timers, number, GNOMON__TIMER_DROPPED);
@@ -141,14 +142,14 @@ static gnomon__thread_timers *make_thread_timers(gnomon__thread *t)
         return NULL;
     timers->next = load_relaxed(&gnomon__all_timers);
     while (!cas_acq_rel(&gnomon__all_timers, &timers->next,
-                        timers)) /* the reader's */
+                        timers)) /* for the reader */
         ;
     gnomon__timers_read_at_exit();
     return t->timers = timers;
 }
 
-/* Whether the window of a view that wants device times is open. Else no device is
- * asked: what it refuses, or is captured, is no loss there. */
+/* Whether a view that wants device times records now. Else no device is called, so
+ * that nothing is counted as lost. */
 static int is_wanted_now(uint32_t mask)
 {
     gnomon__thread *t = gnomon__enter();
@@ -159,7 +160,7 @@ static int is_wanted_now(uint32_t mask)
     return mask != 0;
 }
 
-/* A timer of the thread. 0: none, counted. */
+/* A free timer of the thread. 0: there is none, which is counted. */
 static uint32_t take_thread_timer(const gnomon_device *device,
                                   const gnomon_device_context *place)
 {
@@ -187,7 +188,7 @@ static int make_events(gnomon__timer *timer)
     return code;
 }
 
-/* What devices of the first release have: older ones stay good. */
+/* The size of the first release's struct: devices of that size are still valid. */
 #define FIRST_DEVICE (offsetof(gnomon_device, describe) + sizeof(void *))
 
 static int is_device(const gnomon_device *device)
@@ -225,7 +226,7 @@ static uint32_t begin_timer(const gnomon_device *device, void *stream)
     return 0;
 }
 
-/* What the caller has of a scope: one of an older module may be shorter. */
+/* Fills in as much as the caller's struct has: an older module's is shorter. */
 static void fill_scope(gnomon_device_scope *out, gnomon_device_scope scope)
 {
     uint32_t size = out->struct_size;
@@ -271,8 +272,8 @@ void gnomon_begin_on_slow(gnomon_region *region, uint32_t mask,
 
 /* ---- End ----------------------------------------------------------------- */
 
-/* The timer of an open scope, taken from the open ones; those inside it that are
- * open still are crossed. 0: it has none, or its scope is over. */
+/* Closes the timer of a scope, and drops the open ones inside it. 0: the scope has no
+ * timer, or is over. */
 static uint32_t close_timer(const gnomon_device_scope *scope)
 {
     int may_be = scope->timer && scope->timer <= GNOMON__TIMERS &&
@@ -300,7 +301,7 @@ static uint32_t close_timer(const gnomon_device_scope *scope)
     return number;
 }
 
-/* Cancellation is off: the driver may wait, and has locks of its own. */
+/* Cancellation must be off: the driver has locks of its own. */
 static void end_timed(const gnomon_device_scope *scope)
 {
     gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes on streams, between the thread that marks them and the one that reads
- * their events.
+/* Timers of scopes on streams, shared by the thread that marks the scopes and the
+ * one that reads their events.
  *
- * Each thread that marks such scopes has a lane: a fixed number of timers, which
- * are pairs of events. A timer goes round: the marking thread takes it from a
- * free list, puts its events into the stream, and hands it on by a queue; the
- * reader hands it back by another once the device has come past. Both queues
- * have one writer and one reader, so nobody waits: where no timer is free the
- * scope's device time is lost, and counted.
+ * Each thread that marks such scopes has a fixed number of timers. A timer is a pair
+ * of events. The marking thread takes one from a free list, records its events in
+ * the stream, and sends it to the reader by a queue. When the device has passed the
+ * events, the reader sends it back by a second queue. Each queue has one writer and
+ * one reader, so neither waits. Where no timer is free, the scope's device time is
+ * lost, which is counted.
  *
- * A lane belongs to its thread's state: recycled with it, never freed. The
- * reader knows all by their list. */
+ * Timers belong to the thread's state: recycled with it, never freed. The reader
+ * finds them by a list of all threads'. */
 #ifndef GNOMON_DEVICE_TIMERS_H
 #define GNOMON_DEVICE_TIMERS_H
 
@@ -32,40 +32,40 @@ extern gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
 extern uint32_t gnomon__timer_bits; /* their bits, as a mask; 0: nobody */
 
 typedef struct gnomon__timer {
-    /* The marking thread's, until it is handed on. */
+    /* The marking thread's, until it is sent to the reader. */
     const gnomon_device *device;
     gnomon_device_context place;
-    void *begin, *end; /* events of that place; NULL: not made yet */
+    void *begin, *end; /* events of that context; NULL: not made */
     void *stream;
     uint64_t token;                     /* of the scope; 0: free */
-    uint32_t node[GNOMON__TIMER_VIEWS]; /* which the views saw; 0: not */
-    gnomon__device_path path[GNOMON__TIMER_VIEWS]; /* and what it is of */
+    uint32_t node[GNOMON__TIMER_VIEWS]; /* in each view's tree; 0: none */
+    gnomon__device_path path[GNOMON__TIMER_VIEWS]; /* of that node */
     uint32_t outer[GNOMON__TIMER_VIEWS]; /* number of the innermost timer around
                                             it, in that stream, of that view */
     uint32_t next; /* number: in the free list, or of the timer around it */
     uint32_t state;
     /* The reader's. */
-    uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* of those inside */
-    double begin_ns;     /* by the place's clock, once it was read */
-    uint32_t begin_read; /* that clock's number; 0: it was not */
-    uint32_t later;      /* number: in the reader's list */
+    uint64_t inner_ns[GNOMON__TIMER_VIEWS]; /* time of the timers inside */
+    double begin_ns;                        /* by the device clock */
+    uint32_t begin_read; /* that clock's number; 0: not read */
+    uint32_t later;      /* number of the next one in the reader's list */
 } gnomon__timer;
 
 enum gnomon__timer_state {
     GNOMON__TIMER_FREE = 0,
     GNOMON__TIMER_OPEN = 1,
-    GNOMON__TIMER_CLOSED = 2 /* not yet, or on its way to the reader */
+    GNOMON__TIMER_CLOSED = 2 /* taken but not open, or the reader's */
 };
 
-/* What the queue to the reader says of a timer. */
+/* What the queue tells the reader about a timer. */
 enum gnomon__timer_message {
     GNOMON__TIMER_BEGUN = 0,
     GNOMON__TIMER_ENDED = 1,
     GNOMON__TIMER_DROPPED = 2, /* will never be read */
-    GNOMON__TIMER_EMPTIED = 3  /* likewise; its events are to be destroyed */
+    GNOMON__TIMER_EMPTIED = 3  /* free: the reader destroys its events */
 };
 
-/* Timers of one place. Number n is timer[n - 1]; 0 is none. */
+/* Free timers whose events are of one context. Number n is timer[n - 1]; 0 is none. */
 typedef struct gnomon__timer_pool {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_context place;
@@ -76,19 +76,20 @@ typedef struct gnomon__thread_timers {
     struct gnomon__thread_timers *next; /* the list of all, newest first */
     /* The marking thread's. */
     gnomon__timer_pool pools[GNOMON__TIMER_POOLS];
-    uint32_t blank; /* list of timers without events */
+    uint32_t blank; /* list of free timers without events */
     uint32_t made;  /* how many were ever taken */
     uint32_t top;   /* the innermost open timer */
     uint32_t reserved;
-    /* Queues; positions only grow. */
+    /* Queues: `out` to the reader, `back` from it. Positions only grow; each has one
+     * writer. */
     uint64_t out_head;                    /* the marking thread's */
     uint64_t out_tail;                    /* the reader's */
     uint64_t back_head;                   /* the reader's */
     uint64_t back_tail;                   /* the marking thread's */
-    uint32_t out[GNOMON__TIMER_MESSAGES]; /* number << 2 | word */
+    uint32_t out[GNOMON__TIMER_MESSAGES]; /* number << 2 | message */
     uint32_t back[GNOMON__TIMERS];
-    /* The reader's: those that have begun only, the newest first; and those that
-     * have ended, in that order, so that inner ones come before outer ones. */
+    /* The reader's lists: timers that have begun, the newest first; and those that
+     * have ended, in the order of ends, so that inner ones come before outer ones. */
     uint32_t begun;
     uint32_t first, last;
     uint32_t reserved2;
@@ -105,44 +106,44 @@ static inline gnomon__timer *gnomon__timer_at(gnomon__thread_timers *timers,
     return &timers->timer[number - 1];
 }
 
-/* To the reader. */
+/* Puts a message about a timer into the queue to the reader. */
 void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
                         uint32_t word);
 
-/* A free timer, best one with events of this place. 0: there is none. */
+/* A free timer, if possible one with events of this context. 0: there is none. */
 uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
                             const gnomon_device *device,
                             const gnomon_device_context *place);
 
-/* It is free again. */
+/* Makes the timer free again. */
 void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);
 
 /* ---- clocks.c ------------------------------------------------------------ */
 
-/* A training step is over: the clocks of devices are soon set anew. Any thread;
- * one load where nobody times them. */
+/* A training step is over: the reader sets a new anchor on each device clock. Any
+ * thread. Costs one load where no device is timed. */
 void gnomon__timers_step(void);
 
 /* ---- watch.c ------------------------------------------------------------- */
 
-/* Reads what is over and waits up to `patience_ns` for the rest, polling. With
- * `gives_up` what is not over then is counted as late, and never read. Inside
+/* Reads the events that the device has passed, and polls up to `patience_ns` for the
+ * rest. With `gives_up`, what is left then is counted as late and never read. Inside
  * control calls. */
 void gnomon__timers_read(uint64_t patience_ns, int gives_up);
 
-/* A view wants device times from now on, or no more. The first starts the
- * reader's thread, the last ends it. Inside control calls. GNOMON_EFULL: four do
- * already. */
+/* A view wants device times from now on, or no longer. The first view starts the
+ * reader's thread, the last one ends it. Inside control calls. GNOMON_EFULL: four
+ * views have them already. */
 int gnomon__timers_watch(uint32_t bit, uint32_t generation);
 void gnomon__timers_unwatch(uint32_t generation);
 
-/* The process ends, and CUDA with it: what is over is read, and no device is
- * called from then on, which _closed says. Asked for at the first scope on a stream, when CUDA is
- * there: so it comes before CUDA's own end. */
+/* Registers an atexit handler that reads the last times and sets
+ * gnomon__timers_closed: no device is called after it. Called at the first scope on a
+ * stream, when CUDA has registered its own handler, so that this one runs first. */
 void gnomon__timers_read_at_exit(void);
 extern uint32_t gnomon__timers_closed;
 
-/* In a forked child: no timers, no thread, no event is touched any more. */
+/* In a forked child: drops all timers and the thread, without a call of a device. */
 void gnomon__timers_forget(void);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Who wants device times, and the thread that reads them, which lives as long as
- * somebody does. Changed in control calls only.
+/* The views that want device times, and the reader's thread, which runs as long as
+ * there is such a view. Both change in control calls only.
  *
- * The thread alone calls a driver here, so a driver that hangs holds up nobody
- * else: who asks it for a look waits only so long. One that still hangs when
- * nobody wants times any more is left alone, and goes on if somebody does. */
+ * Only this thread calls a driver to read events, so a driver that hangs blocks
+ * nobody else: who asks the thread for a pass waits for a limited time. A thread that
+ * still hangs when the last view goes is left as it is, and used again for the next
+ * view. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +22,19 @@
 #include "record/device_stats.h"
 
 #define READER_SLEEP_NS 2000000ull   /* timers of a thread last for some ms */
-#define READER_POLL_NS 200000ull     /* between looks that are waited for */
-#define READER_PASS_NS 1000000000ull /* a call is over by then, or hangs */
+#define READER_POLL_NS 200000ull     /* between passes that are waited for */
+#define READER_PASS_NS 1000000000ull /* a call that takes longer hangs */
 
 static gnomon__os_thread reader_thread;
 static enum { READER_NONE, READER_RUNS, READER_LEFT } reader_state;
 static int has_conditions;
 
-/* Under its lock, which is held over no call of a driver. */
+/* Under its lock, which is never held over a call of a driver. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake, answer;
-    uint64_t asked, answered; /* looks */
-    size_t waiting;           /* what the last one returned */
+    uint64_t asked, answered; /* number of the last pass */
+    size_t waiting;           /* what the last pass returned */
     int gives_up, ends, is_over;
 } reader = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -52,7 +53,7 @@ static void make_conditions(void)
     has_conditions = 1;
 }
 
-/* 0: it is `until`, by gnomon__os_monotonic_ns. */
+/* 0: the time `until`, by gnomon__os_monotonic_ns, has come. */
 static int condition_wait(pthread_cond_t *condition, uint64_t until)
 {
     struct timespec at = {(time_t)(until / 1000000000u),
@@ -60,9 +61,8 @@ static int condition_wait(pthread_cond_t *condition, uint64_t until)
     return pthread_cond_timedwait(condition, &reader.lock, &at) == 0;
 }
 
-/* For the answer, until then, or as long as calls of the driver come back. 0:
- * they do not. The end of a look that began earlier is such a sign, too: from then
- * on it is waited as long again. */
+/* Waits for the end of a pass, at most until *until, which is then moved on. 0: no
+ * pass has ended meanwhile and no call of the driver has returned: it hangs. */
 static int wait_for_answer(uint64_t *until)
 {
     uint64_t calls = load_relaxed(&gnomon__reader_calls);
@@ -79,7 +79,7 @@ static size_t reader_pass_once(void)
     return waiting;
 }
 
-/* Looks until it is to end. Under the lock. */
+/* Makes passes until the thread is to end. Under the lock. */
 static void run_passes(void)
 {
     while (!reader.ends) {
@@ -90,7 +90,7 @@ static void run_passes(void)
         pthread_mutex_unlock(&reader.lock);
         size_t waiting = reader_pass_once();
         pthread_mutex_lock(&reader.lock);
-        if (reader.gives_up) /* who asked is there still */
+        if (reader.gives_up) /* who asked still waits */
             gnomon__reader_give_up();
         reader.gives_up = 0;
         reader.answered = asked;
@@ -99,7 +99,8 @@ static void run_passes(void)
     }
 }
 
-/* Invariant: it is over, or it sees that `ends` was taken back. */
+/* The thread. After `ends` it frees the clocks, without the lock. If a new view has
+ * cleared `ends` meanwhile, it goes on. */
 static void reader_main(void *unused)
 {
     (void)unused;
@@ -115,8 +116,8 @@ static void reader_main(void *unused)
     pthread_mutex_unlock(&reader.lock);
 }
 
-/* Begins anew: no look that was left unanswered is waited for any more. Whether
- * the thread that was left alone goes on. */
+/* Returns whether a thread that was left hanging is used again. Passes that were
+ * asked for earlier count as answered. */
 static int reader_resume(void)
 {
     pthread_mutex_lock(&reader.lock);
@@ -175,8 +176,8 @@ static void reader_stop(void)
         log_silent_driver();
 }
 
-/* A whole look at everything that begins after the call. Returns how many scopes
- * wait for the device; 0 also where the driver does not answer. */
+/* Waits for a pass that begins after the call. Returns how many scopes wait for the
+ * device; 0 also where the driver does not answer. */
 static size_t reader_ask_pass(int gives_up)
 {
     uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
@@ -187,7 +188,7 @@ static size_t reader_ask_pass(int gives_up)
         return waiting;
     }
     pthread_mutex_lock(&reader.lock);
-    int hangs = reader.answered < reader.asked; /* the last one waits still */
+    int hangs = reader.answered < reader.asked; /* the last pass is not over */
     uint64_t asked = hangs ? UINT64_MAX : ++reader.asked;
     reader.gives_up = gives_up;
     pthread_cond_signal(&reader.wake);
@@ -213,9 +214,9 @@ void gnomon__timers_read(uint64_t patience_ns, int gives_up)
         reader_ask_pass(1);
 }
 
-/* ---- Who wants them ------------------------------------------------------ */
+/* ---- Views ---------------------------------------------------------------- */
 
-/* Other vendors' devices work all the same. */
+/* No error: other vendors' devices work without it. */
 static void log_missing_driver(void)
 {
     static int is_logged;
@@ -262,7 +263,7 @@ void gnomon__timers_unwatch(uint32_t generation)
         reader_stop();
     else if (!bits && reader_state == READER_NONE)
         gnomon__device_clocks_free();
-    else if (bits) /* after this nothing is added to what goes */
+    else if (bits) /* after this pass no time is added to the generation */
         reader_ask_pass(0);
     gnomon__device_stats_drop(generation);
 }
@@ -271,13 +272,13 @@ void gnomon__timers_unwatch(uint32_t generation)
 
 uint32_t gnomon__timers_closed;
 
-/* A signal's report may be under way, and wants its times. The thread's next
- * look, which is waited for, finds it closed. */
+/* First reads the times that are over, as a signal's report may need them. The last
+ * pass is waited for; it finds gnomon__timers_closed set and calls no device. */
 static void timers_at_exit(void)
 {
     if (!gnomon__os_is_owner())
         return;
-    int cancel = gnomon__os_cancel_off(); /* also where it does not go in */
+    int cancel = gnomon__os_cancel_off(); /* also where is_inside is 0 */
     int is_inside = gnomon__upcall_exit_enter();
     gnomon__timers_read(READER_PASS_NS, 1);
     store_relaxed(&gnomon__timers_closed, 1);
