@@ -65,7 +65,7 @@ enum gnomon__timer_message {
     GNOMON__TIMER_EMPTIED = 3  /* free: the reader destroys its events */
 };
 
-/* Free timers whose events are of one context. Number n is timer[n - 1]; 0 is none. */
+/* Free timers whose events are of one context. Number n is timer[n - 1]; 0: none. */
 typedef struct gnomon__timer_pool {
     const gnomon_device *device; /* NULL: free */
     gnomon_device_context place;

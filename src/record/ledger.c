@@ -335,13 +335,13 @@ static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
     return ok;
 }
 
-int gnomon__ledger_look(gnomon__ledger *out, const gnomon__ledger *l,
+int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                         uint32_t bit, uint32_t generation, int with_names)
 {
     gnomon__slice slice;
     *out = (gnomon__ledger){.ordinal = l->ordinal,
                             .closed_ordinal = l->closed_ordinal};
-    int code = gnomon__slice_look(&slice, bit, generation);
+    int code = gnomon__slice_copy(&slice, bit, generation);
     int ok = !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
              !add_slice(out, &slice) &&
              gnomon__device_stats_take(generation, 1, take_device, out);

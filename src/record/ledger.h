@@ -62,7 +62,7 @@ int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation);
 
 /* A copy, as if all were cut now; with the names as `with_names` says. Recording
  * goes on. GNOMON_ENOMEM, and *out is empty. */
-int gnomon__ledger_look(gnomon__ledger *out, const gnomon__ledger *l,
+int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                         uint32_t bit, uint32_t generation, int with_names);
 
 /* The open stage is over, one of `name`, and the next one is `next`. All of it is

@@ -6,8 +6,8 @@
 #include "mark/observer.h"
 #include "platform/memory.h"
 
-static int take(gnomon__slice *out, uint32_t bit, uint32_t generation,
-                int is_live)
+static int read_slices(gnomon__slice *out, uint32_t bit, uint32_t generation,
+                       int is_live)
 {
     uint32_t total = load_acquire(&gnomon__thread_total);
     *out = (gnomon__slice){.bit = bit, .generation = generation};
@@ -32,13 +32,13 @@ static int take(gnomon__slice *out, uint32_t bit, uint32_t generation,
 
 int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation)
 {
-    return take(out, bit, generation, 0);
+    return read_slices(out, bit, generation, 0);
 }
 
-int gnomon__slice_look(gnomon__slice *out, uint32_t bit, uint32_t generation)
+int gnomon__slice_copy(gnomon__slice *out, uint32_t bit, uint32_t generation)
 {
     gnomon__foreign_settle();
-    return take(out, bit, generation, 1);
+    return read_slices(out, bit, generation, 1);
 }
 
 void gnomon__slice_free(gnomon__slice *slice)

@@ -39,7 +39,7 @@ extern const gnomon__recorder gnomon__tree_recorder;
  * control call. Or of the open one, which goes on. GNOMON_ENOMEM: it lacks some
  * threads. Under the readers' lock. */
 int gnomon__slice_take(gnomon__slice *out, uint32_t bit, uint32_t generation);
-int gnomon__slice_look(gnomon__slice *out, uint32_t bit, uint32_t generation);
+int gnomon__slice_copy(gnomon__slice *out, uint32_t bit, uint32_t generation);
 void gnomon__slice_free(gnomon__slice *slice);
 
 static inline uint64_t gnomon__slice_ns(const gnomon__slice_thread *t,

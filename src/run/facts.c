@@ -217,7 +217,7 @@ static int look(gnomon__model **out, gnomon__view *v, int by_name)
     gnomon__stage_fact open;
     int code = take_run(&f, v);
     if (!code)
-        code = gnomon__ledger_look(&f.ledger, &v->ledger, v->tree_bit,
+        code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree_bit,
                                    v->generation, by_name);
     /* Last: what was copied lies in the time that is told. */
     if (!code)
