@@ -37,14 +37,14 @@ gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
 
 static int put_metadata(gnomon__take *b)
 {
-    const gnomon__run_facts *facts = b->facts;
-    for (size_t i = 0; i < facts->metadata_count; i++) {
+    const gnomon__run_record *record = b->record;
+    for (size_t i = 0; i < record->metadata_count; i++) {
         gnomon_metadata_info *d = gnomon__model_add(b->m, GNOMON_METADATA);
         if (!d)
             return 0;
         d->run = 1;
-        d->key = gnomon__model_text(b->m, facts->metadata[i].key);
-        d->json = gnomon__model_text(b->m, facts->metadata[i].json);
+        d->key = gnomon__model_text(b->m, record->metadata[i].key);
+        d->json = gnomon__model_text(b->m, record->metadata[i].json);
         if (!d->key || !d->json)
             return 0;
     }
@@ -77,7 +77,7 @@ static int put_run(gnomon__take *b)
     gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
     if (!run)
         return 0;
-    *run = b->facts->run;
+    *run = b->record->run;
     run->struct_size = sizeof *run;
     run->clock = gnomon__clock_name();
     if (!put_anchors(b, run))
@@ -95,10 +95,10 @@ static int put_run(gnomon__take *b)
 static int put_view(gnomon__take *b)
 {
     gnomon_view_info *v = gnomon__model_add(b->m, GNOMON_VIEWS);
-    return v && (v->words = gnomon__model_text(b->m, b->facts->view)) != NULL;
+    return v && (v->words = gnomon__model_text(b->m, b->record->view)) != NULL;
 }
 
-static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
+static int put_stage(gnomon__take *b, const gnomon__stage_record *f)
 {
     gnomon_stage_info *s = gnomon__model_add(b->m, GNOMON_STAGES);
     if (!s)
@@ -118,7 +118,8 @@ static int put_stage(gnomon__take *b, const gnomon__stage_fact *f)
     return s->name != NULL;
 }
 
-static int put_step(gnomon__take *b, uint32_t stage, const gnomon__step_fact *f)
+static int put_step(gnomon__take *b, uint32_t stage,
+                    const gnomon__step_record *f)
 {
     gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
     if (!s)
@@ -136,14 +137,14 @@ static int put_step(gnomon__take *b, uint32_t stage, const gnomon__step_fact *f)
 /* Those of the stage, of several the last: numbers begin anew in each. */
 static int put_steps(gnomon__take *b)
 {
-    const gnomon__run_facts *facts = b->facts;
-    for (size_t i = 0; i < facts->step_count; i++) {
-        const gnomon__step_fact *f = &facts->steps[i];
+    const gnomon__run_record *record = b->record;
+    for (size_t i = 0; i < record->step_count; i++) {
+        const gnomon__step_record *f = &record->steps[i];
         size_t stage = 0;
-        while (stage < facts->stage_count &&
-               facts->stages[stage].key.ordinal != f->ordinal)
+        while (stage < record->stage_count &&
+               record->stages[stage].key.ordinal != f->ordinal)
             stage++;
-        if (stage == facts->stage_count)
+        if (stage == record->stage_count)
             continue;
         if (!put_step(b, (uint32_t)stage + 1, f))
             return 0;
@@ -170,8 +171,8 @@ static int put_step_time(gnomon__take *b, gnomon_step_time_info info,
 static uint32_t slow_step_number(gnomon__take *b, uint32_t stage,
                                  const gnomon__slow_step *slow)
 {
-    const gnomon__step_fact f = {slow->ordinal, slow->phase, slow->number,
-                                 slow->begin_ns, slow->end_ns};
+    const gnomon__step_record f = {slow->ordinal, slow->phase, slow->number,
+                                   slow->begin_ns, slow->end_ns};
     size_t count = gnomon__model_count(b->m, GNOMON_STEPS);
     for (uint32_t i = 1; i <= count; i++) {
         const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
@@ -206,7 +207,7 @@ static int put_slow_step(gnomon__take *b, uint32_t stage,
 
 static int put_step_times(gnomon__take *b, uint32_t stage)
 {
-    const gnomon__step_sums *steps = b->facts->stages[stage - 1].totals->steps;
+    const gnomon__step_sums *steps = b->record->stages[stage - 1].totals->steps;
     const gnomon_step_time_info info = {.stage = stage};
     int ok = 1;
     for (uint32_t i = 0; ok && steps && i < steps->room; i++)
@@ -245,8 +246,8 @@ static int has_thread(const gnomon__take *b, uint32_t thread, int *is_inexact)
 {
     int is_there = b->threads[thread].count != 0;
     *is_inexact = 0;
-    for (size_t i = 0; i < b->facts->stage_count; i++) {
-        const gnomon__totals *totals = b->facts->stages[i].totals;
+    for (size_t i = 0; i < b->record->stage_count; i++) {
+        const gnomon__totals *totals = b->record->stages[i].totals;
         *is_inexact |= totals->is_short;
         if (thread >= totals->thread_count)
             continue;
@@ -312,21 +313,21 @@ static int put_losses(gnomon__take *b)
 static int build(gnomon__take *b)
 {
     int ok = gnomon__take_choose(b) && put_run(b) && put_view(b);
-    for (size_t i = 0; ok && i < b->facts->stage_count; i++)
-        ok = put_stage(b, &b->facts->stages[i]);
+    for (size_t i = 0; ok && i < b->record->stage_count; i++)
+        ok = put_stage(b, &b->record->stages[i]);
     ok = ok && put_steps(b);
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = put_thread(b, i);
-    for (uint32_t i = 1; ok && i <= b->facts->stage_count; i++)
+    for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
         ok = put_step_times(b, i);
     return ok && gnomon__take_opens(b) && gnomon__take_links(b) &&
            put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
-                     const gnomon__run_facts *facts)
+                     const gnomon__run_record *record)
 {
-    gnomon__take b = {.ledger = ledger, .facts = facts};
+    gnomon__take b = {.ledger = ledger, .record = record};
     *out = NULL;
     b.m = gnomon__model_create();
     int ok = b.m && build(&b);

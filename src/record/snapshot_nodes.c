@@ -27,7 +27,7 @@ static gnomon__path *path_of(const gnomon__take *b, uint32_t thread,
 
 static const gnomon__totals *totals_of(const gnomon__take *b, uint32_t stage)
 {
-    return b->facts->stages[stage - 1].totals;
+    return b->record->stages[stage - 1].totals;
 }
 
 static int item_order(const void *a, const void *b)
@@ -69,7 +69,7 @@ static int add_item(gnomon__take *b, uint32_t thread, uint32_t path,
 static int list_items(gnomon__take *b, uint32_t thread)
 {
     int ok = 1;
-    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+    for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
         if (thread >= totals->thread_count)
             continue;
@@ -132,7 +132,7 @@ static int need_ends(gnomon__take *b, uint32_t stage,
 /* The stage's number in the profile; one too high: it is left out. */
 static uint32_t stage_of(const gnomon__take *b, gnomon__stage_key key)
 {
-    const gnomon__run_facts *f = b->facts;
+    const gnomon__run_record *f = b->record;
     int by_name = f->by_name && key.ordinal != f->open;
     uint32_t i = 0;
     while (i < f->stage_count &&
@@ -212,7 +212,7 @@ int gnomon__take_choose(gnomon__take *b)
         ok = list_items(b, i);
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = need_parents(b, i);
-    for (uint32_t stage = 1; ok && stage <= b->facts->stage_count; stage++) {
+    for (uint32_t stage = 1; ok && stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
         for (size_t k = 0; ok && k < totals->edge_count; k++)
             ok = need_ends(b, stage, &totals->edges[k]);
@@ -319,7 +319,7 @@ static int put_link(gnomon__take *b, uint32_t stage,
 
 int gnomon__take_links(gnomon__take *b)
 {
-    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+    for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
         for (size_t k = 0; k < totals->edge_count; k++)
             if (is_link(b, &totals->edges[k]) &&
@@ -350,7 +350,7 @@ static int put_counter(gnomon__take *b, uint32_t thread, uint32_t stage,
 
 int gnomon__take_counters(gnomon__take *b, uint32_t thread)
 {
-    for (uint32_t stage = 1; stage <= b->facts->stage_count; stage++) {
+    for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
         for (uint32_t k = 0; thread < totals->thread_count &&
                              k < totals->threads[thread].counter_count;

@@ -26,7 +26,7 @@ typedef struct gnomon__take_thread {
 typedef struct gnomon__take {
     gnomon__model *m;
     const gnomon__ledger *ledger;
-    const gnomon__run_facts *facts;
+    const gnomon__run_record *record;
     gnomon__take_thread *threads;
     size_t thread_count;
     uint32_t serial;          /* of this one: in the notes of paths */

@@ -102,9 +102,9 @@ typedef struct step_part {
 } step_part;
 
 typedef struct open_slow_step {
-    gnomon__step_fact fact; /* its moments in ns */
-    uint64_t begin, end;    /* ticks */
-    uint32_t parts;         /* in the arena; 0: none */
+    gnomon__step_record step; /* its moments in ns */
+    uint64_t begin, end;      /* ticks */
+    uint32_t parts;           /* in the arena; 0: none */
     uint32_t count, bytes;
 } open_slow_step;
 
@@ -222,7 +222,7 @@ static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
 }
 
 /* Of equally slow ones the first stays. */
-static void keep_slow(gnomon__step_times *s, const gnomon__step_fact *done)
+static void keep_slow(gnomon__step_times *s, const gnomon__step_record *done)
 {
     uint64_t least = UINT64_MAX;
     uint32_t at = s->slow_count;
@@ -243,14 +243,14 @@ static void keep_slow(gnomon__step_times *s, const gnomon__step_fact *done)
     }
     open_slow_step *to = &s->slow[at];
     *to = (open_slow_step){
-        .fact = *done, .begin = done->begin_ns, .end = done->end_ns};
-    to->fact.begin_ns = gnomon__clock_ns(to->begin);
-    to->fact.end_ns = gnomon__clock_ns(to->end);
+        .step = *done, .begin = done->begin_ns, .end = done->end_ns};
+    to->step.begin_ns = gnomon__clock_ns(to->begin);
+    to->step.end_ns = gnomon__clock_ns(to->end);
     keep_parts(s, to);
 }
 
 void gnomon__step_times_step(gnomon__step_times *s,
-                             const gnomon__step_fact *done)
+                             const gnomon__step_record *done)
 {
     take_threads(s);
     if (done) {
@@ -270,11 +270,11 @@ static int add_slow(gnomon__step_sums *to, const open_slow_step *from)
 {
     const step_part *parts = in_arena(from->parts);
     uint64_t rate = gnomon__clock_rate(from->begin, from->end);
-    gnomon__slow_step step = {.number = from->fact.number,
-                              .begin_ns = from->fact.begin_ns,
-                              .end_ns = from->fact.end_ns,
-                              .ordinal = from->fact.ordinal,
-                              .phase = from->fact.phase};
+    gnomon__slow_step step = {.number = from->step.number,
+                              .begin_ns = from->step.begin_ns,
+                              .end_ns = from->step.end_ns,
+                              .ordinal = from->step.ordinal,
+                              .phase = from->step.phase};
     int ok = 1;
     for (uint32_t i = 0; ok && i < from->count; i++) {
         ok = gnomon__grow_zeroed(&step.ns, &step.room, parts[i].region + 1,

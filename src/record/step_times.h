@@ -26,7 +26,7 @@ void gnomon__step_times_free(gnomon__step_times *s);
 /* A step is over, `done`, its moments in ticks; NULL: what was added since the last
  * one is of none that counts. O(threads), and the regions of those that marked. */
 void gnomon__step_times_step(gnomon__step_times *s,
-                             const gnomon__step_fact *done);
+                             const gnomon__step_record *done);
 
 /* Adds what steps took up to now in the stage, which goes from `begin` to `now`, in
  * ticks. 0: no memory, and some is missing. */

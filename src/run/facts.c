@@ -30,7 +30,7 @@ static int take_run(gnomon__facts *f, const gnomon__view *v)
     return GNOMON_OK;
 }
 
-static int one_stage(gnomon__facts *f, const gnomon__stage_fact *stage)
+static int one_stage(gnomon__facts *f, const gnomon__stage_record *stage)
 {
     f->stages = gnomon__alloc(sizeof *f->stages);
     if (!f->stages)
@@ -55,7 +55,7 @@ void gnomon__facts_free(gnomon__facts *f)
 int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
 {
     gnomon__facts f;
-    gnomon__stage_fact stage = *gnomon__stage_reported();
+    gnomon__stage_record stage = *gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
     stage.totals = &v->ledger.closed;
@@ -79,7 +79,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         return GNOMON_OK;
     gnomon__readers_lock();
     const gnomon__late_part *part = &v->ledger.told.of[which];
-    const gnomon__stage_fact stage = {
+    const gnomon__stage_record stage = {
         .name = gnomon__stages_named(part->stage.name)->name,
         .key = part->stage,
         .count = 1,
@@ -98,8 +98,8 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
 /* ---- All of their names --------------------------------------------------------------- */
 
 /* One that is not over yet is the last of its name. */
-static int join_open(gnomon__facts *f, gnomon__stage_fact *s,
-                     const gnomon__stage_fact *open)
+static int join_open(gnomon__facts *f, gnomon__stage_record *s,
+                     const gnomon__stage_record *open)
 {
     uint64_t begin_ns = s->count ? s->key.begin_ns : open->key.begin_ns;
     if (s->steps && s->steps->count &&
@@ -118,7 +118,7 @@ static int join_open(gnomon__facts *f, gnomon__stage_fact *s,
 static void sort_stages(gnomon__facts *f)
 {
     for (size_t i = 1; i < f->run.stage_count; i++) {
-        gnomon__stage_fact s = f->stages[i];
+        gnomon__stage_record s = f->stages[i];
         size_t at = i;
         for (; at && f->stages[at - 1].key.begin_ns > s.key.begin_ns; at--)
             f->stages[at] = f->stages[at - 1];
@@ -128,7 +128,7 @@ static void sort_stages(gnomon__facts *f)
 
 /* Stages by their names, with `open`, which is not over; NULL: there is none. */
 static int list_names(gnomon__facts *f, uint32_t only,
-                      const gnomon__stage_fact *open)
+                      const gnomon__stage_record *open)
 {
     uint32_t n = 0;
     while (gnomon__stages_named(n))
@@ -142,8 +142,8 @@ static int list_names(gnomon__facts *f, uint32_t only,
         if ((only != GNOMON__ALL_NAMES && only != i) ||
             (!is_open && (!name || !name->count)))
             continue;
-        gnomon__stage_fact *s = &f->stages[f->run.stage_count++];
-        *s = (gnomon__stage_fact){.key.name = i, .is_over = 1};
+        gnomon__stage_record *s = &f->stages[f->run.stage_count++];
+        *s = (gnomon__stage_record){.key.name = i, .is_over = 1};
         if (name) {
             s->name = name->name;
             s->key = (gnomon__stage_key){name->ordinal, i, name->begin_ns,
@@ -174,7 +174,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
                            uint32_t name)
 {
     gnomon__facts f;
-    const gnomon__stage_fact *reported = gnomon__stage_reported();
+    const gnomon__stage_record *reported = gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
     int code = take_run(&f, v);
@@ -195,7 +195,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
 
 /* ---- What goes on --------------------------------------------------------------------- */
 
-static int describe_open(gnomon__facts *f, gnomon__stage_fact *stage,
+static int describe_open(gnomon__facts *f, gnomon__stage_record *stage,
                          const gnomon__view *v)
 {
     gnomon__step_lock();
@@ -214,7 +214,7 @@ static int describe_open(gnomon__facts *f, gnomon__stage_fact *stage,
 static int look(gnomon__model **out, gnomon__view *v, int by_name)
 {
     gnomon__facts f;
-    gnomon__stage_fact open;
+    gnomon__stage_record open;
     int code = take_run(&f, v);
     if (!code)
         code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree_bit,

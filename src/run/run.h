@@ -80,12 +80,12 @@ typedef struct gnomon__view {
 
 /* What a profile says of the run: taken under the readers' lock, used there. */
 typedef struct gnomon__facts {
-    gnomon__run_facts run;
-    gnomon__stage_fact *stages;
+    gnomon__run_record run;
+    gnomon__stage_record *stages;
     char *spec;
     gnomon__total open_steps;
     gnomon__ledger ledger; /* a copy, of what goes on */
-    gnomon__step_fact last_steps[GNOMON__LAST_STEPS];
+    gnomon__step_record last_steps[GNOMON__LAST_STEPS];
 } gnomon__facts;
 
 typedef struct gnomon__attachment {

@@ -25,9 +25,9 @@ static struct {
                            0: none */
 } open_stage = {.ordinal = 1};
 
-static gnomon__stage_fact reported; /* the one whose reports are written */
-static char *reported_name;         /* its name, if that is over; else NULL */
-static gnomon__stage_fact
+static gnomon__stage_record reported; /* the one whose reports are written */
+static char *reported_name;           /* its name, if that is over; else NULL */
+static gnomon__stage_record
     unfinished;              /* the open one, where specs go within it */
 static uint32_t left_behind; /* threads that the last cut did not reach */
 
@@ -80,23 +80,23 @@ int gnomon__stage_was_opened(void)
 }
 
 /* A clock that stepped back ends no stage before it began. */
-static uint64_t end_of(const gnomon__stage_fact *s, uint64_t now)
+static uint64_t end_of(const gnomon__stage_record *s, uint64_t now)
 {
     uint64_t end = gnomon__clock_ns(now);
     return end > s->key.begin_ns ? end : s->key.begin_ns;
 }
 
-void gnomon__stage_describe(gnomon__stage_fact *s)
+void gnomon__stage_describe(gnomon__stage_record *s)
 {
     uint64_t now = gnomon__ticks();
-    *s = (gnomon__stage_fact){.name = open_name(), .count = 1};
+    *s = (gnomon__stage_record){.name = open_name(), .count = 1};
     s->key.ordinal = open_stage.ordinal;
     s->key.name = gnomon__stage_name_find(open_name());
     s->key.begin_ns = gnomon__clock_ns(gnomon__stage_begin_ticks(now));
     s->key.end_ns = end_of(s, now);
 }
 
-const gnomon__stage_fact *gnomon__stage_reported(void)
+const gnomon__stage_record *gnomon__stage_reported(void)
 {
     return &reported;
 }
@@ -161,7 +161,7 @@ static void begin_next(void)
     open_stage.ordinal++;
 }
 
-static int close_views(const gnomon__stage_fact *s, uint64_t begin,
+static int close_views(const gnomon__stage_record *s, uint64_t begin,
                        uint64_t end)
 {
     int code = GNOMON_OK;
@@ -295,7 +295,7 @@ int gnomon__stage_report_named(uint32_t place, int *is_last)
         *is_last &= !is_reported(name_in(place));
     reported = unfinished;
     if (!unfinished.count || unfinished.key.name != number)
-        reported = (gnomon__stage_fact){
+        reported = (gnomon__stage_record){
             .name = n->name,
             .key = {n->ordinal, number, n->begin_ns, n->end_ns},
             .count = n->count,

@@ -35,12 +35,12 @@ void gnomon__stage_report_specs(void);
 void gnomon__stage_reports_over(void);
 /* The open stage up to now, without its steps and totals. Under the readers'
  * lock. */
-void gnomon__stage_describe(gnomon__stage_fact *stage);
+void gnomon__stage_describe(gnomon__stage_record *stage);
 /* All of the name at `place`, 0, 1, ..., are reported from now on: whether there are
  * any; below 0: no such place. *is_last: there are none of those behind it. */
 int gnomon__stage_report_named(uint32_t place, int *is_last);
 /* The one whose reports are written. In control calls. */
-const gnomon__stage_fact *gnomon__stage_reported(void);
+const gnomon__stage_record *gnomon__stage_reported(void);
 /* The stages of a run that is over are forgotten, where no tree holds any. */
 void gnomon__stages_restart(void);
 
@@ -52,7 +52,7 @@ uint32_t gnomon__stage_name_number(const char *name);
 /* The same of one that need not be there: then what its number would be. */
 uint32_t gnomon__stage_name_find(const char *name);
 /* The stage is over: its name has it from now on. */
-void gnomon__stage_names_add(const gnomon__stage_fact *s);
+void gnomon__stage_names_add(const gnomon__stage_record *s);
 /* 0, 1, ...; NULL: there are no more. */
 const gnomon__named_stages *gnomon__stages_named(uint32_t number);
 uint32_t gnomon__stage_name_count(void);
@@ -73,7 +73,7 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
 /* Adds them. 0: no memory. */
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
-size_t gnomon__steps_last(gnomon__step_fact *out);
+size_t gnomon__steps_last(gnomon__step_record *out);
 void gnomon__steps_restart(void);
 
 #endif

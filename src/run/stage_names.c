@@ -50,7 +50,7 @@ uint32_t gnomon__stage_name_number(const char *name)
     return i;
 }
 
-void gnomon__stage_names_add(const gnomon__stage_fact *s)
+void gnomon__stage_names_add(const gnomon__stage_record *s)
 {
     gnomon__named_stages *n = names[s->key.name];
     if (!n->count++)

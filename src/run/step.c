@@ -13,10 +13,11 @@
 
 static gnomon__tick_sum stage_steps; /* of the open stage */
 
-static gnomon__step_fact last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
-static uint64_t steps_kept;  /* in the ring's count, all stages */
-static uint64_t steps_over;  /* in the open stage */
-static uint64_t step_number; /* of the open step */
+static gnomon__step_record
+    last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
+static uint64_t steps_kept;         /* in the ring's count, all stages */
+static uint64_t steps_over;         /* in the open stage */
+static uint64_t step_number;        /* of the open step */
 static uint64_t step_begin;
 static gnomon__total told_steps; /* of the stage that is reported, in ns */
 
@@ -77,7 +78,7 @@ int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now)
                                 gnomon__clock_rate(begin, now));
 }
 
-size_t gnomon__steps_last(gnomon__step_fact *out)
+size_t gnomon__steps_last(gnomon__step_record *out)
 {
     size_t n = 0;
     uint64_t oldest =
@@ -103,7 +104,7 @@ void gnomon__steps_restart(void)
 
 /* Of a step that the view did not record from its begin to its end it is not known
  * what it was made of. */
-static void take_times(const gnomon__view *v, gnomon__step_fact done)
+static void take_times(const gnomon__view *v, gnomon__step_record done)
 {
     int is_whole = v->is_open && v->rank_on && v->open_since <= done.begin_ns;
     done.phase = v->phase;
@@ -112,7 +113,7 @@ static void take_times(const gnomon__view *v, gnomon__step_fact done)
 
 /* Under the lock. Statistics of the finished one, the ring, the next one. Returns
  * the finished one. */
-static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
+static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
     uint64_t first = stage_steps.count ? 0 : gnomon__stage_first_mark();
     if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
@@ -126,8 +127,8 @@ static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->scheduled)
             phase = v->phase;
-    gnomon__step_fact done = {gnomon__stage_ordinal(), phase, step_number,
-                              step_begin, now};
+    gnomon__step_record done = {gnomon__stage_ordinal(), phase, step_number,
+                                step_begin, now};
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->steps)
             take_times(v, done);
@@ -139,7 +140,7 @@ static gnomon__step_fact count_step(uint64_t now, uint64_t number, int given)
 }
 
 static void tell_recorders(const gnomon__thread *t,
-                           const gnomon__step_fact *done, uint64_t now)
+                           const gnomon__step_record *done, uint64_t now)
 {
     /* Trees know no steps. */
     uint32_t rest =
@@ -152,7 +153,7 @@ static void tell_recorders(const gnomon__thread *t,
     }
 }
 
-static void tell_hooks(gnomon__thread *t, const gnomon__step_fact *done,
+static void tell_hooks(gnomon__thread *t, const gnomon__step_record *done,
                        uint32_t untold)
 {
     uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
@@ -172,7 +173,7 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
 {
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
-    gnomon__step_fact done = count_step(now, number, given);
+    gnomon__step_record done = count_step(now, number, given);
     uint32_t untold = gnomon__windows_move(steps_over, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);

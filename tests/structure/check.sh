@@ -193,8 +193,8 @@ b/src/mark/far.c.o: gnomon__far T 0 8
 b/src/mark/far.c.o: gnomon__near U
 b/src/mark/above.c.o: gnomon__above T 0 8
 b/src/mark/above.c.o: gnomon__tree_find U
-b/src/run/view.c.o: gnomon__run_facts U
-b/src/run/facts.c.o: gnomon__run_facts T 8 8
+b/src/run/view.c.o: gnomon__run_record U
+b/src/run/facts.c.o: gnomon__run_record T 8 8
 b/src/run/facts.c.o: gnomon__view_find U
 END
 seq 421 > include/long.h
