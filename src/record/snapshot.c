@@ -11,7 +11,8 @@
 #include "record/snapshot_parts.h"
 #include "record/step_sums.h"
 
-gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
+gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
+                                     const gnomon__total *s)
 {
     gnomon_stats *out = gnomon__model_sized(b->m, sizeof *out);
     size_t used = 0, cells = s->count ? s->room * (size_t)GNOMON__CELLS : 0;
@@ -35,7 +36,7 @@ gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s)
 
 /* ---- The run, stages, steps --------------------------------------------------- */
 
-static int put_metadata(gnomon__take *b)
+static int put_metadata(gnomon__snapshot_builder *b)
 {
     const gnomon__run_record *record = b->record;
     for (size_t i = 0; i < record->metadata_count; i++) {
@@ -52,7 +53,7 @@ static int put_metadata(gnomon__take *b)
 }
 
 /* The first is the run's zero. */
-static int put_anchors(gnomon__take *b, gnomon_run_info *run)
+static int put_anchors(gnomon__snapshot_builder *b, gnomon_run_info *run)
 {
     gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
     size_t count = gnomon__clock_moments(moments);
@@ -72,7 +73,7 @@ static int put_anchors(gnomon__take *b, gnomon_run_info *run)
     return 1;
 }
 
-static int put_run(gnomon__take *b)
+static int put_run(gnomon__snapshot_builder *b)
 {
     gnomon_run_info *run = gnomon__model_add(b->m, GNOMON_RUNS);
     if (!run)
@@ -92,13 +93,13 @@ static int put_run(gnomon__take *b)
 }
 
 /* All nodes are of this one. */
-static int put_view(gnomon__take *b)
+static int put_view(gnomon__snapshot_builder *b)
 {
     gnomon_view_info *v = gnomon__model_add(b->m, GNOMON_VIEWS);
     return v && (v->words = gnomon__model_text(b->m, b->record->view)) != NULL;
 }
 
-static int put_stage(gnomon__take *b, const gnomon__stage_record *f)
+static int put_stage(gnomon__snapshot_builder *b, const gnomon__stage_record *f)
 {
     gnomon_stage_info *s = gnomon__model_add(b->m, GNOMON_STAGES);
     if (!s)
@@ -113,12 +114,12 @@ static int put_stage(gnomon__take *b, const gnomon__stage_record *f)
     s->recorded_ns = f->totals->recorded_ns;
     s->late = f->totals->late;
     if (f->steps && f->steps->count &&
-        !(s->steps = gnomon__take_stats(b, f->steps)))
+        !(s->steps = gnomon__snapshot_stats(b, f->steps)))
         return 0;
     return s->name != NULL;
 }
 
-static int put_step(gnomon__take *b, uint32_t stage,
+static int put_step(gnomon__snapshot_builder *b, uint32_t stage,
                     const gnomon__step_record *f)
 {
     gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
@@ -135,7 +136,7 @@ static int put_step(gnomon__take *b, uint32_t stage,
 }
 
 /* Those of the stage, of several the last: numbers begin anew in each. */
-static int put_steps(gnomon__take *b)
+static int put_steps(gnomon__snapshot_builder *b)
 {
     const gnomon__run_record *record = b->record;
     for (size_t i = 0; i < record->step_count; i++) {
@@ -152,11 +153,12 @@ static int put_steps(gnomon__take *b)
     return 1;
 }
 
-static int put_step_time(gnomon__take *b, gnomon_step_time_info info,
-                         uint32_t region, const gnomon__total *time)
+static int put_step_time(gnomon__snapshot_builder *b,
+                         gnomon_step_time_info info, uint32_t region,
+                         const gnomon__total *time)
 {
-    info.region = region ? gnomon__take_region(b, region) : 0;
-    info.time = gnomon__take_stats(b, time);
+    info.region = region ? gnomon__snapshot_region(b, region) : 0;
+    info.time = gnomon__snapshot_stats(b, time);
     gnomon_step_time_info *to = info.time && (info.region || !region)
                                     ? gnomon__model_add(b->m, GNOMON_STEP_TIMES)
                                     : NULL;
@@ -168,7 +170,7 @@ static int put_step_time(gnomon__take *b, gnomon_step_time_info info,
 }
 
 /* The number of a slow step, which may be one of the last too. 0: no memory. */
-static uint32_t slow_step_number(gnomon__take *b, uint32_t stage,
+static uint32_t slow_step_number(gnomon__snapshot_builder *b, uint32_t stage,
                                  const gnomon__slow_step *slow)
 {
     const gnomon__step_record f = {slow->ordinal, slow->phase, slow->number,
@@ -183,7 +185,7 @@ static uint32_t slow_step_number(gnomon__take *b, uint32_t stage,
     return put_step(b, stage, &f) ? (uint32_t)count + 1 : 0;
 }
 
-static int put_one_time(gnomon__take *b, gnomon_step_time_info info,
+static int put_one_time(gnomon__snapshot_builder *b, gnomon_step_time_info info,
                         uint32_t region, uint64_t ns)
 {
     gnomon__total one = {0};
@@ -193,7 +195,7 @@ static int put_one_time(gnomon__take *b, gnomon_step_time_info info,
     return ok;
 }
 
-static int put_slow_step(gnomon__take *b, uint32_t stage,
+static int put_slow_step(gnomon__snapshot_builder *b, uint32_t stage,
                          const gnomon__slow_step *slow)
 {
     const gnomon_step_time_info info = {
@@ -205,7 +207,7 @@ static int put_slow_step(gnomon__take *b, uint32_t stage,
     return ok;
 }
 
-static int put_step_times(gnomon__take *b, uint32_t stage)
+static int put_step_times(gnomon__snapshot_builder *b, uint32_t stage)
 {
     const gnomon__step_sums *steps = b->record->stages[stage - 1].totals->steps;
     const gnomon_step_time_info info = {.stage = stage};
@@ -219,7 +221,7 @@ static int put_step_times(gnomon__take *b, uint32_t stage)
 
 /* ---- Regions and tracks ------------------------------------------------------- */
 
-uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
+uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id)
 {
     if (!gnomon__grow_zeroed(&b->region_numbers, &b->region_room, id + 1,
                              sizeof *b->region_numbers))
@@ -242,7 +244,8 @@ uint32_t gnomon__take_region(gnomon__take *b, uint32_t id)
 
 /* Whether the thread has a tree in one of the stages; and what of that is not of one
  * moment. */
-static int has_thread(const gnomon__take *b, uint32_t thread, int *is_inexact)
+static int has_thread(const gnomon__snapshot_builder *b, uint32_t thread,
+                      int *is_inexact)
 {
     int is_there = b->threads[thread].count != 0;
     *is_inexact = 0;
@@ -257,7 +260,7 @@ static int has_thread(const gnomon__take *b, uint32_t thread, int *is_inexact)
     return is_there;
 }
 
-static int put_thread(gnomon__take *b, uint32_t thread)
+static int put_thread(gnomon__snapshot_builder *b, uint32_t thread)
 {
     int is_inexact;
     if (!has_thread(b, thread, &is_inexact))
@@ -278,14 +281,14 @@ static int put_thread(gnomon__take *b, uint32_t thread)
     k->inexact = is_inexact;
     b->threads[thread].track =
         (uint32_t)gnomon__model_count(b->m, GNOMON_TRACKS);
-    return k->name && gnomon__take_nodes(b, thread) &&
-           gnomon__take_counters(b, thread);
+    return k->name && gnomon__snapshot_nodes(b, thread) &&
+           gnomon__snapshot_counters(b, thread);
 }
 
 /* ---- The whole ----------------------------------------------------------------- */
 
 /* What marks lost, of the whole process: health that is not zero. */
-static int put_losses(gnomon__take *b)
+static int put_losses(gnomon__snapshot_builder *b)
 {
     gnomon_health h = {.struct_size = sizeof h};
     gnomon_health_get(&h);
@@ -310,9 +313,9 @@ static int put_losses(gnomon__take *b)
     return 1;
 }
 
-static int build(gnomon__take *b)
+static int build(gnomon__snapshot_builder *b)
 {
-    int ok = gnomon__take_choose(b) && put_run(b) && put_view(b);
+    int ok = gnomon__snapshot_choose(b) && put_run(b) && put_view(b);
     for (size_t i = 0; ok && i < b->record->stage_count; i++)
         ok = put_stage(b, &b->record->stages[i]);
     ok = ok && put_steps(b);
@@ -320,14 +323,14 @@ static int build(gnomon__take *b)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
         ok = put_step_times(b, i);
-    return ok && gnomon__take_opens(b) && gnomon__take_links(b) &&
+    return ok && gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
            put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
                      const gnomon__run_record *record)
 {
-    gnomon__take b = {.ledger = ledger, .record = record};
+    gnomon__snapshot_builder b = {.ledger = ledger, .record = record};
     *out = NULL;
     b.m = gnomon__model_create();
     int ok = b.m && build(&b);

@@ -19,26 +19,27 @@
 
 /* ---- Which --------------------------------------------------------------------- */
 
-static gnomon__path *path_of(const gnomon__take *b, uint32_t thread,
+static gnomon__path *path_of(const gnomon__snapshot_builder *b, uint32_t thread,
                              uint32_t path)
 {
     return gnomon__ledger_path(b->ledger, thread, path);
 }
 
-static const gnomon__totals *totals_of(const gnomon__take *b, uint32_t stage)
+static const gnomon__totals *totals_of(const gnomon__snapshot_builder *b,
+                                       uint32_t stage)
 {
     return b->record->stages[stage - 1].totals;
 }
 
 static int item_order(const void *a, const void *b)
 {
-    const gnomon__take_item *x = a, *y = b;
+    const gnomon__snapshot_item *x = a, *y = b;
     if (x->path != y->path)
         return x->path > y->path ? 1 : -1;
     return (x->stage > y->stage) - (x->stage < y->stage);
 }
 
-static void sort_items(gnomon__take_thread *t)
+static void sort_items(gnomon__snapshot_thread *t)
 {
     if (t->count > t->sorted)
         qsort(t->items, t->count, sizeof *t->items, item_order);
@@ -46,27 +47,28 @@ static void sort_items(gnomon__take_thread *t)
 }
 
 /* NULL: the path has nothing in that stage. */
-static gnomon__take_item *item_of(const gnomon__take_thread *t, uint32_t path,
-                                  uint32_t stage)
+static gnomon__snapshot_item *item_of(const gnomon__snapshot_thread *t,
+                                      uint32_t path, uint32_t stage)
 {
-    const gnomon__take_item key = {.path = path, .stage = stage};
+    const gnomon__snapshot_item key = {.path = path, .stage = stage};
     return t->sorted
                ? bsearch(&key, t->items, t->sorted, sizeof key, item_order)
                : NULL;
 }
 
-static int add_item(gnomon__take *b, uint32_t thread, uint32_t path,
+static int add_item(gnomon__snapshot_builder *b, uint32_t thread, uint32_t path,
                     uint32_t stage)
 {
-    gnomon__take_thread *t = &b->threads[thread];
+    gnomon__snapshot_thread *t = &b->threads[thread];
     if (!gnomon__grow(&t->items, &t->room, t->count + 1, sizeof *t->items))
         return 0;
-    t->items[t->count++] = (gnomon__take_item){.path = path, .stage = stage};
+    t->items[t->count++] =
+        (gnomon__snapshot_item){.path = path, .stage = stage};
     return 1;
 }
 
 /* The paths that a thread has something of. */
-static int list_items(gnomon__take *b, uint32_t thread)
+static int list_items(gnomon__snapshot_builder *b, uint32_t thread)
 {
     int ok = 1;
     for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
@@ -84,7 +86,8 @@ static int list_items(gnomon__take *b, uint32_t thread)
 }
 
 /* The path, and all above it, once each. */
-static int need_path(gnomon__take *b, uint32_t thread, uint32_t path)
+static int need_path(gnomon__snapshot_builder *b, uint32_t thread,
+                     uint32_t path)
 {
     gnomon__path *p = path_of(b, thread, path);
     int ok = 1;
@@ -96,9 +99,9 @@ static int need_path(gnomon__take *b, uint32_t thread, uint32_t path)
     return ok;
 }
 
-static int need_parents(gnomon__take *b, uint32_t thread)
+static int need_parents(gnomon__snapshot_builder *b, uint32_t thread)
 {
-    const gnomon__take_thread *t = &b->threads[thread];
+    const gnomon__snapshot_thread *t = &b->threads[thread];
     size_t count = t->count;
     int ok = 1;
     for (uint32_t i = 0; ok && i < count; i++) {
@@ -110,7 +113,8 @@ static int need_parents(gnomon__take *b, uint32_t thread)
 }
 
 /* A link is there if both its ends are paths that are known. */
-static int is_link(const gnomon__take *b, const gnomon__total_edge *e)
+static int is_link(const gnomon__snapshot_builder *b,
+                   const gnomon__total_edge *e)
 {
     return e->from && e->from_thread < b->thread_count &&
            e->to_thread < b->thread_count &&
@@ -118,7 +122,7 @@ static int is_link(const gnomon__take *b, const gnomon__total_edge *e)
            path_of(b, e->to_thread, e->to);
 }
 
-static int need_ends(gnomon__take *b, uint32_t stage,
+static int need_ends(gnomon__snapshot_builder *b, uint32_t stage,
                      const gnomon__total_edge *e)
 {
     if (!is_link(b, e))
@@ -130,7 +134,8 @@ static int need_ends(gnomon__take *b, uint32_t stage,
 }
 
 /* The stage's number in the profile; one too high: it is left out. */
-static uint32_t stage_of(const gnomon__take *b, gnomon__stage_key key)
+static uint32_t stage_of(const gnomon__snapshot_builder *b,
+                         gnomon__stage_key key)
 {
     const gnomon__run_record *f = b->record;
     int by_name = f->by_name && key.ordinal != f->open;
@@ -143,7 +148,7 @@ static uint32_t stage_of(const gnomon__take *b, gnomon__stage_key key)
 }
 
 /* One that began in a stage that is left out is open all the same. */
-static int need_open(gnomon__take *b, const gnomon__open_path *open)
+static int need_open(gnomon__snapshot_builder *b, const gnomon__open_path *open)
 {
     if (open->thread >= b->thread_count)
         return 1;
@@ -155,18 +160,20 @@ static int need_open(gnomon__take *b, const gnomon__open_path *open)
 /* ---- In which order -------------------------------------------------------------- */
 
 /* NULL: it is outermost. */
-static gnomon__take_item *item_above(const gnomon__take *b, uint32_t thread,
-                                     const gnomon__take_item *item)
+static gnomon__snapshot_item *item_above(const gnomon__snapshot_builder *b,
+                                         uint32_t thread,
+                                         const gnomon__snapshot_item *item)
 {
-    const gnomon__take_thread *t = &b->threads[thread];
+    const gnomon__snapshot_thread *t = &b->threads[thread];
     uint32_t parent = path_of(b, thread, item->path)->parent;
-    gnomon__take_item *its = parent ? item_of(t, parent, item->stage) : NULL;
+    gnomon__snapshot_item *its =
+        parent ? item_of(t, parent, item->stage) : NULL;
     return its || !parent ? its : item_of(t, parent, 0);
 }
 
 static int entry_order(const void *left, const void *right)
 {
-    const gnomon__take_item *const *a = left, *const *b = right;
+    const gnomon__snapshot_item *const *a = left, *const *b = right;
     if ((*a)->first != (*b)->first)
         return (*a)->first > (*b)->first ? 1 : -1;
     if ((*a)->depth != (*b)->depth)
@@ -175,15 +182,15 @@ static int entry_order(const void *left, const void *right)
 }
 
 /* Parents have lower paths than what is below them. */
-static int order_entries(gnomon__take *b, uint32_t thread)
+static int order_entries(gnomon__snapshot_builder *b, uint32_t thread)
 {
-    gnomon__take_thread *t = &b->threads[thread];
+    gnomon__snapshot_thread *t = &b->threads[thread];
     if (!t->count)
         return 1;
-    t->order = gnomon__alloc(t->count * sizeof(gnomon__take_item *));
+    t->order = gnomon__alloc(t->count * sizeof(gnomon__snapshot_item *));
     for (uint32_t i = 0; t->order && i < t->count; i++) {
-        gnomon__take_item *item = t->order[i] = &t->items[i];
-        const gnomon__take_item *parent = item_above(b, thread, item);
+        gnomon__snapshot_item *item = t->order[i] = &t->items[i];
+        const gnomon__snapshot_item *parent = item_above(b, thread, item);
         const gnomon__total *s =
             item->stage ? gnomon__totals_find(totals_of(b, item->stage), thread,
                                               item->path)
@@ -192,7 +199,7 @@ static int order_entries(gnomon__take *b, uint32_t thread)
         item->depth = parent ? parent->depth + 1 : 0;
     }
     for (size_t i = t->count; t->order && i-- > 0;) {
-        gnomon__take_item *parent = item_above(b, thread, &t->items[i]);
+        gnomon__snapshot_item *parent = item_above(b, thread, &t->items[i]);
         if (parent && t->items[i].first < parent->first)
             parent->first = t->items[i].first;
     }
@@ -201,7 +208,7 @@ static int order_entries(gnomon__take *b, uint32_t thread)
     return t->order != NULL;
 }
 
-int gnomon__take_choose(gnomon__take *b)
+int gnomon__snapshot_choose(gnomon__snapshot_builder *b)
 {
     static uint32_t serials;
     b->serial = ++serials ? serials : ++serials;
@@ -229,10 +236,10 @@ int gnomon__take_choose(gnomon__take *b)
 /* ---- Nodes ------------------------------------------------------------------------ */
 
 /* Of a path in a stage; where it has nothing in it, in none. 0: not there. */
-static uint32_t node_of(const gnomon__take_thread *t, uint32_t path,
+static uint32_t node_of(const gnomon__snapshot_thread *t, uint32_t path,
                         uint32_t stage)
 {
-    const gnomon__take_item *item = item_of(t, path, stage);
+    const gnomon__snapshot_item *item = item_of(t, path, stage);
     item = item ? item : item_of(t, path, 0);
     return item ? item->node : 0;
 }
@@ -243,12 +250,14 @@ static uint32_t public_flags(const gnomon__path *p)
            (p->flags & GNOMON__NODE_RANGES ? GNOMON_NODE_RANGE : 0);
 }
 
-static int put_item(gnomon__take *b, uint32_t thread, gnomon__take_item *item)
+static int put_item(gnomon__snapshot_builder *b, uint32_t thread,
+                    gnomon__snapshot_item *item)
 {
-    const gnomon__take_thread *t = &b->threads[thread];
+    const gnomon__snapshot_thread *t = &b->threads[thread];
     const gnomon__path *p = path_of(b, thread, item->path);
     gnomon_node_info *n = gnomon__model_add(b->m, GNOMON_NODES);
-    if (!n || !(n->region = gnomon__take_region(b, GNOMON__KEY_REGION(p->key))))
+    if (!n ||
+        !(n->region = gnomon__snapshot_region(b, GNOMON__KEY_REGION(p->key))))
         return 0;
     item->node = (uint32_t)gnomon__model_count(b->m, GNOMON_NODES);
     n->track = t->track;
@@ -262,15 +271,15 @@ static int put_item(gnomon__take *b, uint32_t thread, gnomon__take_item *item)
         gnomon__totals_find(totals_of(b, item->stage), thread, item->path);
     n->flags |= s->flags;
     n->first = s->first;
-    n->host = gnomon__take_stats(b, s);
-    n->device = s->device ? gnomon__take_stats(b, s->device) : NULL;
+    n->host = gnomon__snapshot_stats(b, s);
+    n->device = s->device ? gnomon__snapshot_stats(b, s->device) : NULL;
     return n->host && (n->device || !s->device);
 }
 
 /* Parents have lower numbers than their children. */
-int gnomon__take_nodes(gnomon__take *b, uint32_t thread)
+int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
 {
-    const gnomon__take_thread *t = &b->threads[thread];
+    const gnomon__snapshot_thread *t = &b->threads[thread];
     for (uint32_t i = 0; i < t->count; i++)
         if (!put_item(b, thread, t->order[i]))
             return 0;
@@ -279,7 +288,7 @@ int gnomon__take_nodes(gnomon__take *b, uint32_t thread)
 
 /* ---- What is open ------------------------------------------------------------------ */
 
-int gnomon__take_opens(gnomon__take *b)
+int gnomon__snapshot_opens(gnomon__snapshot_builder *b)
 {
     for (uint32_t i = 0; i < b->ledger->open_count; i++) {
         const gnomon__open_path *open = &b->ledger->opens[i];
@@ -304,7 +313,7 @@ int gnomon__take_opens(gnomon__take *b)
 
 /* ---- Links and counters -------------------------------------------------------------- */
 
-static int put_link(gnomon__take *b, uint32_t stage,
+static int put_link(gnomon__snapshot_builder *b, uint32_t stage,
                     const gnomon__total_edge *e)
 {
     gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
@@ -317,7 +326,7 @@ static int put_link(gnomon__take *b, uint32_t stage,
     return 1;
 }
 
-int gnomon__take_links(gnomon__take *b)
+int gnomon__snapshot_links(gnomon__snapshot_builder *b)
 {
     for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);
@@ -329,14 +338,14 @@ int gnomon__take_links(gnomon__take *b)
     return 1;
 }
 
-static int put_counter(gnomon__take *b, uint32_t thread, uint32_t stage,
-                       const gnomon__row_counter *from)
+static int put_counter(gnomon__snapshot_builder *b, uint32_t thread,
+                       uint32_t stage, const gnomon__row_counter *from)
 {
     const gnomon__sums_of_samples *s = &from->samples;
     gnomon_counter_info *c = gnomon__model_add(b->m, GNOMON_COUNTERS);
     if (!c)
         return 0;
-    c->region = gnomon__take_region(b, GNOMON__KEY_REGION(from->key));
+    c->region = gnomon__snapshot_region(b, GNOMON__KEY_REGION(from->key));
     c->track = b->threads[thread].track;
     c->stage = stage;
     c->count = s->count;
@@ -348,7 +357,7 @@ static int put_counter(gnomon__take *b, uint32_t thread, uint32_t stage,
     return c->region != 0;
 }
 
-int gnomon__take_counters(gnomon__take *b, uint32_t thread)
+int gnomon__snapshot_counters(gnomon__snapshot_builder *b, uint32_t thread)
 {
     for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
         const gnomon__totals *totals = totals_of(b, stage);

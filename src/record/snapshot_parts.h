@@ -7,47 +7,48 @@
 #include "record/snapshot.h"
 
 /* A path in a stage, or in none: what others lie below, or links lead to. */
-typedef struct gnomon__take_item {
+typedef struct gnomon__snapshot_item {
     uint32_t path;
     uint32_t stage; /* number in the profile */
     uint32_t node;  /* likewise */
     uint32_t depth;
     uint64_t first; /* end of it or anything below it */
-} gnomon__take_item;
+} gnomon__snapshot_item;
 
-typedef struct gnomon__take_thread {
-    gnomon__take_item *items;  /* by path, then stage */
-    gnomon__take_item **order; /* as they are entered */
+typedef struct gnomon__snapshot_thread {
+    gnomon__snapshot_item *items;  /* by path, then stage */
+    gnomon__snapshot_item **order; /* as they are entered */
     size_t count, room;
     size_t sorted; /* how many of these are in order */
     uint32_t track;
-} gnomon__take_thread;
+} gnomon__snapshot_thread;
 
-typedef struct gnomon__take {
+typedef struct gnomon__snapshot_builder {
     gnomon__model *m;
     const gnomon__ledger *ledger;
     const gnomon__run_record *record;
-    gnomon__take_thread *threads;
+    gnomon__snapshot_thread *threads;
     size_t thread_count;
     uint32_t serial;          /* of this one: in the notes of paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     size_t region_room;
-} gnomon__take;
+} gnomon__snapshot_builder;
 
 /* Statistics of what was counted; NULL: no memory. */
-gnomon_stats *gnomon__take_stats(gnomon__take *b, const gnomon__total *s);
+gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
+                                     const gnomon__total *s);
 
 /* The number of a region; 0: no memory. */
-uint32_t gnomon__take_region(gnomon__take *b, uint32_t id);
+uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id);
 
 /* Which paths the profile has, of all threads. Each of these returns 0 when there is
  * no memory. */
-int gnomon__take_choose(gnomon__take *b);
+int gnomon__snapshot_choose(gnomon__snapshot_builder *b);
 /* Nodes and counters of a thread, whose track is there; then what leads from one
  * thread to another. */
-int gnomon__take_nodes(gnomon__take *b, uint32_t thread);
-int gnomon__take_counters(gnomon__take *b, uint32_t thread);
-int gnomon__take_links(gnomon__take *b);
-int gnomon__take_opens(gnomon__take *b);
+int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread);
+int gnomon__snapshot_counters(gnomon__snapshot_builder *b, uint32_t thread);
+int gnomon__snapshot_links(gnomon__snapshot_builder *b);
+int gnomon__snapshot_opens(gnomon__snapshot_builder *b);
 
 #endif
