@@ -50,8 +50,8 @@ int gnomon__device_stats_add(const gnomon__device_path *path, uint64_t ns,
     return ok;
 }
 
-static int give_none(void *context, const gnomon__device_path *path,
-                     const gnomon__total *total)
+static int ignore_stats(void *context, const gnomon__device_path *path,
+                        const gnomon__total *total)
 {
     (void)context;
     (void)path;
@@ -68,10 +68,10 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
         device_stats **at = &buckets[i];
         while (*at) {
             device_stats *s = *at;
-            int is_its = s->path.generation == generation;
-            if (is_its)
+            int is_of_generation = s->path.generation == generation;
+            if (is_of_generation)
                 ok &= add(context, &s->path, &s->total);
-            if (!is_its || stays) {
+            if (!is_of_generation || stays) {
                 at = &s->next;
                 continue;
             }
@@ -86,7 +86,7 @@ int gnomon__device_stats_take(uint32_t generation, int stays,
 
 void gnomon__device_stats_drop(uint32_t generation)
 {
-    gnomon__device_stats_take(generation, 0, give_none, NULL);
+    gnomon__device_stats_take(generation, 0, ignore_stats, NULL);
 }
 
 void gnomon__device_stats_forget(void)

@@ -119,14 +119,15 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
     int is_own_open =
         row->is_on_chain && row->token && row->segment == t->rows.segment;
     uint32_t flags = node_flags(row, share->is_partial != 0);
-    int leads = !row->count && !share->self_ns && !is_own_open;
-    if (leads && !flags)
+    int is_flags_only = !row->count && !share->self_ns && !is_own_open;
+    if (is_flags_only && !flags)
         return 1;
-    gnomon__total *s = leads ? gnomon__totals_lead(to, t->thread, row->number)
-                             : gnomon__totals_path(to, t->thread, row->number);
+    gnomon__total *s = is_flags_only
+                           ? gnomon__totals_flags(to, t->thread, row->number)
+                           : gnomon__totals_path(to, t->thread, row->number);
     if (s)
         s->flags |= flags;
-    if (leads) /* to others: it may have something in a stage of this name */
+    if (is_flags_only) /* to others: it may have something in a stage of this name */
         return s != NULL;
     if (!s || !add_row_cells(s, t, row))
         return 0;
@@ -253,11 +254,11 @@ static int take_device(void *context, const gnomon__device_path *path,
 /* ---- All of it --------------------------------------------------------------------------- */
 
 /* What was lost may have been of any stage that was looked at. */
-static void tell_short(gnomon__ledger *l)
+static void mark_incomplete(gnomon__ledger *l)
 {
-    l->open.is_short = 1;
+    l->open.is_incomplete = 1;
     for (uint32_t i = 0; i < l->late.count; i++)
-        l->late.of[i].totals.is_short = 1;
+        l->late.of[i].totals.is_incomplete = 1;
 }
 
 static int add_slice(gnomon__ledger *l, const gnomon__slice *slice)
@@ -281,7 +282,7 @@ int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
     int added = add_slice(l, &slice);
     code = code ? code : added;
     if (code)
-        tell_short(l);
+        mark_incomplete(l);
     for (size_t i = 0; i < slice.count; i++) {
         const gnomon__rows *r = &slice.threads[i].rows;
         gnomon__segments_hold(r->segment);
@@ -386,9 +387,9 @@ int gnomon__ledger_settle(gnomon__ledger *l)
 {
     int code = GNOMON_OK;
     gnomon__late_parts late = l->late;
-    clear_late(&l->told);
-    l->late = l->told;
-    l->told = late;
+    clear_late(&l->late_reported);
+    l->late = l->late_reported;
+    l->late_reported = late;
     for (uint32_t i = 0; i < late.count; i++) {
         int added = add_name(l, late.of[i].stage.name, &late.of[i].totals);
         code = code ? code : added;
@@ -403,11 +404,11 @@ void gnomon__ledger_free(gnomon__ledger *l)
     for (uint32_t i = 0; i < l->name_room; i++)
         gnomon__totals_free(&l->names[i]);
     clear_late(&l->late);
-    clear_late(&l->told);
+    clear_late(&l->late_reported);
     gnomon__totals_free(&l->open);
     gnomon__totals_free(&l->closed);
     gnomon__free(l->late.of);
-    gnomon__free(l->told.of);
+    gnomon__free(l->late_reported.of);
     gnomon__free(l->paths);
     gnomon__free(l->names);
     gnomon__free(l->opens);

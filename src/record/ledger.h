@@ -48,8 +48,8 @@ typedef struct gnomon__ledger {
     gnomon__totals *names;       /* by number of the name: all that are over */
     gnomon__totals open, closed; /* the stage that is open; the last one */
     gnomon__late_parts late;     /* since the last one's end */
-    gnomon__late_parts told;     /* what that was then */
-    gnomon__open_path *opens;    /* when it was read last */
+    gnomon__late_parts late_reported; /* what that was then */
+    gnomon__open_path *opens;         /* when it was read last */
     size_t open_count, open_room;
 } gnomon__ledger;
 

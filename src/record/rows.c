@@ -40,8 +40,8 @@ static int begin_copy(gnomon__copying *c, gnomon__rows *out,
                       const gnomon__thread *t, uint32_t bit,
                       uint32_t generation)
 {
-    int is_its = load_acquire(&t->generations[bit]) == generation;
-    uint32_t at = is_its ? load_relaxed(&t->states[bit]) : 0;
+    int is_of_generation = load_acquire(&t->generations[bit]) == generation;
+    uint32_t at = is_of_generation ? load_relaxed(&t->states[bit]) : 0;
     memset(out, 0, sizeof *out);
     *c = (gnomon__copying){.out = out, .t = t, .bit = bit};
     c->tree = at ? gnomon__at(t, at) : NULL;

@@ -239,7 +239,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
 }
 
 /* Fields of different moments: none may contradict another. */
-static void agree(gnomon__row *row)
+static void make_consistent(gnomon__row *row)
 {
     if (!row->count)
         row->min = row->max = row->total = 0;
@@ -267,11 +267,11 @@ static int copy_nodes(gnomon__copying *c, int tries)
             if (!is_done && !left) {
                 r->is_exact = 0;
                 is_done = 1;
-                agree(row);
+                make_consistent(row);
             }
         }
         if (is_torn)
-            agree(row);
+            make_consistent(row);
     }
     return 1;
 }

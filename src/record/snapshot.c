@@ -251,7 +251,7 @@ static int has_thread(const gnomon__snapshot_builder *b, uint32_t thread,
     *is_inexact = 0;
     for (size_t i = 0; i < b->record->stage_count; i++) {
         const gnomon__totals *totals = b->record->stages[i].totals;
-        *is_inexact |= totals->is_short;
+        *is_inexact |= totals->is_incomplete;
         if (thread >= totals->thread_count)
             continue;
         is_there |= totals->threads[thread].is_there != 0;

@@ -116,7 +116,7 @@ struct gnomon__step_times {
     uint32_t touched[STEP_REGIONS];
     uint32_t touched_count;
     uint32_t slow_count;
-    int is_short; /* there was no memory for some of it */
+    int is_incomplete; /* there was no memory for some of it */
     open_slow_step slow[GNOMON__SLOWEST_STEPS]; /* in no order */
 };
 
@@ -151,7 +151,7 @@ void gnomon__step_times_clear(gnomon__step_times *s)
     for (uint32_t i = 0; i < s->slow_count; i++)
         give_parts(&s->slow[i]);
     s->slow_count = 0;
-    s->is_short = 0;
+    s->is_incomplete = 0;
 }
 
 void gnomon__step_times_free(gnomon__step_times *s)
@@ -205,7 +205,7 @@ static void count_region(gnomon__step_times *s, uint32_t region, uint64_t ticks)
     if (s->sums[region])
         gnomon__tick_sum_count(in_arena(s->sums[region]), ticks);
     else
-        s->is_short = 1;
+        s->is_incomplete = 1;
 }
 
 /* What the step was made of; as much as there is memory for. */
@@ -215,7 +215,7 @@ static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
     slow->bytes = slow->bytes < 1024 ? 1024 : slow->bytes;
     slow->parts = gnomon__chunk_take(slow->bytes, GNOMON__FOR_PATHS);
     slow->count = slow->parts ? s->touched_count : 0;
-    s->is_short |= !slow->parts;
+    s->is_incomplete |= !slow->parts;
     step_part *to = in_arena(slow->parts);
     for (uint32_t i = 0; i < slow->count; i++)
         to[i] = (step_part){s->touched[i], s->now[s->touched[i]]};
@@ -299,6 +299,6 @@ int gnomon__step_times_add(const gnomon__step_times *s, gnomon__totals *to,
     }
     for (uint32_t i = 0; to->steps && i < s->slow_count; i++)
         ok &= add_slow(to->steps, &s->slow[i]);
-    to->is_short |= s->is_short;
+    to->is_incomplete |= s->is_incomplete;
     return ok;
 }

@@ -20,8 +20,8 @@ gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
     return &t->threads[thread];
 }
 
-gnomon__total *gnomon__totals_lead(gnomon__totals *t, uint32_t thread,
-                                   uint32_t number)
+gnomon__total *gnomon__totals_flags(gnomon__totals *t, uint32_t thread,
+                                    uint32_t number)
 {
     gnomon__totals_thread *at = gnomon__totals_thread_at(t, thread);
     if (!at ||
@@ -42,7 +42,7 @@ gnomon__total *gnomon__totals_lead(gnomon__totals *t, uint32_t thread,
 gnomon__total *gnomon__totals_path(gnomon__totals *t, uint32_t thread,
                                    uint32_t number)
 {
-    gnomon__total *s = gnomon__totals_lead(t, thread, number);
+    gnomon__total *s = gnomon__totals_flags(t, thread, number);
     if (s)
         s->is_there = 1;
     return s;
@@ -136,7 +136,7 @@ static int add_thread(gnomon__totals *to, uint32_t thread,
         ok = gnomon__totals_counter(t, &from->counters[i]);
     for (uint32_t i = 0; ok && i < from->touched_count; i++) {
         uint32_t number = from->touched[i];
-        gnomon__total *s = gnomon__totals_lead(to, thread, number);
+        gnomon__total *s = gnomon__totals_flags(to, thread, number);
         ok = s && gnomon__total_add(s, from->of[number]);
     }
     return ok;
@@ -153,7 +153,7 @@ int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
     ok = gnomon__step_sums_add(&to->steps, from->steps) && ok;
     to->recorded_ns += from->recorded_ns;
     to->late += from->late;
-    to->is_short |= from->is_short | !ok;
+    to->is_incomplete |= from->is_incomplete | !ok;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
@@ -170,7 +170,7 @@ void gnomon__totals_clear(gnomon__totals *t)
     t->edge_count = 0;
     gnomon__step_sums_free(&t->steps);
     t->recorded_ns = t->late = 0;
-    t->is_short = 0;
+    t->is_incomplete = 0;
 }
 
 void gnomon__totals_free(gnomon__totals *t)

@@ -52,7 +52,7 @@ typedef struct gnomon__totals {
     gnomon__slots edge_slots;
     uint64_t recorded_ns; /* how long the view recorded */
     uint64_t late;        /* executions that ended after their stage */
-    int is_short;         /* there was no memory for some of it */
+    int is_incomplete;    /* there was no memory for some of it */
     struct gnomon__step_sums *steps; /* NULL: none were recorded */
 } gnomon__totals;
 
@@ -62,8 +62,8 @@ gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
 gnomon__total *gnomon__totals_path(gnomon__totals *t, uint32_t thread,
                                    uint32_t number);
 /* The same, for flags alone: it has nothing by that. */
-gnomon__total *gnomon__totals_lead(gnomon__totals *t, uint32_t thread,
-                                   uint32_t number);
+gnomon__total *gnomon__totals_flags(gnomon__totals *t, uint32_t thread,
+                                    uint32_t number);
 int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e);
 int gnomon__totals_counter(gnomon__totals_thread *t,
                            const gnomon__row_counter *from);

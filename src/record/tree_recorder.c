@@ -22,7 +22,7 @@ static void cross_row(gnomon__row *row, int64_t ticks)
     row->part_flags |= GNOMON__PART_CROSSED;
 }
 
-static gnomon__row *above(gnomon__rows *r, const gnomon__row *row)
+static gnomon__row *row_above(gnomon__rows *r, const gnomon__row *row)
 {
     return row->parent == GNOMON__NO_ROW ? NULL : &r->rows[row->parent];
 }
@@ -32,13 +32,13 @@ static gnomon__row *above(gnomon__rows *r, const gnomon__row *row)
 static void settle_open(gnomon__rows *r)
 {
     for (size_t i = r->count; i-- > 0;) {
-        gnomon__row *row = &r->rows[i], *p = above(r, row);
+        gnomon__row *row = &r->rows[i], *p = row_above(r, row);
         if (!row->is_on_chain || !row->token || !p || p->token ||
             !p->is_on_chain)
             continue;
         uint64_t covered = since_begin(r, p->begin);
         cross_row(p, (int64_t)covered);
-        for (p = above(r, p); p; p = above(r, p)) {
+        for (p = row_above(r, p); p; p = row_above(r, p)) {
             if (p->token) {
                 cross_row(p, -(int64_t)covered);
                 break;
@@ -121,8 +121,8 @@ static int share_out(gnomon__slice_thread *t)
 
 /* ---- The table's entry ------------------------------------------------------------ */
 
-static int collect(gnomon__slice_thread *out, gnomon__thread *t, uint32_t bit,
-                   uint32_t generation, int is_live)
+static int tree_collect(gnomon__slice_thread *out, gnomon__thread *t,
+                        uint32_t bit, uint32_t generation, int is_live)
 {
     int code = is_live ? gnomon__rows_copy(&out->rows, t, bit, generation)
                        : gnomon__rows_take(&out->rows, t, bit, generation);
@@ -145,5 +145,5 @@ const gnomon__recorder gnomon__tree_recorder = {
     .range = gnomon__tree_count_range,
     .mark = gnomon__tree_mark,
     .sample = gnomon__tree_sample,
-    .collect = collect,
+    .collect = tree_collect,
 };

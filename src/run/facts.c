@@ -75,10 +75,10 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
 {
     gnomon__facts f;
     *out = NULL;
-    if (which >= v->ledger.told.count)
+    if (which >= v->ledger.late_reported.count)
         return GNOMON_OK;
     gnomon__readers_lock();
-    const gnomon__late_part *part = &v->ledger.told.of[which];
+    const gnomon__late_part *part = &v->ledger.late_reported.of[which];
     const gnomon__stage_record stage = {
         .name = gnomon__stages_named(part->stage.name)->name,
         .key = part->stage,

@@ -127,7 +127,7 @@ static int cut(uint64_t now)
     left_behind = gnomon__cut(now);
     code = take_views() ? GNOMON_ENOMEM : code;
     for (gnomon__view *v = gnomon__views; v && code; v = v->next)
-        v->ledger.open.is_short = 1;
+        v->ledger.open.is_incomplete = 1;
     gnomon__segments_sweep();
     return code;
 }
@@ -239,7 +239,7 @@ static int settle_late(void)
     reported.name = NULL; /* there is nothing of it to report */
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         code = gnomon__ledger_settle(&v->ledger) ? GNOMON_ENOMEM : code;
-        is_any |= v->ledger.told.count != 0;
+        is_any |= v->ledger.late_reported.count != 0;
     }
     gnomon__readers_unlock();
     tell_lost(code);

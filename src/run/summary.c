@@ -179,7 +179,7 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
 static int check_whole(const gnomon__attachment *a,
                        const gnomon__totals *totals)
 {
-    return gnomon__attachment_has_tree(a) && totals->is_short
+    return gnomon__attachment_has_tree(a) && totals->is_incomplete
                ? gnomon__fail(GNOMON_ENOMEM, "no memory for the report of %s",
                               a->profiler.name)
                : GNOMON_OK;
