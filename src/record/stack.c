@@ -17,10 +17,11 @@
 #include "platform/clock.h"
 #include "platform/owner.h"
 
-#define LOOKS 100
-#define GLANCES 16
+#define CHAIN_TRIES 100
+#define ROOT_TRIES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
-#define NOWHERE UINT32_MAX /* its cursor is on its way between two trees */
+#define CURSOR_MOVING \
+    UINT32_MAX /* its cursor is on its way between two trees */
 
 /* Elements of the first release's size: older modules' arrays stay good. */
 #define FIRST_OPEN_SCOPE \
@@ -41,9 +42,9 @@ typedef struct scope_list {
 } scope_list;
 
 /* Where a thread is: its cursor, and the bank in which it records. */
-typedef struct chain_place {
+typedef struct chain_position {
     uint32_t cursor, bank;
-} chain_place;
+} chain_position;
 
 size_t gnomon_thread_count(void)
 {
@@ -52,16 +53,17 @@ size_t gnomon_thread_count(void)
 }
 
 /* While windows of several trees are open, each has its cursor with it. */
-static chain_place look_where(const gnomon__thread *t)
+static chain_position read_position(const gnomon__thread *t)
 {
-    chain_place p = {load_acquire(&t->hot.current), load_acquire(&t->bank) & 1};
+    chain_position p = {load_acquire(&t->hot.current),
+                        load_acquire(&t->bank) & 1};
     uint32_t trees = load_relaxed(&t->tree_bits);
     uint32_t tree = trees ? load_acquire(&t->states[__builtin_ctz(trees)]) : 0;
     if (load_acquire(&t->hot_bit) == GNOMON__BITS && tree)
         p.cursor = load_acquire(
             &((const gnomon__tree *)gnomon__at(t, tree))->cursor.current);
     if (!p.cursor && trees)
-        p.cursor = NOWHERE;
+        p.cursor = CURSOR_MOVING;
     return p;
 }
 
@@ -85,7 +87,8 @@ static uint64_t token_of(const gnomon__front *line)
     return load_relaxed(&line->token) & ~GNOMON__TOKEN_FLAGS;
 }
 
-static void copy_chain(const gnomon__thread *t, chain_place p, open_chain *out)
+static void copy_chain(const gnomon__thread *t, chain_position p,
+                       open_chain *out)
 {
     uint32_t at = p.cursor;
     out->count = out->sum = 0;
@@ -119,12 +122,12 @@ static void put_scope(const scope_list *list, size_t i,
 /* The begin is read again once the word is past its token, and the token after
  * it: so it is that execution's. The innermost may be just beginning, on a
  * thread that was stopped there: it is not open yet, and left out. */
-static int list_exactly(const gnomon__thread *t, chain_place p,
-                        open_chain *chain, const scope_list *list)
+static int list_scopes(const gnomon__thread *t, chain_position p,
+                       open_chain *chain, const scope_list *list)
 {
     fence_acquire();
     uint64_t seq = load_acquire(&t->seq), sum = 0;
-    chain_place now = look_where(t);
+    chain_position now = read_position(t);
     int is_beginning = 0, is_exact = 1;
     for (size_t i = 0; i < chain->count; i++) {
         const gnomon__front *line = line_at(t, chain->node[i], p.bank);
@@ -140,17 +143,17 @@ static int list_exactly(const gnomon__thread *t, chain_place p,
     }
     chain->count -= (size_t)is_beginning;
     return is_exact && sum == chain->sum && now.cursor == p.cursor &&
-           now.bank == p.bank && p.cursor != NOWHERE;
+           now.bank == p.bank && p.cursor != CURSOR_MOVING;
 }
 
 /* At the root nothing was open when the cursor was read; that needs no proof,
  * and is when a thread that never pauses is met. */
-static int look_at_thread(const gnomon__thread *t, open_chain *chain,
-                          const scope_list *list)
+static int read_chain(const gnomon__thread *t, open_chain *chain,
+                      const scope_list *list)
 {
-    chain_place p = {0, 0};
-    for (int i = 0; i < GLANCES; i++) {
-        p = look_where(t);
+    chain_position p = {0, 0};
+    for (int i = 0; i < ROOT_TRIES; i++) {
+        p = read_position(t);
         const gnomon__front *node = line_at(t, p.cursor, p.bank);
         if (node && !load_relaxed(&node->parent)) {
             chain->count = 0;
@@ -158,7 +161,7 @@ static int look_at_thread(const gnomon__thread *t, open_chain *chain,
         }
     }
     copy_chain(t, p, chain);
-    return list_exactly(t, p, chain, list);
+    return list_scopes(t, p, chain, list);
 }
 
 int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
@@ -173,8 +176,8 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
     const gnomon__thread *t = load_acquire(&gnomon__threads[thread]);
     open_chain chain;
     int is_exact = 0;
-    for (int i = 0; i < LOOKS && !is_exact; i++)
-        is_exact = look_at_thread(t, &chain, &list);
+    for (int i = 0; i < CHAIN_TRIES && !is_exact; i++)
+        is_exact = read_chain(t, &chain, &list);
     for (size_t i = 0; i < chain.count && i < capacity; i++) {
         char *at = list.at + i * list.apart;
         uint64_t begin;
