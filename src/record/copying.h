@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the two halves of a copy share: rows.c, which bank is read and when it is of
- * one moment; rows_copy.c, which nodes there are and what they hold. */
+/* A copy of a thread's tree while it is made, shared by two files. rows.c chooses the
+ * bank and checks that the copy is of one moment; rows_copy.c finds the nodes and
+ * copies what they hold. */
 #ifndef GNOMON_RECORD_COPYING_H
 #define GNOMON_RECORD_COPYING_H
 
@@ -12,12 +13,12 @@ typedef struct gnomon__copying {
     const gnomon__tree *tree;
     uint32_t bit;
     uint32_t bank;
-    uint32_t pending; /* cell that is not counted yet, as an offset; 0: none */
+    uint32_t pending; /* offset of a cell that is counted later; 0: none */
     int is_live;
 } gnomon__copying;
 
-/* The word when nothing is being written: even, or inside a callback, of which
- * there may be several while it is odd. 0: busy. */
+/* A value of the sequence word while the thread writes nothing: the word is even, or
+ * the thread is inside a callback. Each callback gives another value. 0: busy. */
 static inline uint64_t gnomon__quiet_word(const gnomon__thread *t)
 {
     uint64_t seq = load_acquire(&t->seq);
@@ -39,8 +40,8 @@ static inline gnomon__node *gnomon__copied_node(const gnomon__copying *c,
     return gnomon__node_at(c->t, at);
 }
 
-/* All rows of the bank, but for links; node by node of one moment where `tries` is
- * not 0, each so many times at most. 0: no memory. */
+/* All rows of the bank, without links. Where `tries` is not 0, each node is copied
+ * until its copy is of one moment, at most so many times. 0: no memory. */
 int gnomon__copy_rows(gnomon__copying *c, int tries);
 int gnomon__copy_links(gnomon__copying *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A hash table of what was read since the ledger was filled last. */
+/* A hash table of the device times that were read since the ledger took them last. */
 #include "record/device_stats.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* From slices to sums. What a thread recorded in a segment is of the segment's
- * stage, but for what it tells of executions that began in earlier ones: theirs is
- * the stage in which they began. */
+/* Adds slices to sums. What a thread recorded in a segment counts for the segment's
+ * stage. An execution that began in an earlier segment counts for the stage in which
+ * it began. */
 #include "record/ledger.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static gnomon__totals *late_of(gnomon__ledger *l, gnomon__stage_key stage)
     return &late->of[i].totals;
 }
 
-/* Where what began in a segment is added up. */
+/* The sums for executions that began in a segment. *is_late: their stage is over. */
 static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
                                       int *is_late)
 {
@@ -83,7 +83,7 @@ static uint32_t node_flags(const gnomon__row *row, int is_partial)
     return flags;
 }
 
-/* The cell of ns in which the middle of a cell of ticks lies. */
+/* The cell of ns that holds the middle of a cell of ticks. */
 static uint32_t ns_cell(const gnomon__slice_thread *t, uint32_t cell)
 {
     uint64_t low = gnomon_cell_low(cell), high = gnomon_cell_low(cell + 1);
@@ -111,7 +111,7 @@ static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
     return 1;
 }
 
-/* What of the row counts in the slice's own segment. */
+/* Adds what the row recorded of executions that began in the slice's own segment. */
 static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
 {
     const gnomon__row *row = &t->rows.rows[i];
@@ -127,7 +127,7 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
                            : gnomon__totals_path(to, t->thread, row->number);
     if (s)
         s->flags |= flags;
-    if (is_flags_only) /* to others: it may have something in a stage of this name */
+    if (is_flags_only) /* its times may be in another stage of this name */
         return s != NULL;
     if (!s || !add_row_cells(s, t, row))
         return 0;
@@ -137,7 +137,7 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
     return 1;
 }
 
-/* What is open since an earlier segment: its self time in this one. */
+/* The self time in this segment of an execution that began in an earlier one. */
 static int add_earlier(gnomon__ledger *l, const gnomon__slice_thread *t,
                        size_t i)
 {
@@ -172,7 +172,7 @@ static int add_late(gnomon__ledger *l, const gnomon__slice_thread *t,
     }
     if (!gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self))
         return 0;
-    gnomon__total_first(s, UINT64_MAX); /* after all that ended in the stage */
+    gnomon__total_first(s, UINT64_MAX); /* after all ends in the stage */
     to->late += is_late != 0;
     return 1;
 }
@@ -235,7 +235,8 @@ static int add_device(gnomon__totals *to, const gnomon__device_path *path,
     return s && s->device && gnomon__total_add(s->device, total);
 }
 
-/* The last stage's own reports are yet to come: they have it too. */
+/* Times of the stage that was closed last count in its own sums and in those of its
+ * name, as its reports are not written yet. */
 static int take_device(void *context, const gnomon__device_path *path,
                        const gnomon__total *total)
 {
@@ -253,7 +254,7 @@ static int take_device(void *context, const gnomon__device_path *path,
 
 /* ---- All of it --------------------------------------------------------------------------- */
 
-/* What was lost may have been of any stage that was looked at. */
+/* The lost part may belong to any of these stages, so all are incomplete. */
 static void mark_incomplete(gnomon__ledger *l)
 {
     l->open.is_incomplete = 1;

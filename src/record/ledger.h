@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is kept of one view's call trees: which paths there are, what they came to in
- * the open stage, and in all stages of a name that are over. Under the readers'
- * lock. */
+/* What is kept of one view's call trees: the paths, their sums in the open stage, and
+ * their sums in all ended stages of each name. Under the readers' lock. */
 #ifndef GNOMON_RECORD_LEDGER_H
 #define GNOMON_RECORD_LEDGER_H
 
@@ -10,10 +9,10 @@
 
 /* A path of one thread, by its number. */
 typedef struct gnomon__path {
-    uint32_t key; /* 0: nothing is known of it */
+    uint32_t key; /* 0: unknown path */
     uint32_t parent;
     uint32_t flags; /* GNOMON__NODE_* */
-    uint32_t note;  /* whoever's look at it, under the lock */
+    uint32_t note;  /* free for whoever reads it, under the lock */
 } gnomon__path;
 
 typedef struct gnomon__paths {
@@ -24,11 +23,11 @@ typedef struct gnomon__paths {
 /* An execution that was open when the trees were read. */
 typedef struct gnomon__open_path {
     uint32_t thread, path;
-    gnomon__stage_key stage; /* in which it began; ordinal 0: the open one */
+    gnomon__stage_key stage; /* where it began; ordinal 0: the open stage */
     uint64_t begin;          /* ticks */
 } gnomon__open_path;
 
-/* What belongs to stages that were over when it was read. */
+/* Executions that ended after their stage did. */
 typedef struct gnomon__late_part {
     gnomon__stage_key stage;
     gnomon__totals totals;
@@ -45,36 +44,37 @@ typedef struct gnomon__ledger {
     gnomon__paths *paths; /* by thread */
     size_t path_threads;
     size_t name_room;
-    gnomon__totals *names;       /* by number of the name: all that are over */
-    gnomon__totals open, closed; /* the stage that is open; the last one */
-    gnomon__late_parts late;     /* since the last one's end */
-    gnomon__late_parts late_reported; /* what that was then */
+    gnomon__totals *names;       /* sums of ended stages, by name's number */
+    gnomon__totals open, closed; /* the open stage; the one before it */
+    gnomon__late_parts late;     /* since the last stage's end */
+    gnomon__late_parts late_reported; /* those before that */
     gnomon__open_path *opens;         /* when it was read last */
     size_t open_count, open_room;
 } gnomon__ledger;
 
-/* After a cut: takes what the trees of `bit` recorded up to it. Each is read once;
- * without memory what cannot be kept is lost: GNOMON_ENOMEM. In control calls. */
+/* After a cut: takes what the trees of `bit` recorded up to it. Each tree is read
+ * once. GNOMON_ENOMEM: what there was no memory for is lost. In control calls. */
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation);
-/* The same of what devices took, as far as it was read: also of the stage that was
- * closed last, until its report. */
+/* Takes the device times that were read so far. Those of the stage that was closed
+ * last are added to it until its report. */
 int gnomon__ledger_take_devices(gnomon__ledger *l, uint32_t generation);
 
-/* A copy, as if all were cut now; with the names as `with_names` says. Recording
- * goes on. GNOMON_ENOMEM, and *out is empty. */
+/* A copy of the ledger as if there were a cut now, with `names` if `with_names`.
+ * Recording goes on. GNOMON_ENOMEM: *out is empty. */
 int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
                         uint32_t bit, uint32_t generation, int with_names);
 
-/* The open stage is over, one of `name`, and the next one is `next`. All of it is
- * added to what is kept of its name; what is late, to that of its own. GNOMON_ENOMEM:
- * not all of it. */
+/* Ends the open stage, whose name is `name`; the next one is `next`. Its sums are
+ * added to those of its name, and late ones to those of their stages' names.
+ * GNOMON_ENOMEM: some are missing. */
 int gnomon__ledger_close(gnomon__ledger *l, uint32_t name, uint32_t next,
                          uint64_t recorded_ns);
 
-/* What is late is told, and added; the open stage goes on. As above. */
+/* Moves `late` to `late_reported` and adds it to the sums of its stages' names. The
+ * open stage goes on. Returns as above. */
 int gnomon__ledger_settle(gnomon__ledger *l);
 
-/* NULL: nothing is known of the path. */
+/* NULL: the path is unknown. */
 gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
                                   uint32_t path);
 

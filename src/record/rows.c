@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Copies a thread's tree. The bank at rest stands still. The one in use is copied
- * under the thread's sequence word: if the word stands still over the whole copy,
- * all rows belong to one moment. Else each node is copied by itself until its own
- * copy is of one moment, ten times at most; then field by field, and the rows say
- * that they are not exact.
+/* Copies a thread's tree. Nobody writes to the bank at rest. The bank in use is copied
+ * under the thread's sequence word: if the word does not change during the whole
+ * copy, all rows are of one moment. Else each node is copied alone until its copy is
+ * of one moment, ten times at most. If that fails, its fields may be of different
+ * moments, and is_exact is 0.
  *
- * Nodes are only ever added while a tree lives, and lists only grow at their
- * heads, so what was taken first stays whole. A tree that is dropped meanwhile
- * changes its generation: then the rows are thrown away. */
+ * While a tree exists, nodes are only added, and lists grow only at their heads, so a
+ * list that was read from its head stays valid. A tree that is dropped meanwhile
+ * changes its generation; then the rows are thrown away. */
 #include "record/copying.h"
 
 #include <pthread.h>
@@ -67,7 +67,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
             gnomon__rows_free(out);
             return GNOMON_ENOMEM;
         }
-        fence_acquire(); /* what was copied before the second look */
+        fence_acquire(); /* the copy before the second read of generation */
         if (load_acquire(&c.tree->generation) != generation) {
             gnomon__rows_free(out);
             return GNOMON_OK;
@@ -82,7 +82,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
 
 /* ---- The bank at rest ------------------------------------------------------------- */
 
-/* Its row has all cells that count, and maybe one that is in no window. */
+/* Clears the cells that the row lists. One of them may be outside the window. */
 static void clear_node(gnomon__copying *c, const gnomon__row *row)
 {
     gnomon__front *line = &gnomon__copied_node(c, row->node)->front[c->bank];
@@ -103,8 +103,8 @@ static void clear_node(gnomon__copying *c, const gnomon__row *row)
     store_relaxed(&p->flags, 0);
 }
 
-/* Executions that were read go back to the thread, which takes them at its next
- * cut. */
+/* Gives the carries that were read back to the thread, which reuses them from its
+ * next cut on. */
 static void return_carries(gnomon__copying *c, gnomon__tree *tree)
 {
     uint32_t at = tree->ended[c->bank];
@@ -131,7 +131,7 @@ static void clear_bank(gnomon__copying *c, gnomon__tree *tree)
     }
 }
 
-/* Its thread may make a larger table meanwhile, which the lock keeps off. */
+/* Under the lock, as the thread could replace the table by a larger one meanwhile. */
 static int take_links(gnomon__copying *c, gnomon__tree *tree)
 {
     gnomon__lock();
@@ -151,13 +151,13 @@ int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
     gnomon__copying c;
     if (!begin_copy(&c, out, t, bit, generation) ||
         load_acquire(&t->segment) != gnomon__segment)
-        return GNOMON_OK; /* no tree; or not cut yet, and it may be at any time */
+        return GNOMON_OK; /* no tree; or the thread has not cut it yet */
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     c.bank = !t->bank;
     out->segment = tree->segment[c.bank];
     if (!out->segment)
-        return GNOMON_OK; /* it came after the cut */
-    gnomon__heap_start(); /* not first under a lock */
+        return GNOMON_OK; /* the tree was made after the cut */
+    gnomon__heap_start(); /* the heap's first use must not be under a lock */
     int ok = gnomon__copy_rows(&c, 0) && take_links(&c, tree);
     if (ok)
         clear_bank(&c, tree);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads what threads wrote, as plain rows in ticks: of the bank at rest after a
- * cut, which is cleared by that; or of the bank in use, while its thread goes on.
- * Takes no lock of theirs and makes none of them wait. */
+/* Reads what threads wrote, as plain rows in ticks: the bank at rest after a cut,
+ * which is then cleared, or the bank in use, while its thread goes on. Threads do not
+ * wait for a reader. */
 #ifndef GNOMON_RECORD_ROWS_H
 #define GNOMON_RECORD_ROWS_H
 
@@ -15,7 +15,7 @@ typedef struct gnomon__row {
     uint32_t number; /* of the tree's nodes; parents have lower ones */
     uint32_t parent; /* row; GNOMON__NO_ROW: outermost */
     uint32_t key;
-    uint32_t node_flags; /* GNOMON__NODE_*; with _RANGES: it is one's */
+    uint32_t node_flags; /* GNOMON__NODE_*; _RANGES: it is of ranges */
     uint32_t part_flags; /* GNOMON__PART_* */
     uint64_t count;
     uint64_t total, min, max; /* ticks */
@@ -23,13 +23,13 @@ typedef struct gnomon__row {
     int64_t adjust;
     uint32_t cells; /* first of its cells in the table */
     uint32_t cell_count;
-    /* Where it is on the chain of open scopes: */
+    /* If it is on the chain of open scopes: */
     uint32_t is_on_chain;
     uint32_t segment; /* in which the open execution began */
     uint64_t token;   /* 0: closed */
-    uint64_t begin;   /* ticks; of a closed one its end */
-    /* Of an execution that began in an earlier segment and ended in this one, what
-     * lay in this one: */
+    uint64_t begin;   /* ticks; its end, if it is closed */
+    /* Of an execution that began in an earlier segment and ended in this one, the
+     * part in this one: */
     uint64_t carried; /* ticks that it was open */
     uint64_t carried_self;
 } gnomon__row;
@@ -40,13 +40,13 @@ typedef struct gnomon__row_cell {
     uint64_t count;
 } gnomon__row_cell;
 
-/* An execution that ended in this segment, and counts in an earlier one. */
+/* An execution that ended in this segment and counts in the one where it began. */
 typedef struct gnomon__late {
     uint32_t row;
     uint32_t segment;
     uint64_t ticks; /* of all of it */
-    uint64_t self;  /* ticks: what is not in earlier segments' rows yet */
-    int is_left;    /* it did not finish: that alone counts */
+    uint64_t self;  /* ticks that are in no earlier segment's row */
+    int is_left;    /* left without an end: only its self time counts */
 } gnomon__late;
 
 /* By numbers of nodes. */
@@ -75,9 +75,9 @@ typedef struct gnomon__rows {
     gnomon__row_counter *counters;
     size_t counter_count, counter_room;
     uint64_t from, until; /* ticks: the segment, up to its end or the copy */
-    uint32_t segment;     /* which it is */
+    uint32_t segment;     /* its number */
     int is_there;         /* the thread has such a tree */
-    int is_exact;         /* its thread neither marked meanwhile nor was
+    int is_exact;         /* all of one moment, and the thread was never
                            * cancelled in a mark */
 } gnomon__rows;
 
@@ -87,16 +87,17 @@ typedef struct gnomon__rows {
 int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
                       uint32_t generation);
 
-/* Takes what the bank at rest holds, and clears it; nothing of a thread that is not
- * cut yet. As above. Where memory is short nothing is cleared. In a control call,
- * after gnomon__cut. */
+/* Takes what the bank at rest holds and clears it. Takes nothing of a thread that has
+ * not cut yet. GNOMON_ENOMEM: nothing is cleared. In a control call, after
+ * gnomon__cut. */
 int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
                       uint32_t generation);
 void gnomon__rows_free(gnomon__rows *rows);
 
-/* One reader at a time: they leave notes in the nodes. Whoever cuts holds it until
- * what rests was taken, so that no reader finds half of it; and whoever changes
- * what readers look at. Held over no callback; never taken by marks. */
+/* The readers' lock: one reader at a time, as readers write notes into nodes. Who cuts
+ * holds it until the bank at rest was taken, so that no reader finds half of it. Who
+ * changes what readers read holds it too. Never held over a callback; marks never take
+ * it. */
 void gnomon__readers_lock(void);
 void gnomon__readers_unlock(void);
 /* In a forked child. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Copies the rows of one bank: the nodes that were touched, those on the chain of
- * open scopes, and all above them. The owner may be writing meanwhile: what was
- * copied is looked at before it leads anywhere. */
+ * open scopes, and all above them. The owner may be writing meanwhile, so each copied
+ * offset is checked before it is followed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gnomon/profile.h"
 #include "record/copying.h"
 
-static uint32_t visits; /* of copies: which nodes one has met */
+static uint32_t visits; /* number of this copy, noted in the nodes it has met */
 
 /* ---- Vectors ------------------------------------------------------------------ */
 
@@ -27,7 +27,7 @@ static void copy_words(void *to, const void *from, size_t bytes)
         memcpy((char *)to + 8 * i, &word, sizeof word);
     }
 }
-/* A torn copy must lead nowhere else. */
+/* A torn copy may hold a bad offset. */
 static int is_node(uint32_t at)
 {
     return at && !(at & 63) &&
@@ -37,8 +37,8 @@ static int is_node(uint32_t at)
 
 /* ---- Which nodes ------------------------------------------------------------------ */
 
-/* The row of a node, added with all that are above it. GNOMON__NO_ROW: the root,
- * the parent of ranges, or no memory, which *ok then says. */
+/* The row of a node, which is added with the nodes above it where it is new.
+ * GNOMON__NO_ROW: the root, the parent of ranges, or no memory, then *ok is 0. */
 static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
 {
     uint32_t row = GNOMON__NO_ROW, above = at, last = GNOMON__NO_ROW;
@@ -91,7 +91,7 @@ static int add_touched(gnomon__copying *c)
     return ok;
 }
 
-/* What was open: at the cut, or now. */
+/* The scopes that were open at the cut, or are open now. */
 static int add_chain(gnomon__copying *c)
 {
     int ok = 1;
@@ -165,8 +165,7 @@ static void add_cell(gnomon__rows *r, gnomon__row *row, uint32_t cell,
     row->count += count;
 }
 
-/* Executions that found no cell, and the one that needed none, are put where a
- * mean one would be. */
+/* Executions without a cell of their own count in the cell of the mean duration. */
 static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
 {
     if (!bare)
@@ -185,8 +184,8 @@ static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
     add_cell(r, row, cell, bare);
 }
 
-/* The node's bank as it is at this moment. The copy may be torn, but for the window,
- * which is one word. 0: no memory. */
+/* Copies a node's bank. The copy may be torn, except for the window, which is one
+ * word. 0: no memory. */
 static int copy_node(gnomon__copying *c, gnomon__row *row)
 {
     gnomon__rows *r = c->out;
@@ -216,9 +215,8 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
                   (size_t)octaves * GNOMON__CELLS + 1))
         return 0;
     if (octaves) {
-        /* A histogram is coarser where memory was spent: all of it counts, also
-         * where the window, which may be an earlier segment's, has none of these
-         * durations. */
+        /* Where memory was spent, durations may be in cells that are not theirs: then
+         * the whole window is read, which may be an earlier segment's. */
         uint32_t last = (uint32_t)p.low + p.room - 1;
         if (low < p.low || high > last || p.no_cell) {
             low = p.low;
@@ -238,7 +236,7 @@ static int copy_node(gnomon__copying *c, gnomon__row *row)
     return 1;
 }
 
-/* Fields of different moments: none may contradict another. */
+/* Makes fields of different moments consistent. */
 static void make_consistent(gnomon__row *row)
 {
     if (!row->count)
@@ -296,7 +294,7 @@ static int copy_counters(gnomon__copying *c)
 int gnomon__copy_links(gnomon__copying *c)
 {
     gnomon__rows *r = c->out;
-    /* The room first: the table is never smaller than the room read before. */
+    /* The room is read first: a table read later is never smaller. */
     uint32_t room = load_acquire(&c->tree->link_room);
     const gnomon__edge *edges = gnomon__at(c->t, load_acquire(&c->tree->links));
     int ok = 1;

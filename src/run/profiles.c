@@ -190,10 +190,10 @@ static void put_late(const gnomon__attachment *a)
 
 static void put_late_json(const gnomon__attachment *a, uint32_t but)
 {
-    const gnomon__late_parts *reported = &a->view->ledger.late_reported;
-    for (uint32_t i = 0; i < reported->count; i++)
-        if (reported->of[i].stage.name != but)
-            put_json(a, reported->of[i].stage.name);
+    const gnomon__late_parts *late = &a->view->ledger.late_reported;
+    for (uint32_t i = 0; i < late->count; i++)
+        if (late->of[i].stage.name != but)
+            put_json(a, late->of[i].stage.name);
 }
 
 void gnomon__profile_keep(const gnomon__attachment *a,
