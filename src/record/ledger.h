@@ -27,7 +27,7 @@ typedef struct gnomon__open_path {
     uint64_t begin;          /* ticks */
 } gnomon__open_path;
 
-/* Executions that ended after their stage did. */
+/* What was recorded for a stage after it was over. */
 typedef struct gnomon__late_part {
     gnomon__stage_key stage;
     gnomon__totals totals;
@@ -48,7 +48,7 @@ typedef struct gnomon__ledger {
     gnomon__totals open, closed; /* the open stage; the one before it */
     gnomon__late_parts late;     /* since the last stage's end */
     gnomon__late_parts late_reported; /* those before that */
-    gnomon__open_path *opens;         /* when it was read last */
+    gnomon__open_path *opens;         /* at the last read */
     size_t open_count, open_room;
 } gnomon__ledger;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Entries in the order of segments. A range may end between a cut and the look at
- * what is open, on a thread that is read at the next cut: so each is kept for one
- * cut more than it was seen at. */
+/* Entries in the order of segments. An entry is kept for one cut more than the last
+ * one that held it: a range may end after a cut but before the open ranges are read,
+ * on a thread that is itself read at the next cut. */
 #include "record/segments.h"
 
 #include "mark/segment.h"
@@ -12,13 +12,13 @@
 
 typedef struct segment_entry {
     uint32_t segment;
-    uint32_t held; /* the cut at which it was */
+    uint32_t held; /* number of the last cut that held it */
     gnomon__stage_key stage;
 } segment_entry;
 
 static segment_entry *entries;
 static size_t segment_count, segment_room;
-static uint32_t cuts; /* looks at what is open */
+static uint32_t cuts; /* number of this cut */
 
 int gnomon__segments_add(uint32_t segment, uint32_t ordinal)
 {
@@ -71,7 +71,7 @@ void gnomon__segments_sweep(void)
 {
     size_t kept = 0;
     uint32_t total = load_acquire(&gnomon__thread_total);
-    for (uint32_t i = 0; i < total; i++) /* one may have been left behind */
+    for (uint32_t i = 0; i < total; i++) /* a thread may not have cut yet */
         gnomon__segments_hold(load_relaxed(&gnomon__threads[i]->segment));
     for (size_t i = 0; i < segment_count; i++)
         if (entries[i].held + 1 >= cuts || i + RECENT >= segment_count)

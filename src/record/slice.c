@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Slices of all threads. */
+/* Collects the slice of each thread by its view's recorder. */
 #include "record/slice.h"
 
 #include "mark/foreign.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* From a ledger to a profile: the run's own part, and the order of the whole. Any
- * thread; nobody who records waits for it. */
+/* Builds a profile from a ledger: the run, its stages, steps, regions and tracks.
+ * Nodes, links and counters are in snapshot_nodes.c. Any thread; recording threads do
+ * not wait for it. */
 #include "record/snapshot.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static int put_metadata(gnomon__snapshot_builder *b)
     return 1;
 }
 
-/* The first is the run's zero. */
+/* The first anchor is the run's time 0. */
 static int put_anchors(gnomon__snapshot_builder *b, gnomon_run_info *run)
 {
     gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
@@ -92,7 +93,7 @@ static int put_run(gnomon__snapshot_builder *b)
     return put_metadata(b);
 }
 
-/* All nodes are of this one. */
+/* The only view: all nodes are of it. */
 static int put_view(gnomon__snapshot_builder *b)
 {
     gnomon_view_info *v = gnomon__model_add(b->m, GNOMON_VIEWS);
@@ -135,7 +136,7 @@ static int put_step(gnomon__snapshot_builder *b, uint32_t stage,
     return 1;
 }
 
-/* Those of the stage, of several the last: numbers begin anew in each. */
+/* The steps whose stage is in the profile. */
 static int put_steps(gnomon__snapshot_builder *b)
 {
     const gnomon__run_record *record = b->record;
@@ -169,7 +170,8 @@ static int put_step_time(gnomon__snapshot_builder *b,
     return 1;
 }
 
-/* The number of a slow step, which may be one of the last too. 0: no memory. */
+/* The number of a slow step, which may be among the last steps already. 0: no
+ * memory. */
 static uint32_t slow_step_number(gnomon__snapshot_builder *b, uint32_t stage,
                                  const gnomon__slow_step *slow)
 {
@@ -242,8 +244,8 @@ uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id)
                (uint32_t)gnomon__model_count(b->m, GNOMON_REGIONS);
 }
 
-/* Whether the thread has a tree in one of the stages; and what of that is not of one
- * moment. */
+/* Whether the thread has a tree in one of the stages, and whether some of it is
+ * inexact. */
 static int has_thread(const gnomon__snapshot_builder *b, uint32_t thread,
                       int *is_inexact)
 {
@@ -287,7 +289,7 @@ static int put_thread(gnomon__snapshot_builder *b, uint32_t thread)
 
 /* ---- The whole ----------------------------------------------------------------- */
 
-/* What marks lost, of the whole process: health that is not zero. */
+/* All counts of gnomon_health that are not 0, of the whole process. */
 static int put_losses(gnomon__snapshot_builder *b)
 {
     gnomon_health h = {.struct_size = sizeof h};

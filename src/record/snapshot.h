@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Builds a profile of the running process from what a view's ledger has and what
- * the run knows of itself. */
+/* Builds a profile of the running process from a view's ledger and the run's own
+ * records. */
 #ifndef GNOMON_RECORD_SNAPSHOT_H
 #define GNOMON_RECORD_SNAPSHOT_H
 
 #include "profile/model.h"
 #include "record/ledger.h"
 
-/* A stage, or all of one name, and what was recorded in it. Borrowed. */
+/* One stage, or all of one name, and what was recorded in it. Pointers are borrowed. */
 typedef struct gnomon__stage_record {
     const char *name;
     gnomon__stage_key key; /* of several: the last one's */
@@ -25,13 +25,12 @@ typedef struct gnomon__step_record {
 } gnomon__step_record;
 
 typedef struct gnomon__run_record {
-    gnomon_run_info run; /* but for the clock's part */
-    const char
-        *view; /* under which filter, schedule and ranks it was recorded */
-    const gnomon__stage_record *stages; /* those that are wanted */
+    gnomon_run_info run; /* without clock, anchors and now */
+    const char *view;    /* the view's filter, schedule and ranks */
+    const gnomon__stage_record *stages; /* those to put into the profile */
     size_t stage_count;
-    uint32_t by_name; /* each is all of a name: else one */
-    uint32_t open;    /* ordinal of the open one */
+    uint32_t by_name; /* 1: each is all stages of a name; 0: one stage */
+    uint32_t open;    /* ordinal of the open stage */
     const gnomon__step_record *steps;
     size_t step_count;
     const gnomon_metadata_info *metadata;

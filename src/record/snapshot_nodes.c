@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Nodes, links and counters: what a ledger has becomes entities of a profile.
+/* Puts nodes, links and counters of a ledger into a profile.
  *
- * A node's parent is its path's parent in the same stage. Where that has nothing of
- * its own in the stage, as one that was open all the time, it is a node of no stage
- * and without times: there is one for each path.
+ * A node's parent is the node of its path's parent in the same stage. Where the
+ * parent has no times in that stage, for example because it was open all the time,
+ * the node's parent is one without a stage and without times; there is one such node
+ * for each path.
  *
- * Nodes of a thread stand in the order in which they were first entered, as after
- * a merge: merge/order.c says how that is known. Paths are older than stages, so
- * their numbers do not tell it. */
+ * A thread's nodes are in the order in which they were first entered, as after a
+ * merge (merge/order.c). The numbers of paths do not give that order, as a path may
+ * be older than the stage. */
 #include "record/snapshot_parts.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-/* ---- Which --------------------------------------------------------------------- */
+/* ---- Choice of paths ------------------------------------------------------------ */
 
 static gnomon__path *path_of(const gnomon__snapshot_builder *b, uint32_t thread,
                              uint32_t path)
@@ -67,7 +68,7 @@ static int add_item(gnomon__snapshot_builder *b, uint32_t thread, uint32_t path,
     return 1;
 }
 
-/* The paths that a thread has something of. */
+/* Adds an item for each path that has something in a stage. */
 static int list_items(gnomon__snapshot_builder *b, uint32_t thread)
 {
     int ok = 1;
@@ -85,7 +86,7 @@ static int list_items(gnomon__snapshot_builder *b, uint32_t thread)
     return ok;
 }
 
-/* The path, and all above it, once each. */
+/* Adds the path and all above it, without a stage; each path once. */
 static int need_path(gnomon__snapshot_builder *b, uint32_t thread,
                      uint32_t path)
 {
@@ -112,7 +113,7 @@ static int need_parents(gnomon__snapshot_builder *b, uint32_t thread)
     return ok;
 }
 
-/* A link is there if both its ends are paths that are known. */
+/* Whether both ends of the link are known paths. */
 static int is_link(const gnomon__snapshot_builder *b,
                    const gnomon__total_edge *e)
 {
@@ -133,7 +134,7 @@ static int need_ends(gnomon__snapshot_builder *b, uint32_t stage,
             need_path(b, e->to_thread, e->to));
 }
 
-/* The stage's number in the profile; one too high: it is left out. */
+/* The stage's number in the profile; stage_count + 1: it is not in the profile. */
 static uint32_t stage_of(const gnomon__snapshot_builder *b,
                          gnomon__stage_key key)
 {
@@ -147,7 +148,7 @@ static uint32_t stage_of(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
-/* One that began in a stage that is left out is open all the same. */
+/* An open scope whose stage is not in the profile needs a node too. */
 static int need_open(gnomon__snapshot_builder *b, const gnomon__open_path *open)
 {
     if (open->thread >= b->thread_count)
@@ -157,7 +158,7 @@ static int need_open(gnomon__snapshot_builder *b, const gnomon__open_path *open)
            need_path(b, open->thread, open->path);
 }
 
-/* ---- In which order -------------------------------------------------------------- */
+/* ---- Order of nodes -------------------------------------------------------------- */
 
 /* NULL: it is outermost. */
 static gnomon__snapshot_item *item_above(const gnomon__snapshot_builder *b,
@@ -181,7 +182,8 @@ static int entry_order(const void *left, const void *right)
     return item_order(*a, *b);
 }
 
-/* Parents have lower paths than what is below them. */
+/* A parent's path has a lower number than its children's, so one pass backwards gives
+ * each item the first end of all below it. */
 static int order_entries(gnomon__snapshot_builder *b, uint32_t thread)
 {
     gnomon__snapshot_thread *t = &b->threads[thread];
@@ -235,7 +237,7 @@ int gnomon__snapshot_choose(gnomon__snapshot_builder *b)
 
 /* ---- Nodes ------------------------------------------------------------------------ */
 
-/* Of a path in a stage; where it has nothing in it, in none. 0: not there. */
+/* The node of a path in a stage, or its node without a stage. 0: none. */
 static uint32_t node_of(const gnomon__snapshot_thread *t, uint32_t path,
                         uint32_t stage)
 {
@@ -276,7 +278,7 @@ static int put_item(gnomon__snapshot_builder *b, uint32_t thread,
     return n->host && (n->device || !s->device);
 }
 
-/* Parents have lower numbers than their children. */
+/* In the order of order_entries: parents before their children. */
 int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
 {
     const gnomon__snapshot_thread *t = &b->threads[thread];
@@ -286,7 +288,7 @@ int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread)
     return 1;
 }
 
-/* ---- What is open ------------------------------------------------------------------ */
+/* ---- Open scopes ------------------------------------------------------------------- */
 
 int gnomon__snapshot_opens(gnomon__snapshot_builder *b)
 {

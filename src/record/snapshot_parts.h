@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the two halves of a snapshot share: snapshot.c, the run and the whole;
- * snapshot_nodes.c, what threads recorded. */
+/* The state of a snapshot while it is built, shared by snapshot.c, which puts the run
+ * into it, and snapshot_nodes.c, which puts what threads recorded. */
 #ifndef GNOMON_RECORD_SNAPSHOT_PARTS_H
 #define GNOMON_RECORD_SNAPSHOT_PARTS_H
 
 #include "record/snapshot.h"
 
-/* A path in a stage, or in none: what others lie below, or links lead to. */
+/* A path in a stage. One without a stage is the parent of others or the end of a
+ * link. */
 typedef struct gnomon__snapshot_item {
     uint32_t path;
     uint32_t stage; /* number in the profile */
-    uint32_t node;  /* likewise */
+    uint32_t node;  /* its number in the profile */
     uint32_t depth;
-    uint64_t first; /* end of it or anything below it */
+    uint64_t first; /* order of the first end of it or of anything below it */
 } gnomon__snapshot_item;
 
 typedef struct gnomon__snapshot_thread {
     gnomon__snapshot_item *items;  /* by path, then stage */
     gnomon__snapshot_item **order; /* as they are entered */
     size_t count, room;
-    size_t sorted; /* how many of these are in order */
+    size_t sorted; /* how many items are in order */
     uint32_t track;
 } gnomon__snapshot_thread;
 
@@ -29,23 +30,23 @@ typedef struct gnomon__snapshot_builder {
     const gnomon__run_record *record;
     gnomon__snapshot_thread *threads;
     size_t thread_count;
-    uint32_t serial;          /* of this one: in the notes of paths */
+    uint32_t serial;          /* number of this snapshot, noted in paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     size_t region_room;
 } gnomon__snapshot_builder;
 
-/* Statistics of what was counted; NULL: no memory. */
+/* The sums as statistics of the profile; NULL: no memory. */
 gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
                                      const gnomon__total *s);
 
 /* The number of a region; 0: no memory. */
 uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id);
 
-/* Which paths the profile has, of all threads. Each of these returns 0 when there is
- * no memory. */
+/* Chooses the paths that the profile has, of all threads. This and the next return 0
+ * when there is no memory. */
 int gnomon__snapshot_choose(gnomon__snapshot_builder *b);
-/* Nodes and counters of a thread, whose track is there; then what leads from one
- * thread to another. */
+/* Nodes and counters of a thread, after its track; after all of these, links and open
+ * scopes. */
 int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread);
 int gnomon__snapshot_counters(gnomon__snapshot_builder *b, uint32_t thread);
 int gnomon__snapshot_links(gnomon__snapshot_builder *b);
