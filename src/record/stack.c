@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The open scopes of any thread, without locks, of its first tree.
  *
- * A thread that marks without pause leaves its sequence word still for too short
- * a time, so the proof is another: a token names one execution. If the innermost
- * scope and the tokens of the whole chain are the same at a second look, all of
- * them were open in between, and nothing was inside the innermost one at the
- * second look at the cursor. A begin time belongs to its token once the word is
- * past it. */
+ * The sequence word of a thread that marks without pause changes too often to check
+ * a copy by it. Tokens are compared instead: a token names one execution. If the
+ * cursor and the tokens of the whole chain are the same when they are read a second
+ * time, all of these scopes were open in between, and the cursor's one was the
+ * innermost at the second read. A begin time belongs to its token once the sequence
+ * word is past that token. */
 #include "gnomon.h"
 
 #include <stddef.h>
@@ -20,28 +20,27 @@
 #define CHAIN_TRIES 100
 #define ROOT_TRIES 16
 #define MAX_OPEN (GNOMON__MAX_DEPTH + 2)
-#define CURSOR_MOVING \
-    UINT32_MAX /* its cursor is on its way between two trees */
+#define CURSOR_MOVING UINT32_MAX /* the cursor is moving between two trees */
 
-/* Elements of the first release's size: older modules' arrays stay good. */
+/* The size of an element in the first release: older modules' arrays stay valid. */
 #define FIRST_OPEN_SCOPE \
     (offsetof(gnomon_open_scope, token) + sizeof(gnomon_token))
 
-/* Innermost first: 4 KiB, as a handler's stack may be small. The tokens are held by
- * their sum alone. */
+/* Innermost first. Of the tokens only a sum is kept: the struct is on the stack, which
+ * may be a small signal stack, and takes 4 KiB so. */
 typedef struct open_chain {
     size_t count;
     uint64_t sum;
     uint32_t node[MAX_OPEN];
 } open_chain;
 
-/* What the caller gets, and how far its elements are apart. */
+/* The caller's array; `apart` is the size of its elements. */
 typedef struct scope_list {
     char *at;
     size_t room, apart;
 } scope_list;
 
-/* Where a thread is: its cursor, and the bank in which it records. */
+/* A thread's cursor, and the bank in which it records. */
 typedef struct chain_position {
     uint32_t cursor, bank;
 } chain_position;
@@ -52,7 +51,7 @@ size_t gnomon_thread_count(void)
     return load_acquire(&gnomon__thread_total);
 }
 
-/* While windows of several trees are open, each has its cursor with it. */
+/* While several trees record at once, each tree has a cursor of its own. */
 static chain_position read_position(const gnomon__thread *t)
 {
     chain_position p = {load_acquire(&t->hot.current),
@@ -67,7 +66,7 @@ static chain_position read_position(const gnomon__thread *t)
     return p;
 }
 
-/* Every offset is checked: a torn chain must lead nowhere else. */
+/* NULL for a bad offset, which a torn chain may hold. */
 static const gnomon__front *line_at(const gnomon__thread *t, uint32_t at,
                                     uint32_t bank)
 {
@@ -105,7 +104,7 @@ static void copy_chain(const gnomon__thread *t, chain_position p,
     }
 }
 
-/* Its moment in ticks, for now. */
+/* Writes element i. Its begin is in ticks; gnomon_thread_stack converts it. */
 static void put_scope(const scope_list *list, size_t i,
                       const gnomon__front *line, uint64_t token, uint64_t begin)
 {
@@ -119,9 +118,9 @@ static void put_scope(const scope_list *list, size_t i,
     memcpy(to, &scope, list->apart < sizeof scope ? list->apart : sizeof scope);
 }
 
-/* The begin is read again once the word is past its token, and the token after
- * it: so it is that execution's. The innermost may be just beginning, on a
- * thread that was stopped there: it is not open yet, and left out. */
+/* Reads each begin, then its token, and requires that the sequence word is past the
+ * token: so the begin is that execution's. A thread may be stopped while its innermost
+ * scope begins; that scope is not open yet and is left out. */
 static int list_scopes(const gnomon__thread *t, chain_position p,
                        open_chain *chain, const scope_list *list)
 {
@@ -146,8 +145,8 @@ static int list_scopes(const gnomon__thread *t, chain_position p,
            now.bank == p.bank && p.cursor != CURSOR_MOVING;
 }
 
-/* At the root nothing was open when the cursor was read; that needs no proof,
- * and is when a thread that never pauses is met. */
+/* A cursor at the root means that nothing was open, without a second read. A thread
+ * that marks without pause is usually found there. */
 static int read_chain(const gnomon__thread *t, open_chain *chain,
                       const scope_list *list)
 {

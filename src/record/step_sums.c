@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Adding up what steps took. The slowest of two sets are the slowest of both, by
- * duration, then by stage and number: so in any order of adding the same remain. */
+/* Sums of what steps took. The slowest steps are ordered by duration, then by stage
+ * and begin, so any order of adding keeps the same ones. */
 #include "record/step_sums.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
     uint32_t last = gnomon__cell_of_ticks(s->max);
     uint64_t min_ns = gnomon__line_scale(s->min, rate);
     uint64_t max_ns = gnomon__line_scale(s->max, rate);
-    /* The middle of an end's cell may lie beyond it. */
+    /* Wider than min to max: the middle of a cell may be outside of them. */
     if (!gnomon__total_hold(to, gnomon_cell_of(min_ns / 2) / GNOMON__CELLS,
                             gnomon_cell_of(2 * max_ns + 2) / GNOMON__CELLS))
         return 0;

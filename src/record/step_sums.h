@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What steps took and what they were made of: sums of regions' times in each step,
- * and the slowest steps one by one. On the heap; of one stage, or of all stages of a
- * name, so its memory is that of regions, however many steps there are. Whoever has
- * one holds a lock of his own. */
+/* Step times of one stage, or of all stages of a name: for each region a histogram of
+ * its time in each step, and the slowest steps one by one. The memory depends on the
+ * number of regions, not of steps. On the heap; the owner has a lock. */
 #ifndef GNOMON_RECORD_STEP_SUMS_H
 #define GNOMON_RECORD_STEP_SUMS_H
 
@@ -14,7 +13,7 @@
 /* Cells of ticks: gnomon__cell_of_ticks is below it. */
 #define GNOMON__TICK_CELLS (16 * 59 + 32)
 
-/* Durations in ticks, in a fixed place: counting one takes no memory. */
+/* A histogram of durations in ticks, of fixed size: counting takes no memory. */
 typedef struct gnomon__tick_sum {
     uint64_t count, total, min, max;
     uint64_t cells[GNOMON__TICK_CELLS];
@@ -22,8 +21,8 @@ typedef struct gnomon__tick_sum {
 _Static_assert(sizeof(gnomon__tick_sum) <= 8192, "a chunk of the arena");
 
 void gnomon__tick_sum_count(gnomon__tick_sum *s, uint64_t ticks);
-/* Adds all of it, in ns; `rate` as gnomon__clock_rate has it. Each cell becomes that
- * in which its middle lies. 0: no memory. */
+/* Adds all of it, in ns; `rate` is gnomon__clock_rate's. A cell of ticks goes to the
+ * cell of ns that holds its middle. 0: no memory. */
 int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
                          uint64_t rate);
 
@@ -45,14 +44,14 @@ typedef struct gnomon__step_sums {
 /* The sums of a region in *s, which is made if it is NULL; NULL: no memory. */
 gnomon__total *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region);
 
-/* Keeps the step if it is one of the slowest; then *s is there. Takes over `step.ns`
- * in any case. Of equally slow ones the first stays. */
+/* Keeps the step if it is one of the slowest. Takes over `step.ns` in any case. Of
+ * equally slow steps the first stays. */
 void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step);
 
-/* All of `from`, which may be NULL. 0: no memory, and some is missing. */
+/* Adds all of `from`, which may be NULL. 0: no memory, and some is missing. */
 int gnomon__step_sums_add(gnomon__step_sums **to,
                           const gnomon__step_sums *from);
-/* *s is NULL then. */
+/* Sets *s to NULL. */
 void gnomon__step_sums_free(gnomon__step_sums **s);
 
 #endif

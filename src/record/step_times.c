@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Steps, as they are recorded.
+/* Times of regions in each step, while they are recorded.
  *
- * A thread's table only grows, and only its thread adds to it; beside each sum stands
- * what the steps before took of it, which whoever steps writes, under the lock of
- * steps. So neither waits for the other, a thread that ended loses nothing, and one
- * that marked nothing costs a load. */
+ * Each thread adds up its regions' times in a table that only grows. The caller of a
+ * step notes next to each sum how much of it earlier steps have taken, under the lock
+ * of steps. So neither waits for the other, times of an ended thread are kept, and a
+ * thread without marks since the last step costs one load. */
 #include "record/step_times.h"
 
 #include "gnomon/profile.h"
@@ -17,14 +17,14 @@
 
 /* Both in the arena. */
 typedef struct step_page {
-    uint64_t ticks[STEP_PAGE]; /* its thread's */
-    uint64_t taken[STEP_PAGE]; /* who steps */
+    uint64_t ticks[STEP_PAGE]; /* written by the thread */
+    uint64_t taken[STEP_PAGE]; /* written by the caller of a step */
 } step_page;
 
 typedef struct step_table {
     gnomon__state state;
-    uint64_t ends;              /* how many were added */
-    uint64_t seen;              /* `ends` at the last step: who steps */
+    uint64_t ends;              /* how many executions were added */
+    uint64_t seen;              /* `ends` at the last step, by its caller */
     uint32_t pages[STEP_PAGES]; /* 0: none yet */
 } step_table;
 
@@ -95,7 +95,7 @@ const gnomon__recorder gnomon__step_recorder = {
     .range = step_range,
 };
 
-/* ---- A view's ------------------------------------------------------------------------- */
+/* ---- A view's sums -------------------------------------------------------------------- */
 
 typedef struct step_part {
     uint64_t region, ticks;
@@ -111,12 +111,12 @@ typedef struct open_slow_step {
 struct gnomon__step_times {
     uint32_t bit, generation;
     uint32_t sums[STEP_REGIONS]; /* in the arena; 0: of the steps themselves */
-    /* Of the step at hand. */
+    /* Of the step that ends now. */
     uint64_t now[STEP_REGIONS]; /* ticks */
     uint32_t touched[STEP_REGIONS];
     uint32_t touched_count;
     uint32_t slow_count;
-    int is_incomplete; /* there was no memory for some of it */
+    int is_incomplete;                          /* some is missing: no memory */
     open_slow_step slow[GNOMON__SLOWEST_STEPS]; /* in no order */
 };
 
@@ -208,7 +208,7 @@ static void count_region(gnomon__step_times *s, uint32_t region, uint64_t ticks)
         s->is_incomplete = 1;
 }
 
-/* What the step was made of; as much as there is memory for. */
+/* Keeps the regions' times of a slow step, or none where there is no memory. */
 static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
 {
     slow->bytes = s->touched_count * (uint32_t)sizeof(step_part);
@@ -221,7 +221,7 @@ static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
         to[i] = (step_part){s->touched[i], s->now[s->touched[i]]};
 }
 
-/* Of equally slow ones the first stays. */
+/* Of equally slow steps the first stays. */
 static void keep_slow(gnomon__step_times *s, const gnomon__step_record *done)
 {
     uint64_t least = UINT64_MAX;

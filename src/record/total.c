@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What one path came to. Its histogram is a window of octaves, as wide as what
- * was seen. */
+/* The sums of one path. Its histogram has room only for the octaves between the
+ * shortest and the longest duration so far. */
 #include <string.h>
 
 #include "gnomon/profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Adding up. Numbers of paths lead straight to what is kept of them, so a stage
- * costs what was touched in it, and so does forgetting it. */
+/* Sums of paths, in an array by the path's number, and a list of those in use: adding
+ * and clearing a stage costs only the paths that it touched. */
 #include "record/totals.h"
 
 #include <string.h>

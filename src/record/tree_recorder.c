@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The call tree as a recorder: what it does with marks is in mark/tree_marks.c; here
- * is how its rows become shares.
+/* The recorder of call trees. mark/tree_marks.c has its part on marking threads; this
+ * file computes each row's share of a segment.
  *
- * Durations round down, sums after adding up, so that a node is never shorter
- * than its children: self is what remains. */
+ * Ticks are added up before they are converted to ns, and the conversion rounds down,
+ * so a node is never shorter than its children. Self time is what remains. */
 #include "mark/tree.h"
 #include "platform/memory.h"
 #include "record/slice.h"
@@ -27,8 +27,8 @@ static gnomon__row *row_above(gnomon__rows *r, const gnomon__row *row)
     return row->parent == GNOMON__NO_ROW ? NULL : &r->rows[row->parent];
 }
 
-/* What is open and outlived a parent: as if it ended now, by the rule of
- * gnomon__tree_close, on the copy. */
+/* For a scope that is open while its parent is closed: applies to the copy what
+ * gnomon__tree_close does when the scope ends. */
 static void settle_open(gnomon__rows *r)
 {
     for (size_t i = r->count; i-- > 0;) {
@@ -62,7 +62,7 @@ static int began_earlier(const gnomon__rows *r, const gnomon__row *row)
     return row->is_on_chain && row->token && row->segment != r->segment;
 }
 
-/* The time of this segment in which the path was open. */
+/* How long the path was open in this segment. */
 static uint64_t whole_ns(const gnomon__slice_thread *t, const gnomon__row *row)
 {
     return gnomon__slice_ns(t, row->total + row->carried +
@@ -93,7 +93,7 @@ static void share_self(gnomon__slice_thread *t, size_t i)
     if (!row->carried && !began_earlier(&t->rows, row))
         return;
     s->is_partial = 1;
-    /* It began anew at the cut, where no memory was left to tell of it. */
+    /* The parent is open over the cut too, but may have no carry: no memory. */
     if (row->parent != GNOMON__NO_ROW)
         t->shares[row->parent].is_partial = 1;
 }
@@ -107,8 +107,8 @@ static int share_out(gnomon__slice_thread *t)
     settle_open(r);
     for (size_t i = 0; i < r->count; i++)
         t->shares[i].self_ns = whole_ns(t, &r->rows[i]);
-    /* Children before parents: each is whole when it is taken from above; modulo
-     * 2^64, put right below. */
+    /* Each child's whole time is subtracted from its parent's. This may go below 0,
+     * modulo 2^64; share_self corrects it. */
     for (size_t i = r->count; i-- > 0;) {
         const gnomon__row *row = &r->rows[i];
         if (row->parent != GNOMON__NO_ROW)
@@ -119,7 +119,7 @@ static int share_out(gnomon__slice_thread *t)
     return 1;
 }
 
-/* ---- The table's entry ------------------------------------------------------------ */
+/* ---- The recorder ----------------------------------------------------------------- */
 
 static int tree_collect(gnomon__slice_thread *out, gnomon__thread *t,
                         uint32_t bit, uint32_t generation, int is_live)
