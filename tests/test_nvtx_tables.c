@@ -269,15 +269,16 @@ TEST(numbers_that_stand_alone_or_count_become_one_name)
                                        "iteration #"};
     char out[64];
     for (size_t i = 0; i < sizeof folded / sizeof *folded; i++) {
-        size_t n = gnomon__in_fold(out, folded[i][0], strlen(folded[i][0]));
+        size_t n =
+            gnomon__in_replace_numbers(out, folded[i][0], strlen(folded[i][0]));
         out[n] = 0;
         CHECK_STR(out, folded[i][1]);
-        n = gnomon__in_fold(out, folded[i][1], strlen(folded[i][1]));
+        n = gnomon__in_replace_numbers(out, folded[i][1], strlen(folded[i][1]));
         out[n] = 0;
         CHECK_STR(out, folded[i][1]); /* once is enough */
     }
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        size_t n = gnomon__in_fold(out, kept[i], strlen(kept[i]));
+        size_t n = gnomon__in_replace_numbers(out, kept[i], strlen(kept[i]));
         out[n] = 0;
         CHECK_STR(out, kept[i]);
     }
@@ -295,12 +296,12 @@ TEST(any_bytes_become_a_name_within_their_length)
             random = random * 1664525u + 1013904223u;
             text[k] = bytes[(random >> 8) % (sizeof bytes - 1)];
         }
-        size_t folded = gnomon__in_fold(out, text, n);
+        size_t folded = gnomon__in_replace_numbers(out, text, n);
         CHECK(folded <= n);
         memcpy(more, text, n);
         memcpy(more + n, "7x", 3);
         char *again = malloc(n + 1);
-        CHECK_EQ(gnomon__in_fold(again, more, n), folded);
+        CHECK_EQ(gnomon__in_replace_numbers(again, more, n), folded);
         CHECK(memcmp(again, out, folded) == 0);
         random = random * 1664525u + 1013904223u;
         free(text), free(out), free(more), free(again);

@@ -40,7 +40,7 @@ static void attach(const NvtxExportTableCallbacks *callbacks,
 static void read_environment(void)
 {
     (void)gnomon_region_get("(other)", NULL, GNOMON_KIND_SCOPE);
-    gnomon__in_fold_read();
+    gnomon__in_read_fold_option();
 }
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)

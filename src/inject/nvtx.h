@@ -108,25 +108,26 @@ typedef struct gnomon__in_title {
     char buffer[512];
 } gnomon__in_title;
 
-/* Of the bare text; with `folds` its numbers are "#" (nvtx_fold.c), which is what
- * gnomon__in_folds says of texts of events. Where there is no memory for a long one
+/* Of the bare text; with `replaces_numbers` its numbers are "#" (nvtx_numbers.c), which is what
+ * gnomon__in_replaces_numbers says of texts of events. Where there is no memory for a long one
  * it is as it was. */
-void gnomon__in_title_of(gnomon__in_title *out, const char *text, int folds);
-extern uint32_t gnomon__in_folds;
+void gnomon__in_title_of(gnomon__in_title *out, const char *text,
+                         int replaces_numbers);
+extern uint32_t gnomon__in_replaces_numbers;
 
 /* Of the `n` bytes of a text, of which `out` has room for as many: how many it
  * comes to. */
-size_t gnomon__in_fold(char *out, const char *text, size_t n);
+size_t gnomon__in_replace_numbers(char *out, const char *text, size_t n);
 
 /* Asks gnomon whether fold=off was said, once it is on. Not in a mark. */
-void gnomon__in_fold_read(void);
+void gnomon__in_read_fold_option(void);
 
 /* By its title. Never NULL; "(other)" past the limit of names or out of memory. */
 gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
                                         const gnomon__in_title *title);
 /* Of a text: of an event, or of a thing, whose numbers tell it from others. */
 gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text,
-                                    int folds);
+                                    int replaces_numbers);
 
 /* The slow half of the next: made anew, or under the label of today. Never
  * NULL; of "(other)" where gnomon takes no new names. */

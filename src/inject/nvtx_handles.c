@@ -63,7 +63,7 @@ static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t handle,
 {
     return (nvtxStringHandle_t)(void *)gnomon__in_name_of(
         gnomon__in_domain_at(handle), text_or_null(text),
-        (int)load_relaxed(&gnomon__in_folds));
+        (int)load_relaxed(&gnomon__in_replaces_numbers));
 }
 
 static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,

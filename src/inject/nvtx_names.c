@@ -187,10 +187,10 @@ gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
 }
 
 gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text,
-                                    int folds)
+                                    int replaces_numbers)
 {
     gnomon__in_title title;
-    gnomon__in_title_of(&title, text, folds);
+    gnomon__in_title_of(&title, text, replaces_numbers);
     gnomon__in_name *name = gnomon__in_name_titled(domain, &title);
     gnomon__free(title.kept);
     return name;

@@ -75,7 +75,8 @@ place_titled(gnomon__in_place *known, gnomon__in_domain *domain,
              uint32_t category, const char *text)
 {
     gnomon__in_title title;
-    gnomon__in_title_of(&title, text, (int)load_relaxed(&gnomon__in_folds));
+    gnomon__in_title_of(&title, text,
+                        (int)load_relaxed(&gnomon__in_replaces_numbers));
     gnomon__in_place *p = known;
     if (!known || !is_titled(known->name, &title))
         p = gnomon__in_place_of(gnomon__in_name_titled(domain, &title),
