@@ -72,22 +72,22 @@ typedef struct gnomon__in_gauge {
 
 /* A text with one category of its domain: where marks of it go. All but the
  * first four fields never change. */
-typedef struct gnomon__in_place {
+typedef struct gnomon__in_regions {
     uint32_t labelled;        /* the domain's, when last compared with */
     gnomon__in_gauge *gauges; /* newest first */
     gnomon_region mark;       /* the text as a mark, */
     gnomon_region counter;    /* and as what its payloads measure */
     gnomon_region *scope;
     uint32_t category;
-    struct gnomon__in_place *next;
+    struct gnomon__in_regions *next;
     struct gnomon__in_name *name;
-} gnomon__in_place;
+} gnomon__in_regions;
 
 /* nvtxStringHandle_t leads to one, and inline texts are one too. */
 typedef struct gnomon__in_name {
     struct gnomon__in_name *next;
     struct gnomon__in_domain *domain;
-    gnomon__in_place *places; /* newest first: usually one */
+    gnomon__in_regions *regions; /* newest first: usually one */
     uint64_t hash;
     const char *text;
 } gnomon__in_name;
@@ -131,10 +131,10 @@ gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text,
 
 /* The slow half of the next: made anew, or under the label of today. Never
  * NULL; of "(other)" where gnomon takes no new names. */
-gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
-                                        uint32_t category);
+gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
+                                            uint32_t category);
 
-static inline int gnomon__in_fits(const gnomon__in_place *p,
+static inline int gnomon__in_fits(const gnomon__in_regions *p,
                                   const gnomon__in_domain *domain,
                                   uint32_t category)
 {
@@ -142,27 +142,27 @@ static inline int gnomon__in_fits(const gnomon__in_place *p,
            load_relaxed(&p->labelled) == load_relaxed(&domain->labelled);
 }
 
-static inline gnomon__in_place *gnomon__in_place_of(gnomon__in_name *name,
-                                                    uint32_t category)
+static inline gnomon__in_regions *gnomon__in_regions_of(gnomon__in_name *name,
+                                                        uint32_t category)
 {
-    gnomon__in_place *p = load_acquire(&name->places); /* partner: make */
+    gnomon__in_regions *p = load_acquire(&name->regions); /* partner: make */
     for (; p; p = p->next)
         if (likely(gnomon__in_fits(p, name->domain, category)))
             return p;
-    return gnomon__in_place_make(name, category);
+    return gnomon__in_regions_make(name, category);
 }
 
 /* The counter of this field, called `name`; NULL past the limit of them, or out
  * of memory. */
-gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
-                                   const char *name);
+gnomon_region *gnomon__in_gauge_of(gnomon__in_regions *regions,
+                                   const void *field, const char *name);
 
 /* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
 
 typedef struct gnomon__in_level {
-    gnomon_token token;      /* 0: nobody wants it */
-    gnomon_token below;      /* the newest when it was pushed */
-    gnomon__in_place *place; /* NULL: gnomon was off */
+    gnomon_token token;          /* 0: nobody wants it */
+    gnomon_token below;          /* the newest when it was pushed */
+    gnomon__in_regions *regions; /* NULL: gnomon was off */
 } gnomon__in_level;
 
 /* The open pushes of one domain on one thread. */
@@ -175,7 +175,7 @@ typedef struct gnomon__in_stack {
 /* A pointer seen as an inline text, and what it said. */
 typedef struct gnomon__in_slot {
     const char *pointer;
-    gnomon__in_place *place;
+    gnomon__in_regions *regions;
 } gnomon__in_slot;
 
 #define GNOMON__IN_SLOTS 256u /* a power of two */
@@ -202,9 +202,9 @@ gnomon__in_stack *gnomon__in_stack_grow(gnomon__in_thread *t, uint32_t index);
 
 /* The place of an inline text; any pointer, NULL too. `t`: NULL, or where to
  * remember it. */
-gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
-                                    gnomon__in_domain *domain,
-                                    uint32_t category, const char *text);
+gnomon__in_regions *gnomon__in_inline(gnomon__in_thread *t,
+                                      gnomon__in_domain *domain,
+                                      uint32_t category, const char *text);
 
 /* ---- Texts (nvtx_text.c) -------------------------------------------------- */
 
@@ -256,11 +256,12 @@ static inline gnomon__in_domain *gnomon__in_domain_at(nvtxDomainHandle_t handle)
 /* Begins a scope as the domain's innermost push on this thread, and ends that:
  * their level, which is negative where there is none. `place`: NULL where gnomon
  * is off. */
-int gnomon__in_push(const gnomon__in_domain *domain, gnomon__in_place *place);
+int gnomon__in_push(const gnomon__in_domain *domain,
+                    gnomon__in_regions *regions);
 int gnomon__in_pop(const gnomon__in_domain *domain);
 
 /* Where the domain's innermost push on this thread is; NULL: nowhere. */
-gnomon__in_place *gnomon__in_innermost(const gnomon__in_domain *domain);
+gnomon__in_regions *gnomon__in_innermost(const gnomon__in_domain *domain);
 
 /* ---- Extensions ------------------------------------------------------------ */
 
@@ -335,16 +336,16 @@ uint64_t NVTX_API gnomon__in_enum_register(
 
 /* An event's place once its payloads had their say: `place` is what its own
  * attributes said, or NULL. Never NULL. */
-gnomon__in_place *gnomon__in_payload_place(gnomon__in_domain *domain,
-                                           gnomon__in_place *place,
-                                           const nvtxPayloadData_t *payloads,
-                                           size_t count);
+gnomon__in_regions *
+gnomon__in_payload_regions(gnomon__in_domain *domain,
+                           gnomon__in_regions *regions,
+                           const nvtxPayloadData_t *payloads, size_t count);
 
 /* Samples their numbers. A field without a name is its place's own. */
-void gnomon__in_field_sample(gnomon__in_place *place,
+void gnomon__in_field_sample(gnomon__in_regions *regions,
                              const gnomon__in_field *field, double value);
 void gnomon__in_payload_sample(const gnomon__in_domain *domain,
-                               gnomon__in_place *place,
+                               gnomon__in_regions *regions,
                                const nvtxPayloadData_t *payloads, size_t count);
 
 /* By slot, from 0. */

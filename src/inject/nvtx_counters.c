@@ -60,7 +60,7 @@ static void NVTX_API counter_float64(nvtxDomainHandle_t handle, uint64_t id,
 {
     const meter *m = meter_of(handle, id);
     if (m)
-        gnomon_counter(&gnomon__in_place_of(m->name, 0)->counter, value);
+        gnomon_counter(&gnomon__in_regions_of(m->name, 0)->counter, value);
 }
 
 static void NVTX_API counter_int64(nvtxDomainHandle_t handle, uint64_t id,
@@ -77,7 +77,7 @@ static void NVTX_API counter_sample(nvtxDomainHandle_t handle, uint64_t id,
         return;
     nvtxPayloadData_t payload = {m->schema, size, values};
     gnomon__in_payload_sample(gnomon__in_domain_at(handle),
-                              gnomon__in_place_of(m->name, 0), &payload, 1);
+                              gnomon__in_regions_of(m->name, 0), &payload, 1);
 }
 
 static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
@@ -89,13 +89,13 @@ static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
         reason == NVTX_COUNTER_SAMPLE_ZERO ? meter_of(handle, id) : NULL;
     if (!m)
         return;
-    gnomon__in_place *place = gnomon__in_place_of(m->name, 0);
+    gnomon__in_regions *regions = gnomon__in_regions_of(m->name, 0);
     const gnomon__in_schema *group =
         gnomon__in_schema_of(gnomon__in_domain_at(handle), m->schema);
     const gnomon__in_field *f = group ? group->fields : &itself;
     for (; f; f = f->next)
         if (gnomon__in_is_number(f->type))
-            gnomon__in_field_sample(place, f, 0);
+            gnomon__in_field_sample(regions, f, 0);
 }
 
 static const NvtxFunctionPointer counter_calls[] = {

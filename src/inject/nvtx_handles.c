@@ -106,8 +106,9 @@ static void NVTX_API sync_wait(nvtx_nvtxSyncUser_t handle)
 {
     gnomon__in_name *name = handle;
     if (name)
-        gnomon__in_push(name->domain,
-                        GNOMON__IN_ON() ? gnomon__in_place_of(name, 0) : NULL);
+        gnomon__in_push(name->domain, GNOMON__IN_ON()
+                                          ? gnomon__in_regions_of(name, 0)
+                                          : NULL);
 }
 
 static void NVTX_API sync_over(nvtx_nvtxSyncUser_t handle)

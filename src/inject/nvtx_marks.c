@@ -28,59 +28,60 @@ static gnomon__in_thread *thread_now(void)
 
 /* ---- Where an event goes -------------------------------------------------- */
 
-static gnomon__in_place *place_a(gnomon__in_domain *domain, uint32_t category,
-                                 const char *text)
+static gnomon__in_regions *regions_a(gnomon__in_domain *domain,
+                                     uint32_t category, const char *text)
 {
     return gnomon__in_inline(thread_now(), domain, category, text);
 }
 
-static gnomon__in_place *place_w(gnomon__in_domain *domain, uint32_t category,
-                                 const wchar_t *wide)
+static gnomon__in_regions *regions_w(gnomon__in_domain *domain,
+                                     uint32_t category, const wchar_t *wide)
 {
     gnomon__in_text text;
     gnomon__in_wide(&text, wide);
     /* No slot: the next text of another meaning lies at the same place. */
-    gnomon__in_place *p = gnomon__in_inline(NULL, domain, category, text.text);
+    gnomon__in_regions *p =
+        gnomon__in_inline(NULL, domain, category, text.text);
     gnomon__in_text_free(&text);
     return p;
 }
 
-static __attribute__((noinline)) gnomon__in_place *
-place_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
+static __attribute__((noinline)) gnomon__in_regions *
+regions_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
 {
     const gnomon__in_name *name;
     if (!a || !COVERS(a, message))
-        return place_a(domain, 0, NULL);
+        return regions_a(domain, 0, NULL);
     switch (a->messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-        return place_a(domain, a->category, a->message.ascii);
+        return regions_a(domain, a->category, a->message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE:
-        return place_w(domain, a->category, a->message.unicode);
+        return regions_w(domain, a->category, a->message.unicode);
     case NVTX_MESSAGE_TYPE_REGISTERED: /* with another domain, or nowhere */
         name = (const void *)a->message.registered;
-        return place_a(domain, a->category, name ? name->text : NULL);
+        return regions_a(domain, a->category, name ? name->text : NULL);
     default:
-        return place_a(domain, a->category, NULL);
+        return regions_a(domain, a->category, NULL);
     }
 }
 
 #if GNOMON__IN_EXTENSIONS
-static gnomon__in_place *take_structured(gnomon__in_domain *domain,
-                                         gnomon__in_place *p,
-                                         const nvtxEventAttributes_t *a)
+static gnomon__in_regions *take_structured(gnomon__in_domain *domain,
+                                           gnomon__in_regions *p,
+                                           const nvtxEventAttributes_t *a)
 {
     const nvtxPayloadData_t *payloads =
         (const void *)(uintptr_t)a->payload.ullValue;
     size_t count = a->reserved0 > 0 ? (size_t)a->reserved0 : 0;
-    p = gnomon__in_payload_place(domain, p, payloads, count);
+    p = gnomon__in_payload_regions(domain, p, payloads, count);
     gnomon__in_payload_sample(domain, p, payloads, count);
     return p;
 }
 #endif
 
 /* Returns the place, which structured payloads may change. */
-static __attribute__((noinline)) gnomon__in_place *
-take_payload(gnomon__in_domain *domain, gnomon__in_place *p,
+static __attribute__((noinline)) gnomon__in_regions *
+take_payload(gnomon__in_domain *domain, gnomon__in_regions *p,
              const nvtxEventAttributes_t *a)
 {
     (void)domain; /* where the headers have no extensions */
@@ -113,18 +114,18 @@ take_payload(gnomon__in_domain *domain, gnomon__in_place *p,
 }
 
 /* Its payload is sampled on the way. */
-static inline gnomon__in_place *place_at(gnomon__in_domain *domain,
-                                         const nvtxEventAttributes_t *a)
+static inline gnomon__in_regions *event_regions(gnomon__in_domain *domain,
+                                                const nvtxEventAttributes_t *a)
 {
-    gnomon__in_place *p;
+    gnomon__in_regions *p;
     gnomon__in_name *name = NULL;
     if (likely(a && COVERS(a, message) &&
                a->messageType == NVTX_MESSAGE_TYPE_REGISTERED))
         name = (void *)a->message.registered;
     if (likely(name && name->domain == domain))
-        p = gnomon__in_place_of(name, a->category);
+        p = gnomon__in_regions_of(name, a->category);
     else
-        p = place_unusual(domain, a);
+        p = regions_unusual(domain, a);
     if (unlikely(a && COVERS(a, payload) && a->payloadType))
         p = take_payload(domain, p, a);
     return p;
@@ -143,7 +144,7 @@ static inline gnomon__in_stack *in_stack_at(gnomon__in_thread *t,
  * it. Callbacks may move the stacks. */
 static inline int in_push_on(gnomon__in_thread *t,
                              const gnomon__in_domain *domain,
-                             gnomon__in_place *place)
+                             gnomon__in_regions *regions)
 {
     gnomon__in_stack *s = in_stack_at(t, domain);
     if (unlikely(!s || s->depth >= s->room)) {
@@ -154,9 +155,9 @@ static inline int in_push_on(gnomon__in_thread *t,
     uint32_t level = s->depth++;
     if (unlikely(level >= s->room))
         return (int)level;
-    s->levels[level] = (gnomon__in_level){0, 0, place};
+    s->levels[level] = (gnomon__in_level){0, 0, regions};
     fence_signal();
-    gnomon_token token = place ? gnomon_begin(place->scope) : 0;
+    gnomon_token token = regions ? gnomon_begin(regions->scope) : 0;
     if (token) {
         gnomon__in_level *at = &t->stacks[domain->index].levels[level];
         at->token = token;
@@ -166,15 +167,16 @@ static inline int in_push_on(gnomon__in_thread *t,
     return (int)level;
 }
 
-int gnomon__in_push(const gnomon__in_domain *domain, gnomon__in_place *place)
+int gnomon__in_push(const gnomon__in_domain *domain,
+                    gnomon__in_regions *regions)
 {
     gnomon__in_thread *t;
-    if (unlikely(!place && !load_relaxed(&gnomon__in_used)))
+    if (unlikely(!regions && !load_relaxed(&gnomon__in_used)))
         return NVTX_NO_PUSH_POP_TRACKING;
-    t = place ? thread_now() : gnomon__in_own;
+    t = regions ? thread_now() : gnomon__in_own;
     if (likely(t != NULL))
-        return in_push_on(t, domain, place);
-    return place ? -1 : NVTX_NO_PUSH_POP_TRACKING;
+        return in_push_on(t, domain, regions);
+    return regions ? -1 : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 int gnomon__in_pop(const gnomon__in_domain *domain)
@@ -200,12 +202,13 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
     return (int)level;
 }
 
-gnomon__in_place *gnomon__in_innermost(const gnomon__in_domain *domain)
+gnomon__in_regions *gnomon__in_innermost(const gnomon__in_domain *domain)
 {
     gnomon__in_thread *t = gnomon__in_own;
     const gnomon__in_stack *s = t ? in_stack_at(t, domain) : NULL;
-    return s && s->depth && s->depth <= s->room ? s->levels[s->depth - 1].place
-                                                : NULL;
+    return s && s->depth && s->depth <= s->room
+               ? s->levels[s->depth - 1].regions
+               : NULL;
 }
 
 /* ---- Callbacks ------------------------------------------------------------ */
@@ -215,7 +218,7 @@ static int NVTX_API in_domain_push_ex(nvtxDomainHandle_t handle,
 {
     gnomon__in_domain *domain = gnomon__in_domain_at(handle);
     return gnomon__in_push(domain,
-                           GNOMON__IN_ON() ? place_at(domain, a) : NULL);
+                           GNOMON__IN_ON() ? event_regions(domain, a) : NULL);
 }
 
 static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
@@ -226,15 +229,15 @@ static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
 static int NVTX_API in_push_a(const char *message)
 {
     gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(domain, GNOMON__IN_ON() ? place_a(domain, 0, message)
-                                                   : NULL);
+    return gnomon__in_push(
+        domain, GNOMON__IN_ON() ? regions_a(domain, 0, message) : NULL);
 }
 
 static int NVTX_API in_push_w(const wchar_t *message)
 {
     gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(domain, GNOMON__IN_ON() ? place_w(domain, 0, message)
-                                                   : NULL);
+    return gnomon__in_push(
+        domain, GNOMON__IN_ON() ? regions_w(domain, 0, message) : NULL);
 }
 
 static int NVTX_API in_domain_pop(nvtxDomainHandle_t handle)
@@ -251,7 +254,8 @@ static nvtxRangeId_t NVTX_API in_domain_start_ex(nvtxDomainHandle_t handle,
                                                  const nvtxEventAttributes_t *a)
 {
     gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return GNOMON__IN_ON() ? gnomon_range_begin(place_at(domain, a)->scope) : 0;
+    return GNOMON__IN_ON() ? gnomon_range_begin(event_regions(domain, a)->scope)
+                           : 0;
 }
 
 static nvtxRangeId_t NVTX_API in_start_ex(const nvtxEventAttributes_t *a)
@@ -263,7 +267,7 @@ static nvtxRangeId_t NVTX_API in_start_a(const char *message)
 {
     return GNOMON__IN_ON()
                ? gnomon_range_begin(
-                     place_a(&gnomon__in_default, 0, message)->scope)
+                     regions_a(&gnomon__in_default, 0, message)->scope)
                : 0;
 }
 
@@ -271,7 +275,7 @@ static nvtxRangeId_t NVTX_API in_start_w(const wchar_t *message)
 {
     return GNOMON__IN_ON()
                ? gnomon_range_begin(
-                     place_w(&gnomon__in_default, 0, message)->scope)
+                     regions_w(&gnomon__in_default, 0, message)->scope)
                : 0;
 }
 
@@ -290,7 +294,7 @@ static void NVTX_API in_domain_mark_ex(nvtxDomainHandle_t handle,
                                        const nvtxEventAttributes_t *a)
 {
     if (GNOMON__IN_ON())
-        gnomon_mark(&place_at(gnomon__in_domain_at(handle), a)->mark);
+        gnomon_mark(&event_regions(gnomon__in_domain_at(handle), a)->mark);
 }
 
 static void NVTX_API in_mark_ex(const nvtxEventAttributes_t *a)
@@ -301,13 +305,13 @@ static void NVTX_API in_mark_ex(const nvtxEventAttributes_t *a)
 static void NVTX_API in_mark_a(const char *message)
 {
     if (GNOMON__IN_ON())
-        gnomon_mark(&place_a(&gnomon__in_default, 0, message)->mark);
+        gnomon_mark(&regions_a(&gnomon__in_default, 0, message)->mark);
 }
 
 static void NVTX_API in_mark_w(const wchar_t *message)
 {
     if (GNOMON__IN_ON())
-        gnomon_mark(&place_w(&gnomon__in_default, 0, message)->mark);
+        gnomon_mark(&regions_w(&gnomon__in_default, 0, message)->mark);
 }
 
 static const NvtxFunctionPointer marks_core[] = {

@@ -27,14 +27,14 @@ static gnomon__in_domain *in_domains = &in_other_domain;
 static uint32_t domain_count = 2;
 
 static gnomon__in_name *in_names[BUCKETS];
-static uint32_t names_made, places_made, gauges_made;
+static uint32_t names_made, regions_made, gauges_made;
 
 /* What stands in for a name that cannot be taken. */
 static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
                                         .text = "(other)"};
 static gnomon_region in_other_scope =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", NULL, NULL);
-static gnomon__in_place in_other_place = {
+static gnomon__in_regions in_other_regions = {
     .scope = &in_other_scope,
     .name = &in_other_name,
     .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
@@ -117,7 +117,7 @@ void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
     made->next = load_relaxed(&domain->labels);
     while (!cas_acq_rel(&domain->labels, &made->next, made))
         ;                              /* partner: label_of */
-    add_release(&domain->labelled, 1); /* partner: place_make */
+    add_release(&domain->labelled, 1); /* partner: regions_make */
 }
 
 /* Whether `made` texts, or texts with a category, are all that is taken. It is told
@@ -218,8 +218,8 @@ static int is_refused(const gnomon_region *region, const char *text)
 }
 
 /* A place of these, among those from `p` on, that says the same. */
-static gnomon__in_place *find_place(gnomon__in_place *p, uint32_t category,
-                                    const char *text)
+static gnomon__in_regions *find_regions(gnomon__in_regions *p,
+                                        uint32_t category, const char *text)
 {
     while (p &&
            (p->category != category || strcmp(p->mark.category, text) != 0))
@@ -227,8 +227,8 @@ static gnomon__in_place *find_place(gnomon__in_place *p, uint32_t category,
     return p;
 }
 
-gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
-                                        uint32_t category)
+gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
+                                            uint32_t category)
 {
     const gnomon__in_domain *domain = name->domain;
     uint32_t labelled = load_acquire(&domain->labelled); /* before the label */
@@ -239,16 +239,16 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
     const char *last = label ? label->text : number;
     const char *slash = *domain->text && *last ? "/" : "";
     if (name == &in_other_name)
-        return &in_other_place;
+        return &in_other_regions;
     size_t room = strlen(domain->text) + strlen(last) + 2;
-    gnomon__in_place *made = gnomon__in_keep(sizeof *made + room), *known,
-                     *head;
+    gnomon__in_regions *made = gnomon__in_keep(sizeof *made + room), *known,
+                       *head;
     if (!made)
-        return &in_other_place;
+        return &in_other_regions;
     char *text = (char *)(made + 1);
     snprintf(text, room, "%s%s%s", domain->text, slash, last);
-    int is_room = find_place(load_acquire(&name->places), category, text) ||
-                  !is_full(&places_made);
+    int is_room = find_regions(load_acquire(&name->regions), category, text) ||
+                  !is_full(&regions_made);
     made->scope = is_room
                       ? gnomon_region_get(name->text, text, GNOMON_KIND_SCOPE)
                       : &in_other_scope;
@@ -259,15 +259,15 @@ gnomon__in_place *gnomon__in_place_make(gnomon__in_name *name,
     made->name = name;
     if (is_refused(made->scope, name->text)) {
         gnomon__free(made);
-        return &in_other_place;
+        return &in_other_regions;
     }
-    do { /* partner: gnomon__in_place_of */
-        head = load_acquire(&name->places);
-        known = find_place(head, category, text);
+    do { /* partner: gnomon__in_regions_of */
+        head = load_acquire(&name->regions);
+        known = find_regions(head, category, text);
         made->next = head;
-    } while (!known && !cas_acq_rel(&name->places, &head, made));
+    } while (!known && !cas_acq_rel(&name->regions, &head, made));
     if (!known) {
-        add_relaxed(&places_made, 1);
+        add_relaxed(&regions_made, 1);
         return made;
     }
     store_relaxed(&known->labelled, labelled);
@@ -291,30 +291,30 @@ static gnomon_region *counter_among(gnomon__in_gauge *from, const char *text)
     return from ? from->counter : NULL;
 }
 
-gnomon_region *gnomon__in_gauge_of(gnomon__in_place *place, const void *field,
-                                   const char *name)
+gnomon_region *gnomon__in_gauge_of(gnomon__in_regions *regions,
+                                   const void *field, const char *name)
 {
-    gnomon__in_gauge *known = find_gauge(load_acquire(&place->gauges), field);
+    gnomon__in_gauge *known = find_gauge(load_acquire(&regions->gauges), field);
     if (likely(known != NULL)) /* partner: the swap below */
         return known->counter;
-    size_t room = strlen(place->mark.name) + strlen(name) + 2;
+    size_t room = strlen(regions->mark.name) + strlen(name) + 2;
     gnomon__in_gauge *made = NULL, *head;
     if (gnomon__in_take(&gauges_made, MAX_GAUGES, "fields have counters"))
         made = gnomon__in_keep(sizeof *made + room);
     if (!made)
         return NULL;
-    snprintf(made->text, room, "%s.%s", place->mark.name, name);
+    snprintf(made->text, room, "%s.%s", regions->mark.name, name);
     made->field = field;
     made->own =
-        in_region_of(GNOMON_KIND_COUNTER, made->text, place->mark.category);
+        in_region_of(GNOMON_KIND_COUNTER, made->text, regions->mark.category);
     do { /* partner: the acquire above */
-        head = load_acquire(&place->gauges);
+        head = load_acquire(&regions->gauges);
         known = find_gauge(head, field);
         made->counter = counter_among(head, made->text);
         if (!made->counter)
             made->counter = &made->own;
         made->next = head;
-    } while (!known && !cas_acq_rel(&place->gauges, &head, made));
+    } while (!known && !cas_acq_rel(&regions->gauges, &head, made));
     if (!known)
         return made->counter;
     gnomon__free(made);

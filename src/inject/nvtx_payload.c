@@ -107,10 +107,10 @@ static void read_message(gnomon__in_text *out, const said *s,
     gnomon__in_units(out, at, length_of(at, width, most), width);
 }
 
-static gnomon__in_place *place_of_text(gnomon__in_domain *domain,
-                                       uint32_t category, const said *s,
-                                       const nvtxPayloadData_t *payloads,
-                                       size_t count)
+static gnomon__in_regions *text_regions(gnomon__in_domain *domain,
+                                        uint32_t category, const said *s,
+                                        const nvtxPayloadData_t *payloads,
+                                        size_t count)
 {
     gnomon__in_text text;
     gnomon__in_name *name = NULL;
@@ -120,13 +120,14 @@ static gnomon__in_place *place_of_text(gnomon__in_domain *domain,
         if (at < s->from_bytes && s->from_bytes - at >= sizeof name)
             memcpy(&name, (const char *)s->from->payload + at, sizeof name);
         if (name && name->domain == domain)
-            return gnomon__in_place_of(name, category);
+            return gnomon__in_regions_of(name, category);
         return gnomon__in_inline(NULL, domain, category,
                                  name ? name->text : NULL);
     }
     read_message(&text, s, payloads, count);
     /* No slot: the next text lies at the same place. */
-    gnomon__in_place *p = gnomon__in_inline(NULL, domain, category, text.text);
+    gnomon__in_regions *p =
+        gnomon__in_inline(NULL, domain, category, text.text);
     gnomon__in_text_free(&text);
     return p;
 }
@@ -155,10 +156,10 @@ static void read_schema(said *s, const gnomon__in_schema *schema,
     }
 }
 
-gnomon__in_place *gnomon__in_payload_place(gnomon__in_domain *domain,
-                                           gnomon__in_place *place,
-                                           const nvtxPayloadData_t *payloads,
-                                           size_t count)
+gnomon__in_regions *
+gnomon__in_payload_regions(gnomon__in_domain *domain,
+                           gnomon__in_regions *regions,
+                           const nvtxPayloadData_t *payloads, size_t count)
 {
     said s = {.text = NULL};
     for (size_t i = 0; payloads && i < count; i++) {
@@ -168,29 +169,29 @@ gnomon__in_place *gnomon__in_payload_place(gnomon__in_domain *domain,
             read_schema(&s, schema, &payloads[i]);
     }
     uint32_t category = s.has_category ? s.category
-                        : place        ? place->category
+                        : regions      ? regions->category
                                        : 0;
     if (s.text)
-        return place_of_text(domain, category, &s, payloads, count);
-    if (!place)
+        return text_regions(domain, category, &s, payloads, count);
+    if (!regions)
         return gnomon__in_inline(NULL, domain, category, s.schema);
-    if (category == place->category || place->name->domain != domain)
-        return place;
-    return gnomon__in_place_of(place->name, category);
+    if (category == regions->category || regions->name->domain != domain)
+        return regions;
+    return gnomon__in_regions_of(regions->name, category);
 }
 
 /* ---- Numbers ----------------------------------------------------------------- */
 
-void gnomon__in_field_sample(gnomon__in_place *place, const gnomon__in_field *f,
-                             double value)
+void gnomon__in_field_sample(gnomon__in_regions *regions,
+                             const gnomon__in_field *f, double value)
 {
     gnomon_region *counter =
-        *f->name ? gnomon__in_gauge_of(place, f, f->name) : &place->counter;
+        *f->name ? gnomon__in_gauge_of(regions, f, f->name) : &regions->counter;
     if (counter)
         gnomon_counter(counter, value);
 }
 
-static void sample_at(gnomon__in_place *place, const gnomon__in_field *f,
+static void sample_at(gnomon__in_regions *regions, const gnomon__in_field *f,
                       const nvtxPayloadData_t *payload, size_t bytes)
 {
     double value;
@@ -198,11 +199,11 @@ static void sample_at(gnomon__in_place *place, const gnomon__in_field *f,
         gnomon__in_number(&value, f->type,
                           (const char *)payload->payload + f->offset,
                           bytes - f->offset))
-        gnomon__in_field_sample(place, f, value);
+        gnomon__in_field_sample(regions, f, value);
 }
 
 void gnomon__in_payload_sample(const gnomon__in_domain *domain,
-                               gnomon__in_place *place,
+                               gnomon__in_regions *regions,
                                const nvtxPayloadData_t *payloads, size_t count)
 {
     for (size_t i = 0; payloads && i < count; i++) {
@@ -212,33 +213,33 @@ void gnomon__in_payload_sample(const gnomon__in_domain *domain,
         size_t bytes = bytes_of(p, schema);
         const gnomon__in_field *f = schema ? schema->fields : NULL;
         for (; f; f = f->next)
-            sample_at(place, f, p, bytes);
+            sample_at(regions, f, p, bytes);
         size_t one = gnomon__in_type_size(p->schemaId);
         gnomon__in_field bare = {.type = (uint16_t)p->schemaId, .name = ""};
         if (one && bytes / one == 1) /* more are an array */
-            sample_at(place, &bare, p, bytes);
+            sample_at(regions, &bare, p, bytes);
     }
 }
 
 /* ---- Callbacks --------------------------------------------------------------- */
 
-static gnomon__in_place *take_payloads(gnomon__in_domain *domain,
-                                       gnomon__in_place *place,
-                                       const nvtxPayloadData_t *payloads,
-                                       size_t count)
+static gnomon__in_regions *take_payloads(gnomon__in_domain *domain,
+                                         gnomon__in_regions *regions,
+                                         const nvtxPayloadData_t *payloads,
+                                         size_t count)
 {
     if (!GNOMON__IN_ON())
         return NULL;
-    place = gnomon__in_payload_place(domain, place, payloads, count);
-    gnomon__in_payload_sample(domain, place, payloads, count);
-    return place;
+    regions = gnomon__in_payload_regions(domain, regions, payloads, count);
+    gnomon__in_payload_sample(domain, regions, payloads, count);
+    return regions;
 }
 
 static void NVTX_API payload_mark(nvtxDomainHandle_t handle,
                                   const nvtxPayloadData_t *payloads,
                                   size_t count)
 {
-    gnomon__in_place *p =
+    gnomon__in_regions *p =
         take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
     if (p)
         gnomon_mark(&p->mark);
@@ -265,7 +266,7 @@ static nvtxRangeId_t NVTX_API payload_start(nvtxDomainHandle_t handle,
                                             const nvtxPayloadData_t *payloads,
                                             size_t count)
 {
-    gnomon__in_place *p =
+    gnomon__in_regions *p =
         take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
     return p ? gnomon_range_begin(p->scope) : 0;
 }

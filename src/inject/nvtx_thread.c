@@ -70,38 +70,38 @@ static int is_titled(const gnomon__in_name *name, const gnomon__in_title *title)
 
 /* Of what the slot has, which is not named as the text is, but perhaps as its title;
  * or a name that is looked for. */
-static __attribute__((noinline)) gnomon__in_place *
-place_titled(gnomon__in_place *known, gnomon__in_domain *domain,
-             uint32_t category, const char *text)
+static __attribute__((noinline)) gnomon__in_regions *
+titled_regions(gnomon__in_regions *known, gnomon__in_domain *domain,
+               uint32_t category, const char *text)
 {
     gnomon__in_title title;
     gnomon__in_title_of(&title, text,
                         (int)load_relaxed(&gnomon__in_replaces_numbers));
-    gnomon__in_place *p = known;
+    gnomon__in_regions *p = known;
     if (!known || !is_titled(known->name, &title))
-        p = gnomon__in_place_of(gnomon__in_name_titled(domain, &title),
-                                category);
+        p = gnomon__in_regions_of(gnomon__in_name_titled(domain, &title),
+                                  category);
     gnomon__free(title.kept);
     return p;
 }
 
 /* By pointer, checked by content, since a buffer's text may change. */
-gnomon__in_place *gnomon__in_inline(gnomon__in_thread *t,
-                                    gnomon__in_domain *domain,
-                                    uint32_t category, const char *text)
+gnomon__in_regions *gnomon__in_inline(gnomon__in_thread *t,
+                                      gnomon__in_domain *domain,
+                                      uint32_t category, const char *text)
 {
     if (!text)
         text = "(null)";
     uintptr_t at = (uintptr_t)text;
     gnomon__in_slot *slot =
         t ? &t->slots[(at ^ at >> 9 ^ category) % GNOMON__IN_SLOTS] : NULL;
-    gnomon__in_place *p = slot ? slot->place : NULL;
+    gnomon__in_regions *p = slot ? slot->regions : NULL;
     if (p && (slot->pointer != text || p->name->domain != domain ||
               !gnomon__in_fits(p, domain, category)))
         p = NULL;
     if (p && strcmp(p->name->text, text) == 0)
         return p;
-    p = place_titled(p, domain, category, text);
+    p = titled_regions(p, domain, category, text);
     if (slot)
         *slot = (gnomon__in_slot){text, p};
     return p;
