@@ -37,11 +37,11 @@
 /* ---- What stays (nvtx_names.c) -------------------------------------------- */
 
 /* Zeroed memory that stays, or NULL; errno is the host's. */
-void *gnomon__in_keep(size_t bytes);
+void *gnomon__in_alloc(size_t bytes);
 
 /* Whether one more than `made` may be kept; the first that may not is told, as
  * "more than 10 `what`". */
-int gnomon__in_take(uint32_t *made, uint32_t most, const char *what);
+int gnomon__in_reserve(uint32_t *made, uint32_t most, const char *what);
 
 /* ---- Names (nvtx_names.c) ------------------------------------------------- */
 
@@ -62,21 +62,21 @@ typedef struct gnomon__in_domain {
 
 /* What one field of a layout measures in one place: "text.field". Fields of one
  * name have one counter. */
-typedef struct gnomon__in_gauge {
-    struct gnomon__in_gauge *next;
+typedef struct gnomon__in_field_counter {
+    struct gnomon__in_field_counter *next;
     const void *field;
     gnomon_region *counter; /* this one's, or an older one's */
     gnomon_region own;
     char text[];
-} gnomon__in_gauge;
+} gnomon__in_field_counter;
 
 /* A text with one category of its domain: where marks of it go. All but the
  * first four fields never change. */
 typedef struct gnomon__in_regions {
-    uint32_t labelled;        /* the domain's, when last compared with */
-    gnomon__in_gauge *gauges; /* newest first */
-    gnomon_region mark;       /* the text as a mark, */
-    gnomon_region counter;    /* and as what its payloads measure */
+    uint32_t labelled; /* the domain's, when last compared with */
+    gnomon__in_field_counter *field_counters; /* newest first */
+    gnomon_region mark;                       /* the text as a mark, */
+    gnomon_region counter; /* and as what its payloads measure */
     gnomon_region *scope;
     uint32_t category;
     struct gnomon__in_regions *next;
@@ -154,8 +154,8 @@ static inline gnomon__in_regions *gnomon__in_regions_of(gnomon__in_name *name,
 
 /* The counter of this field, called `name`; NULL past the limit of them, or out
  * of memory. */
-gnomon_region *gnomon__in_gauge_of(gnomon__in_regions *regions,
-                                   const void *field, const char *name);
+gnomon_region *gnomon__in_field_counter_of(gnomon__in_regions *regions,
+                                           const void *field, const char *name);
 
 /* ---- Threads (nvtx_thread.c) ---------------------------------------------- */
 
@@ -173,25 +173,25 @@ typedef struct gnomon__in_stack {
 } gnomon__in_stack;
 
 /* A pointer seen as an inline text, and what it said. */
-typedef struct gnomon__in_slot {
+typedef struct gnomon__in_cached_text {
     const char *pointer;
     gnomon__in_regions *regions;
-} gnomon__in_slot;
+} gnomon__in_cached_text;
 
-#define GNOMON__IN_SLOTS 256u /* a power of two */
+#define GNOMON__IN_CACHED_TEXTS 256u /* a power of two */
 
 typedef struct gnomon__in_thread {
     gnomon__in_stack *stacks; /* by the domain's index */
     size_t stack_count;
     gnomon_token newest; /* pushed last of what is open, in any domain */
-    gnomon__in_slot slots[GNOMON__IN_SLOTS];
+    gnomon__in_cached_text cached[GNOMON__IN_CACHED_TEXTS];
 } gnomon__in_thread;
 
 /* The calling thread's; NULL before its first mark while gnomon was on. */
-extern __thread gnomon__in_thread *gnomon__in_own;
+extern __thread gnomon__in_thread *gnomon__in_this_thread;
 
 /* Whether any thread ever had one: else a pop need not ask for its own. */
-extern uint32_t gnomon__in_used;
+extern uint32_t gnomon__in_any_thread;
 
 /* Makes it; NULL: no memory. */
 gnomon__in_thread *gnomon__in_thread_make(void);
@@ -276,11 +276,11 @@ int gnomon__in_is_number(uint64_t type);
 int gnomon__in_number(double *out, uint64_t type, const void *at, size_t room);
 
 /* What is known by an id in its domain. */
-typedef struct gnomon__in_known {
-    struct gnomon__in_known *next;
+typedef struct gnomon__in_entry {
+    struct gnomon__in_entry *next;
     const gnomon__in_domain *domain;
     uint64_t id;
-} gnomon__in_known;
+} gnomon__in_entry;
 
 #define GNOMON__IN_BUCKETS 256u
 
@@ -288,18 +288,18 @@ typedef struct gnomon__in_table {
     const char *what; /* for the line at its limit */
     uint32_t made;
     uint32_t chosen; /* of our ids */
-    gnomon__in_known *buckets[GNOMON__IN_BUCKETS];
+    gnomon__in_entry *buckets[GNOMON__IN_BUCKETS];
 } gnomon__in_table;
 
 /* NULL: there is none. */
-gnomon__in_known *gnomon__in_find(const gnomon__in_table *table,
+gnomon__in_entry *gnomon__in_find(const gnomon__in_table *table,
                                   const gnomon__in_domain *domain, uint64_t id);
 
 /* Adds it under the program's own id, or a new one where that is 0. Returns what
  * has the id now, which may have been there before; NULL where the id is none
  * that a program may choose, or the table is full: `known` is the caller's. */
-gnomon__in_known *gnomon__in_add(gnomon__in_table *table,
-                                 gnomon__in_known *known,
+gnomon__in_entry *gnomon__in_add(gnomon__in_table *table,
+                                 gnomon__in_entry *known,
                                  const gnomon__in_domain *domain, uint64_t id);
 
 /* A field that leaves something: a number with a name, the event's text, its
@@ -318,7 +318,7 @@ typedef struct gnomon__in_field {
 /* A registered layout with all that is nested in it; also an enum, whose only
  * field is its number. */
 typedef struct gnomon__in_schema {
-    gnomon__in_known known;
+    gnomon__in_entry known;
     gnomon__in_field *fields;
     uint64_t size; /* 0: nobody knows */
     uint32_t align;

@@ -11,7 +11,7 @@
 #if GNOMON__IN_EXTENSIONS
 
 typedef struct meter {
-    gnomon__in_known known;
+    gnomon__in_entry known;
     gnomon__in_name *name;
     uint64_t schema;
 } meter;
@@ -28,12 +28,12 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
     gnomon__in_domain *domain = gnomon__in_domain_at(handle);
     meter *made = NULL;
     if (a && REACHES(a, name))
-        made = gnomon__in_keep(sizeof *made);
+        made = gnomon__in_alloc(sizeof *made);
     if (!made)
         return 0;
     made->name = gnomon__in_name_of(domain, a->name ? a->name : "(null)", 0);
     made->schema = a->schemaId;
-    gnomon__in_known *known =
+    gnomon__in_entry *known =
         gnomon__in_add(&meters, &made->known, domain,
                        REACHES(a, counterId) ? a->counterId : 0);
     if (known == &made->known)

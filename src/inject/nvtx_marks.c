@@ -22,7 +22,7 @@
 
 static gnomon__in_thread *thread_now(void)
 {
-    gnomon__in_thread *t = gnomon__in_own;
+    gnomon__in_thread *t = gnomon__in_this_thread;
     return likely(t != NULL) ? t : gnomon__in_thread_make();
 }
 
@@ -171,9 +171,9 @@ int gnomon__in_push(const gnomon__in_domain *domain,
                     gnomon__in_regions *regions)
 {
     gnomon__in_thread *t;
-    if (unlikely(!regions && !load_relaxed(&gnomon__in_used)))
+    if (unlikely(!regions && !load_relaxed(&gnomon__in_any_thread)))
         return NVTX_NO_PUSH_POP_TRACKING;
-    t = regions ? thread_now() : gnomon__in_own;
+    t = regions ? thread_now() : gnomon__in_this_thread;
     if (likely(t != NULL))
         return in_push_on(t, domain, regions);
     return regions ? -1 : NVTX_NO_PUSH_POP_TRACKING;
@@ -181,8 +181,9 @@ int gnomon__in_push(const gnomon__in_domain *domain,
 
 int gnomon__in_pop(const gnomon__in_domain *domain)
 {
-    gnomon__in_thread *t =
-        likely(load_relaxed(&gnomon__in_used)) ? gnomon__in_own : NULL;
+    gnomon__in_thread *t = likely(load_relaxed(&gnomon__in_any_thread))
+                               ? gnomon__in_this_thread
+                               : NULL;
     gnomon__in_stack *s = likely(t != NULL) ? in_stack_at(t, domain) : NULL;
     if (unlikely(!s || !s->depth))
         return GNOMON__IN_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
@@ -204,7 +205,7 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
 
 gnomon__in_regions *gnomon__in_innermost(const gnomon__in_domain *domain)
 {
-    gnomon__in_thread *t = gnomon__in_own;
+    gnomon__in_thread *t = gnomon__in_this_thread;
     const gnomon__in_stack *s = t ? in_stack_at(t, domain) : NULL;
     return s && s->depth && s->depth <= s->room
                ? s->levels[s->depth - 1].regions

@@ -18,7 +18,7 @@
 #define MAX_NAMES 130000u /* gnomon takes 131072: a program's own, too */
 #define MAX_DOMAINS 1024u
 #define MAX_LABELS 65536u /* of one domain, with those that came later */
-#define MAX_GAUGES 65536u
+#define MAX_FIELD_COUNTERS 65536u
 
 gnomon__in_domain gnomon__in_default = {.text = ""};
 static gnomon__in_domain in_other_domain = {
@@ -27,7 +27,7 @@ static gnomon__in_domain *in_domains = &in_other_domain;
 static uint32_t domain_count = 2;
 
 static gnomon__in_name *in_names[BUCKETS];
-static uint32_t names_made, regions_made, gauges_made;
+static uint32_t names_made, regions_made, field_counters_made;
 
 /* What stands in for a name that cannot be taken. */
 static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
@@ -40,7 +40,7 @@ static gnomon__in_regions in_other_regions = {
     .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
     .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
 
-void *gnomon__in_keep(size_t bytes)
+void *gnomon__in_alloc(size_t bytes)
 {
     int kept_errno = errno;
     void *memory = gnomon__alloc(bytes);
@@ -48,7 +48,7 @@ void *gnomon__in_keep(size_t bytes)
     return memory;
 }
 
-int gnomon__in_take(uint32_t *made, uint32_t most, const char *what)
+int gnomon__in_reserve(uint32_t *made, uint32_t most, const char *what)
 {
     if (load_relaxed(made) <= most) {
         uint32_t before = add_relaxed(made, 1);
@@ -77,7 +77,7 @@ gnomon__in_domain *gnomon__in_domain_of(const char *text)
     if (known)
         return known;
     if (load_relaxed(&domain_count) < MAX_DOMAINS)
-        made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
+        made = gnomon__in_alloc(sizeof *made + strlen(text) + 1);
     if (!made)
         return &in_other_domain;
     made->text = strcpy((char *)(made + 1), text);
@@ -109,7 +109,7 @@ void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
     if ((now && strcmp(now->text, text) == 0) || !category ||
         load_relaxed(&domain->labelled) >= MAX_LABELS)
         return;
-    gnomon__in_label *made = gnomon__in_keep(sizeof *made + strlen(text) + 1);
+    gnomon__in_label *made = gnomon__in_alloc(sizeof *made + strlen(text) + 1);
     if (!made)
         return;
     made->category = category;
@@ -167,7 +167,7 @@ gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
     if (known)
         return known;
     if (!is_full(&names_made))
-        made = gnomon__in_keep(sizeof *made + n + 1);
+        made = gnomon__in_alloc(sizeof *made + n + 1);
     if (!made)
         return &in_other_name;
     made->domain = domain;
@@ -241,7 +241,7 @@ gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
     if (name == &in_other_name)
         return &in_other_regions;
     size_t room = strlen(domain->text) + strlen(last) + 2;
-    gnomon__in_regions *made = gnomon__in_keep(sizeof *made + room), *known,
+    gnomon__in_regions *made = gnomon__in_alloc(sizeof *made + room), *known,
                        *head;
     if (!made)
         return &in_other_regions;
@@ -277,30 +277,34 @@ gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
 
 /* ---- Fields ---------------------------------------------------------------- */
 
-static gnomon__in_gauge *find_gauge(gnomon__in_gauge *from, const void *field)
+static gnomon__in_field_counter *
+find_field_counter(gnomon__in_field_counter *from, const void *field)
 {
     while (from && from->field != field)
         from = from->next;
     return from;
 }
 
-static gnomon_region *counter_among(gnomon__in_gauge *from, const char *text)
+static gnomon_region *counter_among(gnomon__in_field_counter *from,
+                                    const char *text)
 {
     while (from && strcmp(from->text, text) != 0)
         from = from->next;
     return from ? from->counter : NULL;
 }
 
-gnomon_region *gnomon__in_gauge_of(gnomon__in_regions *regions,
-                                   const void *field, const char *name)
+gnomon_region *gnomon__in_field_counter_of(gnomon__in_regions *regions,
+                                           const void *field, const char *name)
 {
-    gnomon__in_gauge *known = find_gauge(load_acquire(&regions->gauges), field);
+    gnomon__in_field_counter *known =
+        find_field_counter(load_acquire(&regions->field_counters), field);
     if (likely(known != NULL)) /* partner: the swap below */
         return known->counter;
     size_t room = strlen(regions->mark.name) + strlen(name) + 2;
-    gnomon__in_gauge *made = NULL, *head;
-    if (gnomon__in_take(&gauges_made, MAX_GAUGES, "fields have counters"))
-        made = gnomon__in_keep(sizeof *made + room);
+    gnomon__in_field_counter *made = NULL, *head;
+    if (gnomon__in_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
+                           "fields have counters"))
+        made = gnomon__in_alloc(sizeof *made + room);
     if (!made)
         return NULL;
     snprintf(made->text, room, "%s.%s", regions->mark.name, name);
@@ -308,13 +312,13 @@ gnomon_region *gnomon__in_gauge_of(gnomon__in_regions *regions,
     made->own =
         in_region_of(GNOMON_KIND_COUNTER, made->text, regions->mark.category);
     do { /* partner: the acquire above */
-        head = load_acquire(&regions->gauges);
-        known = find_gauge(head, field);
+        head = load_acquire(&regions->field_counters);
+        known = find_field_counter(head, field);
         made->counter = counter_among(head, made->text);
         if (!made->counter)
             made->counter = &made->own;
         made->next = head;
-    } while (!known && !cas_acq_rel(&regions->gauges, &head, made));
+    } while (!known && !cas_acq_rel(&regions->field_counters, &head, made));
     if (!known)
         return made->counter;
     gnomon__free(made);

@@ -26,7 +26,7 @@ void gnomon__in_read_fold_option(void)
     static uint32_t is_read;
     size_t n =
         GNOMON__IN_ON() && !load_relaxed(&is_read) ? gnomon_spec(NULL, 0) : 0;
-    char *spec = n ? gnomon__in_keep(n + 1) : NULL;
+    char *spec = n ? gnomon__in_alloc(n + 1) : NULL;
     if (!spec)
         return;
     size_t tail = sizeof SAYS_OFF - 1;
@@ -208,7 +208,7 @@ void gnomon__in_title_of(gnomon__in_title *out, const char *text,
         return;
     char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
     if (out->length > sizeof out->buffer)
-        to = out->kept = gnomon__in_keep(out->length);
+        to = out->kept = gnomon__in_alloc(out->length);
     if (!to)
         return;
     out->length = gnomon__in_replace_numbers(to, text, out->length);

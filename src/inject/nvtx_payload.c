@@ -30,14 +30,14 @@ static size_t bytes_of(const nvtxPayloadData_t *payload,
 /* ---- Texts ------------------------------------------------------------------- */
 
 /* What the payloads of an event say about itself. */
-typedef struct said {
+typedef struct payload_message {
     const gnomon__in_field *text;
     const nvtxPayloadData_t *from; /* where that is */
     size_t from_bytes;
     const char *schema; /* NULL: no layout has a name */
     uint32_t category;
     uint32_t has_category;
-} said;
+} payload_message;
 
 /* From `at` to the end of the payload it is in; SIZE_MAX: it is in none. */
 static size_t room_at(const char *at, const nvtxPayloadData_t *payloads,
@@ -74,7 +74,7 @@ static size_t width_of(uint64_t type)
 
 /* Fills in a text that is not a registered one; "(null)" where it does not lie
  * within its payload. */
-static void read_message(gnomon__in_text *out, const said *s,
+static void read_message(gnomon__in_text *out, const payload_message *s,
                          const nvtxPayloadData_t *payloads, size_t count)
 {
     const gnomon__in_field *f = s->text;
@@ -108,7 +108,8 @@ static void read_message(gnomon__in_text *out, const said *s,
 }
 
 static gnomon__in_regions *text_regions(gnomon__in_domain *domain,
-                                        uint32_t category, const said *s,
+                                        uint32_t category,
+                                        const payload_message *s,
                                         const nvtxPayloadData_t *payloads,
                                         size_t count)
 {
@@ -134,7 +135,7 @@ static gnomon__in_regions *text_regions(gnomon__in_domain *domain,
 
 /* ---- Places ------------------------------------------------------------------ */
 
-static void read_schema(said *s, const gnomon__in_schema *schema,
+static void read_schema(payload_message *s, const gnomon__in_schema *schema,
                         const nvtxPayloadData_t *payload)
 {
     size_t bytes = bytes_of(payload, schema);
@@ -161,7 +162,7 @@ gnomon__in_payload_regions(gnomon__in_domain *domain,
                            gnomon__in_regions *regions,
                            const nvtxPayloadData_t *payloads, size_t count)
 {
-    said s = {.text = NULL};
+    payload_message s = {.text = NULL};
     for (size_t i = 0; payloads && i < count; i++) {
         const gnomon__in_schema *schema =
             gnomon__in_schema_of(domain, payloads[i].schemaId);
@@ -186,7 +187,8 @@ void gnomon__in_field_sample(gnomon__in_regions *regions,
                              const gnomon__in_field *f, double value)
 {
     gnomon_region *counter =
-        *f->name ? gnomon__in_gauge_of(regions, f, f->name) : &regions->counter;
+        *f->name ? gnomon__in_field_counter_of(regions, f, f->name)
+                 : &regions->counter;
     if (counter)
         gnomon_counter(counter, value);
 }

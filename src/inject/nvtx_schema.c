@@ -16,7 +16,7 @@
 
 #if GNOMON__IN_EXTENSIONS
 
-#define MAX_KNOWN 4096u /* of a table */
+#define MAX_TABLE_ENTRIES 4096u /* of a table */
 #define MAX_FIELDS 65536u
 #define MAX_ENTRIES 256u /* of one schema */
 #define MAX_FIELD_NAME 256u
@@ -28,8 +28,8 @@
 #define FIRST_STATIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_STATIC_START)
 #define FIRST_DYNAMIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START)
 
-static gnomon__in_known *
-find_known(gnomon__in_known *from, const gnomon__in_domain *domain, uint64_t id)
+static gnomon__in_entry *
+find_entry(gnomon__in_entry *from, const gnomon__in_domain *domain, uint64_t id)
 {
     while (from &&
            (from->id != id || (from->domain != domain && id < FIRST_DYNAMIC)))
@@ -37,30 +37,30 @@ find_known(gnomon__in_known *from, const gnomon__in_domain *domain, uint64_t id)
     return from;
 }
 
-gnomon__in_known *gnomon__in_find(const gnomon__in_table *table,
+gnomon__in_entry *gnomon__in_find(const gnomon__in_table *table,
                                   const gnomon__in_domain *domain, uint64_t id)
 {
-    gnomon__in_known *const *bucket = &table->buckets[id % GNOMON__IN_BUCKETS];
-    return find_known(load_acquire(bucket), domain, id); /* partner: add */
+    gnomon__in_entry *const *bucket = &table->buckets[id % GNOMON__IN_BUCKETS];
+    return find_entry(load_acquire(bucket), domain, id); /* partner: add */
 }
 
-gnomon__in_known *gnomon__in_add(gnomon__in_table *table,
-                                 gnomon__in_known *made,
+gnomon__in_entry *gnomon__in_add(gnomon__in_table *table,
+                                 gnomon__in_entry *made,
                                  const gnomon__in_domain *domain, uint64_t id)
 {
-    gnomon__in_known *known, *head;
+    gnomon__in_entry *known, *head;
     if (id && (id < FIRST_STATIC || id >= FIRST_DYNAMIC))
         return NULL;
     if (id && (known = gnomon__in_find(table, domain, id)) != NULL)
         return known;
-    if (!gnomon__in_take(&table->made, MAX_KNOWN, table->what))
+    if (!gnomon__in_reserve(&table->made, MAX_TABLE_ENTRIES, table->what))
         return NULL;
     made->domain = domain;
     made->id = id ? id : FIRST_DYNAMIC + add_relaxed(&table->chosen, 1);
-    gnomon__in_known **bucket = &table->buckets[made->id % GNOMON__IN_BUCKETS];
+    gnomon__in_entry **bucket = &table->buckets[made->id % GNOMON__IN_BUCKETS];
     do { /* partner: find */
         head = load_acquire(bucket);
-        known = find_known(head, domain, made->id);
+        known = find_entry(head, domain, made->id);
         made->next = head;
     } while (!known && !cas_acq_rel(bucket, &head, made));
     return known ? known : made;
@@ -168,8 +168,8 @@ static int append_field(layout *l, const gnomon__in_field *like, uint64_t by,
     if (room > MAX_FIELD_NAME)
         return 1; /* nobody could read it */
     gnomon__in_field *made = NULL;
-    if (gnomon__in_take(&fields_made, MAX_FIELDS, "fields are in payloads"))
-        made = gnomon__in_keep(sizeof *made + room);
+    if (gnomon__in_reserve(&fields_made, MAX_FIELDS, "fields are in payloads"))
+        made = gnomon__in_alloc(sizeof *made + room);
     if (!made)
         return 0;
     *made = *like;
@@ -250,7 +250,7 @@ const gnomon__in_schema *gnomon__in_schema_of(const gnomon__in_domain *domain,
 static gnomon__in_schema *new_schema(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
-    gnomon__in_schema *made = gnomon__in_keep(sizeof *made + length + 1);
+    gnomon__in_schema *made = gnomon__in_alloc(sizeof *made + length + 1);
     if (made && name)
         made->name = memcpy(made + 1, name, length);
     return made;
@@ -284,7 +284,7 @@ static int is_alike(const gnomon__in_schema *a, const gnomon__in_schema *b)
 static uint64_t add_schema(gnomon__in_schema *made,
                            const gnomon__in_domain *domain, uint64_t id)
 {
-    gnomon__in_known *known =
+    gnomon__in_entry *known =
         gnomon__in_add(&schemas, &made->known, domain, id);
     if (known == &made->known)
         return known->id;

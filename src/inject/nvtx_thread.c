@@ -12,8 +12,8 @@
 #define FIRST_ROOM 16ul
 #define MAX_ROOM (1u << 20) /* 24 MiB: of pushes that nobody pops */
 
-__thread gnomon__in_thread *gnomon__in_own;
-uint32_t gnomon__in_used;
+__thread gnomon__in_thread *gnomon__in_this_thread;
+uint32_t gnomon__in_any_thread;
 
 static pthread_key_t in_key;
 static int has_in_key;
@@ -21,7 +21,7 @@ static int has_in_key;
 static void in_thread_ended(void *memory)
 {
     gnomon__in_thread *t = memory;
-    gnomon__in_own = NULL;
+    gnomon__in_this_thread = NULL;
     for (uint32_t i = 0; i < t->stack_count; i++)
         gnomon__free(t->stacks[i].levels);
     gnomon__free(t->stacks);
@@ -42,8 +42,8 @@ gnomon__in_thread *gnomon__in_thread_make(void)
     /* Without a key, memory of threads that end is lost; nothing else is. */
     if (t && has_in_key)
         pthread_setspecific(in_key, t);
-    gnomon__in_own = t;
-    store_relaxed(&gnomon__in_used, 1);
+    gnomon__in_this_thread = t;
+    store_relaxed(&gnomon__in_any_thread, 1);
     errno = kept_errno;
     return t;
 }
@@ -93,16 +93,17 @@ gnomon__in_regions *gnomon__in_inline(gnomon__in_thread *t,
     if (!text)
         text = "(null)";
     uintptr_t at = (uintptr_t)text;
-    gnomon__in_slot *slot =
-        t ? &t->slots[(at ^ at >> 9 ^ category) % GNOMON__IN_SLOTS] : NULL;
-    gnomon__in_regions *p = slot ? slot->regions : NULL;
-    if (p && (slot->pointer != text || p->name->domain != domain ||
+    gnomon__in_cached_text *cached =
+        t ? &t->cached[(at ^ at >> 9 ^ category) % GNOMON__IN_CACHED_TEXTS]
+          : NULL;
+    gnomon__in_regions *p = cached ? cached->regions : NULL;
+    if (p && (cached->pointer != text || p->name->domain != domain ||
               !gnomon__in_fits(p, domain, category)))
         p = NULL;
     if (p && strcmp(p->name->text, text) == 0)
         return p;
     p = titled_regions(p, domain, category, text);
-    if (slot)
-        *slot = (gnomon__in_slot){text, p};
+    if (cached)
+        *cached = (gnomon__in_cached_text){text, p};
     return p;
 }
