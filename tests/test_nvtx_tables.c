@@ -269,16 +269,18 @@ TEST(numbers_that_stand_alone_or_count_become_one_name)
                                        "iteration #"};
     char out[64];
     for (size_t i = 0; i < sizeof folded / sizeof *folded; i++) {
-        size_t n =
-            gnomon__in_replace_numbers(out, folded[i][0], strlen(folded[i][0]));
+        size_t n = gnomon__inject_replace_numbers(out, folded[i][0],
+                                                  strlen(folded[i][0]));
         out[n] = 0;
         CHECK_STR(out, folded[i][1]);
-        n = gnomon__in_replace_numbers(out, folded[i][1], strlen(folded[i][1]));
+        n = gnomon__inject_replace_numbers(out, folded[i][1],
+                                           strlen(folded[i][1]));
         out[n] = 0;
         CHECK_STR(out, folded[i][1]); /* once is enough */
     }
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        size_t n = gnomon__in_replace_numbers(out, kept[i], strlen(kept[i]));
+        size_t n =
+            gnomon__inject_replace_numbers(out, kept[i], strlen(kept[i]));
         out[n] = 0;
         CHECK_STR(out, kept[i]);
     }
@@ -296,12 +298,12 @@ TEST(any_bytes_become_a_name_within_their_length)
             random = random * 1664525u + 1013904223u;
             text[k] = bytes[(random >> 8) % (sizeof bytes - 1)];
         }
-        size_t folded = gnomon__in_replace_numbers(out, text, n);
+        size_t folded = gnomon__inject_replace_numbers(out, text, n);
         CHECK(folded <= n);
         memcpy(more, text, n);
         memcpy(more + n, "7x", 3);
         char *again = malloc(n + 1);
-        CHECK_EQ(gnomon__in_replace_numbers(again, more, n), folded);
+        CHECK_EQ(gnomon__inject_replace_numbers(again, more, n), folded);
         CHECK(memcmp(again, out, folded) == 0);
         random = random * 1664525u + 1013904223u;
         free(text), free(out), free(more), free(again);
@@ -532,16 +534,16 @@ TEST(names_end_where_numbers_of_pytorch_begin)
                                         "step, sizes = [0.5]"};
     char text[256];
     for (size_t i = 0; i < sizeof bare / sizeof *bare; i++) {
-        CHECK_EQ(gnomon__in_bare(bare[i]), strlen(bare[i]));
+        CHECK_EQ(gnomon__inject_bare(bare[i]), strlen(bare[i]));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             snprintf(text, sizeof text, "%s%s", bare[i], parts[k]);
-            CHECK_EQ(gnomon__in_bare(text), strlen(bare[i]));
+            CHECK_EQ(gnomon__inject_bare(text), strlen(bare[i]));
         }
     }
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (!CHECK_EQ(gnomon__in_bare(whole[i]), strlen(whole[i])))
+        if (!CHECK_EQ(gnomon__inject_bare(whole[i]), strlen(whole[i])))
             fprintf(stderr, "    %s\n", whole[i]);
-    CHECK_EQ(gnomon__in_bare("a, seq = 1, b, op_id = 2"),
+    CHECK_EQ(gnomon__inject_bare("a, seq = 1, b, op_id = 2"),
              strlen("a, seq = 1, b"));
 }
 

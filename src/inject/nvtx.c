@@ -25,7 +25,7 @@ extern GNOMON_API const char gnomon_nvtx_in[];
 const char gnomon_nvtx_in[] = GNOMON_VERSION;
 
 static void attach(const NvtxExportTableCallbacks *callbacks,
-                   const gnomon__in_module *module)
+                   const gnomon__inject_module *module)
 {
     NvtxFunctionTable table = NULL;
     unsigned size = 0;
@@ -40,13 +40,13 @@ static void attach(const NvtxExportTableCallbacks *callbacks,
 static void read_environment(void)
 {
     (void)gnomon_region_get("(other)", NULL, GNOMON_KIND_SCOPE);
-    gnomon__in_read_fold_option();
+    gnomon__inject_read_fold_option();
 }
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
 {
-    static const gnomon__in_module *const modules[] = {
-        gnomon__in_marks, gnomon__in_handles, gnomon__in_resources};
+    static const gnomon__inject_module *const modules[] = {
+        gnomon__inject_marks, gnomon__inject_handles, gnomon__inject_resources};
     const NvtxExportTableCallbacks *callbacks =
         get_table ? get_table(NVTX_ETID_CALLBACKS) : NULL;
     if (!HAS(callbacks, GetModuleFunctionTable) ||
@@ -58,7 +58,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
         version->SetInjectionNvtxVersion)
         version->SetInjectionNvtxVersion(NVTX_VERSION);
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        for (const gnomon__in_module *m = modules[i]; m->count; m++)
+        for (const gnomon__inject_module *m = modules[i]; m->count; m++)
             attach(callbacks, m);
     read_environment();
     return 1;
@@ -69,24 +69,25 @@ int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table)
     return InitializeInjectionNvtx2(get_table);
 }
 
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
 
 #define GENERATION(compatibility) ((compatibility) >> 8)
 
 GNOMON_API int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
 
 /* Ours, of the same generation; else NULL, and the program does without. */
-static const gnomon__in_extension *extension_of(const nvtxExtModuleInfo_t *info)
+static const gnomon__inject_extension *
+extension_of(const nvtxExtModuleInfo_t *info)
 {
     if (info->moduleId == NVTX_EXT_PAYLOAD_MODULEID)
         return GENERATION(info->compatId) ==
                        GENERATION(NVTX_EXT_PAYLOAD_COMPATID)
-                   ? &gnomon__in_payloads
+                   ? &gnomon__inject_payloads
                    : NULL;
     if (info->moduleId == NVTX_EXT_COUNTERS_MODULEID)
         return GENERATION(info->compatId) ==
                        GENERATION(NVTX_EXT_COUNTERS_COMPATID)
-                   ? &gnomon__in_counters
+                   ? &gnomon__inject_counters
                    : NULL;
     return NULL;
 }
@@ -96,7 +97,7 @@ int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
     if (!info || info->structSize < offsetof(nvtxExtModuleInfo_t, segments) +
                                         sizeof info->segments)
         return 0;
-    const gnomon__in_extension *e = extension_of(info);
+    const gnomon__inject_extension *e = extension_of(info);
     const nvtxExtModuleSegment_t *s = info->segments;
     if (!e || !info->segmentsCount || !s || !s->functionSlots)
         return 0;

@@ -8,15 +8,15 @@
 #include "inject/nvtx.h"
 #include "platform/memory.h"
 
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
 
 typedef struct meter {
-    gnomon__in_entry known;
-    gnomon__in_name *name;
+    gnomon__inject_entry known;
+    gnomon__inject_name *name;
     uint64_t schema;
 } meter;
 
-static gnomon__in_table meters = {.what = "counters are registered"};
+static gnomon__inject_table meters = {.what = "counters are registered"};
 
 /* The attributes reach this far; older ones are shorter. */
 #define REACHES(a, field) \
@@ -25,17 +25,18 @@ static gnomon__in_table meters = {.what = "counters are registered"};
 static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
                                           const nvtxCounterAttr_t *a)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
     meter *made = NULL;
     if (a && REACHES(a, name))
-        made = gnomon__in_alloc(sizeof *made);
+        made = gnomon__inject_alloc(sizeof *made);
     if (!made)
         return 0;
-    made->name = gnomon__in_name_of(domain, a->name ? a->name : "(null)", 0);
+    made->name =
+        gnomon__inject_name_of(domain, a->name ? a->name : "(null)", 0);
     made->schema = a->schemaId;
-    gnomon__in_entry *known =
-        gnomon__in_add(&meters, &made->known, domain,
-                       REACHES(a, counterId) ? a->counterId : 0);
+    gnomon__inject_entry *known =
+        gnomon__inject_add(&meters, &made->known, domain,
+                           REACHES(a, counterId) ? a->counterId : 0);
     if (known == &made->known)
         return known->id;
     const meter *there = (const meter *)(const void *)known;
@@ -50,9 +51,10 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
 /* NULL where gnomon is off, too. */
 static meter *meter_of(nvtxDomainHandle_t handle, uint64_t id)
 {
-    return GNOMON__IN_ON() ? (meter *)(void *)gnomon__in_find(
-                                 &meters, gnomon__in_domain_at(handle), id)
-                           : NULL;
+    return GNOMON__INJECT_ON()
+               ? (meter *)(void *)gnomon__inject_find(
+                     &meters, gnomon__inject_domain_at(handle), id)
+               : NULL;
 }
 
 static void NVTX_API counter_float64(nvtxDomainHandle_t handle, uint64_t id,
@@ -60,7 +62,7 @@ static void NVTX_API counter_float64(nvtxDomainHandle_t handle, uint64_t id,
 {
     const meter *m = meter_of(handle, id);
     if (m)
-        gnomon_counter(&gnomon__in_regions_of(m->name, 0)->counter, value);
+        gnomon_counter(&gnomon__inject_regions_of(m->name, 0)->counter, value);
 }
 
 static void NVTX_API counter_int64(nvtxDomainHandle_t handle, uint64_t id,
@@ -76,38 +78,40 @@ static void NVTX_API counter_sample(nvtxDomainHandle_t handle, uint64_t id,
     if (!m)
         return;
     nvtxPayloadData_t payload = {m->schema, size, values};
-    gnomon__in_payload_sample(gnomon__in_domain_at(handle),
-                              gnomon__in_regions_of(m->name, 0), &payload, 1);
+    gnomon__inject_payload_sample(gnomon__inject_domain_at(handle),
+                                  gnomon__inject_regions_of(m->name, 0),
+                                  &payload, 1);
 }
 
 static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
                                       uint8_t reason)
 {
-    static const gnomon__in_field itself = {
+    static const gnomon__inject_field itself = {
         .name = "", .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64};
     const meter *m =
         reason == NVTX_COUNTER_SAMPLE_ZERO ? meter_of(handle, id) : NULL;
     if (!m)
         return;
-    gnomon__in_regions *regions = gnomon__in_regions_of(m->name, 0);
-    const gnomon__in_schema *group =
-        gnomon__in_schema_of(gnomon__in_domain_at(handle), m->schema);
-    const gnomon__in_field *f = group ? group->fields : &itself;
+    gnomon__inject_regions *regions = gnomon__inject_regions_of(m->name, 0);
+    const gnomon__inject_schema *group =
+        gnomon__inject_schema_of(gnomon__inject_domain_at(handle), m->schema);
+    const gnomon__inject_field *f = group ? group->fields : &itself;
     for (; f; f = f->next)
-        if (gnomon__in_is_number(f->type))
-            gnomon__in_field_sample(regions, f, 0);
+        if (gnomon__inject_is_number(f->type))
+            gnomon__inject_field_sample(regions, f, 0);
 }
 
 static const NvtxFunctionPointer counter_calls[] = {
-    [NVTX3EXT_CBID_nvtxCounterRegister] = GNOMON__IN_CALL(counter_register),
-    [NVTX3EXT_CBID_nvtxCounterSampleInt64] = GNOMON__IN_CALL(counter_int64),
-    [NVTX3EXT_CBID_nvtxCounterSampleFloat64] = GNOMON__IN_CALL(counter_float64),
-    [NVTX3EXT_CBID_nvtxCounterSample] = GNOMON__IN_CALL(counter_sample),
+    [NVTX3EXT_CBID_nvtxCounterRegister] = GNOMON__INJECT_CALL(counter_register),
+    [NVTX3EXT_CBID_nvtxCounterSampleInt64] = GNOMON__INJECT_CALL(counter_int64),
+    [NVTX3EXT_CBID_nvtxCounterSampleFloat64] =
+        GNOMON__INJECT_CALL(counter_float64),
+    [NVTX3EXT_CBID_nvtxCounterSample] = GNOMON__INJECT_CALL(counter_sample),
     [NVTX3EXT_CBID_nvtxCounterSampleNoValue] =
-        GNOMON__IN_CALL(counter_no_value),
+        GNOMON__INJECT_CALL(counter_no_value),
 };
 
-const gnomon__in_extension gnomon__in_counters = {
+const gnomon__inject_extension gnomon__inject_counters = {
     NVTX_EXT_COUNTERS_MODULEID, sizeof counter_calls / sizeof *counter_calls,
     counter_calls};
 

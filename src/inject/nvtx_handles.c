@@ -18,32 +18,33 @@ static const char *text_or_null(const char *text)
 
 static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
 {
-    return (nvtxDomainHandle_t)(void *)gnomon__in_domain_of(text_or_null(name));
+    return (nvtxDomainHandle_t)(void *)gnomon__inject_domain_of(
+        text_or_null(name));
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
 {
-    gnomon__in_text text;
-    gnomon__in_wide(&text, name);
+    gnomon__inject_text text;
+    gnomon__inject_wide(&text, name);
     nvtxDomainHandle_t handle = domain_create_a(text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_text_free(&text);
     return handle;
 }
 
 static void NVTX_API domain_category_a(nvtxDomainHandle_t handle,
                                        uint32_t category, const char *name)
 {
-    gnomon__in_label_set(gnomon__in_domain_at(handle), category,
-                         text_or_null(name));
+    gnomon__inject_label_set(gnomon__inject_domain_at(handle), category,
+                             text_or_null(name));
 }
 
 static void NVTX_API domain_category_w(nvtxDomainHandle_t handle,
                                        uint32_t category, const wchar_t *name)
 {
-    gnomon__in_text text;
-    gnomon__in_wide(&text, name);
+    gnomon__inject_text text;
+    gnomon__inject_wide(&text, name);
     domain_category_a(handle, category, text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_text_free(&text);
 }
 
 static void NVTX_API category_a(uint32_t category, const char *name)
@@ -61,18 +62,18 @@ static void NVTX_API category_w(uint32_t category, const wchar_t *name)
 static nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t handle,
                                               const char *text)
 {
-    return (nvtxStringHandle_t)(void *)gnomon__in_name_of(
-        gnomon__in_domain_at(handle), text_or_null(text),
-        (int)load_relaxed(&gnomon__in_replaces_numbers));
+    return (nvtxStringHandle_t)(void *)gnomon__inject_name_of(
+        gnomon__inject_domain_at(handle), text_or_null(text),
+        (int)load_relaxed(&gnomon__inject_replaces_numbers));
 }
 
 static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
                                               const wchar_t *wide)
 {
-    gnomon__in_text text;
-    gnomon__in_wide(&text, wide);
+    gnomon__inject_text text;
+    gnomon__inject_wide(&text, wide);
     nvtxStringHandle_t made = register_a(handle, text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_text_free(&text);
     return made;
 }
 
@@ -80,67 +81,72 @@ static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
 
 /* The domain beside `domain` whose stack is for waiting: a push that the program
  * makes while it waits must not end with it. */
-static gnomon__in_domain *sync_of(const gnomon__in_domain *domain)
+static gnomon__inject_domain *sync_of(const gnomon__inject_domain *domain)
 {
     char text[1024];
     snprintf(text, sizeof text, "%.1000s%ssync", domain->text,
              *domain->text ? "/" : "");
-    return gnomon__in_domain_of(text);
+    return gnomon__inject_domain_of(text);
 }
 
 static nvtx_nvtxSyncUser_t NVTX_API sync_create(
     nvtxDomainHandle_t handle, const nvtx_nvtxSyncUserAttributes_t *attributes)
 {
     const nvtxSyncUserAttributes_t *a = attributes;
-    gnomon__in_text text = {.text = "(null)"};
+    gnomon__inject_text text = {.text = "(null)"};
     if (a && a->size >= offsetof(nvtxSyncUserAttributes_t, message) +
                             sizeof a->message)
-        gnomon__in_message(&text, a->messageType, a->message);
-    gnomon__in_name *name =
-        gnomon__in_name_of(sync_of(gnomon__in_domain_at(handle)), text.text, 0);
-    gnomon__in_text_free(&text);
+        gnomon__inject_message(&text, a->messageType, a->message);
+    gnomon__inject_name *name = gnomon__inject_name_of(
+        sync_of(gnomon__inject_domain_at(handle)), text.text, 0);
+    gnomon__inject_text_free(&text);
     return name;
 }
 
 static void NVTX_API sync_wait(nvtx_nvtxSyncUser_t handle)
 {
-    gnomon__in_name *name = handle;
+    gnomon__inject_name *name = handle;
     if (name)
-        gnomon__in_push(name->domain, GNOMON__IN_ON()
-                                          ? gnomon__in_regions_of(name, 0)
-                                          : NULL);
+        gnomon__inject_push(
+            name->domain,
+            GNOMON__INJECT_ON() ? gnomon__inject_regions_of(name, 0) : NULL);
 }
 
 static void NVTX_API sync_over(nvtx_nvtxSyncUser_t handle)
 {
-    const gnomon__in_name *name = handle;
+    const gnomon__inject_name *name = handle;
     if (name)
-        gnomon__in_pop(name->domain);
+        gnomon__inject_pop(name->domain);
 }
 
 static const NvtxFunctionPointer handles_core[] = {
-    [NVTX_CBID_CORE_NameCategoryA] = GNOMON__IN_CALL(category_a),
-    [NVTX_CBID_CORE_NameCategoryW] = GNOMON__IN_CALL(category_w),
+    [NVTX_CBID_CORE_NameCategoryA] = GNOMON__INJECT_CALL(category_a),
+    [NVTX_CBID_CORE_NameCategoryW] = GNOMON__INJECT_CALL(category_w),
 };
 
 static const NvtxFunctionPointer handles_core2[] = {
-    [NVTX_CBID_CORE2_DomainNameCategoryA] = GNOMON__IN_CALL(domain_category_a),
-    [NVTX_CBID_CORE2_DomainNameCategoryW] = GNOMON__IN_CALL(domain_category_w),
-    [NVTX_CBID_CORE2_DomainRegisterStringA] = GNOMON__IN_CALL(register_a),
-    [NVTX_CBID_CORE2_DomainRegisterStringW] = GNOMON__IN_CALL(register_w),
-    [NVTX_CBID_CORE2_DomainCreateA] = GNOMON__IN_CALL(domain_create_a),
-    [NVTX_CBID_CORE2_DomainCreateW] = GNOMON__IN_CALL(domain_create_w),
+    [NVTX_CBID_CORE2_DomainNameCategoryA] =
+        GNOMON__INJECT_CALL(domain_category_a),
+    [NVTX_CBID_CORE2_DomainNameCategoryW] =
+        GNOMON__INJECT_CALL(domain_category_w),
+    [NVTX_CBID_CORE2_DomainRegisterStringA] = GNOMON__INJECT_CALL(register_a),
+    [NVTX_CBID_CORE2_DomainRegisterStringW] = GNOMON__INJECT_CALL(register_w),
+    [NVTX_CBID_CORE2_DomainCreateA] = GNOMON__INJECT_CALL(domain_create_a),
+    [NVTX_CBID_CORE2_DomainCreateW] = GNOMON__INJECT_CALL(domain_create_w),
 };
 
 static const NvtxFunctionPointer handles_sync[] = {
-    [NVTX_CBID_SYNC_DomainSyncUserCreate] = GNOMON__IN_CALL(sync_create),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireStart] = GNOMON__IN_CALL(sync_wait),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireFailed] = GNOMON__IN_CALL(sync_over),
-    [NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess] = GNOMON__IN_CALL(sync_over),
+    [NVTX_CBID_SYNC_DomainSyncUserCreate] = GNOMON__INJECT_CALL(sync_create),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireStart] =
+        GNOMON__INJECT_CALL(sync_wait),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireFailed] =
+        GNOMON__INJECT_CALL(sync_over),
+    [NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess] =
+        GNOMON__INJECT_CALL(sync_over),
 };
 
-const gnomon__in_module gnomon__in_handles[] = {
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, handles_core),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, handles_core2),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_SYNC, handles_sync),
+const gnomon__inject_module gnomon__inject_handles[] = {
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, handles_core),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, handles_core2),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_SYNC, handles_sync),
     {.count = 0}};

@@ -20,36 +20,36 @@
 #define COVERS(a, field) \
     ((a)->size >= offsetof(nvtxEventAttributes_t, field) + sizeof((a)->field))
 
-static gnomon__in_thread *thread_now(void)
+static gnomon__inject_thread *thread_now(void)
 {
-    gnomon__in_thread *t = gnomon__in_this_thread;
-    return likely(t != NULL) ? t : gnomon__in_thread_make();
+    gnomon__inject_thread *t = gnomon__inject_this_thread;
+    return likely(t != NULL) ? t : gnomon__inject_thread_make();
 }
 
 /* ---- Where an event goes -------------------------------------------------- */
 
-static gnomon__in_regions *regions_a(gnomon__in_domain *domain,
-                                     uint32_t category, const char *text)
+static gnomon__inject_regions *regions_a(gnomon__inject_domain *domain,
+                                         uint32_t category, const char *text)
 {
-    return gnomon__in_inline(thread_now(), domain, category, text);
+    return gnomon__inject_inline(thread_now(), domain, category, text);
 }
 
-static gnomon__in_regions *regions_w(gnomon__in_domain *domain,
-                                     uint32_t category, const wchar_t *wide)
+static gnomon__inject_regions *regions_w(gnomon__inject_domain *domain,
+                                         uint32_t category, const wchar_t *wide)
 {
-    gnomon__in_text text;
-    gnomon__in_wide(&text, wide);
+    gnomon__inject_text text;
+    gnomon__inject_wide(&text, wide);
     /* No slot: the next text of another meaning lies at the same place. */
-    gnomon__in_regions *p =
-        gnomon__in_inline(NULL, domain, category, text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_regions *p =
+        gnomon__inject_inline(NULL, domain, category, text.text);
+    gnomon__inject_text_free(&text);
     return p;
 }
 
-static __attribute__((noinline)) gnomon__in_regions *
-regions_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
+static __attribute__((noinline)) gnomon__inject_regions *
+regions_unusual(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
 {
-    const gnomon__in_name *name;
+    const gnomon__inject_name *name;
     if (!a || !COVERS(a, message))
         return regions_a(domain, 0, NULL);
     switch (a->messageType) {
@@ -65,23 +65,23 @@ regions_unusual(gnomon__in_domain *domain, const nvtxEventAttributes_t *a)
     }
 }
 
-#if GNOMON__IN_EXTENSIONS
-static gnomon__in_regions *take_structured(gnomon__in_domain *domain,
-                                           gnomon__in_regions *p,
-                                           const nvtxEventAttributes_t *a)
+#if GNOMON__INJECT_EXTENSIONS
+static gnomon__inject_regions *take_structured(gnomon__inject_domain *domain,
+                                               gnomon__inject_regions *p,
+                                               const nvtxEventAttributes_t *a)
 {
     const nvtxPayloadData_t *payloads =
         (const void *)(uintptr_t)a->payload.ullValue;
     size_t count = a->reserved0 > 0 ? (size_t)a->reserved0 : 0;
-    p = gnomon__in_payload_regions(domain, p, payloads, count);
-    gnomon__in_payload_sample(domain, p, payloads, count);
+    p = gnomon__inject_payload_regions(domain, p, payloads, count);
+    gnomon__inject_payload_sample(domain, p, payloads, count);
     return p;
 }
 #endif
 
 /* Returns the place, which structured payloads may change. */
-static __attribute__((noinline)) gnomon__in_regions *
-take_payload(gnomon__in_domain *domain, gnomon__in_regions *p,
+static __attribute__((noinline)) gnomon__inject_regions *
+take_payload(gnomon__inject_domain *domain, gnomon__inject_regions *p,
              const nvtxEventAttributes_t *a)
 {
     (void)domain; /* where the headers have no extensions */
@@ -104,7 +104,7 @@ take_payload(gnomon__in_domain *domain, gnomon__in_regions *p,
     case NVTX_PAYLOAD_TYPE_FLOAT:
         gnomon_counter(&p->counter, (double)a->payload.fValue);
         break;
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
     case NVTX_PAYLOAD_TYPE_EXT:
         return take_structured(domain, p, a);
 #endif
@@ -114,16 +114,16 @@ take_payload(gnomon__in_domain *domain, gnomon__in_regions *p,
 }
 
 /* Its payload is sampled on the way. */
-static inline gnomon__in_regions *event_regions(gnomon__in_domain *domain,
-                                                const nvtxEventAttributes_t *a)
+static inline gnomon__inject_regions *
+event_regions(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
 {
-    gnomon__in_regions *p;
-    gnomon__in_name *name = NULL;
+    gnomon__inject_regions *p;
+    gnomon__inject_name *name = NULL;
     if (likely(a && COVERS(a, message) &&
                a->messageType == NVTX_MESSAGE_TYPE_REGISTERED))
         name = (void *)a->message.registered;
     if (likely(name && name->domain == domain))
-        p = gnomon__in_regions_of(name, a->category);
+        p = gnomon__inject_regions_of(name, a->category);
     else
         p = regions_unusual(domain, a);
     if (unlikely(a && COVERS(a, payload) && a->payloadType))
@@ -133,8 +133,8 @@ static inline gnomon__in_regions *event_regions(gnomon__in_domain *domain,
 
 /* ---- Pushes and pops ------------------------------------------------------ */
 
-static inline gnomon__in_stack *in_stack_at(gnomon__in_thread *t,
-                                            const gnomon__in_domain *domain)
+static inline gnomon__inject_stack *
+inject_stack_at(gnomon__inject_thread *t, const gnomon__inject_domain *domain)
 {
     return likely(domain->index < t->stack_count) ? &t->stacks[domain->index]
                                                   : NULL;
@@ -142,24 +142,24 @@ static inline gnomon__in_stack *in_stack_at(gnomon__in_thread *t,
 
 /* The level is taken first, so that a handler that comes meanwhile pushes above
  * it. Callbacks may move the stacks. */
-static inline int in_push_on(gnomon__in_thread *t,
-                             const gnomon__in_domain *domain,
-                             gnomon__in_regions *regions)
+static inline int inject_push_on(gnomon__inject_thread *t,
+                                 const gnomon__inject_domain *domain,
+                                 gnomon__inject_regions *regions)
 {
-    gnomon__in_stack *s = in_stack_at(t, domain);
+    gnomon__inject_stack *s = inject_stack_at(t, domain);
     if (unlikely(!s || s->depth >= s->room)) {
-        s = gnomon__in_stack_grow(t, domain->index);
+        s = gnomon__inject_stack_grow(t, domain->index);
         if (!s)
             return -1;
     }
     uint32_t level = s->depth++;
     if (unlikely(level >= s->room))
         return (int)level;
-    s->levels[level] = (gnomon__in_level){0, 0, regions};
+    s->levels[level] = (gnomon__inject_level){0, 0, regions};
     fence_signal();
     gnomon_token token = regions ? gnomon_begin(regions->scope) : 0;
     if (token) {
-        gnomon__in_level *at = &t->stacks[domain->index].levels[level];
+        gnomon__inject_level *at = &t->stacks[domain->index].levels[level];
         at->token = token;
         at->below = t->newest;
         t->newest = token;
@@ -167,28 +167,29 @@ static inline int in_push_on(gnomon__in_thread *t,
     return (int)level;
 }
 
-int gnomon__in_push(const gnomon__in_domain *domain,
-                    gnomon__in_regions *regions)
+int gnomon__inject_push(const gnomon__inject_domain *domain,
+                        gnomon__inject_regions *regions)
 {
-    gnomon__in_thread *t;
-    if (unlikely(!regions && !load_relaxed(&gnomon__in_any_thread)))
+    gnomon__inject_thread *t;
+    if (unlikely(!regions && !load_relaxed(&gnomon__inject_any_thread)))
         return NVTX_NO_PUSH_POP_TRACKING;
-    t = regions ? thread_now() : gnomon__in_this_thread;
+    t = regions ? thread_now() : gnomon__inject_this_thread;
     if (likely(t != NULL))
-        return in_push_on(t, domain, regions);
+        return inject_push_on(t, domain, regions);
     return regions ? -1 : NVTX_NO_PUSH_POP_TRACKING;
 }
 
-int gnomon__in_pop(const gnomon__in_domain *domain)
+int gnomon__inject_pop(const gnomon__inject_domain *domain)
 {
-    gnomon__in_thread *t = likely(load_relaxed(&gnomon__in_any_thread))
-                               ? gnomon__in_this_thread
-                               : NULL;
-    gnomon__in_stack *s = likely(t != NULL) ? in_stack_at(t, domain) : NULL;
+    gnomon__inject_thread *t = likely(load_relaxed(&gnomon__inject_any_thread))
+                                   ? gnomon__inject_this_thread
+                                   : NULL;
+    gnomon__inject_stack *s =
+        likely(t != NULL) ? inject_stack_at(t, domain) : NULL;
     if (unlikely(!s || !s->depth))
-        return GNOMON__IN_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
+        return GNOMON__INJECT_ON() ? -1 : NVTX_NO_PUSH_POP_TRACKING;
     uint32_t level = s->depth - 1;
-    gnomon__in_level at = {0, 0, NULL};
+    gnomon__inject_level at = {0, 0, NULL};
     if (likely(level < s->room))
         at = s->levels[level];
     int is_newest = at.token == t->newest;
@@ -203,10 +204,11 @@ int gnomon__in_pop(const gnomon__in_domain *domain)
     return (int)level;
 }
 
-gnomon__in_regions *gnomon__in_innermost(const gnomon__in_domain *domain)
+gnomon__inject_regions *
+gnomon__inject_innermost(const gnomon__inject_domain *domain)
 {
-    gnomon__in_thread *t = gnomon__in_this_thread;
-    const gnomon__in_stack *s = t ? in_stack_at(t, domain) : NULL;
+    gnomon__inject_thread *t = gnomon__inject_this_thread;
+    const gnomon__inject_stack *s = t ? inject_stack_at(t, domain) : NULL;
     return s && s->depth && s->depth <= s->room
                ? s->levels[s->depth - 1].regions
                : NULL;
@@ -214,130 +216,134 @@ gnomon__in_regions *gnomon__in_innermost(const gnomon__in_domain *domain)
 
 /* ---- Callbacks ------------------------------------------------------------ */
 
-static int NVTX_API in_domain_push_ex(nvtxDomainHandle_t handle,
-                                      const nvtxEventAttributes_t *a)
+static int NVTX_API inject_domain_push_ex(nvtxDomainHandle_t handle,
+                                          const nvtxEventAttributes_t *a)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return gnomon__in_push(domain,
-                           GNOMON__IN_ON() ? event_regions(domain, a) : NULL);
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    return gnomon__inject_push(
+        domain, GNOMON__INJECT_ON() ? event_regions(domain, a) : NULL);
 }
 
-static int NVTX_API in_push_ex(const nvtxEventAttributes_t *a)
+static int NVTX_API inject_push_ex(const nvtxEventAttributes_t *a)
 {
-    return in_domain_push_ex(NULL, a);
+    return inject_domain_push_ex(NULL, a);
 }
 
-static int NVTX_API in_push_a(const char *message)
+static int NVTX_API inject_push_a(const char *message)
 {
-    gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(
-        domain, GNOMON__IN_ON() ? regions_a(domain, 0, message) : NULL);
+    gnomon__inject_domain *domain = &gnomon__inject_default;
+    return gnomon__inject_push(
+        domain, GNOMON__INJECT_ON() ? regions_a(domain, 0, message) : NULL);
 }
 
-static int NVTX_API in_push_w(const wchar_t *message)
+static int NVTX_API inject_push_w(const wchar_t *message)
 {
-    gnomon__in_domain *domain = &gnomon__in_default;
-    return gnomon__in_push(
-        domain, GNOMON__IN_ON() ? regions_w(domain, 0, message) : NULL);
+    gnomon__inject_domain *domain = &gnomon__inject_default;
+    return gnomon__inject_push(
+        domain, GNOMON__INJECT_ON() ? regions_w(domain, 0, message) : NULL);
 }
 
-static int NVTX_API in_domain_pop(nvtxDomainHandle_t handle)
+static int NVTX_API inject_domain_pop(nvtxDomainHandle_t handle)
 {
-    return gnomon__in_pop(gnomon__in_domain_at(handle));
+    return gnomon__inject_pop(gnomon__inject_domain_at(handle));
 }
 
-static int NVTX_API in_pop(void)
+static int NVTX_API inject_pop(void)
 {
-    return gnomon__in_pop(&gnomon__in_default);
+    return gnomon__inject_pop(&gnomon__inject_default);
 }
 
-static nvtxRangeId_t NVTX_API in_domain_start_ex(nvtxDomainHandle_t handle,
-                                                 const nvtxEventAttributes_t *a)
+static nvtxRangeId_t NVTX_API inject_domain_start_ex(
+    nvtxDomainHandle_t handle, const nvtxEventAttributes_t *a)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return GNOMON__IN_ON() ? gnomon_range_begin(event_regions(domain, a)->scope)
-                           : 0;
-}
-
-static nvtxRangeId_t NVTX_API in_start_ex(const nvtxEventAttributes_t *a)
-{
-    return in_domain_start_ex(NULL, a);
-}
-
-static nvtxRangeId_t NVTX_API in_start_a(const char *message)
-{
-    return GNOMON__IN_ON()
-               ? gnomon_range_begin(
-                     regions_a(&gnomon__in_default, 0, message)->scope)
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    return GNOMON__INJECT_ON()
+               ? gnomon_range_begin(event_regions(domain, a)->scope)
                : 0;
 }
 
-static nvtxRangeId_t NVTX_API in_start_w(const wchar_t *message)
+static nvtxRangeId_t NVTX_API inject_start_ex(const nvtxEventAttributes_t *a)
 {
-    return GNOMON__IN_ON()
+    return inject_domain_start_ex(NULL, a);
+}
+
+static nvtxRangeId_t NVTX_API inject_start_a(const char *message)
+{
+    return GNOMON__INJECT_ON()
                ? gnomon_range_begin(
-                     regions_w(&gnomon__in_default, 0, message)->scope)
+                     regions_a(&gnomon__inject_default, 0, message)->scope)
                : 0;
 }
 
-static void NVTX_API in_end(nvtxRangeId_t id)
+static nvtxRangeId_t NVTX_API inject_start_w(const wchar_t *message)
+{
+    return GNOMON__INJECT_ON()
+               ? gnomon_range_begin(
+                     regions_w(&gnomon__inject_default, 0, message)->scope)
+               : 0;
+}
+
+static void NVTX_API inject_end(nvtxRangeId_t id)
 {
     gnomon_range_end(id);
 }
 
-static void NVTX_API in_domain_end(nvtxDomainHandle_t handle, nvtxRangeId_t id)
+static void NVTX_API inject_domain_end(nvtxDomainHandle_t handle,
+                                       nvtxRangeId_t id)
 {
     (void)handle;
     gnomon_range_end(id);
 }
 
-static void NVTX_API in_domain_mark_ex(nvtxDomainHandle_t handle,
-                                       const nvtxEventAttributes_t *a)
+static void NVTX_API inject_domain_mark_ex(nvtxDomainHandle_t handle,
+                                           const nvtxEventAttributes_t *a)
 {
-    if (GNOMON__IN_ON())
-        gnomon_mark(&event_regions(gnomon__in_domain_at(handle), a)->mark);
+    if (GNOMON__INJECT_ON())
+        gnomon_mark(&event_regions(gnomon__inject_domain_at(handle), a)->mark);
 }
 
-static void NVTX_API in_mark_ex(const nvtxEventAttributes_t *a)
+static void NVTX_API inject_mark_ex(const nvtxEventAttributes_t *a)
 {
-    in_domain_mark_ex(NULL, a);
+    inject_domain_mark_ex(NULL, a);
 }
 
-static void NVTX_API in_mark_a(const char *message)
+static void NVTX_API inject_mark_a(const char *message)
 {
-    if (GNOMON__IN_ON())
-        gnomon_mark(&regions_a(&gnomon__in_default, 0, message)->mark);
+    if (GNOMON__INJECT_ON())
+        gnomon_mark(&regions_a(&gnomon__inject_default, 0, message)->mark);
 }
 
-static void NVTX_API in_mark_w(const wchar_t *message)
+static void NVTX_API inject_mark_w(const wchar_t *message)
 {
-    if (GNOMON__IN_ON())
-        gnomon_mark(&regions_w(&gnomon__in_default, 0, message)->mark);
+    if (GNOMON__INJECT_ON())
+        gnomon_mark(&regions_w(&gnomon__inject_default, 0, message)->mark);
 }
 
 static const NvtxFunctionPointer marks_core[] = {
-    [NVTX_CBID_CORE_MarkEx] = GNOMON__IN_CALL(in_mark_ex),
-    [NVTX_CBID_CORE_MarkA] = GNOMON__IN_CALL(in_mark_a),
-    [NVTX_CBID_CORE_MarkW] = GNOMON__IN_CALL(in_mark_w),
-    [NVTX_CBID_CORE_RangeStartEx] = GNOMON__IN_CALL(in_start_ex),
-    [NVTX_CBID_CORE_RangeStartA] = GNOMON__IN_CALL(in_start_a),
-    [NVTX_CBID_CORE_RangeStartW] = GNOMON__IN_CALL(in_start_w),
-    [NVTX_CBID_CORE_RangeEnd] = GNOMON__IN_CALL(in_end),
-    [NVTX_CBID_CORE_RangePushEx] = GNOMON__IN_CALL(in_push_ex),
-    [NVTX_CBID_CORE_RangePushA] = GNOMON__IN_CALL(in_push_a),
-    [NVTX_CBID_CORE_RangePushW] = GNOMON__IN_CALL(in_push_w),
-    [NVTX_CBID_CORE_RangePop] = GNOMON__IN_CALL(in_pop),
+    [NVTX_CBID_CORE_MarkEx] = GNOMON__INJECT_CALL(inject_mark_ex),
+    [NVTX_CBID_CORE_MarkA] = GNOMON__INJECT_CALL(inject_mark_a),
+    [NVTX_CBID_CORE_MarkW] = GNOMON__INJECT_CALL(inject_mark_w),
+    [NVTX_CBID_CORE_RangeStartEx] = GNOMON__INJECT_CALL(inject_start_ex),
+    [NVTX_CBID_CORE_RangeStartA] = GNOMON__INJECT_CALL(inject_start_a),
+    [NVTX_CBID_CORE_RangeStartW] = GNOMON__INJECT_CALL(inject_start_w),
+    [NVTX_CBID_CORE_RangeEnd] = GNOMON__INJECT_CALL(inject_end),
+    [NVTX_CBID_CORE_RangePushEx] = GNOMON__INJECT_CALL(inject_push_ex),
+    [NVTX_CBID_CORE_RangePushA] = GNOMON__INJECT_CALL(inject_push_a),
+    [NVTX_CBID_CORE_RangePushW] = GNOMON__INJECT_CALL(inject_push_w),
+    [NVTX_CBID_CORE_RangePop] = GNOMON__INJECT_CALL(inject_pop),
 };
 
 static const NvtxFunctionPointer marks_core2[] = {
-    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__IN_CALL(in_domain_mark_ex),
-    [NVTX_CBID_CORE2_DomainRangeStartEx] = GNOMON__IN_CALL(in_domain_start_ex),
-    [NVTX_CBID_CORE2_DomainRangeEnd] = GNOMON__IN_CALL(in_domain_end),
-    [NVTX_CBID_CORE2_DomainRangePushEx] = GNOMON__IN_CALL(in_domain_push_ex),
-    [NVTX_CBID_CORE2_DomainRangePop] = GNOMON__IN_CALL(in_domain_pop),
+    [NVTX_CBID_CORE2_DomainMarkEx] = GNOMON__INJECT_CALL(inject_domain_mark_ex),
+    [NVTX_CBID_CORE2_DomainRangeStartEx] =
+        GNOMON__INJECT_CALL(inject_domain_start_ex),
+    [NVTX_CBID_CORE2_DomainRangeEnd] = GNOMON__INJECT_CALL(inject_domain_end),
+    [NVTX_CBID_CORE2_DomainRangePushEx] =
+        GNOMON__INJECT_CALL(inject_domain_push_ex),
+    [NVTX_CBID_CORE2_DomainRangePop] = GNOMON__INJECT_CALL(inject_domain_pop),
 };
 
-const gnomon__in_module gnomon__in_marks[] = {
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, marks_core),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, marks_core2),
+const gnomon__inject_module gnomon__inject_marks[] = {
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, marks_core),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, marks_core2),
     {.count = 0}};

@@ -20,27 +20,27 @@
 #define MAX_LABELS 65536u /* of one domain, with those that came later */
 #define MAX_FIELD_COUNTERS 65536u
 
-gnomon__in_domain gnomon__in_default = {.text = ""};
-static gnomon__in_domain in_other_domain = {
-    .next = &gnomon__in_default, .text = "(other)", .index = 1};
-static gnomon__in_domain *in_domains = &in_other_domain;
+gnomon__inject_domain gnomon__inject_default = {.text = ""};
+static gnomon__inject_domain inject_other_domain = {
+    .next = &gnomon__inject_default, .text = "(other)", .index = 1};
+static gnomon__inject_domain *inject_domains = &inject_other_domain;
 static uint32_t domain_count = 2;
 
-static gnomon__in_name *in_names[BUCKETS];
+static gnomon__inject_name *inject_names[BUCKETS];
 static uint32_t names_made, regions_made, field_counters_made;
 
 /* What stands in for a name that cannot be taken. */
-static gnomon__in_name in_other_name = {.domain = &gnomon__in_default,
-                                        .text = "(other)"};
-static gnomon_region in_other_scope =
+static gnomon__inject_name inject_other_name = {
+    .domain = &gnomon__inject_default, .text = "(other)"};
+static gnomon_region inject_other_scope =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "(other)", NULL, NULL);
-static gnomon__in_regions in_other_regions = {
-    .scope = &in_other_scope,
-    .name = &in_other_name,
+static gnomon__inject_regions inject_other_regions = {
+    .scope = &inject_other_scope,
+    .name = &inject_other_name,
     .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
     .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
 
-void *gnomon__in_alloc(size_t bytes)
+void *gnomon__inject_alloc(size_t bytes)
 {
     int kept_errno = errno;
     void *memory = gnomon__alloc(bytes);
@@ -48,7 +48,7 @@ void *gnomon__in_alloc(size_t bytes)
     return memory;
 }
 
-int gnomon__in_reserve(uint32_t *made, uint32_t most, const char *what)
+int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what)
 {
     if (load_relaxed(made) <= most) {
         uint32_t before = add_relaxed(made, 1);
@@ -63,53 +63,55 @@ int gnomon__in_reserve(uint32_t *made, uint32_t most, const char *what)
 
 /* ---- Domains -------------------------------------------------------------- */
 
-static gnomon__in_domain *find_domain(gnomon__in_domain *from, const char *text)
+static gnomon__inject_domain *find_domain(gnomon__inject_domain *from,
+                                          const char *text)
 {
     while (from && strcmp(from->text, text) != 0)
         from = from->next;
     return from;
 }
 
-gnomon__in_domain *gnomon__in_domain_of(const char *text)
+gnomon__inject_domain *gnomon__inject_domain_of(const char *text)
 {
-    gnomon__in_domain *head = load_acquire(&in_domains), *made = NULL;
-    gnomon__in_domain *known = find_domain(head, text);
+    gnomon__inject_domain *head = load_acquire(&inject_domains), *made = NULL;
+    gnomon__inject_domain *known = find_domain(head, text);
     if (known)
         return known;
     if (load_relaxed(&domain_count) < MAX_DOMAINS)
-        made = gnomon__in_alloc(sizeof *made + strlen(text) + 1);
+        made = gnomon__inject_alloc(sizeof *made + strlen(text) + 1);
     if (!made)
-        return &in_other_domain;
+        return &inject_other_domain;
     made->text = strcpy((char *)(made + 1), text);
     made->index = add_relaxed(&domain_count, 1);
     do { /* partner: the acquire above; a failed swap reads anew */
-        head = load_acquire(&in_domains);
+        head = load_acquire(&inject_domains);
         known = find_domain(head, text);
         made->next = head;
-    } while (!known && !cas_acq_rel(&in_domains, &head, made));
+    } while (!known && !cas_acq_rel(&inject_domains, &head, made));
     if (!known)
         return made;
     gnomon__free(made); /* its index stays unused */
     return known;
 }
 
-static const gnomon__in_label *label_of(const gnomon__in_domain *domain,
-                                        uint32_t category)
+static const gnomon__inject_label *label_of(const gnomon__inject_domain *domain,
+                                            uint32_t category)
 {
-    const gnomon__in_label *l = load_acquire(&domain->labels);
+    const gnomon__inject_label *l = load_acquire(&domain->labels);
     while (l && l->category != category)
         l = l->next;
     return l;
 }
 
-void gnomon__in_label_set(gnomon__in_domain *domain, uint32_t category,
-                          const char *text)
+void gnomon__inject_label_set(gnomon__inject_domain *domain, uint32_t category,
+                              const char *text)
 {
-    const gnomon__in_label *now = label_of(domain, category);
+    const gnomon__inject_label *now = label_of(domain, category);
     if ((now && strcmp(now->text, text) == 0) || !category ||
         load_relaxed(&domain->labelled) >= MAX_LABELS)
         return;
-    gnomon__in_label *made = gnomon__in_alloc(sizeof *made + strlen(text) + 1);
+    gnomon__inject_label *made =
+        gnomon__inject_alloc(sizeof *made + strlen(text) + 1);
     if (!made)
         return;
     made->category = category;
@@ -136,7 +138,7 @@ static int is_full(const uint32_t *made)
 
 /* ---- Names ---------------------------------------------------------------- */
 
-static uint64_t hash_name(const gnomon__in_domain *domain, const char *text,
+static uint64_t hash_name(const gnomon__inject_domain *domain, const char *text,
                           size_t n)
 {
     uint64_t hash = 0xcbf29ce484222325ull ^ domain->index; /* FNV-1a */
@@ -145,9 +147,9 @@ static uint64_t hash_name(const gnomon__in_domain *domain, const char *text,
     return hash;
 }
 
-static gnomon__in_name *find_name(gnomon__in_name *from,
-                                  const gnomon__in_domain *domain,
-                                  uint64_t hash, const char *text, size_t n)
+static gnomon__inject_name *find_name(gnomon__inject_name *from,
+                                      const gnomon__inject_domain *domain,
+                                      uint64_t hash, const char *text, size_t n)
 {
     while (from && (from->hash != hash || from->domain != domain ||
                     strncmp(from->text, text, n) != 0 || from->text[n]))
@@ -155,21 +157,22 @@ static gnomon__in_name *find_name(gnomon__in_name *from,
     return from;
 }
 
-gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
-                                        const gnomon__in_title *title)
+gnomon__inject_name *
+gnomon__inject_name_titled(gnomon__inject_domain *domain,
+                           const gnomon__inject_title *title)
 {
     const char *text = title->text;
     size_t n = title->length;
     uint64_t hash = hash_name(domain, text, n);
-    gnomon__in_name **bucket = &in_names[(hash ^ hash >> 32) % BUCKETS];
-    gnomon__in_name *head = load_acquire(bucket), *made = NULL;
-    gnomon__in_name *known = find_name(head, domain, hash, text, n);
+    gnomon__inject_name **bucket = &inject_names[(hash ^ hash >> 32) % BUCKETS];
+    gnomon__inject_name *head = load_acquire(bucket), *made = NULL;
+    gnomon__inject_name *known = find_name(head, domain, hash, text, n);
     if (known)
         return known;
     if (!is_full(&names_made))
-        made = gnomon__in_alloc(sizeof *made + n + 1);
+        made = gnomon__inject_alloc(sizeof *made + n + 1);
     if (!made)
-        return &in_other_name;
+        return &inject_other_name;
     made->domain = domain;
     made->hash = hash;
     made->text = memcpy((char *)(made + 1), text, n); /* zeroes follow */
@@ -186,20 +189,21 @@ gnomon__in_name *gnomon__in_name_titled(gnomon__in_domain *domain,
     return made;
 }
 
-gnomon__in_name *gnomon__in_name_of(gnomon__in_domain *domain, const char *text,
-                                    int replaces_numbers)
+gnomon__inject_name *gnomon__inject_name_of(gnomon__inject_domain *domain,
+                                            const char *text,
+                                            int replaces_numbers)
 {
-    gnomon__in_title title;
-    gnomon__in_title_of(&title, text, replaces_numbers);
-    gnomon__in_name *name = gnomon__in_name_titled(domain, &title);
+    gnomon__inject_title title;
+    gnomon__inject_title_of(&title, text, replaces_numbers);
+    gnomon__inject_name *name = gnomon__inject_name_titled(domain, &title);
     gnomon__free(title.kept);
     return name;
 }
 
 /* ---- Places --------------------------------------------------------------- */
 
-static gnomon_region in_region_of(int kind, const char *name,
-                                  const char *category)
+static gnomon_region inject_region_of(int kind, const char *name,
+                                      const char *category)
 {
     return (gnomon_region){.mask = GNOMON_MASK_UNSEEN,
                            .struct_size = sizeof(gnomon_region),
@@ -213,13 +217,13 @@ static gnomon_region in_region_of(int kind, const char *name,
  * none. */
 static int is_refused(const gnomon_region *region, const char *text)
 {
-    return strcmp(region->name, in_other_name.text) == 0 &&
-           strcmp(text, in_other_name.text) != 0;
+    return strcmp(region->name, inject_other_name.text) == 0 &&
+           strcmp(text, inject_other_name.text) != 0;
 }
 
 /* A place of these, among those from `p` on, that says the same. */
-static gnomon__in_regions *find_regions(gnomon__in_regions *p,
-                                        uint32_t category, const char *text)
+static gnomon__inject_regions *find_regions(gnomon__inject_regions *p,
+                                            uint32_t category, const char *text)
 {
     while (p &&
            (p->category != category || strcmp(p->mark.category, text) != 0))
@@ -227,41 +231,41 @@ static gnomon__in_regions *find_regions(gnomon__in_regions *p,
     return p;
 }
 
-gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
-                                            uint32_t category)
+gnomon__inject_regions *gnomon__inject_regions_make(gnomon__inject_name *name,
+                                                    uint32_t category)
 {
-    const gnomon__in_domain *domain = name->domain;
+    const gnomon__inject_domain *domain = name->domain;
     uint32_t labelled = load_acquire(&domain->labelled); /* before the label */
-    const gnomon__in_label *label = label_of(domain, category);
+    const gnomon__inject_label *label = label_of(domain, category);
     char number[16] = "";
     if (category && !label)
         snprintf(number, sizeof number, "%u", (unsigned)category);
     const char *last = label ? label->text : number;
     const char *slash = *domain->text && *last ? "/" : "";
-    if (name == &in_other_name)
-        return &in_other_regions;
+    if (name == &inject_other_name)
+        return &inject_other_regions;
     size_t room = strlen(domain->text) + strlen(last) + 2;
-    gnomon__in_regions *made = gnomon__in_alloc(sizeof *made + room), *known,
-                       *head;
+    gnomon__inject_regions *made = gnomon__inject_alloc(sizeof *made + room),
+                           *known, *head;
     if (!made)
-        return &in_other_regions;
+        return &inject_other_regions;
     char *text = (char *)(made + 1);
     snprintf(text, room, "%s%s%s", domain->text, slash, last);
     int is_room = find_regions(load_acquire(&name->regions), category, text) ||
                   !is_full(&regions_made);
     made->scope = is_room
                       ? gnomon_region_get(name->text, text, GNOMON_KIND_SCOPE)
-                      : &in_other_scope;
-    made->mark = in_region_of(GNOMON_KIND_MARK, name->text, text);
-    made->counter = in_region_of(GNOMON_KIND_COUNTER, name->text, text);
+                      : &inject_other_scope;
+    made->mark = inject_region_of(GNOMON_KIND_MARK, name->text, text);
+    made->counter = inject_region_of(GNOMON_KIND_COUNTER, name->text, text);
     made->category = category;
     made->labelled = labelled;
     made->name = name;
     if (is_refused(made->scope, name->text)) {
         gnomon__free(made);
-        return &in_other_regions;
+        return &inject_other_regions;
     }
-    do { /* partner: gnomon__in_regions_of */
+    do { /* partner: gnomon__inject_regions_of */
         head = load_acquire(&name->regions);
         known = find_regions(head, category, text);
         made->next = head;
@@ -277,15 +281,15 @@ gnomon__in_regions *gnomon__in_regions_make(gnomon__in_name *name,
 
 /* ---- Fields ---------------------------------------------------------------- */
 
-static gnomon__in_field_counter *
-find_field_counter(gnomon__in_field_counter *from, const void *field)
+static gnomon__inject_field_counter *
+find_field_counter(gnomon__inject_field_counter *from, const void *field)
 {
     while (from && from->field != field)
         from = from->next;
     return from;
 }
 
-static gnomon_region *counter_among(gnomon__in_field_counter *from,
+static gnomon_region *counter_among(gnomon__inject_field_counter *from,
                                     const char *text)
 {
     while (from && strcmp(from->text, text) != 0)
@@ -293,24 +297,25 @@ static gnomon_region *counter_among(gnomon__in_field_counter *from,
     return from ? from->counter : NULL;
 }
 
-gnomon_region *gnomon__in_field_counter_of(gnomon__in_regions *regions,
-                                           const void *field, const char *name)
+gnomon_region *gnomon__inject_field_counter_of(gnomon__inject_regions *regions,
+                                               const void *field,
+                                               const char *name)
 {
-    gnomon__in_field_counter *known =
+    gnomon__inject_field_counter *known =
         find_field_counter(load_acquire(&regions->field_counters), field);
     if (likely(known != NULL)) /* partner: the swap below */
         return known->counter;
     size_t room = strlen(regions->mark.name) + strlen(name) + 2;
-    gnomon__in_field_counter *made = NULL, *head;
-    if (gnomon__in_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
-                           "fields have counters"))
-        made = gnomon__in_alloc(sizeof *made + room);
+    gnomon__inject_field_counter *made = NULL, *head;
+    if (gnomon__inject_reserve(&field_counters_made, MAX_FIELD_COUNTERS,
+                               "fields have counters"))
+        made = gnomon__inject_alloc(sizeof *made + room);
     if (!made)
         return NULL;
     snprintf(made->text, room, "%s.%s", regions->mark.name, name);
     made->field = field;
-    made->own =
-        in_region_of(GNOMON_KIND_COUNTER, made->text, regions->mark.category);
+    made->own = inject_region_of(GNOMON_KIND_COUNTER, made->text,
+                                 regions->mark.category);
     do { /* partner: the acquire above */
         head = load_acquire(&regions->field_counters);
         known = find_field_counter(head, field);

@@ -19,20 +19,21 @@
 #define SAYS_OFF \
     ",fold=off" /* where gnomon_spec ends so; it is its last word */
 
-uint32_t gnomon__in_replaces_numbers = 1;
+uint32_t gnomon__inject_replaces_numbers = 1;
 
-void gnomon__in_read_fold_option(void)
+void gnomon__inject_read_fold_option(void)
 {
     static uint32_t is_read;
-    size_t n =
-        GNOMON__IN_ON() && !load_relaxed(&is_read) ? gnomon_spec(NULL, 0) : 0;
-    char *spec = n ? gnomon__in_alloc(n + 1) : NULL;
+    size_t n = GNOMON__INJECT_ON() && !load_relaxed(&is_read)
+                   ? gnomon_spec(NULL, 0)
+                   : 0;
+    char *spec = n ? gnomon__inject_alloc(n + 1) : NULL;
     if (!spec)
         return;
     size_t tail = sizeof SAYS_OFF - 1;
     int is_whole = gnomon_spec(spec, n + 1) == n;
     if (is_whole) {
-        store_relaxed(&gnomon__in_replaces_numbers,
+        store_relaxed(&gnomon__inject_replaces_numbers,
                       n < tail || strcmp(spec + n - tail, SAYS_OFF) != 0);
         store_relaxed(&is_read, 1);
     }
@@ -163,7 +164,7 @@ static int is_counted(const char *from, const char *at, const char *to,
     return is_counting(from, at - (at[-1] == '_'));
 }
 
-size_t gnomon__in_replace_numbers(char *out, const char *text, size_t n)
+size_t gnomon__inject_replace_numbers(char *out, const char *text, size_t n)
 {
     const char *end = text + n, *at = text, *path = NULL;
     size_t used = 0;
@@ -198,19 +199,19 @@ static int has_digits(const char *text, size_t n)
     return 0;
 }
 
-void gnomon__in_title_of(gnomon__in_title *out, const char *text,
-                         int replaces_numbers)
+void gnomon__inject_title_of(gnomon__inject_title *out, const char *text,
+                             int replaces_numbers)
 {
     out->text = text;
-    out->length = gnomon__in_bare(text);
+    out->length = gnomon__inject_bare(text);
     out->kept = NULL;
     if (!replaces_numbers || !has_digits(text, out->length))
         return;
     char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
     if (out->length > sizeof out->buffer)
-        to = out->kept = gnomon__in_alloc(out->length);
+        to = out->kept = gnomon__inject_alloc(out->length);
     if (!to)
         return;
-    out->length = gnomon__in_replace_numbers(to, text, out->length);
+    out->length = gnomon__inject_replace_numbers(to, text, out->length);
     out->text = to;
 }

@@ -12,18 +12,18 @@
 
 #include "inject/nvtx.h"
 
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
 
 /* What may be read of a payload; its layout, or its type, decides where the
  * program leaves it to us. */
 static size_t bytes_of(const nvtxPayloadData_t *payload,
-                       const gnomon__in_schema *schema)
+                       const gnomon__inject_schema *schema)
 {
     size_t size = schema ? schema->size : 0;
     if (!payload->payload)
         return 0;
     if (payload->size == SIZE_MAX)
-        return schema ? size : gnomon__in_type_size(payload->schemaId);
+        return schema ? size : gnomon__inject_type_size(payload->schemaId);
     return size && size < payload->size ? size : payload->size;
 }
 
@@ -31,7 +31,7 @@ static size_t bytes_of(const nvtxPayloadData_t *payload,
 
 /* What the payloads of an event say about itself. */
 typedef struct payload_message {
-    const gnomon__in_field *text;
+    const gnomon__inject_field *text;
     const nvtxPayloadData_t *from; /* where that is */
     size_t from_bytes;
     const char *schema; /* NULL: no layout has a name */
@@ -74,20 +74,20 @@ static size_t width_of(uint64_t type)
 
 /* Fills in a text that is not a registered one; "(null)" where it does not lie
  * within its payload. */
-static void read_message(gnomon__in_text *out, const payload_message *s,
+static void read_message(gnomon__inject_text *out, const payload_message *s,
                          const nvtxPayloadData_t *payloads, size_t count)
 {
-    const gnomon__in_field *f = s->text;
+    const gnomon__inject_field *f = s->text;
     const char *base = s->from->payload, *at = base + f->offset;
     size_t bytes = s->from_bytes, width = width_of(f->type);
     size_t room = f->offset < bytes ? bytes - f->offset : 0;
     double length = 0;
     out->kept = NULL;
     out->text = "(null)";
-    if (f->length_type &&
-        (f->length_offset >= bytes ||
-         !gnomon__in_number(&length, f->length_type, base + f->length_offset,
-                            bytes - f->length_offset)))
+    if (f->length_type && (f->length_offset >= bytes ||
+                           !gnomon__inject_number(&length, f->length_type,
+                                                  base + f->length_offset,
+                                                  bytes - f->length_offset)))
         return;
     if (room < (f->is_pointer ? sizeof at : width))
         return;
@@ -104,42 +104,42 @@ static void read_message(gnomon__in_text *out, const payload_message *s,
         most = f->units;
     if (f->length_type && !(length >= (double)most))
         most = length > 0 ? (size_t)length : 0;
-    gnomon__in_units(out, at, length_of(at, width, most), width);
+    gnomon__inject_units(out, at, length_of(at, width, most), width);
 }
 
-static gnomon__in_regions *text_regions(gnomon__in_domain *domain,
-                                        uint32_t category,
-                                        const payload_message *s,
-                                        const nvtxPayloadData_t *payloads,
-                                        size_t count)
+static gnomon__inject_regions *text_regions(gnomon__inject_domain *domain,
+                                            uint32_t category,
+                                            const payload_message *s,
+                                            const nvtxPayloadData_t *payloads,
+                                            size_t count)
 {
-    gnomon__in_text text;
-    gnomon__in_name *name = NULL;
+    gnomon__inject_text text;
+    gnomon__inject_name *name = NULL;
     if (s->text->type ==
         NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE) {
         size_t at = s->text->offset;
         if (at < s->from_bytes && s->from_bytes - at >= sizeof name)
             memcpy(&name, (const char *)s->from->payload + at, sizeof name);
         if (name && name->domain == domain)
-            return gnomon__in_regions_of(name, category);
-        return gnomon__in_inline(NULL, domain, category,
-                                 name ? name->text : NULL);
+            return gnomon__inject_regions_of(name, category);
+        return gnomon__inject_inline(NULL, domain, category,
+                                     name ? name->text : NULL);
     }
     read_message(&text, s, payloads, count);
     /* No slot: the next text lies at the same place. */
-    gnomon__in_regions *p =
-        gnomon__in_inline(NULL, domain, category, text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_regions *p =
+        gnomon__inject_inline(NULL, domain, category, text.text);
+    gnomon__inject_text_free(&text);
     return p;
 }
 
 /* ---- Places ------------------------------------------------------------------ */
 
-static void read_schema(payload_message *s, const gnomon__in_schema *schema,
+static void read_schema(payload_message *s, const gnomon__inject_schema *schema,
                         const nvtxPayloadData_t *payload)
 {
     size_t bytes = bytes_of(payload, schema);
-    const gnomon__in_field *f = schema->tells ? schema->fields : NULL;
+    const gnomon__inject_field *f = schema->tells ? schema->fields : NULL;
     if (!s->schema)
         s->schema = schema->name;
     for (; f && bytes; f = f->next) {
@@ -149,7 +149,7 @@ static void read_schema(payload_message *s, const gnomon__in_schema *schema,
             memcpy(&s->category, (const char *)payload->payload + f->offset,
                    sizeof s->category);
             s->has_category = 1;
-        } else if (!gnomon__in_is_number(f->type)) {
+        } else if (!gnomon__inject_is_number(f->type)) {
             s->text = f;
             s->from = payload;
             s->from_bytes = bytes;
@@ -157,15 +157,15 @@ static void read_schema(payload_message *s, const gnomon__in_schema *schema,
     }
 }
 
-gnomon__in_regions *
-gnomon__in_payload_regions(gnomon__in_domain *domain,
-                           gnomon__in_regions *regions,
-                           const nvtxPayloadData_t *payloads, size_t count)
+gnomon__inject_regions *
+gnomon__inject_payload_regions(gnomon__inject_domain *domain,
+                               gnomon__inject_regions *regions,
+                               const nvtxPayloadData_t *payloads, size_t count)
 {
     payload_message s = {.text = NULL};
     for (size_t i = 0; payloads && i < count; i++) {
-        const gnomon__in_schema *schema =
-            gnomon__in_schema_of(domain, payloads[i].schemaId);
+        const gnomon__inject_schema *schema =
+            gnomon__inject_schema_of(domain, payloads[i].schemaId);
         if (schema)
             read_schema(&s, schema, &payloads[i]);
     }
@@ -175,49 +175,51 @@ gnomon__in_payload_regions(gnomon__in_domain *domain,
     if (s.text)
         return text_regions(domain, category, &s, payloads, count);
     if (!regions)
-        return gnomon__in_inline(NULL, domain, category, s.schema);
+        return gnomon__inject_inline(NULL, domain, category, s.schema);
     if (category == regions->category || regions->name->domain != domain)
         return regions;
-    return gnomon__in_regions_of(regions->name, category);
+    return gnomon__inject_regions_of(regions->name, category);
 }
 
 /* ---- Numbers ----------------------------------------------------------------- */
 
-void gnomon__in_field_sample(gnomon__in_regions *regions,
-                             const gnomon__in_field *f, double value)
+void gnomon__inject_field_sample(gnomon__inject_regions *regions,
+                                 const gnomon__inject_field *f, double value)
 {
     gnomon_region *counter =
-        *f->name ? gnomon__in_field_counter_of(regions, f, f->name)
+        *f->name ? gnomon__inject_field_counter_of(regions, f, f->name)
                  : &regions->counter;
     if (counter)
         gnomon_counter(counter, value);
 }
 
-static void sample_at(gnomon__in_regions *regions, const gnomon__in_field *f,
+static void sample_at(gnomon__inject_regions *regions,
+                      const gnomon__inject_field *f,
                       const nvtxPayloadData_t *payload, size_t bytes)
 {
     double value;
     if (f->offset < bytes &&
-        gnomon__in_number(&value, f->type,
-                          (const char *)payload->payload + f->offset,
-                          bytes - f->offset))
-        gnomon__in_field_sample(regions, f, value);
+        gnomon__inject_number(&value, f->type,
+                              (const char *)payload->payload + f->offset,
+                              bytes - f->offset))
+        gnomon__inject_field_sample(regions, f, value);
 }
 
-void gnomon__in_payload_sample(const gnomon__in_domain *domain,
-                               gnomon__in_regions *regions,
-                               const nvtxPayloadData_t *payloads, size_t count)
+void gnomon__inject_payload_sample(const gnomon__inject_domain *domain,
+                                   gnomon__inject_regions *regions,
+                                   const nvtxPayloadData_t *payloads,
+                                   size_t count)
 {
     for (size_t i = 0; payloads && i < count; i++) {
         const nvtxPayloadData_t *p = &payloads[i];
-        const gnomon__in_schema *schema =
-            gnomon__in_schema_of(domain, p->schemaId);
+        const gnomon__inject_schema *schema =
+            gnomon__inject_schema_of(domain, p->schemaId);
         size_t bytes = bytes_of(p, schema);
-        const gnomon__in_field *f = schema ? schema->fields : NULL;
+        const gnomon__inject_field *f = schema ? schema->fields : NULL;
         for (; f; f = f->next)
             sample_at(regions, f, p, bytes);
-        size_t one = gnomon__in_type_size(p->schemaId);
-        gnomon__in_field bare = {.type = (uint16_t)p->schemaId, .name = ""};
+        size_t one = gnomon__inject_type_size(p->schemaId);
+        gnomon__inject_field bare = {.type = (uint16_t)p->schemaId, .name = ""};
         if (one && bytes / one == 1) /* more are an array */
             sample_at(regions, &bare, p, bytes);
     }
@@ -225,15 +227,15 @@ void gnomon__in_payload_sample(const gnomon__in_domain *domain,
 
 /* ---- Callbacks --------------------------------------------------------------- */
 
-static gnomon__in_regions *take_payloads(gnomon__in_domain *domain,
-                                         gnomon__in_regions *regions,
-                                         const nvtxPayloadData_t *payloads,
-                                         size_t count)
+static gnomon__inject_regions *take_payloads(gnomon__inject_domain *domain,
+                                             gnomon__inject_regions *regions,
+                                             const nvtxPayloadData_t *payloads,
+                                             size_t count)
 {
-    if (!GNOMON__IN_ON())
+    if (!GNOMON__INJECT_ON())
         return NULL;
-    regions = gnomon__in_payload_regions(domain, regions, payloads, count);
-    gnomon__in_payload_sample(domain, regions, payloads, count);
+    regions = gnomon__inject_payload_regions(domain, regions, payloads, count);
+    gnomon__inject_payload_sample(domain, regions, payloads, count);
     return regions;
 }
 
@@ -241,8 +243,8 @@ static void NVTX_API payload_mark(nvtxDomainHandle_t handle,
                                   const nvtxPayloadData_t *payloads,
                                   size_t count)
 {
-    gnomon__in_regions *p =
-        take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    gnomon__inject_regions *p =
+        take_payloads(gnomon__inject_domain_at(handle), NULL, payloads, count);
     if (p)
         gnomon_mark(&p->mark);
 }
@@ -251,25 +253,25 @@ static int NVTX_API payload_push(nvtxDomainHandle_t handle,
                                  const nvtxPayloadData_t *payloads,
                                  size_t count)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    return gnomon__in_push(domain,
-                           take_payloads(domain, NULL, payloads, count));
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    return gnomon__inject_push(domain,
+                               take_payloads(domain, NULL, payloads, count));
 }
 
 static int NVTX_API payload_pop(nvtxDomainHandle_t handle,
                                 const nvtxPayloadData_t *payloads, size_t count)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    take_payloads(domain, gnomon__in_innermost(domain), payloads, count);
-    return gnomon__in_pop(domain);
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    take_payloads(domain, gnomon__inject_innermost(domain), payloads, count);
+    return gnomon__inject_pop(domain);
 }
 
 static nvtxRangeId_t NVTX_API payload_start(nvtxDomainHandle_t handle,
                                             const nvtxPayloadData_t *payloads,
                                             size_t count)
 {
-    gnomon__in_regions *p =
-        take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    gnomon__inject_regions *p =
+        take_payloads(gnomon__inject_domain_at(handle), NULL, payloads, count);
     return p ? gnomon_range_begin(p->scope) : 0;
 }
 
@@ -277,7 +279,7 @@ static void NVTX_API payload_end(nvtxDomainHandle_t handle, nvtxRangeId_t id,
                                  const nvtxPayloadData_t *payloads,
                                  size_t count)
 {
-    take_payloads(gnomon__in_domain_at(handle), NULL, payloads, count);
+    take_payloads(gnomon__inject_domain_at(handle), NULL, payloads, count);
     gnomon_range_end(id);
 }
 
@@ -289,18 +291,18 @@ static uint8_t NVTX_API payload_is_on(nvtxDomainHandle_t handle)
 
 static const NvtxFunctionPointer payload_calls[] = {
     [NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
-        GNOMON__IN_CALL(gnomon__in_schema_register),
+        GNOMON__INJECT_CALL(gnomon__inject_schema_register),
     [NVTX3EXT_CBID_nvtxPayloadEnumRegister] =
-        GNOMON__IN_CALL(gnomon__in_enum_register),
-    [NVTX3EXT_CBID_nvtxMarkPayload] = GNOMON__IN_CALL(payload_mark),
-    [NVTX3EXT_CBID_nvtxRangePushPayload] = GNOMON__IN_CALL(payload_push),
-    [NVTX3EXT_CBID_nvtxRangePopPayload] = GNOMON__IN_CALL(payload_pop),
-    [NVTX3EXT_CBID_nvtxRangeStartPayload] = GNOMON__IN_CALL(payload_start),
-    [NVTX3EXT_CBID_nvtxRangeEndPayload] = GNOMON__IN_CALL(payload_end),
-    [NVTX3EXT_CBID_nvtxDomainIsEnabled] = GNOMON__IN_CALL(payload_is_on),
+        GNOMON__INJECT_CALL(gnomon__inject_enum_register),
+    [NVTX3EXT_CBID_nvtxMarkPayload] = GNOMON__INJECT_CALL(payload_mark),
+    [NVTX3EXT_CBID_nvtxRangePushPayload] = GNOMON__INJECT_CALL(payload_push),
+    [NVTX3EXT_CBID_nvtxRangePopPayload] = GNOMON__INJECT_CALL(payload_pop),
+    [NVTX3EXT_CBID_nvtxRangeStartPayload] = GNOMON__INJECT_CALL(payload_start),
+    [NVTX3EXT_CBID_nvtxRangeEndPayload] = GNOMON__INJECT_CALL(payload_end),
+    [NVTX3EXT_CBID_nvtxDomainIsEnabled] = GNOMON__INJECT_CALL(payload_is_on),
 };
 
-const gnomon__in_extension gnomon__in_payloads = {
+const gnomon__inject_extension gnomon__inject_payloads = {
     NVTX_EXT_PAYLOAD_MODULEID, sizeof payload_calls / sizeof *payload_calls,
     payload_calls};
 

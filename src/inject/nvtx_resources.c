@@ -25,8 +25,8 @@ static void keep_resource(const char *kind, const char *id, const char *name)
 {
     char key[128], json[6 * MAX_TEXT + 3]; /* an escape is \u0000 at most */
     if (!load_relaxed(&gnomon_enabled) ||
-        !gnomon__in_reserve(&resources_kept, MAX_RESOURCES,
-                            "things have names"))
+        !gnomon__inject_reserve(&resources_kept, MAX_RESOURCES,
+                                "things have names"))
         return;
     snprintf(key, sizeof key, "nvtx.%s.%s", kind, id);
     if (!name)
@@ -69,10 +69,10 @@ static void name_thread(uint64_t thread, const char *name)
     } \
     static void NVTX_API function##_w(type what, const wchar_t *wide) \
     { \
-        gnomon__in_text text; \
-        gnomon__in_wide(&text, wide); \
+        gnomon__inject_text text; \
+        gnomon__inject_wide(&text, wide); \
         function##_a(what, text.text); \
-        gnomon__in_text_free(&text); \
+        gnomon__inject_text_free(&text); \
     }
 #define NAMED_HANDLE(function, kind) \
     NAMED(function, void *, name_handle(kind, what, name))
@@ -92,7 +92,7 @@ NAMED_HANDLE(name_cl_event, "opencl_event")
 
 /* ---- Resources of a domain ------------------------------------------------ */
 
-static void name_resource(const gnomon__in_domain *domain,
+static void name_resource(const gnomon__inject_domain *domain,
                           const nvtxResourceAttributes_t *a, const char *name)
 {
     char kind[64], id[32];
@@ -120,28 +120,29 @@ static void name_resource(const gnomon__in_domain *domain,
 static nvtxResourceHandle_t NVTX_API
 resource_create(nvtxDomainHandle_t handle, nvtxResourceAttributes_t *a)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
-    gnomon__in_text text;
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
+    gnomon__inject_text text;
     if (!a || a->size < offsetof(nvtxResourceAttributes_t, message) +
                             sizeof a->message)
         return NULL;
-    gnomon__in_message(&text, a->messageType, a->message);
+    gnomon__inject_message(&text, a->messageType, a->message);
     name_resource(domain, a, text.text);
-    gnomon__in_text_free(&text);
+    gnomon__inject_text_free(&text);
     return (nvtxResourceHandle_t)(void *)domain; /* for nothing but not NULL */
 }
 
 /* ---- Tables --------------------------------------------------------------- */
 
 #define BOTH(id, function) \
-    [id##A] = GNOMON__IN_CALL(function##_a), \
-    [id##W] = GNOMON__IN_CALL(function##_w)
+    [id##A] = GNOMON__INJECT_CALL(function##_a), \
+    [id##W] = GNOMON__INJECT_CALL(function##_w)
 
 static const NvtxFunctionPointer named_core[] = {
     BOTH(NVTX_CBID_CORE_NameOsThread, name_os_thread),
 };
 static const NvtxFunctionPointer named_core2[] = {
-    [NVTX_CBID_CORE2_DomainResourceCreate] = GNOMON__IN_CALL(resource_create),
+    [NVTX_CBID_CORE2_DomainResourceCreate] =
+        GNOMON__INJECT_CALL(resource_create),
 };
 static const NvtxFunctionPointer named_cuda[] = {
     BOTH(NVTX_CBID_CUDA_NameCuDevice, name_cu_device),
@@ -164,10 +165,10 @@ static const NvtxFunctionPointer named_opencl[] = {
     BOTH(NVTX_CBID_OPENCL_NameClEvent, name_cl_event),
 };
 
-const gnomon__in_module gnomon__in_resources[] = {
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE, named_core),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CORE2, named_core2),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CUDA, named_cuda),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_CUDART, named_cudart),
-    GNOMON__IN_MODULE(NVTX_CB_MODULE_OPENCL, named_opencl),
+const gnomon__inject_module gnomon__inject_resources[] = {
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE, named_core),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CORE2, named_core2),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CUDA, named_cuda),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_CUDART, named_cudart),
+    GNOMON__INJECT_MODULE(NVTX_CB_MODULE_OPENCL, named_opencl),
     {.count = 0}};

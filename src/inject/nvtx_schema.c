@@ -14,7 +14,7 @@
 #include "inject/nvtx.h"
 #include "platform/memory.h"
 
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
 
 #define MAX_TABLE_ENTRIES 4096u /* of a table */
 #define MAX_FIELDS 65536u
@@ -28,8 +28,9 @@
 #define FIRST_STATIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_STATIC_START)
 #define FIRST_DYNAMIC ((uint64_t)NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START)
 
-static gnomon__in_entry *
-find_entry(gnomon__in_entry *from, const gnomon__in_domain *domain, uint64_t id)
+static gnomon__inject_entry *find_entry(gnomon__inject_entry *from,
+                                        const gnomon__inject_domain *domain,
+                                        uint64_t id)
 {
     while (from &&
            (from->id != id || (from->domain != domain && id < FIRST_DYNAMIC)))
@@ -37,27 +38,31 @@ find_entry(gnomon__in_entry *from, const gnomon__in_domain *domain, uint64_t id)
     return from;
 }
 
-gnomon__in_entry *gnomon__in_find(const gnomon__in_table *table,
-                                  const gnomon__in_domain *domain, uint64_t id)
+gnomon__inject_entry *gnomon__inject_find(const gnomon__inject_table *table,
+                                          const gnomon__inject_domain *domain,
+                                          uint64_t id)
 {
-    gnomon__in_entry *const *bucket = &table->buckets[id % GNOMON__IN_BUCKETS];
+    gnomon__inject_entry *const *bucket =
+        &table->buckets[id % GNOMON__INJECT_BUCKETS];
     return find_entry(load_acquire(bucket), domain, id); /* partner: add */
 }
 
-gnomon__in_entry *gnomon__in_add(gnomon__in_table *table,
-                                 gnomon__in_entry *made,
-                                 const gnomon__in_domain *domain, uint64_t id)
+gnomon__inject_entry *gnomon__inject_add(gnomon__inject_table *table,
+                                         gnomon__inject_entry *made,
+                                         const gnomon__inject_domain *domain,
+                                         uint64_t id)
 {
-    gnomon__in_entry *known, *head;
+    gnomon__inject_entry *known, *head;
     if (id && (id < FIRST_STATIC || id >= FIRST_DYNAMIC))
         return NULL;
-    if (id && (known = gnomon__in_find(table, domain, id)) != NULL)
+    if (id && (known = gnomon__inject_find(table, domain, id)) != NULL)
         return known;
-    if (!gnomon__in_reserve(&table->made, MAX_TABLE_ENTRIES, table->what))
+    if (!gnomon__inject_reserve(&table->made, MAX_TABLE_ENTRIES, table->what))
         return NULL;
     made->domain = domain;
     made->id = id ? id : FIRST_DYNAMIC + add_relaxed(&table->chosen, 1);
-    gnomon__in_entry **bucket = &table->buckets[made->id % GNOMON__IN_BUCKETS];
+    gnomon__inject_entry **bucket =
+        &table->buckets[made->id % GNOMON__INJECT_BUCKETS];
     do { /* partner: find */
         head = load_acquire(bucket);
         known = find_entry(head, domain, made->id);
@@ -75,9 +80,9 @@ gnomon__in_entry *gnomon__in_add(gnomon__in_table *table,
 
 /* A registration as it goes on. */
 typedef struct layout {
-    gnomon__in_schema *schema;
-    gnomon__in_field **end;
-    const gnomon__in_domain *domain;
+    gnomon__inject_schema *schema;
+    gnomon__inject_field **end;
+    const gnomon__inject_domain *domain;
     const nvtxPayloadSchemaEntry_t *entries;
     uint64_t at[MAX_ENTRIES]; /* of each entry; NOWHERE: not known */
     uint64_t cursor;          /* behind the last one */
@@ -113,14 +118,14 @@ static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
 /* The bytes that an entry takes, NOWHERE if they are not known; and its natural
  * alignment. */
 static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
-                          const gnomon__in_schema *nested, uint64_t *align)
+                          const gnomon__inject_schema *nested, uint64_t *align)
 {
     uint64_t unit = unit_of(e->type), array = e->flags & ARRAYS, size;
     uint64_t count = e->arrayOrUnionDetail;
     size = is_pointer(e) ? sizeof(void *)
            : nested      ? nested->size
            : unit        ? unit
-                         : gnomon__in_type_size(e->type);
+                         : gnomon__inject_type_size(e->type);
     *align = !is_pointer(e) && nested ? nested->align : size;
     if (!size || (e->flags & OFFSETS))
         return NOWHERE;
@@ -132,7 +137,7 @@ static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
 }
 
 /* Puts an entry where it says, or behind the one before. */
-static void put_entry(layout *l, size_t i, const gnomon__in_schema *nested)
+static void put_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
 {
     const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
     uint64_t align, size = extent_of(e, nested, &align);
@@ -160,16 +165,17 @@ static void put_entry(layout *l, size_t i, const gnomon__in_schema *nested)
 static uint32_t fields_made;
 
 /* Appends a copy of `like`, `by` bytes further; 0: it cannot be kept. */
-static int append_field(layout *l, const gnomon__in_field *like, uint64_t by,
-                        const char *before, const char *name)
+static int append_field(layout *l, const gnomon__inject_field *like,
+                        uint64_t by, const char *before, const char *name)
 {
     const char *dot = *before && *name ? "." : "";
     size_t room = strlen(before) + strlen(dot) + strlen(name) + 1;
     if (room > MAX_FIELD_NAME)
         return 1; /* nobody could read it */
-    gnomon__in_field *made = NULL;
-    if (gnomon__in_reserve(&fields_made, MAX_FIELDS, "fields are in payloads"))
-        made = gnomon__in_alloc(sizeof *made + room);
+    gnomon__inject_field *made = NULL;
+    if (gnomon__inject_reserve(&fields_made, MAX_FIELDS,
+                               "fields are in payloads"))
+        made = gnomon__inject_alloc(sizeof *made + room);
     if (!made)
         return 0;
     *made = *like;
@@ -178,14 +184,14 @@ static int append_field(layout *l, const gnomon__in_field *like, uint64_t by,
     made->length_offset += by;
     made->name = (char *)(made + 1);
     snprintf((char *)(made + 1), room, "%s%s%s", before, dot, name);
-    l->schema->tells |= !gnomon__in_is_number(made->type);
+    l->schema->tells |= !gnomon__inject_is_number(made->type);
     *l->end = made;
     l->end = &made->next;
     return 1;
 }
 
 /* A text of any form, at l->at[i]; 0: of one that cannot be read. */
-static int text_field(const layout *l, size_t i, gnomon__in_field *f)
+static int text_field(const layout *l, size_t i, gnomon__inject_field *f)
 {
     const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
     uint64_t array = e->flags & ARRAYS, length = e->arrayOrUnionDetail;
@@ -199,7 +205,7 @@ static int text_field(const layout *l, size_t i, gnomon__in_field *f)
     if (array == FLAG(ARRAY_LENGTH_INDEX)) {
         if (length >= i || l->at[length] == NOWHERE ||
             (l->entries[length].flags & ELSEWHERE) ||
-            !gnomon__in_is_number(l->entries[length].type))
+            !gnomon__inject_is_number(l->entries[length].type))
             return 0;
         f->length_type = (uint16_t)l->entries[length].type;
         f->length_offset = l->at[length];
@@ -209,10 +215,10 @@ static int text_field(const layout *l, size_t i, gnomon__in_field *f)
     return !array || array == FLAG(ARRAY_FIXED_SIZE);
 }
 
-static int take_entry(layout *l, size_t i, const gnomon__in_schema *nested)
+static int take_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
 {
     const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
-    gnomon__in_field f = {.offset = l->at[i], .type = (uint16_t)e->type};
+    gnomon__inject_field f = {.offset = l->at[i], .type = (uint16_t)e->type};
     const char *name = e->name ? e->name : "";
     int ok = 1;
     if (l->at[i] == NOWHERE || l->schema->is_union)
@@ -222,45 +228,45 @@ static int take_entry(layout *l, size_t i, const gnomon__in_schema *nested)
     if (e->flags & (ELSEWHERE | FLAG(TIMESTAMP) | FLAG(HIDE)))
         return 1;
     if (nested && (!nested->is_enum || *name)) {
-        const gnomon__in_field *n = nested->fields;
+        const gnomon__inject_field *n = nested->fields;
         for (; n && ok; n = n->next)
             ok = append_field(l, n, l->at[i], name, n->name);
         return ok;
     }
     if (e->type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY ||
-        (gnomon__in_is_number(e->type) && *name))
+        (gnomon__inject_is_number(e->type) && *name))
         return append_field(l, &f, 0, name, "");
     return 1;
 }
 
 /* ---- Registration ------------------------------------------------------------ */
 
-static gnomon__in_table schemas = {.what =
-                                       "layouts of payloads are registered"};
+static gnomon__inject_table schemas = {
+    .what = "layouts of payloads are registered"};
 
-const gnomon__in_schema *gnomon__in_schema_of(const gnomon__in_domain *domain,
-                                              uint64_t id)
+const gnomon__inject_schema *
+gnomon__inject_schema_of(const gnomon__inject_domain *domain, uint64_t id)
 {
-    return id < FIRST_STATIC
-               ? NULL
-               : (const gnomon__in_schema *)(const void *)gnomon__in_find(
-                     &schemas, domain, id);
+    return id < FIRST_STATIC ? NULL
+                             : (const gnomon__inject_schema *)(const void *)
+                                   gnomon__inject_find(&schemas, domain, id);
 }
 
-static gnomon__in_schema *new_schema(const char *name)
+static gnomon__inject_schema *new_schema(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
-    gnomon__in_schema *made = gnomon__in_alloc(sizeof *made + length + 1);
+    gnomon__inject_schema *made =
+        gnomon__inject_alloc(sizeof *made + length + 1);
     if (made && name)
         made->name = memcpy(made + 1, name, length);
     return made;
 }
 
 /* `counted` 1: its fields may be had again; 0: their limit is reached. */
-static void drop_schema(gnomon__in_schema *s, uint32_t counted)
+static void drop_schema(gnomon__inject_schema *s, uint32_t counted)
 {
     while (s && s->fields) {
-        gnomon__in_field *f = s->fields;
+        gnomon__inject_field *f = s->fields;
         s->fields = f->next;
         gnomon__free(f);
         sub_relaxed(&fields_made, counted);
@@ -268,9 +274,10 @@ static void drop_schema(gnomon__in_schema *s, uint32_t counted)
     gnomon__free(s);
 }
 
-static int is_alike(const gnomon__in_schema *a, const gnomon__in_schema *b)
+static int is_alike(const gnomon__inject_schema *a,
+                    const gnomon__inject_schema *b)
 {
-    const gnomon__in_field *f = a->fields, *g = b->fields;
+    const gnomon__inject_field *f = a->fields, *g = b->fields;
     while (f && g && f->offset == g->offset && f->type == g->type &&
            f->units == g->units && f->is_pointer == g->is_pointer &&
            strcmp(f->name, g->name) == 0) {
@@ -281,14 +288,14 @@ static int is_alike(const gnomon__in_schema *a, const gnomon__in_schema *b)
 }
 
 /* Its id; 0 where there is no room, or another layout has it. */
-static uint64_t add_schema(gnomon__in_schema *made,
-                           const gnomon__in_domain *domain, uint64_t id)
+static uint64_t add_schema(gnomon__inject_schema *made,
+                           const gnomon__inject_domain *domain, uint64_t id)
 {
-    gnomon__in_entry *known =
-        gnomon__in_add(&schemas, &made->known, domain, id);
+    gnomon__inject_entry *known =
+        gnomon__inject_add(&schemas, &made->known, domain, id);
     if (known == &made->known)
         return known->id;
-    if (known && !is_alike(made, (const gnomon__in_schema *)(void *)known))
+    if (known && !is_alike(made, (const gnomon__inject_schema *)(void *)known))
         known = NULL;
     drop_schema(made, 1);
     return known ? known->id : 0;
@@ -299,7 +306,7 @@ static uint64_t add_schema(gnomon__in_schema *made,
 /* Fills in fields, size and alignment; 0: no memory. */
 static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
 {
-    gnomon__in_schema *s = l->schema;
+    gnomon__inject_schema *s = l->schema;
     size_t count = a->numEntries < MAX_ENTRIES ? a->numEntries : MAX_ENTRIES;
     s->align = 1;
     l->end = &s->fields;
@@ -307,8 +314,8 @@ static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
     l->pack = SAYS(a, ALIGNMENT) ? a->packAlign : 0;
     s->is_union = a->type >= NVTX_PAYLOAD_SCHEMA_TYPE_UNION;
     for (size_t i = 0; i < count; i++) {
-        const gnomon__in_schema *nested =
-            gnomon__in_schema_of(l->domain, a->entries[i].type);
+        const gnomon__inject_schema *nested =
+            gnomon__inject_schema_of(l->domain, a->entries[i].type);
         put_entry(l, i, nested);
         if (!take_entry(l, i, nested))
             return 0;
@@ -322,10 +329,10 @@ static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
     return 1;
 }
 
-uint64_t NVTX_API gnomon__in_schema_register(nvtxDomainHandle_t handle,
-                                             const nvtxPayloadSchemaAttr_t *a)
+uint64_t NVTX_API gnomon__inject_schema_register(
+    nvtxDomainHandle_t handle, const nvtxPayloadSchemaAttr_t *a)
 {
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
     if (!a || !SAYS(a, TYPE) || !SAYS(a, ENTRIES) || !SAYS(a, NUM_ENTRIES) ||
         !a->entries || !a->numEntries ||
         a->type == NVTX_PAYLOAD_SCHEMA_TYPE_INVALID ||
@@ -340,21 +347,21 @@ uint64_t NVTX_API gnomon__in_schema_register(nvtxDomainHandle_t handle,
     return 0;
 }
 
-uint64_t NVTX_API gnomon__in_enum_register(nvtxDomainHandle_t handle,
-                                           const nvtxPayloadEnumAttr_t *a)
+uint64_t NVTX_API gnomon__inject_enum_register(nvtxDomainHandle_t handle,
+                                               const nvtxPayloadEnumAttr_t *a)
 {
     static const uint16_t numbers[] = {[1] = NVTX_PAYLOAD_ENTRY_TYPE_INT8,
                                        [2] = NVTX_PAYLOAD_ENTRY_TYPE_INT16,
                                        [4] = NVTX_PAYLOAD_ENTRY_TYPE_INT32,
                                        [8] = NVTX_PAYLOAD_ENTRY_TYPE_INT64};
-    gnomon__in_domain *domain = gnomon__in_domain_at(handle);
+    gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
     uint64_t size = a && (a->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE)
                         ? a->sizeOfEnum
                         : 0;
     if (size >= sizeof numbers / sizeof *numbers || !numbers[size])
         return 0;
     layout l = {.schema = new_schema(NULL), .domain = domain};
-    gnomon__in_field number = {.type = numbers[size]};
+    gnomon__inject_field number = {.type = numbers[size]};
     if (l.schema) {
         l.end = &l.schema->fields;
         l.schema->size = size;

@@ -42,8 +42,8 @@ static uint32_t take_code_point(const char *units, size_t width, size_t *at,
     return 0x10000u + ((half[0] & 0x3FFu) << 10) + (half[1] & 0x3FFu);
 }
 
-void gnomon__in_units(gnomon__in_text *out, const void *units, size_t count,
-                      size_t width)
+void gnomon__inject_units(gnomon__inject_text *out, const void *units,
+                          size_t count, size_t width)
 {
     const char *from = units;
     char *to = out->buffer; /* cppcheck-suppress ctuuninitvar */
@@ -71,31 +71,31 @@ void gnomon__in_units(gnomon__in_text *out, const void *units, size_t count,
     out->text = to;
 }
 
-void gnomon__in_wide(gnomon__in_text *out, const wchar_t *wide)
+void gnomon__inject_wide(gnomon__inject_text *out, const wchar_t *wide)
 {
     out->kept = NULL;
     out->text = "(null)";
     if (wide)
-        gnomon__in_units(out, wide, wcslen(wide), sizeof *wide);
+        gnomon__inject_units(out, wide, wcslen(wide), sizeof *wide);
 }
 
-void gnomon__in_message(gnomon__in_text *out, int32_t type,
-                        nvtxMessageValue_t message)
+void gnomon__inject_message(gnomon__inject_text *out, int32_t type,
+                            nvtxMessageValue_t message)
 {
-    const gnomon__in_name *name = (const void *)message.registered;
+    const gnomon__inject_name *name = (const void *)message.registered;
     out->kept = NULL;
     out->text = NULL;
     if (type == NVTX_MESSAGE_TYPE_ASCII)
         out->text = message.ascii;
     else if (type == NVTX_MESSAGE_TYPE_UNICODE)
-        gnomon__in_wide(out, message.unicode);
+        gnomon__inject_wide(out, message.unicode);
     else if (type == NVTX_MESSAGE_TYPE_REGISTERED && name)
         out->text = name->text;
     if (!out->text)
         out->text = "(null)";
 }
 
-void gnomon__in_text_free(gnomon__in_text *text)
+void gnomon__inject_text_free(gnomon__inject_text *text)
 {
     gnomon__free(text->kept);
 }
@@ -141,7 +141,7 @@ static const char *skip_part(const char *at)
 }
 
 /* Parts behind which the text goes on are the program's own. */
-size_t gnomon__in_bare(const char *text)
+size_t gnomon__inject_bare(const char *text)
 {
     const char *comma = strchr(text, ',');
     while (comma) {

@@ -6,7 +6,7 @@
 
 #include "inject/nvtx.h"
 
-#if GNOMON__IN_EXTENSIONS
+#if GNOMON__INJECT_EXTENSIONS
 
 enum { NO_NUMBER, SIGNED, UNSIGNED, REAL };
 #define PLAIN_CHAR (CHAR_MIN < 0 ? SIGNED : UNSIGNED)
@@ -64,12 +64,12 @@ static const struct {
 };
 #define TYPES (sizeof types / sizeof *types)
 
-size_t gnomon__in_type_size(uint64_t type)
+size_t gnomon__inject_type_size(uint64_t type)
 {
     return type < TYPES ? types[type].size : 0;
 }
 
-int gnomon__in_is_number(uint64_t type)
+int gnomon__inject_is_number(uint64_t type)
 {
     return type < TYPES && types[type].kind != NO_NUMBER;
 }
@@ -113,10 +113,11 @@ static double real_at(uint64_t type, const void *at)
     }
 }
 
-int gnomon__in_number(double *out, uint64_t type, const void *at, size_t room)
+int gnomon__inject_number(double *out, uint64_t type, const void *at,
+                          size_t room)
 {
-    size_t size = gnomon__in_type_size(type);
-    if (!gnomon__in_is_number(type) || size > room)
+    size_t size = gnomon__inject_type_size(type);
+    if (!gnomon__inject_is_number(type) || size > room)
         return 0;
     if (types[type].kind == REAL) {
         *out = real_at(type, at);
