@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door of libgnomon-nvtx.so. Each module of a program that has NVTX's
- * headers asks here once, at its first call of NVTX, and gives a table of where
- * its pointers to functions are; so do the libraries of NVTX 1 and 2, by the older
- * name. Its headers of extensions ask likewise, once for each extension, with a
- * table of functions itself. Nothing is kept of it: any number may ask, at once.
+/* The entry points of libgnomon-nvtx.so. Each module of a program that is built with
+ * NVTX's headers calls InitializeInjectionNvtx2 once, at its first call of NVTX, with
+ * a table of the addresses of its function pointers. The libraries of NVTX 1 and 2
+ * call the older name. The headers of an extension call
+ * InitializeInjectionNvtxExtension with a table of functions. Nothing of this is
+ * kept, so any number of modules may call at once.
  *
- * Invariant: nothing is written past what a table says that it has, so programs
- * built with older and newer headers are served alike. */
+ * Invariant: nothing is written past the size that a table states, so programs built
+ * with older and newer headers both work. */
 #include <stddef.h>
 
 #include "inject/nvtx.h"
 
-/* A table without the field is older than all that is known here. */
+/* An older table may lack the field. */
 #define HAS(table, field) \
     ((table) && \
      (table)->struct_size >= \
@@ -20,7 +21,7 @@
 GNOMON_API int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
 GNOMON_API int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table);
 
-/* By this others know that it is gnomon who listens. */
+/* By this symbol others recognize that the tool is gnomon. */
 extern GNOMON_API const char gnomon_nvtx_in[];
 const char gnomon_nvtx_in[] = GNOMON_VERSION;
 
@@ -36,7 +37,7 @@ static void attach(const NvtxExportTableCallbacks *callbacks,
             *table[i] = module->functions[i];
 }
 
-/* $GNOMON is read now: where it is not set no mark leaves anything. */
+/* Makes gnomon read $GNOMON now, by getting a region. */
 static void read_environment(void)
 {
     (void)gnomon_region_get("(other)", NULL, GNOMON_KIND_SCOPE);
@@ -75,7 +76,8 @@ int InitializeInjectionNvtx(NvtxGetExportTableFunc_t get_table)
 
 GNOMON_API int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
 
-/* Ours, of the same generation; else NULL, and the program does without. */
+/* gnomon's part of the extension, if the generation is the same; else NULL: the
+ * extension's calls do nothing. */
 static const gnomon__inject_extension *
 extension_of(const nvtxExtModuleInfo_t *info)
 {

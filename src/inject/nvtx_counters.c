@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Counters that programs register (nvtx3/nvToolsExtCounters.h): each is a counter
- * of gnomon in the category of its domain; a group is one for each field of its
- * layout. Registered ones stay, bounded, as layouts do (nvtx_schema.c). Versions
- * before 0x0102 had handles where there are ids now, which is the same here. */
+/* Counters that programs register (nvtx3/nvToolsExtCounters.h). Each is a counter of
+ * gnomon in the category of its domain; a group has one for each field of its layout.
+ * They are never freed, and their number is limited, as for layouts (nvtx_schema.c).
+ * Versions before 0x0102 had handles instead of ids, which makes no difference
+ * here. */
 #include <stddef.h>
 
 #include "inject/nvtx.h"
@@ -18,7 +19,7 @@ typedef struct meter {
 
 static gnomon__inject_table meters = {.what = "counters are registered"};
 
-/* The attributes reach this far; older ones are shorter. */
+/* Whether the attributes have the field: older ones are shorter. */
 #define REACHES(a, field) \
     ((a)->structSize >= offsetof(nvtxCounterAttr_t, field) + sizeof((a)->field))
 
@@ -48,7 +49,7 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
     return id;
 }
 
-/* NULL where gnomon is off, too. */
+/* NULL: the id is unknown, or gnomon is off. */
 static meter *meter_of(nvtxDomainHandle_t handle, uint64_t id)
 {
     return GNOMON__INJECT_ON()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What NVTX gives handles for: domains, registered texts, and the locks of the
- * program's own making (nvtxDomainSyncUser*), waiting for which is a scope in
- * the category "domain/sync". All are names (nvtx_names.c) and stay; destroying
- * one is forgetting it. Any thread, whether gnomon is on or not: it may be
+/* What NVTX has handles for: domains, registered texts, and the program's own locks
+ * (nvtxDomainSyncUser*). Waiting for such a lock is a scope in the category
+ * "domain/sync". All are names (nvtx_names.c), which are never freed, so calls that
+ * destroy a handle do nothing. Any thread, also while gnomon is off, as it may be
  * switched on later. */
 #include <stddef.h>
 #include <stdio.h>
@@ -79,8 +79,8 @@ static nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t handle,
 
 /* ---- Locks ---------------------------------------------------------------- */
 
-/* The domain beside `domain` whose stack is for waiting: a push that the program
- * makes while it waits must not end with it. */
+/* The domain for waits in `domain`. Waits have a stack of their own, as a push that the
+ * program makes while it waits must not be popped by the wait's end. */
 static gnomon__inject_domain *sync_of(const gnomon__inject_domain *domain)
 {
     char text[1024];

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's ranges and marks, from the thread that makes them: a push is a scope of
- * gnomon, whose token waits on the stack of its domain for the pop; a start is a
- * range of gnomon, whose number is NVTX's; a payload is a sample of a counter of
- * the same name.
+/* NVTX's ranges and marks. A push is a scope of gnomon; its token is kept on the
+ * domain's stack for the pop. A start is a range of gnomon and has its number. A
+ * payload is a sample of a counter with the same name.
  *
- * Stacks of two domains may cross on a thread: what is popped while something
- * pushed later is open ends alone. After that `newest` may name one that is over,
- * until the next push; what is popped then ends alone, too.
+ * Pushes of two domains may cross on a thread. A pop while a later push is open uses
+ * gnomon_end_alone. After that, `newest` may name an ended push until the next push;
+ * until then pops use gnomon_end_alone too.
  *
- * Invariant: once a thread has a stack, each push is on it, also where gnomon is
- * off or has no memory, so a pop always meets its own push. With a registered
- * text a push and its pop are two reads of thread-local storage, and some 40
- * instructions, beyond the scope. */
+ * Invariant: once a thread has a stack, each push is on it, also where gnomon is off
+ * or has no memory, so each pop meets its own push. With a registered text, a push
+ * and its pop cost two reads of thread-local storage and some 40 instructions more
+ * than the scope. */
 #include <stddef.h>
 
 #include "inject/nvtx.h"
 
-/* The attributes reach this far; older ones are shorter. */
+/* Whether the attributes have the field: older ones are shorter. */
 #define COVERS(a, field) \
     ((a)->size >= offsetof(nvtxEventAttributes_t, field) + sizeof((a)->field))
 
@@ -26,7 +25,7 @@ static gnomon__inject_thread *thread_now(void)
     return likely(t != NULL) ? t : gnomon__inject_thread_make();
 }
 
-/* ---- Where an event goes -------------------------------------------------- */
+/* ---- The regions of an event ---------------------------------------------- */
 
 static gnomon__inject_regions *regions_a(gnomon__inject_domain *domain,
                                          uint32_t category, const char *text)
@@ -39,7 +38,7 @@ static gnomon__inject_regions *regions_w(gnomon__inject_domain *domain,
 {
     gnomon__inject_text text;
     gnomon__inject_wide(&text, wide);
-    /* No slot: the next text of another meaning lies at the same place. */
+    /* Not cached: the next wide text is converted at the same address. */
     gnomon__inject_regions *p =
         gnomon__inject_inline(NULL, domain, category, text.text);
     gnomon__inject_text_free(&text);
@@ -57,7 +56,7 @@ regions_unusual(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
         return regions_a(domain, a->category, a->message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE:
         return regions_w(domain, a->category, a->message.unicode);
-    case NVTX_MESSAGE_TYPE_REGISTERED: /* with another domain, or nowhere */
+    case NVTX_MESSAGE_TYPE_REGISTERED: /* in another domain, or NULL */
         name = (const void *)a->message.registered;
         return regions_a(domain, a->category, name ? name->text : NULL);
     default:
@@ -79,7 +78,7 @@ static gnomon__inject_regions *take_structured(gnomon__inject_domain *domain,
 }
 #endif
 
-/* Returns the place, which structured payloads may change. */
+/* Samples the payload. Returns the regions, which structured payloads may change. */
 static __attribute__((noinline)) gnomon__inject_regions *
 take_payload(gnomon__inject_domain *domain, gnomon__inject_regions *p,
              const nvtxEventAttributes_t *a)
@@ -113,7 +112,7 @@ take_payload(gnomon__inject_domain *domain, gnomon__inject_regions *p,
     return p;
 }
 
-/* Its payload is sampled on the way. */
+/* The regions of an event. Samples its payload. */
 static inline gnomon__inject_regions *
 event_regions(gnomon__inject_domain *domain, const nvtxEventAttributes_t *a)
 {
@@ -140,8 +139,8 @@ inject_stack_at(gnomon__inject_thread *t, const gnomon__inject_domain *domain)
                                                   : NULL;
 }
 
-/* The level is taken first, so that a handler that comes meanwhile pushes above
- * it. Callbacks may move the stacks. */
+/* Takes the level first, so that a signal handler meanwhile pushes above it. Reads the
+ * stack anew after gnomon_begin, as a callback may move it. */
 static inline int inject_push_on(gnomon__inject_thread *t,
                                  const gnomon__inject_domain *domain,
                                  gnomon__inject_regions *regions)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Domains, labels of categories, names and places: made when first met, by
- * whichever thread that is, and never changed or freed. Threads that race for the
- * same one agree on who came first.
+/* Domains, labels of categories, names and regions. Each is made at its first use, on
+ * any thread, and never freed. Of threads that make the same one at once, one wins and
+ * the others use its.
  *
- * A place's category in gnomon is "domain/label", where the domain is the
- * default one "label", and without a label "domain"; a category that nobody named
- * goes by its number. */
+ * The category of the regions is "domain/label"; in the default domain "label"; without
+ * a label "domain". The label of an NVTX category without a name is its number. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 #include "platform/memory.h"
 
 #define BUCKETS 4096u
-#define MAX_NAMES 130000u /* gnomon takes 131072: a program's own, too */
+#define MAX_NAMES 130000u /* gnomon takes 131072, with a program's own */
 #define MAX_DOMAINS 1024u
-#define MAX_LABELS 65536u /* of one domain, with those that came later */
+#define MAX_LABELS 65536u /* of one domain, with renamings */
 #define MAX_FIELD_COUNTERS 65536u
 
 gnomon__inject_domain gnomon__inject_default = {.text = ""};
@@ -29,7 +28,7 @@ static uint32_t domain_count = 2;
 static gnomon__inject_name *inject_names[BUCKETS];
 static uint32_t names_made, regions_made, field_counters_made;
 
-/* What stands in for a name that cannot be taken. */
+/* Used where no new name can be made. */
 static gnomon__inject_name inject_other_name = {
     .domain = &gnomon__inject_default, .text = "(other)"};
 static gnomon_region inject_other_scope =
@@ -122,8 +121,8 @@ void gnomon__inject_label_set(gnomon__inject_domain *domain, uint32_t category,
     add_release(&domain->labelled, 1); /* partner: regions_make */
 }
 
-/* Whether `made` texts, or texts with a category, are all that is taken. It is told
- * once, without a number, which would need each of the rest to be known. */
+/* Whether the limit of texts, or of texts with a category, is reached. Logged once,
+ * without the number of the rest, which is not known. */
 static int is_full(const uint32_t *made)
 {
     static uint32_t is_told;
@@ -200,7 +199,7 @@ gnomon__inject_name *gnomon__inject_name_of(gnomon__inject_domain *domain,
     return name;
 }
 
-/* ---- Places --------------------------------------------------------------- */
+/* ---- Regions -------------------------------------------------------------- */
 
 static gnomon_region inject_region_of(int kind, const char *name,
                                       const char *category)
@@ -213,15 +212,15 @@ static gnomon_region inject_region_of(int kind, const char *name,
                            .category = category};
 }
 
-/* We or gnomon are full, out of memory, or inside a callback, where it takes
- * none. */
+/* Whether gnomon gave "(other)" instead: a limit is reached, there is no memory, or
+ * the call is inside a callback. */
 static int is_refused(const gnomon_region *region, const char *text)
 {
     return strcmp(region->name, inject_other_name.text) == 0 &&
            strcmp(text, inject_other_name.text) != 0;
 }
 
-/* A place of these, among those from `p` on, that says the same. */
+/* In the list from `p` on, the regions of this category number and this text of it. */
 static gnomon__inject_regions *find_regions(gnomon__inject_regions *p,
                                             uint32_t category, const char *text)
 {

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Numbers in names. A program that pushes "iteration 17" means one place, and not
- * a new one each time: with fold=numbers, which is the preset, a number becomes
- * "#". Which numbers do is a matter of the text alone, so that it does not depend on
- * what came before (docs/nvtx.md):
+/* Replaces numbers in names. A program that pushes "iteration 17" and "iteration 18"
+ * means one scope. With fold=numbers, the default, a number becomes "#". Only the text
+ * itself decides which numbers do, not what was pushed before (docs/nvtx.md):
  *
  *   - a number that stands alone, as in "layer 3", "step: 5", "chunk[7]";
  *   - a number behind a word that counts (`counting`), as in "step_12" and
  *     "iteration17".
  *
- * Digits beside other letters are part of a name ("fp16", "conv2d", "64x64"), and so
- * are numbers in paths of names ("layers.3.mlp", "resnet-50"). Pure, but for
- * the one word that says whether it is done. */
+ * Digits next to other letters are part of a name ("fp16", "conv2d", "64x64"), and so
+ * are numbers in paths of names ("layers.3.mlp", "resnet-50"). All functions are pure,
+ * except for the one that reads the option. */
 #include <string.h>
 
 #include "inject/nvtx.h"
 #include "platform/memory.h"
 
-#define SAYS_OFF \
-    ",fold=off" /* where gnomon_spec ends so; it is its last word */
+#define SAYS_OFF ",fold=off" /* gnomon_spec always puts it last */
 
 uint32_t gnomon__inject_replaces_numbers = 1;
 
@@ -47,7 +45,7 @@ static int is_digit_of(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What is not ASCII is one, as most of it is. */
+/* All that is not ASCII counts as a letter, as most of it is. */
 static int is_letter_of(char c)
 {
     unsigned char byte = (unsigned char)c, small = byte | 0x20;
@@ -59,7 +57,7 @@ static int is_of_word(char c)
     return is_letter_of(c) || is_digit_of(c) || c == '_';
 }
 
-/* Parts of a path of names stand on both sides of it. */
+/* Characters between the parts of a path of names. */
 static int is_glue(char c)
 {
     return c == '.' || c == '/' || c == '-';
@@ -77,8 +75,8 @@ static int ends_in(const char *from, const char *to, const char *word, size_t n)
     return 1;
 }
 
-/* Whether letters that end at `to` do so in such a word: "microbatch", too, but
- * not "writer". */
+/* Whether the letters before `to` end in a word that counts: also "microbatch", but not
+ * "writer". */
 static int is_counting(const char *from, const char *to)
 {
     static const char *const counting[] = {"batch", "epoch", "iteration",
@@ -104,7 +102,7 @@ static int has_digit_at(const char *at, const char *end)
     return at < end && is_digit_of(*at);
 }
 
-/* "0x7f": from its digits. NULL: it is none. */
+/* The end of a number such as "0x7f"; NULL: it is none. */
 static const char *hex_end(const char *at, const char *end)
 {
     const char *from = at + 2;
@@ -117,7 +115,7 @@ static const char *hex_end(const char *at, const char *end)
     return at > from ? at : NULL;
 }
 
-/* Past 12, 0x1f, 1,024, 1.5, 1.2.3 or 1.5e-3. */
+/* The end of a number such as 12, 0x1f, 1,024, 1.5, 1.2.3 or 1.5e-3. */
 static const char *number_end(const char *at, const char *end)
 {
     const char *hex = hex_end(at, end), *next = digits_end(at, end);
@@ -136,8 +134,8 @@ static const char *number_end(const char *at, const char *end)
     return next;
 }
 
-/* Whether the number from `at` to `to`, with which a word begins, stands alone.
- * `path`: where a number that is part of a path has ended. */
+/* Whether the number from `at` to `to`, which begins a word, stands alone. `path`: the
+ * end of the last number that was part of a path. */
 static int is_alone(const char *from, const char *at, const char *to,
                     const char *end, const char *path)
 {
@@ -154,8 +152,7 @@ static int is_alone(const char *from, const char *at, const char *to,
            is_counting(from, at - 1);
 }
 
-/* Whether the digits from `at` to `to`, inside a word, are behind one that
- * counts. */
+/* Whether the digits from `at` to `to`, inside a word, follow a word that counts. */
 static int is_counted(const char *from, const char *at, const char *to,
                       const char *end)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Events with structured payloads (nvtx3/nvToolsExtPayload.h): those of the core
- * calls whose attributes lead to payloads, and those that are made of payloads
- * alone. Of texts and categories that several tell the last one holds, as the
- * header says. Without a text, an event of payloads is named as the first of
- * their layouts that has a name; at a pop it is the push.
+/* Events with structured payloads (nvtx3/nvToolsExtPayload.h): those of core calls
+ * whose attributes point to payloads, and those that consist of payloads only. If
+ * several payloads give a text or a category, the last one counts, as NVTX's header
+ * says. An event of payloads without a text has the name of the first layout that has
+ * one; a pop has the name of its push.
  *
- * Invariant: nothing is read past what a payload and its layout both say that it
- * has; only a pointer to a text that is in none of the event's payloads is taken
- * at its word, as the core's texts are. */
+ * Invariant: nothing is read past the end that a payload and its layout state. Only a
+ * pointer to a text outside all payloads is trusted, as the core's texts are. */
 #include <string.h>
 
 #include "inject/nvtx.h"
 
 #if GNOMON__INJECT_EXTENSIONS
 
-/* What may be read of a payload; its layout, or its type, decides where the
- * program leaves it to us. */
+/* How many bytes of a payload may be read. Where the program states no size, it is
+ * that of the layout or type. */
 static size_t bytes_of(const nvtxPayloadData_t *payload,
                        const gnomon__inject_schema *schema)
 {
@@ -29,17 +28,17 @@ static size_t bytes_of(const nvtxPayloadData_t *payload,
 
 /* ---- Texts ------------------------------------------------------------------- */
 
-/* What the payloads of an event say about itself. */
+/* The text and category that an event's payloads give it. */
 typedef struct payload_message {
     const gnomon__inject_field *text;
-    const nvtxPayloadData_t *from; /* where that is */
+    const nvtxPayloadData_t *from; /* the payload with the text */
     size_t from_bytes;
     const char *schema; /* NULL: no layout has a name */
     uint32_t category;
     uint32_t has_category;
 } payload_message;
 
-/* From `at` to the end of the payload it is in; SIZE_MAX: it is in none. */
+/* Bytes from `at` to the end of the payload that holds it; SIZE_MAX: none does. */
 static size_t room_at(const char *at, const nvtxPayloadData_t *payloads,
                       size_t count)
 {
@@ -64,7 +63,7 @@ static size_t length_of(const char *at, size_t width, size_t most)
     return n;
 }
 
-/* Of the type of a text, which is one of four. */
+/* Bytes of one unit of a text's type. */
 static size_t width_of(uint64_t type)
 {
     return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16   ? 2
@@ -72,8 +71,8 @@ static size_t width_of(uint64_t type)
                                                            : 1;
 }
 
-/* Fills in a text that is not a registered one; "(null)" where it does not lie
- * within its payload. */
+/* Reads a text that is not a registered one; "(null)" where it is not within its
+ * payload. */
 static void read_message(gnomon__inject_text *out, const payload_message *s,
                          const nvtxPayloadData_t *payloads, size_t count)
 {
@@ -126,14 +125,14 @@ static gnomon__inject_regions *text_regions(gnomon__inject_domain *domain,
                                      name ? name->text : NULL);
     }
     read_message(&text, s, payloads, count);
-    /* No slot: the next text lies at the same place. */
+    /* Not cached: the next text may be at the same address. */
     gnomon__inject_regions *p =
         gnomon__inject_inline(NULL, domain, category, text.text);
     gnomon__inject_text_free(&text);
     return p;
 }
 
-/* ---- Places ------------------------------------------------------------------ */
+/* ---- Regions ----------------------------------------------------------------- */
 
 static void read_schema(payload_message *s, const gnomon__inject_schema *schema,
                         const nvtxPayloadData_t *payload)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What NVTX lets programs name: threads, and things of which gnomon keeps no
- * tracks yet. The calling thread gets its name; all else becomes metadata of the
- * run, key "nvtx.KIND.ID", the name its value. Any thread; control calls, so
- * names that a profiler's callback gives are lost.
+/* Names that programs give to threads, devices, streams and other objects by NVTX. The
+ * calling thread gets its name in gnomon. All other names become metadata of the run,
+ * with the key "nvtx.KIND.ID". Any thread. gnomon_metadata is a control call, so names
+ * that are given inside a profiler's callback are lost.
  *
- * Invariant: at most MAX_RESOURCES are kept, so a program that names an event
- * a step does not grow the run's metadata for ever. */
+ * Invariant: at most MAX_RESOURCES names are kept, so that a program that names an
+ * event in each step does not use ever more memory. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void name_device(const char *kind, int device, const char *name)
     keep_resource(kind, id, name);
 }
 
-/* `thread`: as the system numbers it. */
+/* `thread`: the system's thread id. */
 static void name_thread(uint64_t thread, const char *name)
 {
     char id[32];
@@ -110,7 +110,7 @@ static void name_resource(const gnomon__inject_domain *domain,
         break;
     default:;
     }
-    /* Types are a class and a number in it, and the domain's own. */
+    /* Other types are known to their domain only. */
     snprintf(kind, sizeof kind, "%.40s%sresource.%" PRIx32, domain->text,
              *domain->text ? "." : "", (uint32_t)a->identifierType);
     snprintf(id, sizeof id, "0x%" PRIx64, value);
@@ -128,7 +128,7 @@ resource_create(nvtxDomainHandle_t handle, nvtxResourceAttributes_t *a)
     gnomon__inject_message(&text, a->messageType, a->message);
     name_resource(domain, a, text.text);
     gnomon__inject_text_free(&text);
-    return (nvtxResourceHandle_t)(void *)domain; /* for nothing but not NULL */
+    return (nvtxResourceHandle_t)(void *)domain; /* unused, but not NULL */
 }
 
 /* ---- Tables --------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The layouts of structured payloads (nvtx3/nvToolsExtPayload.h tells what they
- * may say), and what else programs know by ids that they or we choose. A layout
- * is made flat when it is registered: a list of the fields that leave something,
- * each with its offset, those of nested layouts among them.
+/* The layouts of structured payloads (nvtx3/nvToolsExtPayload.h), and tables of what
+ * programs register under ids. A layout is made flat when it is registered: a list of
+ * the fields that are recorded, with their offsets, and with the fields of nested
+ * layouts.
  *
- * All of it stays, bounded, and never changes, whether gnomon is on or not: it
- * may be switched on later. Invariant: a nested layout is known before the one
- * that it is in, so none is inside itself. What cannot be placed, as behind an
- * array of variable length, leaves nothing. */
+ * Layouts are never changed or freed, and their number is limited. They are kept also
+ * while gnomon is off, as it may be switched on later. Invariant: a nested layout is
+ * registered before the one around it, so none contains itself. A field whose offset
+ * is not known, as after an array of variable length, is not recorded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #define MAX_FIELDS 65536u
 #define MAX_ENTRIES 256u /* of one schema */
 #define MAX_FIELD_NAME 256u
-#define FAR (1ull << 30) /* no payload is so large: nor can sums overflow */
+#define FAR (1ull << 30) /* above any offset; sums cannot overflow */
 #define NOWHERE UINT64_MAX
 
 /* ---- Ids -------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static gnomon__inject_entry *find_entry(gnomon__inject_entry *from,
 {
     while (from &&
            (from->id != id || (from->domain != domain && id < FIRST_DYNAMIC)))
-        from = from->next; /* ours are known in every domain */
+        from = from->next; /* ids that gnomon chose are valid in any domain */
     return from;
 }
 
@@ -71,26 +71,26 @@ gnomon__inject_entry *gnomon__inject_add(gnomon__inject_table *table,
     return known ? known : made;
 }
 
-/* ---- Where an entry lies ----------------------------------------------------- */
+/* ---- Offsets of entries ------------------------------------------------------ */
 
 #define FLAG(name) ((uint64_t)NVTX_PAYLOAD_ENTRY_FLAG_##name)
 #define ARRAYS (7ull << 4) /* one of four, FLAG(ARRAY_...) */
 #define OFFSETS (FLAG(OFFSET_FROM_BASE) | FLAG(OFFSET_FROM_HERE))
 #define ELSEWHERE (ARRAYS | OFFSETS | FLAG(POINTER))
 
-/* A registration as it goes on. */
+/* The state of a registration. */
 typedef struct layout {
     gnomon__inject_schema *schema;
     gnomon__inject_field **end;
     const gnomon__inject_domain *domain;
     const nvtxPayloadSchemaEntry_t *entries;
     uint64_t at[MAX_ENTRIES]; /* of each entry; NOWHERE: not known */
-    uint64_t cursor;          /* behind the last one */
+    uint64_t cursor;          /* the end of the last entry */
     uint64_t size;
     uint64_t pack; /* 0: natural alignment */
 } layout;
 
-/* Bytes of a unit of a text's type; 0: it is no such type. */
+/* Bytes of one unit of a text's type; 0: not a text. */
 static uint64_t unit_of(uint64_t type)
 {
     switch (type) {
@@ -106,7 +106,7 @@ static uint64_t unit_of(uint64_t type)
     }
 }
 
-/* Texts are pointers, too, where neither array nor length is told. */
+/* A text is a pointer too, unless it is an array or has a length. */
 static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
 {
     uint64_t array = e->flags & ARRAYS;
@@ -115,8 +115,7 @@ static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
             (!array || array == FLAG(ARRAY_FIXED_SIZE)));
 }
 
-/* The bytes that an entry takes, NOWHERE if they are not known; and its natural
- * alignment. */
+/* The size of an entry, NOWHERE: unknown; and its natural alignment. */
 static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
                           const gnomon__inject_schema *nested, uint64_t *align)
 {
@@ -136,7 +135,7 @@ static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
     return count * size;
 }
 
-/* Puts an entry where it says, or behind the one before. */
+/* Sets an entry's offset: the one it states, or after the entry before. */
 static void put_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
 {
     const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
@@ -156,22 +155,22 @@ static void put_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
         l->at[i] = NOWHERE;
     l->cursor =
         l->at[i] == NOWHERE || size == NOWHERE ? NOWHERE : l->at[i] + size;
-    if (l->size < l->cursor) /* once nowhere, for ever */
+    if (l->size < l->cursor) /* NOWHERE is the largest, so it stays */
         l->size = l->cursor;
 }
 
-/* ---- What an entry leaves ---------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------ */
 
 static uint32_t fields_made;
 
-/* Appends a copy of `like`, `by` bytes further; 0: it cannot be kept. */
+/* Appends a copy of `like` with offsets moved by `by`. 0: no memory, or too many. */
 static int append_field(layout *l, const gnomon__inject_field *like,
                         uint64_t by, const char *before, const char *name)
 {
     const char *dot = *before && *name ? "." : "";
     size_t room = strlen(before) + strlen(dot) + strlen(name) + 1;
     if (room > MAX_FIELD_NAME)
-        return 1; /* nobody could read it */
+        return 1; /* a name this long is not recorded */
     gnomon__inject_field *made = NULL;
     if (gnomon__inject_reserve(&fields_made, MAX_FIELDS,
                                "fields are in payloads"))
@@ -190,7 +189,7 @@ static int append_field(layout *l, const gnomon__inject_field *like,
     return 1;
 }
 
-/* A text of any form, at l->at[i]; 0: of one that cannot be read. */
+/* Fills in `f` for a text of any form at l->at[i]. 0: it cannot be read. */
 static int text_field(const layout *l, size_t i, gnomon__inject_field *f)
 {
     const nvtxPayloadSchemaEntry_t *e = &l->entries[i];
@@ -262,7 +261,7 @@ static gnomon__inject_schema *new_schema(const char *name)
     return made;
 }
 
-/* `counted` 1: its fields may be had again; 0: their limit is reached. */
+/* `counted` 1: its fields no longer count for the limit; 0: it is reached, they do. */
 static void drop_schema(gnomon__inject_schema *s, uint32_t counted)
 {
     while (s && s->fields) {
@@ -287,7 +286,7 @@ static int is_alike(const gnomon__inject_schema *a,
     return !f && !g && a->size == b->size;
 }
 
-/* Its id; 0 where there is no room, or another layout has it. */
+/* Its id. 0: no room, or another layout has the id. */
 static uint64_t add_schema(gnomon__inject_schema *made,
                            const gnomon__inject_domain *domain, uint64_t id)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's texts of all kinds as UTF-8, and what of them is a name. Of wide ones
- * what is no code point becomes U+FFFD; the locale has no say. */
+/* Converts NVTX's texts of all kinds to UTF-8, and cuts off what PyTorch appends to
+ * them. In wide texts, what is no code point becomes U+FFFD. Does not depend on the
+ * locale. */
 #include <errno.h>
 #include <string.h>
 #include <wchar.h>
@@ -22,8 +23,8 @@ static size_t put_code_point(char *out, uint32_t c)
     return n;
 }
 
-/* The next code point, of units of 2 or 4 bytes; a surrogate is one of its own,
- * but for a pair. */
+/* The next code point, from units of 2 or 4 bytes. A pair of surrogates is one code
+ * point; a single surrogate is returned as it is. */
 static uint32_t take_code_point(const char *units, size_t width, size_t *at,
                                 size_t count)
 {
@@ -102,7 +103,7 @@ void gnomon__inject_text_free(gnomon__inject_text *text)
 
 /* ---- PyTorch's ------------------------------------------------------------- */
 
-/* Past "12", "[[2, 3], []]" or "[(5,0), (7,1)]"; NULL: it is none of them. */
+/* The end of a value such as "12", "[[2, 3], []]" or "[(5,0), (7,1)]"; NULL: none. */
 static const char *skip_value(const char *at)
 {
     const char *from = at;
@@ -120,8 +121,8 @@ static const char *skip_value(const char *at)
     return at;
 }
 
-/* Past one of the parts that PyTorch adds, ", seq = 12" or, in 1.0, ", seq=12";
- * NULL: there is none here. */
+/* The end of a part that PyTorch appends: ", seq = 12" or, in 1.0, ", seq=12"; NULL:
+ * none. */
 static const char *skip_part(const char *at)
 {
     static const char *const keys[] = {"seq", "stashed seq", "op_id", "sizes",
@@ -140,7 +141,7 @@ static const char *skip_part(const char *at)
     return NULL;
 }
 
-/* Parts behind which the text goes on are the program's own. */
+/* Such parts in the middle of a text are the program's own, and stay. */
 size_t gnomon__inject_bare(const char *text)
 {
     const char *comma = strchr(text, ',');

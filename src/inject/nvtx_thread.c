@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is kept of a thread that makes NVTX's marks: what it pushed, by domain,
- * and the inline texts it used last. Only the thread itself looks at it; it goes
- * with the thread, and one whose destructors still mark gets another. */
+/* State of a thread that makes NVTX's marks: its open pushes by domain, and the regions
+ * of the inline texts it used last. Only the thread itself uses it. It is freed when the
+ * thread ends; a destructor that runs later and still marks makes a new one. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "platform/memory.h"
 
 #define FIRST_ROOM 16ul
-#define MAX_ROOM (1u << 20) /* 24 MiB: of pushes that nobody pops */
+#define MAX_ROOM (1u << 20) /* 24 MiB: a limit for pushes without pops */
 
 __thread gnomon__inject_thread *gnomon__inject_this_thread;
 uint32_t gnomon__inject_any_thread;
@@ -39,7 +39,7 @@ gnomon__inject_thread *gnomon__inject_thread_make(void)
     int kept_errno = errno;
     gnomon__inject_thread *t = gnomon__alloc(sizeof *t);
     pthread_once(&once, make_inject_key);
-    /* Without a key, memory of threads that end is lost; nothing else is. */
+    /* Without a key, only the memory of ended threads is lost. */
     if (t && has_inject_key)
         pthread_setspecific(inject_key, t);
     gnomon__inject_this_thread = t;
@@ -70,8 +70,8 @@ static int is_titled(const gnomon__inject_name *name,
            !name->text[title->length];
 }
 
-/* Of what the slot has, which is not named as the text is, but perhaps as its title;
- * or a name that is looked for. */
+/* `known`, the cached regions, if their name is the text's title; else the regions of
+ * that title. */
 static __attribute__((noinline)) gnomon__inject_regions *
 titled_regions(gnomon__inject_regions *known, gnomon__inject_domain *domain,
                uint32_t category, const char *text)
@@ -87,7 +87,7 @@ titled_regions(gnomon__inject_regions *known, gnomon__inject_domain *domain,
     return p;
 }
 
-/* By pointer, checked by content, since a buffer's text may change. */
+/* The cache is by pointer. The text is compared too, as a buffer's text may change. */
 gnomon__inject_regions *gnomon__inject_inline(gnomon__inject_thread *t,
                                               gnomon__inject_domain *domain,
                                               uint32_t category,

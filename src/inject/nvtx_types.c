@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The predefined types of structured payloads (nvtx3/nvToolsExtPayload.h), and
- * numbers of them as doubles. Any thread, at any address; nothing is kept. */
+/* The sizes of the predefined types of structured payloads
+ * (nvtx3/nvToolsExtPayload.h), and reading their numbers as doubles. Any thread;
+ * addresses need no alignment. */
 #include <limits.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 enum { NO_NUMBER, SIGNED, UNSIGNED, REAL };
 #define PLAIN_CHAR (CHAR_MIN < 0 ? SIGNED : UNSIGNED)
 
-/* Modules of one process agree on the sizes that the platform chooses. Numbers of
- * 128 bits, addresses, characters and ids are no measurements. */
+/* Sizes that depend on the platform are the same in all modules of a process. Numbers of
+ * 128 bits, addresses, characters and ids are not recorded as numbers. */
 #define SIZED(type) [NVTX_PAYLOAD_ENTRY_TYPE_##type]
 static const struct {
     uint8_t size, kind;
