@@ -6,7 +6,7 @@
 #include "test.h"
 
 /* One stage of 10.1 s; `count` executions of one region, `open` open scopes. */
-static char *footer(const gnomon__footer_facts *facts, uint64_t count,
+static char *footer(const gnomon__footer_input *facts, uint64_t count,
                     size_t open)
 {
     gnomon_stage_info stage = {
@@ -21,7 +21,7 @@ static char *footer(const gnomon__footer_facts *facts, uint64_t count,
     return w.text;
 }
 
-static void expect(const gnomon__footer_facts *facts, uint64_t count,
+static void expect(const gnomon__footer_input *facts, uint64_t count,
                    size_t open, const char *text)
 {
     char *got = footer(facts, count, open);
@@ -31,7 +31,7 @@ static void expect(const gnomon__footer_facts *facts, uint64_t count,
 
 TEST(open_scopes)
 {
-    gnomon__footer_facts facts = {.regions_seen = 1};
+    gnomon__footer_input facts = {.regions_seen = 1};
     expect(&facts, 4, 1, "gnomon: 1 scope is open: step (main, 1.500 s)\n");
     expect(&facts, 4, 7,
            "gnomon: 7 scopes are open: step (main, 1.500 s), step (main, "
@@ -44,7 +44,7 @@ TEST(open_scopes)
 
 TEST(cost)
 {
-    gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29.4};
+    gnomon__footer_input facts = {.regions_seen = 1, .pair_ns = 29.4};
     expect(
         &facts, 40000, 0,
         "gnomon: about 1.176 ms of 10.100 s (0.012 %) went into 40000 marks at "
@@ -62,7 +62,7 @@ TEST(cost)
 /* Nor can a share be given of no time, or of no stage. */
 TEST(cost_of_no_time)
 {
-    gnomon__footer_facts facts = {.regions_seen = 1, .pair_ns = 29};
+    gnomon__footer_input facts = {.regions_seen = 1, .pair_ns = 29};
     gnomon_stage_info stage = {.name = "fit", .begin_ns = 7, .end_ns = 7};
     gnomon_region_info region = {.name = "step"};
     gnomon_stats stats = {.count = 3};
@@ -79,7 +79,7 @@ TEST(cost_of_no_time)
 
 TEST(no_marks)
 {
-    gnomon__footer_facts facts = {.pair_ns = 29};
+    gnomon__footer_input facts = {.pair_ns = 29};
     expect(&facts, 0, 0, "gnomon: no rows: no marks were made\n");
     facts.regions_seen = 3;
     expect(&facts, 0, 0, "gnomon: no rows: no scope ended in this stage\n");
@@ -90,7 +90,7 @@ TEST(no_marks)
 
 TEST(filter)
 {
-    gnomon__footer_facts facts = {.regions_seen = 12, .regions_excluded = 12};
+    gnomon__footer_input facts = {.regions_seen = 12, .regions_excluded = 12};
     expect(&facts, 0, 0,
            "gnomon: no rows: the filter excluded 12 of 12 regions\n");
     expect(&facts, 5, 0, "");
@@ -101,7 +101,7 @@ TEST(filter)
 
 TEST(schedule)
 {
-    gnomon__footer_facts facts = {.regions_seen = 2,
+    gnomon__footer_input facts = {.regions_seen = 2,
                                   .scheduled = 1,
                                   .steps_made = 3,
                                   .first_active_step = 5};
@@ -125,14 +125,14 @@ TEST(schedule)
 
 TEST(rank)
 {
-    gnomon__footer_facts facts = {.rank_excluded = 1, .regions_seen = 2};
+    gnomon__footer_input facts = {.rank_excluded = 1, .regions_seen = 2};
     expect(&facts, 0, 0, "gnomon: no rows: this rank is not in ranks=\n");
 }
 
 /* Every counter has its line, and counts what was added since `before`. */
 TEST(health)
 {
-    gnomon__footer_facts facts = {.regions_seen = 1};
+    gnomon__footer_input facts = {.regions_seen = 1};
     char want[4096] = "", line[256];
     uint64_t n = 0;
 #define ONE(field, text) \
@@ -150,7 +150,7 @@ TEST(health)
 
 TEST(without_a_profile_only_health)
 {
-    gnomon__footer_facts facts = {.pair_ns = 29};
+    gnomon__footer_input facts = {.pair_ns = 29};
     fake_writer w;
     facts.after.twice = 2;
     fake_open(&w);

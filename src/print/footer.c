@@ -31,30 +31,30 @@ static const char *footer_plural(uint64_t count)
 /* Whether the report is of the stage in which it began, where others tell of
  * theirs. */
 static int footer_is_open(const gnomon_profile *profile,
-                          const gnomon__footer_facts *facts, size_t i,
+                          const gnomon__footer_input *input, size_t i,
                           gnomon_open_info *open, gnomon_node_info *node)
 {
     return !gnomon_profile_open(profile, i, open) &&
            !gnomon_profile_node(profile, open->node, node) &&
-           (node->stage || !facts->own_opens);
+           (node->stage || !input->own_opens);
 }
 
 static uint64_t footer_open_count(const gnomon_profile *profile,
-                                  const gnomon__footer_facts *facts)
+                                  const gnomon__footer_input *input)
 {
     gnomon_open_info open;
     gnomon_node_info node;
     uint64_t count = 0;
     for (size_t i = 1; i <= gnomon_profile_count(profile, GNOMON_OPENS); i++)
-        count += footer_is_open(profile, facts, i, &open, &node) != 0;
+        count += footer_is_open(profile, input, i, &open, &node) != 0;
     return count;
 }
 
 static void footer_opens(const gnomon_profile *profile,
-                         const gnomon__footer_facts *facts,
+                         const gnomon__footer_input *input,
                          const gnomon_writer *out, const char *head)
 {
-    uint64_t all = footer_open_count(profile, facts), count = 0;
+    uint64_t all = footer_open_count(profile, input), count = 0;
     gnomon_run_info run;
     if (!all || gnomon_profile_run(profile, 1, &run))
         return;
@@ -66,7 +66,7 @@ static void footer_opens(const gnomon_profile *profile,
         gnomon_node_info node;
         gnomon_region_info region;
         gnomon_track_info track;
-        if (!footer_is_open(profile, facts, i, &open, &node) ||
+        if (!footer_is_open(profile, input, i, &open, &node) ||
             gnomon_profile_region(profile, node.region, &region) ||
             gnomon_profile_track(profile, open.track, &track) ||
             ++count > FOOTER_NAMES)
@@ -87,16 +87,16 @@ static void footer_opens(const gnomon_profile *profile,
 
 /* The reasons in the order in which each makes the next one moot. */
 static void footer_no_rows(const gnomon_profile *profile,
-                           const gnomon__footer_facts *facts,
+                           const gnomon__footer_input *input,
                            const gnomon_writer *out)
 {
-    uint64_t open = footer_open_count(profile, facts);
-    uint64_t excluded = facts->regions_excluded;
-    if (facts->rank_excluded) {
+    uint64_t open = footer_open_count(profile, input);
+    uint64_t excluded = input->regions_excluded;
+    if (input->rank_excluded) {
         out->print(out, "gnomon: no rows: this rank is not in ranks=\n");
         return;
     }
-    if (facts->regions_seen == 0) {
+    if (input->regions_seen == 0) {
         out->print(out, "gnomon: no rows: no marks were made\n");
         return;
     }
@@ -104,19 +104,19 @@ static void footer_no_rows(const gnomon_profile *profile,
         out->print(out,
                    "gnomon: no rows: the filter excluded %" PRIu64
                    " of %" PRIu64 " region%s\n",
-                   excluded, facts->regions_seen,
-                   footer_plural(facts->regions_seen));
-    if (facts->scheduled && facts->first_active_step == UINT64_MAX)
+                   excluded, input->regions_seen,
+                   footer_plural(input->regions_seen));
+    if (input->scheduled && input->first_active_step == UINT64_MAX)
         out->print(out, "gnomon: no rows: the schedule is never active\n");
-    else if (facts->scheduled && facts->steps_made < facts->first_active_step)
+    else if (input->scheduled && input->steps_made < input->first_active_step)
         out->print(
             out,
             "gnomon: no rows: the schedule was never active: %" PRIu64
             " step%s made, the first active one would be step %" PRIu64 "\n",
-            facts->steps_made, facts->steps_made == 1 ? " was" : "s were",
-            facts->first_active_step);
+            input->steps_made, input->steps_made == 1 ? " was" : "s were",
+            input->first_active_step);
     else if (open)
-        footer_opens(profile, facts, out, "no rows: ");
+        footer_opens(profile, input, out, "no rows: ");
     else if (!excluded)
         out->print(out, "gnomon: no rows: no scope ended in this stage\n");
 }
@@ -142,22 +142,22 @@ static void footer_cost(const gnomon_profile *profile, uint64_t marks,
 }
 
 /* One reason is told with what to change. */
-static void footer_health(const gnomon__footer_facts *facts,
+static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
 {
-    uint64_t other = facts->after.other_nodes - facts->before.other_nodes;
-    if (other && *facts->memory)
+    uint64_t other = input->after.other_nodes - input->before.other_nodes;
+    if (other && *input->memory)
         out->print(out,
                    "gnomon: mem=%s is spent: %" PRIu64
                    " scope%s in \"(other)\"\n",
-                   facts->memory, other, other == 1 ? " is" : "s are");
-    gnomon_health before = facts->before;
+                   input->memory, other, other == 1 ? " is" : "s are");
+    gnomon_health before = input->before;
     before.other_nodes =
-        *facts->memory ? facts->after.other_nodes : before.other_nodes;
+        *input->memory ? input->after.other_nodes : before.other_nodes;
 #define FOOTER_HEALTH(field, text) \
-    if (facts->after.field > before.field) \
+    if (input->after.field > before.field) \
         out->print(out, "gnomon: %" PRIu64 " %s\n", \
-                   facts->after.field - before.field, text);
+                   input->after.field - before.field, text);
     GNOMON_HEALTH(FOOTER_HEALTH)
 #undef FOOTER_HEALTH
 }
@@ -191,7 +191,7 @@ int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
 }
 
 int gnomon__footer(const gnomon_profile *profile,
-                   const gnomon__footer_facts *facts, const gnomon_writer *out)
+                   const gnomon__footer_input *input, const gnomon_writer *out)
 {
     size_t nodes = profile ? gnomon_profile_count(profile, GNOMON_NODES) : 0;
     uint64_t marks = 0;
@@ -200,16 +200,16 @@ int gnomon__footer(const gnomon_profile *profile,
         if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host)
             marks += node.host->count;
     }
-    if (facts->forked_from)
+    if (input->forked_from)
         out->print(out,
                    "gnomon: process %" PRId64 ", forked from %" PRId64 "\n",
-                   facts->pid, facts->forked_from);
+                   input->pid, input->forked_from);
     if (profile && marks == 0)
-        footer_no_rows(profile, facts, out);
-    if (marks && facts->pair_ns > 0)
-        footer_cost(profile, marks, facts->pair_ns, out);
+        footer_no_rows(profile, input, out);
+    if (marks && input->pair_ns > 0)
+        footer_cost(profile, marks, input->pair_ns, out);
     if (marks)
-        footer_opens(profile, facts, out, "");
-    footer_health(facts, out);
+        footer_opens(profile, input, out, "");
+    footer_health(input, out);
     return out->write(out, "", 0);
 }

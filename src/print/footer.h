@@ -7,7 +7,7 @@
 #include "gnomon/profiler.h"
 
 /* What the profile does not tell. Steps count from the stage's begin. */
-typedef struct gnomon__footer_facts {
+typedef struct gnomon__footer_input {
     int rank_excluded;         /* the rank is not in ranks= */
     int scheduled;             /* the view has a schedule */
     uint64_t regions_seen;     /* of all views, with those excluded */
@@ -21,7 +21,7 @@ typedef struct gnomon__footer_facts {
     char memory[16];      /* what recorders may take, as in mem= */
     gnomon_health before; /* at the stage's begin */
     gnomon_health after;
-} gnomon__footer_facts;
+} gnomon__footer_input;
 
 /* One line on what came late of a stage: its own profile, of that alone. */
 int gnomon__footer_late(const gnomon_profile *profile,
@@ -30,6 +30,6 @@ int gnomon__footer_late(const gnomon_profile *profile,
 /* Writes them for `profile`, or, where it is NULL, those on health only.
  * Returns the writer's code. */
 int gnomon__footer(const gnomon_profile *profile,
-                   const gnomon__footer_facts *facts, const gnomon_writer *out);
+                   const gnomon__footer_input *input, const gnomon_writer *out);
 
 #endif

@@ -86,7 +86,7 @@ static int is_at_end(const gnomon__attachment *a)
 /* ---- One report -------------------------------------------------------------------- */
 
 static void collect_facts(const gnomon__attachment *a,
-                          gnomon__footer_facts *facts)
+                          gnomon__footer_input *facts)
 {
     const gnomon__view *v = a->view;
     const gnomon__total *steps = gnomon__stage_reported()->steps;
@@ -129,7 +129,7 @@ static void tell_late(const gnomon__attachment *a, const gnomon_writer *out)
 static void put_footer(gnomon__attachment *a, const gnomon__model *m,
                        const gnomon_health *before, const gnomon_writer *out)
 {
-    gnomon__footer_facts facts;
+    gnomon__footer_input facts;
     collect_facts(a, &facts);
     facts.before = before ? *before : facts.after;
     /* Where nobody has a profile, whoever reports tells what went wrong. */
