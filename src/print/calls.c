@@ -21,7 +21,7 @@ static int calls_by_name(const void *left, const void *right)
     return strcmp((*a)->name, (*b)->name);
 }
 
-static int calls_by_place(const void *left, const void *right)
+static int calls_by_source(const void *left, const void *right)
 {
     const gnomon__calls_region *const *a = left, *const *b = right;
     int order = strcmp((*a)->file, (*b)->file);
@@ -79,9 +79,9 @@ static bool calls_read_regions(gnomon__calls *c, const gnomon_profile *profile)
         sorted[i] = &c->regions[i + 1];
         calls_read_region(sorted[i], profile, i + 1);
     }
-    qsort(sorted, count, sizeof *sorted, calls_by_place);
+    qsort(sorted, count, sizeof *sorted, calls_by_source);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || calls_by_place(&sorted[i - 1], &sorted[i]) != 0)
+        if (i == 0 || calls_by_source(&sorted[i - 1], &sorted[i]) != 0)
             c->function_count++;
         sorted[i]->function = (uint32_t)c->function_count - 1;
     }
@@ -215,10 +215,10 @@ static bool calls_number_edges(gnomon__calls *c)
     free(pairs);
     most = c->edge_count + c->function_count + 1;
     c->edges = calloc(most, sizeof *c->edges);
-    c->found = calloc(most, sizeof *c->found);
+    c->unsorted_callers = calloc(most, sizeof *c->unsorted_callers);
     c->table.callers = calloc(most, sizeof *c->table.callers);
     c->table.rows = calloc(c->function_count + 2, sizeof *c->table.rows);
-    return c->edges && c->found && c->table.callers && c->table.rows;
+    return c->edges && c->unsorted_callers && c->table.callers && c->table.rows;
 }
 
 /* ---- What has a table ------------------------------------------------------- */
@@ -323,7 +323,7 @@ void gnomon__calls_free(gnomon__calls *c)
     free(c->actions);
     free(c->functions);
     free(c->edges);
-    free(c->found);
+    free(c->unsorted_callers);
     free(c->table.rows);
     free(c->table.callers);
     free(c);

@@ -42,19 +42,19 @@ typedef struct gnomon__calls_action {
 } gnomon__calls_action;
 
 /* A row's or an edge's part in the walk. */
-typedef struct gnomon__calls_place {
+typedef struct gnomon__calls_slot {
     uint32_t open;
     uint32_t at; /* one more than its index in the table; 0: not there */
-} gnomon__calls_place;
+} gnomon__calls_slot;
 
 struct gnomon__calls {
     gnomon__calls_node *nodes;
     gnomon__calls_region *regions;
     gnomon__calls_action *actions;
-    gnomon__calls_place *functions;
-    gnomon__calls_place
+    gnomon__calls_slot *functions;
+    gnomon__calls_slot
         *edges; /* those between rows, then from outside to each row */
-    gnomon__caller *found;
+    gnomon__caller *unsorted_callers;
     size_t region_count, node_count, action_count, function_count, edge_count;
     gnomon__functions table;
 };

@@ -22,16 +22,16 @@
 static gnomon__function *calls_row(gnomon__calls *c,
                                    const gnomon__calls_region *r)
 {
-    gnomon__calls_place *place = &c->functions[r->function];
-    if (!place->at) {
+    gnomon__calls_slot *slot = &c->functions[r->function];
+    if (!slot->at) {
         gnomon__function *row = &c->table.rows[c->table.row_count++];
         memset(row, 0, sizeof *row);
         row->file = r->file;
         row->line = r->line;
         row->name = r->name;
-        place->at = (uint32_t)c->table.row_count;
+        slot->at = (uint32_t)c->table.row_count;
     }
-    return &c->table.rows[place->at - 1];
+    return &c->table.rows[slot->at - 1];
 }
 
 /* Of what is outermost the edge comes from outside. */
@@ -47,12 +47,12 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
     const gnomon__calls_node *n = &c->nodes[at];
     gnomon__calls_region *r = &c->regions[n->region];
     gnomon__function *row = calls_row(c, r);
-    gnomon__calls_place *function = &c->functions[r->function];
-    gnomon__calls_place *edge = &c->edges[calls_edge(c, at, top)];
+    gnomon__calls_slot *function = &c->functions[r->function];
+    gnomon__calls_slot *edge = &c->edges[calls_edge(c, at, top)];
     bool primitive = function->open == (r->is_action ? r->open : 0);
     if (!edge->at) {
         uint32_t above = c->nodes[n->parent].region;
-        gnomon__caller *made = &c->found[c->table.caller_count++];
+        gnomon__caller *made = &c->unsorted_callers[c->table.caller_count++];
         memset(made, 0, sizeof *made);
         made->callee = function->at - 1;
         made->caller = top ? CALLS_OUTSIDE
@@ -60,7 +60,7 @@ static void calls_enter(gnomon__calls *c, uint32_t at, bool top)
         edge->at = (uint32_t)c->table.caller_count;
         row->caller_count++;
     }
-    gnomon__caller *caller = &c->found[edge->at - 1];
+    gnomon__caller *caller = &c->unsorted_callers[edge->at - 1];
     row->nc += n->count;
     row->tt_ns += n->self_ns;
     caller->nc += n->count;
@@ -87,13 +87,13 @@ static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
 }
 
 /* Forgets the places; they are found again the way they were made. */
-static void calls_forget(gnomon__calls *c, uint32_t at, bool top)
+static void calls_clear_slot(gnomon__calls *c, uint32_t at, bool top)
 {
     c->functions[c->regions[c->nodes[at].region].function].at = 0;
     c->edges[calls_edge(c, at, top)].at = 0;
 }
 
-static void calls_nothing(gnomon__calls *c, uint32_t at, bool top)
+static void calls_do_nothing(gnomon__calls *c, uint32_t at, bool top)
 {
     (void)c, (void)at, (void)top;
 }
@@ -105,7 +105,7 @@ static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
     gnomon__functions *t = &c->table;
     size_t found = t->caller_count;
     for (size_t i = 0; i < found; i++) {
-        gnomon__caller *e = &c->found[i];
+        gnomon__caller *e = &c->unsorted_callers[i];
         if (e->caller != CALLS_OUTSIDE)
             continue;
         if (root) {
@@ -122,9 +122,10 @@ static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
         t->rows[i].caller_count = 0;
     }
     for (size_t i = 0; i < found; i++) {
-        gnomon__function *row = &t->rows[c->found[i].callee];
-        if (c->found[i].caller != CALLS_OUTSIDE)
-            t->callers[row->first_caller + row->caller_count++] = c->found[i];
+        gnomon__function *row = &t->rows[c->unsorted_callers[i].callee];
+        if (c->unsorted_callers[i].caller != CALLS_OUTSIDE)
+            t->callers[row->first_caller + row->caller_count++] =
+                c->unsorted_callers[i];
     }
 }
 
@@ -148,7 +149,7 @@ const gnomon__functions *gnomon__calls_table(gnomon__calls *c, size_t which,
         gnomon__calls_walk(c, at, calls_enter, calls_leave);
     for (uint32_t at = first; at;
          at = all ? c->nodes[at].next : c->nodes[at].next_root)
-        gnomon__calls_walk(c, at, calls_forget, calls_nothing);
+        gnomon__calls_walk(c, at, calls_clear_slot, calls_do_nothing);
     calls_sort_edges(c, top);
     return &c->table;
 }

@@ -107,10 +107,10 @@ static void pstats_merge_rows(gnomon__pstats *p)
     gnomon__pstats_row *first = NULL;
     uint32_t rank = 0;
     size_t kept = 0;
-    gnomon__pstats_sort_place(p->list, p->count);
+    gnomon__pstats_sort_source(p->list, p->count);
     for (size_t i = 0; i < p->count; i++) {
         gnomon__pstats_row *row = p->list[i];
-        if (first && gnomon__pstats_same_place(first, row)) {
+        if (first && gnomon__pstats_same_source(first, row)) {
             first->nc += row->nc;
             first->cc += row->cc;
             first->tt += row->tt;

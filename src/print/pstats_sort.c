@@ -106,9 +106,9 @@ void gnomon__pstats_name_of(gnomon__pstats_name *name,
     size_t n = strlen(row->name);
     memset(name, 0, sizeof *name);
     if (strcmp(row->file, "~") != 0 || row->line) {
-        snprintf(name->place, sizeof name->place, ":%" PRIu32 "(", row->line);
+        snprintf(name->line, sizeof name->line, ":%" PRIu32 "(", row->line);
         pstats_part(name, 0, row->file, strlen(row->file));
-        pstats_part(name, 1, name->place, strlen(name->place));
+        pstats_part(name, 1, name->line, strlen(name->line));
         pstats_part(name, 2, row->name, n);
         pstats_part(name, 3, ")", 1);
     } else if (n > 1 && row->name[0] == '<' && row->name[n - 1] == '>') {
@@ -152,8 +152,8 @@ static int pstats_compare_names(const gnomon__pstats_row *a,
 
 #define PSTATS_UP(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int pstats_compare_place(const gnomon__pstats_row *a,
-                                const gnomon__pstats_row *b)
+static int pstats_compare_source(const gnomon__pstats_row *a,
+                                 const gnomon__pstats_row *b)
 {
     int order = strcmp(a->file, b->file);
     if (!order)
@@ -161,10 +161,10 @@ static int pstats_compare_place(const gnomon__pstats_row *a,
     return order ? order : strcmp(a->name, b->name);
 }
 
-int gnomon__pstats_same_place(const gnomon__pstats_row *a,
-                              const gnomon__pstats_row *b)
+int gnomon__pstats_same_source(const gnomon__pstats_row *a,
+                               const gnomon__pstats_row *b)
 {
-    return pstats_compare_place(a, b) == 0;
+    return pstats_compare_source(a, b) == 0;
 }
 
 /* Counts and times descend, the rest ascends. */
@@ -197,10 +197,10 @@ static int pstats_compare_key(const gnomon__pstats_row *a,
     }
 }
 
-static int pstats_by_place(const void *left, const void *right)
+static int pstats_by_source(const void *left, const void *right)
 {
     const gnomon__pstats_row *const *a = left, *const *b = right;
-    int order = pstats_compare_place(*a, *b);
+    int order = pstats_compare_source(*a, *b);
     return order ? order : PSTATS_UP((*a)->order, (*b)->order);
 }
 
@@ -216,9 +216,9 @@ static int pstats_by_query(const void *left, const void *right)
     return q->reverse ? -order : order;
 }
 
-void gnomon__pstats_sort_place(gnomon__pstats_row **rows, size_t count)
+void gnomon__pstats_sort_source(gnomon__pstats_row **rows, size_t count)
 {
-    qsort(rows, count, sizeof *rows, pstats_by_place);
+    qsort(rows, count, sizeof *rows, pstats_by_source);
 }
 
 void gnomon__pstats_sort_query(gnomon__pstats_row **rows, size_t count)

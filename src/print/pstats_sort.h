@@ -37,17 +37,17 @@ typedef struct gnomon__pstats_edge {
 typedef struct gnomon__pstats_name {
     const char *part[GNOMON__PSTATS_PARTS];
     size_t size[GNOMON__PSTATS_PARTS];
-    char place[16]; /* ":line(" */
+    char line[16]; /* ":line(" */
 } gnomon__pstats_name;
 
 void gnomon__pstats_name_of(gnomon__pstats_name *name,
                             const gnomon__pstats_row *row);
 
 /* Sorts pointers: by place, then order; or as the query says. */
-void gnomon__pstats_sort_place(gnomon__pstats_row **rows, size_t count);
+void gnomon__pstats_sort_source(gnomon__pstats_row **rows, size_t count);
 void gnomon__pstats_sort_query(gnomon__pstats_row **rows, size_t count);
-int gnomon__pstats_same_place(const gnomon__pstats_row *a,
-                              const gnomon__pstats_row *b);
+int gnomon__pstats_same_source(const gnomon__pstats_row *a,
+                               const gnomon__pstats_row *b);
 
 /* What a key is called in the caption. */
 const char *gnomon__pstats_caption(int key);
