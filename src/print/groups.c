@@ -99,16 +99,16 @@ static void read_region(group_entry *e, int by, const gnomon_profile *p)
     }
 }
 
-static bool read_entries(group_entry *found, size_t count, int by,
+static bool read_entries(group_entry *entries, size_t count, int by,
                          const gnomon_profile *p, gnomon__report_table *table)
 {
     for (size_t i = 0; i < count; i++) {
-        found[i].number = (uint32_t)i + 1;
+        entries[i].number = (uint32_t)i + 1;
         if (is_of_regions(by))
-            read_region(&found[i], by, p);
+            read_region(&entries[i], by, p);
         else
-            read_track(&found[i], by, p, table);
-        if (!found[i].text)
+            read_track(&entries[i], by, p, table);
+        if (!entries[i].text)
             return false;
     }
     return true;
@@ -122,21 +122,21 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
         return GNOMON_OK;
     size_t count = gnomon_profile_count(p, is_of_regions(by) ? GNOMON_REGIONS
                                                              : GNOMON_TRACKS);
-    group_entry *found = calloc(count + 1, sizeof *found);
+    group_entry *entries = calloc(count + 1, sizeof *entries);
     g->texts = calloc(count + 1, sizeof *g->texts);
     g->of_number = calloc(count + 1, sizeof *g->of_number);
-    if (!found || !g->texts || !g->of_number ||
-        !read_entries(found, count, by, p, table)) {
-        free(found);
+    if (!entries || !g->texts || !g->of_number ||
+        !read_entries(entries, count, by, p, table)) {
+        free(entries);
         return GNOMON_ENOMEM;
     }
-    qsort(found, count, sizeof *found, by_entry);
+    qsort(entries, count, sizeof *entries, by_entry);
     uint32_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!i || found[i].order != found[i - 1].order ||
-            strcmp(found[i].text, found[i - 1].text) != 0)
-            g->texts[used++] = found[i].text;
-        g->of_number[found[i].number] = used - 1;
+        if (!i || entries[i].order != entries[i - 1].order ||
+            strcmp(entries[i].text, entries[i - 1].text) != 0)
+            g->texts[used++] = entries[i].text;
+        g->of_number[entries[i].number] = used - 1;
     }
     if (is_of_regions(by))
         g->of_region = g->of_number;
@@ -144,7 +144,7 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
         g->of_track = g->of_number;
     table->group_word = g->word;
     table->groups = g->texts;
-    free(found);
+    free(entries);
     return GNOMON_OK;
 }
 

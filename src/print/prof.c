@@ -13,24 +13,24 @@
 #include <string.h>
 
 /* Where bytes go; NULL: they are only counted. */
-typedef struct prof_sink {
+typedef struct prof_output {
     unsigned char *at;
     size_t size;
-} prof_sink;
+} prof_output;
 
-static void prof_bytes(prof_sink *s, const void *bytes, size_t size)
+static void prof_bytes(prof_output *s, const void *bytes, size_t size)
 {
     if (s->at)
         memcpy(s->at + s->size, bytes, size);
     s->size += size;
 }
 
-static void prof_code(prof_sink *s, char code)
+static void prof_code(prof_output *s, char code)
 {
     prof_bytes(s, &code, 1);
 }
 
-static void prof_little(prof_sink *s, uint64_t value, size_t size)
+static void prof_little(prof_output *s, uint64_t value, size_t size)
 {
     unsigned char bytes[8];
     for (size_t i = 0; i < size; i++)
@@ -38,14 +38,14 @@ static void prof_little(prof_sink *s, uint64_t value, size_t size)
     prof_bytes(s, bytes, size);
 }
 
-static void prof_tuple(prof_sink *s, uint32_t count)
+static void prof_tuple(prof_output *s, uint32_t count)
 {
     prof_code(s, '(');
     prof_little(s, count, 4);
 }
 
 /* From 2^31 on in digits of 15 bits. */
-static void prof_integer(prof_sink *s, uint64_t value)
+static void prof_integer(prof_output *s, uint64_t value)
 {
     uint32_t digits = 0;
     if (value <= INT32_MAX) {
@@ -61,7 +61,7 @@ static void prof_integer(prof_sink *s, uint64_t value)
         prof_little(s, value & 0x7FFF, 2);
 }
 
-static void prof_seconds(prof_sink *s, uint64_t ns)
+static void prof_seconds(prof_output *s, uint64_t ns)
 {
     double value = (double)ns / 1e9;
     uint64_t bits;
@@ -94,7 +94,7 @@ static size_t prof_character(const unsigned char *c)
                : size;
 }
 
-static void prof_characters(prof_sink *s, const char *text)
+static void prof_characters(prof_output *s, const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     while (*c) {
@@ -107,16 +107,16 @@ static void prof_characters(prof_sink *s, const char *text)
     }
 }
 
-static void prof_text(prof_sink *s, const char *text)
+static void prof_text(prof_output *s, const char *text)
 {
-    prof_sink length = {NULL, 0};
+    prof_output length = {NULL, 0};
     prof_characters(&length, text);
     prof_code(s, 'u');
     prof_little(s, length.size, 4);
     prof_characters(s, text);
 }
 
-static void prof_key(prof_sink *s, const gnomon__function *row)
+static void prof_key(prof_output *s, const gnomon__function *row)
 {
     prof_tuple(s, 3);
     prof_text(s, row->file);
@@ -124,7 +124,7 @@ static void prof_key(prof_sink *s, const gnomon__function *row)
     prof_text(s, row->name);
 }
 
-static void prof_row(prof_sink *s, const gnomon__functions *table,
+static void prof_row(prof_output *s, const gnomon__functions *table,
                      const gnomon__function *row)
 {
     const gnomon__caller *callers = table->callers + row->first_caller;
@@ -148,7 +148,7 @@ static void prof_row(prof_sink *s, const gnomon__functions *table,
 
 static size_t prof_put(const gnomon__functions *table, unsigned char *bytes)
 {
-    prof_sink s = {bytes, 0};
+    prof_output s = {bytes, 0};
     prof_code(&s, '{');
     for (size_t i = 0; i < table->row_count; i++)
         prof_row(&s, table, &table->rows[i]);

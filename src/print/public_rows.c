@@ -12,7 +12,7 @@ _Static_assert(GNOMON_ROWS_BY_THREAD == (int)GNOMON__BY_THREAD &&
 
 typedef struct public_rows {
     gnomon_rows base; /* first */
-    gnomon__region_rows found;
+    gnomon__region_rows region_rows;
     gnomon__groups groups;
     gnomon__report_table texts; /* of groups */
     gnomon_row *rows;
@@ -23,7 +23,7 @@ void gnomon_rows_free(gnomon_rows *rows)
     public_rows *r = (public_rows *)(void *)rows;
     if (!r)
         return;
-    gnomon__region_rows_free(&r->found);
+    gnomon__region_rows_free(&r->region_rows);
     gnomon__groups_free(&r->groups);
     gnomon__table_free(&r->texts);
     free(r->rows);
@@ -32,12 +32,12 @@ void gnomon_rows_free(gnomon_rows *rows)
 
 static bool make_public_rows(public_rows *r)
 {
-    size_t count = r->found.count;
+    size_t count = r->region_rows.count;
     r->rows = calloc(count + 1, sizeof *r->rows);
     if (!r->rows)
         return false;
     for (size_t i = 0; i < count; i++) {
-        gnomon__region_row *from = &r->found.rows[i];
+        gnomon__region_row *from = &r->region_rows.rows[i];
         from->host.struct_size = from->device.struct_size =
             sizeof from->host; /* also of an empty one */
         r->rows[i] = (gnomon_row){
@@ -64,7 +64,7 @@ int gnomon_rows_make(gnomon_rows **out, const gnomon_profile *profile, int by)
     if (!r)
         return GNOMON_ENOMEM;
     if (gnomon__groups_make(&r->groups, by, profile, &r->texts) ||
-        gnomon__region_rows_make(&r->found, &r->groups, profile) ||
+        gnomon__region_rows_make(&r->region_rows, &r->groups, profile) ||
         !make_public_rows(r)) {
         gnomon_rows_free(&r->base);
         return GNOMON_ENOMEM;

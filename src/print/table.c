@@ -114,8 +114,8 @@ typedef struct table_words {
 } table_words;
 
 /* Tells all words there are; the last one may be `more`. */
-static void tell_columns(const table_words *w, const char *key,
-                         const char *word, size_t n, const char *more)
+static void log_columns(const table_words *w, const char *key, const char *word,
+                        size_t n, const char *more)
 {
     char line[512];
     int used = snprintf(line, sizeof line, "%s: %s=%.*s: say ", w->report, key,
@@ -151,7 +151,7 @@ static void choose_columns(gnomon__table_choice *c, const table_words *w,
             for (size_t i = 0; i < w->count; i++)
                 c->columns[c->count++] = (uint8_t)i;
         } else if (column < 0) {
-            tell_columns(w, "columns", text, n, "all");
+            log_columns(w, "columns", text, n, "all");
         } else if (column && c->count < GNOMON__MOST_COLUMNS) {
             c->columns[c->count++] = (uint8_t)column;
         }
@@ -205,7 +205,7 @@ void gnomon__table_choose(gnomon__table_choice *c, const char *report,
     if ((text = options->text(options, "sort"))) {
         c->sort = column_named(&w, text, strlen(text));
         if (c->sort < 0)
-            tell_columns(&w, "sort", text, strlen(text), NULL);
+            log_columns(&w, "sort", text, strlen(text), NULL);
     }
     if (!options->text(options, "limit"))
         return;
@@ -232,7 +232,7 @@ typedef struct table_key {
     gnomon__table_row row;
     const char *text;
     double number;
-    size_t place;
+    size_t index;
 } table_key;
 
 /* Numbers descend, texts ascend; what is empty comes last. */
@@ -246,7 +246,7 @@ static int by_table_key(const void *left, const void *right)
         order = !a->text ? 1 : !b->text ? -1 : strcmp(a->text, b->text);
     else if (a->number != b->number)
         order = a->number > b->number ? -1 : 1;
-    return order ? order : (a->place > b->place) - (a->place < b->place);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 static int sort_rows(gnomon__report_table *t, int sort)
@@ -257,7 +257,7 @@ static int sort_rows(gnomon__report_table *t, int sort)
     for (size_t i = 0; i < t->row_count; i++) {
         table_key *k = &keys[i];
         k->row = t->rows[i];
-        k->place = i;
+        k->index = i;
         if (sort < 0)
             continue;
         const gnomon__cell *cell = &t->cells[k->row.cells + (size_t)sort];

@@ -126,7 +126,7 @@ static int by_depth(const void *left, const void *right)
 }
 
 /* Nodes of one level that are the same row. */
-static int by_place(const tree_node *a, const tree_node *b)
+static int by_level_row(const tree_node *a, const tree_node *b)
 {
     if (a->parent != b->parent)
         return a->parent < b->parent ? -1 : 1;
@@ -137,10 +137,10 @@ static int by_place(const tree_node *a, const tree_node *b)
     return a->is_linked - b->is_linked;
 }
 
-static int by_place_and_track(const void *left, const void *right)
+static int by_level_row_and_track(const void *left, const void *right)
 {
     const tree_node *a = left, *b = right;
-    int order = by_place(a, b);
+    int order = by_level_row(a, b);
     if (order)
         return order;
     if (a->track != b->track)
@@ -174,12 +174,12 @@ static void make_level(tree_work *w, gnomon__tree_rows *tree, tree_node *nodes,
     for (size_t i = 0; i < count; i++)
         if (nodes[i].depth)
             nodes[i].parent = w->rows[w->parents[nodes[i].number]];
-    qsort(nodes, count, sizeof *nodes, by_place_and_track);
+    qsort(nodes, count, sizeof *nodes, by_level_row_and_track);
     for (size_t i = 0; i < count; i++) {
         const tree_node *n = &nodes[i];
         gnomon_node_info node;
         gnomon_region_info region;
-        bool is_new = !i || by_place(&nodes[i - 1], n) != 0;
+        bool is_new = !i || by_level_row(&nodes[i - 1], n) != 0;
         (void)gnomon_profile_node(w->profile, n->number, &node);
         if (is_new) {
             (void)gnomon_profile_region(w->profile, node.region, &region);
