@@ -148,7 +148,7 @@ static int nvtx_feeds_itself(void)
 
 /* What keeps the tool that the environment names from listening, at most `size`
  * bytes; 0: it names none, or that one just does not care. */
-static int nvtx_says_why(char *why, size_t size)
+static int nvtx_tool_error(char *why, size_t size)
 {
     const char *path = getenv("NVTX_INJECTION64_PATH");
     void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
@@ -166,13 +166,13 @@ static int nvtx_says_why(char *why, size_t size)
 
 /* With the end of a range told, as by default the tool would shut down at the
  * first and send the program SIGTERM. */
-static void nvtx_tell_absence(const nvtx_self *s, const char *domain)
+static void nvtx_log_absence(const nvtx_self *s, const char *domain)
 {
     static uint32_t is_told;
     char line[512];
     if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
         return;
-    if (nvtx_says_why(line, sizeof line)) {
+    if (nvtx_tool_error(line, sizeof line)) {
         s->log(line);
         return;
     }
@@ -217,7 +217,7 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
     }
     int code = gnomon__nvtx_domain_get(&s->domain, domain);
     if (code == GNOMON_DECLINED)
-        nvtx_tell_absence(s, domain);
+        nvtx_log_absence(s, domain);
     if (code != GNOMON__NVTX_NO_DOMAINS)
         return code;
     s->log(

@@ -32,25 +32,20 @@ __attribute__((cold)) void
     NVTX_VERSIONED_IDENTIFIER(nvtxSetInitFunctionsToNoops)(int);
 #endif
 
-#define NVTX_PLACES 256u /* places in one block */
-#define NVTX_PLACE_BLOCKS 4096u
+#define NVTX_BLOCK_REGIONS 256u /* places in one block */
+#define NVTX_BLOCKS 4096u
 #define NVTX_CATEGORIES 256u
 #define NVTX_TEXT_SIZE 1024u
 
-enum {
-    NVTX_PLACE_FREE,
-    NVTX_PLACE_CLAIMED,
-    NVTX_PLACE_READY,
-    NVTX_PLACE_REFUSED
-};
+enum { NVTX_FREE, NVTX_CLAIMED, NVTX_READY, NVTX_REFUSED };
 
 /* What is kept of a region. Payloads, of operations, have their room in it. */
-typedef struct nvtx_place {
+typedef struct nvtx_kept_region {
     nvtxEventAttributes_t event;
     uint64_t counter_id;
     uint32_t state;   /* of the event */
     uint32_t counter; /* of the counter's id */
-} nvtx_place;
+} nvtx_kept_region;
 
 struct gnomon__nvtx_domain {
     gnomon__nvtx_domain *next;
@@ -58,7 +53,7 @@ struct gnomon__nvtx_domain {
         handle; /* NULL: the tool knows none but the default one */
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
     int64_t pid; /* a child's tool need not know the parent's handles */
-    nvtx_place *blocks[NVTX_PLACE_BLOCKS]; /* by region id */
+    nvtx_kept_region *blocks[NVTX_BLOCKS]; /* by region id */
     uint32_t categories[NVTX_CATEGORIES];  /* whose names were told */
     char name[];
 };
@@ -66,8 +61,8 @@ struct gnomon__nvtx_domain {
 /* Who claims it, makes it. */
 static int nvtx_claim(uint32_t *state)
 {
-    uint32_t none = NVTX_PLACE_FREE;
-    return __atomic_compare_exchange_n(state, &none, NVTX_PLACE_CLAIMED, 0,
+    uint32_t none = NVTX_FREE;
+    return __atomic_compare_exchange_n(state, &none, NVTX_CLAIMED, 0,
                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 }
 
@@ -106,16 +101,17 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
 /* ---- Places ------------------------------------------------------------------- */
 
 /* The place of a region; NULL: there is no memory for it. */
-static nvtx_place *nvtx_place_of(gnomon__nvtx_domain *d,
-                                 const gnomon_region *region)
+static nvtx_kept_region *nvtx_kept_region_of(gnomon__nvtx_domain *d,
+                                             const gnomon_region *region)
 {
     uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
-    if (id >= NVTX_PLACES * NVTX_PLACE_BLOCKS)
+    if (id >= NVTX_BLOCK_REGIONS * NVTX_BLOCKS)
         return NULL;
-    nvtx_place **at = &d->blocks[id / NVTX_PLACES];
-    nvtx_place *block = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    nvtx_kept_region **at = &d->blocks[id / NVTX_BLOCK_REGIONS];
+    nvtx_kept_region *block = __atomic_load_n(at, __ATOMIC_ACQUIRE);
     if (!block) {
-        nvtx_place *fresh = calloc(NVTX_PLACES, sizeof *fresh), *none = NULL;
+        nvtx_kept_region *fresh = calloc(NVTX_BLOCK_REGIONS, sizeof *fresh),
+                         *none = NULL;
         if (!(block = fresh))
             return NULL;
         if (!__atomic_compare_exchange_n(at, &none, fresh, 0, __ATOMIC_ACQ_REL,
@@ -124,24 +120,24 @@ static nvtx_place *nvtx_place_of(gnomon__nvtx_domain *d,
             block = none;
         }
     }
-    return block + id % NVTX_PLACES;
+    return block + id % NVTX_BLOCK_REGIONS;
 }
 
 /* The events of a region that was seen before; else NULL. */
 static inline const nvtxEventAttributes_t *
-nvtx_known(const gnomon__nvtx_domain *d, const gnomon_region *region)
+nvtx_kept_event(const gnomon__nvtx_domain *d, const gnomon_region *region)
 {
     uint32_t id = __atomic_load_n(&region->id, __ATOMIC_RELAXED);
-    if (id >= NVTX_PLACES * NVTX_PLACE_BLOCKS)
+    if (id >= NVTX_BLOCK_REGIONS * NVTX_BLOCKS)
         return NULL;
-    const nvtx_place *p =
-        __atomic_load_n(&d->blocks[id / NVTX_PLACES], __ATOMIC_ACQUIRE);
+    const nvtx_kept_region *p =
+        __atomic_load_n(&d->blocks[id / NVTX_BLOCK_REGIONS], __ATOMIC_ACQUIRE);
     if (!p)
         return NULL;
-    p += id % NVTX_PLACES;
-    return __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == NVTX_PLACE_READY
+    p += id % NVTX_BLOCK_REGIONS;
+    return __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == NVTX_READY
                ? &p->event
-               : NULL; /* partner: nvtx_meet */
+               : NULL; /* partner: nvtx_make_event */
 }
 
 /* ---- What events say -------------------------------------------------------- */
@@ -206,7 +202,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
         if (none == id)
             return;
     }
-    nvtx_tell_category(d->handle, id, name);
+    nvtx_send_category(d->handle, id, name);
 }
 
 /* An event of the region, its text inline: `name` must live as long. */
@@ -228,14 +224,13 @@ static void nvtx_describe(gnomon__nvtx_domain *d, const gnomon_region *region,
     nvtx_name_category(d, event->category, category);
 }
 
-static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
-                                              const gnomon_region *region,
-                                              const char *name,
-                                              nvtxEventAttributes_t *spare)
+static const nvtxEventAttributes_t *
+nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
+                const char *name, nvtxEventAttributes_t *spare)
 {
     int kept = errno;
     const nvtxEventAttributes_t *event = spare;
-    nvtx_place *p = nvtx_place_of(d, region);
+    nvtx_kept_region *p = nvtx_kept_region_of(d, region);
     nvtx_describe(d, region, name, spare);
     if (p && nvtx_claim(&p->state)) {
         nvtxStringHandle_t registered =
@@ -246,7 +241,7 @@ static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
         /* A tool that registers no strings gets them with each event. */
         if (registered) {
             event = &p->event;
-            __atomic_store_n(&p->state, NVTX_PLACE_READY, __ATOMIC_RELEASE);
+            __atomic_store_n(&p->state, NVTX_READY, __ATOMIC_RELEASE);
         }
     }
     errno = kept;
@@ -256,12 +251,12 @@ static const nvtxEventAttributes_t *nvtx_meet(gnomon__nvtx_domain *d,
 /* ---- Counters ------------------------------------------------------------------ */
 
 #ifdef NVTX_COUNTER_API_FUNCTIONS_V1
-static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
+static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
                           const gnomon_region *region)
 {
     static uint32_t extension; /* its first call loads it, unguarded */
     char fit[NVTX_TEXT_SIZE];
-    uint32_t state = NVTX_PLACE_FREE;
+    uint32_t state = NVTX_FREE;
     nvtxCounterAttr_t counter;
     memset(&counter, 0, sizeof counter);
     counter.structSize = sizeof counter;
@@ -272,10 +267,10 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
     counter.counterId =
         NVTX_COUNTER_ID_STATIC_START + nvtx_hash(counter.name) % (1u << 31);
     if (nvtx_claim(&extension) ||
-        __atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_PLACE_READY) {
+        __atomic_load_n(&extension, __ATOMIC_ACQUIRE) == NVTX_READY) {
         p->counter_id = nvtxCounterRegister(d->handle, &counter);
-        state = p->counter_id ? NVTX_PLACE_READY : NVTX_PLACE_REFUSED;
-        __atomic_store_n(&extension, NVTX_PLACE_READY, __ATOMIC_RELEASE);
+        state = p->counter_id ? NVTX_READY : NVTX_REFUSED;
+        __atomic_store_n(&extension, NVTX_READY, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&p->counter, state, __ATOMIC_RELEASE);
 }
@@ -283,11 +278,10 @@ static void nvtx_register(gnomon__nvtx_domain *d, nvtx_place *p,
 static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
                        double value)
 {
-    nvtx_place *p = d->handle ? nvtx_place_of(d, region) : NULL;
+    nvtx_kept_region *p = d->handle ? nvtx_kept_region_of(d, region) : NULL;
     if (p && nvtx_claim(&p->counter))
         nvtx_register(d, p, region);
-    if (!p ||
-        __atomic_load_n(&p->counter, __ATOMIC_ACQUIRE) != NVTX_PLACE_READY)
+    if (!p || __atomic_load_n(&p->counter, __ATOMIC_ACQUIRE) != NVTX_READY)
         return 0;
     nvtxCounterSampleFloat64(d->handle, p->counter_id, value);
     return 1;
@@ -304,14 +298,14 @@ static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
 /* ---- Marks -------------------------------------------------------------------- */
 
 /* All but a push of a region that was seen before: that is to be short. */
-static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
+static __attribute__((noinline)) void nvtx_start_slow(gnomon__nvtx_domain *d,
                                                       const gnomon_frame *frame,
                                                       uint64_t *slot)
 {
     nvtxEventAttributes_t spare;
-    const nvtxEventAttributes_t *event = nvtx_known(d, frame->region);
+    const nvtxEventAttributes_t *event = nvtx_kept_event(d, frame->region);
     if (!event)
-        event = nvtx_meet(d, frame->region, frame->name, &spare);
+        event = nvtx_make_event(d, frame->region, frame->name, &spare);
     if (frame->flags)
         *slot = nvtx_range_start(d->handle, event);
     else
@@ -321,9 +315,9 @@ static __attribute__((noinline)) void nvtx_start_rare(gnomon__nvtx_domain *d,
 void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    const nvtxEventAttributes_t *event = nvtx_known(d, frame->region);
+    const nvtxEventAttributes_t *event = nvtx_kept_event(d, frame->region);
     if (__builtin_expect(!event || frame->flags, 0))
-        nvtx_start_rare(d, frame, slot);
+        nvtx_start_slow(d, frame, slot);
     else /* what it returns is up to the tool, and means nothing */
         nvtxDomainRangePushEx(d->handle, event);
 }
@@ -351,16 +345,16 @@ static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
                                                const gnomon_region *region,
                                                nvtx_spare *spare)
 {
-    const nvtxEventAttributes_t *event = nvtx_known(d, region);
+    const nvtxEventAttributes_t *event = nvtx_kept_event(d, region);
     const char *text = event ? "" : nvtx_text(spare->text, region->name);
-    return event ? event : nvtx_meet(d, region, text, &spare->event);
+    return event ? event : nvtx_make_event(d, region, text, &spare->event);
 }
 
 void gnomon__nvtx_mark(void *self, const gnomon_mark_event *mark)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
     nvtx_spare spare;
-    nvtx_tell_mark(d->handle, nvtx_event(d, mark->region, &spare));
+    nvtx_send_mark(d->handle, nvtx_event(d, mark->region, &spare));
 }
 
 void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
@@ -374,7 +368,7 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
         event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
-        nvtx_tell_mark(d->handle, &event);
+        nvtx_send_mark(d->handle, &event);
     }
     errno = kept;
 }

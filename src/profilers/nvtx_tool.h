@@ -63,7 +63,7 @@ static inline void nvtx_range_end(nvtxDomainHandle_t domain, uint64_t id)
         NVTX_TOOL(nvtxRangeEnd)(id);
 }
 
-static inline void nvtx_tell_mark(nvtxDomainHandle_t domain,
+static inline void nvtx_send_mark(nvtxDomainHandle_t domain,
                                   const nvtxEventAttributes_t *event)
 {
     if (domain)
@@ -74,7 +74,7 @@ static inline void nvtx_tell_mark(nvtxDomainHandle_t domain,
         NVTX_TOOL(nvtxMarkA)(event->message.ascii);
 }
 
-static inline void nvtx_tell_category(nvtxDomainHandle_t domain, uint32_t id,
+static inline void nvtx_send_category(nvtxDomainHandle_t domain, uint32_t id,
                                       const char *name)
 {
     if (domain)

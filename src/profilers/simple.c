@@ -113,22 +113,22 @@ static void simple_count(const gnomon_profile *profile, simple_row *rows,
 
 /* Keeps the rows that something ended in, one for each name. Returns how many
  * they are. */
-static size_t simple_fold(simple_row *rows, size_t count)
+static size_t simple_merge(simple_row *rows, size_t count)
 {
-    size_t used = 0, folded = 0;
+    size_t used = 0, merged = 0;
     for (size_t i = 0; i < count; i++)
         if (rows[i].name && rows[i].calls)
             rows[used++] = rows[i];
     if (used > 1)
         qsort(rows, used, sizeof *rows, simple_by_name);
     for (size_t i = 0; i < used; i++) {
-        if (folded && strcmp(rows[folded - 1].name, rows[i].name) == 0)
-            simple_add(&rows[folded - 1], rows[i].calls, rows[i].total_ns,
+        if (merged && strcmp(rows[merged - 1].name, rows[i].name) == 0)
+            simple_add(&rows[merged - 1], rows[i].calls, rows[i].total_ns,
                        rows[i].first);
         else
-            rows[folded++] = rows[i];
+            rows[merged++] = rows[i];
     }
-    return folded;
+    return merged;
 }
 
 /* All descending but names, which break ties. */
@@ -353,7 +353,7 @@ static int simple_summary(void *self, const gnomon_profile *profile,
     if (!table.rows)
         return GNOMON_ENOMEM;
     simple_count(profile, table.rows, region_count);
-    table.row_count = simple_fold(table.rows, region_count);
+    table.row_count = simple_merge(table.rows, region_count);
     simple_stage(&table, profile);
     simple_reckon(&table);
     simple_title(&table);
