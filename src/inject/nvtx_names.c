@@ -125,10 +125,10 @@ void gnomon__inject_label_set(gnomon__inject_domain *domain, uint32_t category,
  * without the number of the rest, which is not known. */
 static int is_full(const uint32_t *made)
 {
-    static uint32_t is_told;
+    static uint32_t is_logged;
     if (load_relaxed(made) < MAX_NAMES)
         return 0;
-    if (load_relaxed(&gnomon_enabled) && !swap_acq_rel(&is_told, 1))
+    if (load_relaxed(&gnomon_enabled) && !swap_acq_rel(&is_logged, 1))
         gnomon__log("NVTX: more than %u texts: the rest are counted under "
                     "(other)",
                     MAX_NAMES);

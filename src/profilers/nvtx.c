@@ -71,10 +71,10 @@ static int nvtx_start_cuda(nvtx_self *s)
 
 static void nvtx_open_capture(nvtx_self *s)
 {
-    static uint32_t is_told;
+    static uint32_t is_logged;
     if (s->captures & NVTX_BY_CUDA && !nvtx_start_cuda(s)) {
         __atomic_store_n(&s->is_due, !s->is_scheduled, __ATOMIC_RELAXED);
-        if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+        if (!__atomic_exchange_n(&is_logged, 1, __ATOMIC_RELAXED))
             s->log(s->is_scheduled
                        ? "nvtx: capture=: CUDA is not in use on this thread: "
                          "--capture-range=cudaProfilerApi sees no window"
@@ -168,9 +168,9 @@ static int nvtx_tool_error(char *why, size_t size)
  * first and send the program SIGTERM. */
 static void nvtx_log_absence(const nvtx_self *s, const char *domain)
 {
-    static uint32_t is_told;
+    static uint32_t is_logged;
     char line[512];
-    if (__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+    if (__atomic_exchange_n(&is_logged, 1, __ATOMIC_RELAXED))
         return;
     if (nvtx_tool_error(line, sizeof line)) {
         s->log(line);
