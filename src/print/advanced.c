@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lightning joins the pieces of its report with line feeds and writes none at
- * the end; each piece here brings the one that stands before it. Called by
- * profilers/advanced.c; pure.
+ * Prints the parts of an AdvancedProfiler report. Lightning joins the parts by line
+ * feeds and writes none at the end, so each part here begins with the line feed.
+ * Called by profilers/advanced.c; pure.
  */
 #include "print/advanced.h"
 

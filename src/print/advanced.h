@@ -5,13 +5,13 @@
 
 #include "print/pstats.h"
 
-/* The title; "" is no stage. Without actions it is all, and ends without a line
- * feed. */
+/* The title. `stage` is "" without a stage. A report without actions is the title
+ * alone, without a line feed. */
 int gnomon__advanced_title(const char *stage, const gnomon_writer *out);
 
 /* One action's table: directories stripped, ordered by `key`
  * (gnomon__pstats_key; Lightning's is cumulative time), cut as
- * line_count_restriction says. A rank below 0 is not known. */
+ * line_count_restriction says. A rank below 0 is unknown. */
 int gnomon__advanced_action(gnomon__pstats *p, const char *action, int32_t rank,
                             int key, const gnomon__restriction *cut,
                             const gnomon__functions *table,

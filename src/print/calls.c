@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads a profile into what tables of functions are made from, and finds what
- * has a table. Called once for each report; the tables themselves take no
- * memory. Ranges, marks and what stands below them are left out, as are numbers
- * that lead nowhere.
+ * Prepares a profile for tables of functions, and finds the actions that have a
+ * table. Called once for each report; the tables then take no more memory. Ranges,
+ * marks and the nodes below them are left out, and so are nodes with bad numbers.
  */
 #include "print/calls.h"
 
@@ -32,7 +31,7 @@ static int calls_by_source(const void *left, const void *right)
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* What is on the stack of a thread. */
+/* Whether regions of this kind are on a thread's stack. */
 static bool calls_has_row(uint32_t kind)
 {
     switch (kind) {
@@ -121,7 +120,7 @@ static void calls_read_node(gnomon__calls *c, const gnomon_profile *profile,
     }
 }
 
-/* What was submitted to another thread is called by who submitted it. */
+/* The caller of work on another thread is the scope that submitted it. */
 static bool calls_read_links(gnomon__calls *c, const gnomon_profile *profile)
 {
     uint32_t *parents;
@@ -136,7 +135,7 @@ static bool calls_read_links(gnomon__calls *c, const gnomon_profile *profile)
     return true;
 }
 
-/* Those that are open count as far as they are. */
+/* Open scopes count as one call each, with their time so far. */
 static void calls_read_opens(gnomon__calls *c, const gnomon_profile *profile)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_OPENS);
@@ -149,7 +148,7 @@ static void calls_read_opens(gnomon__calls *c, const gnomon_profile *profile)
         if (gnomon_profile_open(profile, i, &open) != GNOMON_OK ||
             open.node > c->node_count || !c->nodes[open.node].region ||
             gnomon_profile_node(profile, open.node, &info) != GNOMON_OK ||
-            !info.host) /* of a stage that is left out */
+            !info.host) /* its stage is not in the profile */
             continue;
         c->nodes[open.node].count++;
         if (run.now_ns > open.begin_ns)
@@ -157,7 +156,7 @@ static void calls_read_opens(gnomon__calls *c, const gnomon_profile *profile)
     }
 }
 
-/* Node 0 stands above all. */
+/* Node 0 is the root of all. */
 static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_NODES);
@@ -170,7 +169,7 @@ static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
     if (!calls_read_links(c, profile))
         return false;
     calls_read_opens(c, profile);
-    for (size_t i = count; i > 0; i--) { /* so siblings come in order */
+    for (size_t i = count; i > 0; i--) { /* backwards: siblings are in order */
         gnomon__calls_node *n = &c->nodes[i];
         if (!n->region)
             continue;
@@ -181,7 +180,7 @@ static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
 }
 
 typedef struct calls_pair {
-    uint64_t rows; /* the caller's above the callee's */
+    uint64_t rows; /* the caller's in the high half, the callee's in the low */
     uint32_t node;
     uint32_t reserved;
 } calls_pair;
@@ -221,7 +220,7 @@ static bool calls_number_edges(gnomon__calls *c)
     return c->edges && c->unsorted_callers && c->table.callers && c->table.rows;
 }
 
-/* ---- What has a table ------------------------------------------------------- */
+/* ---- Actions ---------------------------------------------------------------- */
 
 void gnomon__calls_walk(gnomon__calls *c, uint32_t root,
                         void (*enter)(gnomon__calls *c, uint32_t at, bool top),
@@ -255,7 +254,7 @@ static gnomon__calls_action *calls_action_at(const gnomon__calls *c,
     return !n->parent || r->is_action ? &c->actions[r->title] : NULL;
 }
 
-/* Of those of one name inside another, the outer one's table holds the inner. */
+/* An action inside another of the same name is in the outer one's table. */
 static void calls_enter_action(gnomon__calls *c, uint32_t at, bool top)
 {
     gnomon__calls_action *a = calls_action_at(c, at);
@@ -286,7 +285,7 @@ static int calls_by_start(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Until here there is one for each name. */
+/* Keeps of c->actions, which has an entry for each name, those that have a table. */
 static void calls_find_actions(gnomon__calls *c)
 {
     size_t used = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile made ready for tables of functions: paths with their children, and
- * which regions, and which steps from region to region, are one row or edge. */
+/* A profile prepared for tables of functions: nodes with their children, the row of
+ * each region, and the edge of each node, from its caller's row to its own. */
 #ifndef GNOMON_PRINT_CALLS_H
 #define GNOMON_PRINT_CALLS_H
 
@@ -25,9 +25,9 @@ typedef struct gnomon__calls_region {
     const char *file;
     const char *name;
     uint32_t line;
-    uint32_t function; /* regions that are one row share it; from 0 */
-    uint32_t title;    /* those of one name; from 0 */
-    uint32_t open;     /* on the way down */
+    uint32_t function; /* number of its row, from 0: some regions share one */
+    uint32_t title;    /* number of its name, from 0 */
+    uint32_t open;     /* how often it is on the walk's way down */
     bool is_action;
     bool has_row;
 } gnomon__calls_region;
@@ -37,14 +37,14 @@ typedef struct gnomon__calls_action {
     const char *name;
     uint32_t first_root; /* in the order of the walk */
     uint32_t last_root;
-    uint32_t start; /* the smallest: in order of first start, on a thread */
+    uint32_t start; /* its lowest node: tables are in this order */
     uint32_t open;
 } gnomon__calls_action;
 
-/* A row's or an edge's part in the walk. */
+/* State of a row or an edge during a walk. */
 typedef struct gnomon__calls_slot {
     uint32_t open;
-    uint32_t at; /* one more than its index in the table; 0: not there */
+    uint32_t at; /* its index in the table + 1; 0: not in the table */
 } gnomon__calls_slot;
 
 struct gnomon__calls {
@@ -59,8 +59,8 @@ struct gnomon__calls {
     gnomon__functions table;
 };
 
-/* Calls `enter` and `leave` for `root` and all below it, parents first. Needs no
- * stack, however deep. */
+/* Calls `enter` and `leave` for `root` and all below it, parents first. Not recursive,
+ * so any depth is safe. */
 void gnomon__calls_walk(gnomon__calls *c, uint32_t root,
                         void (*enter)(gnomon__calls *c, uint32_t at, bool top),
                         void (*leave)(gnomon__calls *c, uint32_t at, bool top));

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Text that stands after a profiler's own report, so that the report keeps its
- * bytes. run/ calls it once for each report, after summary. A pure function of
- * its arguments; numbers are formatted from integers, as the decimal point of
- * printf is the host's locale's.
+ * Prints the lines after a profiler's report, whose own bytes do not change. run/
+ * calls it once for each report, after summary. A pure function. Numbers are
+ * formatted from integers, as printf's decimal point depends on the host's locale.
  */
 #include "print/footer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define FOOTER_NAMES 5u /* of scopes in a line */
+#define FOOTER_NAMES 5u /* the most names of scopes in a line */
 
-/* Three digits after the point; units are always the same, for whoever greps. */
+/* With three digits after the point. The unit is fixed, so that scripts can read the
+ * lines. */
 static const char *footer_decimal(char text[32], double value)
 {
     uint64_t thousandths = (uint64_t)(value * 1000 + 0.5);
@@ -26,10 +26,10 @@ static const char *footer_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* ---- What is open -------------------------------------------------------- */
+/* ---- Open scopes --------------------------------------------------------- */
 
-/* Whether the report is of the stage in which it began, where others tell of
- * theirs. */
+/* Whether open scope `i` is listed. With own_opens, only scopes that began in the
+ * report's own stage are: other reports list theirs. */
 static int footer_is_open(const gnomon_profile *profile,
                           const gnomon__footer_input *input, size_t i,
                           gnomon_open_info *open, gnomon_node_info *node)
@@ -83,9 +83,9 @@ static void footer_opens(const gnomon_profile *profile,
     out->print(out, "\n");
 }
 
-/* ---- Why there are no rows, and what it cost ------------------------------- */
+/* ---- Why there are no rows, and the cost ----------------------------------- */
 
-/* The reasons in the order in which each makes the next one moot. */
+/* Why there are no rows. A reason hides those after it. */
 static void footer_no_rows(const gnomon_profile *profile,
                            const gnomon__footer_input *input,
                            const gnomon_writer *out)
@@ -141,7 +141,7 @@ static void footer_cost(const gnomon_profile *profile, uint64_t marks,
                footer_plural(marks), (uint64_t)(pair_ns + 0.5));
 }
 
-/* One reason is told with what to change. */
+/* For spent memory the line names mem=, the option to change. */
 static void footer_health(const gnomon__footer_input *input,
                           const gnomon_writer *out)
 {
@@ -162,7 +162,7 @@ static void footer_health(const gnomon__footer_input *input,
 #undef FOOTER_HEALTH
 }
 
-/* ---- What came late --------------------------------------------- */
+/* ---- Scopes that ended late -------------------------------------- */
 
 int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
 {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * From the paths of a profile to cProfile's rows. Called by profilers that print
+ * Makes cProfile's rows from the nodes of a profile. Called by profilers that print
  * or write such a table.
  *
- * A path's ancestors are what was on the stack, so a walk over the paths that
- * counts, for each row and each edge, how often it is on the way down, knows
- * which calls are primitive. An action cannot be open inside itself: where its
- * path says so, others crossed it, and it was started anew; each start is
- * primitive. All sums are of unsigned numbers, so crossing cannot make one
- * negative.
+ * A node's ancestors are the stack of its calls. A call is primitive if its row is not
+ * on that stack already, so the walk counts how often each row and edge is on its way
+ * down. An action cannot be open inside itself: a path that shows this comes from
+ * actions that crossed, and each start is primitive. Sums are unsigned and only added
+ * to, so none is negative.
  *
- * Invariant between tables: whatever the walk counts is back at zero, and no row
- * or edge has a place; so a table costs what its own paths cost.
+ * Invariant between tables: the walk's counts are 0 and all slots are empty, so a
+ * table costs only its own nodes.
  */
 #include "print/calls.h"
 
 #include <string.h>
 
-#define CALLS_OUTSIDE UINT32_MAX /* no row */
+#define CALLS_OUTSIDE UINT32_MAX /* the caller of a root: no row */
 
 static gnomon__function *calls_row(gnomon__calls *c,
                                    const gnomon__calls_region *r)
@@ -34,7 +33,7 @@ static gnomon__function *calls_row(gnomon__calls *c,
     return &c->table.rows[slot->at - 1];
 }
 
-/* Of what is outermost the edge comes from outside. */
+/* The edge of a node. That of an outermost one comes from outside. */
 static uint32_t calls_edge(const gnomon__calls *c, uint32_t at, bool top)
 {
     const gnomon__calls_node *n = &c->nodes[at];
@@ -86,7 +85,7 @@ static void calls_leave(gnomon__calls *c, uint32_t at, bool top)
     r->open--;
 }
 
-/* Forgets the places; they are found again the way they were made. */
+/* Empties the slots of a node's row and edge: a second walk visits the same nodes. */
 static void calls_clear_slot(gnomon__calls *c, uint32_t at, bool top)
 {
     c->functions[c->regions[c->nodes[at].region].function].at = 0;
@@ -98,8 +97,8 @@ static void calls_do_nothing(gnomon__calls *c, uint32_t at, bool top)
     (void)c, (void)at, (void)top;
 }
 
-/* Puts the edges below their callees, each callee's in the order in which they
- * were found. Those from outside are the root's, or nobody's. */
+/* Groups the edges by their callees, in the order in which they were found. Edges from
+ * outside get the root as caller, or are dropped without a root. */
 static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
 {
     gnomon__functions *t = &c->table;

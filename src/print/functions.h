@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cProfile's function table, made from a profile: of one action, or of all.
  *
- * A row is a place in the program: file, line and name. Functions and scopes
- * have them; what is marked by name alone, as actions are, has the file "~" and
- * the line 0, as cProfile's built-in functions. Regions that are equal in all
- * three are one row. Ranges, marks and what runs on a device take no part: they
- * are on no thread's stack.
+ * A row is a function: file, line and name. Regions without a file, such as actions,
+ * have the file "~" and the line 0, as cProfile's built-in functions. Regions that are
+ * equal in all three are one row. Ranges, marks and work on a device are left out, as
+ * they are on no thread's stack.
  *
  * Uses public headers and libc only, so that plugins can bring it along. */
 #ifndef GNOMON_PRINT_FUNCTIONS_H
@@ -22,13 +21,13 @@ typedef struct gnomon__function {
     uint32_t caller_count;
     size_t first_caller; /* into `callers` */
     uint64_t nc;         /* calls */
-    uint64_t cc;         /* primitive ones: not inside one of the same row */
+    uint64_t cc;         /* primitive calls: not inside a call of the row */
     uint64_t tt_ns;      /* self */
-    uint64_t ct_ns;      /* of the primitive calls */
+    uint64_t ct_ns;      /* cumulative: total of the primitive calls */
 } gnomon__function;
 
-/* The same of the calls that `caller` made, primitive being those not inside
- * another call from the same row to the same row. */
+/* The same of the calls that `caller` made. Here a call is primitive if it is not
+ * inside another call from the same row to the same row. */
 typedef struct gnomon__caller {
     uint32_t caller; /* rows, from 0 */
     uint32_t callee;
@@ -38,8 +37,8 @@ typedef struct gnomon__caller {
     uint64_t ct_ns;
 } gnomon__caller;
 
-/* Rows, and the callers of each, as a walk over the paths meets them: inner ones
- * before what comes beside, and otherwise in the order of first starts. */
+/* Rows, and the callers of each, in the order in which a depth-first walk over the
+ * nodes meets them; siblings are in the order of their first starts. */
 typedef struct gnomon__functions {
     gnomon__function *rows;
     gnomon__caller *callers; /* in the order of their callees */
@@ -47,24 +46,23 @@ typedef struct gnomon__functions {
     size_t caller_count;
 } gnomon__functions;
 
-/* A profile made ready for tables. It borrows the profile's texts. */
+/* A profile prepared for tables. It borrows the profile's texts. */
 typedef struct gnomon__calls gnomon__calls;
 
 /* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. */
 int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile);
 void gnomon__calls_free(gnomon__calls *calls);
 
-/* What has a table: each action, and each scope that is outermost on its
- * thread; those of one name are one. In the order of their first start, on a
- * thread; threads one after another. */
+/* The number and names of the tables: one for each name of an action, or of an
+ * outermost scope of a thread. Ordered by thread, then by first start. */
 size_t gnomon__calls_count(const gnomon__calls *calls);
 const char *gnomon__calls_name(const gnomon__calls *calls, size_t which);
 
 #define GNOMON__CALLS_ALL ((size_t)-1)
 
-/* The table of one of them, or of all that the profile holds: O(its nodes), no
- * memory taken. With `root`, a first row of that name is the caller of what is
- * outermost. Valid until the next call. */
+/* Table number `which`, or the table of the whole profile. O(its nodes); takes no
+ * memory. With `root`, a first row of that name is the caller of the outermost ones.
+ * Valid until the next call. */
 const gnomon__functions *gnomon__calls_table(gnomon__calls *calls, size_t which,
                                              const char *root);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Each track or region gets a text and an order; equal ones are one group. */
+/* Sorts tracks or regions by the order and text of their group; those that are equal in
+ * both are one group. */
 #include "print/groups.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ static const char *const group_words[] = {
     [GNOMON__BY_CATEGORY] = "category", [GNOMON__BY_FILE] = "file"};
 
 typedef struct group_entry {
-    int64_t order; /* before the text's */
+    int64_t order; /* groups are sorted by it first, then by text */
     const char *text;
     uint32_t number; /* of the track or region */
     uint32_t reserved;
@@ -50,7 +51,8 @@ static const char *thread_text(const gnomon_track_info *t,
                               id, of_rank, lives);
 }
 
-/* In a sum of ranks tracks may be named "rank 3" or "host n7": gnomon__stages_by. */
+/* Whether the track's name states its group, as "rank 3" or "host n7" do in a sum of
+ * ranks: gnomon__stages_by. */
 static bool is_named_after(int by, const gnomon_track_info *track,
                            const gnomon_run_info *run)
 {

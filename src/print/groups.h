@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What rows of a report are grouped by: the thread, rank or host of their track,
- * the category or file of their region. */
+/* Grouping of a report's rows, by the thread, rank or host of their track, or by the
+ * category or file of their region. */
 #ifndef GNOMON_PRINT_GROUPS_H
 #define GNOMON_PRINT_GROUPS_H
 
@@ -17,8 +17,8 @@ enum gnomon__group_by {
 
 typedef struct gnomon__groups {
     int by;              /* gnomon__group_by */
-    const char *word;    /* "thread"; NULL: by nothing */
-    const char **texts;  /* what each is called, in their order */
+    const char *word;    /* "thread"; NULL: no groups */
+    const char **texts;  /* the groups' names, in their order */
     uint32_t *of_number; /* the group of each track or region, by its number */
     uint32_t *of_track;  /* one of these is of_number, the other NULL */
     uint32_t *of_region;
@@ -34,8 +34,8 @@ void gnomon__groups_free(gnomon__groups *groups);
 uint32_t gnomon__group_of(const gnomon__groups *groups, uint32_t track,
                           uint32_t region);
 
-/* The option `by` of a report, its words told where it is none of them.
- * `of_regions`: category and file are among them. */
+/* Reads the option `by` of a report. A wrong word is logged, with the right ones.
+ * `of_regions`: category and file are allowed too. */
 int gnomon__groups_choose(const char *report, bool of_regions,
                           const gnomon_options *options);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads the links of a profile and gives each linked node a new parent. A node that
+ * several nodes submitted belongs to the one that submitted it most often. */
 #include "print/links.h"
 
 #include <stdlib.h>
@@ -29,7 +31,7 @@ static void read_links(submitter *of, size_t nodes, const gnomon_profile *p)
     }
 }
 
-/* Whether `at` is `node` or below it. Parents so far make no circle. */
+/* Whether `at` is `node` or below it. The parents contain no circle so far. */
 static bool is_within(const uint32_t *parents, uint32_t at, uint32_t node)
 {
     while (at && at != node)

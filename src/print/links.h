@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Work that was handed to another thread stands below who submitted it. */
+/* The parents of nodes, where work that was submitted to another thread is a child of
+ * the node that submitted it. */
 #ifndef GNOMON_PRINT_LINKS_H
 #define GNOMON_PRINT_LINKS_H
 
@@ -9,7 +10,7 @@
 
 /* The parent of each node, by its number: the node that submitted most of its
  * executions (of equal ones the first), else its own parent, 0 where it has none.
- * Links that would make a circle, and those of other kinds, are passed over.
+ * Links that would make a circle, and links of other kinds, are ignored.
  * `is_linked`, by number too, may be NULL. The caller frees *parents. O(nodes +
  * links) memory. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__linked_parents(uint32_t **parents, bool **is_linked,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A table of functions as Python's marshal writes it, version 2: one dict
+ * Writes a table of functions as Python's marshal does, version 2: one dict
  * { (file, line, name): (cc, nc, tt, ct, { (file, line, name): (nc, cc, tt, ct)
- * }) }; cc and nc change places in the callers. Any Python from 3 on reads it,
- * and writes the same bytes. A pure function of the table.
+ * }) }. In the callers nc comes before cc. Every Python 3 reads it, and writes the
+ * same bytes. A pure function of the table.
  *
- * Every number is little-endian whatever the machine. A text that is not UTF-8
- * would make the file unreadable, so bytes that are none become U+FFFD.
+ * Numbers are little-endian on every machine. A text that is not UTF-8 would make the
+ * file unreadable, so bad bytes become U+FFFD.
  */
 #include "print/prof.h"
 
 #include <string.h>
 
-/* Where bytes go; NULL: they are only counted. */
+/* The output buffer; `at` NULL: bytes are only counted. */
 typedef struct prof_output {
     unsigned char *at;
     size_t size;
@@ -44,7 +44,7 @@ static void prof_tuple(prof_output *s, uint32_t count)
     prof_little(s, count, 4);
 }
 
-/* From 2^31 on in digits of 15 bits. */
+/* From 2^31 on a long: digits of 15 bits. */
 static void prof_integer(prof_output *s, uint64_t value)
 {
     uint32_t digits = 0;
@@ -70,7 +70,7 @@ static void prof_seconds(prof_output *s, uint64_t ns)
     prof_little(s, bits, 8);
 }
 
-/* How many bytes of one character stand here; 0: none does. */
+/* The bytes of the UTF-8 character at `c`; 0: there is no valid one. */
 static size_t prof_character(const unsigned char *c)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints a table of functions as pstats does. Called by profilers, between
- * making the memory and freeing it as often as there are tables. A pure function
- * of table and query; nothing is taken while it prints, so a text comes whole.
+ * Prints a table of functions as pstats does. Called by profilers, once for each
+ * table, with memory that was taken before: so a text is never cut by lack of memory.
+ * A pure function of table and query.
  *
- * Seconds are the doubles that pstats would load from the .prof of the table and
- * are added up in its order, so that no last digit differs. Writers do nothing
- * after an error, so only the last call's code counts.
+ * Seconds are the doubles that pstats would load from the table's .prof, added up in
+ * the same order, so that the last digit is the same. Writers do nothing after an
+ * error, so only the last call's code is checked.
  */
 #include "print/pstats.h"
 
@@ -21,8 +21,8 @@
 
 struct gnomon__pstats {
     gnomon__pstats_row *rows;
-    gnomon__pstats_row **list;  /* those to print, in their order */
-    uint32_t *row_of;           /* of a row of the table: its place in `rows` */
+    gnomon__pstats_row **list;  /* rows to print, in order */
+    uint32_t *row_of;           /* index in `rows` of a row of the table */
     gnomon__pstats_edge *edges; /* in the order of their lines */
     size_t count, shown, edge_count;
     size_t width;
@@ -100,8 +100,8 @@ static void pstats_load_rows(gnomon__pstats *p, const gnomon__functions *table,
     }
 }
 
-/* Rows that stripping made equal are one, in the first one's place; and all
- * know their rank. */
+/* Merges rows that are equal without their directories into the first of them, and sets
+ * every row's rank. */
 static void pstats_merge_rows(gnomon__pstats *p)
 {
     gnomon__pstats_row *first = NULL;
@@ -139,7 +139,7 @@ static int pstats_by_line(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Of each row those that it calls, or that call it, by place. */
+/* Each row's callees or callers, in the order of file, line and name. */
 static void pstats_load_edges(gnomon__pstats *p, const gnomon__functions *table,
                               int callees)
 {
@@ -174,7 +174,7 @@ static void pstats_load_edges(gnomon__pstats *p, const gnomon__functions *table,
     p->edge_count = kept;
 }
 
-/* ---- What stands above ----------------------------------------------------- */
+/* ---- Caption --------------------------------------------------------------- */
 
 static size_t pstats_restrict(const gnomon__restriction *r, size_t count)
 {
@@ -281,7 +281,7 @@ static void pstats_print_stats(const gnomon__pstats *p,
     }
 }
 
-/* The first of the edges that stand under row `from`. */
+/* The first of the edges under row `from`. */
 static size_t pstats_edges_of(const gnomon__pstats *p, uint32_t from)
 {
     size_t low = 0, high = p->edge_count;
@@ -326,7 +326,7 @@ static void pstats_print_edges(const gnomon__pstats *p, size_t width,
     }
 }
 
-/* Two more than the longest name, of those shown if the list was cut. */
+/* The longest name's width + 2: of the rows shown, if the list was cut. */
 static size_t pstats_name_column(const gnomon__pstats *p)
 {
     size_t width = 0;

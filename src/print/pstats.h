@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A table of functions as Python's pstats prints it, to the byte: print_stats,
- * print_callers and print_callees, sorted, reversed and cut short. One thing of
- * pstats is not here: regular expressions as restrictions, which are Python's
- * own. And one defect: of callers that stripping makes equal it keeps the last
- * one's numbers, where these are their sum. */
+ * print_callers and print_callees, sorted, reversed and cut. Two differences: there
+ * are no regular expressions as restrictions; and callers that are equal without their
+ * directories are added up, while pstats keeps only the last one's numbers. */
 #ifndef GNOMON_PRINT_PSTATS_H
 #define GNOMON_PRINT_PSTATS_H
 
@@ -28,8 +27,8 @@ enum gnomon__pstats_key {
     GNOMON__PSTATS_TIME = 8
 };
 
-/* Fewer rows: a fraction from 0 to below 1 of them, or a count from 0; any other
- * number restricts nothing. */
+/* Limits the rows: to a fraction of them, from 0 to below 1, or to a count from 0. Any
+ * other number has no effect. */
 typedef struct gnomon__restriction {
     int64_t count;
     double fraction;
@@ -37,14 +36,15 @@ typedef struct gnomon__restriction {
     int reserved;
 } gnomon__restriction;
 
-/* What to print. All zero: as loaded, whole paths. */
+/* What to print. All zero: in the order of the table, with whole paths. */
 typedef struct gnomon__pstats_query {
     int view;
     int strip_dirs;
-    int reverse;   /* ties too; nothing where it is not sorted */
-    int sort_keys; /* how many */
+    int reverse;   /* also rows with equal keys; no effect without keys */
+    int sort_keys; /* how many keys */
     const int *sort;
-    const gnomon__restriction *restrictions; /* each of what the last left */
+    const gnomon__restriction
+        *restrictions; /* each applies to what the last one left */
     size_t restriction_count;
 } gnomon__pstats_query;
 

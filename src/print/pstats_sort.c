@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * In which order pstats prints rows, and the words that say so. Called by
- * pstats.c. Every order is total, the last key being the place in the table, so
- * that sorting is stable. Texts are compared byte by byte, which in UTF-8 is
- * Python's order of code points.
+ * The order in which pstats prints rows, and its words for that. Called by pstats.c.
+ * The last key is always the row's index in the table, so sorting is stable. Texts are
+ * compared byte by byte, which in UTF-8 is Python's order of code points.
  */
 #include "print/pstats_sort.h"
 
@@ -14,7 +13,7 @@
 
 /* ---- Words ----------------------------------------------------------------- */
 
-/* In the order in which pstats goes through them. */
+/* In the order of pstats' own table, which decides what is ambiguous. */
 const char *const gnomon__pstats_keys[] = {
     "calls", "ncalls", "cumtime", "cumulative", "filename", "line",    "module",
     "name",  "nfl",    "pcalls",  "stdname",    "time",     "tottime", NULL};
@@ -54,8 +53,8 @@ static size_t pstats_common(const char *a, const char *b)
     return n;
 }
 
-/* Whether a beginning of `size` letters of word `which` stands for two: it is
- * the longest that the word shares with those before it. */
+/* Whether the first `size` letters of word `which` are ambiguous: they are as many as
+ * the most that the word shares with a word before it. */
 static int pstats_is_ambiguous(int which, size_t size)
 {
     size_t longest = 0;
@@ -120,7 +119,7 @@ void gnomon__pstats_name_of(gnomon__pstats_name *name,
     }
 }
 
-/* The byte at `at`, which moves on; -1: the end. */
+/* The next byte of a name; -1: the end. */
 static int pstats_name_byte(const gnomon__pstats_name *name, int *part,
                             size_t *at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rows of a table as pstats has them in mind, and their order. */
+/* The rows of a table as pstats keeps them, and their order. */
 #ifndef GNOMON_PRINT_PSTATS_SORT_H
 #define GNOMON_PRINT_PSTATS_SORT_H
 
@@ -10,7 +10,7 @@ typedef struct gnomon__pstats_row {
     const char *file;
     const char *name;
     uint32_t line;
-    uint32_t order; /* in the table; of rows made equal, the first one's */
+    uint32_t order; /* index in the table; of merged rows, the first one's */
     uint32_t rank;  /* by file, line and name */
     uint32_t reserved;
     size_t width; /* of its printed name in code points */
@@ -22,8 +22,8 @@ typedef struct gnomon__pstats_row {
 } gnomon__pstats_row;
 
 typedef struct gnomon__pstats_edge {
-    uint32_t from; /* rows: whose line it stands under, and which it names */
-    uint32_t to;
+    uint32_t from; /* the row under which it is printed */
+    uint32_t to;   /* the row that it names */
     uint32_t rank; /* of `to` */
     uint32_t order;
     uint64_t nc;
@@ -43,13 +43,13 @@ typedef struct gnomon__pstats_name {
 void gnomon__pstats_name_of(gnomon__pstats_name *name,
                             const gnomon__pstats_row *row);
 
-/* Sorts pointers: by place, then order; or as the query says. */
+/* Sort pointers to rows: by file, line, name and order; or as the query says. */
 void gnomon__pstats_sort_source(gnomon__pstats_row **rows, size_t count);
 void gnomon__pstats_sort_query(gnomon__pstats_row **rows, size_t count);
 int gnomon__pstats_same_source(const gnomon__pstats_row *a,
                                const gnomon__pstats_row *b);
 
-/* What a key is called in the caption. */
+/* A key's name in the caption. */
 const char *gnomon__pstats_caption(int key);
 
 #endif
