@@ -52,9 +52,8 @@ struct gnomon__calls {
     gnomon__calls_region *regions;
     gnomon__calls_action *actions;
     gnomon__calls_slot *functions;
-    gnomon__calls_slot
-        *edges; /* those between rows, then from outside to each row */
-    gnomon__caller *unsorted_callers;
+    gnomon__calls_slot *edges; /* between rows, then from outside to each */
+    gnomon__caller *unsorted_callers; /* in the order of the walk */
     size_t region_count, node_count, action_count, function_count, edge_count;
     gnomon__functions table;
 };

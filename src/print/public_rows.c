@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows for everybody's reports: gnomon/report.h. They are those of print/rows.c, with
- * structs that tell their sizes. */
+/* The public rows of gnomon/report.h: those of print/rows.c, in structs with a
+ * struct_size. */
 #include <stdlib.h>
 
 #include "gnomon/report.h"
@@ -39,7 +39,7 @@ static bool make_public_rows(public_rows *r)
     for (size_t i = 0; i < count; i++) {
         gnomon__region_row *from = &r->region_rows.rows[i];
         from->host.struct_size = from->device.struct_size =
-            sizeof from->host; /* also of an empty one */
+            sizeof from->host; /* also where it is empty */
         r->rows[i] = (gnomon_row){
             .struct_size = sizeof *r->rows,
             .name = from->name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Numbers for texts that Python's programs wrote before. Pure functions. printf
- * and strtod are exact, but their decimal point is the host's locale's: it is
- * never copied, and put in where a text is read.
+ * Numbers as Python prints and reads them. Pure functions. printf and strtod are
+ * exact, but their decimal point depends on the host's locale: it is replaced when a
+ * number is printed, and inserted when one is read.
  */
 #include "print/python.h"
 
@@ -28,8 +28,8 @@ void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value)
     snprintf(text, GNOMON__PYTHON_TEXT, "%.*s.%s", whole, raw, raw + n - 3);
 }
 
-/* The fewest digits that are read back as `value`, without the point, and the
- * power of ten of the first. Returns how many. */
+/* The fewest digits that are read back as `value`, without the point, and the first
+ * one's power of ten. Returns the number of digits. */
 static int python_shortest(char digits[PYTHON_DIGITS + 1], int *exponent,
                            double value)
 {
@@ -69,7 +69,7 @@ void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value)
                  "0000000000000000");
 }
 
-/* Digits, of which there may be none. Returns what follows. */
+/* Counts digits, of which there may be none. Returns the end of them. */
 static const char *python_digits(const char *text, int *count)
 {
     *count = 0;

@@ -15,7 +15,7 @@ void gnomon__python_fixed(char text[GNOMON__PYTHON_TEXT], double value);
 void gnomon__python_repr(char text[GNOMON__PYTHON_TEXT], double value);
 
 /* A number as a literal of Python: an int, or, with a point or exponent, a
- * float. An int that is too large is the largest; False: it is neither. */
+ * float. An int that is too large becomes the largest. False: not a number. */
 bool gnomon__python_number(const char *text, bool *is_float, int64_t *whole,
                            double *real);
 

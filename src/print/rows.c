@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Nodes are sorted to the rows that they count in, so that one histogram serves
- * all rows, one after the other. */
+/* Sorts the nodes by the row in which they count. So rows are added up one after the
+ * other, with one histogram for all. */
 #include "print/rows.h"
 
 #include <stdlib.h>
@@ -76,8 +76,8 @@ typedef struct row_sums {
     gnomon_sum host, device;
 } row_sums;
 
-/* The sum's cells go behind those of the rows before; where they lie is told by
- * number until all are there. */
+/* Appends the sum's cells to those of the rows before. point_to_cells sets the pointers
+ * when all are there, as the array may move. */
 static bool keep_sum(gnomon__region_rows *all, gnomon_stats *to,
                      const gnomon_sum *sum)
 {
@@ -144,7 +144,7 @@ static bool add_up(gnomon__region_rows *all, const row_node *nodes, size_t n,
     return ok && (!n || close_row(all, sums));
 }
 
-/* Cells have moved while there were more of them. */
+/* Sets each row's pointers to its cells, which no longer move. */
 static void point_to_cells(gnomon__region_rows *all)
 {
     gnomon_cell *at = all->cells;

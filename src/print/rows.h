@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What regions took, added up over their paths by name and category, of the whole
- * profile or of each group. */
+/* Times of regions, added up over all nodes of the same name and category, for the
+ * whole profile or for each group. */
 #ifndef GNOMON_PRINT_ROWS_H
 #define GNOMON_PRINT_ROWS_H
 
@@ -9,9 +9,9 @@
 typedef struct gnomon__region_row {
     const char *name, *category; /* the profile's */
     uint32_t group;
-    bool shares_name; /* another row of the group has it, of another category */
-    gnomon_stats host, device; /* count 0: nothing */
-    uint64_t first; /* order of its first end; UINT64_MAX: not known */
+    bool shares_name;          /* with a row of the group of another category */
+    gnomon_stats host, device; /* count 0: none */
+    uint64_t first;            /* order of its first end; UINT64_MAX: unknown */
 } gnomon__region_row;
 
 /* Rows in the order of their groups, names and categories. */
@@ -28,8 +28,8 @@ int gnomon__region_rows_make(gnomon__region_rows *rows,
                              const gnomon_profile *profile);
 void gnomon__region_rows_free(gnomon__region_rows *rows);
 
-/* For how long its stages were recorded, which a share in per cent is of; of
- * several runs their mean. */
+/* How long the stages were recorded: 100 per cent of a share. Of several runs, their
+ * mean. */
 uint64_t gnomon__recorded_ns(const gnomon_profile *profile);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Durations for people. Without floating point, whose point is the host's locale's. */
+/* Durations for people. Made of integers, as printf's decimal point depends on the
+ * host's locale. */
 #include "print/short_time.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows, their order, and what of them is wanted. */
+/* The rows of a table, the options that choose what is written, and the order of
+ * rows. */
 #include "print/table.h"
 
 #include "print/letters.h"
@@ -35,8 +36,8 @@ const char *gnomon__table_keep(gnomon__report_table *t, const char *format, ...)
     return kept->text;
 }
 
-/* `old` with room for `need` items, or a larger one in its place; NULL: no memory.
- * By calloc, which tests can make fail. */
+/* `old` if it has room for `need` items, else a larger copy; NULL: no memory. Uses
+ * calloc, as tests can make that fail. */
 static void *table_room(void *old, size_t *room, size_t need, size_t item)
 {
     size_t wide = *room ? 2 * *room : 64;
@@ -113,7 +114,7 @@ typedef struct table_words {
     const gnomon_options *options;
 } table_words;
 
-/* Tells all words there are; the last one may be `more`. */
+/* Logs all valid words; the last one is `more`, unless that is NULL. */
 static void log_columns(const table_words *w, const char *key, const char *word,
                         size_t n, const char *more)
 {
@@ -128,7 +129,7 @@ static void log_columns(const table_words *w, const char *key, const char *word,
     w->options->log(line);
 }
 
-/* -1: there is none. */
+/* -1: no column has this name. */
 static int column_named(const table_words *w, const char *word, size_t n)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -137,12 +138,12 @@ static int column_named(const table_words *w, const char *word, size_t n)
     return -1;
 }
 
-/* Words of columns= are parted by commas, bars or white space. */
+/* Words of columns= are separated by commas, bars or blanks. */
 static void choose_columns(gnomon__table_choice *c, const table_words *w,
                            const char *text)
 {
     static const char between[] = "|, \t";
-    c->columns[c->count++] = 0; /* a row without its name says nothing */
+    c->columns[c->count++] = 0; /* a row always has its name */
     for (text += strspn(text, between); *text; text += strspn(text, between)) {
         size_t n = strcspn(text, between);
         int column = column_named(w, text, n);
@@ -235,7 +236,7 @@ typedef struct table_key {
     size_t index;
 } table_key;
 
-/* Numbers descend, texts ascend; what is empty comes last. */
+/* Numbers descend, texts ascend; empty cells come last. */
 static int by_table_key(const void *left, const void *right)
 {
     const table_key *a = left, *b = right;
@@ -280,7 +281,7 @@ static int sort_rows(gnomon__report_table *t, int sort)
     return GNOMON_OK;
 }
 
-/* People need not see a column without a cell. */
+/* Whether the column has a cell that is not empty. */
 static bool has_cells(const gnomon__report_table *t, size_t column)
 {
     size_t i = 0;

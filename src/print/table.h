@@ -25,10 +25,10 @@ typedef struct gnomon__column {
     const char *key;   /* its word in columns= and sort=, in csv and JSON */
     const char *title; /* in text and Markdown */
     uint8_t kind;      /* gnomon__cell_kind */
-    bool is_extra;     /* in text and Markdown only where columns= has it */
+    bool is_extra;     /* in text and Markdown only if columns= names it */
 } gnomon__column;
 
-/* A cell of zeroes is empty: a blank, or null in JSON. */
+/* A cell of zeroes is empty: blank in text, null in JSON. */
 typedef struct gnomon__cell {
     union {
         const char *text; /* of the profile, or gnomon__table_keep's */
@@ -39,29 +39,30 @@ typedef struct gnomon__cell {
 } gnomon__cell;
 
 typedef struct gnomon__table_row {
-    uint32_t group; /* place in `groups` */
-    uint32_t depth; /* of a tree: how far its first column is moved in */
+    uint32_t group; /* index in `groups` */
+    uint32_t depth; /* in a tree: indentation of the first column */
     size_t cells;   /* the first of its cells */
 } gnomon__table_row;
 
-/* Zeroes, then name, title and columns, are an empty one. */
+/* An empty table: all zero, except for name, title and columns. */
 typedef struct gnomon__report_table {
     const char *name;  /* "regions": in JSON */
-    const char *title; /* "Regions": after the stage's name, above the text */
+    const char *title; /* "Regions": the first line, after the stage's name */
     const gnomon__column *columns; /* the first names the row */
     size_t column_count;
     const char *group_word;    /* "thread"; NULL: there are no groups */
-    const char *const *groups; /* what each is called */
+    const char *const *groups; /* names of the groups */
     bool is_ordered;           /* rows stay as they were added */
     bool is_tree;
-    bool is_part; /* of a report: its title is without the stage's name */
+    bool is_part; /* of a report: no stage's name in its title */
     gnomon__table_row *rows;
     gnomon__cell *cells;
     size_t row_count, row_room, cell_room;
     struct gnomon__kept_text *kept;
 } gnomon__report_table;
 
-/* The cells of a new row, all empty, until the next row; NULL: no memory. */
+/* Adds a row. Returns its cells, all empty; valid until the next row. NULL: no
+ * memory. */
 gnomon__cell *gnomon__table_add(gnomon__report_table *t, uint32_t group,
                                 uint32_t depth);
 void gnomon__cell_text(gnomon__cell *cell, const char *text);
@@ -85,15 +86,15 @@ enum gnomon__table_format {
 #define GNOMON__MOST_COLUMNS 24
 
 typedef struct gnomon__table_choice {
-    size_t limit;   /* rows of a table, of each group; SIZE_MAX: all */
-    int sort;       /* a column; -1: as the report has it */
+    size_t limit;   /* the most rows of each group; SIZE_MAX: all */
+    int sort;       /* a column; -1: the report's own order */
     int format;     /* gnomon__table_format */
     int by;         /* gnomon__group_by */
-    uint32_t count; /* columns that were asked for; 0: none was */
+    uint32_t count; /* of columns that columns= names; 0: none */
     uint8_t columns[GNOMON__MOST_COLUMNS];
 } gnomon__table_choice;
 
-/* Rows of an options table: those that all tables share. */
+/* Entries for a profiler's options: those that all tables share. */
 #define GNOMON__TABLE_OPTION(word, what_type, text) \
     { \
         .struct_size = sizeof(gnomon_option_info), .key = word, \
@@ -106,8 +107,8 @@ typedef struct gnomon__table_choice {
         GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \
         GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
 
-/* What these options say. A word that means nothing is told through
- * options->log, and is as if it was not there. NULL: none. */
+/* Reads these options. A wrong word is logged by options->log and ignored. `options`
+ * may be NULL. */
 void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
                           const gnomon__column *columns, size_t column_count,
                           const gnomon_options *options);
@@ -133,8 +134,8 @@ int gnomon__table_print(gnomon__report_table *t,
 
 /* "12.35 us": four digits and the unit that fits, whatever the locale. */
 const char *gnomon__print_duration(char text[24], uint64_t ns);
-/* As C writes a double in its own locale: six digits, or as many as make it read
- * back the same. */
+/* As printf("%g") does in the C locale: six digits; with is_exact as many as are needed
+ * to read the same value back. */
 const char *gnomon__print_number(char text[32], double value, bool is_exact);
 
 /* Writes a text so that Markdown shows it as it is, on one line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Tables for programs: csv as RFC 4180 has it, and JSON. Times are ns. */
+/* Tables for programs: csv by RFC 4180, and JSON. Times are in ns. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@ static const char *unit_of(const gnomon__column *column)
     return column->kind == GNOMON__CELL_TIME ? "_ns" : "";
 }
 
-/* A number that JSON knows too; false: it is none. What was recorded is read back
- * as the same double. */
+/* A number, also valid in JSON; false: not finite. A recorded value is read back as the
+ * same double. */
 static bool data_number(char text[32], const gnomon__column *column,
                         const gnomon__cell *cell)
 {
@@ -115,7 +115,7 @@ static void put_json_row(const gnomon__report_table *t,
     out->write(out, "}", 1);
 }
 
-/* Of which run and stage the rows are. */
+/* The run and stage of the rows. */
 static void put_json_head(const gnomon__report_table *t,
                           const gnomon_profile *p, const gnomon_writer *out)
 {

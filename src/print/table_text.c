@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Tables for people: text with columns under one another, and Markdown. */
+/* Tables for people: text with aligned columns, and Markdown. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "print/table.h"
 #include "print/width.h"
 
-#define LEAST_NAME 16u /* columns that a clipped name keeps */
+#define LEAST_NAME 16u /* the least width of a clipped name */
 
 /* ---- Cells ----------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ static size_t text_width(const char *text)
     return gnomon__print_width(text, strlen(text));
 }
 
-/* Made of integers: the decimal point of printf is the host's locale's. */
+/* Made of integers, as printf's decimal point depends on the host's locale. */
 const char *gnomon__print_duration(char text[24], uint64_t ns)
 {
     static const char *const units[] = {"us", "ms", "s"};
@@ -54,7 +54,7 @@ const char *gnomon__print_number(char text[32], double value, bool is_exact)
 {
     char raw[48], *to = text;
     const char *c = raw;
-    if (value == 0) /* nor below it */
+    if (value == 0) /* also -0 */
         value = 0;
     int n = 0;
     for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
@@ -66,7 +66,7 @@ const char *gnomon__print_number(char text[32], double value, bool is_exact)
         strcpy(text, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return text;
     }
-    for (; *c; c++) { /* a point may be several bytes */
+    for (; *c; c++) { /* a locale's point may be several bytes */
         if (strchr("+-0123456789e", *c))
             *to++ = *c;
         else if (to == text || to[-1] != '.')
@@ -88,7 +88,7 @@ static void put_share(char text[32], double percent)
     }
 }
 
-/* What stands in a cell; `room` is where numbers are written. */
+/* The text of a cell; `room` is used for numbers. */
 static const char *cell_shown(char room[32], const gnomon__report_table *t,
                               const gnomon__table_row *row, size_t column,
                               const gnomon_writer *out)
@@ -160,14 +160,14 @@ static bool is_left(const gnomon__report_table *t, size_t column)
     return t->columns[column].kind == GNOMON__CELL_TEXT;
 }
 
-/* Columns of a terminal; 0: not one. */
+/* Columns of the terminal; 0: the output is not a terminal. */
 static size_t terminal_width(const gnomon_writer *out)
 {
     size_t reach = offsetof(gnomon_writer, columns) + sizeof out->columns;
     return out->struct_size >= reach ? out->columns : 0;
 }
 
-/* Clipped to `width`, whose last place is then an ellipsis. */
+/* Writes the text, clipped to `width` columns, of which the last is an ellipsis. */
 static void put_clipped(const gnomon_writer *out, const char *text,
                         size_t width)
 {
@@ -184,7 +184,7 @@ static void put_clipped(const gnomon_writer *out, const char *text,
     out->write(out, "\xe2\x80\xa6", 3);
 }
 
-/* Blanks wait for the next text: no line ends in them. */
+/* Blanks are only counted until the next text, so that no line ends in blanks. */
 static void put_cell(const gnomon_writer *out, const char *text, size_t width,
                      bool left, size_t *blanks)
 {
@@ -204,7 +204,7 @@ static void put_cell(const gnomon_writer *out, const char *text, size_t width,
         *blanks += rest;
 }
 
-/* Whether a row is printed, of those that follow one another in its group. */
+/* Whether the row is within the limit of its group. */
 static bool is_shown(const gnomon__report_table *t, size_t row,
                      size_t *in_group, size_t limit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Level by level from above: the nodes of one level are sorted by the row of
- * their parent and by name, and equal ones are a row. */
+/* Makes rows level by level, from the roots down: the nodes of a level are sorted by
+ * their parent's row and by name, and equal ones are one row. */
 #include "print/tree.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct tree_node {
     uint32_t depth;
     uint32_t parent; /* row */
     uint32_t group;
-    uint32_t name; /* order among names and categories */
+    uint32_t name; /* number of its name and category, in their order */
     uint32_t track;
     bool is_linked;
 } tree_node;
@@ -28,7 +28,7 @@ typedef struct tree_work {
     uint32_t *names; /* by the region's number */
     tree_node *nodes;
     size_t node_count; /* of the profile */
-    size_t count;      /* those that are in the tree */
+    size_t count;      /* of `nodes`: those in the tree */
 } tree_work;
 
 /* ---- Names ----------------------------------------------------------------------- */
@@ -70,7 +70,8 @@ static bool number_names(tree_work *w)
 
 /* ---- Levels ---------------------------------------------------------------------- */
 
-/* How deep each node is; parents may have higher numbers, by links. */
+/* The depth of each node. By a link, a parent may have a higher number than its
+ * child. */
 static bool find_depths(tree_work *w)
 {
     uint32_t *way = calloc(w->node_count + 1, sizeof *way);
@@ -125,7 +126,7 @@ static int by_depth(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Nodes of one level that are the same row. */
+/* Nodes of one level that compare as equal are one row. */
 static int by_level_row(const tree_node *a, const tree_node *b)
 {
     if (a->parent != b->parent)
@@ -222,8 +223,8 @@ typedef struct tree_key {
     uint32_t number;
 } tree_key;
 
-/* Siblings together, those of outermost ones first; in the order of numbers they
- * are in that of names. */
+/* Puts siblings together, roots first. Of equal keys the lower row number comes first,
+ * which is the order of names. */
 static int by_sibling(const void *left, const void *right)
 {
     const tree_key *a = left, *b = right;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The one width of a text, for all tables. Each code point counts as one column. */
+/* The width of a text, for all tables. Each code point counts as one column. */
 #include "print/width.h"
 
 size_t gnomon__print_width(const char *text, size_t size)
