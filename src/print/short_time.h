@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Durations in few characters, for people. */
 #ifndef GNOMON_PRINT_SHORT_TIME_H
 #define GNOMON_PRINT_SHORT_TIME_H
 

@@ -93,7 +93,7 @@ static const advanced_settings advanced_preset = {
     .sort = GNOMON__PSTATS_CUMULATIVE,
     .table = {.limit = SIZE_MAX, .sort = -1}};
 
-/* A value that is none is told of, and the preset holds. */
+/* Logs a wrong value; the default is used instead. */
 static void advanced_complain(const gnomon_options *options, const char *key,
                               const char *hint)
 {

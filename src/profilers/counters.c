@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * counters: what counters were sampled at, payloads of NVTX marks among them, and
- * how often each mark came. A pure function from a profile.
+ * counters: the sampled values of counters, also of payloads of NVTX marks, and how
+ * often each mark was made. A pure function of a profile.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static int counters_by_row(const void *left, const void *right)
     return order ? order : a->is_mark - b->is_mark;
 }
 
-/* The last of several threads is that of the last track that has samples. */
+/* Of several threads, `last` is that of the last track with samples. */
 static void counters_add(counters_row *to, const counters_row *from)
 {
     if (from->count) {

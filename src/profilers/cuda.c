@@ -98,7 +98,7 @@ static size_t device_fold(device_row *rows, size_t count)
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* The units that times are told in, in ns; the last digit is worth `last`. */
+/* The units of times, in ns; `last` is the value of the last digit. */
 typedef struct device_unit {
     uint64_t unit, last;
     int places;
@@ -179,7 +179,7 @@ static const char *device_text(const gnomon_profile *profile, const char *key,
     return "";
 }
 
-/* What the timing itself takes of a stream, as measured on each device:
+/* How much time the events themselves take in a stream, as measured on each device:
  * metadata gnomon.KIND.INDEX.event_ns, and .name. */
 static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * links: which path caused which, how often, and what the caused one took. A pure
- * function from a profile.
+ * links: which path caused which other one, how often, and the times of the other one.
+ * A pure function of a profile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const gnomon__column links_columns[LINKS_COLUMNS] = {
     [LINKS_SELF] = {"self", "Self of it", GNOMON__CELL_TIME, true},
 };
 
-/* Links between paths of equal names, on whichever threads. */
+/* All links between two paths by their names, on any threads. */
 typedef struct links_row {
     const char *from, *to;
     uint32_t kind, to_node;
@@ -115,7 +115,7 @@ static bool links_read(links_row *rows, size_t *count,
     return true;
 }
 
-/* A node that several links lead to counts once in their row. */
+/* Adds up equal rows. A node with several links counts once in their row. */
 static size_t links_unite(links_row *rows, size_t count)
 {
     size_t used = 0;

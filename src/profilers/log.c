@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * log: one line to stderr for each callback. Read it before writing your own:
- * these are all callbacks but destroy, which frees what create made.
- * Each may be left out; what is left out costs nothing.
+ * log: one line to stderr for each callback. Read it before you write a profiler: it
+ * has all callbacks except destroy, which frees what create made. Each callback may be
+ * left out, and then costs nothing.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,7 +27,8 @@ static void log_line(const char *format, ...)
         log_out(line);
 }
 
-/* `self` is what each profiler of a spec has for its own: none is needed. */
+/* *self may be set to this profiler's own state, which all callbacks get. This one needs
+ * none. */
 static int log_create(const gnomon_options *options, void **self)
 {
     log_out = options->log;
@@ -35,7 +36,7 @@ static int log_create(const gnomon_options *options, void **self)
     return GNOMON_OK;
 }
 
-/* Training threads call at the same time, so each has its own. */
+/* For each thread, as training threads call at the same time. */
 static __thread uint32_t log_depth;
 
 static int log_setup(void *self, const gnomon_run_info *run, const char *stage)
@@ -51,8 +52,8 @@ static void log_start(void *self, const gnomon_frame *frame, uint64_t *slot)
     log_depth += !(frame->flags & GNOMON_FRAME_RANGE);
 }
 
-/* Actions need not nest: the stop need not be that of the last start. Ranges
- * may stop on another thread. */
+/* Actions need not nest, so a stop may not belong to the last start. A range may stop
+ * on another thread. */
 static void log_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     log_depth -= log_depth > 0 && !(frame->flags & GNOMON_FRAME_RANGE);
@@ -86,22 +87,21 @@ static void log_stream(void *self, const gnomon_stream_event *event)
     LOG("stream: %s %p is %s", event->device->name, event->stream, event->name);
 }
 
-/* What is open now was caused by another scope, perhaps of another thread. */
+/* The innermost open scope was caused by another scope, perhaps of another thread. */
 static void log_link(void *self, const gnomon_link_event *event)
 {
     LOG("link of kind %d from thread %u", (int)event->kind,
         (unsigned)event->from_thread);
 }
 
-/* The window of schedule= opens or closes; without one it opens at once. */
+/* The schedule's window opens or closes. Without a schedule it opens at once. */
 static void log_window(void *self, const gnomon_window_event *event)
 {
     static const char *const phases[] = {"none", "warmup", "record", "last"};
     LOG("window: %s", phases[event->phase & 3]);
 }
 
-/* The report, which goes to `out` and nowhere else. There is a profile only
- * with GNOMON_WANT_TREE. */
+/* Writes the report, only to `out`. `profile` is NULL without GNOMON_WANT_TREE. */
 static int log_summary(void *self, const gnomon_profile *profile,
                        const gnomon_writer *out)
 {

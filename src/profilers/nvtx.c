@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * nvtx: every mark, at once, to the tool that listens to NVTX: Nsight Systems,
- * Nsight Compute, or any other. Scopes are pushed and popped; actions and
- * ranges, which need not nest, are started and ended. With capture= the windows
- * of its schedule are the tool's capture ranges too.
+ * nvtx: sends every mark to the tool that listens to NVTX, such as Nsight Systems or
+ * Nsight Compute. Scopes are pushed and popped. Actions and ranges, which need not
+ * nest, are started and ended. With capture=, the windows of its schedule are also the
+ * tool's capture ranges.
  *
- * Where nobody listens, and where there were no headers of NVTX to build with,
- * it declines, so that marks cost nothing.
+ * Without a tool, or if gnomon was built without NVTX's headers, it declines, so that
+ * marks cost nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,16 +20,16 @@
 
 #if GNOMON_WITH_NVTX
 
-enum { NVTX_BY_RANGE = 1, NVTX_BY_CUDA = 2 }; /* how a capture is told */
+enum { NVTX_BY_RANGE = 1, NVTX_BY_CUDA = 2 }; /* ways to start a capture */
 
 typedef struct nvtx_self {
     gnomon__nvtx_domain *domain; /* first: nvtx_calls.h */
     void (*log)(const char *line);
     int captures;     /* NVTX_BY_RANGE, NVTX_BY_CUDA */
-    int is_scheduled; /* else one capture lasts to the end */
-    int is_open;      /* ... a capture */
-    uint64_t range;   /* of it */
-    uint32_t is_due;  /* CUDA was not in use when it opened */
+    int is_scheduled; /* 0: one capture, to the end */
+    int is_open;      /* a capture is */
+    uint64_t range;   /* the capture's */
+    uint32_t is_due;  /* to start when CUDA is in use */
     int (*cuda_stop)(void);
 } nvtx_self;
 
@@ -47,13 +47,12 @@ static nvtx_cuda_call *nvtx_symbol(void *library, const char *name)
     return call;
 }
 
-/* Tells the tool, through the driver that the program has loaded, never another;
- * $GNOMON_CUDA_LIBRARY names one to load instead. It stays open. Not through the
- * runtime: its cudaProfilerStart makes a context of whatever device is current,
- * which the host may be about to choose, or keeps an error for the host's
- * cudaGetLastError; and it comes to the driver's function, of which tools hear as
- * well. 0: there is no driver, or nothing of it on this thread: it enables a tool
- * for the current context. What else it says is the tool's affair. */
+/* Starts a capture by cuProfilerStart of the driver that the program has loaded; only
+ * $GNOMON_CUDA_LIBRARY makes it load one. The library stays open. The runtime's
+ * cudaProfilerStart is not used: it makes a context on the current device, which the
+ * host may not have chosen yet, or keeps an error for the host's cudaGetLastError.
+ * Tools hear of the driver's function as well. 0: there is no driver, or no context on
+ * this thread. Other errors are the tool's. */
 static int nvtx_start_cuda(nvtx_self *s)
 {
     const char *given = secure_getenv("GNOMON_CUDA_LIBRARY");
@@ -87,9 +86,9 @@ static void nvtx_open_capture(nvtx_self *s)
     s->is_open = 1;
 }
 
-/* Without a schedule the window opens at the first mark, often before CUDA is in
- * use: it is told as soon as a stage or the end of a step finds CUDA so. Several
- * threads may at once; nothing closes meanwhile. */
+/* Without a schedule the window opens at the first mark, often before CUDA is in use.
+ * Then the capture starts at the first stage or end of a step at which CUDA is.
+ * Several threads may call at once. */
 static void nvtx_open_due(nvtx_self *s)
 {
     int kept = errno;
@@ -113,7 +112,7 @@ static int nvtx_setup(void *self, const gnomon_run_info *run, const char *stage)
     return GNOMON_OK;
 }
 
-/* The range lies inside what the other way captures. */
+/* Ends the range first, so that it is inside the capture of the other way. */
 static void nvtx_close_capture(nvtx_self *s)
 {
     if (s->captures & NVTX_BY_RANGE)
@@ -124,7 +123,8 @@ static void nvtx_close_capture(nvtx_self *s)
     s->is_open = 0;
 }
 
-/* Without a schedule a tool that stops after its first range gets all stages. */
+/* Without a schedule, one capture lasts over all stages, as a tool may stop after its
+ * first capture. */
 static void nvtx_window(void *self, const gnomon_window_event *event)
 {
     nvtx_self *s = self;
@@ -136,9 +136,9 @@ static void nvtx_window(void *self, const gnomon_window_event *event)
     errno = kept;
 }
 
-/* ---- Coming and going ---------------------------------------------------------- */
+/* ---- Create and destroy -------------------------------------------------------- */
 
-/* gnomon's own library for programs with NVTX: it would hear itself. */
+/* Whether the tool is gnomon's own libgnomon-nvtx.so: ranges would come back. */
 static int nvtx_feeds_itself(void)
 {
     const char *path = getenv("NVTX_INJECTION64_PATH");
@@ -146,8 +146,8 @@ static int nvtx_feeds_itself(void)
     return library && dlsym(library, "gnomon_nvtx_in");
 }
 
-/* What keeps the tool that the environment names from listening, at most `size`
- * bytes; 0: it names none, or that one just does not care. */
+/* Writes to `why` what is wrong with the tool that $NVTX_INJECTION64_PATH names. 0: it
+ * names none, or nothing is wrong. */
 static int nvtx_tool_error(char *why, size_t size)
 {
     const char *path = getenv("NVTX_INJECTION64_PATH");
@@ -164,8 +164,8 @@ static int nvtx_tool_error(char *why, size_t size)
     return 1;
 }
 
-/* With the end of a range told, as by default the tool would shut down at the
- * first and send the program SIGTERM. */
+/* Logs how to start the program with a tool. The line names --capture-range-end, as by
+ * default the tool ends at the first range's end and sends the program SIGTERM. */
 static void nvtx_log_absence(const nvtx_self *s, const char *domain)
 {
     static uint32_t is_logged;
@@ -204,8 +204,7 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
         s->log("nvtx: capture= knows none, steps, cuda and nvtx");
     }
     const char *domain = options->text(options, "domain");
-    if (getauxval(
-            AT_SECURE)) { /* whoever started it may have chosen the tool */
+    if (getauxval(AT_SECURE)) { /* an untrusted user may have chosen the tool */
         s->log("nvtx: this program runs with more rights than its user: no "
                "tool is loaded");
         return GNOMON_DECLINED;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls of NVTX. What the events of a region say is made at its first touch and
- * kept, in a table by the region's id: a push is three loads and the tool's call.
- * Domains and their tables live as long as the process, as regions do: profilers
- * come and go without telling the tool anything twice. Payloads, of operations,
- * have their room in the events.
+ * Calls of NVTX. The event of a region is made at its first use and kept in a table by
+ * the region's id, so a push is three loads and the tool's call. Domains and their
+ * tables are kept as long as the process, as regions are: so nothing is registered with
+ * the tool twice when profilers come and go.
  *
- * There is no lock, which a fork could leave held: who claims a place makes it, and
- * others meanwhile say the same at length. A place that is ready never changes.
+ * There is no lock, as a fork could leave it held. The thread that claims a table entry
+ * fills it in; others meanwhile send events that are made on the spot. An entry that is
+ * ready never changes.
  */
 #include "profilers/nvtx_calls.h"
 
@@ -25,21 +25,21 @@
 
 #include "profilers/nvtx_tool.h"
 
-/* Runs once, and is the largest function of the library. clang takes this only
- * before the definition, which is NVTX's. */
+/* It runs once and is the largest function of the library, so it is made cold. Not for
+ * clang, which takes the attribute only at the definition, which is NVTX's. */
 #ifndef __clang__
 __attribute__((cold)) void
     NVTX_VERSIONED_IDENTIFIER(nvtxSetInitFunctionsToNoops)(int);
 #endif
 
-#define NVTX_BLOCK_REGIONS 256u /* places in one block */
+#define NVTX_BLOCK_REGIONS 256u /* entries of one block */
 #define NVTX_BLOCKS 4096u
 #define NVTX_CATEGORIES 256u
 #define NVTX_TEXT_SIZE 1024u
 
 enum { NVTX_FREE, NVTX_CLAIMED, NVTX_READY, NVTX_REFUSED };
 
-/* What is kept of a region. Payloads, of operations, have their room in it. */
+/* What is kept of a region: its event and the id of its counter. */
 typedef struct nvtx_kept_region {
     nvtxEventAttributes_t event;
     uint64_t counter_id;
@@ -49,16 +49,15 @@ typedef struct nvtx_kept_region {
 
 struct gnomon__nvtx_domain {
     gnomon__nvtx_domain *next;
-    nvtxDomainHandle_t
-        handle; /* NULL: the tool knows none but the default one */
+    nvtxDomainHandle_t handle;  /* NULL: the tool has the default domain only */
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
-    int64_t pid; /* a child's tool need not know the parent's handles */
+    int64_t pid; /* a forked child does not use its parent's handles */
     nvtx_kept_region *blocks[NVTX_BLOCKS]; /* by region id */
     uint32_t categories[NVTX_CATEGORIES];  /* whose names were told */
     char name[];
 };
 
-/* Who claims it, makes it. */
+/* 1: the caller has claimed it and fills it in. */
 static int nvtx_claim(uint32_t *state)
 {
     uint32_t none = NVTX_FREE;
@@ -98,9 +97,9 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     return d->handle ? GNOMON_OK : GNOMON__NVTX_NO_DOMAINS;
 }
 
-/* ---- Places ------------------------------------------------------------------- */
+/* ---- Regions ------------------------------------------------------------------ */
 
-/* The place of a region; NULL: there is no memory for it. */
+/* The table entry of a region; NULL: no memory. */
 static nvtx_kept_region *nvtx_kept_region_of(gnomon__nvtx_domain *d,
                                              const gnomon_region *region)
 {
@@ -123,7 +122,7 @@ static nvtx_kept_region *nvtx_kept_region_of(gnomon__nvtx_domain *d,
     return block + id % NVTX_BLOCK_REGIONS;
 }
 
-/* The events of a region that was seen before; else NULL. */
+/* The kept event of a region; NULL: it is not ready. */
 static inline const nvtxEventAttributes_t *
 nvtx_kept_event(const gnomon__nvtx_domain *d, const gnomon_region *region)
 {
@@ -140,9 +139,9 @@ nvtx_kept_event(const gnomon__nvtx_domain *d, const gnomon_region *region)
                : NULL; /* partner: nvtx_make_event */
 }
 
-/* ---- What events say -------------------------------------------------------- */
+/* ---- Events ----------------------------------------------------------------- */
 
-/* FNV-1a; never 0, which is no category. */
+/* FNV-1a; never 0, which means no category. */
 static uint32_t nvtx_hash(const char *text)
 {
     uint32_t hash = 0x811c9dc5u;
@@ -151,7 +150,7 @@ static uint32_t nvtx_hash(const char *text)
     return hash ? hash : 1;
 }
 
-/* Bytes of the sequence of UTF-8 that begins here; 0: none does. */
+/* Bytes of the UTF-8 character at `text`; 0: not valid. */
 static size_t nvtx_sequence(const char *text)
 {
     unsigned char first = (unsigned char)*text;
@@ -181,7 +180,7 @@ static const char *nvtx_text(char fit[NVTX_TEXT_SIZE], const char *text)
     return fit;
 }
 
-/* One of a dozen colours that are told apart on light and on dark ground. */
+/* One of twelve colours that differ on a light and on a dark background. */
 static uint32_t nvtx_colour(uint32_t category)
 {
     static const uint32_t colours[] = {
@@ -190,7 +189,7 @@ static uint32_t nvtx_colour(uint32_t category)
     return colours[category % (sizeof colours / sizeof *colours)];
 }
 
-/* Names a category at its first use; past the table's room, at each region's. */
+/* Names a category at its first use, or, when the table is full, for each region. */
 static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
                                const char *name)
 {
@@ -205,7 +204,7 @@ static void nvtx_name_category(gnomon__nvtx_domain *d, uint32_t id,
     nvtx_send_category(d->handle, id, name);
 }
 
-/* An event of the region, its text inline: `name` must live as long. */
+/* Fills in an event of the region with its text inline: `name` is borrowed. */
 static void nvtx_describe(gnomon__nvtx_domain *d, const gnomon_region *region,
                           const char *name, nvtxEventAttributes_t *event)
 {
@@ -238,7 +237,7 @@ nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
         p->event = *spare;
         p->event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
         p->event.message.registered = registered;
-        /* A tool that registers no strings gets them with each event. */
+        /* A tool that registers no strings gets the text with each event. */
         if (registered) {
             event = &p->event;
             __atomic_store_n(&p->state, NVTX_READY, __ATOMIC_RELEASE);
@@ -254,7 +253,7 @@ nvtx_make_event(gnomon__nvtx_domain *d, const gnomon_region *region,
 static void nvtx_register(gnomon__nvtx_domain *d, nvtx_kept_region *p,
                           const gnomon_region *region)
 {
-    static uint32_t extension; /* its first call loads it, unguarded */
+    static uint32_t extension; /* one thread makes the first call: it loads */
     char fit[NVTX_TEXT_SIZE];
     uint32_t state = NVTX_FREE;
     nvtxCounterAttr_t counter;
@@ -297,7 +296,7 @@ static int nvtx_sample(gnomon__nvtx_domain *d, const gnomon_region *region,
 
 /* ---- Marks -------------------------------------------------------------------- */
 
-/* All but a push of a region that was seen before: that is to be short. */
+/* All but the push of a kept event, which is to be short. */
 static __attribute__((noinline)) void nvtx_start_slow(gnomon__nvtx_domain *d,
                                                       const gnomon_frame *frame,
                                                       uint64_t *slot)
@@ -325,22 +324,22 @@ void gnomon__nvtx_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 void gnomon__nvtx_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     gnomon__nvtx_domain *d = *(gnomon__nvtx_domain **)self;
-    /* Ended by another thread it may not be the innermost: each push gets a pop,
-     * but those above it take over each other's. */
+    /* If another thread ended the scope, it may not be the innermost: then the pops of
+     * the scopes inside it are exchanged, but each push gets one pop. */
     if (__builtin_expect(!(frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN), 1))
         nvtx_pop(d->handle);
     else if (frame->flags & (GNOMON_FRAME_ACTION | GNOMON_FRAME_RANGE))
         nvtx_range_end(d->handle, *slot);
-    /* Else a push whose thread is over, or is not the one that calls. */
+    /* Else it is a push of an ended thread, or of one that is not the caller. */
 }
 
-/* Holds an event that cannot be kept. */
+/* Room for an event that is not kept. */
 typedef struct nvtx_spare {
     nvtxEventAttributes_t event;
     char text[NVTX_TEXT_SIZE];
 } nvtx_spare;
 
-/* What the tool is told of a region. */
+/* The event of a region, kept or in `spare`. */
 static const nvtxEventAttributes_t *nvtx_event(gnomon__nvtx_domain *d,
                                                const gnomon_region *region,
                                                nvtx_spare *spare)
@@ -364,7 +363,7 @@ void gnomon__nvtx_counter(void *self, const gnomon_counter_event *sample)
     nvtx_spare spare;
     int kept = errno;
     if (!nvtx_sample(d, sample->region, sample->value)) {
-        /* A mark that has the value with it. */
+        /* The tool has no counters: a mark with the value as payload. */
         event = *nvtx_event(d, sample->region, &spare);
         event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         event.payload.dValue = sample->value;
@@ -379,9 +378,9 @@ void gnomon__nvtx_thread(void *self, const gnomon_thread_event *event)
     nvtxNameOsThreadA((uint32_t)gettid(), event->name);
 }
 
-/* nvtxNameCuStreamA, by the pointer that it calls: its own header wants cuda.h,
- * which comes with no headers of NVTX from elsewhere than a toolkit. Once there
- * is a domain, the pointer is the tool's, or NULL. */
+/* Calls nvtxNameCuStreamA by the pointer that it uses, as its header needs cuda.h, which
+ * only a CUDA toolkit has. After a domain was made, the pointer is the tool's or
+ * NULL. */
 void gnomon__nvtx_stream(void *self, const gnomon_stream_event *event)
 {
     nvtxNameCuStreamA_fakeimpl_fntype tell =

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls of NVTX to tools with domains and without. A tool fills the table of NVTX's
- * core, and of NVTX 3 that of domains. One that has filled only the first gets all in
- * the default domain, which is NULL; and of the first, where it knows no attributes,
- * names alone. What it has not filled is NULL. Strings are registered in domains, so
- * events for it have their text with them.
+ * Calls of NVTX to tools with domains and without. A tool sets the function pointers
+ * of NVTX's core, and for NVTX 3 those of domains; the others stay NULL. A tool without
+ * domains gets all marks in the default domain, which is NULL, and with inline texts,
+ * as strings are registered in domains. One that takes no attributes gets names only.
  */
 #ifndef GNOMON_PROFILERS_NVTX_TOOL_H
 #define GNOMON_PROFILERS_NVTX_TOOL_H

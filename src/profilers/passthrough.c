@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * passthrough: wants nothing and is told nothing, so attaching it sets no bit
- * in any mask. It is the measure of what a profiler costs by being there.
+ * passthrough: has no callbacks and wants no tree, so attaching it sets no bit in any
+ * mask. Use it to measure what an attached profiler costs.
  */
 #include "gnomon/profiler.h"
 

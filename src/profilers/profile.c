@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * profile: what was recorded, into the file that file= names, and no text. All
- * of that is the core's, which writes the profile of whoever wants a tree; this
- * one wants a tree and has nothing to say.
+ * profile: writes what was recorded to the file that file= names, and prints no
+ * report. The core writes that file for each profiler that wants a tree; this one only
+ * wants the tree.
  */
 #include <string.h>
 
@@ -14,7 +14,8 @@ static int profile_ends(const char *file, const char *with)
     return n >= length && strcmp(file + n - length, with) == 0;
 }
 
-/* Told at the start, not when the run is over. */
+/* Checks file= here, so that a mistake is logged at the start of a run, not at its
+ * end. */
 static int profile_create(const gnomon_options *options, void **self)
 {
     const char *file = options->text(options, "file");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * regions: what each region took, of the whole stage or by thread, category or
- * file, with quantiles. A pure function from a profile to text, csv, Markdown or
- * JSON; all of it is src/print's.
+ * regions: the times of each region, with quantiles, in the whole stage or by thread,
+ * rank, host, category or file. A pure function from a profile to text, csv, Markdown
+ * or JSON, made by src/print.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 /* ---- Rows ----------------------------------------------------------------- */
 
 typedef struct simple_row {
-    const char *name; /* NULL: of a kind that has no row */
+    const char *name; /* NULL: its kind has no row */
     uint64_t calls;
     uint64_t total_ns;
     uint64_t first; /* order of its first end; UINT64_MAX: none */
@@ -40,7 +40,7 @@ typedef struct simple_settings {
     size_t limit; /* rows */
 } simple_settings;
 
-/* What stands around the rows. */
+/* The table: its rows, and what its title and total show. */
 typedef struct simple_table {
     simple_row *rows;
     size_t row_count;
@@ -64,8 +64,8 @@ static int simple_by_name(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* The order of first ends is that of Lightning's stable sort; the name only
- * makes the order total where a profile does not know who was first. */
+/* Equal keys keep the order of first ends, as in Lightning's stable sort. Where a
+ * profile does not have that order, the name decides. */
 static int simple_by_key(const void *left, const void *right)
 {
     const simple_row *a = left, *b = right;
@@ -111,8 +111,7 @@ static void simple_count(const gnomon_profile *profile, simple_row *rows,
     }
 }
 
-/* Keeps the rows that something ended in, one for each name. Returns how many
- * they are. */
+/* Keeps the rows with calls, one for each name. Returns their number. */
 static size_t simple_merge(simple_row *rows, size_t count)
 {
     size_t used = 0, merged = 0;
@@ -131,7 +130,8 @@ static size_t simple_merge(simple_row *rows, size_t count)
     return merged;
 }
 
-/* All descending but names, which break ties. */
+/* Rows are in descending order of the key. For names it is 0, as simple_merge has left
+ * the rows in that order. */
 static double simple_key(const simple_row *row, const simple_settings *s)
 {
     switch (s->sort) {
@@ -146,8 +146,8 @@ static double simple_key(const simple_row *row, const simple_settings *s)
     }
 }
 
-/* Ns become seconds by one division; a product with 1e-9 prints another last
- * digit now and then. Of no time at all, what took none is 0 %, the rest inf. */
+/* ns are divided by 1e9: multiplying by 1e-9 would sometimes print another last digit.
+ * If the stage took no time, rows without time have 0 %, the others inf. */
 static void simple_reckon(simple_table *table)
 {
     for (size_t i = 0; i < table->row_count; i++) {
@@ -162,14 +162,14 @@ static void simple_reckon(simple_table *table)
         if (width > table->width)
             table->width = width;
     }
-    /* Folding has left them in the order of names. */
+    /* simple_merge has left them in the order of names. */
     if (table->row_count > 1 && table->settings->sort != SIMPLE_NAME)
         qsort(table->rows, table->row_count, sizeof *table->rows,
               simple_by_key);
 }
 
-/* The stage of the profile, and how long it was recorded; of several, all of
- * them together. */
+/* The stage's name, if there is only one, and the sum of the times for which stages
+ * were recorded. */
 static void simple_stage(simple_table *table, const gnomon_profile *profile)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_STAGES);
@@ -186,10 +186,10 @@ static void simple_stage(simple_table *table, const gnomon_profile *profile)
 
 /* ---- Text ----------------------------------------------------------------- */
 
-/* Python's ".5" of a value that is not negative: 5 significant digits without
- * trailing zeros, fixed from 1e-4 to below 1e4 and then with a digit after the
- * point, else with an exponent. Reads digits from the end of each part, as the
- * point is the host's locale's. */
+/* Python's format ".5" of a value that is not negative: 5 significant digits without
+ * trailing zeros. From 1e-4 to below 1e4 it has at least one digit after the point,
+ * else an exponent. The decimal point of printf is skipped, as it depends on the host's
+ * locale. */
 static void simple_number(char text[24], double value)
 {
     char raw[48], digits[6] = "";
@@ -233,8 +233,8 @@ static size_t simple_tab(size_t column)
     return 8 * (column / 8 + 1);
 }
 
-/* A rule is as long as the header is wide with its tabs expanded, and one for
- * the line feed before it. */
+/* As long as the header with its tabs expanded, + 1 for the line feed before it, which
+ * Lightning counts too. */
 static void simple_rule(const simple_table *table)
 {
     size_t width = table->width > 6 ? table->width : 6;

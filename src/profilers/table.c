@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The one list of the built-in profilers. A new one is its file, which ends in
- * GNOMON_PLUGIN, and two lines here. Read by run/ when a spec names a profiler;
- * constant.
+ * The list of the built-in profilers. A new one needs its file, which ends in
+ * GNOMON_PLUGIN, and two lines here. run/ reads the list when a spec names a profiler.
  */
 #include "profilers/table.h"
 

@@ -5,9 +5,9 @@
 
 #include "gnomon/profiler.h"
 
-/* All of them, in the order of GNOMON=help; NULL ends it. One step more than
- * expected, *gnomon__profilers[i], as each file names its profiler by a pointer
- * and C lets no constant be read at translation. */
+/* All of them, in the order of GNOMON=help; NULL ends the list. An element points to a
+ * pointer, *gnomon__profilers[i], as each file defines its profiler as a pointer, whose
+ * value is no constant expression in C. */
 extern const gnomon_profiler *const *const gnomon__profilers[];
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * tree: the call tree, with what each path took. Paths of all threads through
- * equal names are one; what was handed to another thread by a link stands below
- * who submitted it. A pure function from a profile; all of it is src/print's.
+ * tree: the call tree, with the times of each path. Paths of all threads with equal
+ * names are one row. Work that a link passes to another thread is a child of the path
+ * that submitted it. A pure function of a profile, made by src/print.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +110,8 @@ static bool tree_add(const tree_printing *p, uint32_t number, uint32_t group)
     return tree_add_path(p, number, &cells[TREE_PATH]);
 }
 
-/* Depth first, siblings in their order. A level's next row and its end lie in
- * `next` and `end`. */
+/* Adds rows depth first, siblings in their order. next[level] and end[level] are the
+ * rows of a level that remain. */
 static bool tree_add_all(const tree_printing *p)
 {
     const gnomon__tree_rows *tree = p->tree;
