@@ -337,8 +337,8 @@ typedef struct gnomon__inject_schema {
     uint64_t size; /* 0: unknown */
     uint32_t align;
     uint8_t is_enum, is_union;
-    uint16_t tells;   /* whether a field is the event's text or category */
-    const char *name; /* NULL: none */
+    uint16_t has_texts; /* whether a field is the event's text or category */
+    const char *name;   /* NULL: none */
 } gnomon__inject_schema;
 
 const gnomon__inject_schema *

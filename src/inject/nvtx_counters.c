@@ -11,13 +11,14 @@
 
 #if GNOMON__INJECT_EXTENSIONS
 
-typedef struct meter {
+typedef struct registered_counter {
     gnomon__inject_entry known;
     gnomon__inject_name *name;
     uint64_t schema;
-} meter;
+} registered_counter;
 
-static gnomon__inject_table meters = {.what = "counters are registered"};
+static gnomon__inject_table registered_counters = {
+    .what = "counters are registered"};
 
 /* Whether the attributes have the field: older ones are shorter. */
 #define REACHES(a, field) \
@@ -27,7 +28,7 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
                                           const nvtxCounterAttr_t *a)
 {
     gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
-    meter *made = NULL;
+    registered_counter *made = NULL;
     if (a && REACHES(a, name))
         made = gnomon__inject_alloc(sizeof *made);
     if (!made)
@@ -36,11 +37,12 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
         gnomon__inject_name_of(domain, a->name ? a->name : "(null)", 0);
     made->schema = a->schemaId;
     gnomon__inject_entry *known =
-        gnomon__inject_add(&meters, &made->known, domain,
+        gnomon__inject_add(&registered_counters, &made->known, domain,
                            REACHES(a, counterId) ? a->counterId : 0);
     if (known == &made->known)
         return known->id;
-    const meter *there = (const meter *)(const void *)known;
+    const registered_counter *there =
+        (const registered_counter *)(const void *)known;
     uint64_t id =
         there && there->name == made->name && there->schema == made->schema
             ? known->id
@@ -50,18 +52,19 @@ static uint64_t NVTX_API counter_register(nvtxDomainHandle_t handle,
 }
 
 /* NULL: the id is unknown, or gnomon is off. */
-static meter *meter_of(nvtxDomainHandle_t handle, uint64_t id)
+static registered_counter *find_registered_counter(nvtxDomainHandle_t handle,
+                                                   uint64_t id)
 {
     return GNOMON__INJECT_ON()
-               ? (meter *)(void *)gnomon__inject_find(
-                     &meters, gnomon__inject_domain_at(handle), id)
+               ? (registered_counter *)(void *)gnomon__inject_find(
+                     &registered_counters, gnomon__inject_domain_at(handle), id)
                : NULL;
 }
 
 static void NVTX_API counter_float64(nvtxDomainHandle_t handle, uint64_t id,
                                      double value)
 {
-    const meter *m = meter_of(handle, id);
+    const registered_counter *m = find_registered_counter(handle, id);
     if (m)
         gnomon_counter(&gnomon__inject_regions_of(m->name, 0)->counter, value);
 }
@@ -75,7 +78,7 @@ static void NVTX_API counter_int64(nvtxDomainHandle_t handle, uint64_t id,
 static void NVTX_API counter_sample(nvtxDomainHandle_t handle, uint64_t id,
                                     const void *values, size_t size)
 {
-    const meter *m = meter_of(handle, id);
+    const registered_counter *m = find_registered_counter(handle, id);
     if (!m)
         return;
     nvtxPayloadData_t payload = {m->schema, size, values};
@@ -89,8 +92,9 @@ static void NVTX_API counter_no_value(nvtxDomainHandle_t handle, uint64_t id,
 {
     static const gnomon__inject_field itself = {
         .name = "", .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64};
-    const meter *m =
-        reason == NVTX_COUNTER_SAMPLE_ZERO ? meter_of(handle, id) : NULL;
+    const registered_counter *m = reason == NVTX_COUNTER_SAMPLE_ZERO
+                                      ? find_registered_counter(handle, id)
+                                      : NULL;
     if (!m)
         return;
     gnomon__inject_regions *regions = gnomon__inject_regions_of(m->name, 0);

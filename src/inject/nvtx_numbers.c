@@ -15,7 +15,7 @@
 #include "inject/nvtx.h"
 #include "platform/memory.h"
 
-#define SAYS_OFF ",fold=off" /* gnomon_spec always puts it last */
+#define FOLD_OFF ",fold=off" /* gnomon_spec always puts it last */
 
 uint32_t gnomon__inject_replaces_numbers = 1;
 
@@ -28,11 +28,11 @@ void gnomon__inject_read_fold_option(void)
     char *spec = n ? gnomon__inject_alloc(n + 1) : NULL;
     if (!spec)
         return;
-    size_t tail = sizeof SAYS_OFF - 1;
+    size_t tail = sizeof FOLD_OFF - 1;
     int is_whole = gnomon_spec(spec, n + 1) == n;
     if (is_whole) {
         store_relaxed(&gnomon__inject_replaces_numbers,
-                      n < tail || strcmp(spec + n - tail, SAYS_OFF) != 0);
+                      n < tail || strcmp(spec + n - tail, FOLD_OFF) != 0);
         store_relaxed(&is_read, 1);
     }
     gnomon__free(spec);

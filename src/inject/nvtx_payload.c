@@ -138,7 +138,7 @@ static void read_schema(payload_message *s, const gnomon__inject_schema *schema,
                         const nvtxPayloadData_t *payload)
 {
     size_t bytes = bytes_of(payload, schema);
-    const gnomon__inject_field *f = schema->tells ? schema->fields : NULL;
+    const gnomon__inject_field *f = schema->has_texts ? schema->fields : NULL;
     if (!s->schema)
         s->schema = schema->name;
     for (; f && bytes; f = f->next) {

@@ -20,8 +20,8 @@
 #define MAX_FIELDS 65536u
 #define MAX_ENTRIES 256u /* of one schema */
 #define MAX_FIELD_NAME 256u
-#define FAR (1ull << 30) /* above any offset; sums cannot overflow */
-#define NOWHERE UINT64_MAX
+#define MAX_OFFSET (1ull << 30) /* above any offset; sums cannot overflow */
+#define UNKNOWN_OFFSET UINT64_MAX
 
 /* ---- Ids -------------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ gnomon__inject_entry *gnomon__inject_add(gnomon__inject_table *table,
 #define FLAG(name) ((uint64_t)NVTX_PAYLOAD_ENTRY_FLAG_##name)
 #define ARRAYS (7ull << 4) /* one of four, FLAG(ARRAY_...) */
 #define OFFSETS (FLAG(OFFSET_FROM_BASE) | FLAG(OFFSET_FROM_HERE))
-#define ELSEWHERE (ARRAYS | OFFSETS | FLAG(POINTER))
+#define INDIRECT (ARRAYS | OFFSETS | FLAG(POINTER))
 
 /* The state of a registration. */
 typedef struct layout {
@@ -84,7 +84,7 @@ typedef struct layout {
     gnomon__inject_field **end;
     const gnomon__inject_domain *domain;
     const nvtxPayloadSchemaEntry_t *entries;
-    uint64_t at[MAX_ENTRIES]; /* of each entry; NOWHERE: not known */
+    uint64_t at[MAX_ENTRIES]; /* of each entry; UNKNOWN_OFFSET: not known */
     uint64_t cursor;          /* the end of the last entry */
     uint64_t size;
     uint64_t pack; /* 0: natural alignment */
@@ -115,7 +115,7 @@ static int is_pointer(const nvtxPayloadSchemaEntry_t *e)
             (!array || array == FLAG(ARRAY_FIXED_SIZE)));
 }
 
-/* The size of an entry, NOWHERE: unknown; and its natural alignment. */
+/* The size of an entry, UNKNOWN_OFFSET: unknown; and its natural alignment. */
 static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
                           const gnomon__inject_schema *nested, uint64_t *align)
 {
@@ -127,11 +127,11 @@ static uint64_t extent_of(const nvtxPayloadSchemaEntry_t *e,
                          : gnomon__inject_type_size(e->type);
     *align = !is_pointer(e) && nested ? nested->align : size;
     if (!size || (e->flags & OFFSETS))
-        return NOWHERE;
+        return UNKNOWN_OFFSET;
     if (is_pointer(e) || (!array && !unit))
         return size;
-    if ((array && array != FLAG(ARRAY_FIXED_SIZE)) || count > FAR / size)
-        return NOWHERE;
+    if ((array && array != FLAG(ARRAY_FIXED_SIZE)) || count > MAX_OFFSET / size)
+        return UNKNOWN_OFFSET;
     return count * size;
 }
 
@@ -147,15 +147,16 @@ static void put_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
         l->schema->align = (uint32_t)align;
     if (i == 0 || e->offset || is_union)
         l->at[i] = is_union ? 0 : e->offset;
-    else if (l->cursor != NOWHERE && align)
+    else if (l->cursor != UNKNOWN_OFFSET && align)
         l->at[i] = (l->cursor + align - 1) / align * align;
     else
-        l->at[i] = NOWHERE;
-    if (l->at[i] > FAR)
-        l->at[i] = NOWHERE;
-    l->cursor =
-        l->at[i] == NOWHERE || size == NOWHERE ? NOWHERE : l->at[i] + size;
-    if (l->size < l->cursor) /* NOWHERE is the largest, so it stays */
+        l->at[i] = UNKNOWN_OFFSET;
+    if (l->at[i] > MAX_OFFSET)
+        l->at[i] = UNKNOWN_OFFSET;
+    l->cursor = l->at[i] == UNKNOWN_OFFSET || size == UNKNOWN_OFFSET
+                    ? UNKNOWN_OFFSET
+                    : l->at[i] + size;
+    if (l->size < l->cursor) /* UNKNOWN_OFFSET is the largest, so it stays */
         l->size = l->cursor;
 }
 
@@ -183,7 +184,7 @@ static int append_field(layout *l, const gnomon__inject_field *like,
     made->length_offset += by;
     made->name = (char *)(made + 1);
     snprintf((char *)(made + 1), room, "%s%s%s", before, dot, name);
-    l->schema->tells |= !gnomon__inject_is_number(made->type);
+    l->schema->has_texts |= !gnomon__inject_is_number(made->type);
     *l->end = made;
     l->end = &made->next;
     return 1;
@@ -196,14 +197,14 @@ static int text_field(const layout *l, size_t i, gnomon__inject_field *f)
     uint64_t array = e->flags & ARRAYS, length = e->arrayOrUnionDetail;
     f->is_pointer = (uint32_t)is_pointer(e);
     if (e->type == NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE)
-        return !(e->flags & ELSEWHERE);
+        return !(e->flags & INDIRECT);
     if (!unit_of(e->type) || (e->flags & OFFSETS))
         return 0;
     if (array == FLAG(ARRAY_ZERO_TERMINATED))
         return 1;
     if (array == FLAG(ARRAY_LENGTH_INDEX)) {
-        if (length >= i || l->at[length] == NOWHERE ||
-            (l->entries[length].flags & ELSEWHERE) ||
+        if (length >= i || l->at[length] == UNKNOWN_OFFSET ||
+            (l->entries[length].flags & INDIRECT) ||
             !gnomon__inject_is_number(l->entries[length].type))
             return 0;
         f->length_type = (uint16_t)l->entries[length].type;
@@ -220,11 +221,11 @@ static int take_entry(layout *l, size_t i, const gnomon__inject_schema *nested)
     gnomon__inject_field f = {.offset = l->at[i], .type = (uint16_t)e->type};
     const char *name = e->name ? e->name : "";
     int ok = 1;
-    if (l->at[i] == NOWHERE || l->schema->is_union)
+    if (l->at[i] == UNKNOWN_OFFSET || l->schema->is_union)
         return 1;
     if (e->flags & FLAG(EVENT_MESSAGE))
         return !text_field(l, i, &f) || append_field(l, &f, 0, "", "");
-    if (e->flags & (ELSEWHERE | FLAG(TIMESTAMP) | FLAG(HIDE)))
+    if (e->flags & (INDIRECT | FLAG(TIMESTAMP) | FLAG(HIDE)))
         return 1;
     if (nested && (!nested->is_enum || *name)) {
         const gnomon__inject_field *n = nested->fields;
@@ -300,7 +301,8 @@ static uint64_t add_schema(gnomon__inject_schema *made,
     return known ? known->id : 0;
 }
 
-#define SAYS(a, field) ((a)->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_##field)
+#define STATES(a, field) \
+    ((a)->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_##field)
 
 /* Fills in fields, size and alignment; 0: no memory. */
 static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
@@ -310,7 +312,7 @@ static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
     s->align = 1;
     l->end = &s->fields;
     l->entries = a->entries;
-    l->pack = SAYS(a, ALIGNMENT) ? a->packAlign : 0;
+    l->pack = STATES(a, ALIGNMENT) ? a->packAlign : 0;
     s->is_union = a->type >= NVTX_PAYLOAD_SCHEMA_TYPE_UNION;
     for (size_t i = 0; i < count; i++) {
         const gnomon__inject_schema *nested =
@@ -321,9 +323,9 @@ static int lay_out(layout *l, const nvtxPayloadSchemaAttr_t *a)
     }
     if (a->type == NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC)
         return 1;
-    if (SAYS(a, STATIC_SIZE) && a->payloadStaticSize)
-        s->size = a->payloadStaticSize < FAR ? a->payloadStaticSize : 0;
-    else if (l->size < FAR && count == a->numEntries)
+    if (STATES(a, STATIC_SIZE) && a->payloadStaticSize)
+        s->size = a->payloadStaticSize < MAX_OFFSET ? a->payloadStaticSize : 0;
+    else if (l->size < MAX_OFFSET && count == a->numEntries)
         s->size = (l->size + s->align - 1) / s->align * s->align;
     return 1;
 }
@@ -332,16 +334,16 @@ uint64_t NVTX_API gnomon__inject_schema_register(
     nvtxDomainHandle_t handle, const nvtxPayloadSchemaAttr_t *a)
 {
     gnomon__inject_domain *domain = gnomon__inject_domain_at(handle);
-    if (!a || !SAYS(a, TYPE) || !SAYS(a, ENTRIES) || !SAYS(a, NUM_ENTRIES) ||
-        !a->entries || !a->numEntries ||
+    if (!a || !STATES(a, TYPE) || !STATES(a, ENTRIES) ||
+        !STATES(a, NUM_ENTRIES) || !a->entries || !a->numEntries ||
         a->type == NVTX_PAYLOAD_SCHEMA_TYPE_INVALID ||
         a->type > NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR)
         return 0;
-    layout l = {.schema = new_schema(SAYS(a, NAME) ? a->name : NULL),
+    layout l = {.schema = new_schema(STATES(a, NAME) ? a->name : NULL),
                 .domain = domain};
     if (l.schema && lay_out(&l, a))
         return add_schema(l.schema, domain,
-                          SAYS(a, SCHEMA_ID) ? a->schemaId : 0);
+                          STATES(a, SCHEMA_ID) ? a->schemaId : 0);
     drop_schema(l.schema, 0);
     return 0;
 }
