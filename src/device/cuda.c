@@ -68,7 +68,7 @@ void gnomon__cuda_log_failures(void)
 static int cuda_borrow(const void *stream, cuda_device *lender)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    int count = 0, found = 0, is_active = 0;
+    int count = 0, active_count = 0, is_active = 0;
     unsigned flags;
     void *context = NULL;
     int mode = CUDA_CAPTURE_RELAXED;
@@ -79,9 +79,10 @@ static int cuda_borrow(const void *stream, cuda_device *lender)
         if (!cu->DeviceGet(&device, count) &&
             !cu->PrimaryState(device, &flags, &is_active) && is_active) {
             *lender = device;
-            found++;
+            active_count++;
         }
-    int is_lent = found && (found == 1 || !gnomon__cuda_is_special(stream)) &&
+    int is_lent = active_count &&
+                  (active_count == 1 || !gnomon__cuda_is_special(stream)) &&
                   !cu->PrimaryRetain(&context, *lender);
     if (is_lent && cu->CtxPush(context)) {
         (void)cu->PrimaryRelease(*lender);

@@ -28,8 +28,8 @@ static const char *library_name(void)
 /* By memcpy: ISO C has no cast from an object's pointer to a function's. */
 static void cuda_find_symbol(void *library, const char *symbol, void *call)
 {
-    void *found = gnomon__os_symbol(library, symbol);
-    memcpy(call, &found, sizeof found);
+    void *address = gnomon__os_symbol(library, symbol);
+    memcpy(call, &address, sizeof address);
 }
 
 static void cuda_find_driver(void)
@@ -62,12 +62,12 @@ static void cuda_find_driver(void)
                  name, version / 1000, version % 1000 / 10);
         return;
     }
-#define IS_HERE(name, symbol, parameters) \
+#define REQUIRE(name, symbol, parameters) \
     if (!cuda_calls.name && !*cuda_load_error) \
         snprintf(cuda_load_error, sizeof cuda_load_error, "%s has no %s", \
                  library_name(), symbol);
-    CUDA_CALLS(IS_HERE)
-#undef IS_HERE
+    CUDA_CALLS(REQUIRE)
+#undef REQUIRE
     cuda_is_usable = !*cuda_load_error;
 }
 

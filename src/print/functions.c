@@ -102,8 +102,8 @@ static void calls_do_nothing(gnomon__calls *c, uint32_t at, bool top)
 static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
 {
     gnomon__functions *t = &c->table;
-    size_t found = t->caller_count;
-    for (size_t i = 0; i < found; i++) {
+    size_t edge_count = t->caller_count;
+    for (size_t i = 0; i < edge_count; i++) {
         gnomon__caller *e = &c->unsorted_callers[i];
         if (e->caller != CALLS_OUTSIDE)
             continue;
@@ -120,7 +120,7 @@ static void calls_sort_edges(gnomon__calls *c, gnomon__function *root)
         t->caller_count += t->rows[i].caller_count;
         t->rows[i].caller_count = 0;
     }
-    for (size_t i = 0; i < found; i++) {
+    for (size_t i = 0; i < edge_count; i++) {
         gnomon__function *row = &t->rows[c->unsorted_callers[i].callee];
         if (c->unsorted_callers[i].caller != CALLS_OUTSIDE)
             t->callers[row->first_caller + row->caller_count++] =

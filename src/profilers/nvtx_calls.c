@@ -383,11 +383,11 @@ void gnomon__nvtx_thread(void *self, const gnomon_thread_event *event)
  * NULL. */
 void gnomon__nvtx_stream(void *self, const gnomon_stream_event *event)
 {
-    nvtxNameCuStreamA_fakeimpl_fntype tell =
+    nvtxNameCuStreamA_fakeimpl_fntype name_stream =
         NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
     (void)self;
-    if (tell && strcmp(event->device->name, "cuda") == 0)
-        tell(event->stream, event->name);
+    if (name_stream && strcmp(event->device->name, "cuda") == 0)
+        name_stream(event->stream, event->name);
 }
 
 /* ---- Capture ranges ----------------------------------------------------------- */

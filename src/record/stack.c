@@ -34,10 +34,10 @@ typedef struct open_chain {
     uint32_t node[MAX_OPEN];
 } open_chain;
 
-/* The caller's array; `apart` is the size of its elements. */
+/* The caller's array; `stride` is the size of its elements. */
 typedef struct scope_list {
     char *at;
-    size_t room, apart;
+    size_t room, stride;
 } scope_list;
 
 /* A thread's cursor, and the bank in which it records. */
@@ -110,12 +110,13 @@ static void put_scope(const scope_list *list, size_t i,
 {
     uint32_t id = GNOMON__KEY_REGION(load_relaxed(&line->key));
     int is_known = id && id <= gnomon__region_count();
-    gnomon_open_scope scope = {(uint32_t)list->apart, 0,
+    gnomon_open_scope scope = {(uint32_t)list->stride, 0,
                                is_known ? gnomon__region_entry(id)->name : "",
                                begin, token};
-    char *to = list->at + i * list->apart;
-    memset(to, 0, list->apart);
-    memcpy(to, &scope, list->apart < sizeof scope ? list->apart : sizeof scope);
+    char *to = list->at + i * list->stride;
+    memset(to, 0, list->stride);
+    memcpy(to, &scope,
+           list->stride < sizeof scope ? list->stride : sizeof scope);
 }
 
 /* Reads each begin, then its token, and requires that the sequence word is past the
@@ -178,7 +179,7 @@ int gnomon_thread_stack(size_t thread, gnomon_open_scope *scopes,
     for (int i = 0; i < CHAIN_TRIES && !is_exact; i++)
         is_exact = read_chain(t, &chain, &list);
     for (size_t i = 0; i < chain.count && i < capacity; i++) {
-        char *at = list.at + i * list.apart;
+        char *at = list.at + i * list.stride;
         uint64_t begin;
         memcpy(&begin, at + offsetof(gnomon_open_scope, begin_ns),
                sizeof begin);
