@@ -76,7 +76,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
             break;
         out->is_exact = 0;
     }
-    out->is_there = 1;
+    out->has_tree = 1;
     return GNOMON_OK;
 }
 
@@ -161,7 +161,7 @@ int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
     int ok = gnomon__copy_rows(&c, 0) && take_links(&c, tree);
     if (ok)
         clear_bank(&c, tree);
-    out->is_there = ok;
+    out->has_tree = ok;
     out->from = tree->since[c.bank];
     out->until = tree->until[c.bank];
     if (!ok)

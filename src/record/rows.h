@@ -76,7 +76,7 @@ typedef struct gnomon__rows {
     size_t counter_count, counter_room;
     uint64_t from, until; /* ticks: the segment, up to its end or the copy */
     uint32_t segment;     /* its number */
-    int is_there;         /* the thread has such a tree */
+    int has_tree;         /* the thread has such a tree */
     int is_exact;         /* all of one moment, and the thread was never
                            * cancelled in a mark */
 } gnomon__rows;

@@ -20,7 +20,7 @@ static int read_slices(gnomon__slice *out, uint32_t bit, uint32_t generation,
         int its = gnomon__observers[bit].recorder->collect(s, t, bit,
                                                            generation, is_live);
         code = code ? code : its;
-        if (its || !s->rows.is_there) {
+        if (its || !s->rows.has_tree) {
             gnomon__rows_free(&s->rows);
             gnomon__free(s->shares);
         } else {

@@ -249,17 +249,17 @@ uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id)
 static int has_thread(const gnomon__snapshot_builder *b, uint32_t thread,
                       int *is_inexact)
 {
-    int is_there = b->threads[thread].count != 0;
+    int has_tree = b->threads[thread].count != 0;
     *is_inexact = 0;
     for (size_t i = 0; i < b->record->stage_count; i++) {
         const gnomon__totals *totals = b->record->stages[i].totals;
         *is_inexact |= totals->is_incomplete;
         if (thread >= totals->thread_count)
             continue;
-        is_there |= totals->threads[thread].is_there != 0;
+        has_tree |= totals->threads[thread].has_tree != 0;
         *is_inexact |= totals->threads[thread].is_inexact != 0;
     }
-    return is_there;
+    return has_tree;
 }
 
 static int put_thread(gnomon__snapshot_builder *b, uint32_t thread)

@@ -78,7 +78,7 @@ static int list_items(gnomon__snapshot_builder *b, uint32_t thread)
             continue;
         const gnomon__totals_thread *from = &totals->threads[thread];
         for (uint32_t i = 0; ok && i < from->touched_count; i++)
-            if (from->of[from->touched[i]]->is_there &&
+            if (from->of[from->touched[i]]->has_times &&
                 path_of(b, thread, from->touched[i]))
                 ok = add_item(b, thread, from->touched[i], stage);
     }

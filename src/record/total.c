@@ -86,7 +86,7 @@ int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
     to->total_ns += from->total_ns;
     to->self_ns += from->self_ns;
     to->flags |= from->flags;
-    to->is_there |= from->is_there;
+    to->has_times |= from->has_times;
     gnomon__total_first(to, from->first);
     return 1;
 }
@@ -100,7 +100,7 @@ void gnomon__total_clear(gnomon__total *s)
                (size_t)(s->most - s->least + 1) * GNOMON__CELLS *
                    sizeof *s->cells);
     s->count = s->total_ns = s->self_ns = s->min_ns = s->max_ns = s->first = 0;
-    s->flags = s->is_touched = s->is_there = 0;
+    s->flags = s->is_touched = s->has_times = 0;
     s->device = NULL;
 }
 

@@ -16,7 +16,7 @@ gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
     if (!gnomon__grow_zeroed(&t->threads, &t->thread_count, thread + 1,
                              sizeof *t->threads))
         return NULL;
-    t->threads[thread].is_there = 1;
+    t->threads[thread].has_tree = 1;
     return &t->threads[thread];
 }
 
@@ -44,7 +44,7 @@ gnomon__total *gnomon__totals_path(gnomon__totals *t, uint32_t thread,
 {
     gnomon__total *s = gnomon__totals_flags(t, thread, number);
     if (s)
-        s->is_there = 1;
+        s->has_times = 1;
     return s;
 }
 
@@ -146,7 +146,7 @@ int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
 {
     int ok = 1;
     for (uint32_t i = 0; ok && i < from->thread_count; i++)
-        if (from->threads[i].is_there)
+        if (from->threads[i].has_tree)
             ok = add_thread(to, i, &from->threads[i]);
     for (size_t i = 0; ok && i < from->edge_count; i++)
         ok = gnomon__totals_link(to, &from->edges[i]);
@@ -164,7 +164,7 @@ void gnomon__totals_clear(gnomon__totals *t)
         for (uint32_t k = 0; k < at->touched_count; k++)
             gnomon__total_clear(at->of[at->touched[k]]);
         at->touched_count = at->counter_count = 0;
-        at->is_there = at->is_inexact = 0;
+        at->has_tree = at->is_inexact = 0;
     }
     gnomon__slots_empty(&t->edge_slots);
     t->edge_count = 0;

@@ -19,7 +19,7 @@ typedef struct gnomon__total {
     uint16_t low, room; /* octaves */
     uint32_t flags;     /* gnomon_node_flags */
     uint32_t is_touched;
-    uint32_t is_there;            /* it has more than flags */
+    uint32_t has_times;           /* it has more than flags */
     uint16_t least, most;         /* lowest and highest octave in use */
     struct gnomon__total *device; /* times on devices; NULL: none */
 } gnomon__total;
@@ -38,7 +38,7 @@ typedef struct gnomon__totals_thread {
     size_t room;
     size_t touched_count, touched_room;
     uint32_t *touched; /* numbers of the paths in use */
-    uint32_t is_there; /* it has a tree, which may be empty */
+    uint32_t has_tree; /* it has a tree, which may be empty */
     uint32_t is_inexact;
     size_t counter_count, counter_room;
     gnomon__row_counter *counters;
@@ -61,7 +61,7 @@ gnomon__totals_thread *gnomon__totals_thread_at(gnomon__totals *t,
                                                 uint32_t thread);
 gnomon__total *gnomon__totals_path(gnomon__totals *t, uint32_t thread,
                                    uint32_t number);
-/* The same, to set flags only: is_there stays 0. */
+/* The same, to set flags only: has_times stays 0. */
 gnomon__total *gnomon__totals_flags(gnomon__totals *t, uint32_t thread,
                                     uint32_t number);
 int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e);

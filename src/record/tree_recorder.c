@@ -126,7 +126,7 @@ static int tree_collect(gnomon__slice_thread *out, gnomon__thread *t,
 {
     int code = is_live ? gnomon__rows_copy(&out->rows, t, bit, generation)
                        : gnomon__rows_take(&out->rows, t, bit, generation);
-    if (code || !out->rows.is_there)
+    if (code || !out->rows.has_tree)
         return code;
     out->rate = gnomon__clock_rate(out->rows.from, out->rows.until);
     return share_out(out) ? GNOMON_OK : GNOMON_ENOMEM;
