@@ -395,8 +395,8 @@ TEST(gnomon_does_not_feed_itself)
                  "NVTX_INJECTION64_PATH=%s\nGNOMON=nvtx", own[i]);
         CHECK_STR(HEAR(environment, "nest", "masks"), "");
         CHECK_STR(result.err,
-                  "gnomon: nvtx: it is gnomon itself that listens to NVTX "
-                  "here, and would count its own ranges: off\n");
+                  "gnomon: nvtx: the tool is gnomon itself, which would "
+                  "count its own ranges: off\n");
         CHECK_STR(result.out, OFF);
     }
 }
@@ -406,7 +406,7 @@ TEST(a_build_without_headers_says_so)
     if (access(TOOLS "tool.so", F_OK) == 0)
         SKIP("this build has them");
     HEAR("GNOMON=nvtx(domain=a,capture=steps)", "nest", "masks");
-    CHECK_EQ(times_in(result.err, "gnomon: nvtx: this build has none: "), 1);
+    CHECK_EQ(times_in(result.err, "gnomon: nvtx: not in this build: "), 1);
     CHECK_EQ(times_in(result.err, "\n"), 1);
     CHECK_STR(result.out, OFF);
 }
@@ -478,7 +478,7 @@ TEST(captures_in_one_way_only)
     heard = HEAR(LISTEN CUDA "GNOMON=nvtx(capture=some)", "step");
     CHECK_STR(captures(heard), "");
     CHECK_STR(result.err,
-              "gnomon: nvtx: capture= knows none, steps, cuda and nvtx\n");
+              "gnomon: nvtx: capture=: say none, steps, cuda or nvtx\n");
 }
 
 /* A tool stops after its first range unless told otherwise. */

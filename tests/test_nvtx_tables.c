@@ -385,7 +385,7 @@ static int lines_said;
 
 static void count_line(const char *line)
 {
-    lines_said += strstr(line, "more than 1024 things have names") != NULL;
+    lines_said += strstr(line, "more than 1024 objects have names") != NULL;
 }
 
 TEST(a_thousand_names_are_kept)

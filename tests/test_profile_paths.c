@@ -163,11 +163,11 @@ TEST(a_profile_that_nobody_records_is_reported)
          "'profile'\n",
          "log: 0 > train_step");
     says("profile",
-         "gnomon: profile: it is written nowhere: say "
-         "file=NAME.gnomon\n",
+         "gnomon: profile: file= names no .gnomon file, so nothing is "
+         "written: say file=NAME.gnomon\n",
          "");
-    says("profile,file=/dev/null", "gnomon: profile: it is written nowhere",
-         "");
+    says("profile,file=/dev/null",
+         "gnomon: profile: file= names no .gnomon file", "");
 }
 
 TEST(profile_says_nothing_else)

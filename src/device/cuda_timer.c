@@ -78,7 +78,7 @@ static int find_place(gnomon_cuda_stream stream, gnomon_device_context *place)
         return gnomon__fail(code, "the stream is being captured into a graph: "
                                   "no time can be taken");
     if (code)
-        return gnomon__fail(code, "the stream is of no CUDA context");
+        return gnomon__fail(code, "the stream belongs to no CUDA context");
     return GNOMON_OK;
 }
 

@@ -155,7 +155,7 @@ static void log_silent_driver(void)
     static int is_logged;
     if (!is_logged)
         gnomon__log("the device's driver does not answer: device times are "
-                    "missing, and its events are left to it");
+                    "missing, and its events are not freed");
     is_logged = 1;
 }
 
@@ -242,10 +242,11 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
         reader_start();
         return GNOMON_OK;
     }
-    return gnomon__fail(GNOMON_EFULL,
-                        "%u views time devices already, no more can: give them "
-                        "the same filter and schedule",
-                        GNOMON__TIMER_VIEWS);
+    return gnomon__fail(
+        GNOMON_EFULL,
+        "%u views time devices already, which is the most: give "
+        "them the same filter and schedule",
+        GNOMON__TIMER_VIEWS);
 }
 
 void gnomon__timers_unwatch(uint32_t generation)

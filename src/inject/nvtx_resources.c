@@ -26,7 +26,7 @@ static void keep_resource(const char *kind, const char *id, const char *name)
     char key[128], json[6 * MAX_TEXT + 3]; /* an escape is \u0000 at most */
     if (!load_relaxed(&gnomon_enabled) ||
         !gnomon__inject_reserve(&resources_kept, MAX_RESOURCES,
-                                "things have names"))
+                                "objects have names"))
         return;
     snprintf(key, sizeof key, "nvtx.%s.%s", kind, id);
     if (!name)

@@ -201,7 +201,7 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
         s->captures++;
     if (s->captures == 4) {
         s->captures = 0;
-        s->log("nvtx: capture= knows none, steps, cuda and nvtx");
+        s->log("nvtx: capture=: say none, steps, cuda or nvtx");
     }
     const char *domain = options->text(options, "domain");
     if (getauxval(AT_SECURE)) { /* an untrusted user may have chosen the tool */
@@ -210,8 +210,8 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
         return GNOMON_DECLINED;
     }
     if (nvtx_feeds_itself()) {
-        s->log("nvtx: it is gnomon itself that listens to NVTX here, and would "
-               "count its own ranges: off");
+        s->log("nvtx: the tool is gnomon itself, which would count its own "
+               "ranges: off");
         return GNOMON_DECLINED;
     }
     int code = gnomon__nvtx_domain_get(&s->domain, domain);
@@ -251,9 +251,8 @@ static void nvtx_destroy(void *self)
 static int nvtx_create(const gnomon_options *options, void **self)
 {
     (void)self;
-    options->log(
-        "nvtx: this build has none: it was made without the headers of "
-        "NVTX 3, which come with the CUDA toolkit");
+    options->log("nvtx: not in this build: it was made without the headers of "
+                 "NVTX 3, which come with the CUDA toolkit");
     return GNOMON_DECLINED;
 }
 

@@ -22,7 +22,8 @@ static int profile_create(const gnomon_options *options, void **self)
     (void)self;
     if (!file ||
         (!profile_ends(file, ".gnomon") && !profile_ends(file, ".gnomon.json")))
-        options->log("profile: it is written nowhere: say file=NAME.gnomon");
+        options->log("profile: file= names no .gnomon file, so nothing is "
+                     "written: say file=NAME.gnomon");
     return GNOMON_OK;
 }
 

@@ -110,7 +110,7 @@ program)
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
     GNOMON=$work/plugin.so reported "$work/app"
-    says_of_nvtx 'this build has none: '
+    says_of_nvtx 'not in this build: '
     build app -static "$work/gnomon.o" "$work/app.o"
     quiet "$work/app"
     GNOMON=simple reported "$work/app"
