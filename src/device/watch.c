@@ -234,7 +234,7 @@ int gnomon__timers_watch(uint32_t bit, uint32_t generation)
         gnomon__timer_view *v = &gnomon__timer_views[i];
         if (v->generation)
             continue;
-        log_missing_driver(); /* loads it, before a mark would */
+        log_missing_driver(); /* loads the driver now, not in a mark */
         store_relaxed(&v->bit, bit);
         store_release(&v->generation, generation);
         store_release(&gnomon__timer_bits,

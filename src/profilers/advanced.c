@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * advanced: the report of Lightning's AdvancedProfiler, cProfile's table for each
- * action, byte for byte, and its .prof files. Unlike the original an action goes
- * on being measured while others run inside it, on every thread.
+ * action, byte for byte, and its .prof files. Unlike in the original, an
+ * action is measured also while others run inside it, and on every thread.
  *
  * A pure function from a profile of one stage to text and files; all of it is
  * src/print's. All memory is taken before the first byte is written, so that a
- * report comes whole or not at all. Compiled with src/print and -shared it is a
+ * report is complete or not written at all. Compiled with src/print and -shared it is a
  * plugin that prints the same bytes.
  */
 #include <stdbool.h>
@@ -163,8 +163,8 @@ static void advanced_title(advanced_report *r, const gnomon_profile *profile)
         r->rank = run.rank;
 }
 
-/* How many files there are to be, and the table of each: a root of its own makes
- * it a tree, which viewers want, and never empty. */
+/* The number of files, and the table of each. A table in a file has a root row: so it
+ * is a tree, as viewers want, and is never empty. */
 static size_t advanced_files(const advanced_report *r)
 {
     return r->settings->dump == ADVANCED_NO_FILES ? 0

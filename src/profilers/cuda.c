@@ -4,9 +4,9 @@
  * the other tables where columns, an order or a format are asked for.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
- * over all their regions, paths and threads. Uses public headers only. All
- * memory is taken before the first byte is written. Numbers are made of
- * integers, as the decimal point of printf is the host's locale's.
+ * over all their regions, paths and threads. Uses public headers and src/print
+ * only. All memory is taken before the first byte is written. Numbers are made of
+ * integers, as printf's decimal point depends on the host's locale.
  */
 #include <inttypes.h>
 #include <stdio.h>

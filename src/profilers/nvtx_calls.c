@@ -53,7 +53,7 @@ struct gnomon__nvtx_domain {
     nvtxStringHandle_t capture; /* NULL: the tool registers no strings */
     int64_t pid; /* a forked child does not use its parent's handles */
     nvtx_kept_region *blocks[NVTX_BLOCKS]; /* by region id */
-    uint32_t categories[NVTX_CATEGORIES];  /* whose names were told */
+    uint32_t categories[NVTX_CATEGORIES];  /* whose names were sent */
     char name[];
 };
 

@@ -3,9 +3,10 @@
  * simple: the table of Lightning's SimpleProfiler, byte for byte.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
- * over all their regions, paths and threads. Uses public headers only: compiled
- * alone with -shared it is a plugin that prints the same bytes. All memory is
- * taken before the first byte is written, so a table comes whole or not at all.
+ * over all their regions, paths and threads. Uses public headers and src/print only:
+ * compiled with src/print/width.c and -shared it is a plugin that prints the same
+ * bytes. All memory is taken before the first byte is written, so a table is complete
+ * or not written at all.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -324,7 +324,8 @@ static int row_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Parents before children: by number. The rows' own numbers follow. */
+/* Sorts the rows by number, so that parents come before children, and renumbers what
+ * refers to rows. */
 static int order_rows(gnomon__copying *c)
 {
     gnomon__rows *r = c->out;

@@ -18,7 +18,7 @@ typedef struct gnomon__snapshot_item {
 
 typedef struct gnomon__snapshot_thread {
     gnomon__snapshot_item *items;  /* by path, then stage */
-    gnomon__snapshot_item **order; /* as they are entered */
+    gnomon__snapshot_item **order; /* by first entry */
     size_t count, room;
     size_t sorted; /* how many items are in order */
     uint32_t track;

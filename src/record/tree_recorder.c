@@ -71,7 +71,8 @@ static uint64_t whole_ns(const gnomon__slice_thread *t, const gnomon__row *row)
 
 static uint64_t not_below_zero(uint64_t ns)
 {
-    return (int64_t)ns < 0 ? 0 : ns; /* rounding, or a copy in motion */
+    return (int64_t)ns < 0 ? 0
+                           : ns; /* rounding, or a copy of several moments */
 }
 
 static void share_self(gnomon__slice_thread *t, size_t i)
