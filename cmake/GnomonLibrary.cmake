@@ -42,7 +42,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|shown|utf8)\\.c$"
   "|/src/mark/(adopt|arena|calibrate|carry|close|cut|health|intern|link|names|outside"
   "|observer|pretty|repair|segment|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
-  "|/src/device/(clocks|cuda|cuda_driver|describe|name|reader|thread_timers|watch)\\.c$")
+  "|/src/device/(clocks|cuda|cuda_driver|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
   "/src/(profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")

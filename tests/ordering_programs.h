@@ -32,10 +32,10 @@ enum { A, B, C, D, E };
 #define TURN_ODD "mark/hot.h|gnomon__word_next(&t->seq, one); fence_acq_rel();"
 #define RAISE "mark/hook.c|store_release(&t->in_hook, (uint32_t)seq + 1);"
 #define LOWER "mark/hook.c|store_relaxed(&t->in_hook, 0);"
-#define QUIET_SEQ "record/copying.h|load_acquire(&t->seq)"
-#define QUIET_HOOK "record/copying.h|load_acquire(&t->in_hook)"
+#define QUIET_SEQ "record/rows_copy.h|load_acquire(&t->seq)"
+#define QUIET_HOOK "record/rows_copy.h|load_acquire(&t->in_hook)"
 #define STILL \
-    "record/copying.h|fence_acquire(); " \
+    "record/rows_copy.h|fence_acquire(); " \
     "return word && gnomon__quiet_word(t) == word;"
 
 /* ---- Trees ------------------------------------------------------------------- */

@@ -159,7 +159,7 @@ static const char *const published[][2] = {
      "device/thread_timers.c|load_acquire(&timers->back_head)"},
     {"device/timers.c|cas_acq_rel(&gnomon__all_timers, &timers->next, timers)",
      "device/reader.c|load_acquire(&gnomon__all_timers)"},
-    {"device/watch.c|store_release(&v->generation, generation);",
+    {"device/reader_thread.c|store_release(&v->generation, generation);",
      "device/timers.c|load_acquire(&gnomon__timer_views[i].generation)"},
     {"device/cuda.c|store_release(&cuda_first_failures[i].call, call);",
      "device/cuda.c|load_acquire(&cuda_first_failures[i].call)"},

@@ -124,7 +124,7 @@ void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);
  * thread. Costs one load where no device is timed. */
 void gnomon__timers_step(void);
 
-/* ---- watch.c ------------------------------------------------------------- */
+/* ---- reader_thread.c ----------------------------------------------------- */
 
 /* Reads the events that the device has passed, and polls up to `patience_ns` for the
  * rest. With `gives_up`, what is left then is counted as late and never read. Inside

@@ -8,7 +8,7 @@
  * While a tree exists, nodes are only added, and lists grow only at their heads, so a
  * list that was read from its head stays valid. A tree that is dropped meanwhile
  * changes its generation; then the rows are thrown away. */
-#include "record/copying.h"
+#include "record/rows_copy.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -36,14 +36,14 @@ void gnomon__readers_forget(void)
     readers_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-static int begin_copy(gnomon__copying *c, gnomon__rows *out,
+static int begin_copy(gnomon__rows_copier *c, gnomon__rows *out,
                       const gnomon__thread *t, uint32_t bit,
                       uint32_t generation)
 {
     int is_of_generation = load_acquire(&t->generations[bit]) == generation;
     uint32_t at = is_of_generation ? load_relaxed(&t->states[bit]) : 0;
     memset(out, 0, sizeof *out);
-    *c = (gnomon__copying){.out = out, .t = t, .bit = bit};
+    *c = (gnomon__rows_copier){.out = out, .t = t, .bit = bit};
     c->tree = at ? gnomon__at(t, at) : NULL;
     return c->tree && load_acquire(&c->tree->generation) == generation;
 }
@@ -51,7 +51,7 @@ static int begin_copy(gnomon__copying *c, gnomon__rows *out,
 int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
                       uint32_t generation)
 {
-    gnomon__copying c;
+    gnomon__rows_copier c;
     if (!begin_copy(&c, out, t, bit, generation))
         return GNOMON_OK;
     c.is_live = 1;
@@ -83,7 +83,7 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
 /* ---- The bank at rest ------------------------------------------------------------- */
 
 /* Clears the cells that the row lists. One of them may be outside the window. */
-static void clear_node(gnomon__copying *c, const gnomon__row *row)
+static void clear_node(gnomon__rows_copier *c, const gnomon__row *row)
 {
     gnomon__front *line = &gnomon__copied_node(c, row->node)->front[c->bank];
     gnomon__part *p = &gnomon__copied_node(c, row->node)->part[c->bank];
@@ -105,7 +105,7 @@ static void clear_node(gnomon__copying *c, const gnomon__row *row)
 
 /* Gives the carries that were read back to the thread, which reuses them from its
  * next cut on. */
-static void return_carries(gnomon__copying *c, gnomon__tree *tree)
+static void return_carries(gnomon__rows_copier *c, gnomon__tree *tree)
 {
     uint32_t at = tree->ended[c->bank];
     while (at) {
@@ -118,7 +118,7 @@ static void return_carries(gnomon__copying *c, gnomon__tree *tree)
     store_relaxed(&tree->ended[c->bank], 0);
 }
 
-static void clear_bank(gnomon__copying *c, gnomon__tree *tree)
+static void clear_bank(gnomon__rows_copier *c, gnomon__tree *tree)
 {
     for (size_t i = 0; i < c->out->count; i++)
         clear_node(c, &c->out->rows[i]);
@@ -132,7 +132,7 @@ static void clear_bank(gnomon__copying *c, gnomon__tree *tree)
 }
 
 /* Under the lock, as the thread could replace the table by a larger one meanwhile. */
-static int take_links(gnomon__copying *c, gnomon__tree *tree)
+static int take_links(gnomon__rows_copier *c, gnomon__tree *tree)
 {
     gnomon__lock();
     int ok = gnomon__copy_links(c);
@@ -148,7 +148,7 @@ static int take_links(gnomon__copying *c, gnomon__tree *tree)
 int gnomon__rows_take(gnomon__rows *out, gnomon__thread *t, uint32_t bit,
                       uint32_t generation)
 {
-    gnomon__copying c;
+    gnomon__rows_copier c;
     if (!begin_copy(&c, out, t, bit, generation) ||
         load_acquire(&t->segment) != gnomon__segment)
         return GNOMON_OK; /* no tree; or the thread has not cut it yet */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
-#include "record/copying.h"
+#include "record/rows_copy.h"
 
 static uint32_t visits; /* number of this copy, noted in the nodes it has met */
 
@@ -39,7 +39,7 @@ static int is_node(uint32_t at)
 
 /* The row of a node, which is added with the nodes above it where it is new.
  * GNOMON__NO_ROW: the root, the parent of ranges, or no memory, then *ok is 0. */
-static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
+static uint32_t note_row(gnomon__rows_copier *c, uint32_t at, int *ok)
 {
     uint32_t row = GNOMON__NO_ROW, above = at, last = GNOMON__NO_ROW;
     while (*ok && is_node(above) && above != c->tree->root &&
@@ -74,13 +74,13 @@ static uint32_t note_row(gnomon__copying *c, uint32_t at, int *ok)
     return row;
 }
 
-static gnomon__row *row_at(gnomon__copying *c, uint32_t node, int *ok)
+static gnomon__row *row_at(gnomon__rows_copier *c, uint32_t node, int *ok)
 {
     uint32_t row = note_row(c, node, ok);
     return row == GNOMON__NO_ROW ? NULL : &c->out->rows[row];
 }
 
-static int add_touched(gnomon__copying *c)
+static int add_touched(gnomon__rows_copier *c)
 {
     int ok = 1;
     uint32_t at = load_acquire(&c->tree->touched[c->bank]);
@@ -92,7 +92,7 @@ static int add_touched(gnomon__copying *c)
 }
 
 /* The scopes that were open at the cut, or are open now. */
-static int add_chain(gnomon__copying *c)
+static int add_chain(gnomon__rows_copier *c)
 {
     int ok = 1;
     gnomon__row *row;
@@ -131,7 +131,7 @@ static int add_chain(gnomon__copying *c)
     return ok;
 }
 
-static int add_ended(gnomon__copying *c)
+static int add_ended(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     int ok = 1;
@@ -186,7 +186,7 @@ static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
 
 /* Copies a node's bank. The copy may be torn, except for the window, which is one
  * word. 0: no memory. */
-static int copy_node(gnomon__copying *c, gnomon__row *row)
+static int copy_node(gnomon__rows_copier *c, gnomon__row *row)
 {
     gnomon__rows *r = c->out;
     const gnomon__node *n = gnomon__copied_node(c, row->node);
@@ -247,7 +247,7 @@ static void make_consistent(gnomon__row *row)
         row->min = row->max;
 }
 
-static int copy_nodes(gnomon__copying *c, int tries)
+static int copy_nodes(gnomon__rows_copier *c, int tries)
 {
     gnomon__rows *r = c->out;
     int is_torn = load_relaxed(&c->t->is_torn) != 0;
@@ -274,7 +274,7 @@ static int copy_nodes(gnomon__copying *c, int tries)
     return 1;
 }
 
-static int copy_counters(gnomon__copying *c)
+static int copy_counters(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     uint32_t at = load_acquire(&c->tree->counters);
@@ -291,7 +291,7 @@ static int copy_counters(gnomon__copying *c)
     return 1;
 }
 
-int gnomon__copy_links(gnomon__copying *c)
+int gnomon__copy_links(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     /* The room is read first: a table read later is never smaller. */
@@ -326,7 +326,7 @@ static int row_order(const void *a, const void *b)
 
 /* Sorts the rows by number, so that parents come before children, and renumbers what
  * refers to rows. */
-static int order_rows(gnomon__copying *c)
+static int order_rows(gnomon__rows_copier *c)
 {
     gnomon__rows *r = c->out;
     size_t bytes = (r->count + 1) * sizeof(uint32_t);
@@ -348,7 +348,7 @@ static int order_rows(gnomon__copying *c)
     return 1;
 }
 
-int gnomon__copy_rows(gnomon__copying *c, int tries)
+int gnomon__copy_rows(gnomon__rows_copier *c, int tries)
 {
     gnomon__rows *r = c->out;
     r->count = r->late_count = r->edge_count = r->counter_count = 0;

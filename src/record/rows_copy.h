@@ -2,12 +2,12 @@
 /* A copy of a thread's tree while it is made, shared by two files. rows.c chooses the
  * bank and checks that the copy is of one moment; rows_copy.c finds the nodes and
  * copies what they hold. */
-#ifndef GNOMON_RECORD_COPYING_H
-#define GNOMON_RECORD_COPYING_H
+#ifndef GNOMON_RECORD_ROWS_COPY_H
+#define GNOMON_RECORD_ROWS_COPY_H
 
 #include "record/rows.h"
 
-typedef struct gnomon__copying {
+typedef struct gnomon__rows_copier {
     gnomon__rows *out;
     const gnomon__thread *t;
     const gnomon__tree *tree;
@@ -15,7 +15,7 @@ typedef struct gnomon__copying {
     uint32_t bank;
     uint32_t pending; /* offset of a cell that is counted later; 0: none */
     int is_live;
-} gnomon__copying;
+} gnomon__rows_copier;
 
 /* A value of the sequence word while the thread writes nothing: the word is even, or
  * the thread is inside a callback. Each callback gives another value. 0: busy. */
@@ -34,7 +34,7 @@ static inline int gnomon__is_still(const gnomon__thread *t, uint64_t word)
     return word && gnomon__quiet_word(t) == word;
 }
 
-static inline gnomon__node *gnomon__copied_node(const gnomon__copying *c,
+static inline gnomon__node *gnomon__copied_node(const gnomon__rows_copier *c,
                                                 uint32_t at)
 {
     return gnomon__node_at(c->t, at);
@@ -42,7 +42,7 @@ static inline gnomon__node *gnomon__copied_node(const gnomon__copying *c,
 
 /* All rows of the bank, without links. Where `tries` is not 0, each node is copied
  * until its copy is of one moment, at most so many times. 0: no memory. */
-int gnomon__copy_rows(gnomon__copying *c, int tries);
-int gnomon__copy_links(gnomon__copying *c);
+int gnomon__copy_rows(gnomon__rows_copier *c, int tries);
+int gnomon__copy_links(gnomon__rows_copier *c);
 
 #endif
