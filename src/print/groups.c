@@ -101,16 +101,16 @@ static void read_region(group_entry *e, int by, const gnomon_profile *p)
     }
 }
 
-static bool read_entries(group_entry *entries, size_t count, int by,
+static bool read_entries(group_entry *group_entries, size_t count, int by,
                          const gnomon_profile *p, gnomon__report_table *table)
 {
     for (size_t i = 0; i < count; i++) {
-        entries[i].number = (uint32_t)i + 1;
+        group_entries[i].number = (uint32_t)i + 1;
         if (is_of_regions(by))
-            read_region(&entries[i], by, p);
+            read_region(&group_entries[i], by, p);
         else
-            read_track(&entries[i], by, p, table);
-        if (!entries[i].text)
+            read_track(&group_entries[i], by, p, table);
+        if (!group_entries[i].text)
             return false;
     }
     return true;
@@ -124,21 +124,21 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
         return GNOMON_OK;
     size_t count = gnomon_profile_count(p, is_of_regions(by) ? GNOMON_REGIONS
                                                              : GNOMON_TRACKS);
-    group_entry *entries = calloc(count + 1, sizeof *entries);
+    group_entry *group_entries = calloc(count + 1, sizeof *group_entries);
     g->texts = calloc(count + 1, sizeof *g->texts);
     g->of_number = calloc(count + 1, sizeof *g->of_number);
-    if (!entries || !g->texts || !g->of_number ||
-        !read_entries(entries, count, by, p, table)) {
-        free(entries);
+    if (!group_entries || !g->texts || !g->of_number ||
+        !read_entries(group_entries, count, by, p, table)) {
+        free(group_entries);
         return GNOMON_ENOMEM;
     }
-    qsort(entries, count, sizeof *entries, by_entry);
+    qsort(group_entries, count, sizeof *group_entries, by_entry);
     uint32_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!i || entries[i].order != entries[i - 1].order ||
-            strcmp(entries[i].text, entries[i - 1].text) != 0)
-            g->texts[used++] = entries[i].text;
-        g->of_number[entries[i].number] = used - 1;
+        if (!i || group_entries[i].order != group_entries[i - 1].order ||
+            strcmp(group_entries[i].text, group_entries[i - 1].text) != 0)
+            g->texts[used++] = group_entries[i].text;
+        g->of_number[group_entries[i].number] = used - 1;
     }
     if (is_of_regions(by))
         g->of_region = g->of_number;
@@ -146,7 +146,7 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
         g->of_track = g->of_number;
     table->group_word = g->word;
     table->groups = g->texts;
-    free(entries);
+    free(group_entries);
     return GNOMON_OK;
 }
 
