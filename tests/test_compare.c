@@ -6,7 +6,7 @@
 
 #include "diff/changes.h"
 #include "diff/compare.h"
-#include "diff/student.h"
+#include "diff/t_distribution.h"
 #include "fake_profile.h"
 #include "platform/memory.h"
 #include "sides.h"
@@ -39,18 +39,17 @@ TEST(student_is_that_of_the_tables)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int k = 0; k < 3; k++) {
             double t = rows[i].t[k], df = rows[i].df;
-            CHECK(near(gnomon__student_quantile(beyond[k], df), t, 1e-6));
-            CHECK(near(gnomon__student_beyond(t, df), beyond[k], 1e-5));
-            CHECK(gnomon__student_beyond(-t, df) ==
-                  gnomon__student_beyond(t, df));
+            CHECK(near(gnomon__t_quantile(beyond[k], df), t, 1e-6));
+            CHECK(near(gnomon__t_two_sided(t, df), beyond[k], 1e-5));
+            CHECK(gnomon__t_two_sided(-t, df) == gnomon__t_two_sided(t, df));
         }
-    CHECK(near(gnomon__student_beyond(1, 1), 0.5, 1e-12)); /* Cauchy */
-    CHECK(near(gnomon__student_beyond(sqrt(2), 2), 1 - sqrt(0.5), 1e-12));
-    CHECK(gnomon__student_beyond(0, 7) == 1.0);
-    CHECK(gnomon__student_beyond(HUGE_VAL, 7) == 0.0);
-    CHECK(gnomon__student_beyond(1e200, 0.5) == 0.0);
-    CHECK(near(gnomon__student_beyond(3, 99999), gnomon__student_beyond(3, 1e9),
-               1e-3));
+    CHECK(near(gnomon__t_two_sided(1, 1), 0.5, 1e-12)); /* Cauchy */
+    CHECK(near(gnomon__t_two_sided(sqrt(2), 2), 1 - sqrt(0.5), 1e-12));
+    CHECK(gnomon__t_two_sided(0, 7) == 1.0);
+    CHECK(gnomon__t_two_sided(HUGE_VAL, 7) == 0.0);
+    CHECK(gnomon__t_two_sided(1e200, 0.5) == 0.0);
+    CHECK(
+        near(gnomon__t_two_sided(3, 99999), gnomon__t_two_sided(3, 1e9), 1e-3));
 }
 
 /* ---- Sides -------------------------------------------------------------- */

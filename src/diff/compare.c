@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "diff/student.h"
+#include "diff/t_distribution.h"
 
 #define COMPARE_PRIOR 2.0
 
@@ -128,10 +128,9 @@ gnomon__change gnomon__compare(const gnomon__diff *d,
         return c;
     df = compare_freedom(&sum, e);
     c.confidence =
-        c.a == c.b
-            ? 0
-            : 1 - gnomon__student_beyond((c.b - c.a) / sqrt(variance), df);
-    compare_interval(&c, &sum, gnomon__student_quantile(1 - confidence, df),
+        c.a == c.b ? 0
+                   : 1 - gnomon__t_two_sided((c.b - c.a) / sqrt(variance), df);
+    compare_interval(&c, &sum, gnomon__t_quantile(1 - confidence, df),
                      metric >= GNOMON__METRICS);
     return c;
 }
