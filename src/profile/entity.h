@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one description of a profile's structs (gnomon/entities.h): a row for each
- * of their fields. By it entities are copied, checked, mended, written, read,
+ * of their fields. By it entities are copied, checked, repaired, written, read,
  * compared and merged. A field that has a row is in all of that; one that has
  * none is in nothing of it, and test_entity.c finds it. docs/file-format.md is
  * the same in words. */

@@ -12,7 +12,7 @@
 
 #include "platform/error.h"
 #include "profile/bytes.h"
-#include "profile/mend.h"
+#include "profile/repair.h"
 #include "profile/model.h"
 #include "profile/nowhere.h"
 #include "profile/parts.h"
@@ -265,7 +265,8 @@ static int read_sections(file_reader *r, const gnomon__source *from,
     if (!code)
         code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
-        code = gnomon__mend(r->records.m, r->records.before, &r->nowhere);
+        code =
+            gnomon__repair_model(r->records.m, r->records.before, &r->nowhere);
     int is_in_parts = r->ends + !r->has_end > 1;
     if (!code && is_in_parts)
         code = gnomon__check_numbers(&r->records.m->base);

@@ -2,7 +2,7 @@
 /* What is left of a damaged profile, made whole. Whatever names something that
  * is lost names a stand-in, or nothing; what says something only of lost things
  * goes. Sums may be short by what is lost, so all nodes are marked as partial. */
-#include "profile/mend.h"
+#include "profile/repair.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int is_named(int entity)
            entity == GNOMON_TRACKS || entity == GNOMON_NODES;
 }
 
-/* The run of an entity that is mended. */
+/* The run of an entity that is repaired. */
 static uint32_t run_of(const gnomon__model *m, int entity, uint32_t number)
 {
     while (entity != GNOMON_RUNS) {
@@ -40,7 +40,7 @@ static uint32_t run_of(const gnomon__model *m, int entity, uint32_t number)
 
 /* Of one that is lost all texts are missing. Its first says so then; and its
  * numbers are what nobody knows. */
-static void mend_texts(const gnomon__struct *s, void *item)
+static void repair_texts(const gnomon__struct *s, void *item)
 {
     const char *text = LOST_NAME;
     int is_lost = 0;
@@ -60,16 +60,16 @@ static void mend_texts(const gnomon__struct *s, void *item)
 }
 
 /* A model that is repaired. */
-typedef struct mending {
+typedef struct model_repair {
     gnomon__model *m;
     const uint32_t *before; /* how many of a kind the file has before it */
     gnomon__nowhere *nowhere;
-} mending;
+} model_repair;
 
 /* What a number may be instead; 0 where it must be one: it goes with its entity. */
-static uint32_t mend_number(const mending *w, const gnomon__field *f,
-                            const void *item, int entity, int is_first,
-                            uint32_t run)
+static uint32_t repair_number(const model_repair *w, const gnomon__field *f,
+                              const void *item, int entity, int is_first,
+                              uint32_t run)
 {
     const gnomon__model *m = w->m;
     const int kind = gnomon__number_of(f, item);
@@ -83,7 +83,8 @@ static uint32_t mend_number(const mending *w, const gnomon__field *f,
 }
 
 /* Whether it stays. `i`: its number. */
-static int mend_fields(const mending *w, int entity, size_t i, void *item)
+static int repair_fields(const model_repair *w, int entity, size_t i,
+                         void *item)
 {
     const gnomon__model *m = w->m;
     const gnomon__struct *s = &gnomon__structs[entity];
@@ -97,7 +98,7 @@ static int mend_fields(const mending *w, int entity, size_t i, void *item)
             return 0;
         if (f->type != GNOMON__TYPE_NUMBER)
             continue;
-        uint32_t number = mend_number(w, f, item, entity, is_first, run);
+        uint32_t number = repair_number(w, f, item, entity, is_first, run);
         uint32_t was = gnomon__field_32(f, item);
         if (was && number != was)
             gnomon__nowhere_add(w->nowhere, entity, w->before[entity] + i, f,
@@ -132,7 +133,7 @@ static int has_its_pools(const gnomon__model *m, const gnomon_node_info *n)
     return 1;
 }
 
-static void mend_node(const gnomon__model *m, gnomon_node_info *n)
+static void repair_node(const gnomon__model *m, gnomon_node_info *n)
 {
     const gnomon_node_info *parent =
         n->parent ? gnomon__model_at(m, GNOMON_NODES, n->parent) : NULL;
@@ -149,7 +150,7 @@ static int is_on(const gnomon__model *m, uint32_t node, uint32_t track)
     return n->track == track;
 }
 
-/* Whether an entity, all of whose numbers are mended, still says something. */
+/* Whether an entity, all of whose numbers are repaired, still says something. */
 static int is_whole(const gnomon__model *m, int entity, const void *item)
 {
     const gnomon_open_info *o = item;
@@ -174,7 +175,7 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
 }
 
 /* A parent stands before its child. */
-static void mend_parent(const mending *w, size_t i, gnomon_node_info *n)
+static void repair_parent(const model_repair *w, size_t i, gnomon_node_info *n)
 {
     const gnomon__field *f = gnomon__structs[GNOMON_NODES].fields;
     if (n->parent < i)
@@ -186,7 +187,7 @@ static void mend_parent(const mending *w, size_t i, gnomon_node_info *n)
     n->parent = 0;
 }
 
-static void mend_kind(const mending *w, int entity)
+static void repair_kind(const model_repair *w, int entity)
 {
     gnomon__model *m = w->m;
     gnomon__table *t = &m->tables[entity];
@@ -194,15 +195,15 @@ static void mend_kind(const mending *w, int entity)
     for (size_t i = 1; i <= t->count; i++) {
         void *item = gnomon__model_at(m, entity, i);
         if (is_named(entity))
-            mend_texts(&gnomon__structs[entity], item);
+            repair_texts(&gnomon__structs[entity], item);
         if (entity == GNOMON_NODES)
-            mend_parent(w, i, item);
-        if (!mend_fields(w, entity, i, item) || !is_whole(m, entity, item)) {
+            repair_parent(w, i, item);
+        if (!repair_fields(w, entity, i, item) || !is_whole(m, entity, item)) {
             w->nowhere->left_out[entity]++;
             continue;
         }
         if (entity == GNOMON_NODES)
-            mend_node(m, item);
+            repair_node(m, item);
         memmove(t->items + kept++ * t->size, item, t->size);
     }
     t->count = kept;
@@ -247,10 +248,10 @@ static int any_of(gnomon__model *m, int entity)
     return gnomon__model_count(m, entity) || gnomon__model_add(m, entity);
 }
 
-int gnomon__mend(gnomon__model *m, const uint32_t *before,
-                 gnomon__nowhere *nowhere)
+int gnomon__repair_model(gnomon__model *m, const uint32_t *before,
+                         gnomon__nowhere *nowhere)
 {
-    const mending w = {m, before, nowhere};
+    const model_repair w = {m, before, nowhere};
     int ok = !gnomon__model_count(m, GNOMON_NODES) ||
              (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
     ok = ok &&
@@ -262,6 +263,6 @@ int gnomon__mend(gnomon__model *m, const uint32_t *before,
         return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     find_runs(m);
     for (int i = 0; i < GNOMON__ENTITIES; i++)
-        mend_kind(&w, gnomon__file_order[i]);
+        repair_kind(&w, gnomon__file_order[i]);
     return GNOMON_OK;
 }

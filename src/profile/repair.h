@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#ifndef GNOMON_PROFILE_MEND_H
-#define GNOMON_PROFILE_MEND_H
+#ifndef GNOMON_PROFILE_REPAIR_H
+#define GNOMON_PROFILE_REPAIR_H
 
 #include "profile/nowhere.h"
 
@@ -8,7 +8,7 @@
  * those that were lost. What named none that is there is added to `nowhere`, by its
  * number in the file: `before` of each kind are not in the model. GNOMON_OK or
  * GNOMON_ENOMEM. */
-int gnomon__mend(gnomon__model *m, const uint32_t *before,
-                 gnomon__nowhere *nowhere);
+int gnomon__repair_model(gnomon__model *m, const uint32_t *before,
+                         gnomon__nowhere *nowhere);
 
 #endif
