@@ -14,7 +14,7 @@
 #include "profile/bytes.h"
 #include "profile/repair.h"
 #include "profile/model.h"
-#include "profile/nowhere.h"
+#include "profile/dangling.h"
 #include "profile/parts.h"
 #include "profile/record_read.h"
 
@@ -28,7 +28,7 @@ typedef struct file_reader {
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
-    gnomon__nowhere nowhere;
+    gnomon__dangling dangling;
     uint64_t shared_unread; /* of what all parts share */
     int tells_shared;       /* that is told of the first part alone */
     int has_end;            /* and nothing comes after it */
@@ -152,12 +152,12 @@ static int tell_loss(file_reader *r, uint64_t count, const char *sort,
     return GNOMON_OK;
 }
 
-static int tell_nowhere(file_reader *r)
+static int add_dangling_losses(file_reader *r)
 {
-    const gnomon__nowhere *n = &r->nowhere;
+    const gnomon__dangling *n = &r->dangling;
     int code = GNOMON_OK;
     uint64_t named = 0;
-    for (; !code && named < n->count && named < GNOMON__NOWHERE_NAMED; named++)
+    for (; !code && named < n->count && named < GNOMON__DANGLING_NAMED; named++)
         code = tell_loss(r, 1, "leads nowhere: ", n->named[named]);
     if (!code)
         code = tell_loss(r, n->count - named, "leads nowhere: ", "others");
@@ -186,7 +186,7 @@ static int tell_losses(file_reader *r)
             r, r->sections.unread - (r->tells_shared ? 0 : r->shared_unread),
             "unreadable: ", "bytes");
     if (!code)
-        code = tell_nowhere(r);
+        code = add_dangling_losses(r);
     if (!code)
         code = tell_loss(r, !r->has_end, "", "the end of the file");
     return code;
@@ -244,7 +244,7 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
     r->tells_shared = part->is_whole || part->begin == shared_end;
     if (!r->tells_shared) {
         r->unknown_count = 0;
-        memset(&r->nowhere, 0, sizeof r->nowhere);
+        memset(&r->dangling, 0, sizeof r->dangling);
     }
     memcpy(r->records.before, part->before, sizeof part->before);
     r->sections.at = part->begin;
@@ -266,7 +266,7 @@ static int read_sections(file_reader *r, const gnomon__source *from,
         code = read_part_of(r, part ? part : &all, shared_end);
     if (!code && is_damaged(r))
         code =
-            gnomon__repair_model(r->records.m, r->records.before, &r->nowhere);
+            gnomon__repair_model(r->records.m, r->records.before, &r->dangling);
     int is_in_parts = r->ends + !r->has_end > 1;
     if (!code && is_in_parts)
         code = gnomon__check_numbers(&r->records.m->base);
@@ -283,7 +283,7 @@ int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
                       uint32_t kinds)
 {
     file_reader r = {.records.m = gnomon__model_create(), .kinds = kinds};
-    r.records.nowhere = &r.nowhere;
+    r.records.dangling = &r.dangling;
     *out = NULL;
     gnomon__fail_clear();
     if (!r.records.m)

@@ -148,7 +148,7 @@ static void *read_structs(gnomon__record_reader *r, const gnomon__struct *s,
 
 /* ---- Records --------------------------------------------------------------------- */
 
-/* A number of the file as one of the part; what is not in it is nowhere. */
+/* A number of the file as one of the part; what is not in it is dangling. */
 static uint32_t read_number(const gnomon__record_reader *r, int entity,
                             uint32_t number)
 {
@@ -157,9 +157,9 @@ static uint32_t read_number(const gnomon__record_reader *r, int entity,
     return number > r->before[entity] ? number - r->before[entity] : UINT32_MAX;
 }
 
-static void leads_nowhere(gnomon__record_reader *r, const gnomon__field *f)
+static void add_dangling(gnomon__record_reader *r, const gnomon__field *f)
 {
-    gnomon__nowhere_add(r->nowhere, r->entity, r->number, f, 0);
+    gnomon__dangling_add(r->dangling, r->entity, r->number, f, 0);
 }
 
 static const char *read_text_of(gnomon__record_reader *r,
@@ -169,7 +169,7 @@ static const char *read_text_of(gnomon__record_reader *r,
         return NULL;
     const char *text = read_text(r, at);
     if (!text) {
-        leads_nowhere(r, f);
+        add_dangling(r, f);
         text = LOST;
     }
     return f->type == GNOMON__TYPE_JSON &&
@@ -197,7 +197,7 @@ static void read_list(gnomon__record_reader *r, const gnomon__field *f,
     else
         list = read_structs(r, &gnomon__structs[f->of], where, &count);
     if (!list)
-        leads_nowhere(r, f);
+        add_dangling(r, f);
     gnomon__field_set(f, of, &list, sizeof list);
     if (list && gnomon__field_bytes(f) == 8)
         gnomon__field_count_set(f, of, count);

@@ -4,7 +4,7 @@
 
 #include "profile/file_read.h"
 #include "profile/model.h"
-#include "profile/nowhere.h"
+#include "profile/dangling.h"
 
 typedef struct gnomon__read_texts {
     uint64_t first, bytes;
@@ -19,7 +19,7 @@ typedef struct gnomon__record_reader {
     uint32_t before[GNOMON__ENTITIES]; /* numbers of a kind begin above it */
     uint64_t tail_left; /* bytes of its tail that nothing led to yet */
     int no_memory;      /* for what a record pointed to */
-    gnomon__nowhere *nowhere;
+    gnomon__dangling *dangling;
     int entity;      /* of the record at hand, */
     uint64_t number; /* which is so many-eth of its kind in the file */
 } gnomon__record_reader;
@@ -29,7 +29,7 @@ int gnomon__texts_keep(gnomon__record_reader *r);
 void gnomon__texts_free(gnomon__record_reader *r);
 
 /* Fills `to`, zeroes but for its struct_size, from record i of the section at hand,
- * from 0. What is not there is left out, and counted as leading nowhere: a text is
+ * from 0. What is not there is left out, and counted as dangling: a text is
  * then "(lost)", a block absent. */
 void gnomon__record_read(gnomon__record_reader *r, int entity, uint32_t i,
                          void *to);

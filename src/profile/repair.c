@@ -63,7 +63,7 @@ static void repair_texts(const gnomon__struct *s, void *item)
 typedef struct model_repair {
     gnomon__model *m;
     const uint32_t *before; /* how many of a kind the file has before it */
-    gnomon__nowhere *nowhere;
+    gnomon__dangling *dangling;
 } model_repair;
 
 /* What a number may be instead; 0 where it must be one: it goes with its entity. */
@@ -101,8 +101,8 @@ static int repair_fields(const model_repair *w, int entity, size_t i,
         uint32_t number = repair_number(w, f, item, entity, is_first, run);
         uint32_t was = gnomon__field_32(f, item);
         if (was && number != was)
-            gnomon__nowhere_add(w->nowhere, entity, w->before[entity] + i, f,
-                                was);
+            gnomon__dangling_add(w->dangling, entity, w->before[entity] + i, f,
+                                 was);
         if (needed && !number)
             return 0;
         /* 0 means all of them there. */
@@ -182,8 +182,8 @@ static void repair_parent(const model_repair *w, size_t i, gnomon_node_info *n)
         return;
     while (f->at != offsetof(gnomon_node_info, parent))
         f++;
-    gnomon__nowhere_add(w->nowhere, GNOMON_NODES, w->before[GNOMON_NODES] + i,
-                        f, n->parent);
+    gnomon__dangling_add(w->dangling, GNOMON_NODES, w->before[GNOMON_NODES] + i,
+                         f, n->parent);
     n->parent = 0;
 }
 
@@ -199,7 +199,7 @@ static void repair_kind(const model_repair *w, int entity)
         if (entity == GNOMON_NODES)
             repair_parent(w, i, item);
         if (!repair_fields(w, entity, i, item) || !is_whole(m, entity, item)) {
-            w->nowhere->left_out[entity]++;
+            w->dangling->left_out[entity]++;
             continue;
         }
         if (entity == GNOMON_NODES)
@@ -249,9 +249,9 @@ static int any_of(gnomon__model *m, int entity)
 }
 
 int gnomon__repair_model(gnomon__model *m, const uint32_t *before,
-                         gnomon__nowhere *nowhere)
+                         gnomon__dangling *dangling)
 {
-    const model_repair w = {m, before, nowhere};
+    const model_repair w = {m, before, dangling};
     int ok = !gnomon__model_count(m, GNOMON_NODES) ||
              (any_of(m, GNOMON_TRACKS) && any_of(m, GNOMON_REGIONS));
     ok = ok &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A file's references that lead nowhere, for its losses. */
-#include "profile/nowhere.h"
+#include "profile/dangling.h"
 
 #include <stdio.h>
 
-void gnomon__nowhere_add(gnomon__nowhere *n, int entity, uint64_t number,
-                         const gnomon__field *f, uint32_t target)
+void gnomon__dangling_add(gnomon__dangling *n, int entity, uint64_t number,
+                          const gnomon__field *f, uint32_t target)
 {
     uint64_t i = n->count++;
-    if (i >= GNOMON__NOWHERE_NAMED)
+    if (i >= GNOMON__DANGLING_NAMED)
         return;
     int used = snprintf(n->named[i], sizeof n->named[i], "%s", f->name);
     if (target)

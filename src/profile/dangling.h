@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* References in a file that lead nowhere: the first few by where they stand, and how
  * many there are. */
-#ifndef GNOMON_PROFILE_NOWHERE_H
-#define GNOMON_PROFILE_NOWHERE_H
+#ifndef GNOMON_PROFILE_DANGLING_H
+#define GNOMON_PROFILE_DANGLING_H
 
 #include "profile/entity.h"
 #include "profile/model.h"
 
-#define GNOMON__NOWHERE_NAMED 4
+#define GNOMON__DANGLING_NAMED 4
 
 /* Zeroes are none. */
-typedef struct gnomon__nowhere {
+typedef struct gnomon__dangling {
     uint64_t count;
     uint64_t
         left_out[GNOMON__ENTITIES]; /* what said something of lost ones only */
-    char named[GNOMON__NOWHERE_NAMED][56];
-} gnomon__nowhere;
+    char named[GNOMON__DANGLING_NAMED][56];
+} gnomon__dangling;
 
 /* The field of the entity, by its number in the file, leads nowhere: to `target`
  * where that is not 0. */
-void gnomon__nowhere_add(gnomon__nowhere *n, int entity, uint64_t number,
-                         const gnomon__field *f, uint32_t target);
+void gnomon__dangling_add(gnomon__dangling *n, int entity, uint64_t number,
+                          const gnomon__field *f, uint32_t target);
 
 #endif
