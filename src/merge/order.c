@@ -242,7 +242,7 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
     return code;
 }
 
-/* ---- Facts ---------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------- */
 
 /* Moves a table as it is. */
 static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
@@ -254,26 +254,27 @@ static void move_items(gnomon__unite *u, gnomon__model *out, int entity)
     from->count = from->room = 0;
 }
 
-static void order_facts(gnomon__unite *u, gnomon__model *out,
-                        const gnomon__numbers *n, int entity)
+static void order_leaves(gnomon__unite *u, gnomon__model *out,
+                         const gnomon__numbers *n, int entity)
 {
-    gnomon__fold_facts(u, entity); /* by the numbers of before */
+    gnomon__merge_leaves(u, entity); /* by the numbers of before */
     for (size_t i = 1; i <= gnomon__model_count(u->m, entity); i++) {
-        gnomon__any *fact = gnomon__model_at(u->m, entity, i);
-        gnomon__renumber(n, entity, fact);
+        gnomon__any *leaf = gnomon__model_at(u->m, entity, i);
+        gnomon__renumber(n, entity, leaf);
         if (entity == GNOMON_OPENS)
-            fact->open.reserved = 0; /* which reading it was of */
+            leaf->open.reserved = 0; /* which reading it was of */
         if (entity == GNOMON_EVENTS)
-            fact->event.reserved = 0;
+            leaf->event.reserved = 0;
     }
-    gnomon__sort_facts(u, entity);
+    gnomon__sort_leaves(u, entity);
     move_items(u, out, entity);
 }
 
 int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
 {
-    static const int facts[] = {GNOMON_OPENS,    GNOMON_LINKS,  GNOMON_COUNTERS,
-                                GNOMON_METADATA, GNOMON_LOSSES, GNOMON_EVENTS};
+    static const int leaves[] = {GNOMON_OPENS,    GNOMON_LINKS,
+                                 GNOMON_COUNTERS, GNOMON_METADATA,
+                                 GNOMON_LOSSES,   GNOMON_EVENTS};
     gnomon__numbers n = {{0}};
     gnomon__slots_free(&u->nodes); /* nothing is looked for any more */
     int code = order_stages(u, out, &n);
@@ -283,8 +284,8 @@ int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
         code = gnomon__order_items(u, out, GNOMON_TRACKS, &n);
     if (!code)
         code = order_nodes(u, out, &n);
-    for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
-        order_facts(u, out, &n, facts[i]);
+    for (size_t i = 0; !code && i < sizeof leaves / sizeof *leaves; i++)
+        order_leaves(u, out, &n, leaves[i]);
     if (!code)
         move_items(u, out, GNOMON_RUNS);
     gnomon__numbers_free(&n);

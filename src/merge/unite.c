@@ -67,7 +67,7 @@ static int unite_run(gnomon__united_part *part)
         return gnomon__no_memory_to_merge();
     if (order <= 0)
         return GNOMON_OK;
-    metadata->count = u->folded[GNOMON_METADATA] = 0;
+    metadata->count = u->merged_count[GNOMON_METADATA] = 0;
     *to = run;
     return gnomon__unite_keep(u, GNOMON_RUNS, to)
                ? GNOMON_OK
@@ -280,7 +280,7 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     if (!code)
         code = gnomon__unite_steps(&part);
     if (!code)
-        code = gnomon__unite_facts(&part);
+        code = gnomon__unite_leaves(&part);
     gnomon__numbers_free(&part.map);
     return code;
 }

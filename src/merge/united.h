@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What unite*.c, fold.c and order.c work on. */
+/* What unite*.c, merge_leaves.c and order.c work on. */
 #ifndef GNOMON_MERGE_UNITED_H
 #define GNOMON_MERGE_UNITED_H
 
@@ -44,7 +44,8 @@ struct gnomon__unite {
     size_t time_count, time_room, times_kept; /* when they were last pruned */
     gnomon__united_node *node;                /* from 1 */
     size_t node_count, node_room;
-    size_t folded[GNOMON__ENTITIES]; /* facts when they were last folded */
+    size_t merged_count
+        [GNOMON__ENTITIES]; /* facts when they were last merged_count */
 };
 
 /* A part that is being added. */
@@ -67,13 +68,13 @@ int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
 /* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
 int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
 
-/* unite_facts.c: adds opens, links, counters, losses, metadata, events. */
-int gnomon__unite_facts(gnomon__united_part *part);
+/* unite_leaves.c: adds opens, links, counters, losses, metadata, events. */
+int gnomon__unite_leaves(gnomon__united_part *part);
 
-/* fold.c: puts facts in order, by the numbers they have now, and makes one of
+/* merge_leaves.c: puts facts in order, by the numbers they have now, and makes one of
  * those of one key. */
-void gnomon__sort_facts(gnomon__unite *u, int entity);
-void gnomon__fold_facts(gnomon__unite *u, int entity);
+void gnomon__sort_leaves(gnomon__unite *u, int entity);
+void gnomon__merge_leaves(gnomon__unite *u, int entity);
 
 /* order.c: puts a table's items into the model in the order of their keys; `ordered`
  * gets their numbers there. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What nodes, tracks, stages and steps do not hold: open scopes, links, counters,
- * losses, metadata, events. All are taken in, and those of one key folded into
+ * losses, metadata, events. All are taken in, and those of one key merged_count into
  * one when they have become twice as many, and at the end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "merge/united.h"
 
-#define FOLD_FROM 4096u /* of a kind: fewer are not worth it */
+#define MERGE_FROM 4096u /* of a kind: fewer are not worth it */
 
 /* ---- Taking in ---------------------------------------------------------------- */
 
@@ -80,15 +80,15 @@ static int is_whole(const gnomon__struct *s, const void *of)
     return 1;
 }
 
-static const int fact_kinds[] = {GNOMON_OPENS,    GNOMON_LINKS,
+static const int leaf_kinds[] = {GNOMON_OPENS,    GNOMON_LINKS,
                                  GNOMON_COUNTERS, GNOMON_LOSSES,
                                  GNOMON_METADATA, GNOMON_EVENTS};
 
-int gnomon__unite_facts(gnomon__united_part *part)
+int gnomon__unite_leaves(gnomon__united_part *part)
 {
     gnomon__model *m = part->u->m;
-    for (size_t k = 0; k < sizeof fact_kinds / sizeof *fact_kinds; k++) {
-        int entity = fact_kinds[k];
+    for (size_t k = 0; k < sizeof leaf_kinds / sizeof *leaf_kinds; k++) {
+        int entity = leaf_kinds[k];
         const gnomon__struct *s = &gnomon__structs[entity];
         for (size_t i = 1; i <= part->count[entity]; i++) {
             gnomon__any f;
@@ -107,8 +107,8 @@ int gnomon__unite_facts(gnomon__united_part *part)
             memcpy(to, &f, s->size);
         }
         size_t now = gnomon__model_count(m, entity);
-        if (now > FOLD_FROM && now > 2 * part->u->folded[entity])
-            gnomon__fold_facts(part->u, entity);
+        if (now > MERGE_FROM && now > 2 * part->u->merged_count[entity])
+            gnomon__merge_leaves(part->u, entity);
     }
     return GNOMON_OK;
 }

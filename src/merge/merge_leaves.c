@@ -94,10 +94,10 @@ static void merge_two(int entity, void *to, const void *from, int readings)
 
 /* `same`: of what happened at a moment, whichever reading it is of: all of them
  * stay, but for readings of the same. NULL: those of one key become one. */
-static const struct fact_rule {
+static const struct leaf_rule {
     int (*compare)(const void *a, const void *b);
     int (*same)(const void *a, const void *b);
-} fact_rules[GNOMON__ENTITIES] = {
+} leaf_rules[GNOMON__ENTITIES] = {
     [GNOMON_OPENS] = {compare_opens, compare_same_opens},
     [GNOMON_LINKS] = {compare_links, NULL},
     [GNOMON_COUNTERS] = {compare_counters, NULL},
@@ -110,7 +110,7 @@ static const struct fact_rule {
 
 /* Several readings speak of the same: as many stay as the one that has most. They
  * stand by reading. */
-static void fold_moments(gnomon__table *t, const struct fact_rule *rule)
+static void merge_moments(gnomon__table *t, const struct leaf_rule *rule)
 {
     size_t kept = 0;
     for (size_t i = 0, end; i < t->count; i = end) {
@@ -147,20 +147,20 @@ static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
     return kept;
 }
 
-void gnomon__sort_facts(gnomon__unite *u, int entity)
+void gnomon__sort_leaves(gnomon__unite *u, int entity)
 {
     gnomon__table *t = &u->m->tables[entity];
     if (t->count > 1)
-        qsort(t->items, t->count, t->size, fact_rules[entity].compare);
+        qsort(t->items, t->count, t->size, leaf_rules[entity].compare);
 }
 
-void gnomon__fold_facts(gnomon__unite *u, int entity)
+void gnomon__merge_leaves(gnomon__unite *u, int entity)
 {
     gnomon__table *t = &u->m->tables[entity];
-    const struct fact_rule *rule = &fact_rules[entity];
+    const struct leaf_rule *rule = &leaf_rules[entity];
     int readings = (u->rules & GNOMON__UNITE_READINGS) != 0;
     size_t kept = 0;
-    gnomon__sort_facts(u, entity);
+    gnomon__sort_leaves(u, entity);
     for (size_t i = 0; !rule->same && i < t->count; i++) {
         char *last = kept ? t->items + (kept - 1) * t->size : NULL;
         char *item = t->items + i * t->size;
@@ -172,8 +172,8 @@ void gnomon__fold_facts(gnomon__unite *u, int entity)
     if (!rule->same)
         t->count = kept;
     else if (readings)
-        fold_moments(t, rule);
+        merge_moments(t, rule);
     if (readings && entity == GNOMON_OPENS)
         t->count = last_opens(u, (void *)t->items, t->count);
-    u->folded[entity] = t->count;
+    u->merged_count[entity] = t->count;
 }
