@@ -36,7 +36,7 @@ static inline gnomon__merge *merge_of(bytes *inputs, size_t count)
     gnomon__merge *m;
     CHECK_EQ(gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND), GNOMON_OK);
     for (size_t i = 0; i < count; i++)
-        CHECK_EQ(gnomon__merge_look(m, i), GNOMON_OK);
+        CHECK_EQ(gnomon__merge_scan(m, i), GNOMON_OK);
     CHECK_EQ(gnomon__merge_order(m), GNOMON_OK);
     return m;
 }

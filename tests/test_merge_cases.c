@@ -372,7 +372,7 @@ static int try_merge(bytes *inputs, size_t count)
     gnomon_profile *p = NULL;
     int code = gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND);
     for (size_t i = 0; !code && i < count; i++)
-        code = gnomon__merge_look(m, i);
+        code = gnomon__merge_scan(m, i);
     if (!code)
         code = gnomon__merge_order(m);
     for (size_t i = 0; !code && i <= gnomon__merge_count(m); i++) {

@@ -165,7 +165,7 @@ static uint64_t merge_ranks(rank_inputs *in, size_t count)
     gnomon__file_writer w;
     must(!gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND), "merge");
     for (size_t i = 0; i < count; i++)
-        must(!gnomon__merge_look(m, i), "merge");
+        must(!gnomon__merge_scan(m, i), "merge");
     must(!gnomon__merge_order(m), "merge");
     gnomon__file_start(&w, &out);
     gnomon__file_shared(&w, &gnomon__merge_shared(m)->m->base);

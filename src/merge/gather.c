@@ -118,7 +118,7 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
                    : GNOMON_ENOMEM;
     for (size_t i = 0; !code && i < in->count; i++) {
         gnomon__progress_at("file", i + 1, in->count);
-        int wrong = gnomon__merge_look(g->merge, i);
+        int wrong = gnomon__merge_scan(g->merge, i);
         gnomon__progress_hide();
         if (!wrong)
             continue;

@@ -28,7 +28,7 @@ void gnomon__merge_free(gnomon__merge *m);
 
 /* Looks through an input; each once. An error leaves it out: the rest goes on
  * without it. */
-int gnomon__merge_look(gnomon__merge *m, size_t input);
+int gnomon__merge_scan(gnomon__merge *m, size_t input);
 
 /* Closes the input that is open, if one is: it is opened again when it is needed.
  * For callers that open inputs of their own meanwhile. */

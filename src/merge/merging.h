@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A merge from within: look.c finds the runs, merge.c puts them together. */
+/* A merge from within: scan.c finds the runs, merge.c puts them together. */
 #ifndef GNOMON_MERGE_MERGING_H
 #define GNOMON_MERGE_MERGING_H
 

@@ -43,7 +43,7 @@ static int merge_two(bytes *inputs, bytes *out)
     gnomon__file_writer w;
     CHECK_EQ(gnomon__merge_create(&m, &from, GNOMON__EVERY_KIND), GNOMON_OK);
     for (size_t i = 0; i < 2; i++)
-        if (gnomon__merge_look(m, i))
+        if (gnomon__merge_scan(m, i))
             CHECK(*gnomon_error_text());
     int code = gnomon__merge_order(m);
     CHECK_EQ(code, GNOMON_OK);

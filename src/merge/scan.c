@@ -48,7 +48,7 @@ static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
 
 /* Of a part that names no run, whether there is anything in it; the empty profile
  * changes nothing that it is merged with. */
-static int look_at_no_run(gnomon__merge *m, size_t input, size_t part)
+static int scan_part_without_run(gnomon__merge *m, size_t input, size_t part)
 {
     const gnomon__file_index *x = &m->index[input];
     gnomon_profile *p;
@@ -64,7 +64,7 @@ static int look_at_no_run(gnomon__merge *m, size_t input, size_t part)
     return count ? add_reading(m, &gnomon__no_run, input, part, 0) : GNOMON_OK;
 }
 
-static int look_at_part(gnomon__merge *m, size_t input, size_t part)
+static int scan_part(gnomon__merge *m, size_t input, size_t part)
 {
     const gnomon__file_index *x = &m->index[input];
     gnomon_profile *p;
@@ -79,7 +79,7 @@ static int look_at_part(gnomon__merge *m, size_t input, size_t part)
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
     m->has_runs |= runs > 0;
     if (!code && !runs)
-        code = look_at_no_run(m, input, part);
+        code = scan_part_without_run(m, input, part);
     for (size_t i = 1; !code && i <= runs; i++) {
         gnomon_profile_run(p, i, &info);
         code = add_reading(m, &info, input, part, i);
@@ -88,7 +88,7 @@ static int look_at_part(gnomon__merge *m, size_t input, size_t part)
     return code;
 }
 
-int gnomon__merge_look(gnomon__merge *m, size_t input)
+int gnomon__merge_scan(gnomon__merge *m, size_t input)
 {
     size_t before = m->reading_count;
     gnomon__fail_clear();
@@ -99,7 +99,7 @@ int gnomon__merge_look(gnomon__merge *m, size_t input)
         !(m->was_read[input] = gnomon__alloc(m->index[input].count + 1)))
         code = gnomon__no_memory_to_merge();
     for (size_t i = 0; !code && i < m->index[input].count; i++)
-        code = look_at_part(m, input, i);
+        code = scan_part(m, input, i);
     if (code)
         m->reading_count = before;
     return code;
