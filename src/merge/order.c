@@ -16,25 +16,25 @@
 #include "merge/united.h"
 #include "platform/memory.h"
 
-typedef struct united_place {
+typedef struct node_order_key {
     const gnomon__unite *u;
     uint64_t first; /* of it or anything below it */
     uint32_t track; /* as ordered */
     uint32_t depth;
     uint32_t number; /* before */
-} united_place;
+} node_order_key;
 
-typedef struct item_place {
+typedef struct item_order_key {
     const void *item;
     int entity;
     uint32_t number; /* before */
-} item_place;
+} item_order_key;
 
 /* ---- Stages and tracks ------------------------------------------------------------ */
 
 static int item_order(const void *left, const void *right)
 {
-    const item_place *a = left, *b = right;
+    const item_order_key *a = left, *b = right;
     return gnomon__compare_keys(a->entity, a->item, b->item);
 }
 
@@ -42,27 +42,27 @@ int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
                         gnomon__numbers *ordered)
 {
     size_t n = gnomon__model_count(u->m, entity);
-    item_place *places = gnomon__alloc((n + 1) * sizeof *places);
+    item_order_key *keys = gnomon__alloc((n + 1) * sizeof *keys);
     uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
     int code = GNOMON_OK;
     ordered->of[entity] = numbers;
-    if (!places || !numbers) {
-        gnomon__free(places);
+    if (!keys || !numbers) {
+        gnomon__free(keys);
         return gnomon__no_memory_to_merge();
     }
     for (uint32_t i = 0; i < n; i++)
-        places[i] =
-            (item_place){gnomon__model_at(u->m, entity, i + 1), entity, i + 1};
-    qsort(places, n, sizeof *places, item_order);
+        keys[i] = (item_order_key){gnomon__model_at(u->m, entity, i + 1),
+                                   entity, i + 1};
+    qsort(keys, n, sizeof *keys, item_order);
     for (uint32_t i = 0; !code && i < n; i++) {
         void *to = gnomon__model_add(out, entity);
         if (to)
-            memcpy(to, places[i].item, out->tables[entity].size);
+            memcpy(to, keys[i].item, out->tables[entity].size);
         else
             code = gnomon__no_memory_to_merge();
-        numbers[places[i].number] = i + 1;
+        numbers[keys[i].number] = i + 1;
     }
-    gnomon__free(places);
+    gnomon__free(keys);
     return code;
 }
 
@@ -119,7 +119,7 @@ static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
 
 static int united_order(const void *left, const void *right)
 {
-    const united_place *a = left, *b = right;
+    const node_order_key *a = left, *b = right;
     if (a->track != b->track)
         return GNOMON__COMPARE(a->track, b->track);
     if (a->first != b->first)
@@ -130,20 +130,20 @@ static int united_order(const void *left, const void *right)
                                   : compare_paths(a->u, a->number, b->number);
 }
 
-static void place_nodes(const gnomon__unite *u, const gnomon__numbers *n,
-                        united_place *places)
+static void make_node_keys(const gnomon__unite *u, const gnomon__numbers *n,
+                           node_order_key *keys)
 {
     for (uint32_t i = 1; i <= u->node_count; i++) {
         const gnomon_node_info *node = &u->node[i].info;
-        places[i - 1] = (united_place){
+        keys[i - 1] = (node_order_key){
             u, node->first ? node->first : UINT64_MAX,
             n->of[GNOMON_TRACKS][node->track],
-            node->parent ? places[node->parent - 1].depth + 1 : 0, i};
+            node->parent ? keys[node->parent - 1].depth + 1 : 0, i};
     }
     for (size_t i = u->node_count; i >= 1; i--) {
         uint32_t parent = u->node[i].info.parent;
-        if (parent && places[i - 1].first < places[parent - 1].first)
-            places[parent - 1].first = places[i - 1].first;
+        if (parent && keys[i - 1].first < keys[parent - 1].first)
+            keys[parent - 1].first = keys[i - 1].first;
     }
 }
 
@@ -220,25 +220,25 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
                        gnomon__numbers *n)
 {
     int code = GNOMON_OK;
-    united_place *places = gnomon__alloc((u->node_count + 1) * sizeof *places);
+    node_order_key *keys = gnomon__alloc((u->node_count + 1) * sizeof *keys);
     uint32_t *numbers = gnomon__alloc((u->node_count + 1) * sizeof *numbers);
     n->of[GNOMON_NODES] = numbers;
-    if (!places || !numbers) {
-        gnomon__free(places);
+    if (!keys || !numbers) {
+        gnomon__free(keys);
         return gnomon__no_memory_to_merge();
     }
-    place_nodes(u, n, places);
-    qsort(places, u->node_count, sizeof *places, united_order);
+    make_node_keys(u, n, keys);
+    qsort(keys, u->node_count, sizeof *keys, united_order);
     for (uint32_t i = 0; i < u->node_count; i++)
-        numbers[places[i].number] = i + 1;
+        numbers[keys[i].number] = i + 1;
     if (u->node_count &&
         !gnomon__model_reserve(out, GNOMON_NODES, u->node_count))
         code = gnomon__no_memory_to_merge();
     for (size_t i = 0; !code && i < u->node_count; i++)
-        code = keep_node(out, n, &u->node[places[i].number]);
+        code = keep_node(out, n, &u->node[keys[i].number]);
     if (!code && (u->rules & GNOMON__UNITE_READINGS))
         code = tell_contradictions(out);
-    gnomon__free(places);
+    gnomon__free(keys);
     return code;
 }
 

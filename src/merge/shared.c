@@ -81,41 +81,41 @@ int gnomon__shared_add(gnomon__shared *s, const gnomon_profile *p)
 
 /* ---- The order ------------------------------------------------------------------ */
 
-typedef struct shared_place {
+typedef struct shared_order_key {
     const char *item;
     uint32_t number; /* before */
     int kind;
-} shared_place;
+} shared_order_key;
 
 static int shared_order(const void *left, const void *right)
 {
-    const shared_place *a = left, *b = right;
+    const shared_order_key *a = left, *b = right;
     return gnomon__compare_keys(a->kind, a->item, b->item);
 }
 
 static int order_shared(gnomon__shared *s, int which)
 {
     gnomon__table *t = &s->m->tables[gnomon__file_order[which]];
-    shared_place *places = gnomon__alloc((t->count + 1) * sizeof *places);
+    shared_order_key *keys = gnomon__alloc((t->count + 1) * sizeof *keys);
     char *sorted = gnomon__alloc((t->count + 1) * t->size);
     uint32_t *numbers = gnomon__alloc((t->count + 1) * sizeof *numbers);
-    if (!places || !sorted || !numbers) {
-        gnomon__free(places);
+    if (!keys || !sorted || !numbers) {
+        gnomon__free(keys);
         gnomon__free(sorted);
         gnomon__free(numbers);
         return no_memory_to_share();
     }
     for (uint32_t i = 0; i < t->count; i++)
-        places[i] = (shared_place){t->items + i * t->size, i + 1,
-                                   gnomon__file_order[which]};
-    qsort(places, t->count, sizeof *places, shared_order);
+        keys[i] = (shared_order_key){t->items + i * t->size, i + 1,
+                                     gnomon__file_order[which]};
+    qsort(keys, t->count, sizeof *keys, shared_order);
     for (uint32_t i = 0; i < t->count; i++) {
-        memcpy(sorted + i * t->size, places[i].item, t->size);
-        numbers[places[i].number] = i + 1;
+        memcpy(sorted + i * t->size, keys[i].item, t->size);
+        numbers[keys[i].number] = i + 1;
     }
     for (size_t i = 0; i < s->slots[which].room; i++)
         s->slots[which].at[i].item = numbers[s->slots[which].at[i].item];
-    gnomon__free(places);
+    gnomon__free(keys);
     gnomon__free(numbers);
     gnomon__free(t->items);
     t->items = sorted;

@@ -130,15 +130,15 @@ static int unite_time(gnomon__unite *u, gnomon_step_time_info t)
 
 /* ---- The slowest ------------------------------------------------------------------------- */
 
-typedef struct slow_place {
+typedef struct slow_step {
     const gnomon__unite *u;
     gnomon__united_time *time;
-} slow_place;
+} slow_step;
 
 /* By stage and view, then the slowest first, then as a live profile has them. */
-static int slow_place_order(const void *left, const void *right)
+static int slow_step_order(const void *left, const void *right)
 {
-    const slow_place *x = left, *y = right;
+    const slow_step *x = left, *y = right;
     const gnomon_step_time_info *a = &x->time->info, *b = &y->time->info;
     GNOMON__TRY_NUMBER(stage);
     GNOMON__TRY_NUMBER(view);
@@ -156,18 +156,19 @@ static int slow_place_order(const void *left, const void *right)
 /* Of each stage and view, those that are none of the slowest. 0: no memory. */
 static int leave_out(gnomon__unite *u)
 {
-    size_t count = 0, place = 0;
-    slow_place *slow = gnomon__alloc((u->time_count + 1) * sizeof *slow);
+    size_t count = 0, position = 0;
+    slow_step *slow = gnomon__alloc((u->time_count + 1) * sizeof *slow);
     for (size_t i = 1; slow && i <= u->time_count; i++)
         if (u->time[i].info.step && !u->time[i].info.region)
-            slow[count++] = (slow_place){u, &u->time[i]};
+            slow[count++] = (slow_step){u, &u->time[i]};
     if (count > 1)
-        qsort(slow, count, sizeof *slow, slow_place_order);
+        qsort(slow, count, sizeof *slow, slow_step_order);
     for (size_t i = 0; i < count; i++) {
         const gnomon_step_time_info *a = &slow[i].time->info;
         const gnomon_step_time_info *b = i ? &slow[i - 1].time->info : a;
-        place = a->stage == b->stage && a->view == b->view ? place + 1 : 1;
-        slow[i].time->is_out = place > GNOMON__SLOWEST_UNITED;
+        position =
+            a->stage == b->stage && a->view == b->view ? position + 1 : 1;
+        slow[i].time->is_out = position > GNOMON__SLOWEST_UNITED;
     }
     gnomon__free(slow);
     return slow != NULL;
