@@ -238,11 +238,11 @@ TEST(jobs_are_compared_by_their_ranks)
         add_attempt(d, GNOMON__SIDE_A, 3 - rank, NULL, NULL, 10);
         add_attempt(d, GNOMON__SIDE_B, rank, rank ? NULL : "1", NULL, 10);
     }
-    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_A, "A"), 0);
-    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 0);
+    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_A, "A"), 0);
+    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_B, "B"), 0);
     CHECK_EQ(gnomon__diff_same_ranks(d), 1);
     add_attempt(d, GNOMON__SIDE_B, 2, NULL, NULL, 10); /* a second job */
-    CHECK_EQ(gnomon__diff_tell_ranks(d, GNOMON__SIDE_B, "B"), 1);
+    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_B, "B"), 1);
     CHECK_EQ(gnomon__diff_same_ranks(d), 0);
     gnomon__diff_free(d);
 }

@@ -259,8 +259,8 @@ static int diff_compare(diff_request *r, char *const *sides)
     int code, are_missing;
     status = gnomon__cli_worse(
         status, gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_B, sides[1]));
-    are_missing = gnomon__diff_tell_ranks(r->of.diff, GNOMON__SIDE_A, "A");
-    are_missing |= gnomon__diff_tell_ranks(r->of.diff, GNOMON__SIDE_B, "B");
+    are_missing = gnomon__diff_log_ranks(r->of.diff, GNOMON__SIDE_A, "A");
+    are_missing |= gnomon__diff_log_ranks(r->of.diff, GNOMON__SIDE_B, "B");
     if (!gnomon__diff_jobs(r->of.diff, GNOMON__SIDE_A) ||
         !gnomon__diff_jobs(r->of.diff, GNOMON__SIDE_B)) {
         if (!status)

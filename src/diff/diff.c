@@ -39,8 +39,8 @@ void gnomon__diff_free(gnomon__diff *d)
     for (size_t i = 0; i < d->count; i++)
         diff_free_row(d->rows[i]);
     gnomon__free(d->rows);
-    gnomon__lives_free(&d->lives[0]);
-    gnomon__lives_free(&d->lives[1]);
+    gnomon__jobs_free(&d->jobs[0]);
+    gnomon__jobs_free(&d->jobs[1]);
     gnomon__free(d);
 }
 
@@ -260,17 +260,17 @@ const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *d,
 
 size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
 {
-    return d->lives[side].jobs;
+    return d->jobs[side].jobs;
 }
 
 int gnomon__diff_is_assumed(const gnomon__diff *d)
 {
-    return d->lives[0].jobs < 2 && d->lives[1].jobs < 2;
+    return d->jobs[0].jobs < 2 && d->jobs[1].jobs < 2;
 }
 
 size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
 {
-    return d->lives[side].rank_count;
+    return d->jobs[side].rank_count;
 }
 
 size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
@@ -283,13 +283,13 @@ size_t gnomon__diff_other_views(const gnomon__diff *d, enum gnomon__side side)
     return d->in_other_views[side];
 }
 
-int gnomon__diff_tell_ranks(gnomon__diff *d, enum gnomon__side side,
-                            const char *word)
+int gnomon__diff_log_ranks(gnomon__diff *d, enum gnomon__side side,
+                           const char *word)
 {
-    return gnomon__lives_tell(&d->lives[side], word);
+    return gnomon__jobs_log_ranks(&d->jobs[side], word);
 }
 
 int gnomon__diff_same_ranks(const gnomon__diff *d)
 {
-    return gnomon__lives_same_ranks(&d->lives[0], &d->lives[1]);
+    return gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]);
 }

@@ -93,8 +93,8 @@ int gnomon__diff_is_assumed(const gnomon__diff *diff);
 
 /* When a side is whole: lines on standard error, which begin with `word`, for ranks
  * that are missing or were restarted. Whether some are missing. */
-int gnomon__diff_tell_ranks(gnomon__diff *diff, enum gnomon__side side,
-                            const char *word);
+int gnomon__diff_log_ranks(gnomon__diff *diff, enum gnomon__side side,
+                           const char *word);
 
 /* When both sides were told: whether all their jobs have the same ranks. */
 int gnomon__diff_same_ranks(const gnomon__diff *diff);

@@ -21,12 +21,12 @@ typedef struct diff_fact {
 } diff_fact;
 
 /* What a stage of a life is, once a node of it was met. */
-typedef struct diff_news {
-    enum gnomon__lives_news news;
+typedef struct diff_seen {
+    enum gnomon__stage_state state;
     uint32_t view; /* for which that was asked */
     int is_known;
-    int is_told; /* that there is another view */
-} diff_news;
+    int is_counted; /* that there is another view */
+} diff_seen;
 
 /* A profile that is being added. */
 typedef struct diff_reader {
@@ -38,8 +38,8 @@ typedef struct diff_reader {
     size_t *jobs;          /* by run */
     uint32_t view;         /* whose nodes are being read */
     const char *words;     /* of it */
-    diff_news *stages;     /* by stage */
-    diff_news *outside;    /* by run: of what is in no stage */
+    diff_seen *stages;     /* by stage */
+    diff_seen *outside;    /* by run: of what is in no stage */
     unsigned char *is_new; /* by stage: its steps */
 } diff_reader;
 
@@ -55,40 +55,41 @@ static int diff_read_runs(diff_reader *r)
     for (size_t i = 1; i <= count; i++) {
         gnomon_run_info run;
         gnomon_profile_run(r->profile, i, &run);
-        if (gnomon__lives_job(&r->diff->lives[r->side], &run, &r->jobs[i]))
+        if (gnomon__jobs_find(&r->diff->jobs[r->side], &run, &r->jobs[i]))
             return GNOMON_ENOMEM;
     }
     return GNOMON_OK;
 }
 
 /* `stage` is zeroes of what is in none. */
-static int diff_read_news(diff_reader *r, const gnomon_node_info *node,
-                          uint32_t number, const gnomon_stage_info *stage,
-                          int *is_new)
+static int diff_is_new(diff_reader *r, const gnomon_node_info *node,
+                       uint32_t number, const gnomon_stage_info *stage,
+                       int *is_new)
 {
-    diff_news *of = node->stage ? &r->stages[node->stage] : &r->outside[number];
-    int is_taken = of->is_known && of->news == GNOMON__LIVES_NEW;
+    diff_seen *of = node->stage ? &r->stages[node->stage] : &r->outside[number];
+    int is_taken = of->is_known && of->state == GNOMON__STAGE_NEW;
     if (of->is_known && !r->view) { /* it is of all views */
         *is_new = is_taken;
         return GNOMON_OK;
     }
     if (is_taken &&
         of->view != r->view) { /* a life of which nothing is known */
-        r->diff->in_other_views[r->side] += !of->is_told;
-        of->is_told = 1;
+        r->diff->in_other_views[r->side] += !of->is_counted;
+        of->is_counted = 1;
     } else if (!of->is_known || of->view != r->view) {
         gnomon_run_info run;
         gnomon_profile_run(r->profile, number, &run);
-        if (gnomon__lives_stage(&r->diff->lives[r->side], &run,
-                                node->stage ? stage->ordinal : UINT32_MAX,
-                                stage->name, r->words, &of->news))
+        if (gnomon__jobs_see_stage(&r->diff->jobs[r->side], &run,
+                                   node->stage ? stage->ordinal : UINT32_MAX,
+                                   stage->name, r->words, &of->state))
             return GNOMON_ENOMEM;
         of->view = r->view;
         of->is_known = 1;
-        r->diff->doubled[r->side] += of->news == GNOMON__LIVES_OLD;
-        r->diff->in_other_views[r->side] += of->news == GNOMON__LIVES_OTHER;
+        r->diff->doubled[r->side] += of->state == GNOMON__STAGE_SEEN;
+        r->diff->in_other_views[r->side] +=
+            of->state == GNOMON__STAGE_OTHER_VIEW;
     }
-    *is_new = of->news == GNOMON__LIVES_NEW && of->view == r->view;
+    *is_new = of->state == GNOMON__STAGE_NEW && of->view == r->view;
     return GNOMON_OK;
 }
 
@@ -135,7 +136,7 @@ static int diff_read_node(diff_reader *r, size_t number)
     if (!has_host && !diff_has(node.device))
         return GNOMON_OK;
     const gnomon_stage_info stage = diff_stage(r, node.stage);
-    if (diff_read_news(r, &node, track.run, &stage, &is_new))
+    if (diff_is_new(r, &node, track.run, &stage, &is_new))
         return GNOMON_ENOMEM;
     if (is_new && has_host)
         diff_add_fact(r, GNOMON__DIFF_HOST, &stage, region.name, track.run)
@@ -151,14 +152,14 @@ static int diff_read_stage(diff_reader *r, uint32_t number, uint32_t run,
                            int *is_new)
 {
     const gnomon_stage_info stage = diff_stage(r, number);
-    enum gnomon__lives_news news;
+    enum gnomon__stage_state state;
     gnomon_run_info info;
     gnomon_profile_run(r->profile, run, &info);
-    if (gnomon__lives_stage(&r->diff->lives[r->side], &info,
-                            number ? stage.ordinal : UINT32_MAX, stage.name,
-                            NULL, &news))
+    if (gnomon__jobs_see_stage(&r->diff->jobs[r->side], &info,
+                               number ? stage.ordinal : UINT32_MAX, stage.name,
+                               NULL, &state))
         return GNOMON_ENOMEM;
-    *is_new = news == GNOMON__LIVES_NEW;
+    *is_new = state == GNOMON__STAGE_NEW;
     if (*is_new && diff_has(stage.steps))
         diff_add_fact(r, GNOMON__DIFF_STEPS, &stage, stage.name, run)->stats =
             stage.steps;
@@ -181,10 +182,10 @@ static int diff_read_counter(diff_reader *r, uint32_t number)
     else if (!r->outside[track.run].is_known) {
         if (diff_read_stage(r, 0, track.run, &is_new))
             return GNOMON_ENOMEM;
-        r->outside[track.run] = (diff_news){
-            is_new ? GNOMON__LIVES_NEW : GNOMON__LIVES_OLD, r->view, 1, 0};
+        r->outside[track.run] = (diff_seen){
+            is_new ? GNOMON__STAGE_NEW : GNOMON__STAGE_SEEN, r->view, 1, 0};
     } else {
-        is_new = r->outside[track.run].news == GNOMON__LIVES_NEW;
+        is_new = r->outside[track.run].state == GNOMON__STAGE_NEW;
     }
     const gnomon_stage_info stage = diff_stage(r, c.stage);
     if (is_new)

@@ -5,14 +5,14 @@
 #define GNOMON_DIFF_DIFF_ROWS_H
 
 #include "diff/diff.h"
-#include "diff/lives.h"
+#include "diff/jobs.h"
 
 #define GNOMON__DIFF_CELLS 1024 /* all there are: 16 * 59 + 32 */
 
 struct gnomon__diff {
     gnomon__diff_row **rows;
     size_t count, room;
-    gnomon__lives lives[2];
+    gnomon__jobs jobs[2];
     size_t doubled[2], in_other_views[2];
     const char
         *view; /* a pattern of the words of those that are read; NULL: all */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lives and jobs by name: one table of texts with a number each, of which the
  * first letter says what it is about. */
-#include "diff/lives.h"
+#include "diff/jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "platform/memory.h"
 #include "profile/compare.h"
 
-void gnomon__lives_free(gnomon__lives *l)
+void gnomon__jobs_free(gnomon__jobs *l)
 {
     for (size_t i = 0; i < l->texts.slots.count; i++)
         gnomon__free((char *)(uintptr_t)l->texts.items[i].text);
@@ -27,7 +27,7 @@ void gnomon__lives_free(gnomon__lives *l)
 
 /* The number of a text, 0 where it is new; NULL: no memory. Valid until the next
  * call. */
-static uint32_t *lives_number(gnomon__lives *l, const char *text)
+static uint32_t *jobs_number(gnomon__jobs *l, const char *text)
 {
     gnomon__text_item *item = gnomon__text_place(&l->texts, text);
     if (item && !item->text)
@@ -35,10 +35,10 @@ static uint32_t *lives_number(gnomon__lives *l, const char *text)
     return item && item->text ? &item->number : NULL;
 }
 
-/* What the life is known by, after `kind`; with room for `more` after it. NULL:
+/* What the process is known by, after `kind`; with room for `more` after it. NULL:
  * by nothing, and *known is 0; or no memory. The caller frees it. */
-static char *lives_name(char kind, const gnomon_run_info *run, size_t more,
-                        int *known)
+static char *process_name(char kind, const gnomon_run_info *run, size_t more,
+                          int *known)
 {
     const char *host = run->host ? run->host : "";
     size_t size = strlen(host) + 64 + more;
@@ -60,23 +60,23 @@ static char *lives_name(char kind, const gnomon_run_info *run, size_t more,
 }
 
 /* The number of KIND NAME NUMBER ATTEMPT; no attempt is not "". */
-static uint32_t *lives_of_job(gnomon__lives *l, char kind, const char *name,
-                              int64_t number, const char *attempt)
+static uint32_t *jobs_key_number(gnomon__jobs *l, char kind, const char *name,
+                                 int64_t number, const char *attempt)
 {
     size_t size = strlen(name) + (attempt ? strlen(attempt) : 0) + 32;
-    uint32_t *found = NULL;
+    uint32_t *number_at = NULL;
     char *text = gnomon__alloc(size);
     if (text) {
         snprintf(text, size, "%c%s\n%" PRId64 "%s%s", kind, name, number,
                  attempt ? "\n" : "", attempt ? attempt : "");
-        found = lives_number(l, text);
+        number_at = jobs_number(l, text);
     }
     gnomon__free(text);
-    return found;
+    return number_at;
 }
 
 /* 0: no memory. */
-static int lives_add_job(gnomon__lives *l, const char *name)
+static int jobs_add(gnomon__jobs *l, const char *name)
 {
     if (!gnomon__grow(&l->names, &l->name_room, (size_t)l->jobs + 1,
                       sizeof *l->names) ||
@@ -86,16 +86,16 @@ static int lives_add_job(gnomon__lives *l, const char *name)
     return 1;
 }
 
-/* Counts a life of a rank; each whose rank is not known is one by itself. 0: no
+/* Counts a process of a rank; each whose rank is not known is one by itself. 0: no
  * memory. */
-static int lives_add_rank(gnomon__lives *l, uint32_t job,
-                          const gnomon_run_info *run)
+static int jobs_add_attempt(gnomon__jobs *l, uint32_t job,
+                            const gnomon_run_info *run)
 {
     char kind[16];
     uint32_t none = 0, *number = &none;
     snprintf(kind, sizeof kind, "%" PRIu32, job);
     if (run->rank >= 0)
-        number = lives_of_job(l, 'k', kind, run->rank, NULL);
+        number = jobs_key_number(l, 'k', kind, run->rank, NULL);
     if (!number)
         return 0;
     if (!*number) {
@@ -107,75 +107,77 @@ static int lives_add_rank(gnomon__lives *l, uint32_t job,
         *number = (uint32_t)l->rank_count;
     }
     gnomon__job_rank *r = &l->ranks[*number - 1];
-    r->lives++;
+    r->attempts++;
     r->world = run->world_size > r->world ? run->world_size : r->world;
     return 1;
 }
 
-/* The n-th life of this rank's attempt, so of the n-th job. */
-static int lives_new(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
+/* The n-th process of this rank's attempt, so of the n-th job. */
+static int jobs_add_process(gnomon__jobs *l, const gnomon_run_info *run,
+                            size_t *job)
 {
     const char *name = run->job ? run->job : "";
-    uint32_t *nth = lives_of_job(l, 'r', name, run->rank, run->attempt);
+    uint32_t *nth = jobs_key_number(l, 'r', name, run->rank, run->attempt);
     uint32_t *number =
-        nth ? lives_of_job(l, 'j', name, (int64_t)(*nth)++, NULL) : NULL;
+        nth ? jobs_key_number(l, 'j', name, (int64_t)(*nth)++, NULL) : NULL;
     if (!number)
         return GNOMON_ENOMEM;
     if (!*number) {
-        if (!lives_add_job(l, name))
+        if (!jobs_add(l, name))
             return GNOMON_ENOMEM;
         *number = l->jobs;
     }
     *job = *number - 1;
-    return lives_add_rank(l, (uint32_t)*job, run) ? GNOMON_OK : GNOMON_ENOMEM;
+    return jobs_add_attempt(l, (uint32_t)*job, run) ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-int gnomon__lives_job(gnomon__lives *l, const gnomon_run_info *run, size_t *job)
+int gnomon__jobs_find(gnomon__jobs *l, const gnomon_run_info *run, size_t *job)
 {
     int known, code = GNOMON_OK;
-    char *life = lives_name('l', run, 0, &known);
-    uint32_t *number = life ? lives_number(l, life) : NULL;
+    char *process = process_name('l', run, 0, &known);
+    uint32_t *number = process ? jobs_number(l, process) : NULL;
     if (known && !number)
         code = GNOMON_ENOMEM;
     else if (number && *number)
         *job = *number - 1;
     else
-        code = lives_new(l, run, job);
-    if (code == GNOMON_OK && life) {
-        number = lives_number(l, life); /* others moved it */
+        code = jobs_add_process(l, run, job);
+    if (code == GNOMON_OK && process) {
+        number = jobs_number(l, process); /* others moved it */
         *number = (uint32_t)*job + 1;
     }
-    gnomon__free(life);
+    gnomon__free(process);
     return code;
 }
 
 /* From 1, by its words; 0: no memory. */
-static uint32_t lives_view(gnomon__lives *l, const char *words)
+static uint32_t jobs_view(gnomon__jobs *l, const char *words)
 {
-    uint32_t *number = lives_of_job(l, 'v', words, 0, NULL);
+    uint32_t *number = jobs_key_number(l, 'v', words, 0, NULL);
     if (number && !*number)
         *number = ++l->views;
     return number ? *number : 0;
 }
 
-int gnomon__lives_stage(gnomon__lives *l, const gnomon_run_info *run,
-                        uint32_t ordinal, const char *name, const char *view,
-                        enum gnomon__lives_news *news)
+int gnomon__jobs_see_stage(gnomon__jobs *l, const gnomon_run_info *run,
+                           uint32_t ordinal, const char *name, const char *view,
+                           enum gnomon__stage_state *state)
 {
     int known;
     size_t size = strlen(name) + 16;
-    uint32_t *number, which = view ? lives_view(l, view) : 1;
-    char *text = lives_name(view ? 's' : 't', run, size, &known);
-    *news = GNOMON__LIVES_NEW;
+    uint32_t *number, which = view ? jobs_view(l, view) : 1;
+    char *text = process_name(view ? 's' : 't', run, size, &known);
+    *state = GNOMON__STAGE_NEW;
     if (!text)
         return known || !which ? GNOMON_ENOMEM : GNOMON_OK;
     snprintf(text + strlen(text), size, "%" PRIu32 "\n%s", ordinal, name);
-    number = lives_number(l, text);
+    number = jobs_number(l, text);
     gnomon__free(text);
     if (!number || !which)
         return GNOMON_ENOMEM;
     if (*number)
-        *news = *number == which ? GNOMON__LIVES_OLD : GNOMON__LIVES_OTHER;
+        *state =
+            *number == which ? GNOMON__STAGE_SEEN : GNOMON__STAGE_OTHER_VIEW;
     else
         *number = which;
     return GNOMON_OK;
@@ -191,8 +193,7 @@ static int by_job_and_rank(const void *left, const void *right)
 }
 
 /* " of job NAME" */
-static const char *lives_job_words(const gnomon__lives *l, uint32_t job,
-                                   char text[80])
+static const char *job_words(const gnomon__jobs *l, uint32_t job, char text[80])
 {
     const char *name = l->names[job];
     snprintf(text, 80, "%s%.64s", *name ? " of job " : "", name);
@@ -200,8 +201,8 @@ static const char *lives_job_words(const gnomon__lives *l, uint32_t job,
 }
 
 /* Of the job whose ranks these are. */
-static int tell_ranks(const gnomon__lives *l, const gnomon__job_rank *of,
-                      size_t count, const char *side)
+static int log_ranks_of_job(const gnomon__jobs *l, const gnomon__job_rank *of,
+                            size_t count, const char *side)
 {
     gnomon__rank_list missing = {.next = 0}, again = {.next = 0};
     char name[80];
@@ -210,11 +211,11 @@ static int tell_ranks(const gnomon__lives *l, const gnomon__job_rank *of,
         world = of[i].world > world ? of[i].world : world;
     for (size_t i = 0; i < count; i++) {
         gnomon__rank_list_met(&missing, of[i].rank, world);
-        if (of[i].lives > 1)
+        if (of[i].attempts > 1)
             gnomon__rank_list_add(&again, of[i].rank, of[i].rank);
     }
     gnomon__rank_list_end(&missing, world);
-    lives_job_words(l, of->job, name);
+    job_words(l, of->job, name);
     if (again.count)
         gnomon__log("%s: restarted%s: rank %s; its attempts add up", side, name,
                     again.text);
@@ -226,7 +227,7 @@ static int tell_ranks(const gnomon__lives *l, const gnomon__job_rank *of,
 }
 
 /* How many ranks from `first` on are of one job. */
-static size_t ranks_of_job(const gnomon__lives *l, size_t first)
+static size_t ranks_of_job(const gnomon__jobs *l, size_t first)
 {
     size_t end = first;
     while (end < l->rank_count && l->ranks[end].job == l->ranks[first].job)
@@ -234,21 +235,21 @@ static size_t ranks_of_job(const gnomon__lives *l, size_t first)
     return end - first;
 }
 
-int gnomon__lives_tell(gnomon__lives *l, const char *side)
+int gnomon__jobs_log_ranks(gnomon__jobs *l, const char *side)
 {
     int are_missing = 0;
     if (l->rank_count > 1)
         qsort(l->ranks, l->rank_count, sizeof *l->ranks, by_job_and_rank);
     for (size_t i = 0, n; i < l->rank_count; i += n) {
         n = ranks_of_job(l, i);
-        are_missing |= tell_ranks(l, &l->ranks[i], n, side);
+        are_missing |= log_ranks_of_job(l, &l->ranks[i], n, side);
     }
     return are_missing;
 }
 
-int gnomon__lives_same_ranks(const gnomon__lives *a, const gnomon__lives *b)
+int gnomon__jobs_same_ranks(const gnomon__jobs *a, const gnomon__jobs *b)
 {
-    const gnomon__lives *sides[] = {a, b};
+    const gnomon__jobs *sides[] = {a, b};
     size_t of_first = a->rank_count ? ranks_of_job(a, 0) : 0, n;
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < sides[side]->rank_count; i += n) {
