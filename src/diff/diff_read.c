@@ -12,13 +12,13 @@
 #include "spec/filter.h"
 
 /* What an entity adds, and to which row. Borrows from the profile. */
-typedef struct diff_fact {
+typedef struct diff_entry {
     gnomon__diff_key key;
     const gnomon_stats *stats; /* NULL: of a counter */
     uint32_t counter;          /* which */
     uint32_t run;
     uint32_t ordinal;
-} diff_fact;
+} diff_entry;
 
 /* What a stage of a life is, once a node of it was met. */
 typedef struct diff_seen {
@@ -33,8 +33,8 @@ typedef struct diff_reader {
     gnomon__diff *diff;
     const gnomon_profile *profile;
     enum gnomon__side side;
-    diff_fact *facts;
-    size_t fact_count;
+    diff_entry *entries;
+    size_t entry_count;
     size_t *jobs;          /* by run */
     uint32_t view;         /* whose nodes are being read */
     const char *words;     /* of it */
@@ -93,14 +93,14 @@ static int diff_is_new(diff_reader *r, const gnomon_node_info *node,
     return GNOMON_OK;
 }
 
-static diff_fact *diff_add_fact(diff_reader *r, enum gnomon__diff_kind kind,
-                                const gnomon_stage_info *stage,
-                                const char *name, uint32_t run)
+static diff_entry *diff_add_entry(diff_reader *r, enum gnomon__diff_kind kind,
+                                  const gnomon_stage_info *stage,
+                                  const char *name, uint32_t run)
 {
-    diff_fact *f = &r->facts[r->fact_count++];
-    *f = (diff_fact){.key = {stage->name, name ? name : "", kind},
-                     .run = run,
-                     .ordinal = stage->ordinal};
+    diff_entry *f = &r->entries[r->entry_count++];
+    *f = (diff_entry){.key = {stage->name, name ? name : "", kind},
+                      .run = run,
+                      .ordinal = stage->ordinal};
     return f;
 }
 
@@ -139,10 +139,10 @@ static int diff_read_node(diff_reader *r, size_t number)
     if (diff_is_new(r, &node, track.run, &stage, &is_new))
         return GNOMON_ENOMEM;
     if (is_new && has_host)
-        diff_add_fact(r, GNOMON__DIFF_HOST, &stage, region.name, track.run)
+        diff_add_entry(r, GNOMON__DIFF_HOST, &stage, region.name, track.run)
             ->stats = node.host;
     if (is_new && diff_has(node.device))
-        diff_add_fact(r, GNOMON__DIFF_DEVICE, &stage, region.name, track.run)
+        diff_add_entry(r, GNOMON__DIFF_DEVICE, &stage, region.name, track.run)
             ->stats = node.device;
     return GNOMON_OK;
 }
@@ -161,7 +161,7 @@ static int diff_read_stage(diff_reader *r, uint32_t number, uint32_t run,
         return GNOMON_ENOMEM;
     *is_new = state == GNOMON__STAGE_NEW;
     if (*is_new && diff_has(stage.steps))
-        diff_add_fact(r, GNOMON__DIFF_STEPS, &stage, stage.name, run)->stats =
+        diff_add_entry(r, GNOMON__DIFF_STEPS, &stage, stage.name, run)->stats =
             stage.steps;
     return GNOMON_OK;
 }
@@ -189,7 +189,7 @@ static int diff_read_counter(diff_reader *r, uint32_t number)
     }
     const gnomon_stage_info stage = diff_stage(r, c.stage);
     if (is_new)
-        diff_add_fact(r, GNOMON__DIFF_COUNTER, &stage, region.name, track.run)
+        diff_add_entry(r, GNOMON__DIFF_COUNTER, &stage, region.name, track.run)
             ->counter = number;
     return GNOMON_OK;
 }
@@ -231,7 +231,7 @@ static int diff_read_view(diff_reader *r, uint32_t number)
 
 static int diff_by_row(const void *left, const void *right)
 {
-    const diff_fact *a = left, *b = right;
+    const diff_entry *a = left, *b = right;
     int order = gnomon__diff_order(&a->key, &b->key);
     return order ? order : (a->run > b->run) - (a->run < b->run);
 }
@@ -251,12 +251,12 @@ static void diff_add_up(const diff_reader *r, uint32_t number, uint64_t *count,
     *count += c.count;
 }
 
-/* The facts from `first` on that are of one row and run; returns where the next
+/* The entries from `first` on that are of one row and run; returns where the next
  * begin. */
-static size_t diff_add_facts(diff_reader *r, size_t first, size_t sorted,
-                             int *code)
+static size_t diff_add_entries(diff_reader *r, size_t first, size_t sorted,
+                               int *code)
 {
-    const diff_fact *f = &r->facts[first];
+    const diff_entry *f = &r->entries[first];
     gnomon__diff_row *row = gnomon__diff_row_of(r->diff, sorted, &f->key);
     gnomon_cell cells[GNOMON__DIFF_CELLS];
     gnomon_stats sum = {.cells = cells};
@@ -268,15 +268,15 @@ static size_t diff_add_facts(diff_reader *r, size_t first, size_t sorted,
         return at;
     }
     gnomon__diff_half *half = &row->side[r->side];
-    for (; at < r->fact_count && diff_by_row(f, &r->facts[at]) == 0; at++) {
-        if (r->facts[at].ordinal < row->ordinal)
-            row->ordinal = r->facts[at].ordinal;
-        if (!r->facts[at].stats) {
-            diff_add_up(r, r->facts[at].counter, &count, &samples);
+    for (; at < r->entry_count && diff_by_row(f, &r->entries[at]) == 0; at++) {
+        if (r->entries[at].ordinal < row->ordinal)
+            row->ordinal = r->entries[at].ordinal;
+        if (!r->entries[at].stats) {
+            diff_add_up(r, r->entries[at].counter, &count, &samples);
             continue;
         }
-        gnomon__diff_sum(&sum, r->facts[at].stats);
-        gnomon__diff_spread(r->diff, r->facts[at].stats);
+        gnomon__diff_sum(&sum, r->entries[at].stats);
+        gnomon__diff_spread(r->diff, r->entries[at].stats);
     }
     if (!f->stats) {
         *code =
@@ -302,10 +302,10 @@ static int diff_read(diff_reader *r)
                sizeof *r->outside);
     if (code == GNOMON_OK)
         code = diff_read_others(r);
-    if (r->fact_count > 1)
-        qsort(r->facts, r->fact_count, sizeof *r->facts, diff_by_row);
-    for (size_t at = 0; at < r->fact_count && code == GNOMON_OK;)
-        at = diff_add_facts(r, at, sorted, &code);
+    if (r->entry_count > 1)
+        qsort(r->entries, r->entry_count, sizeof *r->entries, diff_by_row);
+    for (size_t at = 0; at < r->entry_count && code == GNOMON_OK;)
+        at = diff_add_entries(r, at, sorted, &code);
     gnomon__diff_sort(r->diff);
     return code;
 }
@@ -315,18 +315,18 @@ int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side,
 {
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS) + 1;
     size_t stages = gnomon_profile_count(p, GNOMON_STAGES) + 1;
-    size_t facts = 2 * gnomon_profile_count(p, GNOMON_NODES) + runs + stages +
-                   gnomon_profile_count(p, GNOMON_COUNTERS);
+    size_t entries = 2 * gnomon_profile_count(p, GNOMON_NODES) + runs + stages +
+                     gnomon_profile_count(p, GNOMON_COUNTERS);
     diff_reader r = {.diff = d, .profile = p, .side = side};
     int code = GNOMON_ENOMEM;
-    r.facts = gnomon__alloc(facts * sizeof *r.facts);
+    r.entries = gnomon__alloc(entries * sizeof *r.entries);
     r.is_new = gnomon__alloc(stages);
     r.jobs = gnomon__alloc(runs * sizeof *r.jobs);
     r.stages = gnomon__alloc(stages * sizeof *r.stages);
     r.outside = gnomon__alloc(runs * sizeof *r.outside);
-    if (r.facts && r.is_new && r.jobs && r.stages && r.outside)
+    if (r.entries && r.is_new && r.jobs && r.stages && r.outside)
         code = diff_read(&r);
-    gnomon__free(r.facts);
+    gnomon__free(r.entries);
     gnomon__free(r.jobs);
     gnomon__free(r.stages);
     gnomon__free(r.outside);
