@@ -7,9 +7,9 @@
 #include "test.h"
 
 /* NULL is the steps themselves. */
-static inline int step_fact_is_of(const gnomon_profile *p,
-                                  const gnomon_step_time_info *t,
-                                  const char *region)
+static inline int step_record_is_of(const gnomon_profile *p,
+                                    const gnomon_step_time_info *t,
+                                    const char *region)
 {
     gnomon_region_info r;
     if (!t->region || !region)
@@ -24,7 +24,7 @@ static inline gnomon_stats step_stats(const gnomon_profile *p, uint32_t stage,
 {
     gnomon_step_time_info t;
     for (size_t i = 1; gnomon_profile_step_time(p, i, &t) == GNOMON_OK; i++)
-        if (t.stage == stage && !t.step && step_fact_is_of(p, &t, region))
+        if (t.stage == stage && !t.step && step_record_is_of(p, &t, region))
             return *t.time;
     return (gnomon_stats){0};
 }
@@ -42,7 +42,7 @@ static inline uint64_t slow_step_ns(const gnomon_profile *p, uint32_t stage,
             s.number != number)
             continue;
         is_slow = 1;
-        if (step_fact_is_of(p, &t, region))
+        if (step_record_is_of(p, &t, region))
             return t.time->total_ns;
     }
     return is_slow ? 0 : UINT64_MAX;

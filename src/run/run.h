@@ -15,7 +15,7 @@
  *     stage.c      stages: where one ends and the next begins
  *     step.c       steps, and their statistics
  *     step_marks.c step=: marks whose ends are steps
- *     facts.c      what a profile says of the run and its stages
+ *     snapshots.c  what a profile says of the run and its stages
  *     metadata.c   what the run is told of itself
  *     window.c     schedules: open bits and armed masks
  *     summary.c    reports: into buffers, with their footers
@@ -79,14 +79,14 @@ typedef struct gnomon__view {
 #define GNOMON__LAST_STEPS 64
 
 /* What a profile says of the run: taken under the readers' lock, used there. */
-typedef struct gnomon__facts {
+typedef struct gnomon__snapshot_input {
     gnomon__run_record run;
     gnomon__stage_record *stages;
     char *spec;
     gnomon__total open_steps;
     gnomon__ledger ledger; /* a copy, of what goes on */
     gnomon__step_record last_steps[GNOMON__LAST_STEPS];
-} gnomon__facts;
+} gnomon__snapshot_input;
 
 typedef struct gnomon__attachment {
     struct gnomon__attachment *next; /* in attach order */
@@ -230,7 +230,7 @@ void gnomon__views_rank(int32_t rank);
 /* In a forked child. */
 void gnomon__views_forget(void);
 
-/* ---- facts.c ------------------------------------------------------------------------ */
+/* ---- snapshots.c -------------------------------------------------------------------- */
 
 /* The profile of the stage that is reported. In control calls. GNOMON_ENOMEM and a
  * text. */
@@ -245,7 +245,7 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
                            uint32_t name);
 /* Of the open stage, or of all by their names. Under the readers' lock. */
 int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name);
-void gnomon__facts_free(gnomon__facts *f);
+void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
 
 /* ---- window.c ---------------------------------------------------------------------- */
 

@@ -85,32 +85,32 @@ static int is_at_end(const gnomon__attachment *a)
 
 /* ---- One report -------------------------------------------------------------------- */
 
-static void collect_facts(const gnomon__attachment *a,
-                          gnomon__footer_input *facts)
+static void collect_footer(const gnomon__attachment *a,
+                           gnomon__footer_input *footer)
 {
     const gnomon__view *v = a->view;
     const gnomon__total *steps = gnomon__stage_reported()->steps;
-    memset(facts, 0, sizeof *facts);
-    facts->rank_excluded = !v->rank_on;
-    facts->scheduled = v->scheduled && !v->was_active_then;
-    facts->regions_seen = gnomon__region_count();
-    if (facts->regions_seen)
-        facts->regions_seen--; /* "(other)" is ours */
+    memset(footer, 0, sizeof *footer);
+    footer->rank_excluded = !v->rank_on;
+    footer->scheduled = v->scheduled && !v->was_active_then;
+    footer->regions_seen = gnomon__region_count();
+    if (footer->regions_seen)
+        footer->regions_seen--; /* "(other)" is ours */
     gnomon__lock();
     if (v->tree_bit < GNOMON__BITS)
-        facts->regions_excluded = gnomon__region_excluded(v->tree_bit);
+        footer->regions_excluded = gnomon__region_excluded(v->tree_bit);
     gnomon__unlock();
-    facts->steps_made = steps ? steps->count : 0;
-    facts->first_active_step =
+    footer->steps_made = steps ? steps->count : 0;
+    footer->first_active_step =
         v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
-    facts->pid = gnomon__os_pid();
-    facts->forked_from = gnomon__fork_parent();
-    facts->pair_ns = gnomon__calibrate_pair_ns();
-    facts->own_opens = is_at_end(a) && !(a->profiler.wants & GNOMON_WANT_RUN);
-    gnomon__memory_print(facts->memory, sizeof facts->memory);
-    facts->before = health_before;
-    facts->after.struct_size = sizeof facts->after;
-    gnomon_health_get(&facts->after);
+    footer->pid = gnomon__os_pid();
+    footer->forked_from = gnomon__fork_parent();
+    footer->pair_ns = gnomon__calibrate_pair_ns();
+    footer->own_opens = is_at_end(a) && !(a->profiler.wants & GNOMON_WANT_RUN);
+    gnomon__memory_print(footer->memory, sizeof footer->memory);
+    footer->before = health_before;
+    footer->after.struct_size = sizeof footer->after;
+    gnomon_health_get(&footer->after);
 }
 
 /* What came of earlier stages meanwhile. */
@@ -129,12 +129,12 @@ static void tell_late(const gnomon__attachment *a, const gnomon_writer *out)
 static void put_footer(gnomon__attachment *a, const gnomon__model *m,
                        const gnomon_health *before, const gnomon_writer *out)
 {
-    gnomon__footer_input facts;
-    collect_facts(a, &facts);
-    facts.before = before ? *before : facts.after;
+    gnomon__footer_input footer;
+    collect_footer(a, &footer);
+    footer.before = before ? *before : footer.after;
     /* Where nobody has a profile, whoever reports tells what went wrong. */
     if (m || !gnomon__tree_bits)
-        gnomon__footer(m ? &m->base : NULL, &facts, out);
+        gnomon__footer(m ? &m->base : NULL, &footer, out);
 }
 
 int gnomon__report_is_data(const gnomon__attachment *a)

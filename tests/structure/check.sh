@@ -186,7 +186,7 @@ b/src/run/view.c.o: gnomon__upcall_start T 8 8
 b/src/run/view.c.o: gnomon__tree_find U
 b/src/mark/tree.c.o: gnomon__tree_find T 0 8
 b/src/mark/tree.c.o: gnomon__views U
-b/src/run/facts.c.o: gnomon__views B 0 8
+b/src/run/snapshots.c.o: gnomon__views B 0 8
 b/src/mark/near.c.o: gnomon__near T 0 8
 b/src/mark/near.c.o: gnomon__far U
 b/src/mark/far.c.o: gnomon__far T 0 8
@@ -194,8 +194,8 @@ b/src/mark/far.c.o: gnomon__near U
 b/src/mark/above.c.o: gnomon__above T 0 8
 b/src/mark/above.c.o: gnomon__tree_find U
 b/src/run/view.c.o: gnomon__run_record U
-b/src/run/facts.c.o: gnomon__run_record T 8 8
-b/src/run/facts.c.o: gnomon__view_find U
+b/src/run/snapshots.c.o: gnomon__run_record T 8 8
+b/src/run/snapshots.c.o: gnomon__view_find U
 END
 seq 421 > include/long.h
 echo 'static unsigned one, two_of_them;' > src/mark/two.c

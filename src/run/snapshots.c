@@ -10,7 +10,7 @@
 #include "run/run.h"
 
 /* The run's part. GNOMON_ENOMEM and a text. */
-static int take_run(gnomon__facts *f, const gnomon__view *v)
+static int take_run(gnomon__snapshot_input *f, const gnomon__view *v)
 {
     memset(f, 0, sizeof *f);
     gnomon__run_describe(&f->run.run);
@@ -30,7 +30,8 @@ static int take_run(gnomon__facts *f, const gnomon__view *v)
     return GNOMON_OK;
 }
 
-static int one_stage(gnomon__facts *f, const gnomon__stage_record *stage)
+static int one_stage(gnomon__snapshot_input *f,
+                     const gnomon__stage_record *stage)
 {
     f->stages = gnomon__alloc(sizeof *f->stages);
     if (!f->stages)
@@ -41,7 +42,7 @@ static int one_stage(gnomon__facts *f, const gnomon__stage_record *stage)
     return GNOMON_OK;
 }
 
-void gnomon__facts_free(gnomon__facts *f)
+void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 {
     gnomon__ledger_free(&f->ledger);
     gnomon__total_empty(&f->open_steps);
@@ -54,7 +55,7 @@ void gnomon__facts_free(gnomon__facts *f)
 
 int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
 {
-    gnomon__facts f;
+    gnomon__snapshot_input f;
     gnomon__stage_record stage = *gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
@@ -66,14 +67,14 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
     gnomon__readers_unlock();
-    gnomon__facts_free(&f);
+    gnomon__snapshot_input_free(&f);
     return code;
 }
 
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
                           uint32_t which)
 {
-    gnomon__facts f;
+    gnomon__snapshot_input f;
     *out = NULL;
     if (which >= v->ledger.late_reported.count)
         return GNOMON_OK;
@@ -91,14 +92,14 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
     gnomon__readers_unlock();
-    gnomon__facts_free(&f);
+    gnomon__snapshot_input_free(&f);
     return code;
 }
 
 /* ---- All of their names --------------------------------------------------------------- */
 
 /* One that is not over yet is the last of its name. */
-static int join_open(gnomon__facts *f, gnomon__stage_record *s,
+static int join_open(gnomon__snapshot_input *f, gnomon__stage_record *s,
                      const gnomon__stage_record *open)
 {
     uint64_t begin_ns = s->count ? s->key.begin_ns : open->key.begin_ns;
@@ -115,7 +116,7 @@ static int join_open(gnomon__facts *f, gnomon__stage_record *s,
 }
 
 /* In the order of their begins. */
-static void sort_stages(gnomon__facts *f)
+static void sort_stages(gnomon__snapshot_input *f)
 {
     for (size_t i = 1; i < f->run.stage_count; i++) {
         gnomon__stage_record s = f->stages[i];
@@ -127,7 +128,7 @@ static void sort_stages(gnomon__facts *f)
 }
 
 /* Stages by their names, with `open`, which is not over; NULL: there is none. */
-static int list_names(gnomon__facts *f, uint32_t only,
+static int list_names(gnomon__snapshot_input *f, uint32_t only,
                       const gnomon__stage_record *open)
 {
     uint32_t n = 0;
@@ -160,7 +161,7 @@ static int list_names(gnomon__facts *f, uint32_t only,
     return GNOMON_OK;
 }
 
-static void find_totals(gnomon__facts *f, const gnomon__ledger *ledger)
+static void find_totals(gnomon__snapshot_input *f, const gnomon__ledger *ledger)
 {
     static const gnomon__totals nothing;
     for (size_t i = 0; i < f->run.stage_count; i++) {
@@ -173,7 +174,7 @@ static void find_totals(gnomon__facts *f, const gnomon__ledger *ledger)
 int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
                            uint32_t name)
 {
-    gnomon__facts f;
+    gnomon__snapshot_input f;
     const gnomon__stage_record *reported = gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
@@ -189,13 +190,13 @@ int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
         code = gnomon__snapshot(out, &v->ledger, &f.run);
     }
     gnomon__readers_unlock();
-    gnomon__facts_free(&f);
+    gnomon__snapshot_input_free(&f);
     return code ? gnomon__fail(code, "no memory for a profile") : code;
 }
 
 /* ---- What goes on --------------------------------------------------------------------- */
 
-static int describe_open(gnomon__facts *f, gnomon__stage_record *stage,
+static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
                          const gnomon__view *v)
 {
     gnomon__step_lock();
@@ -213,7 +214,7 @@ static int describe_open(gnomon__facts *f, gnomon__stage_record *stage,
 
 static int look(gnomon__model **out, gnomon__view *v, int by_name)
 {
-    gnomon__facts f;
+    gnomon__snapshot_input f;
     gnomon__stage_record open;
     int code = take_run(&f, v);
     if (!code)
@@ -238,7 +239,7 @@ static int look(gnomon__model **out, gnomon__view *v, int by_name)
     }
     if (!code)
         code = gnomon__snapshot(out, &f.ledger, &f.run);
-    gnomon__facts_free(&f);
+    gnomon__snapshot_input_free(&f);
     return code ? gnomon__fail(GNOMON_ENOMEM, "no memory for a profile") : code;
 }
 
