@@ -112,7 +112,7 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
             gnomon__complain(complaints,
                              "mem=%s: recording has %s, taken once for the "
                              "process, and below 4GiB",
-                             gnomon__spec_shown(spec->defaults.at[i].place,
+                             gnomon__spec_shown(spec->defaults.at[i].position,
                                                 spec->defaults.at[i].value),
                              have);
             return;
@@ -160,7 +160,7 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
         if (item->is_path && plugins++ < GNOMON__BITS)
             code = gnomon__plugin_load(
                 &item->profiler, item->name,
-                gnomon__spec_shown(item->place, item->name));
+                gnomon__spec_shown(item->position, item->name));
         if (!code) {
             spec->items[kept++] = *item;
             continue;
@@ -168,7 +168,7 @@ static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
         gnomon__spec_who who;
         gnomon__complain(
             complaints, "%s: %s",
-            gnomon__spec_name(&who, spec, item->place, spec->origin),
+            gnomon__spec_name(&who, spec, item->position, spec->origin),
             gnomon_error_text());
         gnomon__spec_item_clear(item);
         spec->lost_plugin = 1;
@@ -196,9 +196,10 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
         return wrong;
     if (code == GNOMON_ENOMEM && !options)
         gnomon__fail(code, "no memory for %s",
-                     gnomon__spec_shown(item->place, item->name));
+                     gnomon__spec_shown(item->position, item->name));
     gnomon__spec_who who;
-    const char *name = gnomon__spec_name(&who, spec, item->place, spec->origin);
+    const char *name =
+        gnomon__spec_name(&who, spec, item->position, spec->origin);
     gnomon__complain(complaints, "%s: %s", name, gnomon_error_text());
     return code;
 }

@@ -15,7 +15,7 @@ int gnomon__setting_goes_on(char *line, size_t size,
         if (gnomon__same_word(before->key, keys[i])) {
             snprintf(line, size, "if %s is to have it, write %s=%.64s|%.64s",
                      keys[i], keys[i],
-                     gnomon__spec_shown(before->place, before->value), word);
+                     gnomon__spec_shown(before->position, before->value), word);
             return 1;
         }
     return 0;

@@ -156,7 +156,7 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
 
     for (i = 0; i < settings->count; i++) {
         const char *value = settings->at[i].value;
-        gnomon__place place = settings->at[i].place;
+        gnomon__spec_position position = settings->at[i].position;
         gnomon__spec_who name;
         char why[256];
         int64_t number;
@@ -166,14 +166,15 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
             value = "true";
         if (!value) {
             gnomon__complain(complaints, "%s: %s: a value is missing: %s=...",
-                             gnomon__spec_name(&name, spec, place, who),
+                             gnomon__spec_name(&name, spec, position, who),
                              info->key, info->key);
             status = GNOMON_EINVAL;
         } else if (gnomon__option_check(info, value, &number, why,
                                         sizeof why) != GNOMON_OK) {
             gnomon__complain(complaints, "%s: %s=%.64s: %s",
-                             gnomon__spec_name(&name, spec, place, who),
-                             info->key, gnomon__spec_shown(place, value), why);
+                             gnomon__spec_name(&name, spec, position, who),
+                             info->key, gnomon__spec_shown(position, value),
+                             why);
             status = GNOMON_EINVAL;
         } else if (option_set(option, value, adds && laid) != GNOMON_OK) {
             return GNOMON_ENOMEM;
@@ -255,7 +256,7 @@ static void option_unknown(const gnomon__options *options,
     char known[600] = "";
     size_t i, used = 0;
 
-    who = gnomon__spec_name(&name, spec, one->place, who);
+    who = gnomon__spec_name(&name, spec, one->position, who);
     if (gnomon__option_find(gnomon__run_options, key)) {
         gnomon__complain(complaints,
                          "%s: '%s' is for the whole run: write it outside of "
@@ -270,7 +271,7 @@ static void option_unknown(const gnomon__options *options,
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
                                      i > 0 ? ", " : "", word);
     }
-    key = gnomon__spec_shown(one->place, key);
+    key = gnomon__spec_shown(one->position, key);
     if (!s.best && before && !one->value &&
         gnomon__setting_goes_on(line, sizeof line, before, key)) {
         gnomon__complain(complaints, "%s: unknown option '%.64s': %s", who, key,
@@ -278,10 +279,11 @@ static void option_unknown(const gnomon__options *options,
         return;
     }
     key = one->key;
-    gnomon__complain(
-        complaints, "%s: unknown option '%.64s'%s%s%s It knows: %s", who,
-        gnomon__spec_shown(one->place, key), s.best ? ": did you mean '" : ".",
-        s.best ? s.best : "", s.best ? "'?" : "", known);
+    gnomon__complain(complaints,
+                     "%s: unknown option '%.64s'%s%s%s It knows: %s", who,
+                     gnomon__spec_shown(one->position, key),
+                     s.best ? ": did you mean '" : ".", s.best ? s.best : "",
+                     s.best ? "'?" : "", known);
 }
 
 /* Lays free options and the item's over the presets. */

@@ -18,7 +18,8 @@ typedef struct spec_parser {
     gnomon__complaints *complaints;
     const char *text;
     const char *at;
-    gnomon__place place; /* of `counted`, the last that was asked for */
+    gnomon__spec_position
+        position; /* of `counted`, the last that was asked for */
     const char *counted;
     int depth;      /* of files */
     size_t after;   /* see gnomon__spec_item */
@@ -26,29 +27,29 @@ typedef struct spec_parser {
     int status;     /* the worst so far */
 } spec_parser;
 
-/* Counts on from the last place, as most come in order. */
-static gnomon__place spec_place(spec_parser *p, const char *where)
+/* Counts on from the last position, as most come in order. */
+static gnomon__spec_position spec_position(spec_parser *p, const char *where)
 {
     if (where < p->counted) {
         p->counted = p->text;
-        p->place.line = 1;
+        p->position.line = 1;
     }
-    for (; p->place.file && p->counted < where; p->counted++)
-        p->place.line += *p->counted == '\n';
-    return p->place;
+    for (; p->position.file && p->counted < where; p->counted++)
+        p->position.line += *p->counted == '\n';
+    return p->position;
 }
 
 /* Complains of what stands at `where`. */
 static void spec_wrong(spec_parser *p, const char *where, const char *what)
 {
     gnomon__spec_who who;
-    gnomon__place place = spec_place(p, where);
+    gnomon__spec_position position = spec_position(p, where);
     if (p->status != GNOMON_ENOMEM)
         p->status = GNOMON_EINVAL;
-    if (place.file)
+    if (position.file)
         gnomon__complain(
             p->complaints, "%s: %s",
-            gnomon__spec_name(&who, p->spec, place, p->spec->origin), what);
+            gnomon__spec_name(&who, p->spec, position, p->spec->origin), what);
     else
         gnomon__complain(p->complaints, "%s: at letter %zu, '%.20s': %s",
                          p->spec->origin, (size_t)(where - p->text) + 1, where,
@@ -188,7 +189,7 @@ static int spec_ended(spec_parser *p)
 static void spec_setting(spec_parser *p, gnomon__settings *out, char *key)
 {
     const char *start = p->at;
-    gnomon__place place = spec_place(p, start);
+    gnomon__spec_position position = spec_position(p, start);
     char *value = NULL;
     int has_value = *p->at == '=';
 
@@ -205,7 +206,7 @@ static void spec_setting(spec_parser *p, gnomon__settings *out, char *key)
     else if (gnomon__settings_add(out, key, value) != GNOMON_OK)
         p->status = GNOMON_ENOMEM;
     else
-        out->at[out->count - 1].place = place;
+        out->at[out->count - 1].position = position;
     gnomon__free(key);
     gnomon__free(value);
 }
@@ -266,8 +267,8 @@ static void spec_include(spec_parser *p, const char *start)
     } else {
         *p->budget -= strlen(text);
         inner.text = inner.at = inner.counted = text;
-        inner.place.file = sources->at[sources->count - 1].key;
-        inner.place.line = 1;
+        inner.position.file = sources->at[sources->count - 1].key;
+        inner.position.line = 1;
         inner.depth++;
         spec_items(&inner);
         p->status = inner.status;
@@ -301,7 +302,7 @@ static void spec_item(spec_parser *p, char *name, const char *start)
         p->status = GNOMON_ENOMEM;
     } else {
         gnomon__spec_item *item = &spec->items[spec->item_count - 1];
-        item->place = spec_place(p, start);
+        item->position = spec_position(p, start);
         item->after = p->after;
         if (open) {
             p->at++;

@@ -75,9 +75,9 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
 {
     gnomon__suggestion s = gnomon__suggest(one->key);
     gnomon__spec_who who;
-    const char *key = gnomon__spec_shown(one->place, one->key);
+    const char *key = gnomon__spec_shown(one->position, one->key);
     const char *origin =
-        gnomon__spec_name(&who, spec, one->place, spec->origin);
+        gnomon__spec_name(&who, spec, one->position, spec->origin);
     const char *name, *rest;
     size_t i;
 
@@ -96,8 +96,8 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
             w->complaints,
             "%s: a profiler's options stand in brackets: %s(%.64s"
             "=%.64s)",
-            origin, name, gnomon__spec_shown(one->place, rest),
-            gnomon__spec_shown(one->place, one->value ? one->value : ""));
+            origin, name, gnomon__spec_shown(one->position, rest),
+            gnomon__spec_shown(one->position, one->value ? one->value : ""));
         return;
     }
     if (gnomon__schedule_has(one->key)) {
@@ -154,7 +154,7 @@ static int resolve_is_more_words(resolve_words *w,
         w->complaints, "%s: unknown profiler '%.64s': %s %s%s%.64s%s", origin,
         name,
         is_colon ? "options stand in brackets:" : "commas part words: write",
-        first, is_colon ? "(" : ",", gnomon__spec_shown(item->place, rest),
+        first, is_colon ? "(" : ",", gnomon__spec_shown(item->position, rest),
         is_colon ? ")" : "");
     return 1;
 }
@@ -164,9 +164,9 @@ static void resolve_unknown_profiler(resolve_words *w, const gnomon__spec *spec,
 {
     gnomon__suggestion s = gnomon__suggest(item->name);
     gnomon__spec_who who;
-    const char *name = gnomon__spec_shown(item->place, item->name);
+    const char *name = gnomon__spec_shown(item->position, item->name);
     const char *origin =
-        gnomon__spec_name(&who, spec, item->place, spec->origin);
+        gnomon__spec_name(&who, spec, item->position, spec->origin);
     char known[600] = "";
     size_t i, used = 0;
 
@@ -235,7 +235,7 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
         gnomon__spec_who who;
         gnomon__complain(
             w->complaints, "%s: %s: a value is missing: %s=...",
-            gnomon__spec_name(&who, spec, item->place, spec->origin),
+            gnomon__spec_name(&who, spec, item->position, spec->origin),
             option->key, option->key);
         w->status = GNOMON_EINVAL;
     } else if (gnomon__settings_add(&spec->defaults, option->key, "true") !=
@@ -255,8 +255,9 @@ static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
             continue;
         gnomon__complain(
             w->complaints, "%s: no profiler is named: write simple,%.64s=%.64s",
-            gnomon__spec_name(&who, spec, one->place, spec->origin), one->key,
-            gnomon__spec_shown(one->place, one->value ? one->value : ""));
+            gnomon__spec_name(&who, spec, one->position, spec->origin),
+            one->key,
+            gnomon__spec_shown(one->position, one->value ? one->value : ""));
         w->status = GNOMON_EINVAL;
         return;
     }

@@ -144,54 +144,54 @@ int gnomon__schedule_parse(gnomon__schedule *out, const char *text, char *why,
     return GNOMON_OK;
 }
 
-/* Where a step stands: the number of its cycle, and its place in it. Sums are
+/* Where a step stands: the number of its cycle, and its offset in that cycle. Sums are
  * of remainders, because `step` may be any number. */
-static uint64_t schedule_place(const gnomon__schedule *s, uint64_t step,
-                               uint64_t *cycle)
+static uint64_t schedule_offset(const gnomon__schedule *s, uint64_t step,
+                                uint64_t *cycle)
 {
     uint64_t length = s->wait + s->warmup + s->active;
     uint64_t since = step - s->skip_first;
-    uint64_t place = since % length;
+    uint64_t offset = since % length;
 
     *cycle = since / length;
     if (s->skip_first_wait) {
-        place += s->wait;
-        *cycle += place / length;
-        place %= length;
+        offset += s->wait;
+        *cycle += offset / length;
+        offset %= length;
     }
-    return place;
+    return offset;
 }
 
 enum gnomon_phase gnomon__schedule_phase(const gnomon__schedule *s,
                                          uint64_t step)
 {
-    uint64_t cycle, place;
+    uint64_t cycle, offset;
 
     if (s->active == 0)
         return GNOMON_PHASE_RECORD;
     if (step < s->skip_first)
         return GNOMON_PHASE_NONE;
-    place = schedule_place(s, step, &cycle);
-    if ((s->repeat > 0 && cycle >= s->repeat) || place < s->wait)
+    offset = schedule_offset(s, step, &cycle);
+    if ((s->repeat > 0 && cycle >= s->repeat) || offset < s->wait)
         return GNOMON_PHASE_NONE;
-    if (place < s->wait + s->warmup)
+    if (offset < s->wait + s->warmup)
         return GNOMON_PHASE_WARMUP;
-    if (place < s->wait + s->warmup + s->active - 1)
+    if (offset < s->wait + s->warmup + s->active - 1)
         return GNOMON_PHASE_RECORD;
     return GNOMON_PHASE_RECORD_AND_SAVE;
 }
 
 uint64_t gnomon__schedule_next_active(const gnomon__schedule *s, uint64_t step)
 {
-    uint64_t cycle, place, left;
+    uint64_t cycle, offset, left;
 
     if (s->active == 0)
         return step;
     if (step < s->skip_first)
         step = s->skip_first;
-    place = schedule_place(s, step, &cycle);
+    offset = schedule_offset(s, step, &cycle);
     if (s->repeat > 0 && cycle >= s->repeat)
         return UINT64_MAX;
-    left = place < s->wait ? s->wait - place : 0;
+    left = offset < s->wait ? s->wait - offset : 0;
     return left > UINT64_MAX - step ? UINT64_MAX : step + left;
 }

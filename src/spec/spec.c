@@ -77,19 +77,19 @@ void gnomon__spec_free(gnomon__spec *spec)
 
 /* ---- In lines for a person ---------------------------------------------- */
 
-const char *gnomon__spec_shown(gnomon__place place, const char *text)
+const char *gnomon__spec_shown(gnomon__spec_position position, const char *text)
 {
-    return place.file ? "..." : text;
+    return position.file ? "..." : text;
 }
 
 const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
-                              gnomon__place place, const char *who)
+                              gnomon__spec_position position, const char *who)
 {
     int is_origin = strcmp(who, spec->origin) == 0;
-    if (!place.file)
+    if (!position.file)
         return who;
     snprintf(out->text, sizeof out->text, "%s: %.200s:%zu%s%s", spec->origin,
-             place.file, place.line, is_origin ? "" : ": ",
+             position.file, position.line, is_origin ? "" : ": ",
              is_origin ? "" : who);
     return out->text;
 }

@@ -20,16 +20,16 @@
 #define GNOMON__SPEC_FILE_DEPTH 4
 
 /* Where a word stands. What a file holds may be a secret that was named by
- * mistake: lines about its words say the place, and never the text. */
-typedef struct gnomon__place {
+ * mistake: lines about its words say the position, and never the text. */
+typedef struct gnomon__spec_position {
     const char *file; /* NULL: in the text itself. The spec's own */
     size_t line;
-} gnomon__place;
+} gnomon__spec_position;
 
 typedef struct gnomon__setting {
     char *key;
     char *value; /* NULL: a bare key */
-    gnomon__place place;
+    gnomon__spec_position position;
 } gnomon__setting;
 
 typedef struct gnomon__settings {
@@ -46,7 +46,7 @@ typedef struct gnomon__spec_item {
     size_t
         after; /* a bare word: number in `defaults` of the last free option before
                      it, with only bare words between; 0: there is none */
-    gnomon__place place;
+    gnomon__spec_position position;
     gnomon__settings settings;
 } gnomon__spec_item;
 
@@ -79,16 +79,17 @@ size_t gnomon__spec_print(const gnomon__spec *spec, char *buffer, size_t size);
 
 void gnomon__spec_free(gnomon__spec *spec);
 
-/* A word of that place as a line may show it: "..." if it is of a file. */
-const char *gnomon__spec_shown(gnomon__place place, const char *text);
+/* A word of that position as a line may show it: "..." if it is of a file. */
+const char *gnomon__spec_shown(gnomon__spec_position position,
+                               const char *text);
 
-/* What a line about a word of that place begins with: `who`, or, of a file,
+/* What a line about a word of that position begins with: `who`, or, of a file,
  * "$GNOMON: a.spec:3: " and `who`, where that is not the origin itself. */
 typedef struct gnomon__spec_who {
     char text[320];
 } gnomon__spec_who;
 const char *gnomon__spec_name(gnomon__spec_who *out, const gnomon__spec *spec,
-                              gnomon__place place, const char *who);
+                              gnomon__spec_position position, const char *who);
 
 /* ---- To build and change one -------------------------------------------- */
 
