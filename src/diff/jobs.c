@@ -29,7 +29,7 @@ void gnomon__jobs_free(gnomon__jobs *l)
  * call. */
 static uint32_t *jobs_number(gnomon__jobs *l, const char *text)
 {
-    gnomon__text_item *item = gnomon__text_place(&l->texts, text);
+    gnomon__text_item *item = gnomon__text_intern(&l->texts, text);
     if (item && !item->text)
         item->text = gnomon__strdup(text);
     return item && item->text ? &item->number : NULL;

@@ -26,7 +26,7 @@ int gnomon__no_memory_to_merge(void)
 static const char *unite_text(gnomon__copier *c, const char *text, int type)
 {
     gnomon__unite *u = c->context;
-    gnomon__text_item *item = gnomon__text_place(&u->texts, text);
+    gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
     (void)type;
     if (item && !item->text)
         item->text = gnomon__model_text(u->m, text);

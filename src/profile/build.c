@@ -61,7 +61,7 @@ static const char *take_text(gnomon__copier *c, const char *text, int type)
         c->why = "its value is no JSON";
         return NULL;
     }
-    gnomon__text_item *item = gnomon__text_place(&b->texts, text);
+    gnomon__text_item *item = gnomon__text_intern(&b->texts, text);
     if (item && !item->text)
         item->text = keep_text(b, text);
     return item ? item->text : NULL;

@@ -82,7 +82,7 @@ static uint32_t file_text_at(file_writer *w, const char *text)
     if (!text)
         return 0;
     gnomon__text_item *known = gnomon__text_find(&w->shared, text);
-    if (!known && !(known = gnomon__text_place(w->set, text)))
+    if (!known && !(known = gnomon__text_intern(w->set, text)))
         w->code = gnomon__fail(GNOMON_ENOMEM, "no memory to write a file");
     if (!known || known->text)
         return known ? known->number : 0;

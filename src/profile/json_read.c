@@ -181,7 +181,7 @@ static int find_lists(reading *r, document *d)
         json_t *text = piece_of(key);
         const char *name = json_string_value(text);
         gnomon__text_item *item =
-            name ? gnomon__text_place(&d->keys, name) : NULL;
+            name ? gnomon__text_intern(&d->keys, name) : NULL;
         int is_new = item && !item->text;
         if (is_new)
             item->text = gnomon__strdup(name);

@@ -28,7 +28,7 @@ gnomon__text_item *gnomon__text_find(const gnomon__text_table *t,
     return find_text(t, gnomon__hash_text(text), text);
 }
 
-gnomon__text_item *gnomon__text_place(gnomon__text_table *t, const char *text)
+gnomon__text_item *gnomon__text_intern(gnomon__text_table *t, const char *text)
 {
     uint64_t hash = gnomon__hash_text(text);
     size_t count = t->slots.count;

@@ -23,7 +23,7 @@ gnomon__text_item *gnomon__text_find(const gnomon__text_table *t,
 
 /* The same; where it is not there yet, its item is new: the caller sets its text,
  * to a copy that lives as long as `t` is used. NULL: no memory. */
-gnomon__text_item *gnomon__text_place(gnomon__text_table *t, const char *text);
+gnomon__text_item *gnomon__text_intern(gnomon__text_table *t, const char *text);
 
 /* All but the texts themselves; what is left is an empty one. */
 void gnomon__text_table_free(gnomon__text_table *t);
