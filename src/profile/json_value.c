@@ -15,7 +15,7 @@
 
 #define NAMED_KEYS 5u
 #define LONGEST_KEY 40u
-#define PLACE_TEXT 112u
+#define PATH_TEXT 112u
 #define EXACT_REAL 9007199254740992.0 /* 2^53 */
 
 struct gnomon__json_piece {
@@ -27,8 +27,8 @@ struct gnomon__json_piece {
 
 void gnomon__json_enter(gnomon__json_reading *r, const char *name, size_t index)
 {
-    r->place[r->depth].name = name;
-    r->place[r->depth++].index = index;
+    r->path[r->depth].name = name;
+    r->path[r->depth++].index = index;
 }
 
 void gnomon__json_leave(gnomon__json_reading *r)
@@ -36,17 +36,17 @@ void gnomon__json_leave(gnomon__json_reading *r)
     r->depth--;
 }
 
-/* Writes the place and returns its length: names of ours and numbers, so that it
+/* Writes the path and returns its length: names of ours and numbers, so that it
  * fits. */
-static size_t put_place(const gnomon__json_reading *r, char *out, size_t size)
+static size_t put_path(const gnomon__json_reading *r, char *out, size_t size)
 {
     size_t n = 0;
     out[0] = 0;
     for (size_t i = 0; i < r->depth && n < size; i++) {
-        size_t index = r->place[i].index;
+        size_t index = r->path[i].index;
         int more = index ? snprintf(out + n, size - n, "[%zu]", index)
                          : snprintf(out + n, size - n, "%s%s", n ? "." : "",
-                                    r->place[i].name);
+                                    r->path[i].name);
         n += more > 0 ? (size_t)more : 0;
     }
     return n < size ? n : size - 1;
@@ -56,7 +56,7 @@ int gnomon__json_wrong(gnomon__json_reading *r, const char *format, ...)
 {
     va_list list;
     r->code = GNOMON_EINVAL;
-    size_t n = put_place(r, r->why, sizeof r->why - 2);
+    size_t n = put_path(r, r->why, sizeof r->why - 2);
     if (n) {
         memcpy(r->why + n, ": ", 3);
         n += 2;
@@ -86,13 +86,13 @@ const char *gnomon__json_shown(const char *text, char *out, size_t size)
 
 void gnomon__json_ignore(gnomon__json_reading *r, const char *name)
 {
-    char key[LONGEST_KEY + 1], place[PLACE_TEXT];
+    char key[LONGEST_KEY + 1], path[PATH_TEXT];
     size_t n = strlen(r->ignored), room = sizeof r->ignored - n;
     /* Once one was not named, none is: they are told in their order. */
     if (r->named_count == r->ignored_count++ && r->named_count < NAMED_KEYS) {
-        put_place(r, place, sizeof place);
+        put_path(r, path, sizeof path);
         int more = snprintf(r->ignored + n, room, "%s%s%s%s", n ? ", " : "",
-                            place, *place ? "." : "",
+                            path, *path ? "." : "",
                             gnomon__json_shown(name, key, sizeof key));
         if (more >= 0 && (size_t)more < room)
             r->named_count++;

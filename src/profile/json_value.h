@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Single values of JSON as values of C: whether they are what a field wants, and
- * the place of what is not. For json_read.c. */
+ * the path of what is not. For json_read.c. */
 #ifndef GNOMON_PROFILE_JSON_VALUE_H
 #define GNOMON_PROFILE_JSON_VALUE_H
 
@@ -8,7 +8,7 @@
 
 #include "profile/entity.h"
 
-/* The deepest place is that of a cell's half. */
+/* The deepest path is that of a cell's half. */
 #define GNOMON__JSON_STEPS 8
 
 typedef struct gnomon__json_piece gnomon__json_piece;
@@ -17,23 +17,23 @@ typedef struct gnomon__json_piece gnomon__json_piece;
 typedef struct gnomon__json_reading {
     int code;
     char why[256];
-    size_t depth; /* of the place, as "nodes[3].host.cells[1][2]" */
+    size_t depth; /* of the path, as "nodes[3].host.cells[1][2]" */
     struct {
         const char *name;
         size_t index;
-    } place[GNOMON__JSON_STEPS];
+    } path[GNOMON__JSON_STEPS];
     size_t ignored_count, named_count;
     char ignored[160]; /* the first few, whole names */
     gnomon__json_piece *pieces;
 } gnomon__json_reading;
 
-/* A step into the place, by a name of ours or by an index from 1 (0: none), and
+/* A step into the path, by a name of ours or by an index from 1 (0: none), and
  * back. */
 void gnomon__json_enter(gnomon__json_reading *r, const char *name,
                         size_t index);
 void gnomon__json_leave(gnomon__json_reading *r);
 
-/* Keeps the error, with the place before it, and returns 0: who gets that goes
+/* Keeps the error, with the path before it, and returns 0: who gets that goes
  * no further. */
 int gnomon__json_wrong(gnomon__json_reading *r, const char *format, ...)
     GNOMON_PRINTF(2, 3);
