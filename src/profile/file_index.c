@@ -13,7 +13,7 @@ typedef struct file_walk {
     gnomon__file_part *part; /* the one at hand; NULL: what is shared */
     uint64_t texts;          /* where those for the next section begin */
     uint32_t seen[GNOMON__ENTITIES];
-    int has_run, has_end, is_odd;
+    int has_run, has_end, is_irregular;
 } file_walk;
 
 static int begin_part(file_walk *w, uint64_t at)
@@ -43,7 +43,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
     int code = GNOMON_OK;
     if (s->entity == GNOMON__SECTION_TEXT) {
         w->texts = w->texts ? w->texts : s->at;
-        w->is_odd |= w->has_end;
+        w->is_irregular |= w->has_end;
         return GNOMON_OK;
     }
     uint64_t at = w->texts ? w->texts : s->at;
@@ -52,16 +52,17 @@ static int walk_section(file_walk *w, const gnomon__section *s)
         w->has_end = 1;
     if (s->entity >= GNOMON__ENTITIES)
         return GNOMON_OK;
-    w->is_odd |= w->has_end; /* appended: what follows is of the same runs */
+    w->is_irregular |=
+        w->has_end; /* appended: what follows is of the same runs */
     if (gnomon__is_shared(s->entity))
-        w->is_odd |= w->part != NULL;
+        w->is_irregular |= w->part != NULL;
     else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))
         code = begin_part(w, at);
     if (code)
         return code;
     w->has_run |= s->entity == GNOMON_RUNS;
-    w->is_odd |= s->first != (uint64_t)w->seen[s->entity] + 1 ||
-                 s->first + s->count > UINT32_MAX;
+    w->is_irregular |= s->first != (uint64_t)w->seen[s->entity] + 1 ||
+                       s->first + s->count > UINT32_MAX;
     w->seen[s->entity] += s->count;
     w->index->seen[s->entity] += s->count;
     if (w->part)
@@ -96,7 +97,7 @@ int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from)
     gnomon__sections_close(&sections);
     if (more < 0 || code)
         return more < 0 ? more : code;
-    if (w.is_odd || !w.has_end || sections.damaged || out->count < 2)
+    if (w.is_irregular || !w.has_end || sections.damaged || out->count < 2)
         return whole_file(out, from->size);
     out->parts[out->count - 1].end = from->size;
     return GNOMON_OK;

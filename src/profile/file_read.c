@@ -30,7 +30,7 @@ typedef struct file_reader {
     uint32_t kinds; /* bits: what is asked for */
     gnomon__dangling dangling;
     uint64_t shared_unread; /* of what all parts share */
-    int tells_shared;       /* that is told of the first part alone */
+    int reports_shared;     /* that is told of the first part alone */
     int has_end;            /* and nothing comes after it */
     uint32_t ends;
     size_t open_end[2]; /* of the opens of the last part, and the one before */
@@ -135,8 +135,8 @@ static int read_section(file_reader *r)
 
 /* ---- The whole ---------------------------------------------------------------------- */
 
-static int tell_loss(file_reader *r, uint64_t count, const char *sort,
-                     const char *what)
+static int add_loss(file_reader *r, uint64_t count, const char *sort,
+                    const char *what)
 {
     char text[64];
     if (!count)
@@ -158,37 +158,37 @@ static int add_dangling_losses(file_reader *r)
     int code = GNOMON_OK;
     uint64_t named = 0;
     for (; !code && named < n->count && named < GNOMON__DANGLING_NAMED; named++)
-        code = tell_loss(r, 1, "leads nowhere: ", n->named[named]);
+        code = add_loss(r, 1, "leads nowhere: ", n->named[named]);
     if (!code)
-        code = tell_loss(r, n->count - named, "leads nowhere: ", "others");
+        code = add_loss(r, n->count - named, "leads nowhere: ", "others");
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        code = tell_loss(r, n->left_out[k],
-                         "of lost ones alone: ", gnomon__structs[k].many);
+        code = add_loss(r, n->left_out[k],
+                        "of lost ones alone: ", gnomon__structs[k].many);
     return code;
 }
 
 /* What was lost is told as losses of nobody: beside those of the runs. */
-static int tell_losses(file_reader *r)
+static int add_losses(file_reader *r)
 {
     int code = GNOMON_OK;
     for (int k = 0; !code && k < GNOMON__ENTITIES; k++)
-        if (!gnomon__is_shared(k) || r->tells_shared)
-            code = tell_loss(r, r->lost[k],
-                             "unreadable: ", gnomon__structs[k].many);
+        if (!gnomon__is_shared(k) || r->reports_shared)
+            code = add_loss(r, r->lost[k],
+                            "unreadable: ", gnomon__structs[k].many);
     for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
         for (int c = 0; c < 4; c++) /* it may be anything */
             if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
                 r->unknown[i][c] = '?';
-        code = tell_loss(r, 1, "unknown section ", r->unknown[i]);
+        code = add_loss(r, 1, "unknown section ", r->unknown[i]);
     }
     if (!code)
-        code = tell_loss(
-            r, r->sections.unread - (r->tells_shared ? 0 : r->shared_unread),
+        code = add_loss(
+            r, r->sections.unread - (r->reports_shared ? 0 : r->shared_unread),
             "unreadable: ", "bytes");
     if (!code)
         code = add_dangling_losses(r);
     if (!code)
-        code = tell_loss(r, !r->has_end, "", "the end of the file");
+        code = add_loss(r, !r->has_end, "", "the end of the file");
     return code;
 }
 
@@ -241,8 +241,8 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
     if (!code)
         code = read_up_to(r, shared_end);
     r->shared_unread = r->sections.unread;
-    r->tells_shared = part->is_whole || part->begin == shared_end;
-    if (!r->tells_shared) {
+    r->reports_shared = part->is_whole || part->begin == shared_end;
+    if (!r->reports_shared) {
         r->unknown_count = 0;
         memset(&r->dangling, 0, sizeof r->dangling);
     }
@@ -274,7 +274,7 @@ static int read_sections(file_reader *r, const gnomon__source *from,
         code = gnomon__unite_parts(r->records.m, r->open_end[0] + 1,
                                    r->open_end[1] - r->open_end[0]);
     if (!code)
-        code = tell_losses(r);
+        code = add_losses(r);
     return code ? code : gnomon_profile_check(&r->records.m->base);
 }
 

@@ -21,22 +21,22 @@ static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
 }
 
 /* What is of no run stands last. */
-static size_t place_of(const gnomon_profile *p, int entity, size_t i)
+static size_t run_or_last(const gnomon_profile *p, int entity, size_t i)
 {
     size_t run = run_of_entity(p, entity, i);
     return run ? run : gnomon_profile_count(p, GNOMON_RUNS) + 1;
 }
 
-static int stands_run_after_run(const gnomon_profile *p)
+static int is_sorted_by_run(const gnomon_profile *p)
 {
     for (int i = GNOMON__SHARED; i < GNOMON__ENTITIES; i++) {
         int entity = gnomon__file_order[i];
         size_t last = 0;
         for (size_t k = 1; k <= gnomon_profile_count(p, entity); k++) {
-            size_t place = place_of(p, entity, k);
-            if (place < last)
+            size_t run_number = run_or_last(p, entity, k);
+            if (run_number < last)
                 return 0;
-            last = place;
+            last = run_number;
         }
     }
     return 1;
@@ -49,7 +49,7 @@ int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
     size_t runs = gnomon_profile_count(p, GNOMON_RUNS);
     gnomon__file_start(&w, out);
     gnomon__file_shared(&w, p);
-    if (runs < 2 || !stands_run_after_run(p)) {
+    if (runs < 2 || !is_sorted_by_run(p)) {
         gnomon__file_runs(&w, p, NULL);
         return gnomon__file_finish(&w);
     }
@@ -61,7 +61,7 @@ int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out)
             gnomon__file_range *r = &ranges[entity];
             size_t end = r->first += r->count;
             while (end <= gnomon_profile_count(p, entity) &&
-                   place_of(p, entity, end) == run)
+                   run_or_last(p, entity, end) == run)
                 end++;
             r->count = end - r->first;
         }

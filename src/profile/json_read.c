@@ -219,7 +219,7 @@ static void read_document(reading *r, gnomon_builder *b, document *d)
             gnomon__json_ignore(r, d->keys.items[i].text);
 }
 
-static int tell_ignored(const reading *r)
+static int report_ignored(const reading *r)
 {
     size_t more = r->ignored_count - r->named_count;
     if (!r->ignored_count)
@@ -254,7 +254,7 @@ int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
     } else {
         code = gnomon_builder_finish(b, out);
     }
-    return code ? code : tell_ignored(&r);
+    return code ? code : report_ignored(&r);
 }
 #else
 int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)

@@ -118,7 +118,7 @@ static void add_counter(gnomon_counter_info *to,
 }
 
 /* Sums that were not of one moment stay in what they are added to. */
-static void tell_track(gnomon_track_info *to, const gnomon_track_info *from)
+static void take_track(gnomon_track_info *to, const gnomon_track_info *from)
 {
     int32_t inexact = to->inexact | from->inexact;
     *to = *from;
@@ -146,7 +146,7 @@ static int join(gnomon__model *m, int entity, void *to, const void *from)
         add_counter(to, from);
         return 1;
     case GNOMON_TRACKS:
-        tell_track(to, from);
+        take_track(to, from);
         return 1;
     case GNOMON_STEP_TIMES:
         return add_step_time(m, to, from);
