@@ -29,7 +29,7 @@ static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
     gnomon_profile *p;
     int code =
         again ? gnomon__cli_load_again(path, &p) : gnomon__cli_load(path, &p);
-    g->was_told = code != GNOMON_OK;
+    g->was_logged = code != GNOMON_OK;
     if (!code)
         code = gnomon_profile_write(p, GNOMON_FORM_FILE, &out);
     gnomon_profile_free(p);
@@ -74,7 +74,7 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
     const char *path = g->in->paths[input];
     gnomon__cli_memory *to = &g->kept[input];
     g->fd = -1;
-    g->was_told = 0;
+    g->was_logged = 0;
     if (!to->bytes) {
         if (strcmp(path, "-") != 0 && opens_as_file(g, path, out))
             return GNOMON_OK;
@@ -122,7 +122,7 @@ int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
         gnomon__progress_hide();
         if (!wrong)
             continue;
-        if (!g->was_told)
+        if (!g->was_logged)
             gnomon__log("%s: %s", in->paths[i], gnomon_error_text());
         status = GNOMON__EXIT_UNREADABLE;
     }
@@ -154,7 +154,7 @@ int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
                                  GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS));
     *events = index.seen[GNOMON_EVENTS];
     gnomon__index_free(&index);
-    if (code && !g->was_told)
+    if (code && !g->was_logged)
         gnomon__log("%s: %s", g->in->paths[input], gnomon_error_text());
     gather_close(g, &from);
     return code;

@@ -14,7 +14,7 @@ typedef struct gnomon__gather {
     gnomon__cli_memory loaded; /* of the one that is open, if it is JSON */
     int fd;
     char *was_loaded; /* by input: what there is to say of it has been said */
-    int was_told;     /* what is wrong with the one that did not open */
+    int was_logged;   /* what is wrong with the one that did not open */
 } gnomon__gather;
 
 /* Looks through all files of `in`, which must live as long; `kinds` and

@@ -17,7 +17,7 @@
 /* ---- Runs ------------------------------------------------------------------------ */
 
 /* Of which run they are. */
-static int compare_lives(const gnomon__reading *a, const gnomon__reading *b)
+static int compare_run_keys(const gnomon__reading *a, const gnomon__reading *b)
 {
     int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
     if (!order && a->is_apart)
@@ -28,7 +28,7 @@ static int compare_lives(const gnomon__reading *a, const gnomon__reading *b)
 static int reading_order(const void *left, const void *right)
 {
     const gnomon__reading *a = left, *b = right;
-    int order = compare_lives(a, b);
+    int order = compare_run_keys(a, b);
     if (!order)
         order = gnomon__compare_runs(&a->info, &b->info);
     if (!order)
@@ -48,7 +48,7 @@ int gnomon__merge_order(gnomon__merge *m)
         qsort(m->readings, m->reading_count, sizeof *m->readings,
               reading_order);
     for (size_t i = 0; i < m->reading_count; i++)
-        if (!i || compare_lives(&m->readings[i - 1], &m->readings[i]))
+        if (!i || compare_run_keys(&m->readings[i - 1], &m->readings[i]))
             m->first[m->run_count++] = i;
     m->first[m->run_count] = m->reading_count;
     return GNOMON_OK;

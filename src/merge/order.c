@@ -100,17 +100,17 @@ static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
     while (left != right) {
         const gnomon_node_info *a = &u->node[left].info;
         const gnomon_node_info *b = &u->node[right].info;
-        int here = compare_path_ends(a, b);
-        if (!here && a->stage != b->stage) {
+        int difference = compare_path_ends(a, b);
+        if (!difference && a->stage != b->stage) {
             if (!a->stage || !b->stage) {
-                here = a->stage ? 1 : -1;
+                difference = a->stage ? 1 : -1;
             } else {
                 s = gnomon__model_at(u->m, GNOMON_STAGES, a->stage);
                 t = gnomon__model_at(u->m, GNOMON_STAGES, b->stage);
-                here = gnomon__compare_keys(GNOMON_STAGES, s, t);
+                difference = gnomon__compare_keys(GNOMON_STAGES, s, t);
             }
         }
-        order = here ? here : order; /* the outermost difference */
+        order = difference ? difference : order; /* the outermost difference */
         left = a->parent;
         right = b->parent;
     }
@@ -196,7 +196,7 @@ static int keep_node(gnomon__model *out, const gnomon__numbers *n,
 
 /* Readings that contradict one another, which those of one life never do, make
  * paths of which it is not known how their times fit together. */
-static int tell_contradictions(gnomon__model *out)
+static int mark_contradictions(gnomon__model *out)
 {
     size_t n = gnomon__model_count(out, GNOMON_NODES);
     uint64_t *children = gnomon__alloc((n + 1) * sizeof *children);
@@ -237,7 +237,7 @@ static int order_nodes(const gnomon__unite *u, gnomon__model *out,
     for (size_t i = 0; !code && i < u->node_count; i++)
         code = keep_node(out, n, &u->node[keys[i].number]);
     if (!code && (u->rules & GNOMON__UNITE_READINGS))
-        code = tell_contradictions(out);
+        code = mark_contradictions(out);
     gnomon__free(keys);
     return code;
 }

@@ -30,7 +30,7 @@ static const char *job_of(const gnomon_run_info *run, char text[80])
 /* ---- Missing ------------------------------------------------------------------------ */
 
 /* Of a job, the runs from `first` up to `end`. */
-static void tell_missing(const gnomon__gather *g, size_t first, size_t end)
+static void log_missing(const gnomon__gather *g, size_t first, size_t end)
 {
     gnomon__rank_list missing = {.next = 0};
     char job[80];
@@ -49,7 +49,7 @@ static void tell_missing(const gnomon__gather *g, size_t first, size_t end)
 
 /* ---- Restarted, or there twice ------------------------------------------------------ */
 
-static void tell_lives(const gnomon__gather *g, size_t first, size_t end)
+static void log_restarts(const gnomon__gather *g, size_t first, size_t end)
 {
     const gnomon_run_info *a = run_at(g, first);
     char text[256] = "", job[80];
@@ -80,20 +80,20 @@ static void tell_lives(const gnomon__gather *g, size_t first, size_t end)
 
 /* Equal records: the same thing in two files. Other readings of one life, as of
  * its stages, are nothing to speak of. */
-static void tell_readings(const gnomon__gather *g, size_t run)
+static void log_readings(const gnomon__gather *g, size_t run)
 {
     size_t count = gnomon__merge_readings(g->merge, run), before, input;
     const gnomon_run_info *r = run_at(g, run);
-    int has_life = r->uuid && *r->uuid;
+    int has_uuid = r->uuid && *r->uuid;
     for (size_t i = 1; i < count; i++) {
         const gnomon_run_info *a =
             gnomon__merge_reading(g->merge, run, i - 1, &before);
         const gnomon_run_info *b =
             gnomon__merge_reading(g->merge, run, i, &input);
-        if (has_life && gnomon__compare_runs(a, b) == 0)
+        if (has_uuid && gnomon__compare_runs(a, b) == 0)
             gnomon__log("%s: has rank %" PRId32 " as %s has it: counted once",
                         g->in->paths[input], r->rank, g->in->paths[before]);
-        else if (!has_life && r->rank >= 0)
+        else if (!has_uuid && r->rank >= 0)
             gnomon__log("%s: has rank %" PRId32 ", which %s has, too: without "
                         "a uuid their times add up",
                         g->in->paths[input], r->rank, g->in->paths[before]);
@@ -108,13 +108,13 @@ void gnomon__gather_notes(const gnomon__gather *g)
         for (end = first;
              end < count && !gnomon__compare_texts(run_at(g, end)->job, job);)
             end++;
-        tell_missing(g, first, end);
+        log_missing(g, first, end);
         for (size_t i = first, next; i < end; i = next) {
             for (next = i;
                  next < end && run_at(g, next)->rank == run_at(g, i)->rank;)
-                tell_readings(g, next++);
+                log_readings(g, next++);
             if (run_at(g, i)->rank >= 0)
-                tell_lives(g, i, next);
+                log_restarts(g, i, next);
         }
     }
 }
