@@ -82,7 +82,7 @@ static inline gnomon_profile *merged_both_ways(bytes a, bytes b)
 
 /* All ranks as one sum. */
 static inline bytes summed(bytes *inputs, size_t count,
-                           const gnomon__stage_key *only)
+                           const gnomon__stage_filter *only)
 {
     gnomon__merge *m = merge_of(inputs, count);
     gnomon__unite *u;

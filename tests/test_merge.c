@@ -56,7 +56,7 @@ static void check_groupings(bytes *parts, const bytes *whole, int round)
  * in it twice. */
 static void check_sums(bytes *parts, bytes *whole, int lives_differ, int round)
 {
-    static const gnomon__stage_key fit = {1, "fit", GNOMON__ALL_VIEWS};
+    static const gnomon__stage_filter fit = {1, "fit", GNOMON__ALL_VIEWS};
     bytes sum = summed(parts, PARTS, NULL);
     check_equal(summed(whole, 1, NULL), &sum, "sum of the merged", round);
     check_equal(merged(&sum, 1), &sum, "a sum merged alone", round);

@@ -219,7 +219,7 @@ TEST(many_events_of_one_run)
 /* A mark belongs to the stage of its path; one without to that of its moment. */
 TEST(events_of_one_stage)
 {
-    static const gnomon__stage_key fit = {1, "fit", GNOMON__ALL_VIEWS};
+    static const gnomon__stage_filter fit = {1, "fit", GNOMON__ALL_VIEWS};
     life l = begin_life(NULL);
     gnomon_event_info e = {.kind = GNOMON_EVENT_MARK,
                            .track = l.track,

@@ -150,7 +150,7 @@ static int first_stage(gnomon__unite *u, const gnomon_stage_info *s,
 static int is_stage_in(const gnomon__united_part *part,
                        const gnomon_stage_info *s)
 {
-    const gnomon__stage_key *only = part->only;
+    const gnomon__stage_filter *only = part->only;
     return s->run == part->run &&
            (!only || (only->name && strcmp(s->name, only->name) == 0 &&
                       (s->ordinal == only->ordinal ||
@@ -264,7 +264,7 @@ static int begin_united_part(gnomon__united_part *part)
 }
 
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
-                      const gnomon__stage_key *only)
+                      const gnomon__stage_filter *only)
 {
     gnomon__united_part part = {.u = u, .p = p, .run = run, .only = only};
     int code = begin_united_part(&part);

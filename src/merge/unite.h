@@ -32,13 +32,13 @@ enum gnomon__unite_rules {
 
 /* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal
  * is what it gets. */
-typedef struct gnomon__stage_key {
+typedef struct gnomon__stage_filter {
     uint32_t ordinal;
     const char *name; /* NULL: what is of no stage */
     /* Nodes of that view alone, by its number in what is shared, and those of no
      * view; 0: these alone. */
     uint32_t view;
-} gnomon__stage_key;
+} gnomon__stage_filter;
 
 typedef struct gnomon__unite gnomon__unite;
 
@@ -50,7 +50,7 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
  * profiler's summary has it. `p` may go then. GNOMON_OK, GNOMON_ENOMEM, or
  * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run. */
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
-                      const gnomon__stage_key *only);
+                      const gnomon__stage_filter *only);
 
 /* Hands it out, in an order that its content alone decides; `u` is gone in any
  * case. The caller frees the profile. */

@@ -53,7 +53,7 @@ typedef struct gnomon__united_part {
     gnomon__unite *u;
     const gnomon_profile *p;
     uint32_t run;
-    const gnomon__stage_key *only;
+    const gnomon__stage_filter *only;
     /* United numbers by the part's, 0: left out; and how many it has of each. */
     gnomon__numbers map;
     size_t count[GNOMON__ENTITIES];

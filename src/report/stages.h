@@ -11,8 +11,8 @@
 #include "spec/filter.h"
 
 typedef struct gnomon__cli_stage {
-    gnomon__stage_key key; /* name NULL: of what is of no stage */
-    uint64_t begin_ns;     /* of the first, where it is all of a name */
+    gnomon__stage_filter key; /* name NULL: of what is of no stage */
+    uint64_t begin_ns;        /* of the first, where it is all of a name */
     gnomon__unite *sum;
     gnomon__rank_table ranks; /* where there are several */
 } gnomon__cli_stage;
