@@ -22,7 +22,7 @@
 
 /* A text begins with an object, or tries to; a .gnomon file with a byte that no
  * text begins with. */
-static int looks_like_json(const char *head, size_t size)
+static int is_json_text(const char *head, size_t size)
 {
     size_t at = 0;
     while (at < size && strchr(" \t\r\n", head[at]) && head[at])
@@ -45,7 +45,7 @@ static int load_stream(FILE *from, gnomon_profile **out)
     }
     if (ferror(from))
         code = gnomon__fail(GNOMON_EIO, "cannot be read: %s", strerror(errno));
-    else if (looks_like_json(bytes, size))
+    else if (is_json_text(bytes, size))
         code = gnomon__json_read(out, bytes, size);
     else
         code = gnomon_profile_read(out, bytes, size);
@@ -64,7 +64,7 @@ static int load_file(const char *path, gnomon_profile **out)
                             strerror(errno));
     if (fstat(fileno(from), &about) != 0 || !S_ISREG(about.st_mode)) {
         code = load_stream(from, out);
-    } else if (looks_like_json(head, fread(head, 1, sizeof head, from))) {
+    } else if (is_json_text(head, fread(head, 1, sizeof head, from))) {
         rewind(from);
         code = gnomon__json_read_stream(out, from);
     } else {

@@ -59,7 +59,7 @@ static int save_open(const save_request *r)
     return code ? save_failed(r->path, code) : GNOMON__EXIT_OK;
 }
 
-static int save_beside(const save_request *r, char *name)
+static int save_by_rename(const save_request *r, char *name)
 {
     int fd = mkostemp(name, O_CLOEXEC), code = GNOMON_EIO;
     FILE *to = fd < 0 ? NULL : fdopen(fd, "wb");
@@ -95,7 +95,7 @@ int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context)
         return save_failed(path, GNOMON_ENOMEM);
     memcpy(name, path, folder);
     strcpy(name + folder, temporary);
-    status = save_beside(&r, name);
+    status = save_by_rename(&r, name);
     gnomon__free(name);
     return status;
 }
