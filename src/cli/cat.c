@@ -36,7 +36,7 @@ const gnomon__command gnomon__command_cat = {
 };
 
 /* What was lost in a run is in what is written. */
-static int tell_damage(const char *path, const gnomon_profile *p)
+static int log_damage(const char *path, const gnomon_profile *p)
 {
     int status = GNOMON__EXIT_OK;
     gnomon_loss_info l;
@@ -63,7 +63,7 @@ static int cat_one(const char *path, const char *to)
         status = GNOMON__EXIT_UNREADABLE;
     if (status && !to && !ferror(stdout)) /* whose error is told at the end */
         gnomon__log("%s: no memory to write it", path);
-    status = gnomon__cli_worse(status, tell_damage(path, p));
+    status = gnomon__cli_worse(status, log_damage(path, p));
     gnomon_profile_free(p);
     return status;
 }

@@ -19,7 +19,7 @@
 #include "command/command.h"
 #include "cli/injected.h"
 #include "cli/jobs.h"
-#include "cli/notes.h"
+#include "cli/run_notes.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 
@@ -208,13 +208,13 @@ static int end_likewise(int status)
 static int run_program(const char *spec, int has_nvtx, char **words)
 {
     sigset_t waited, before;
-    static gnomon__cli_notes notes;
+    static gnomon__run_notes notes;
     int why = GNOMON__EXIT_UNREADABLE;
     block_signals(&waited, &before);
-    gnomon__cli_notes_begin(&notes);
+    gnomon__run_notes_begin(&notes);
     int status = run_once(spec, words, &waited, &before, &why);
-    gnomon__cli_notes_tell(&notes, status == 0 ? words[0] : NULL, spec,
-                           has_nvtx);
+    gnomon__run_notes_print(&notes, status == 0 ? words[0] : NULL, spec,
+                            has_nvtx);
     return status < 0 ? why : end_likewise(status);
 }
 

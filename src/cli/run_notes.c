@@ -2,7 +2,7 @@
 /* Reports of a program that was run. Its processes append to a file what they
  * wrote, and whether they marked anything (platform/os.h): nothing is guessed from
  * the spec or from what lies about. What ran on another machine tells nothing. */
-#include "cli/notes.h"
+#include "cli/run_notes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "platform/os.h"
 #include "spec/spec.h"
 
-void gnomon__cli_notes_begin(gnomon__cli_notes *notes)
+void gnomon__run_notes_begin(gnomon__run_notes *notes)
 {
     const char *outer = getenv(GNOMON__NOTES), *folder = getenv("TMPDIR");
     int fd = -1;
@@ -34,38 +34,38 @@ void gnomon__cli_notes_begin(gnomon__cli_notes *notes)
     }
 }
 
-/* ---- What was told ----------------------------------------------------------------- */
+/* ---- What was read ----------------------------------------------------------------- */
 
-typedef struct notes_told {
+typedef struct notes_read {
     int has_begun, has_marked;
     gnomon__cli_inputs files;
-} notes_told;
+} notes_read;
 
-/* As seen from here; each once. */
-static void note_file(notes_told *told, char *path)
+/* As seen from cwd; each once. */
+static void add_written_file(notes_read *read, char *path)
 {
-    char here[PATH_MAX];
-    size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
-    if (n > 1 && strncmp(path, here, n) == 0 && path[n] == '/')
+    char cwd[PATH_MAX];
+    size_t n = getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0;
+    if (n > 1 && strncmp(path, cwd, n) == 0 && path[n] == '/')
         path += n + 1;
-    for (size_t i = 0; i < told->files.count; i++)
-        if (strcmp(told->files.paths[i], path) == 0)
+    for (size_t i = 0; i < read->files.count; i++)
+        if (strcmp(read->files.paths[i], path) == 0)
             return;
     if (access(path, F_OK) == 0)
-        (void)gnomon__cli_add(&told->files, path);
+        (void)gnomon__cli_add(&read->files, path);
 }
 
-static void read_notes(notes_told *told, const char *path)
+static void read_notes(notes_read *read, const char *path)
 {
     FILE *from = fopen(path, "re");
     char *note = NULL;
     size_t room = 0;
     ssize_t n;
     while (from && (n = getdelim(&note, &room, 0, from)) > 0) {
-        told->has_begun |= *note == GNOMON__NOTE_BEGUN;
-        told->has_marked |= *note == GNOMON__NOTE_MARKED;
+        read->has_begun |= *note == GNOMON__NOTE_BEGUN;
+        read->has_marked |= *note == GNOMON__NOTE_MARKED;
         if (*note == GNOMON__NOTE_FILE && n > 2)
-            note_file(told, note + 1);
+            add_written_file(read, note + 1);
     }
     free(note);
     if (from)
@@ -91,9 +91,9 @@ static int names_file(const gnomon__settings *settings)
 /* Whether the spec wants anything, and whether it wants files. */
 static int is_wanted(const char *text, int *in_files)
 {
-    gnomon__complaints unheard = {0}; /* the program has told of them */
+    gnomon__complaints ignored = {0}; /* the program has read of them */
     gnomon__spec spec = {0};
-    (void)gnomon__spec_parse(&spec, text, "--profiler", &unheard);
+    (void)gnomon__spec_parse(&spec, text, "--profiler", &ignored);
     int wants = spec.item_count != 0;
     *in_files = names_file(&spec.defaults);
     for (size_t i = 0; i < spec.item_count; i++) {
@@ -102,26 +102,26 @@ static int is_wanted(const char *text, int *in_files)
                  !gnomon__same_word(spec.items[i].name, "none") &&
                  strcmp(spec.items[i].name, "0") != 0;
     }
-    gnomon__complaints_free(&unheard);
+    gnomon__complaints_free(&ignored);
     gnomon__spec_free(&spec);
     return wants;
 }
 
-static void tell_of_none(const notes_told *told, const char *name,
-                         const char *spec, int has_nvtx)
+static void log_nothing_written(const notes_read *read, const char *name,
+                                const char *spec, int has_nvtx)
 {
     int in_files = 0;
     if (!is_wanted(spec, &in_files))
         return;
-    if (!told->has_begun && has_nvtx)
+    if (!read->has_begun && has_nvtx)
         gnomon__log("%s: nothing was recorded: no process on this machine "
                     "called gnomon or NVTX",
                     name);
-    else if (!told->has_begun)
+    else if (!read->has_begun)
         gnomon__log("%s: nothing was recorded: no process on this machine made "
                     "a mark of gnomon; for marks of NVTX use gnomon run --nvtx",
                     name);
-    else if (!told->has_marked)
+    else if (!read->has_marked)
         gnomon__log("%s: nothing was reported: it has made no mark, or ended "
                     "by _exit",
                     name);
@@ -129,17 +129,17 @@ static void tell_of_none(const notes_told *told, const char *name,
         gnomon__log("no report was written");
 }
 
-void gnomon__cli_notes_tell(const gnomon__cli_notes *notes, const char *name,
-                            const char *spec, int has_nvtx)
+void gnomon__run_notes_print(const gnomon__run_notes *notes, const char *name,
+                             const char *spec, int has_nvtx)
 {
-    notes_told told = {0};
+    notes_read read = {0};
     if (!*notes->path)
         return;
-    read_notes(&told, notes->path);
+    read_notes(&read, notes->path);
     (void)unlink(notes->path);
-    for (size_t i = 0; i < told.files.count; i++)
-        gnomon__log("report: %s", told.files.paths[i]);
-    if (!told.files.count && name)
-        tell_of_none(&told, name, spec, has_nvtx);
-    gnomon__cli_inputs_free(&told.files);
+    for (size_t i = 0; i < read.files.count; i++)
+        gnomon__log("report: %s", read.files.paths[i]);
+    if (!read.files.count && name)
+        log_nothing_written(&read, name, spec, has_nvtx);
+    gnomon__cli_inputs_free(&read.files);
 }
