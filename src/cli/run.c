@@ -81,7 +81,7 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
 
 /* In the child: only what may be called between fork and exec. The words were
  * made before. */
-static void become(char **words, const sigset_t *mask, int tell)
+static void exec_program(char **words, const sigset_t *mask, int tell)
 {
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(words[0], words);
@@ -103,11 +103,11 @@ static pid_t start(char **words, const sigset_t *mask, int *why)
     }
     pid_t child = fork();
     if (child == 0)
-        become(words, mask, pipe_ends[1]);
+        exec_program(words, mask, pipe_ends[1]);
     if (child < 0)
         *why = errno;
     close(pipe_ends[1]);
-    do /* the end of the pipe: it has become the program */
+    do /* the end of the pipe: it has exec_program the program */
         n = child > 0 ? read(pipe_ends[0], why, sizeof *why) : 0;
     while (n < 0 && errno == EINTR);
     close(pipe_ends[0]);
@@ -129,7 +129,7 @@ static int not_started(const char *name, int why)
 
 /* Whether it is over. A program that was stopped stops us, so that a shell sees
  * it, and goes on when we do. */
-static int is_over(pid_t child, int *status)
+static int has_ended(pid_t child, int *status)
 {
     pid_t changed = waitpid(child, status, WNOHANG | WUNTRACED);
     if (changed == child && WIFSTOPPED(*status)) {
@@ -139,14 +139,14 @@ static int is_over(pid_t child, int *status)
     return changed == child || (changed < 0 && errno != EINTR);
 }
 
-static int live(pid_t child, const sigset_t *waited)
+static int wait_for_exit(pid_t child, const sigset_t *waited)
 {
     siginfo_t info;
     int status = 0;
     for (;;) {
         int number = sigwaitinfo(waited, &info);
         if (number == SIGCHLD) {
-            if (is_over(child, &status))
+            if (has_ended(child, &status))
                 return status;
         } else if (number > 0 && info.si_code != SI_KERNEL &&
                    info.si_pid != child) { /* which may kill its group */
@@ -156,7 +156,7 @@ static int live(pid_t child, const sigset_t *waited)
 }
 
 /* Dies as the program did; where that cannot be, the status that shells give. */
-static int die_likewise(int number)
+static int die_by_signal(int number)
 {
     const struct rlimit none = {0, 0};
     sigset_t one;
@@ -194,14 +194,14 @@ static int run_once(const char *spec, char **words, const sigset_t *waited,
     }
     pid_t child = start(words, before, &code);
     if (child)
-        return live(child, waited);
+        return wait_for_exit(child, waited);
     *why = not_started(words[0], code);
     return -1;
 }
 
-static int end_likewise(int status)
+static int end_as_program(int status)
 {
-    return WIFSIGNALED(status) ? die_likewise(WTERMSIG(status))
+    return WIFSIGNALED(status) ? die_by_signal(WTERMSIG(status))
                                : WEXITSTATUS(status);
 }
 
@@ -215,7 +215,7 @@ static int run_program(const char *spec, int has_nvtx, char **words)
     int status = run_once(spec, words, &waited, &before, &why);
     gnomon__run_notes_print(&notes, status == 0 ? words[0] : NULL, spec,
                             has_nvtx);
-    return status < 0 ? why : end_likewise(status);
+    return status < 0 ? why : end_as_program(status);
 }
 
 /* ---- Jobs ----------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static int run_jobs(const gnomon__cli_jobs *jobs, const char *spec,
             return why;
         if (status) {
             gnomon__log("job %u of %u failed", n, count);
-            return end_likewise(status);
+            return end_as_program(status);
         }
         if (!gnomon__cli_jobs_files(jobs)) {
             gnomon__log("%s: the program left no profile in it: does it make "
