@@ -230,7 +230,7 @@ static int report_is_gap(const gnomon_profile *p)
 }
 
 /* What profilers print does not say it. */
-static void report_tell_count(const char *path, const gnomon_profile *p)
+static void report_log_count(const char *path, const gnomon_profile *p)
 {
     gnomon_stage_info s;
     if (gnomon_profile_stage(p, 1, &s) == GNOMON_OK && s.count > 1)
@@ -274,7 +274,7 @@ static int report_stage(report_request *r, const char *path,
         code = report_filtered(r, path, report_view(stages, which, p), p,
                                &stages->at[which].ranks);
     if (!code && !r->profiler.is_table)
-        report_tell_count(path, p);
+        report_log_count(path, p);
     gnomon_profile_free(p);
     return code;
 }

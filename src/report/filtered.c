@@ -70,7 +70,7 @@ static int filtered_get(const gnomon_profile *p, int entity, size_t number,
     return code;
 }
 
-static void look_at_nodes(gnomon__filtered *f)
+static void filter_nodes(gnomon__filtered *f)
 {
     gnomon_node_info n;
     for (uint32_t i = 1; i <= f->nodes; i++) {
@@ -117,7 +117,7 @@ gnomon__filtered *gnomon__filtered_create(const gnomon_profile *of,
             (unsigned char)(gnomon__filter_takes(filter, region.name,
                                                  region.category) != 0);
     }
-    look_at_nodes(f);
+    filter_nodes(f);
     return f;
 }
 

@@ -23,12 +23,12 @@ static const struct report_alias {
 } report_aliases[] = {{"threads", "regions", "by", "thread"},
                       {"json", "regions", "format", "json"}};
 
-static unsigned complaints_told; /* by create: the profiler's own */
+static unsigned complaints_logged; /* by create: the profiler's own */
 
 static void profiler_log(const char *line)
 {
     gnomon__log("%s", line);
-    complaints_told++;
+    complaints_logged++;
 }
 
 static int no_report(const char *name)
@@ -101,7 +101,7 @@ static int parse_item(gnomon__spec *spec, const char *text,
     if (!code && (spec->item_count != 1 || spec->defaults.count)) {
         gnomon__log("--as %s: say one report: simple, or 'simple(limit=3)'",
                     text);
-        complaints_told = 1;
+        complaints_logged = 1;
         code = GNOMON_EINVAL;
     }
     if (code)
@@ -174,7 +174,7 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
         options->api.log = profiler_log;
         code = p->profiler->create(&options->api, &p->self);
     }
-    return complaints_told ? GNOMON_EINVAL : code;
+    return complaints_logged ? GNOMON_EINVAL : code;
 }
 
 int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
@@ -184,10 +184,10 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
     gnomon__spec spec = {0};
     gnomon__options *options = NULL;
     *p = (gnomon__cli_profiler){0};
-    complaints_told = 0;
+    complaints_logged = 0;
     int code = parse_item(&spec, item, settings, &complaints);
     if (!code && (code = find_report(p, &spec.items[0])))
-        complaints_told = 1;
+        complaints_logged = 1;
     if (!code)
         code = gnomon__options_create(&options, p->profiler->name,
                                       gnomon__options_of(p->profiler), &spec, 0,
@@ -196,7 +196,7 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
         code = make_report(p, options);
     for (unsigned i = 0; i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
-    if (code && !complaints.count && !complaints_told)
+    if (code && !complaints.count && !complaints_logged)
         gnomon__log("--as %s: %s", item, gnomon_error_name(code));
     gnomon__options_destroy(options);
     gnomon__complaints_free(&complaints);

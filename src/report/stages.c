@@ -258,8 +258,8 @@ static int is_new_of_run(const gnomon_profile *p, size_t number,
 
 /* By view whether nodes are of it; whether there is something to tell of nodes of no
  * stage. */
-static int look_at_nodes(const gnomon_profile *p, enum gnomon__stages_of what,
-                         unsigned char *has)
+static int scan_nodes(const gnomon_profile *p, enum gnomon__stages_of what,
+                      unsigned char *has)
 {
     int of_none = !gnomon_profile_count(p, GNOMON_STAGES);
     gnomon_node_info n;
@@ -319,7 +319,7 @@ static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
     int code = GNOMON_OK;
     if (!has)
         return no_room_for_stages();
-    int with_none = look_at_nodes(p, what, has);
+    int with_none = scan_nodes(p, what, has);
     int is_of_all = what == GNOMON__STAGES_OF_STEPS;
     if (!memchr(has, 1, count + 1))
         has[count > 0] = 1;
