@@ -153,7 +153,7 @@ static void be_child(const scenario *s, const one_run *r)
     exit(test_failures ? DIED : 0);
 }
 
-static void tell_failure(const one_run *r, int status)
+static void log_failure(const one_run *r, int status)
 {
     static const char *const ways[] = {"never", "before", "held", "deferred",
                                        "asynchronous"};
@@ -180,13 +180,13 @@ static left run_once(const scenario *s, one_run r)
         be_child(s, &r);
     int failures = test_failures;
     if (!CHECK_EQ(waitpid(child, &status, 0), child) || status)
-        tell_failure(&r, status);
+        log_failure(&r, status);
     char *report = child_load("report.txt");
     run_left->reports = times_in(report, "|  work");
     free(report);
     CHECK(run_left->reports > 0);
     if (test_failures > failures && !status)
-        tell_failure(&r, status);
+        log_failure(&r, status);
     CHECK(chdir("..") == 0);
     return *run_left;
 }
@@ -203,7 +203,7 @@ static void compare(const scenario *s, const left *a, const left *b, one_run r)
         CHECK(b->heap == a->heap || s->has_reader);
     }
     if (test_failures > failures)
-        tell_failure(&r, 0);
+        log_failure(&r, 0);
 }
 
 static void cancel_at_each(const scenario *s)

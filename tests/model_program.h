@@ -35,7 +35,7 @@ static void tell(int thread, const char *what, int region, int exec)
                 thread, what, region < 0 ? "" : names[region].name, exec);
 }
 
-static void tell_failure(int v, enum model_scope scope)
+static void log_failure(int v, enum model_scope scope)
 {
     static const char *const scopes_of[] = {"one stage", "a file",
                                             "all stages"};
@@ -246,7 +246,7 @@ static void compare_with(int v, const gnomon_profile *p, enum model_scope scope)
         model_compare(&m, v, p, scope);
     if (test_failures == failures)
         return;
-    tell_failure(v, scope);
+    log_failure(v, scope);
     if (p && is_told)
         gnomon_profile_write(p, GNOMON_FORM_JSON, &out);
 }

@@ -14,7 +14,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 
-#define PATIENCE_NS 1000000000ull
+#define STUCK_AFTER_NS 1000000000ull
 #define COPIES 32u
 
 static int give_up(void)
@@ -34,7 +34,7 @@ static int callbacks_over(void)
         uint64_t seen = load_acquire(&t->seq);
         uint64_t pause = 1000;
         while ((seen & 1) && load_acquire(&t->seq) == seen) {
-            if (gnomon__os_monotonic_ns() - start > PATIENCE_NS)
+            if (gnomon__os_monotonic_ns() - start > STUCK_AFTER_NS)
                 return 0;
             gnomon__os_sleep_ns(pause);
             pause = pause < 1000000 ? 2 * pause : pause;
@@ -106,7 +106,7 @@ int gnomon__observer_finish(uint32_t bit)
     /* A thread that was inside a mark may still have seen the bit open. */
     if (!callbacks_over())
         return give_up();
-    uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
+    uint64_t deadline = gnomon__os_monotonic_ns() + STUCK_AFTER_NS;
     gnomon__each_thread(t) {
         if (!finish_scopes(t, bit, deadline))
             return give_up();

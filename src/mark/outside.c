@@ -14,7 +14,7 @@
 #include "mark/observer.h"
 #include "platform/os.h"
 
-#define PATIENCE_NS 1000000000ull
+#define STUCK_AFTER_NS 1000000000ull
 #define LOCKED_THREADS 64u
 
 /* ---- Cuts -------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ uint32_t gnomon__cut(uint64_t ticks)
     if (!total)
         return 0;
     gnomon__observer_barrier();
-    uint64_t deadline = gnomon__os_monotonic_ns() + PATIENCE_NS;
+    uint64_t deadline = gnomon__os_monotonic_ns() + STUCK_AFTER_NS;
     for (uint32_t i = 0; i < total;) {
         gnomon__lock();
         do

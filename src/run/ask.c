@@ -16,8 +16,8 @@ static int not_attached(gnomon__text name)
 }
 
 /* NULL, and GNOMON_OK: it records none. */
-static int look_at(gnomon__model **out, const gnomon__attachment *a,
-                   int by_name)
+static int snapshot_live(gnomon__model **out, const gnomon__attachment *a,
+                         int by_name)
 {
     *out = NULL;
     return gnomon__attachment_has_tree(a)
@@ -44,7 +44,7 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
         code = gnomon__fail(GNOMON_EINVAL, "gnomon_summary: no writer");
     } else {
         gnomon__readers_lock();
-        code = look_at(&m, a, (a->profiler.wants & GNOMON_WANT_RUN) != 0);
+        code = snapshot_live(&m, a, (a->profiler.wants & GNOMON_WANT_RUN) != 0);
         gnomon__readers_unlock();
     }
     if (!code && a && a->profiler.summary)
@@ -105,7 +105,7 @@ static int take_snapshot(gnomon_profile **out, gnomon__text name,
     gnomon__heap_start(); /* not first under a lock */
     gnomon__readers_lock();
     const gnomon__attachment *a = gnomon__attachment_named(name);
-    code = a ? look_at(&m, a, all_stages) : not_attached(name);
+    code = a ? snapshot_live(&m, a, all_stages) : not_attached(name);
     if (a && !code && !m)
         code = gnomon__fail(GNOMON_ESTATE, "%s records no profile",
                             a->profiler.name);

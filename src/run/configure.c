@@ -36,7 +36,7 @@ static void follow(int on)
 }
 
 /* Lines that do not name where the spec came from get it. */
-static void tell(gnomon__complaints *c, const char *origin)
+static void log_complaints(gnomon__complaints *c, const char *origin)
 {
     size_t n = strlen(origin);
     for (unsigned i = 0; i < c->count; i++) {
@@ -219,7 +219,7 @@ static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
 }
 
 /* The first path of which the first folder is not there: no report would come. */
-static void find_astray(gnomon__complaints *complaints)
+static void check_paths(gnomon__complaints *complaints)
 {
     const gnomon__attachment *a = gnomon__attachments;
     char *first = NULL;
@@ -235,7 +235,7 @@ static void find_astray(gnomon__complaints *complaints)
 
 /* A report is text, whatever its file is called, if it has no format=. Of profilers that are not ours
  * nobody knows what they write. */
-static void find_misnamed(gnomon__complaints *complaints)
+static void check_file_names(gnomon__complaints *complaints)
 {
     char line[256];
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
@@ -250,11 +250,11 @@ static void find_misnamed(gnomon__complaints *complaints)
 }
 
 /* A file that will not come is told of now. */
-static int find_missed(gnomon__complaints *complaints)
+static int check_unrecorded(gnomon__complaints *complaints)
 {
     int code = GNOMON_OK;
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        const char *file = a->word ? gnomon__profile_is_missed(a) : NULL;
+        const char *file = a->word ? gnomon__profile_unrecorded_file(a) : NULL;
         if (!file)
             continue;
         code = GNOMON_EINVAL;
@@ -296,14 +296,14 @@ int gnomon__configure(const char *text, const char *origin)
         code = code ? code : attached;
     }
     gnomon__steps_drop_alone();
-    find_astray(&complaints);
-    find_misnamed(&complaints);
-    int missed = find_missed(&complaints);
+    check_paths(&complaints);
+    check_file_names(&complaints);
+    int missed = check_unrecorded(&complaints);
     code = code ? code : missed;
     if (!gnomon__end_has_reports())
         gnomon__notes_marked();
     follow(follows && gnomon__attachments);
-    tell(&complaints, origin);
+    log_complaints(&complaints, origin);
     if (complaints.count) {
         gnomon__fail(code, "%s", complaints.line[0]);
     } else if (code) {

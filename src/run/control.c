@@ -25,7 +25,7 @@ static uint32_t has_started;                 /* $GNOMON was read */
  * constructor, for which the loader's lock is held: the two would wait for each
  * other for ever. So long a waiter has patience; the next ones have none until it is
  * over. */
-#define PATIENCE_NS 1000000000ull
+#define STUCK_AFTER_NS 1000000000ull
 #define PAUSE_NS 100000u
 static uint32_t is_stuck;
 
@@ -36,7 +36,7 @@ static int take_lock(void)
         uint64_t now = gnomon__os_monotonic_ns();
         if (!gnomon__os_is_loading() || !since)
             since = now;
-        else if (load_relaxed(&is_stuck) || now - since > PATIENCE_NS) {
+        else if (load_relaxed(&is_stuck) || now - since > STUCK_AFTER_NS) {
             store_relaxed(&is_stuck, 1);
             return 0;
         }

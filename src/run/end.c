@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The end of the process: at exit, and by a signal whose action is the default,
- * reports come out and the process ends as it would have.
+ * reports come out and the process end_signals as it would have.
  *
  * A handler can do next to nothing: what it interrupted may hold malloc's lock
  * or ours. So it wakes a thread of ours, which writes the reports and then dies
@@ -23,16 +23,16 @@
 
 #define REPORT_LIMIT_NS 5000000000ull
 #define HANDLER_WAIT_MS 100
-#define LOOK_NS 1000000000ull
+#define CHECK_NS 1000000000ull
 
 enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN };
 
-static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
-#define END_COUNT (sizeof ends / sizeof *ends)
+static const int end_signals[] = {SIGTERM, SIGINT, SIGHUP};
+#define END_COUNT (sizeof end_signals / sizeof *end_signals)
 
 static uint32_t end_state;
 static int end_number; /* of the signal */
-static gnomon__os_thread ender;
+static gnomon__os_thread end_thread;
 static int exit_watched;
 static int is_exiting; /* the thread stays: it may be the one that exits */
 
@@ -41,7 +41,7 @@ static int is_exiting; /* the thread stays: it may be the one that exits */
 static void release_all(void)
 {
     for (size_t i = 0; i < END_COUNT; i++)
-        gnomon__os_release(ends[i]);
+        gnomon__os_release(end_signals[i]);
 }
 
 /* A second interrupt is somebody who does not want to wait; other signals may
@@ -72,7 +72,7 @@ static void on_signal(int number, int again)
 /* ---- The thread ---------------------------------------------------------- */
 
 /* At a plain exit nothing of profilers is left: what they hold is freed. */
-static void last_words(int is_exit)
+static void report_at_end(int is_exit)
 {
     if (!gnomon__attachments || gnomon__control_enter())
         return;
@@ -85,21 +85,21 @@ static void last_words(int is_exit)
     gnomon__control_leave();
 }
 
-static void wait_for_the_end(void *unused)
+static void run_end_thread(void *unused)
 {
     (void)unused;
     for (;;) {
-        int rang = gnomon__os_bell_wait(LOOK_NS);
+        int rang = gnomon__os_bell_wait(CHECK_NS);
         uint32_t now = load_acquire(&end_state);
         if (now == END_STOPPING)
             return;
         gnomon__clock_anchor(); /* also where no step and no stage comes by */
         if (now == END_BEGUN && rang) {
-            last_words(0);
+            report_at_end(0);
             gnomon__os_die(load_acquire(&end_number));
             return;
         }
-        /* libc ends a process after its last thread, and counts this one. */
+        /* libc end_signals a process after its last thread, and counts this one. */
         if (now == END_WAITING && gnomon__os_is_deserted())
             exit(0);
     }
@@ -116,7 +116,7 @@ static void at_exit(void)
          load_acquire(&end_state) == END_BEGUN && ns < 2 * REPORT_LIMIT_NS;
          ns += 1000000)
         gnomon__os_sleep_ns(1000000);
-    last_words(1);
+    report_at_end(1);
 }
 
 /* ---- While somebody is attached ------------------------------------------ */
@@ -131,28 +131,28 @@ int gnomon__end_has_reports(void)
     return 0;
 }
 
-static void ender_start(void)
+static void end_thread_start(void)
 {
-    static int told;
+    static int was_logged;
     gnomon__os_bell_make();
     store_release(&end_state, END_WAITING);
-    if (!gnomon__os_thread_start(&ender, "gnomon", wait_for_the_end, NULL))
+    if (!gnomon__os_thread_start(&end_thread, "gnomon", run_end_thread, NULL))
         return;
     store_release(&end_state, END_ABSENT);
-    if (!told)
+    if (!was_logged)
         gnomon__log("no thread for the end: no report comes at SIGTERM, SIGINT "
                     "or SIGHUP");
-    told = 1;
+    was_logged = 1;
 }
 
-static void ender_stop(void)
+static void end_thread_stop(void)
 {
     uint32_t seen = END_WAITING;
     release_all();
     if (!cas_acq_rel(&end_state, &seen, END_STOPPING))
         return; /* the end has begun: that thread waits for us */
     gnomon__os_bell_ring();
-    gnomon__os_thread_join(&ender);
+    gnomon__os_thread_join(&end_thread);
     store_release(&end_state, END_ABSENT);
 }
 
@@ -168,12 +168,12 @@ void gnomon__end_watch(void)
     }
     int needed = gnomon__end_has_reports();
     if (needed && load_acquire(&end_state) == END_ABSENT)
-        ender_start();
+        end_thread_start();
     if (!needed && load_acquire(&end_state) == END_WAITING)
-        ender_stop();
+        end_thread_stop();
     for (size_t i = 0; i < END_COUNT && load_acquire(&end_state) == END_WAITING;
          i++)
-        (void)gnomon__os_catch(ends[i], on_signal);
+        (void)gnomon__os_catch(end_signals[i], on_signal);
 }
 
 void gnomon__end_forget(void)

@@ -23,7 +23,7 @@ typedef struct written_file {
     uint64_t part;        /* which one stands there; 0: reports */
     uint32_t view;        /* who alone writes there; 0: anybody */
     int was_written;
-    int told; /* the errno that a line was printed for last; 0: none */
+    int logged_errno; /* the errno that a line was printed for last; 0: none */
     gnomon__file_counts counts; /* of what stands there, where that grows */
     char path[];
 } written_file;
@@ -32,7 +32,7 @@ typedef struct written_file {
 
 /* By path: one for each that this process ever wrote, as long as it lives. */
 static written_file *files[LISTS];
-static uint32_t of_views; /* how many of them one view alone writes */
+static uint32_t view_file_count; /* how many of them one view alone writes */
 
 static written_file **list_of(const char *path)
 {
@@ -83,14 +83,14 @@ static void drop_in(written_file **at, uint32_t view)
             continue;
         }
         *at = f->next;
-        of_views--;
+        view_file_count--;
         gnomon__free(f);
     }
 }
 
 void gnomon__files_drop(uint32_t view)
 {
-    for (uint32_t i = 0; of_views && i < LISTS; i++)
+    for (uint32_t i = 0; view_file_count && i < LISTS; i++)
         drop_in(&files[i], view);
 }
 
@@ -105,7 +105,7 @@ void gnomon__files_forget(void)
             all = f;
         }
     gnomon__keep_reachable(all);
-    of_views = 0;
+    view_file_count = 0;
 }
 
 /* ---- Files -------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static int publish_at(written_file *f, gnomon__file_job *job)
 {
     int why = append_to(f, job);
     f->part = job->part;
-    of_views += (uint32_t)(!f->view && job->view);
+    view_file_count += (uint32_t)(!f->view && job->view);
     f->view = f->view ? f->view : job->view;
     if (why == ENOENT)
         why = publish_text(f, job);
@@ -152,7 +152,7 @@ static int publish_at(written_file *f, gnomon__file_job *job)
         gnomon__notes_wrote(f->path);
     f->counts = job->counts;
     f->was_written = 1;
-    f->told = 0;
+    f->logged_errno = 0;
     return 0;
 }
 
@@ -183,8 +183,8 @@ static int publish_apart(const char *path, gnomon__file_job *job)
 int gnomon__file_put(const char *path, gnomon__file_job *job)
 {
     written_file *f = file_at(path);
-    if (f && f->told == GNOMON__OS_UNREAD)
-        return f->told; /* torn, and not waited for again */
+    if (f && f->logged_errno == GNOMON__OS_UNREAD)
+        return f->logged_errno; /* torn, and not waited for again */
     int why = f ? publish_at(f, job) : ENOMEM;
     return why == EEXIST ? publish_apart(path, job) : why;
 }
@@ -192,9 +192,9 @@ int gnomon__file_put(const char *path, gnomon__file_job *job)
 int gnomon__file_failed(const char *path, int why)
 {
     written_file *f = path ? file_known(path) : NULL;
-    int is_news = !f || f->told != why;
+    int is_news = !f || f->logged_errno != why;
     if (f)
-        f->told = why;
+        f->logged_errno = why;
     return is_news;
 }
 

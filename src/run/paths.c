@@ -105,9 +105,9 @@ static char *path_in(const char *dir, const gnomon__attachment *a,
     return path_join(folder, (int)strlen(folder), name);
 }
 
-/* What a pattern comes to. What is wrong with it is told where `tells`. */
+/* What a pattern comes to. What is wrong with it is told where `logs`. */
 static char *pattern_expanded(const char *pattern, const char *who,
-                              const char *stage, uint32_t view, int tells)
+                              const char *stage, uint32_t view, int logs)
 {
     const gnomon__rank *r = gnomon__run_rank();
     gnomon_run_info run;
@@ -123,17 +123,17 @@ static char *pattern_expanded(const char *pattern, const char *who,
                                   gnomon__forks > 0,
                                   view};
     char *path = gnomon__file_expand(pattern, &values, who, &complaints);
-    for (unsigned i = 0; tells && i < complaints.count; i++)
+    for (unsigned i = 0; logs && i < complaints.count; i++)
         gnomon__log("%s", complaints.line[i]);
     gnomon__complaints_free(&complaints);
     return path;
 }
 
 static char *path_expanded(const gnomon__attachment *a, const char *stage,
-                           uint32_t view, int tells)
+                           uint32_t view, int logs)
 {
     return pattern_expanded(gnomon__options_text(a->options, "file"),
-                            a->profiler.name, stage, view, tells);
+                            a->profiler.name, stage, view, logs);
 }
 
 /* ---- For who asks ---------------------------------------------------------------- */
@@ -173,10 +173,10 @@ size_t gnomon_file_name(const char *pattern, char *buffer, size_t size)
 }
 
 char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
-                              uint32_t view, int tells)
+                              uint32_t view, int logs)
 {
     const char *dir = gnomon__options_text(a->options, "dir");
-    char *path = path_expanded(a, stage, view, tells);
+    char *path = path_expanded(a, stage, view, logs);
     if (!path || !dir || *path == '/')
         return path;
     dir = folder_named(dir);
@@ -185,8 +185,8 @@ char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
 
 /* Beside a report at `path`, which it frees: its name without extension, and the
  * stage where that does not tell it. */
-static char *path_beside(const gnomon__attachment *a, char *path,
-                         const char *part, const char *extension)
+static char *path_next_to(const gnomon__attachment *a, char *path,
+                          const char *part, const char *extension)
 {
     const char *file = gnomon__options_text(a->options, "file");
     char *slash = path ? strrchr(path, '/') : NULL;
@@ -195,11 +195,11 @@ static char *path_beside(const gnomon__attachment *a, char *path,
         return NULL;
     stem[gnomon__file_extension(stem, strlen(stem))] = 0;
     char *name = gnomon__file_name(
-        gnomon__file_tells_stage(file) ? NULL : gnomon__stage_name(), stem, -1,
+        gnomon__file_has_stage(file) ? NULL : gnomon__stage_name(), stem, -1,
         part, extension);
-    char *beside = slash ? path_join(path, (int)(slash - path), name) : name;
+    char *path_made = slash ? path_join(path, (int)(slash - path), name) : name;
     gnomon__free(path);
-    return beside;
+    return path_made;
 }
 
 char *gnomon__path_of(const gnomon__attachment *a, const char *part,
@@ -211,5 +211,5 @@ char *gnomon__path_of(const gnomon__attachment *a, const char *part,
     if (!gnomon__options_text(a->options, "file"))
         return path_in("true", a, part, extension);
     char *path = path_expanded(a, gnomon__stage_name(), 0, 1);
-    return extension ? path_beside(a, path, part, extension) : path;
+    return extension ? path_next_to(a, path, part, extension) : path;
 }

@@ -43,7 +43,7 @@ int gnomon__profile_is_kept(const gnomon__attachment *a)
     return !b || b == a;
 }
 
-const char *gnomon__profile_is_missed(const gnomon__attachment *a)
+const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
 {
     const gnomon__attachment *b = gnomon__attachments;
     if (gnomon__path_form(a) < 0)
@@ -56,32 +56,32 @@ const char *gnomon__profile_is_missed(const gnomon__attachment *a)
 /* ---- Bytes -------------------------------------------------------------------------- */
 
 /* Gathers what a form's writer gives in small pieces. */
-typedef struct profile_pen {
+typedef struct fd_buffer {
     int fd, why; /* the first errno */
     size_t used;
     char bytes[(size_t)64 << 10];
-} profile_pen;
+} fd_buffer;
 
-static int pen_flush(profile_pen *pen)
+static int fd_buffer_flush(fd_buffer *buffer)
 {
-    if (!pen->why)
-        pen->why = gnomon__os_write(pen->fd, pen->bytes, pen->used);
-    pen->used = 0;
-    return pen->why ? GNOMON_EIO : GNOMON_OK;
+    if (!buffer->why)
+        buffer->why = gnomon__os_write(buffer->fd, buffer->bytes, buffer->used);
+    buffer->used = 0;
+    return buffer->why ? GNOMON_EIO : GNOMON_OK;
 }
 
-static int pen_write(const gnomon_writer *writer, const void *bytes,
-                     size_t size)
+static int fd_buffer_write(const gnomon_writer *writer, const void *bytes,
+                           size_t size)
 {
-    profile_pen *pen = writer->context;
-    if (size > sizeof pen->bytes - pen->used && pen_flush(pen))
+    fd_buffer *buffer = writer->context;
+    if (size > sizeof buffer->bytes - buffer->used && fd_buffer_flush(buffer))
         return GNOMON_EIO;
-    if (size > sizeof pen->bytes) {
-        pen->why = gnomon__os_write(pen->fd, bytes, size);
-        return pen->why ? GNOMON_EIO : GNOMON_OK;
+    if (size > sizeof buffer->bytes) {
+        buffer->why = gnomon__os_write(buffer->fd, bytes, size);
+        return buffer->why ? GNOMON_EIO : GNOMON_OK;
     }
-    memcpy(pen->bytes + pen->used, bytes, size);
-    pen->used += size;
+    memcpy(buffer->bytes + buffer->used, bytes, size);
+    buffer->used += size;
     return GNOMON_OK;
 }
 
@@ -95,19 +95,20 @@ static int make_profile(int fd, const void *context,
 {
     const profile_content *content = context;
     const gnomon_profile *p = &content->m->base;
-    profile_pen *pen = gnomon__alloc(sizeof *pen);
-    gnomon_writer writer = {
-        .struct_size = sizeof writer, .write = pen_write, .context = pen};
-    if (!pen)
+    fd_buffer *buffer = gnomon__alloc(sizeof *buffer);
+    gnomon_writer writer = {.struct_size = sizeof writer,
+                            .write = fd_buffer_write,
+                            .context = buffer};
+    if (!buffer)
         return ENOMEM;
-    pen->fd = fd;
+    buffer->fd = fd;
     int code = content->form == GNOMON_FORM_FILE
                    ? gnomon__file_add_part(p, &writer, counts)
                    : gnomon_profile_write(p, content->form, &writer);
     if (!code)
-        code = pen_flush(pen);
-    int why = pen->why;
-    gnomon__free(pen);
+        code = fd_buffer_flush(buffer);
+    int why = buffer->why;
+    gnomon__free(buffer);
     if (code && !why)
         why = code == GNOMON_ENOMEM ? ENOMEM : EFBIG;
     return why;
@@ -115,7 +116,7 @@ static int make_profile(int fd, const void *context,
 
 /* ---- The file ------------------------------------------------------------------------ */
 
-static void tell_failure(const char *path, int why)
+static void log_failure(const char *path, int why)
 {
     if (why && gnomon__file_failed(path, why))
         gnomon__log("cannot write the profile to %s: %s: give file= another "
@@ -151,7 +152,7 @@ static void put_profile(const gnomon__attachment *a, const char *stage,
     int why = path ? leave_to_others(a, stage, &path, &job) : ENOMEM;
     if (!why)
         why = gnomon__file_put(path, &job);
-    tell_failure(path, why);
+    log_failure(path, why);
     gnomon__free(path);
 }
 
@@ -166,10 +167,10 @@ static void put_json(const gnomon__attachment *a, uint32_t name)
     gnomon__model *m = NULL;
     const gnomon__named_stages *n = gnomon__stages_named(name);
     int by_stage =
-        gnomon__file_tells_stage(gnomon__options_text(a->options, "file"));
+        gnomon__file_has_stage(gnomon__options_text(a->options, "file"));
     if (gnomon__snapshot_named(&m, a->view,
                                by_stage ? name : GNOMON__ALL_NAMES)) {
-        tell_failure(NULL, ENOMEM);
+        log_failure(NULL, ENOMEM);
         return;
     }
     put_profile(a, n ? name_or_null(n->name) : NULL, m);

@@ -149,7 +149,7 @@ int gnomon__end_has_reports(void);
 
 const gnomon__rank *gnomon__run_rank(void);
 /* Once, where no rank is known: what of a launcher was passed over. */
-void gnomon__run_tell_rank(void);
+void gnomon__run_log_rank(void);
 /* Of gnomon_setup, or NULL. */
 const char *gnomon__run_dir(void);
 void gnomon__run_find_rank(void);
@@ -261,7 +261,7 @@ void gnomon__windows_narrow(uint64_t step);
 /* Tells those; not under that lock. `live`: on an entered thread with the flag of
  * callbacks raised, its word of bits that may be called; NULL: in a control
  * call. */
-void gnomon__windows_tell(uint32_t bits, const uint32_t *live);
+void gnomon__windows_notify(uint32_t bits, const uint32_t *live);
 /* A hook with a `window` callback came, or goes. Under the lock of steps. */
 void gnomon__windows_watch(gnomon__view *v, uint32_t bit, int comes);
 /* A view came or went; starts or stops the thread. Not under that lock. */
@@ -293,7 +293,7 @@ void gnomon__devices_read(int is_end);
 /* Whether file= is where its profile goes. */
 int gnomon__profile_is_kept(const gnomon__attachment *a);
 /* The file= of a profile that nobody attached records; NULL: all is well. */
-const char *gnomon__profile_is_missed(const gnomon__attachment *a);
+const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a);
 /* Writes to that file what is new: of the stage that is reported, `closed`, borrowed;
  * NULL: there is none; and what came late of others. */
 void gnomon__profile_keep(const gnomon__attachment *a,
@@ -339,11 +339,11 @@ int gnomon__path_is_file(const gnomon__attachment *a);
 int gnomon__path_has_folder(const gnomon__attachment *a);
 /* Where a report goes (no part, no extension), or a file beside it; and where
  * the profile of a stage goes, `view` 0 or told in its name. What is wrong with
- * the pattern is told where `tells`. From gnomon__alloc; NULL: no memory. */
+ * the pattern is told where `logs`. From gnomon__alloc; NULL: no memory. */
 char *gnomon__path_of(const gnomon__attachment *a, const char *part,
                       const char *extension);
 char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
-                              uint32_t view, int tells);
+                              uint32_t view, int logs);
 
 /* ---- files.c ----------------------------------------------------------------------- */
 

@@ -50,7 +50,7 @@ const gnomon__rank *gnomon__run_rank(void)
     return &our_rank;
 }
 
-void gnomon__run_tell_rank(void)
+void gnomon__run_log_rank(void)
 {
     if (!gnomon__attachments || !gnomon__output_is_ours())
         return;

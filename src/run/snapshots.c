@@ -212,7 +212,7 @@ static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-static int look(gnomon__model **out, gnomon__view *v, int by_name)
+static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
 {
     gnomon__snapshot_input f;
     gnomon__stage_record open;
@@ -247,5 +247,5 @@ int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name)
 {
     *out = NULL;
     gnomon__heap_start(); /* not first under a lock */
-    return look(out, v, by_name);
+    return snapshot_open(out, v, by_name);
 }

@@ -28,8 +28,8 @@ static struct {
 static gnomon__stage_record reported; /* the one whose reports are written */
 static char *reported_name;           /* its name, if that is over; else NULL */
 static gnomon__stage_record
-    unfinished;              /* the open one, where specs go within it */
-static uint32_t left_behind; /* threads that the last cut did not reach */
+    unfinished;                    /* the open one, where specs go within it */
+static uint32_t unreached_threads; /* threads that the last cut did not reach */
 
 /* ---- Names ---------------------------------------------------------------------- */
 
@@ -122,9 +122,9 @@ static int cut(uint64_t now)
     gnomon__step_unlock();
     int code = gnomon__segments_add(gnomon__segment, open_stage.ordinal);
     gnomon__segments_name(&reported.key);
-    if (left_behind)
+    if (unreached_threads)
         code = take_views() ? GNOMON_ENOMEM : code;
-    left_behind = gnomon__cut(now);
+    unreached_threads = gnomon__cut(now);
     code = take_views() ? GNOMON_ENOMEM : code;
     for (gnomon__view *v = gnomon__views; v && code; v = v->next)
         v->ledger.open.is_incomplete = 1;
@@ -132,7 +132,7 @@ static int cut(uint64_t now)
     return code;
 }
 
-static void tell_lost(int code)
+static void log_lost(int code)
 {
     if (code)
         gnomon__log("no memory for what a stage recorded: some of it is "
@@ -191,11 +191,11 @@ static void end_stage(void)
     gnomon__stage_names_add(&reported);
     gnomon__step_lock();
     begin_next();
-    uint32_t untold = gnomon__windows_move(0, 1, now);
+    uint32_t unnotified = gnomon__windows_move(0, 1, now);
     gnomon__step_unlock();
     gnomon__readers_unlock();
-    gnomon__windows_tell(untold, NULL);
-    tell_lost(code | closed | lost);
+    gnomon__windows_notify(unnotified, NULL);
+    log_lost(code | closed | lost);
 }
 
 void gnomon__stage_over(void)
@@ -216,7 +216,7 @@ static void close_specs(void)
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
     gnomon__stage_describe(&reported);
     reported.key.name = gnomon__stage_name_number(open_name());
-    int lost = gnomon__steps_look(&reported.steps, begin, now);
+    int lost = gnomon__steps_flush(&reported.steps, begin, now);
     gnomon__step_unlock();
     int code = cut(now);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
@@ -226,7 +226,7 @@ static void close_specs(void)
             code = GNOMON_ENOMEM;
     unfinished = reported;
     gnomon__readers_unlock();
-    tell_lost(code | lost);
+    log_lost(code | lost);
 }
 
 /* What came late alone: no stage is added. */
@@ -242,7 +242,7 @@ static int settle_late(void)
         is_any |= v->ledger.late_reported.count != 0;
     }
     gnomon__readers_unlock();
-    tell_lost(code);
+    log_lost(code);
     return is_any;
 }
 
@@ -272,9 +272,9 @@ void gnomon__run_over(void)
 /* ---- All of a name --------------------------------------------------------------------- */
 
 /* In the order of their begins: marks of no stage come after all others. */
-static uint32_t name_in(uint32_t place)
+static uint32_t name_at(uint32_t index)
 {
-    return place + 1 < gnomon__stage_name_count() ? place + 1 : 0;
+    return index + 1 < gnomon__stage_name_count() ? index + 1 : 0;
 }
 
 static int is_reported(uint32_t number)
@@ -284,15 +284,15 @@ static int is_reported(uint32_t number)
            (unfinished.count && unfinished.key.name == number);
 }
 
-int gnomon__stage_report_named(uint32_t place, int *is_last)
+int gnomon__stage_report_named(uint32_t index, int *is_last)
 {
-    uint32_t number = name_in(place), count = gnomon__stage_name_count();
+    uint32_t number = name_at(index), count = gnomon__stage_name_count();
     const gnomon__named_stages *n = gnomon__stages_named(number);
-    if (place >= count)
+    if (index >= count)
         return -1;
     *is_last = 1;
-    while (++place < count)
-        *is_last &= !is_reported(name_in(place));
+    while (++index < count)
+        *is_last &= !is_reported(name_at(index));
     reported = unfinished;
     if (!unfinished.count || unfinished.key.name != number)
         reported = (gnomon__stage_record){
@@ -331,7 +331,7 @@ void gnomon__stages_forget(void)
     memset(&reported, 0, sizeof reported);
     memset(&unfinished, 0, sizeof unfinished);
     gnomon__stage_names_clear(0);
-    left_behind = 0;
+    unreached_threads = 0;
     gnomon__segments_inherit();
     gnomon__steps_restart();
     gnomon__metadata_forget();
@@ -369,12 +369,12 @@ static int begin_stage(gnomon__text name)
     open_stage.opened = gnomon__ticks();
     open_stage.name = copy;
     gnomon__steps_begin(open_stage.opened);
-    uint32_t untold =
+    uint32_t unnotified =
         gnomon__windows_move(gnomon__stage_steps(), 0, open_stage.opened);
     gnomon__step_unlock();
     gnomon__readers_unlock();
     setup_all();
-    gnomon__windows_tell(untold, NULL);
+    gnomon__windows_notify(unnotified, NULL);
     gnomon__end_watch();
     return GNOMON_OK;
 }

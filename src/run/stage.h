@@ -36,9 +36,9 @@ void gnomon__stage_reports_over(void);
 /* The open stage up to now, without its steps and totals. Under the readers'
  * lock. */
 void gnomon__stage_describe(gnomon__stage_record *stage);
-/* All of the name at `place`, 0, 1, ..., are reported from now on: whether there are
- * any; below 0: no such place. *is_last: there are none of those behind it. */
-int gnomon__stage_report_named(uint32_t place, int *is_last);
+/* All of the name at `index`, 0, 1, ..., are reported from now on: whether there are
+ * any; below 0: no such index. *is_last: there are none of those behind it. */
+int gnomon__stage_report_named(uint32_t index, int *is_last);
 /* The one whose reports are written. In control calls. */
 const gnomon__stage_record *gnomon__stage_reported(void);
 /* The stages of a run that is over are forgotten, where no tree holds any. */
@@ -68,7 +68,8 @@ void gnomon__steps_begin(uint64_t ticks);
 /* The statistics of the open stage, in ns, kept until the next call of either; what
  * they were made of goes to the views' ledgers, and begins anew; and with _end the
  * stage is over. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
-int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now);
+int gnomon__steps_flush(const gnomon__total **out, uint64_t begin,
+                        uint64_t now);
 int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
 /* Adds them. 0: no memory. */
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);

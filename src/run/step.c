@@ -19,7 +19,7 @@ static uint64_t steps_kept;         /* in the ring's count, all stages */
 static uint64_t steps_over;         /* in the open stage */
 static uint64_t step_number;        /* of the open step */
 static uint64_t step_begin;
-static gnomon__total told_steps; /* of the stage that is reported, in ns */
+static gnomon__total reported_steps; /* of the stage that is reported, in ns */
 
 uint64_t gnomon__stage_steps(void)
 {
@@ -40,7 +40,7 @@ void gnomon__steps_begin(uint64_t ticks)
 
 /* ---- Statistics ------------------------------------------------------------------ */
 
-int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now)
+int gnomon__steps_flush(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
     int ok = 1;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
@@ -49,18 +49,18 @@ int gnomon__steps_look(const gnomon__total **out, uint64_t begin, uint64_t now)
         ok &= gnomon__step_times_add(v->steps, &v->ledger.open, begin, now);
         gnomon__step_times_clear(v->steps);
     }
-    gnomon__total_clear(&told_steps);
-    if (!gnomon__steps_copy(&told_steps, begin, now)) {
-        gnomon__total_clear(&told_steps);
+    gnomon__total_clear(&reported_steps);
+    if (!gnomon__steps_copy(&reported_steps, begin, now)) {
+        gnomon__total_clear(&reported_steps);
         ok = 0;
     }
-    *out = &told_steps;
+    *out = &reported_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
 int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
-    int code = gnomon__steps_look(out, begin, now);
+    int code = gnomon__steps_flush(out, begin, now);
     if (stage_steps.count)
         memset(&stage_steps, 0, sizeof stage_steps);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
@@ -139,7 +139,7 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     return done;
 }
 
-static void tell_recorders(const gnomon__thread *t,
+static void step_recorders(const gnomon__thread *t,
                            const gnomon__step_record *done, uint64_t now)
 {
     /* Trees know no steps. */
@@ -153,8 +153,8 @@ static void tell_recorders(const gnomon__thread *t,
     }
 }
 
-static void tell_hooks(gnomon__thread *t, const gnomon__step_record *done,
-                       uint32_t untold)
+static void call_step_hooks(gnomon__thread *t, const gnomon__step_record *done,
+                            uint32_t unnotified)
 {
     uint32_t hooks = load_relaxed(&t->attached) & ~t->recorder_bits;
     if (!hooks)
@@ -164,7 +164,7 @@ static void tell_hooks(gnomon__thread *t, const gnomon__step_record *done,
                                gnomon__clock_ns(done->end_ns)};
     GNOMON__HOOKS_CALL(t, &t->attached, hooks, step, &event);
     gnomon__hooks_enter(t, &t->attached, hooks);
-    gnomon__windows_tell(untold, &t->attached);
+    gnomon__windows_notify(unnotified, &t->attached);
     gnomon__hooks_leave(t);
 }
 
@@ -174,12 +174,12 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
     gnomon__step_record done = count_step(now, number, given);
-    uint32_t untold = gnomon__windows_move(steps_over, 0, now);
+    uint32_t unnotified = gnomon__windows_move(steps_over, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();
-    tell_recorders(t, &done, now);
-    tell_hooks(t, &done, untold);
+    step_recorders(t, &done, now);
+    call_step_hooks(t, &done, unnotified);
 }
 
 /* Callbacks lower the flag around them when they are over: it is raised again for

@@ -114,7 +114,7 @@ static void collect_footer(const gnomon__attachment *a,
 }
 
 /* What came of earlier stages meanwhile. */
-static void tell_late(const gnomon__attachment *a, const gnomon_writer *out)
+static void print_late(const gnomon__attachment *a, const gnomon_writer *out)
 {
     gnomon__model *m = NULL;
     uint32_t which = 0;
@@ -166,7 +166,7 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
         b.writer.write(&b.writer, "\n", 1);
     put_footer(a, m, before, footer);
     if (!is_at_end(a)) /* else it is in the report */
-        tell_late(a, footer);
+        print_late(a, footer);
     gnomon__output(a, b.text, b.length);
     gnomon__output_plain(lines.text, lines.length);
     gnomon__buffer_free(&b);
@@ -222,7 +222,7 @@ void gnomon__report_stage(int of_specs)
         if (a->word || !of_specs)
             report_one(a);
     teardown_all(of_specs, 0, gnomon__stage_name());
-    gnomon__run_tell_rank();
+    gnomon__run_log_rank();
     if (of_specs)
         return;
     health_before.struct_size = sizeof health_before;
@@ -289,7 +289,7 @@ void gnomon__report_late(void)
         gnomon__buffer b;
         gnomon__buffer_init(&b, a);
         if (a->profiler.summary && !is_at_end(a))
-            tell_late(a, &b.writer);
+            print_late(a, &b.writer);
         gnomon__output(a, b.text, b.length);
         gnomon__buffer_free(&b);
         if (gnomon__profile_is_kept(a))

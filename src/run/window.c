@@ -24,12 +24,12 @@ static uint32_t wanted_armed; /* what masks should be */
 static uint32_t now_armed;    /* what they are being made */
 static uint32_t done_armed;   /* of these, what all masks hold */
 
-/* What watchers were told last, and what holds: by bit. Who is telling one goes
+/* What watchers were notified last, and what holds: by bit. Who is telling one goes
  * on until both are the same, so that phases come in their order and one by one,
  * whichever threads step; callbacks run without the lock. */
 static struct {
-    int32_t told, phase;
-    int is_told; /* a thread is at it */
+    int32_t notified, phase;
+    int is_notifying; /* a thread is at it */
 } watched[GNOMON__BITS];
 static int resting; /* a stage is over, nothing has come since */
 
@@ -38,7 +38,7 @@ void gnomon__step_lock(void)
     gnomon__guard(); /* a handler that steps would wait for itself */
     if (unlikely(!load_relaxed(
             &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_STEPS]))) {
-        /* A child that no handler was told of. */
+        /* A child that no handler was notified of. */
         steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
         store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS], 1);
     }
@@ -84,14 +84,14 @@ static void arm_now(void)
 }
 
 /* Which of the view's watchers do not know of its phase. */
-static uint32_t uninformed(const gnomon__view *v)
+static uint32_t find_unnotified(const gnomon__view *v)
 {
     uint32_t bits = 0;
     for (uint32_t rest = v->watchers; rest; rest &= rest - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         watched[bit].phase =
             resting || !v->rank_on ? GNOMON_PHASE_NONE : v->phase;
-        bits |= (uint32_t)(watched[bit].phase != watched[bit].told) << bit;
+        bits |= (uint32_t)(watched[bit].phase != watched[bit].notified) << bit;
     }
     return bits;
 }
@@ -130,7 +130,7 @@ void gnomon__windows_narrow(uint64_t step)
 
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
 {
-    uint32_t which = 0, open = 0, near = 0, untold = 0;
+    uint32_t which = 0, open = 0, near = 0, unnotified = 0;
     resting = rests;
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
         v->phase = phase_at(v, step);
@@ -144,7 +144,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
             gnomon__schedule_next_active(&v->schedule, step) - step <=
                 ARM_AHEAD)
             near |= v->bits;
-        untold |= uninformed(v);
+        unnotified |= find_unnotified(v);
     }
     wanted_armed = near;
     if (open & ~done_armed)
@@ -153,33 +153,33 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
         pthread_cond_signal(&wake);
     done_armed &= near;
     gnomon__observer_open(which, open);
-    return untold;
+    return unnotified;
 }
 
 /* A hook that is being detached is not called again: its bit is gone from *live,
  * and who detaches it waits for this thread. */
-void gnomon__windows_tell(uint32_t bits, const uint32_t *live)
+void gnomon__windows_notify(uint32_t bits, const uint32_t *live)
 {
     if (!bits)
         return;
-    int cancel = gnomon__os_cancel_off(); /* is_told would stay */
+    int cancel = gnomon__os_cancel_off(); /* is_notifying would stay */
     for (; bits; bits &= bits - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(bits), one = bits & -bits;
         const gnomon__observer *s = &gnomon__observers[bit];
         gnomon__step_lock();
-        int mine = !watched[bit].is_told;
-        while (mine && watched[bit].phase != watched[bit].told &&
+        int mine = !watched[bit].is_notifying;
+        while (mine && watched[bit].phase != watched[bit].notified &&
                (!live || load_relaxed(live) & one)) {
             gnomon_window_event event = {sizeof event, watched[bit].phase,
                                          gnomon__stage_steps()};
-            watched[bit].told = event.phase;
-            watched[bit].is_told = 1;
+            watched[bit].notified = event.phase;
+            watched[bit].is_notifying = 1;
             gnomon__step_unlock();
             s->hook->window(s->self, &event);
             gnomon__step_lock();
         }
         if (mine)
-            watched[bit].is_told = 0;
+            watched[bit].is_notifying = 0;
         gnomon__step_unlock();
     }
     gnomon__os_cancel_back(cancel);
@@ -201,8 +201,8 @@ void gnomon__windows_refresh(int came)
     gnomon__step_lock();
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
         scheduled |= v->scheduled;
-    uint32_t untold = gnomon__windows_move(gnomon__stage_steps(),
-                                           resting && !came, gnomon__ticks());
+    uint32_t unnotified = gnomon__windows_move(
+        gnomon__stage_steps(), resting && !came, gnomon__ticks());
     arm_now();
     int start = scheduled && !worker_runs, end = !scheduled && worker_runs;
     if (start)
@@ -212,7 +212,7 @@ void gnomon__windows_refresh(int came)
         pthread_cond_signal(&wake);
     }
     gnomon__step_unlock();
-    gnomon__windows_tell(untold, NULL);
+    gnomon__windows_notify(unnotified, NULL);
     int why = start ? gnomon__os_thread_start(&worker, "gnomon", arm, NULL) : 0;
     if (why && !worker_missed)
         gnomon__log("no thread for schedules (%s): reports are the same, marks "

@@ -204,7 +204,7 @@ char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
 /* ---- Patterns ----------------------------------------------------------- */
 
 /* Whether the paths of all ranks of a run differ. */
-static int name_tells_ranks(const char *pattern)
+static int name_separates_ranks(const char *pattern)
 {
     int rank = 0, local = 0, host = 0, pid = 0;
     for (; *pattern; pattern++) {
@@ -227,7 +227,7 @@ static int name_has(const char *pattern, char percent)
     return 0;
 }
 
-int gnomon__file_tells_stage(const char *pattern)
+int gnomon__file_has_stage(const char *pattern)
 {
     return name_has(pattern, 's');
 }
@@ -303,8 +303,8 @@ static void name_fill(name_text *t, const char *pattern,
 {
     const char *slash = strrchr(pattern, '/');
     const char *last = slash ? slash + 1 : pattern, *c;
-    int rank = v->world_size > 1 && !name_tells_ranks(pattern);
-    int pid = v->tell_pid && !name_has(pattern, 'p');
+    int rank = v->world_size > 1 && !name_separates_ranks(pattern);
+    int pid = v->add_pid && !name_has(pattern, 'p');
     const char *insert =
         (rank || pid || v->view) && !gnomon__file_is_stream(pattern)
             ? last + gnomon__file_extension(last, strlen(last))

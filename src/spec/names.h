@@ -26,7 +26,7 @@ typedef struct gnomon__file_values {
     const char *host;
     const char *stage; /* NULL or "": "run" */
     uint64_t start_unix_s;
-    int tell_pid;  /* a forked child: not its parent's file */
+    int add_pid;   /* a forked child: not its parent's file */
     uint32_t view; /* not another view's file either; 0: not told */
 } gnomon__file_values;
 
@@ -34,7 +34,7 @@ typedef struct gnomon__file_values {
  * the run's start in Unix time. With several ranks, a pattern that does not
  * tell them apart on a shared disk gets "-%r" before its extension; %r does,
  * and %h together with %p or %l (pids alone repeat from node to node). With
- * tell_pid, one without %p gets "-%p" there too, and with `view` "-viewN".
+ * add_pid, one without %p gets "-%p" there too, and with `view` "-viewN".
  * Streams below /dev and /proc are left as they are. An unknown % stays and is
  * complained of for `who`. From gnomon__alloc; NULL: no memory. */
 char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
@@ -43,7 +43,7 @@ char *gnomon__file_expand(const char *pattern, const gnomon__file_values *v,
 /* Whether a path, or a pattern, is a stream's, which has no folder for other
  * files; whether a pattern tells stages apart. */
 int gnomon__file_is_stream(const char *path);
-int gnomon__file_tells_stage(const char *pattern);
+int gnomon__file_has_stage(const char *pattern);
 
 /* What a file of that name, or pattern, holds by its suffix: GNOMON_FORM_FILE or
  * GNOMON_FORM_JSON, a profile; -1: a report. */

@@ -81,7 +81,7 @@ static void try_file(const char *pattern, const char *host, const char *stage)
     gnomon__complaints said = {0};
     gnomon__file_values v = {0, 0, 2, 42, host, stage, 1000000000, 0, 0};
     v.world_size = 1 + (int)(fuzz_byte() & 1);
-    v.tell_pid = (int)(fuzz_byte() & 1);
+    v.add_pid = (int)(fuzz_byte() & 1);
     char *first = gnomon__file_expand(pattern, &v, "x", &said);
     v.rank = v.local_rank = 1;
     v.pid = 43;
