@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* When somebody asks: a summary, or a snapshot. A summary is the profiler's, and so a
- * control call. A snapshot is ours alone: any thread takes one at any time, also
- * while a control call waits for that thread. */
+/* gnomon_summary and gnomon_snapshot. A summary runs a profiler's callback, so it is a
+ * control call. A snapshot runs only our code: any thread may take one at any time,
+ * even while a control call waits for that thread. */
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
@@ -15,7 +15,7 @@ static int not_attached(gnomon__text name)
                         (int)(name.length < 256 ? name.length : 256), name.at);
 }
 
-/* NULL, and GNOMON_OK: it records none. */
+/* GNOMON_OK and NULL: the profiler records no tree. */
 static int snapshot_live(gnomon__model **out, const gnomon__attachment *a,
                          int by_name)
 {
@@ -36,7 +36,7 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
     gnomon__buffer b;
     gnomon__attachment *a = gnomon__attachment_named(name);
     gnomon__buffer_init(&b, a);
-    b.writer.shown = NULL; /* it goes to the caller */
+    b.writer.shown = NULL; /* the caller gets names as they are */
     b.writer.columns = out && GNOMON_HAS(out, columns) ? out->columns : 0;
     if (!a) {
         code = not_attached(name);
@@ -52,14 +52,14 @@ static int print_summary(gnomon__text name, const gnomon_writer *out)
     if (m)
         gnomon_profile_free(&m->base);
     gnomon__control_leave();
-    /* The caller's own code, outside: it may call us. */
+    /* After the control call: the caller's write may call gnomon. */
     if (!code && b.length && out && out->write)
         code = out->write(out, b.text, b.length);
     gnomon__buffer_free(&b);
     return code;
 }
 
-/* The caller's code is not cancelled either, as the text is ours. */
+/* Cancellation is off during the caller's write, too: it would leak our text. */
 int gnomon_summary_n(const char *profiler, size_t length,
                      const gnomon_writer *out)
 {
@@ -75,8 +75,8 @@ int gnomon_summary(const char *profiler, const gnomon_writer *out)
     return gnomon_summary_n(profiler, GNOMON_TO_NUL, out);
 }
 
-/* Whoever is the first to ask reads $GNOMON; and what devices are through with is
- * read where nobody else is at it. */
+/* The first call reads $GNOMON. Finished device times are read unless another thread
+ * is in a control call. */
 static int make_ready(void)
 {
     int code = gnomon__control_check();

@@ -54,7 +54,7 @@ static void call_setup(gnomon__attachment *a)
     gnomon__run_describe(&run);
     if (!a->profiler.setup)
         return;
-    gnomon__os_loading(1); /* as most that need one do here */
+    gnomon__os_loading(1); /* setup may load a library */
     int code = a->profiler.setup(a->self, &run, gnomon__stage_name());
     gnomon__os_loading(-1);
     if (code < 0)
@@ -62,7 +62,7 @@ static void call_setup(gnomon__attachment *a)
                     gnomon_error_name(code));
 }
 
-/* Only with a tree. */
+/* These wishes count only together with a tree. */
 static int wants_with_tree(const gnomon_profiler *p, uint32_t what)
 {
     uint32_t both = GNOMON_WANT_TREE | what;
@@ -132,7 +132,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     memcpy(&a->profiler, profiler,
            profiler->struct_size < sizeof a->profiler ? profiler->struct_size
                                                       : sizeof a->profiler);
-    (void)gnomon__os_stderr(); /* settled before the host moves it */
+    (void)gnomon__os_stderr(); /* find it before the host redirects it */
     a->given = profiler;
     a->self = self;
     a->options = options;

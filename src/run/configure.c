@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* From the text of a spec to attachments: parse, load the plugins it names,
- * settle its words, attach each. What is wrong is one line; the rest runs.
- * Inside control calls. */
+ * look its words up, attach each profiler. Each error is one line; the rest of
+ * the spec is still attached. Inside control calls. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #include "run/notes.h"
 #include "run/step_marks.h"
 
-/* The resolved spec, where it says fork=follow. A fork may come at any moment:
- * it is swapped first and freed then. */
+/* The resolved spec, if it has fork=follow. A fork may come at any moment, so the
+ * pointer is swapped before the old text is freed. */
 static char *followed;
-static int follows;       /* the spec that is being, or was, attached says so */
-static const char *folds; /* what it says of fold=; NULL: nothing */
+static int follows;       /* the last spec has fork=follow */
+static const char *folds; /* its value of fold=; NULL: none */
 
 const char *gnomon__follows(void)
 {
@@ -35,7 +35,7 @@ static void follow(int on)
     gnomon__free(swap_acq_rel(&followed, spec));
 }
 
-/* Lines that do not name where the spec came from get it. */
+/* Lines that do not begin with the spec's origin get it as a prefix. */
 static void log_complaints(gnomon__complaints *c, const char *origin)
 {
     size_t n = strlen(origin);
@@ -99,7 +99,7 @@ void gnomon__memory_print(char *text, size_t size)
         snprintf(text, size, "%uMiB", (unsigned)(bytes >> 20));
 }
 
-/* Memory is taken once; a later mem= of another size comes too late. */
+/* Memory is mapped once: a later mem= of another size has no effect. */
 static void compare_memory(const gnomon__spec *spec, int64_t budget,
                            gnomon__complaints *complaints)
 {
@@ -148,8 +148,8 @@ static int take_run_options(const gnomon__spec *spec,
     return code ? code : mapped ? mapped : stepped;
 }
 
-/* Before the words are looked up, as plugins bring some. One that does not load is
- * told of, and taken out. */
+/* Runs before words are looked up, because plugins add options. A plugin that does not
+ * load is complained of and removed. */
 static int load_plugins(gnomon__spec *spec, gnomon__complaints *complaints)
 {
     int worst = GNOMON_OK;
@@ -189,7 +189,7 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     int code = gnomon__options_create(&options, profiler->name,
                                       gnomon__options_of(profiler), spec, i,
                                       complaints);
-    int wrong = code; /* complained of; the rest of them holds */
+    int wrong = code; /* complained of; the valid options hold */
     if (options)
         code = gnomon__attach(profiler, NULL, item->name, options, batch);
     if (!code)
@@ -204,8 +204,8 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
     return code;
 }
 
-/* Attaching one looks at all that are there, so thousands would take a minute;
- * more than there are bits for is a mistake, and none of them is attached. */
+/* Attaching is O(attached), so thousands would take a minute. More profilers than bits
+ * are a mistake: none of them is attached. */
 static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
 {
     if (spec->item_count <= GNOMON__BITS)
@@ -218,7 +218,7 @@ static int refuse_too_many(gnomon__spec *spec, gnomon__complaints *complaints)
     return GNOMON_EFULL;
 }
 
-/* The first path of which the first folder is not there: no report would come. */
+/* Complains of the first path whose top folder does not exist: no report would come. */
 static void check_paths(gnomon__complaints *complaints)
 {
     const gnomon__attachment *a = gnomon__attachments;
@@ -233,8 +233,8 @@ static void check_paths(gnomon__complaints *complaints)
     gnomon__free(first);
 }
 
-/* A report is text, whatever its file is called, if it has no format=. Of profilers that are not ours
- * nobody knows what they write. */
+/* Without format= a report is text, whatever its file is called. Only built-in
+ * profilers are checked: what others write is not known. */
 static void check_file_names(gnomon__complaints *complaints)
 {
     char line[256];
@@ -249,7 +249,7 @@ static void check_file_names(gnomon__complaints *complaints)
     }
 }
 
-/* A file that will not come is told of now. */
+/* Complains of each file= for a profile that no profiler records. */
 static int check_unrecorded(gnomon__complaints *complaints)
 {
     int code = GNOMON_OK;
@@ -353,7 +353,8 @@ size_t gnomon__spec_resolved(char *buffer, size_t size)
         (void)gnomon__settings_add(&spec.defaults, "fork", "follow");
     if (spec.item_count && steps)
         (void)gnomon__settings_add(&spec.defaults, "step", steps);
-    if (spec.item_count && fold) /* last: NVTX in looks there */
+    if (spec.item_count &&
+        fold) /* last: libgnomon-nvtx.so reads the end of the spec */
         (void)gnomon__settings_add(&spec.defaults, "fold", fold);
     size_t length = gnomon__spec_print(&spec, buffer, size);
     gnomon__spec_free(&spec);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door of every control call, and the first mark of the process. One control
- * call runs at a time; a callback that makes one is told GNOMON_EBUSY instead of
- * waiting for itself.
+/* Entry and exit of every control call, and the first mark of the process. One
+ * control call runs at a time; a callback that makes one gets GNOMON_EBUSY instead
+ * of waiting for itself.
  *
- * From the door in to the door out no pthread_cancel acts on the thread: whatever
- * waits in there, of ours, of libc's or of a profiler's, it comes back, and gives
- * back what it holds. */
+ * Inside a control call pthread_cancel does not act on the thread. So every wait in
+ * it, of ours, libc's or a profiler's, returns and releases its locks. */
 #include <errno.h>
 #include <pthread.h>
 
@@ -21,10 +20,10 @@ static __thread int in_control GNOMON__TLS;
 static __thread int host_cancel GNOMON__TLS; /* as it was outside */
 static uint32_t has_started;                 /* $GNOMON was read */
 
-/* While somebody loads a library under the control lock, a waiter may be a module's
- * constructor, for which the loader's lock is held: the two would wait for each
- * other for ever. So long a waiter has patience; the next ones have none until it is
- * over. */
+/* While a thread loads a library under the control lock, a waiter may be a module's
+ * constructor, which runs under the loader's lock: both would wait for ever. So a
+ * waiter gives up after this time; later ones give up at once until the lock is
+ * free. */
 #define STUCK_AFTER_NS 1000000000ull
 #define PAUSE_NS 100000u
 static uint32_t is_stuck;
@@ -64,8 +63,8 @@ int gnomon__control_check(void)
     return GNOMON_OK;
 }
 
-/* A handler's first mark must not wait for us, and one that came before this is
- * through with both words by now. */
+/* in_control is set first: then a mark in a signal handler does not wait for this
+ * thread's own lock. A handler that ran before is done with both words. */
 static void go_in(int cancel)
 {
     in_control = 1;
@@ -81,7 +80,7 @@ static void come_out(void)
     gnomon__os_cancel_back(cancel);
 }
 
-/* With cancellation off; `cancel`: as it was. */
+/* With cancellation off; `cancel` is the state before. */
 static int enter(int cancel)
 {
     int code = gnomon__control_check();
@@ -137,7 +136,7 @@ void gnomon__control_start(void)
     store_release(&has_started, 1);
 }
 
-/* Inside. 0: not now. */
+/* Inside. 0: the lock was not free, try again later. */
 static int start(void)
 {
     if (!gnomon__copy_owns()) {
@@ -185,6 +184,6 @@ void gnomon__upcall_exit_leave(void)
 void gnomon__control_forget(void)
 {
     store_relaxed(&has_started, 0);
-    if (!in_control) /* somebody else's, who is not here */
+    if (!in_control) /* held by a thread that the child does not have */
         control_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }

@@ -4,10 +4,10 @@
  * others hand it their regions and calls (platform/owner.h).
  *
  * Each copy carries an ELF note that leads to its gnomon__copy. The loader lists
- * modules in the order of their loading, and nothing comes before the first, so
- * the first copy's is the place where all agree, by one compare and swap, who
- * owns. It is pinned before, as every copy that takes part is. Copies in another
- * namespace (dlmopen) are in another world. */
+ * modules in the order of their loading. So all copies find the same first one,
+ * and agree who owns by one compare and swap on its `owner`. The first copy is
+ * pinned before, and so is every copy that takes part. Copies in another
+ * namespace (dlmopen) do not see each other. */
 #include <stddef.h>
 #include <string.h>
 
@@ -19,9 +19,9 @@
 #include "platform/owner.h"
 #include "run/run.h"
 
-#define NOTE_COPY 1 /* type of the note; its descriptor: where the copy lies */
+#define NOTE_COPY 1 /* type of the note; its descriptor is the copy's address */
 
-/* The fields of the first release: a table that another copy joins has them. */
+/* The fields of the first release. A smaller table is refused. */
 #define FIRST_HOST (offsetof(gnomon_host, join) + sizeof(void *))
 #define FIRST_COPY (offsetof(gnomon__copy, active_word) + sizeof(void *))
 #define WAKING_COPY (offsetof(gnomon__copy, wake) + sizeof(void (*)(void)))
@@ -38,7 +38,7 @@ __attribute__((used, visibility("hidden"))) gnomon__copy gnomon__this_copy = {
     .wake = wake_copy,
 };
 
-/* An offset from itself: right in any module without a relocation. */
+/* The offset is relative to itself, so it needs no relocation. */
 __asm__(".pushsection .note.gnomon,\"a\",%note\n"
         ".balign 4\n"
         ".long 7, 8, 1\n" /* bytes of the name, of the rest, NOTE_COPY */
@@ -50,7 +50,7 @@ __asm__(".pushsection .note.gnomon,\"a\",%note\n"
 enum { UNKNOWN, OWNER, JOINED, STRANGER };
 static uint32_t state;
 
-/* NULL: it is none, or of no release. */
+/* NULL: no copy's note, or an unknown size. */
 static gnomon__copy *copy_in_note(const void *desc, size_t bytes)
 {
     int64_t offset;
@@ -81,8 +81,8 @@ static const gnomon_host *elect(void)
     return owner;
 }
 
-/* Never called with a lock held: pinning takes the loader's, under which
- * constructors may mark. Two threads may come at once; both find the same. */
+/* Never called with a lock held: pinning takes the loader's lock, under which
+ * constructors may mark. Two threads may run this at once: the result is the same. */
 static void settle(void)
 {
     const gnomon_host *owner = elect();
@@ -91,7 +91,7 @@ static void settle(void)
         store_release(&state, OWNER);
         return;
     }
-    /* Before our active word opens: marks of other threads are its from then on. */
+    /* Set before our active word opens: then marks of other threads go to the owner. */
     if (fits)
         store_release(&gnomon__owner, owner);
     if (fits && owner->join(&gnomon__this_copy) == GNOMON_OK) {
@@ -112,7 +112,7 @@ static void settle(void)
 int gnomon__copy_owns(void)
 {
     if (load_acquire(&state) == UNKNOWN) {
-        int cancel = gnomon__os_cancel_off(); /* the loader has a lock */
+        int cancel = gnomon__os_cancel_off(); /* it takes the loader's lock */
         settle();
         gnomon__os_cancel_back(cancel);
     }
@@ -127,10 +127,10 @@ const gnomon_host *gnomon__copy_elsewhere(void)
 
 /* ---- Rest ---------------------------------------------------------------------- */
 
-/* Until the first profiler is attached in this process no copy looks for others:
- * marks ask the system for nothing. Who attaches wakes all copies that are there;
- * one that is loaded later asks by itself. Both look through the loader's list, so
- * whoever comes to it second finds the other. */
+/* Until the first profiler is attached in this process no copy searches for others:
+ * marks make no system call. The copy that attaches wakes all loaded copies; a copy
+ * loaded later checks in its constructor. Both read the loader's list, so the second
+ * one finds the first. */
 
 static void wake_copy(void)
 {
@@ -183,7 +183,7 @@ int gnomon__copy_rests(void)
     if (load_acquire(&gnomon__this_copy.is_awake) || !gnomon__run_is_off())
         return 0;
     cas_acq_rel(&gnomon_enabled, &unseen, 0u);
-    fence_full(); /* partners: wake_copy, and publish after gnomon__copies_wake */
+    fence_full(); /* pairs with the fences in wake_copy and gnomon__copies_wake */
     if (!load_acquire(&gnomon__this_copy.is_awake))
         return 1;
     cas_acq_rel(&gnomon_enabled, &off, GNOMON_MASK_UNSEEN);

@@ -2,15 +2,15 @@
 /* The end of the process: at exit, and by a signal whose action is the default,
  * reports come out and the process end_signals as it would have.
  *
- * A handler can do next to nothing: what it interrupted may hold malloc's lock
- * or ours. So it wakes a thread of ours, which writes the reports and then dies
- * of the signal, and waits for that a moment, so that the program does not go
- * on; then it returns, so that locks it interrupted are given back. A timer of
- * the kernel's bounds all of it. The thread exists while something attached has
- * a last word to say.
+ * A handler can do next to nothing: the code it interrupted may hold malloc's lock
+ * or ours. So it wakes a thread of ours, which writes the reports and then dies of
+ * the signal. The handler waits up to HANDLER_WAIT_MS, so that the program does not
+ * go on meanwhile, and then returns, so that interrupted code can release its locks.
+ * A kernel timer of REPORT_LIMIT_NS bounds all of it. The thread exists while an
+ * attached profiler has a report to write at the end.
  *
- * Invariant: nothing leads out of END_BEGUN but death: who sets it has the end
- * for himself. */
+ * Invariant: END_BEGUN is left only by the death of the process, so who sets it is
+ * the only one that ends it. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -44,13 +44,13 @@ static void release_all(void)
         gnomon__os_release(end_signals[i]);
 }
 
-/* A second interrupt is somebody who does not want to wait; other signals may
- * come twice, from a launcher and the terminal. */
+/* A second SIGINT kills at once: the user does not want to wait. Other signals may
+ * come twice, from a launcher and from the terminal. */
 static void on_signal(int number, int again)
 {
     uint32_t seen = END_WAITING;
     if (!gnomon__os_is_owner()) {
-        gnomon__os_die(number); /* a child: none of this is its own */
+        gnomon__os_die(number); /* a forked child: the state is its parent's */
         return;
     }
     if (!cas_acq_rel(&end_state, &seen, END_BEGUN)) {
@@ -62,7 +62,7 @@ static void on_signal(int number, int again)
     gnomon__os_release(SIGINT);
     gnomon__os_die_in(number, REPORT_LIMIT_NS);
     gnomon__os_bell_ring();
-    /* Ours would be missed at once; of malloc's nothing is known. */
+    /* No wait where this thread may hold our lock. Malloc's locks are not known. */
     for (int i = 0;
          i < HANDLER_WAIT_MS && !gnomon__busy() && !gnomon__control_is_inside();
          i++)
@@ -71,7 +71,7 @@ static void on_signal(int number, int again)
 
 /* ---- The thread ---------------------------------------------------------- */
 
-/* At a plain exit nothing of profilers is left: what they hold is freed. */
+/* At exit profilers are detached, so that they free what they hold. */
 static void report_at_end(int is_exit)
 {
     if (!gnomon__attachments || gnomon__control_enter())
@@ -93,7 +93,7 @@ static void run_end_thread(void *unused)
         uint32_t now = load_acquire(&end_state);
         if (now == END_STOPPING)
             return;
-        gnomon__clock_anchor(); /* also where no step and no stage comes by */
+        gnomon__clock_anchor(); /* for programs without steps and stages */
         if (now == END_BEGUN && rang) {
             report_at_end(0);
             gnomon__os_die(load_acquire(&end_number));
@@ -107,7 +107,7 @@ static void run_end_thread(void *unused)
 
 /* ---- Exit ---------------------------------------------------------------- */
 
-/* A signal's end goes before: the process dies of it, not by its exit code. */
+/* If a signal is already ending the process, wait: it must die of the signal. */
 static void at_exit(void)
 {
     if (!gnomon__os_is_owner() || gnomon__control_is_inside())
@@ -121,7 +121,7 @@ static void at_exit(void)
 
 /* ---- While somebody is attached ------------------------------------------ */
 
-/* Also where a schedule has a thread: somebody must see that no other is left. */
+/* Also with a schedule's thread: run_end_thread must see that no other thread is left. */
 int gnomon__end_has_reports(void)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
@@ -150,7 +150,7 @@ static void end_thread_stop(void)
     uint32_t seen = END_WAITING;
     release_all();
     if (!cas_acq_rel(&end_state, &seen, END_STOPPING))
-        return; /* the end has begun: that thread waits for us */
+        return; /* the end has begun: the thread waits for this call */
     gnomon__os_bell_ring();
     gnomon__os_thread_join(&end_thread);
     store_release(&end_state, END_ABSENT);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The files of this process: which paths it wrote, and what stands there. Called
- * inside control calls only.
+/* The files that this process wrote, by path. Called inside control calls only.
  *
- * A file comes whole: it is made under a temporary name that is then renamed. What
- * comes later, to a profile or below a report, is appended, as long as the file is
- * as this process left it. */
+ * A file appears whole: it is written under a temporary name and then renamed. Later
+ * parts of a profile, and later reports, are appended, as long as the file is as this
+ * process left it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,20 +18,20 @@
 
 typedef struct written_file {
     struct written_file *next;
-    gnomon__os_file file; /* what it put there last */
-    uint64_t part;        /* which one stands there; 0: reports */
-    uint32_t view;        /* who alone writes there; 0: anybody */
+    gnomon__os_file file; /* identity of what was written last */
+    uint64_t part;        /* which part it holds; 0: reports */
+    uint32_t view;        /* the only view that writes it; 0: any */
     int was_written;
-    int logged_errno; /* the errno that a line was printed for last; 0: none */
-    gnomon__file_counts counts; /* of what stands there, where that grows */
+    int logged_errno; /* of the last failure that was logged; 0: none */
+    gnomon__file_counts counts; /* of its entities, where it grows */
     char path[];
 } written_file;
 
 #define LISTS 256u
 
-/* By path: one for each that this process ever wrote, as long as it lives. */
+/* By path: each file that this process ever wrote. */
 static written_file *files[LISTS];
-static uint32_t view_file_count; /* how many of them one view alone writes */
+static uint32_t view_file_count; /* those with a `view` */
 
 static written_file **list_of(const char *path)
 {
@@ -61,8 +60,8 @@ static written_file *file_at(const char *path)
     return f;
 }
 
-/* Another process's file is one that came after this one's start; or at all,
- * where this one's own was there. */
+/* A file newer than this is another process's: newer than our start, or any at all
+ * after we wrote our own. */
 static uint64_t written_since(const written_file *f)
 {
     return f->file.inode ? 0 : gnomon__start_unix_ns();
@@ -116,7 +115,7 @@ static int make_job(int fd, const void *context)
     return job->make(fd, job->context, &job->counts);
 }
 
-/* Behind what stands there. ENOENT: nothing does. */
+/* ENOENT: there is nothing to append to. */
 static int append_to(written_file *f, gnomon__file_job *job)
 {
     int is_more = job->grows && f->was_written && f->part == job->part;
@@ -129,7 +128,7 @@ static int publish_text(written_file *f, gnomon__file_job *job)
 {
     gnomon__os_file mine = f->file;
     if (job->grows)
-        mine.inode = 0; /* gone: what stands there now is spared */
+        mine.inode = 0; /* ours is gone: do not replace the file there now */
     memset(&job->counts, 0, sizeof job->counts);
     int why = gnomon__os_publish_made(f->path, make_job, &job, &mine,
                                       written_since(f));
@@ -148,7 +147,7 @@ static int publish_at(written_file *f, gnomon__file_job *job)
         why = publish_text(f, job);
     if (why)
         return why;
-    if (!f->was_written && f->file.inode) /* else a stream */
+    if (!f->was_written && f->file.inode) /* 0: a stream */
         gnomon__notes_wrote(f->path);
     f->counts = job->counts;
     f->was_written = 1;
@@ -156,8 +155,8 @@ static int publish_at(written_file *f, gnomon__file_job *job)
     return 0;
 }
 
-/* Another process that runs at the same time has written to `path`: both files
- * stay, ours under a name with the process id. */
+/* Another process wrote `path` meanwhile: both files stay, ours under a name with
+ * the process id. */
 static int publish_apart(const char *path, gnomon__file_job *job)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -184,7 +183,7 @@ int gnomon__file_put(const char *path, gnomon__file_job *job)
 {
     written_file *f = file_at(path);
     if (f && f->logged_errno == GNOMON__OS_UNREAD)
-        return f->logged_errno; /* torn, and not waited for again */
+        return f->logged_errno; /* cut short: no second try */
     int why = f ? publish_at(f, job) : ENOMEM;
     return why == EEXIST ? publish_apart(path, job) : why;
 }

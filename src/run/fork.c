@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Forks. A child has a copy of one thread, of all memory at some moment, and of
- * none of our threads. It records nothing, says nothing and touches no file of
- * its parent's until it asks, by gnomon_setup, or was told to by fork=follow:
- * then it starts as a fresh process does, at its next mark, with recorders of
- * its own.
+ * none of our threads. It records nothing, logs nothing and touches no file of
+ * its parent's until it calls gnomon_setup, or at once with fork=follow: then it
+ * starts at its next mark as a fresh process does, with recorders of its own.
  *
- * Invariant: nothing that a control call of the parent's may have left half done
- * is looked at again. It is set aside, never freed: the child may be inside a
- * mark or a callback that uses it. */
+ * Invariant: state that a control call of the parent may have left half done is
+ * never read again. It is abandoned, not freed: the child may be inside a mark or
+ * a callback that uses it. */
 #include <pthread.h>
 
 #include "device/timers.h"
@@ -19,14 +18,14 @@
 #include "platform/os_calls.h"
 #include "run/run.h"
 
-static uint32_t child_is_off; /* a child that has not asked */
+static uint32_t child_is_off; /* a child without gnomon_setup */
 static int64_t forked_from;
 static int forks_watched;
 
-/* `starts`: at its next mark; else it is off. */
+/* `starts`: it records from its next mark on; else it is off. */
 static void become_child(int starts)
 {
-    gnomon__end_forget(); /* while signals still find that this is a child */
+    gnomon__end_forget(); /* before the claim: a signal must see a child */
     store_relaxed(&child_is_off, !starts);
     forked_from = gnomon__os_claim();
     gnomon__os_threads_forget();
@@ -44,8 +43,8 @@ static void become_child(int starts)
     gnomon__control_forget();
 }
 
-/* The lock of marks is taken over the fork, so that the child finds the regions
- * whole; it is never held for long. Control calls may be under way. */
+/* The lock of marks is held over the fork, so that the child's regions are consistent;
+ * it is never held for long. The locks of control calls are not taken. */
 static void before_fork(void)
 {
     gnomon__os_threads_settle();

@@ -10,7 +10,7 @@
 
 static uint64_t host_now_ns(void)
 {
-    gnomon__ticks_wait(); /* not earlier than what another thread has told */
+    gnomon__ticks_wait(); /* not earlier than another thread's last time */
     return gnomon__clock_ns(gnomon__ticks());
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a run is told of itself: keys and JSON values, for the profile. Changed in
- * control calls only. */
+/* The metadata of a run: keys and JSON values, for the profile. Changed in control
+ * calls only. */
 #include <string.h>
 
 #include "platform/error.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `gnomon run` is told, which started this process or one before it: whether
- * gnomon was there, whether anything was marked, and which files were written. By
- * a file that it names; on another machine, or without it, nothing is done. Inside
- * control calls. */
+/* Notes for `gnomon run`, if it started this process or a parent of it: whether the
+ * process used gnomon, whether it made marks, and which files it wrote. They are
+ * appended to a file that $GNOMON__NOTES names; without the variable, or on another
+ * machine, nothing is done. Inside control calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "platform/os.h"
 #include "run/notes.h"
 
-static char notes_file[512]; /* "": nobody is to be told */
+static char notes_file[512]; /* "": no `gnomon run` */
 static int notes_begun, notes_marked;
 
 void gnomon__notes_begin(void)

@@ -99,7 +99,7 @@ int gnomon__output_is_ours(void)
 
 /* ---- Reports ---------------------------------------------------------------------- */
 
-/* One piece, unless a profiler wrote a name as it is. */
+/* One write, unless the text has characters to escape. */
 void gnomon__output_plain(const char *text, size_t length)
 {
     gnomon__text rest = {text, length};
@@ -109,7 +109,7 @@ void gnomon__output_plain(const char *text, size_t length)
         gnomon__text piece = gnomon__escape_next(&rest, "\n\t", escape);
         why = gnomon__os_write(fd, piece.at, piece.length);
     }
-    if (why) /* if at all, then to the same stderr */
+    if (why) /* stderr may take this line all the same */
         gnomon__log("a report could not be written to stderr: %s",
                     strerror(why));
 }
@@ -133,7 +133,7 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
         return;
     if (gnomon__path_is_given(a)) {
         if (!a->view->rank_on)
-            return; /* of a thousand ranks all but one would leave a stub */
+            return; /* else 999 of 1000 ranks would leave a stub */
         char *path = gnomon__path_of(a, NULL, NULL);
         if (path) {
             output_to_file(path, text, length);
@@ -147,9 +147,9 @@ void gnomon__output(const gnomon__attachment *a, const char *text,
     }
 }
 
-/* ---- Files beside them --------------------------------------------------------------- */
+/* ---- Other files --------------------------------------------------------------------- */
 
-/* Tells parts apart whose names become one; never 0. */
+/* Distinguishes parts whose names become one file name; never 0. */
 static uint64_t part_hash(const char *part)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
@@ -158,7 +158,7 @@ static uint64_t part_hash(const char *part)
     return hash ? hash : 1;
 }
 
-/* Another part of that name is there: the hash makes it another one. */
+/* For a part whose file name is taken: with its hash in the name. */
 static char *path_hashed(const gnomon__attachment *a, const char *part,
                          const char *extension)
 {

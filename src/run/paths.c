@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where the files of an attachment are: what its file= and dir= come to at the
- * moment, by the rules of names.c. Called inside control calls only. All paths
- * are from gnomon__alloc; NULL: no memory. */
+/* The paths of an attachment's files: its file= and dir= expanded by the rules of
+ * spec/names.c. Called inside control calls only. All paths are from gnomon__alloc;
+ * NULL: no memory. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int gnomon__path_form(const gnomon__attachment *a)
     return file ? gnomon__file_form(file) : -1;
 }
 
-/* file= where it is a report's. */
+/* file=, if it names a report; NULL: it names a profile, or there is none. */
 static const char *report_file(const gnomon__attachment *a)
 {
     return gnomon__path_form(a) < 0 ? gnomon__options_text(a->options, "file")
@@ -44,7 +44,7 @@ char *gnomon__path_root_missing(const gnomon__attachment *a)
     if (!path || (file && *file == '/' && gnomon__path_form(a) >= 0))
         path = file;
     size_t n = path && *path == '/' ? 1 + strcspn(path + 1, "/") : 0;
-    /* What a % stands for is not known yet. */
+    /* A % is not expanded yet. */
     if (!n || !path[n] || memchr(path, '%', n))
         return NULL;
     char *first = gnomon__strndup(path, n);
@@ -73,7 +73,7 @@ int gnomon__path_has_folder(const gnomon__attachment *a)
     return file ? !gnomon__file_is_stream(file) : gnomon__run_dir() != NULL;
 }
 
-/* What dir= says; bare, it is where the host's logs go. */
+/* The value of dir=; without a value it is the host's log folder. */
 static const char *folder_named(const char *dir)
 {
     if (strcmp(dir, "true") != 0)
@@ -105,7 +105,7 @@ static char *path_in(const char *dir, const gnomon__attachment *a,
     return path_join(folder, (int)strlen(folder), name);
 }
 
-/* What a pattern comes to. What is wrong with it is told where `logs`. */
+/* Expands a pattern; `logs`: log its errors. */
 static char *pattern_expanded(const char *pattern, const char *who,
                               const char *stage, uint32_t view, int logs)
 {
@@ -136,7 +136,7 @@ static char *path_expanded(const gnomon__attachment *a, const char *stage,
                             a->profiler.name, stage, view, logs);
 }
 
-/* ---- For who asks ---------------------------------------------------------------- */
+/* ---- gnomon_file_name------------------------------------------------------------- */
 
 static size_t own_file_name(const char *pattern, char *buffer, size_t size)
 {
@@ -183,8 +183,8 @@ char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
     return path_join(dir, (int)strlen(dir), path);
 }
 
-/* Beside a report at `path`, which it frees: its name without extension, and the
- * stage where that does not tell it. */
+/* A file in the folder of a report at `path`, which is freed: the report's name without
+ * extension, and the stage, if the pattern has none. */
 static char *path_next_to(const gnomon__attachment *a, char *path,
                           const char *part, const char *extension)
 {

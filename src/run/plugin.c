@@ -37,7 +37,7 @@ int gnomon__profiler_check(const gnomon_profiler *p)
     return GNOMON_OK;
 }
 
-/* The built-in ones are entered last and so found last. */
+/* Registered profilers come first, so they can replace built-in ones. */
 static void enter_builtins(void)
 {
     for (size_t i = 0; known_count < MAX_KNOWN && gnomon__profilers[i]; i++)
@@ -99,7 +99,7 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
                         const char *shown)
 {
     const char *why = "", *rest;
-    if (gnomon__os_is_secure()) /* whoever started it may have laid it there */
+    if (gnomon__os_is_secure()) /* an unprivileged user may own the file */
         return gnomon__fail(GNOMON_ESTATE,
                             "plugin %s is not loaded: this program runs with "
                             "more rights than its user",
@@ -110,7 +110,7 @@ int gnomon__plugin_load(const gnomon_profiler **out, const char *path,
                             "statically",
                             shown);
     void *library = gnomon__os_library(path, &why);
-    if (!library) { /* most loaders say the path first */
+    if (!library) { /* most loaders put the path first */
         rest = strstr(why, path);
         why = rest ? rest + strlen(path) : why;
         return gnomon__fail(GNOMON_ENOENT, "cannot load plugin %s: %s", shown,

@@ -2,10 +2,10 @@
 /* Profiles into files: what a profiler with a tree recorded goes to its file=
  * where that ends in .gnomon or .gnomon.json, whenever reports come.
  *
- * A file holds all stages that have its name for theirs: with %s those of one
- * name, else the whole run. To a .gnomon file each is appended when it is over, and
- * later what came late of it. JSON is made anew each time, with stages of one name
- * added up. One view's file is never another's. */
+ * With %s in its name a file holds the stages of one name, else the whole run. Each
+ * stage is appended to a .gnomon file when it is over, and so are its late records.
+ * A JSON file is written anew each time, with stages of one name added up. Two views
+ * never share a file. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int has_a_tree(const gnomon__attachment *a)
     return (a->profiler.wants & GNOMON_WANT_TREE) != 0;
 }
 
-/* Two profilers of one view would write the same: the first does. */
+/* Of two profilers of one view only the first writes the file: it would be the same. */
 int gnomon__profile_is_kept(const gnomon__attachment *a)
 {
     const gnomon__attachment *b = gnomon__attachments;
@@ -55,7 +55,7 @@ const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
 
 /* ---- Bytes -------------------------------------------------------------------------- */
 
-/* Gathers what a form's writer gives in small pieces. */
+/* Collects small writes. */
 typedef struct fd_buffer {
     int fd, why; /* the first errno */
     size_t used;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The run: what control calls share. One control call at a time; marks never
- * wait for one. Below it lie the readers' lock (what a snapshot looks at: it is
- * taken from any thread, while control calls call back), the lock of steps
- * (schedules, step statistics) and the lock of marks, always taken in that order.
+/* The run: what control calls share. One control call runs at a time; marks never
+ * wait for one. Locks are taken in this order: the control lock; the readers' lock
+ * (what a snapshot reads: any thread takes it, while control calls run callbacks);
+ * the lock of steps (schedules, step statistics); the lock of marks.
  *
  *     control.c    entering control calls, start
  *     fork.c       forked children
@@ -15,16 +15,16 @@
  *     stage.c      stages: where one ends and the next begins
  *     step.c       steps, and their statistics
  *     step_marks.c step=: marks whose ends are steps
- *     snapshots.c  what a profile says of the run and its stages
- *     metadata.c   what the run is told of itself
- *     window.c     schedules: open bits and armed masks
+ *     snapshots.c  snapshots of a view as profiles
+ *     metadata.c   the run's metadata
+ *     window.c     schedules: open windows and armed masks
  *     summary.c    reports: into buffers, with their footers
- *     ask.c        summaries and snapshots for who asks
+ *     ask.c        gnomon_summary and gnomon_snapshot
  *     profiles.c   profiles into files
  *     output.c     where reports go
  *     paths.c      the names of files
- *     files.c      what this process wrote, and where
- *     notes.c      what `gnomon run` is told
+ *     files.c      the files that this process wrote
+ *     notes.c      notes for `gnomon run`
  *     host.c       the table that plugins and other copies get
  *     copies.c     which copy of the library owns the process              */
 #ifndef GNOMON_RUN_RUN_H
@@ -46,24 +46,24 @@
 #include "run/plugin.h"
 #include "run/stage.h"
 
-/* The equal filter, schedule and ranks under which profilers that came together
- * share a call tree. */
+/* A filter, schedule and ranks. Profilers of one spec for which these are equal share
+ * a view, and so a call tree. */
 typedef struct gnomon__view {
     struct gnomon__view *next;
     uint32_t number; /* from 1, of this process */
     uint32_t refs;
     uint32_t batch; /* of the control call that made it */
     gnomon__filter *filter;
-    char *ranks; /* NULL: all */
-    char *words; /* all of these, as they were given: what profiles say */
+    char *ranks;               /* NULL: all */
+    char *words;               /* all of these as text, for profiles */
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;
-    uint32_t bits;       /* of all its sinks */
+    uint32_t bits;       /* of its recorders and hooks */
     uint32_t watchers;   /* of these, hooks with a `window` callback */
     uint32_t tree_bit;   /* GNOMON__BITS: none */
-    uint32_t generation; /* of the tree's sink */
-    /* GNOMON__BITS and NULL: it does not keep what steps are made of. */
+    uint32_t generation; /* of the tree's recorder */
+    /* GNOMON__BITS and NULL: it keeps no times of regions in steps. */
     uint32_t steps_bit;
     gnomon__step_times *steps;
     uint32_t timed;       /* how many want device times */
@@ -78,13 +78,13 @@ typedef struct gnomon__view {
 
 #define GNOMON__LAST_STEPS 64
 
-/* What a profile says of the run: taken under the readers' lock, used there. */
+/* What a snapshot is made of, with the memory for it. Used under the readers' lock. */
 typedef struct gnomon__snapshot_input {
     gnomon__run_record run;
     gnomon__stage_record *stages;
     char *spec;
     gnomon__total open_steps;
-    gnomon__ledger ledger; /* a copy, of what goes on */
+    gnomon__ledger ledger; /* a copy, for a live snapshot */
     gnomon__step_record last_steps[GNOMON__LAST_STEPS];
 } gnomon__snapshot_input;
 
@@ -93,9 +93,9 @@ typedef struct gnomon__attachment {
     gnomon_profiler profiler;        /* the caller's, up to what both know */
     const gnomon_profiler *given;
     void *self;
-    char *word;    /* of the spec: ours, created and destroyed here; NULL: given
-                   by the program */
-    int detaching; /* an attempt said GNOMON_EBUSY */
+    char *word;    /* its name in the spec; NULL: the program attached it, and
+                   destroys it */
+    int detaching; /* a detach got GNOMON_EBUSY */
     gnomon__options *options;
     gnomon__view *view;
     uint32_t hook_bit; /* GNOMON__BITS: none */
@@ -103,15 +103,16 @@ typedef struct gnomon__attachment {
 
 /* ---- control.c -------------------------------------------------------------- */
 
-/* Entry and exit of every control call; no pthread_cancel acts between them. Not
- * GNOMON_OK: do not go on. */
+/* Entry and exit of every control call; pthread_cancel does not act between them. After
+ * an error the call must return it. */
 int gnomon__control_enter(void);
 void gnomon__control_leave(void);
 /* Marks are taken from now on. Inside a control call. */
 void gnomon__control_start(void);
 /* Whether the calling thread is in one. A signal handler may ask. */
 int gnomon__control_is_inside(void);
-/* Whether calls that wait for no other may go on: GNOMON_OK, or a code and a text. */
+/* Whether a call that takes no control lock is allowed now: GNOMON_OK, or a code and a
+ * text. */
 int gnomon__control_check(void);
 /* Enters where nobody else is inside. */
 int gnomon__control_try(void);
@@ -120,14 +121,14 @@ int gnomon__control_try(void);
 
 /* Sees forks from now on; idempotent. */
 void gnomon__fork_watch(void);
-/* Whether this is a child that has not asked to record. */
+/* Whether this is a forked child that is off. */
 int gnomon__fork_is_off(void);
-/* It asks: what follows is as in a fresh process. Under no lock. */
+/* Turns such a child on: it goes on as a fresh process. Under no lock. */
 void gnomon__fork_ask(void);
 /* The process that a child was forked from; 0: this is none. */
 int64_t gnomon__fork_parent(void);
 
-/* In a child, for fork.c: each file sets aside what it inherited. */
+/* In a child, for fork.c: each file abandons what it inherited. */
 void gnomon__control_forget(void);
 void gnomon__end_forget(void);
 void gnomon__setup_forget(void);
@@ -139,16 +140,17 @@ void gnomon__files_forget(void);
 
 /* ---- end.c ------------------------------------------------------------------- */
 
-/* Something came or went, or the host may have changed its handlers: reports
- * come at the end as long as anybody has one. Inside control calls. */
+/* After an attach or detach, or when the host may have changed its signal handlers:
+ * watches for the end of the process while a report is due then. Inside control
+ * calls. */
 void gnomon__end_watch(void);
-/* Whether the end of the run is waited for: somebody has something to say then. */
+/* Whether an attached profiler has a report to write at the end. */
 int gnomon__end_has_reports(void);
 
 /* ---- setup.c ----------------------------------------------------------------- */
 
 const gnomon__rank *gnomon__run_rank(void);
-/* Once, where no rank is known: what of a launcher was passed over. */
+/* Logs once which launcher's variables were ignored, if no rank is known. */
 void gnomon__run_log_rank(void);
 /* Of gnomon_setup, or NULL. */
 const char *gnomon__run_dir(void);
@@ -158,10 +160,10 @@ uint64_t gnomon__start_unix_ns(void);
 void gnomon__run_describe(gnomon_run_info *run);
 /* Reads $GNOMON, or takes `fallback`; nothing in secure processes. */
 int gnomon__run_from_environment(const char *fallback);
-/* What a control call does first that needs $GNOMON read. Its faults were told
- * on stderr and are not the call's. */
+/* Reads $GNOMON, if it was not read. Its errors are logged and are not those of the
+ * calling control call. */
 void gnomon__run_ready(void);
-/* Whether nobody asks for a profiler but, perhaps, the program itself. No system
+/* Whether $GNOMON asks for no profiler; the program may still attach one. No system
  * call; safe in a signal handler. */
 int gnomon__run_is_off(void);
 int gnomon__run_is_ready(void);
@@ -175,7 +177,7 @@ size_t gnomon__spec_resolved(char *buffer, size_t size);
 void gnomon__memory_print(char *text, size_t size);
 /* Detaches what specs attached, with their teardown. */
 void gnomon__configure_clear(void);
-/* Of fork=follow: the spec, resolved, that children start with; NULL: they are
+/* With fork=follow the resolved spec, with which children start; NULL: children are
  * off. One load. */
 const char *gnomon__follows(void);
 
@@ -183,14 +185,13 @@ const char *gnomon__follows(void);
 
 extern gnomon__attachment *gnomon__attachments;
 
-/* Attaches with options that are settled; takes them over, also on failure.
- * `word`: how a spec named it, or NULL. `batch`: profilers of one number share
- * views. */
+/* Attaches with resolved options, and owns them, also on failure. `word`: its name in
+ * the spec, or NULL. Profilers of one `batch` share views. */
 int gnomon__attach(const gnomon_profiler *profiler, void *self,
                    const char *word, gnomon__options *options, uint32_t batch);
 int gnomon__detach(gnomon__attachment *a);
-/* At exit: those that the program attached see no more scopes begin, and get the stop
- * of those that are open. */
+/* At exit: profilers that the program attached get no more starts, and the stops of
+ * scopes that are open. */
 void gnomon__attachments_finish(void);
 uint32_t gnomon__batch(void);
 /* By the profiler's name, first attached first; NULL: none. */
@@ -198,7 +199,7 @@ gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
 /* ---- view.c ---------------------------------------------------------------------- */
 
-/* Of no spec: its view has no number of those that names of files tell. */
+/* The batch of step=: its view takes no number, as it has no files. */
 #define GNOMON__BATCH_OF_STEPS 0u
 
 extern gnomon__view *gnomon__views;
@@ -223,9 +224,9 @@ void gnomon__view_drop(gnomon__view *v);
 void gnomon__view_add_bit(gnomon__view *v, uint32_t bit);
 /* The view has a call tree from now on. */
 int gnomon__view_need_tree(gnomon__view *v);
-/* It keeps what steps are made of from now on. */
+/* It keeps the times of regions in steps from now on. */
 int gnomon__view_need_steps(gnomon__view *v);
-/* The rank is another one than was known: ranks= is looked at again. */
+/* The rank has changed: checks ranks= again. */
 void gnomon__views_rank(int32_t rank);
 /* In a forked child. */
 void gnomon__views_forget(void);
@@ -235,8 +236,8 @@ void gnomon__views_forget(void);
 /* The profile of the stage that is reported. In control calls. GNOMON_ENOMEM and a
  * text. */
 int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v);
-/* What came late of an earlier stage, as a profile of that: 0, 1, ...; *out is NULL
- * where there is no more. As above. */
+/* Late records of an earlier stage, as a profile of it; `which` is 0, 1, ...; *out is
+ * NULL after the last. As above. */
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
                           uint32_t which);
 /* All of one name, or ALL_NAMES, that are over. As above. */
@@ -251,16 +252,15 @@ void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
 
 void gnomon__step_lock(void);
 void gnomon__step_unlock(void);
-/* Under that lock. A view is new, or a stage or step began: open bits change at once;
- * masks when they must, else on a thread of ours. `rests`: no stage is under way,
- * as far as watchers are told. `now`: when, in ticks. Returns which watchers do not
- * know their phase. */
+/* Under that lock, when a view is new or a stage or step began: windows open and close
+ * at once; masks are rewritten by a thread of ours unless a window needs them now.
+ * `rests`: watchers are to see no stage. `now` in ticks. Returns the watchers, by bit,
+ * that are to be notified of a new phase. */
 uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now);
-/* Closes windows that are not open at `step`: what opens waits. */
+/* Closes the windows that `step` closes, and opens none. */
 void gnomon__windows_narrow(uint64_t step);
-/* Tells those; not under that lock. `live`: on an entered thread with the flag of
- * callbacks raised, its word of bits that may be called; NULL: in a control
- * call. */
+/* Notifies them; not under that lock. `live`: the bits that may be called, of an
+ * entered thread whose callback flag is set; NULL: in a control call. */
 void gnomon__windows_notify(uint32_t bits, const uint32_t *live);
 /* A hook with a `window` callback came, or goes. Under the lock of steps. */
 void gnomon__windows_watch(gnomon__view *v, uint32_t bit, int comes);
@@ -280,29 +280,29 @@ void gnomon__report_late(void);
 int gnomon__report_is_data(const gnomon__attachment *a);
 /* Whether it has a profile. */
 int gnomon__attachment_has_tree(const gnomon__attachment *a);
-/* What the profiler has to say. GNOMON_OK, or a code and a text. */
+/* Writes the profiler's summary to `b`. GNOMON_OK, or a code and a text. */
 struct gnomon__buffer;
 int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
                       struct gnomon__buffer *b);
-/* Device times that are over are read. Where a stage ends it is waited for those that
- * are not, as long as its profilers' `wait` allows. */
+/* Reads the device times of finished work. At a stage's end (`is_end`) it waits for the
+ * rest, as long as the profilers' option `wait` allows. */
 void gnomon__devices_read(int is_end);
 
 /* ---- profiles.c -------------------------------------------------------------------- */
 
-/* Whether file= is where its profile goes. */
+/* Whether this attachment writes the profile that file= names. */
 int gnomon__profile_is_kept(const gnomon__attachment *a);
-/* The file= of a profile that nobody attached records; NULL: all is well. */
+/* Its file=, if that names a profile that no attached profiler records; else NULL. */
 const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a);
-/* Writes to that file what is new: of the stage that is reported, `closed`, borrowed;
- * NULL: there is none; and what came late of others. */
+/* Writes what is new to that file: the reported stage `closed` (borrowed; NULL: none),
+ * and late records of earlier stages. */
 void gnomon__profile_keep(const gnomon__attachment *a,
                           const gnomon__model *closed);
 
 /* ---- output.c ---------------------------------------------------------------------- */
 
-/* A writer into memory; its files are those of `of`, a profiler whose summary
- * this is, or nobody's. Names are shown as suits where reports of `of` go. */
+/* A writer into memory, for the summary of `of` (NULL: no profiler, and no files).
+ * Names are escaped if the reports of `of` go to a terminal. */
 typedef struct gnomon__buffer {
     gnomon_writer writer; /* first */
     const gnomon__attachment *of;
@@ -314,12 +314,12 @@ typedef struct gnomon__buffer {
 void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
 void gnomon__buffer_free(gnomon__buffer *b);
 
-/* Not in a child that was forked inside a callback and came back out of it: it
- * writes nothing. */
+/* Whether this process may write. Not so in a child that was forked inside a callback
+ * and returned from it. */
 int gnomon__output_is_ours(void);
 
-/* Sends a report to where the attachment's options say; and a file beside it,
- * as gnomon_writer.file. */
+/* Writes a report to where the attachment's options say; and another file of its, as
+ * gnomon_writer.file. */
 int gnomon__output_file(const gnomon__attachment *a, const char *part,
                         const char *extension, const void *bytes, size_t size);
 void gnomon__output(const gnomon__attachment *a, const char *text,
@@ -330,16 +330,16 @@ void gnomon__output_plain(const char *text, size_t length); /* stderr */
 
 /* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
 char *gnomon__path_root_missing(const gnomon__attachment *a);
-/* What file= says is in the file: a form of profiles, or -1, a report. */
+/* What file= is for: a form of profiles, or -1: a report. */
 int gnomon__path_form(const gnomon__attachment *a);
-/* Whether reports go to a file; whether there is a folder for what is beside. */
+/* Whether file= or dir= is given for reports. */
 int gnomon__path_is_given(const gnomon__attachment *a);
-/* The same, but for streams, as /dev/stderr, which may be a terminal. */
+/* The same, but not for a stream as /dev/stderr, which may be a terminal. */
 int gnomon__path_is_file(const gnomon__attachment *a);
 int gnomon__path_has_folder(const gnomon__attachment *a);
-/* Where a report goes (no part, no extension), or a file beside it; and where
- * the profile of a stage goes, `view` 0 or told in its name. What is wrong with
- * the pattern is told where `logs`. From gnomon__alloc; NULL: no memory. */
+/* The path of a report (no part, no extension) or of another file of its; and that of
+ * the profile of a stage, with the number `view` in its name unless 0. `logs`: log the
+ * errors of the pattern. From gnomon__alloc; NULL: no memory. */
 char *gnomon__path_of(const gnomon__attachment *a, const char *part,
                       const char *extension);
 char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
@@ -348,34 +348,34 @@ char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
 /* ---- files.c ----------------------------------------------------------------------- */
 
 typedef struct gnomon__file_job {
-    uint64_t part; /* what stands there then, and is replaced ... */
-    int grows;     /* ... or, of that part, appended to */
-    uint32_t view; /* none but it writes there; 0: others may */
-    /* As gnomon__os_make; `counts` are of what stands there, and then of all. */
+    uint64_t part; /* what the file is to hold; another part is replaced ... */
+    int grows;     /* ... and the same part appended to */
+    uint32_t view; /* the only one that writes it; 0: any */
+    /* As gnomon__os_make; `counts`: in, of the file so far; out, with what was added. */
     int (*make)(int fd, const void *context, gnomon__file_counts *counts);
     const void *context;
     gnomon__file_counts counts;
 } gnomon__file_job;
 
-/* Makes a file, beside what another process wrote there meanwhile. 0, or an errno,
- * and then the file is as it was. */
+/* Makes or appends to a file; if another process wrote it meanwhile, under a name with
+ * the process id. 0, or an errno, and then the file is as it was. */
 int gnomon__file_put(const char *path, gnomon__file_job *job);
-/* That failed: whether it is news, as no line said so since it last was written. */
+/* After a failure: whether to log it, as it was not logged since the last success. */
 int gnomon__file_failed(const char *path, int why);
-/* The same of bytes; of part 0, reports: they come below what this process put
- * there before. */
+/* The same of bytes. Part 0 is reports, which are appended to this process's earlier
+ * ones. */
 int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
                            size_t size);
 /* Whether this process wrote another part there. */
 int gnomon__file_is_taken(const char *path, uint64_t part);
-/* The view is gone. */
+/* Forgets the files of a view that is gone. */
 void gnomon__files_drop(uint32_t view);
 
 /* ---- host.c ------------------------------------------------------------------------ */
 
 extern const gnomon_host gnomon__host;
 
-/* Metadata as it is; cleared between runs; forgotten in a forked child. */
+/* All metadata; it is cleared between runs, and forgotten in a forked child. */
 const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
 /* As gnomon_metadata, inside a control call. */
 int gnomon__metadata_put(gnomon__text key, gnomon__text json);
@@ -384,19 +384,18 @@ void gnomon__metadata_forget(void);
 /* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */
 char *gnomon__clean_copy(gnomon__text text);
 
-/* Whether this copy owns the process, by its first asking; else another does, or
- * it stays off. Under no lock. */
+/* Whether this copy owns the process; the first call decides. If not, another copy
+ * does, or this one stays off. Under no lock. */
 int gnomon__copy_owns(void);
-/* The table of the copy that owns it, where this one joined that; else NULL. */
+/* The table of the owner, if this copy joined it; else NULL. */
 const gnomon_host *gnomon__copy_elsewhere(void);
-/* Whether nobody has attached anything in this process, by any copy, nor
- * $GNOMON asks for it: then marks by name are off now. No system call; safe in a
- * signal handler. */
+/* Whether no copy in this process has attached a profiler and $GNOMON asks for none:
+ * then marks by name are off now. No system call; safe in a signal handler. */
 int gnomon__copy_rests(void);
-/* Before this copy attaches: the others' marks rest no longer. Takes the loader's
+/* Before this copy attaches: turns the marks of other copies on. Takes the loader's
  * lock of the list. */
 void gnomon__copies_wake(void);
-/* Takes another copy in: its active word follows ours. GNOMON_EFULL. */
+/* Adds another copy: its active word follows ours. GNOMON_EFULL. */
 int gnomon__copy_join(struct gnomon__copy *copy);
 
 /* GNOMON__FORWARD for control calls, which may be a copy's first call. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a profile says of the run and of its stages: of the one that was closed last,
- * of the open one, or of all by their names. Under the readers' lock, so that any
- * thread may ask while control calls go on. */
+/* Snapshots of a view as profiles: of the stage that was closed last, of the open one,
+ * or of all by their names. Under the readers' lock, so that any thread may take one
+ * while control calls run. */
 #include <string.h>
 
 #include "mark/segment.h"
@@ -63,7 +63,7 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
     int code = take_run(&f, v);
     if (!code)
         code = one_stage(&f, &stage);
-    f.run.open = stage.key.ordinal; /* nothing of the next one is in it */
+    f.run.open = stage.key.ordinal; /* no records of the next stage */
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
     gnomon__readers_unlock();
@@ -98,7 +98,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
 
 /* ---- All of their names --------------------------------------------------------------- */
 
-/* One that is not over yet is the last of its name. */
+/* The open stage is the last of its name. */
 static int join_open(gnomon__snapshot_input *f, gnomon__stage_record *s,
                      const gnomon__stage_record *open)
 {
@@ -220,7 +220,7 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
     if (!code)
         code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree_bit,
                                    v->generation, by_name);
-    /* Last: what was copied lies in the time that is told. */
+    /* Described last, so that all copied records are before its end. */
     if (!code)
         code = describe_open(&f, &open, v);
     uint64_t recorded = gnomon__view_recorded(v, gnomon__ticks());
