@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The end of the process: at exit, and by a signal whose action is the default,
- * reports come out and the process end_signals as it would have.
+/* The end of the process: at exit, and at a signal with the default action, reports
+ * are written and the process then ends as it would have.
  *
  * A handler can do next to nothing: the code it interrupted may hold malloc's lock
  * or ours. So it wakes a thread of ours, which writes the reports and then dies of
@@ -99,7 +99,7 @@ static void run_end_thread(void *unused)
             gnomon__os_die(load_acquire(&end_number));
             return;
         }
-        /* libc end_signals a process after its last thread, and counts this one. */
+        /* libc would exit after the last thread, but counts this one. */
         if (now == END_WAITING && gnomon__os_is_deserted())
             exit(0);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Notes for `gnomon run`, if it started this process or a parent of it: whether the
  * process used gnomon, whether it made marks, and which files it wrote. They are
- * appended to a file that $GNOMON__NOTES names; without the variable, or on another
- * machine, nothing is done. Inside control calls. */
+ * appended to a file that the environment names (GNOMON__NOTES); without it, or on
+ * another machine, nothing is done. Inside control calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

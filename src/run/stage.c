@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages: what is marked from one stage's end on belongs to the next one, which is
- * named when it begins. So a stage ends by a cut, before its reports are written;
- * of one that is over only sums are left, with those of its name.
+/* Stages. Marks after one stage's end belong to the next one, which gets its name when
+ * it begins. So a stage ends by a cut of the recording, before its reports are
+ * written. Of finished stages only sums are kept, by name.
  *
  * Stages change in control calls, under the readers' lock and the lock of
  * steps. */
@@ -17,18 +17,19 @@
 /* Of the open stage. */
 static struct {
     uint32_t ordinal;
-    int32_t was_opened; /* else its first mark is its begin */
-    char *name;         /* NULL: "" */
-    uint64_t opened;    /* ticks */
+    int32_t
+        was_opened; /* by gnomon_stage_begin; else it begins at its first mark */
+    char *name;     /* NULL: "" */
+    uint64_t opened; /* ticks */
     uint64_t
         first; /* of its first mark in segments that are over, one too high;
                            0: none */
 } open_stage = {.ordinal = 1};
 
-static gnomon__stage_record reported; /* the one whose reports are written */
-static char *reported_name;           /* its name, if that is over; else NULL */
+static gnomon__stage_record reported; /* the stage whose reports are written */
+static char *reported_name;           /* its name, if it is over; else NULL */
 static gnomon__stage_record
-    unfinished;                    /* the open one, where specs go within it */
+    unfinished; /* the open one, while specs are detached in it */
 static uint32_t unreached_threads; /* threads that the last cut did not reach */
 
 /* ---- Names ---------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ int gnomon__stage_was_opened(void)
     return open_stage.was_opened;
 }
 
-/* A clock that stepped back ends no stage before it began. */
+/* A clock that stepped back must not end a stage before its begin. */
 static uint64_t end_of(const gnomon__stage_record *s, uint64_t now)
 {
     uint64_t end = gnomon__clock_ns(now);
@@ -113,8 +114,8 @@ static int take_views(void)
     return code;
 }
 
-/* Under the readers' lock: what is marked from now on is the next segment's, and what
- * was is in the ledgers. */
+/* Under the readers' lock: later marks go to the next segment, and earlier ones are
+ * added to the ledgers. */
 static int cut(uint64_t now)
 {
     gnomon__step_lock();
@@ -173,7 +174,7 @@ static int close_views(const gnomon__stage_record *s, uint64_t begin,
     return code;
 }
 
-/* From here on marks are the next stage's. */
+/* Marks belong to the next stage from the cut on. */
 static void end_stage(void)
 {
     gnomon__readers_lock();
@@ -208,7 +209,7 @@ void gnomon__stage_over(void)
     gnomon__stage_reports_over();
 }
 
-/* What profilers of specs recorded is closed, the stage is not. */
+/* Closes the records of profilers that specs attached; the stage stays open. */
 static void close_specs(void)
 {
     gnomon__readers_lock();
@@ -229,7 +230,7 @@ static void close_specs(void)
     log_lost(code | lost);
 }
 
-/* What came late alone: no stage is added. */
+/* Takes late records only; no stage is added. */
 static int settle_late(void)
 {
     int is_any = 0;
@@ -271,7 +272,7 @@ void gnomon__run_over(void)
 
 /* ---- All of a name --------------------------------------------------------------------- */
 
-/* In the order of their begins: marks of no stage come after all others. */
+/* In the order of first begins; the name "" (number 0) is last. */
 static uint32_t name_at(uint32_t index)
 {
     return index + 1 < gnomon__stage_name_count() ? index + 1 : 0;

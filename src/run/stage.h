@@ -17,46 +17,46 @@ typedef struct gnomon__named_stages {
 
 /* ---- stage.c ---------------------------------------------------------------------- */
 
-/* Of the one that is reported, else of the open one; NULL: unnamed. */
+/* The name of the reported stage, else of the open one; NULL: unnamed. */
 const char *gnomon__stage_name(void);
 uint32_t gnomon__stage_ordinal(void);
 int gnomon__stage_was_opened(void);
-/* Ticks of its first mark, one too high; 0: none. And of its begin, as of now. */
+/* Ticks of the open stage's first mark, plus 1; 0: no mark. And of its begin. */
 uint64_t gnomon__stage_first_mark(void);
 uint64_t gnomon__stage_begin_ticks(uint64_t now);
 /* Whether anything was marked or opened since the stage before ended. */
 int gnomon__stage_is_due(void);
 /* Ends the stage, named or not, with its reports. */
 void gnomon__stage_over(void);
-/* The same, and what else is to be said when a run ends. */
+/* The same, and the reports of the whole run. */
 void gnomon__run_over(void);
-/* It goes on, but profilers of specs report, as they are about to go. */
+/* The stage goes on, but profilers that specs attached report before their detach. */
 void gnomon__stage_report_specs(void);
 void gnomon__stage_reports_over(void);
 /* The open stage up to now, without its steps and totals. Under the readers'
  * lock. */
 void gnomon__stage_describe(gnomon__stage_record *stage);
-/* All of the name at `index`, 0, 1, ..., are reported from now on: whether there are
- * any; below 0: no such index. *is_last: there are none of those behind it. */
+/* Makes all stages of the name at `index`, 0, 1, ..., the reported ones. Returns whether
+ * there are any; below 0: no such index. *is_last: later names have no stages. */
 int gnomon__stage_report_named(uint32_t index, int *is_last);
 /* The one whose reports are written. In control calls. */
 const gnomon__stage_record *gnomon__stage_reported(void);
-/* The stages of a run that is over are forgotten, where no tree holds any. */
+/* Forgets the stages of a run that is over. */
 void gnomon__stages_restart(void);
 
 /* ---- stage_names.c: under the readers' lock ---------------------------------------- */
 
-/* The number of a name, made if it is new. Past 1023 names all are one, "(other)";
- * without memory they have none. */
+/* The number of a name, added if it is new. After 1023 names all new ones are "(other)";
+ * without memory the number is that of "". */
 uint32_t gnomon__stage_name_number(const char *name);
-/* The same of one that need not be there: then what its number would be. */
+/* The same without adding it: of a new name, the number that it would get. */
 uint32_t gnomon__stage_name_find(const char *name);
-/* The stage is over: its name has it from now on. */
+/* Adds a finished stage to its name. */
 void gnomon__stage_names_add(const gnomon__stage_record *s);
 /* 0, 1, ...; NULL: there are no more. */
 const gnomon__named_stages *gnomon__stages_named(uint32_t number);
 uint32_t gnomon__stage_name_count(void);
-/* At a run's end; in a forked child, where `frees` is 0: its parent's are left. */
+/* At a run's end; in a forked child with `frees` 0: the parent's memory is abandoned. */
 void gnomon__stage_names_clear(int frees);
 
 /* ---- step.c: under the lock of steps ------------------------------------------------ */
@@ -65,13 +65,13 @@ void gnomon__stage_names_clear(int frees);
 uint64_t gnomon__stage_steps(void);
 /* The stage began at these ticks, and so its first step. */
 void gnomon__steps_begin(uint64_t ticks);
-/* The statistics of the open stage, in ns, kept until the next call of either; what
- * they were made of goes to the views' ledgers, and begins anew; and with _end the
- * stage is over. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
+/* *out: the step statistics of the open stage, in ns, valid until the next call of
+ * either. Times of regions in steps move to the views' ledgers. _end also ends the
+ * stage. GNOMON_ENOMEM: some are missing. Under the readers' lock too. */
 int gnomon__steps_flush(const gnomon__total **out, uint64_t begin,
                         uint64_t now);
 int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now);
-/* Adds them. 0: no memory. */
+/* Adds the statistics of the open stage to `out`. 0: no memory. */
 int gnomon__steps_copy(gnomon__total *out, uint64_t begin, uint64_t now);
 /* The last GNOMON__LAST_STEPS of the run; how many. */
 size_t gnomon__steps_last(gnomon__step_record *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The names of stages, and what is known of all stages of one. */
+/* The names of stages, and the sums over the stages of each name. */
 #include <string.h>
 
 #include "platform/error.h"

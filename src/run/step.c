@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Steps: what a program says is over, and the statistics of it. Under the lock of
- * steps, which is held for some dozens of nanoseconds. */
+/* Steps: gnomon_step, and the statistics of steps. Under the lock of steps, which is
+ * held for some dozens of nanoseconds. */
 #include <string.h>
 
 #include "device/timers.h"
@@ -15,7 +15,7 @@ static gnomon__tick_sum stage_steps; /* of the open stage */
 
 static gnomon__step_record
     last_steps[GNOMON__LAST_STEPS]; /* a ring, in ticks */
-static uint64_t steps_kept;         /* in the ring's count, all stages */
+static uint64_t steps_kept;         /* in the ring so far, of all stages */
 static uint64_t steps_over;         /* in the open stage */
 static uint64_t step_number;        /* of the open step */
 static uint64_t step_begin;
@@ -64,7 +64,7 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
     if (stage_steps.count)
         memset(&stage_steps, 0, sizeof stage_steps);
     for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->steps) /* what came after the last step is of none */
+        if (v->steps) /* what came after the last step is in no step */
             gnomon__step_times_step(v->steps, NULL);
     store_relaxed(&steps_over, 0);
     begin_step(0, 0);
@@ -102,8 +102,7 @@ void gnomon__steps_restart(void)
 
 /* ---- A step --------------------------------------------------------------------- */
 
-/* Of a step that the view did not record from its begin to its end it is not known
- * what it was made of. */
+/* The times of regions in a step are known only if the view recorded all of it. */
 static void take_times(const gnomon__view *v, gnomon__step_record done)
 {
     int is_whole = v->is_open && v->rank_on && v->open_since <= done.begin_ns;
@@ -111,16 +110,15 @@ static void take_times(const gnomon__view *v, gnomon__step_record done)
     gnomon__step_times_step(v->steps, is_whole ? &done : NULL);
 }
 
-/* Under the lock. Statistics of the finished one, the ring, the next one. Returns
- * the finished one. */
+/* Under the lock: counts the finished step, which it returns, and begins the next. */
 static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
 {
     uint64_t first = stage_steps.count ? 0 : gnomon__stage_first_mark();
     if (first && (!gnomon__stage_was_opened() || first - 1 < step_begin))
         step_begin = first - 1;
-    if (now < step_begin) /* another thread's step, later, came first */
+    if (now < step_begin) /* another thread's later step was counted first */
         now = step_begin;
-    if (!step_begin) /* of no stage, and nothing was marked */
+    if (!step_begin) /* no stage was begun and no mark made */
         step_begin = now;
     gnomon__tick_sum_count(&stage_steps, now - step_begin);
     int32_t phase = GNOMON_PHASE_RECORD;
@@ -182,8 +180,8 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     call_step_hooks(t, &done, unnotified);
 }
 
-/* Callbacks lower the flag around them when they are over: it is raised again for
- * what is left of the mark's. */
+/* Step callbacks clear the callback flag when they end. It is set again for the rest of
+ * the mark's callbacks. */
 void gnomon__step_in_mark(void)
 {
     gnomon__thread *t = gnomon__tls_now()->thread;

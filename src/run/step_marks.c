@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* step=: marks whose ends are steps, for programs that make none themselves. It is
- * a hook, attached before all others of the spec, whose filter is the option's
- * value: as stops come in reverse, whoever sees the scope has seen its end when the
+ * a hook whose filter is the option's value, attached before all others of the spec.
+ * Stops run in reverse order, so the other hooks have seen the scope's end before the
  * step is made. Scopes that it does not match cost nothing. */
 #include "mark/region.h"
 #include "mark/thread.h"
@@ -28,8 +28,8 @@ static int step_marks_create(const gnomon_options *options, void **self)
     return *self ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-/* A pattern that meets nothing leaves reports without steps, and schedules in their
- * first phase: that is told once, where marks were made. */
+/* A pattern that matched nothing leaves reports without steps, and schedules in their
+ * first phase: logged once, if marks were made. */
 static void step_marks_destroy(void *self)
 {
     const char *pattern = self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reports: a profile of the profiler's view, its text into a buffer, the footer
- * after it, and out. Inside control calls; marks go on meanwhile. */
+/* Reports: takes a profile of the profiler's view, has its summary written to a buffer,
+ * adds the footer, and outputs both. Inside control calls; marks go on meanwhile. */
 #include <string.h>
 
 #include "device/describe.h"
@@ -75,7 +75,7 @@ int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
     return GNOMON_OK;
 }
 
-/* Its reports come when the run ends. */
+/* Whether its reports come at the run's end. */
 static int is_at_end(const gnomon__attachment *a)
 {
     const char *at = gnomon__options_text(a->options, "at");
@@ -113,7 +113,7 @@ static void collect_footer(const gnomon__attachment *a,
     gnomon_health_get(&footer->after);
 }
 
-/* What came of earlier stages meanwhile. */
+/* Lines on late records of earlier stages. */
 static void print_late(const gnomon__attachment *a, const gnomon_writer *out)
 {
     gnomon__model *m = NULL;
@@ -125,14 +125,14 @@ static void print_late(const gnomon__attachment *a, const gnomon_writer *out)
     }
 }
 
-/* The footer of `m`; its lines on health where it is the last report. */
+/* The footer of `m`. `before`: health at the begin; NULL: no lines on health. */
 static void put_footer(gnomon__attachment *a, const gnomon__model *m,
                        const gnomon_health *before, const gnomon_writer *out)
 {
     gnomon__footer_input footer;
     collect_footer(a, &footer);
     footer.before = before ? *before : footer.after;
-    /* Where nobody has a profile, whoever reports tells what went wrong. */
+    /* If no profiler has a profile, each report has the lines on health. */
     if (m || !gnomon__tree_bits)
         gnomon__footer(m ? &m->base : NULL, &footer, out);
 }
@@ -157,12 +157,12 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
         gnomon__report_is_data(a) ? &lines.writer : &b.writer;
     if (!code)
         code = gnomon__summarize(a, m ? &m->base : NULL, &b);
-    if (code) { /* a report comes whole or not at all; the footer may still */
+    if (code) { /* no half reports; the footer is still written */
         gnomon__log("%s", gnomon_error_text());
         gnomon__buffer_free(&b);
         gnomon__buffer_init(&b, a);
     }
-    if (b.length && b.text[b.length - 1] != '\n') /* as Lightning's may end */
+    if (b.length && b.text[b.length - 1] != '\n') /* Lightning's may lack it */
         b.writer.write(&b.writer, "\n", 1);
     put_footer(a, m, before, footer);
     if (!is_at_end(a)) /* else it is in the report */
@@ -175,7 +175,7 @@ static void report_text(gnomon__attachment *a, const gnomon__model *m, int code,
 
 /* ---- When a stage ends ----------------------------------------------------------- */
 
-/* Of a table that lacks rows nobody would know. */
+/* A table that lacks rows is an error: a reader could not see that. */
 static int check_whole(const gnomon__attachment *a,
                        const gnomon__totals *totals)
 {
@@ -185,14 +185,14 @@ static int check_whole(const gnomon__attachment *a,
                : GNOMON_OK;
 }
 
-/* The text first: where time or memory is short, that is what is read. */
+/* The text first: if time or memory runs out, it matters more than the file. */
 static void report_one(gnomon__attachment *a)
 {
     gnomon__model *m = NULL;
     int is_kept = gnomon__profile_is_kept(a), code = GNOMON_OK;
     int is_text = a->profiler.summary && !is_at_end(a);
     if ((!is_text && !is_kept) || !gnomon__stage_reported()->name)
-        return; /* in a child that a summary forked no stage is over */
+        return; /* a child that a summary forked reports no stage */
     if (gnomon__attachment_has_tree(a))
         code = gnomon__snapshot_closed(&m, a->view);
     if (is_text)
@@ -282,7 +282,7 @@ void gnomon__report_run(int of_specs)
     gnomon_health_get(&health_run);
 }
 
-/* Nothing was marked since the last stage's end, but things of it came to theirs. */
+/* No new marks since the last stage's end, but some of its scopes ended. */
 void gnomon__report_late(void)
 {
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Views: the equal filter, schedule and ranks under which profilers share a call
- * tree. Inside control calls, but for the filter's upcall, which comes under the
- * lock of marks, and for snapshots: so views change under all locks. */
+/* Views: the filter, schedule and ranks under which profilers share a call tree. Called
+ * inside control calls, but for the filter's upcall, which runs under the lock of
+ * marks, and for snapshots. So views are changed under all locks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void unlock_all(void)
     gnomon__readers_unlock();
 }
 
-/* A bit that was just attached may not be in its view yet. */
+/* A bit that is being attached may have no view yet: then 0. */
 int gnomon__upcall_wants(uint32_t bit, const char *name, const char *category)
 {
     const gnomon__view *v = gnomon__views;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Schedules. At a step each view's window opens or closes by the open bits, which
- * are one word in each thread's state: exact, and O(threads). Masks follow:
- * they are armed while a window is open or near, so that marks are free in long
- * waits. Rewriting them is O(regions), so a thread of ours does it, which lives
- * while a view has a schedule; only a window that comes sooner than that thread
- * could arm it is armed at the step itself. */
+/* Schedules. At a step each view's window opens or closes exactly, by one word of open
+ * bits in each thread's state: O(threads). The masks of regions follow later: they are
+ * armed while a window is open or near, so that marks cost nothing in long waits.
+ * Rewriting masks is O(regions), so a thread of ours does it, which exists while a view
+ * has a schedule. Only a window that opens before its masks are armed makes the step
+ * itself arm them. */
 #include <pthread.h>
 #include <string.h>
 
@@ -24,21 +24,21 @@ static uint32_t wanted_armed; /* what masks should be */
 static uint32_t now_armed;    /* what they are being made */
 static uint32_t done_armed;   /* of these, what all masks hold */
 
-/* What watchers were notified last, and what holds: by bit. Who is telling one goes
- * on until both are the same, so that phases come in their order and one by one,
- * whichever threads step; callbacks run without the lock. */
+/* By bit: the phase that a watcher was notified of last, and the current one. The thread
+ * that notifies goes on until both are equal, so that a watcher sees phases in order
+ * and one at a time, whichever threads step. Callbacks run without the lock. */
 static struct {
     int32_t notified, phase;
-    int is_notifying; /* a thread is at it */
+    int is_notifying; /* a thread calls it now */
 } watched[GNOMON__BITS];
-static int resting; /* a stage is over, nothing has come since */
+static int resting; /* a stage is over, and no mark came since */
 
 void gnomon__step_lock(void)
 {
-    gnomon__guard(); /* a handler that steps would wait for itself */
+    gnomon__guard(); /* a signal handler that steps would deadlock */
     if (unlikely(!load_relaxed(
             &load_acquire(&gnomon__os_own)[GNOMON__OS_OWN_STEPS]))) {
-        /* A child that no handler was notified of. */
+        /* A child made without the fork handlers. */
         steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
         store_relaxed(&gnomon__os_own[GNOMON__OS_OWN_STEPS], 1);
     }
@@ -51,8 +51,8 @@ void gnomon__step_unlock(void)
     gnomon__unguard();
 }
 
-/* Rewriting goes on without the lock of steps; it always writes what is wanted
- * at the time, so a step that must hurry may write beside it. */
+/* Masks are rewritten without the lock of steps. The rewrite uses the bits that are
+ * wanted at the time, so a step may rewrite them concurrently. */
 static void arm(void *unused)
 {
     (void)unused;
@@ -83,7 +83,7 @@ static void arm_now(void)
     done_armed = now_armed;
 }
 
-/* Which of the view's watchers do not know of its phase. */
+/* Which of the view's watchers are to be notified of its phase. */
 static uint32_t find_unnotified(const gnomon__view *v)
 {
     uint32_t bits = 0;
@@ -156,8 +156,8 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
     return unnotified;
 }
 
-/* A hook that is being detached is not called again: its bit is gone from *live,
- * and who detaches it waits for this thread. */
+/* A hook that is being detached is not called again: its bit is cleared in *live, and
+ * the detaching thread waits for this one. */
 void gnomon__windows_notify(uint32_t bits, const uint32_t *live)
 {
     if (!bits)
@@ -219,7 +219,7 @@ void gnomon__windows_refresh(int came)
                     "cost their full price outside the windows too: raise the "
                     "limit (ulimit -u)",
                     strerror(why));
-    worker_missed |= why != 0; /* said once */
+    worker_missed |= why != 0; /* logged once */
     if (start && !why)
         worker_runs = 1;
     if (end) {
@@ -228,7 +228,7 @@ void gnomon__windows_refresh(int came)
     }
 }
 
-/* The worker, and whoever held the lock, are not here. */
+/* In a forked child: neither the worker nor the lock's owner exists. */
 void gnomon__windows_forget(void)
 {
     steps = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
