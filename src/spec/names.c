@@ -35,7 +35,7 @@ static void name_add(name_text *t, const char *text, size_t n)
     t->at[t->length] = '\0';
 }
 
-/* Gives the text away; NULL where memory ran out. */
+/* Hands the text to the caller; NULL: memory ran out. */
 static char *name_take(name_text *t)
 {
     name_add(t, "", 0);
@@ -130,7 +130,8 @@ static void name_add_fitting(name_text *t, const char *part, size_t n,
 
 /* ---- Lightning's -------------------------------------------------------- */
 
-/* What Python's str.strip() takes off, of what is left of it here. */
+/* The white space that Python's str.strip() removes, but for \n, \r and \t, which are
+ * replaced before. */
 static int name_is_space(uint32_t code)
 {
     return code == ' ' || code == 0x0B || code == 0x0C ||
@@ -232,7 +233,7 @@ int gnomon__file_has_stage(const char *pattern)
     return name_has(pattern, 's');
 }
 
-/* The path is there for all: a stream, not a file of ours. */
+/* A path of the system, which is a stream and not a file of ours. */
 int gnomon__file_is_stream(const char *path)
 {
     return (strncmp(path, "/dev/", 5) == 0 &&
@@ -253,7 +254,7 @@ static void name_add_value(name_text *t, const char *value)
     }
 }
 
-/* Adds what %c stands for; 0: nobody knows. */
+/* Adds the value of %c; 0: unknown letter. */
 static int name_add_percent(name_text *t, char c, const gnomon__file_values *v)
 {
     char digits[24];

@@ -26,8 +26,8 @@ typedef struct gnomon__file_values {
     const char *host;
     const char *stage; /* NULL or "": "run" */
     uint64_t start_unix_s;
-    int add_pid;   /* a forked child: not its parent's file */
-    uint32_t view; /* not another view's file either; 0: not told */
+    int add_pid; /* a forked child: adds the pid, to differ from its parent's file */
+    uint32_t view; /* its number is added; 0: not added */
 } gnomon__file_values;
 
 /* Expands %r %l %h %p %s %t %%: rank, local rank, host, pid, stage, seconds of
@@ -49,8 +49,8 @@ int gnomon__file_has_stage(const char *pattern);
  * GNOMON_FORM_JSON, a profile; -1: a report. */
 int gnomon__file_form(const char *pattern);
 
-/* Whether a report's file is named as something that reports are not; then `line`
- * says what to write for that. */
+/* Whether the name is that of a file which no report is (.json, .prof, ...); then `line`
+ * says which option writes such a file. */
 int gnomon__file_misnamed(char *line, size_t size, const char *pattern);
 
 /* Where the extension of the n bytes of a name begins; n: it has none. */

@@ -21,7 +21,7 @@ int gnomon__setting_goes_on(char *line, size_t size,
     return 0;
 }
 
-/* One thread with one name takes as much. */
+/* The memory of one thread with one name. */
 #define LEAST_MEM 32768
 
 static int is_one_of(const char *text, const char *first, const char *second)
@@ -31,7 +31,7 @@ static int is_one_of(const char *text, const char *first, const char *second)
                : GNOMON_EINVAL;
 }
 
-/* What is the run's. */
+/* An option of the whole run. */
 static int run_option_check(const gnomon_option_info *info, const char *text,
                             int64_t *number, char *why, size_t size)
 {

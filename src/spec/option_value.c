@@ -10,7 +10,7 @@
 typedef struct option_unit {
     const char *name;
     int64_t scale;
-    const char *other; /* name, which lines do not list; or NULL */
+    const char *other; /* an alias that messages do not list; or NULL */
 } option_unit;
 
 static const option_unit option_durations[] = {

@@ -48,7 +48,7 @@ const gnomon_option_info gnomon__run_options[] = {
 
 /* ---- Tables ------------------------------------------------------------- */
 
-/* Where struct_size was left out, rows are as in the first release. */
+/* The size of a row that has no struct_size: that of the first release. */
 #define FIRST_OPTION (offsetof(gnomon_option_info, help) + sizeof(char *))
 
 const gnomon_option_info *gnomon__option_at(const gnomon_option_info *table,
@@ -114,7 +114,7 @@ int64_t gnomon__options_number(const gnomon__options *options, const char *key)
     return option ? option->number : 0;
 }
 
-/* `api` is the first member, so these get the whole. */
+/* `api` is the first member, so it can be cast to the whole. */
 static const char *option_api_text(const gnomon_options *api, const char *key)
 {
     return gnomon__options_text((const gnomon__options *)api, key);
@@ -125,7 +125,7 @@ static int64_t option_api_number(const gnomon_options *api, const char *key)
     return gnomon__options_number((const gnomon__options *)api, key);
 }
 
-/* Sets the option, or adds to it where `added`; takes nothing over. */
+/* Copies `text` to the option; `added`: after its present text and a '|'. */
 static int option_set(gnomon__option *option, const char *text, int added)
 {
     size_t had = added ? strlen(option->text) + 1 : 0, n = strlen(text);
@@ -142,8 +142,8 @@ static int option_set(gnomon__option *option, const char *text, int added)
     return GNOMON_OK;
 }
 
-/* Lays what `settings` of the spec say of one option over what it has. `who` is
- * complained of: the profiler, or where free options stand. */
+/* Applies `settings` of the spec to one option. Complaints begin with `who`: the
+ * profiler, or the spec's origin for free options. */
 static int option_lay(gnomon__option *option, const gnomon__spec *spec,
                       const gnomon__settings *settings, const char *who,
                       gnomon__complaints *complaints)
@@ -186,7 +186,7 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
     return status;
 }
 
-/* Presets come from strangers' tables and may be wrong too. */
+/* Presets of plugins may be wrong, too. */
 static int option_preset(gnomon__option *option, const char *who,
                          gnomon__complaints *complaints)
 {
@@ -286,7 +286,7 @@ static void option_unknown(const gnomon__options *options,
                      s.best ? "'?" : "", known);
 }
 
-/* Lays free options and the item's over the presets. */
+/* Applies the free options, then the item's, over the presets. */
 static int option_fill(gnomon__options *options, const char *who,
                        const gnomon__spec *spec,
                        const gnomon__settings *settings,

@@ -8,11 +8,11 @@
 #include "spec/spec.h"
 #include "spec/suggest.h"
 
-/* What every profiler knows, by the core's hand: filter, exclude, schedule,
- * ranks, file, dir. A profiler's own option of such a name is not reached. */
+/* Options of every profiler, which the core handles: filter, exclude, schedule, ranks,
+ * at, file, dir. A profiler's own option of such a name is hidden. */
 extern const gnomon_option_info gnomon__core_options[];
 
-/* What recording may take where no mem= says otherwise. */
+/* The most memory for recording without mem=. */
 #define GNOMON__DEFAULT_MEM "64MiB"
 #define GNOMON__DEFAULT_BUDGET (64ll << 20)
 
@@ -35,21 +35,21 @@ int gnomon__option_may_be_bare(const gnomon_option_info *info);
 /* The options that a profiler brings; NULL: none. Looks at struct_size. */
 const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler);
 
-/* Settles what each word of a parsed spec is, whose plugins are loaded. Bare words become profilers (in
- * the spelling of `known`), free options, or wants_help; what nobody knows is
- * complained of and removed. Paths are left as they are. GNOMON_OK,
+/* Resolves each word of a parsed spec whose plugins are loaded. Bare words become
+ * profilers (in the spelling of `known`), free options, or wants_help; unknown words
+ * are complained of and removed. Paths are left as they are. GNOMON_OK,
  * GNOMON_EINVAL: something was wrong; GNOMON_ENOMEM. */
 int gnomon__spec_resolve(gnomon__spec *spec,
                          const gnomon_profiler *const *known, size_t count,
                          gnomon__complaints *complaints);
 
-/* The number that `text` is as that option, and whether it may be. GNOMON_OK, or
+/* Checks `text` as a value of that option, and converts it to a number. GNOMON_OK, or
  * GNOMON_EINVAL and `why` in a few words. */
 int gnomon__option_check(const gnomon_option_info *info, const char *text,
                          int64_t *number, char *why, size_t size);
 
-/* Where a value goes on by something else than a comma: what is to be written
- * instead of `before`, a comma and `word`. 0: its values have no parts. */
+/* For options whose values are lists with '|': `line` says what to write instead of
+ * `before`, a comma and `word`. 0: not such an option. */
 int gnomon__setting_goes_on(char *line, size_t size,
                             const gnomon__setting *before, const char *word);
 
@@ -66,7 +66,7 @@ typedef struct gnomon__options {
     gnomon__option at[];
 } gnomon__options;
 
-/* Makes the options of `item` (its place in spec->items) for the profiler
+/* Makes the options of `item` (its index in spec->items) for the profiler
  * `name` with the table `own` (or NULL): preset, then free option, then the
  * item's. The last of a key holds; several of filter or exclude add up. Wrong
  * values are complained of and ignored. GNOMON_OK or GNOMON_EINVAL with *out,

@@ -18,8 +18,7 @@ typedef struct spec_parser {
     gnomon__complaints *complaints;
     const char *text;
     const char *at;
-    gnomon__spec_position
-        position; /* of `counted`, the last that was asked for */
+    gnomon__spec_position position; /* of `counted`, the last one asked for */
     const char *counted;
     int depth;      /* of files */
     size_t after;   /* see gnomon__spec_item */
@@ -27,7 +26,7 @@ typedef struct spec_parser {
     int status;     /* the worst so far */
 } spec_parser;
 
-/* Counts on from the last position, as most come in order. */
+/* Counts on from the last position, because most are asked for in order. */
 static gnomon__spec_position spec_position(spec_parser *p, const char *where)
 {
     if (where < p->counted) {
@@ -39,7 +38,7 @@ static gnomon__spec_position spec_position(spec_parser *p, const char *where)
     return p->position;
 }
 
-/* Complains of what stands at `where`. */
+/* Complains of the text at `where`. */
 static void spec_wrong(spec_parser *p, const char *where, const char *what)
 {
     gnomon__spec_who who;
@@ -73,7 +72,7 @@ static int spec_separates(char c)
     return c == ',' || c == '\n' || c == '#';
 }
 
-/* Passes over separators and comments, as many as there are. */
+/* Skips separators and comments. */
 static void spec_separators(spec_parser *p)
 {
     for (;;) {
@@ -87,7 +86,7 @@ static void spec_separators(spec_parser *p)
     }
 }
 
-/* After something wrong: on to the separator or bracket that ends it. */
+/* After an error: skips to the separator or bracket that ends the item. */
 static void spec_recover(spec_parser *p)
 {
     size_t open = 0;
@@ -336,7 +335,7 @@ static void spec_items(spec_parser *p)
     }
 }
 
-/* What both entries share; `name` is NULL where the text holds items. */
+/* Parses items, or, with a `name`, the options of that one profiler. */
 static int spec_run(gnomon__spec *out, const char *name, const char *text,
                     const char *origin, gnomon__complaints *complaints)
 {

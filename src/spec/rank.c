@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Ranks. One table says which variables each launcher sets; a set holds only
- * whole: rank and size, each a number, rank below size. Half a set is what
- * another launcher, or an outer one, left behind: it is passed over and said.
+/* Ranks. One table lists the variables that each launcher sets. A set is valid only if
+ * rank and size are both numbers and the rank is below the size. An incomplete set is
+ * left over from another or an outer launcher: it is ignored, and passed_over says so.
  * Pure but for the getenv it is given. */
 #include "spec/rank.h"
 
@@ -73,8 +73,7 @@ static int rank_read(gnomon__rank *out, int32_t *number, const char *name,
     return -1;
 }
 
-/* Whether the set holds; if not, out->passed_over says why, "" where nothing
- * of it is there. */
+/* Whether the set is valid. If not, out->passed_over says why; "": it is not set. */
 static int rank_take(gnomon__rank *out, const rank_set *set,
                      gnomon__getenv *get, void *context)
 {
@@ -90,7 +89,7 @@ static int rank_take(gnomon__rank *out, const rank_set *set,
     local = rank_read(out, &out->local_rank, set->local_rank, get, context);
     if (local < 0)
         return 0;
-    if (!rank) /* a size alone says nothing: Slurm sets it in any shell */
+    if (!rank) /* ignore a size alone: Slurm sets it in any shell */
         return 0;
     if (!size) {
         snprintf(out->passed_over, sizeof out->passed_over,

@@ -18,7 +18,7 @@ typedef struct gnomon__rank {
     int32_t attempt;       /* how often the launcher restarted the job */
     char job[64];          /* what it calls the job; else "" */
     const char *source;    /* "torchrun", ...; NULL: no launcher. Static */
-    char passed_over[160]; /* the first set that was there and did not hold,
+    char passed_over[160]; /* the first set that was there and not valid,
                               and why; else "" */
 } gnomon__rank;
 

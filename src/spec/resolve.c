@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Resolving a spec: the parser knows no words, here they are looked up. Called
- * from control calls, once the plugins that the spec names are loaded, as they
- * bring words too. Invariant: what is left in the spec has been found. */
+/* Resolving a spec: looks up its words, of which the parser knows none. Called from
+ * control calls, after the plugins that the spec names are loaded, because they add
+ * options. Invariant: every word left in the spec is known. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ typedef struct resolve_words {
     size_t count;
     gnomon__complaints *complaints;
     int status;
-    int is_off;    /* a word said so: there need be no profiler */
-    size_t closed; /* free option that a profiler stands behind */
+    int is_off;    /* the spec has "off": it needs no profiler */
+    size_t closed; /* the free option before the last known profiler */
     const gnomon_option_info *plugins[MOST_PLUGINS]; /* their options */
     size_t plugin_count;
 } resolve_words;
@@ -26,14 +26,14 @@ typedef struct resolve_words {
 static const char *resolve_profiler(const resolve_words *w, const char *name)
 {
     size_t i;
-    for (i = w->count; i-- > 0;) /* of one name the last registered holds */
+    for (i = w->count; i-- > 0;) /* the last of a name wins */
         if (gnomon__same_word(w->known[i]->name, name))
             return w->known[i]->name;
     return NULL;
 }
 
-/* The profiler that the first part of `text` names, and *rest behind what parts
- * it from the second one; NULL: there are no two, or it names none. */
+/* The profiler that the first part of `text` names; *rest is the separator after it.
+ * NULL: `text` has one part only, or its first part names no profiler. */
 static const char *resolve_first_part(const resolve_words *w, const char *text,
                                       const char **rest)
 {
@@ -123,7 +123,7 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
                          origin, key);
 }
 
-/* A comma where the value of an option goes on otherwise. */
+/* A word after a comma that belongs to the option before it: filter=a,b for a|b. */
 static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
                                 const gnomon__spec_item *item,
                                 const char *origin, const char *name)
@@ -140,7 +140,7 @@ static int resolve_is_of_option(resolve_words *w, const gnomon__spec *spec,
     return 1;
 }
 
-/* Words that are not parted by commas. */
+/* Words with another separator than a comma. */
 static int resolve_is_more_words(resolve_words *w,
                                  const gnomon__spec_item *item,
                                  const char *origin, const char *name)
@@ -206,7 +206,7 @@ static void resolve_spell(resolve_words *w, gnomon__spec_item *item,
     item->name = copy;
 }
 
-/* Looks at one item; 0: it is none, take it out. */
+/* Resolves one item; 0: it is no profiler and is to be removed. */
 static int resolve_item(resolve_words *w, gnomon__spec *spec,
                         gnomon__spec_item *item)
 {
@@ -245,7 +245,7 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     return 0;
 }
 
-/* Options that nobody gets, as no profiler is named. */
+/* Complains of options in a spec without a profiler. */
 static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
 {
     for (size_t i = 0; i < spec->defaults.count; i++) {
@@ -279,7 +279,7 @@ int gnomon__spec_resolve(gnomon__spec *spec,
     for (i = 0; i < defaults->count; i++)
         if (!resolve_option(&w, defaults->at[i].key))
             resolve_unknown_option(&w, spec, &defaults->at[i]);
-    /* Items count the options as they are. */
+    /* Before unknown options are removed: item->after counts them, too. */
     for (i = kept = 0; i < spec->item_count; i++) {
         gnomon__spec_item *item = &spec->items[i];
         if (w.status == GNOMON_ENOMEM || resolve_item(&w, spec, item))

@@ -144,8 +144,8 @@ int gnomon__schedule_parse(gnomon__schedule *out, const char *text, char *why,
     return GNOMON_OK;
 }
 
-/* Where a step stands: the number of its cycle, and its offset in that cycle. Sums are
- * of remainders, because `step` may be any number. */
+/* The offset of a step in its cycle, and the cycle's number. Only remainders are added,
+ * so that no `step` overflows. */
 static uint64_t schedule_offset(const gnomon__schedule *s, uint64_t step,
                                 uint64_t *cycle)
 {

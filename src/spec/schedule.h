@@ -25,8 +25,8 @@ typedef struct gnomon__schedule {
     uint64_t skip_first_wait; /* 0 or 1 */
 } gnomon__schedule;
 
-/* Parses "wait:1/warmup:1/active:3/repeat:2", or with '=', in any order; what is not given
- * is 0, but for active, which is needed. GNOMON_OK, or GNOMON_EINVAL: `why`
+/* Parses "wait:1/warmup:1/active:3/repeat:2", or with '=', in any order. A part that is
+ * not given is 0; active is required. GNOMON_OK, or GNOMON_EINVAL: `why`
  * says it in a line and *out is zeroes. */
 int gnomon__schedule_parse(gnomon__schedule *out, const char *text, char *why,
                            size_t size);

@@ -5,7 +5,7 @@
  *     item   = name [ "(" option { "," option } ")" ] | option | "@" file ;
  *     option = key [ "=" value ] ;
  *
- * The way of a spec: gnomon__spec_parse; load the plugins it names; then
+ * Order of calls: gnomon__spec_parse; load the plugins it names; then
  * gnomon__spec_resolve (options.h), which knows the words; then
  * gnomon__options_create for each item. docs/environment.md is for users. */
 #ifndef GNOMON_SPEC_SPEC_H
@@ -19,8 +19,8 @@
 #define GNOMON__SPEC_FILE_BYTES 65536
 #define GNOMON__SPEC_FILE_DEPTH 4
 
-/* Where a word stands. What a file holds may be a secret that was named by
- * mistake: lines about its words say the position, and never the text. */
+/* The position of a word. A file may be a secret that was named by mistake, so messages
+ * about its words show the position and never the text. */
 typedef struct gnomon__spec_position {
     const char *file; /* NULL: in the text itself. The spec's own */
     size_t line;
@@ -44,8 +44,8 @@ typedef struct gnomon__spec_item {
     const struct gnomon_profiler *profiler; /* of a path that is loaded */
     int is_path; /* a plugin's: it has a '/', or ends in ".so" */
     size_t
-        after; /* a bare word: number in `defaults` of the last free option before
-                     it, with only bare words between; 0: there is none */
+        after; /* of a bare word: the number in `defaults` of the last free option
+                     before it, with only bare words between; 0: none */
     gnomon__spec_position position;
     gnomon__settings settings;
 } gnomon__spec_item;
@@ -79,12 +79,12 @@ size_t gnomon__spec_print(const gnomon__spec *spec, char *buffer, size_t size);
 
 void gnomon__spec_free(gnomon__spec *spec);
 
-/* A word of that position as a line may show it: "..." if it is of a file. */
+/* A word as a message may show it: "..." if its position is in a file. */
 const char *gnomon__spec_shown(gnomon__spec_position position,
                                const char *text);
 
-/* What a line about a word of that position begins with: `who`, or, of a file,
- * "$GNOMON: a.spec:3: " and `who`, where that is not the origin itself. */
+/* The begin of a message about a word at that position: `who`; in a file it is
+ * "$GNOMON: a.spec:3: " and `who`, unless that is the origin. */
 typedef struct gnomon__spec_who {
     char text[320];
 } gnomon__spec_who;
@@ -100,7 +100,7 @@ int gnomon__settings_add(gnomon__settings *settings, const char *key,
                          const char *value);
 void gnomon__settings_free(gnomon__settings *settings);
 
-/* Frees what one holds; who calls takes it out of its array. */
+/* Frees its texts; the caller removes it from its array. */
 void gnomon__setting_clear(gnomon__setting *setting);
 void gnomon__spec_item_clear(gnomon__spec_item *item);
 

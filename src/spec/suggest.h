@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What to say of a word that is wrong: "did you mean", and the list of
- * complaints that parsers fill while they go on with the rest. */
+/* "did you mean" for an unknown word, and the list of complaints that parsers fill
+ * while they go on with the rest. */
 #ifndef GNOMON_SPEC_SUGGEST_H
 #define GNOMON_SPEC_SUGGEST_H
 
