@@ -2,7 +2,7 @@
 /* Owns profiles while programs make them. Everything an entity points to is
  * copied into the model, a text only once.
  *
- * Invariant: after an error nothing more is added; finish tells the first. */
+ * Invariant: after an error nothing more is added; finish returns the first error. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The invariants of a profile, checked through its public readers, so that any
- * profile can be checked, whoever made it. docs/profile.md lists them. Whatever
- * is named is looked for first, by the rows of entity.h: all that comes after may
- * follow it. */
+ * profile can be checked, whoever made it. docs/profile.md lists them. References
+ * are checked first, by the rows of entity.h: later checks may follow them. */
 #include <string.h>
 
 #include "platform/error.h"
@@ -18,17 +17,17 @@ typedef struct track_sums {
 
 typedef struct checker {
     const gnomon_profile *p;
-    int numbers_alone; /* as of a profile in parts, whose rest is not so yet */
+    int numbers_alone; /* check references only: parts are not merged yet */
     size_t count[GNOMON__ENTITIES];
-    uint32_t
-        *run[GNOMON__ENTITIES]; /* of each that others name; NULL: of none */
-    uint64_t *children;         /* of nodes: their children's totals */
+    uint32_t *run
+        [GNOMON__ENTITIES]; /* by entity of a kind that others name: its run; else NULL */
+    uint64_t *children; /* of nodes: their children's totals */
     track_sums *tracks;
 } checker;
 
 #define VIOLATED(...) gnomon__fail(GNOMON_EINVAL, __VA_ARGS__)
 
-/* ---- What is named ---------------------------------------------------------- */
+/* ---- References ------------------------------------------------------------- */
 
 static int may_be_none(const checker *c, const gnomon__field *f)
 {
@@ -46,8 +45,8 @@ static int has_size(const gnomon__field *f, const void *of)
     return size >= gnomon__structs[f->of].first_size;
 }
 
-/* Whether all that an entity leads to is there, and of the run that the first of
- * it tells. */
+/* Checks that all entities that this one refers to exist, and are of the run of the
+ * first of them. */
 static int check_fields(checker *c, int entity, size_t i, const void *of)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
@@ -98,7 +97,7 @@ static int check_stats(const gnomon_stats *s, const char *what,
         return VIOLATED("%s %llu: histogram counts %llu, count is %llu", what,
                         number, (unsigned long long)n,
                         (unsigned long long)s->count);
-    /* Quantiles of cells that ascend do so too, and are kept within both. */
+    /* Ascending cells have ascending quantiles, which are clamped to min and max. */
     if (s->count && s->min_ns > s->max_ns)
         return VIOLATED("%s %llu: min, p50, p90, p99, max do not ascend", what,
                         number);
@@ -198,7 +197,7 @@ static int check_event(checker *c, size_t i, const gnomon_event_info *e)
     return GNOMON_OK;
 }
 
-/* What is particular to a kind; all that it names is there. */
+/* Checks of one kind; its references are checked already. */
 static int check_entity(checker *c, int entity, size_t i, const gnomon__any *a)
 {
     switch (entity) {
@@ -253,7 +252,7 @@ static int check_kind(checker *c, int entity)
 
 /* ---- Sums ------------------------------------------------------------------- */
 
-/* Below an execution that is open, its children are ahead of it. */
+/* While an execution is open, its children's totals may exceed its own: no check. */
 static int check_sums(checker *c)
 {
     for (size_t i = c->count[GNOMON_NODES]; i >= 1; i--) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* References in a file that lead nowhere: the first few by where they stand, and how
- * many there are. */
+/* Dangling references in a file: how many there are, and the first few by name. */
 #ifndef GNOMON_PROFILE_DANGLING_H
 #define GNOMON_PROFILE_DANGLING_H
 
@@ -13,7 +12,7 @@
 typedef struct gnomon__dangling {
     uint64_t count;
     uint64_t
-        left_out[GNOMON__ENTITIES]; /* what said something of lost ones only */
+        left_out[GNOMON__ENTITIES]; /* entities that described lost ones only */
     char named[GNOMON__DANGLING_NAMED][56];
 } gnomon__dangling;
 

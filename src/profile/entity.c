@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The rows of entity.h. A later release's go to the end of their table. */
+/* The rows of entity.h. Rows of a later release are appended to their table. */
 #include "profile/entity.h"
 
 #include <stddef.h>
@@ -61,7 +61,7 @@ static const gnomon__field stats_fields[] = {
     FIELD(U64, count, ADD),
     FIELD(U64, total_ns, ADD),
     FIELD(U64, self_ns, ADD),
-    FIELD(U64, min_ns, 0), /* 0 of none is no least */
+    FIELD(U64, min_ns, 0), /* no LEAST: 0 means no executions */
     FIELD(U64, max_ns, MOST),
     LIST(CELLS, cells, cell_count, 0),
 };
@@ -147,7 +147,7 @@ static const gnomon__field stage_fields[] = {
 static const gnomon__field step_fields[] = {
     OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
     FIELD(U64, number, KEY),
-    FIELD(U64, begin_ns, KEY), /* numbers begin anew in each stage and life */
+    FIELD(U64, begin_ns, KEY), /* numbers restart in each stage and process */
     FIELD(U64, end_ns, MOST),
     OF(WORD, phase, PHASE_WORDS, MOST, GNOMON_PHASE_RECORD),
     ELSE(I32, rank, KEY, -1),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one description of a profile's structs (gnomon/entities.h): a row for each
- * of their fields. By it entities are copied, checked, repaired, written, read,
- * compared and merged. A field that has a row is in all of that; one that has
- * none is in nothing of it, and test_entity.c finds it. docs/file-format.md is
+ * of their fields. Copying, checking, repairing, writing,
+ * reading, comparing and merging all use these rows. test_entity.c fails for a field
+ * without a row. docs/file-format.md is
  * the same in words. */
 #ifndef GNOMON_PROFILE_ENTITY_H
 #define GNOMON_PROFILE_ENTITY_H
@@ -13,7 +13,7 @@
 
 #define GNOMON__ENTITIES 15
 
-/* The structs: entities by their gnomon_entity, then what they lead to. */
+/* The structs: entities by their gnomon_entity, then the structs they point to. */
 enum gnomon__struct_number {
     GNOMON__STATS = GNOMON__ENTITIES,
     GNOMON__MEMORY,
@@ -34,7 +34,7 @@ typedef enum gnomon__type {
     GNOMON__TYPE_U64,
     GNOMON__TYPE_I64,
     GNOMON__TYPE_DOUBLE,
-    /* From here on what is behind a pointer. */
+    /* From here on the field is a pointer. */
     GNOMON__TYPE_TEXT,
     GNOMON__TYPE_MAYBE, /* a text; NULL is not "" */
     GNOMON__TYPE_JSON,  /* a text that is JSON */
@@ -48,9 +48,9 @@ typedef enum gnomon__type {
 enum gnomon__field_rules {
     GNOMON__NEEDED = 1, /* JSON must have it; a number is not 0 */
     GNOMON__OWNED = 2, /* the number of a run: 0 only where there are no runs */
-    GNOMON__KEY = 4,   /* two of equal keys are the same, when merged */
-    /* How the fields of two that are the same become one. Where there is no
-     * rule, either they are equal or code knows. */
+    GNOMON__KEY = 4,   /* entities with equal keys are merged into one */
+    /* How the field of two merged entities is made. Without a rule both are equal, or
+     * the kind's code decides. */
     GNOMON__ADD = 8,
     GNOMON__LEAST = 16,
     GNOMON__MOST = 32,
@@ -64,16 +64,16 @@ typedef struct gnomon__field {
     uint8_t type;      /* gnomon__type */
     uint8_t of;        /* by type: a gnomon_entity, a struct, some words */
     uint8_t rules;     /* bits: gnomon__field_rules */
-    int16_t standard;  /* what a number is that JSON leaves out */
+    int16_t standard;  /* the default of a number that JSON leaves out */
 } gnomon__field;
 
-/* The first number of an entity that is not shared tells whose it is: its run, or
- * what is of one. */
+/* The first reference of an entity that is not shared leads to its run, directly or
+ * through other first references. */
 typedef struct gnomon__struct {
     const char *one, *many; /* in messages; `many` in JSON too */
     char kind[5];           /* in a file; "": no entity */
     uint8_t field_count;
-    uint8_t first_count; /* how many of them the first release had: they lead */
+    uint8_t first_count; /* how many the first release had; they come first */
     uint16_t size;       /* of the struct */
     uint16_t first_size; /* likewise */
     const gnomon__field *fields; /* in the order in which they are written */
@@ -84,8 +84,8 @@ extern const gnomon__struct gnomon__structs[GNOMON__STRUCTS];
 /* The words of a field, up to a NULL. */
 const char *const *gnomon__words(const gnomon__field *f);
 
-/* Entities in the order of a file: what others name comes first, and first of all
- * what runs share. And in that of JSON. */
+/* The order of entities in a file: an entity comes after all that it refers to, and the
+ * GNOMON__SHARED kinds are first. And the order in JSON. */
 #define GNOMON__SHARED 3
 extern const uint8_t gnomon__file_order[GNOMON__ENTITIES];
 extern const uint8_t gnomon__json_order[GNOMON__ENTITIES];
@@ -124,7 +124,7 @@ typedef union gnomon__any {
 
 /* ---- Fields ----------------------------------------------------------------- */
 
-/* Of the struct `of`. Each is only for types that are so large. */
+/* A field of the struct `of`, for types of 32 or 64 bits and for pointers. */
 static inline uint32_t gnomon__field_32(const gnomon__field *f, const void *of)
 {
     uint32_t value;
@@ -153,7 +153,7 @@ static inline void gnomon__field_set(const gnomon__field *f, void *of,
     memcpy((char *)of + f->at, value, size);
 }
 
-/* What kind of entity a number is of. */
+/* The kind of entity that a reference field refers to. */
 static inline int gnomon__number_of(const gnomon__field *f, const void *of)
 {
     const gnomon_event_info *e = of;
@@ -162,7 +162,7 @@ static inline int gnomon__number_of(const gnomon__field *f, const void *of)
     return e->kind == GNOMON_EVENT_MEMORY ? GNOMON_TRACKS : GNOMON_REGIONS;
 }
 
-/* Of an entity that has one: the number of what it is of. */
+/* The first reference field of an entity that has one: see gnomon__struct. */
 static inline const gnomon__field *gnomon__first_number(const gnomon__struct *s)
 {
     const gnomon__field *f = s->fields;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Which runs of a .gnomon file lie where: its sections' headers, looked through
- * once. Whatever is odd, or was appended to, is one part, and reading it finds
- * out. */
+/* Where the runs of a .gnomon file are: one scan of its sections' headers. A file with
+ * anything irregular in it, or that was appended to, is one part; reading it reports
+ * what is wrong. */
 #include <string.h>
 
 #include "platform/error.h"
@@ -10,8 +10,8 @@
 
 typedef struct file_walk {
     gnomon__file_index *index;
-    gnomon__file_part *part; /* the one at hand; NULL: what is shared */
-    uint64_t texts;          /* where those for the next section begin */
+    gnomon__file_part *part; /* the current one; NULL: before the first */
+    uint64_t texts; /* where the texts of the next section begin; 0: none */
     uint32_t seen[GNOMON__ENTITIES];
     int has_run, has_end, is_irregular;
 } file_walk;
@@ -37,7 +37,7 @@ static int begin_part(file_walk *w, uint64_t at)
     return GNOMON_OK;
 }
 
-/* Runs begin a part, unless they begin the first one. */
+/* A section of runs begins a new part if the present one has runs. */
 static int walk_section(file_walk *w, const gnomon__section *s)
 {
     int code = GNOMON_OK;
@@ -53,7 +53,7 @@ static int walk_section(file_walk *w, const gnomon__section *s)
     if (s->entity >= GNOMON__ENTITIES)
         return GNOMON_OK;
     w->is_irregular |=
-        w->has_end; /* appended: what follows is of the same runs */
+        w->has_end; /* appended to: later sections are of the same runs */
     if (gnomon__is_shared(s->entity))
         w->is_irregular |= w->part != NULL;
     else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))

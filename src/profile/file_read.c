@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A .gnomon file as a profile.
  *
- * Entities are numbered over the whole file, so one that is lost keeps its
- * number: something that says so stands in its place, and what names it goes on
- * to. Invariant: whatever the bytes, what comes out passes gnomon_profile_check
- * or is an error. */
+ * Entities are numbered over the whole file. A lost one keeps its number: a stand-in
+ * marked as lost replaces it, so that references to it stay valid. Invariant: for any
+ * bytes the result passes gnomon_profile_check or is an error. */
 #include "profile/file_read.h"
 
 #include <stdio.h>
@@ -29,9 +28,9 @@ typedef struct file_reader {
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
     gnomon__dangling dangling;
-    uint64_t shared_unread; /* of what all parts share */
-    int reports_shared;     /* that is told of the first part alone */
-    int has_end;            /* and nothing comes after it */
+    uint64_t shared_unread; /* bytes of the sections that all parts share */
+    int reports_shared;     /* only the first part reports their losses */
+    int has_end;            /* an END section, with none after it */
     uint32_t ends;
     size_t open_end[2]; /* of the opens of the last part, and the one before */
 } file_reader;
@@ -44,7 +43,7 @@ static void *add_entity(file_reader *r, int entity)
     return item;
 }
 
-/* What stands for one that is lost, repaired later. */
+/* Adds a stand-in for a lost entity, which is repaired later. */
 static int add_stand_in(file_reader *r, int entity)
 {
     if (!add_entity(r, entity))
@@ -83,7 +82,7 @@ static int read_entities(file_reader *r, int entity)
     const gnomon__section *s = r->records.s;
     uint64_t before = r->records.before[entity];
     if (s->first <= before + gnomon__model_count(r->records.m, entity))
-        return GNOMON_OK; /* again: what came first stays */
+        return GNOMON_OK; /* numbers that were read already: the first stays */
     int code = add_lost(r, entity, s->first - before - 1);
     r->records.tail_left = s->bytes - (uint64_t)s->count * s->item_size;
     for (uint32_t i = 0; !code && i < s->count; i++)
@@ -167,7 +166,7 @@ static int add_dangling_losses(file_reader *r)
     return code;
 }
 
-/* What was lost is told as losses of nobody: beside those of the runs. */
+/* Adds what could not be read as losses of no run. */
 static int add_losses(file_reader *r)
 {
     int code = GNOMON_OK;
@@ -176,7 +175,7 @@ static int add_losses(file_reader *r)
             code = add_loss(r, r->lost[k],
                             "unreadable: ", gnomon__structs[k].many);
     for (uint32_t i = 0; !code && i < r->unknown_count; i++) {
-        for (int c = 0; c < 4; c++) /* it may be anything */
+        for (int c = 0; c < 4; c++) /* make it printable */
             if (r->unknown[i][c] < ' ' || r->unknown[i][c] > '~')
                 r->unknown[i][c] = '?';
         code = add_loss(r, 1, "unknown section ", r->unknown[i]);
@@ -213,7 +212,7 @@ static int read_up_to(file_reader *r, uint64_t end)
     return more < 0 ? more : code;
 }
 
-/* Room for what the part is said to have, at once: no more than its file can. */
+/* Reserves memory for the part's counts, but for no more than fit into its file. */
 static int reserve(file_reader *r, const gnomon__file_part *part)
 {
     for (int k = 0; k < GNOMON__ENTITIES; k++) {

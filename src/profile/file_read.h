@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading .gnomon files, docs/file-format.md. Nothing in a file is trusted: what
- * is damaged is passed over and counted, and no size in it is allocated that the
- * file has not. */
+/* Reading .gnomon files, docs/file-format.md. Nothing in a file is trusted: damage is
+ * skipped and counted, and no more memory is allocated than the file's size allows. */
 #ifndef GNOMON_PROFILE_FILE_READ_H
 #define GNOMON_PROFILE_FILE_READ_H
 
@@ -20,10 +19,10 @@ typedef struct gnomon__source {
  * until the next. */
 typedef struct gnomon__section {
     char kind[5];
-    int entity; /* whose it is, or gnomon__section_sort */
+    int entity; /* a gnomon_entity, or gnomon__section_sort */
     uint32_t item_size;
     uint64_t first;
-    uint32_t count; /* of items, all of which the payload has */
+    uint32_t count; /* of items, all within the payload */
     uint64_t bytes;
     const char *payload; /* NULL: not wanted */
     uint64_t at;         /* where its header lies */
@@ -46,7 +45,7 @@ typedef struct gnomon__sections {
     char *payload;
     uint64_t room;
     uint64_t damaged; /* sections, or stretches without one */
-    uint64_t unread;  /* bytes of them; if one is damaged, some are */
+    uint64_t unread;  /* bytes of them; not 0 if `damaged` is not */
 } gnomon__sections;
 
 /* Begins with the file's header, to read all. GNOMON_OK; GNOMON_EINVAL: this is
@@ -59,13 +58,13 @@ void gnomon__sections_close(gnomon__sections *s);
 
 /* ---- A file, or a part of it ------------------------------------------------ */
 
-/* One run's sections, or those of runs that do not lie apart. */
+/* The sections of one run, or of runs that cannot be read apart. */
 typedef struct gnomon__file_part {
     uint64_t begin, end;
     uint32_t before[GNOMON__ENTITIES]; /* entities in the parts before it */
     uint32_t count[GNOMON__ENTITIES];  /* in it, with the shared ones */
-    uint64_t about[GNOMON__ENTITIES];  /* as headers say, which may be wrong */
-    int is_whole; /* the file, whose own end says how many there are */
+    uint64_t about[GNOMON__ENTITIES];  /* by the headers, which may be wrong */
+    int is_whole; /* the whole file: its END section has the counts */
 } gnomon__file_part;
 
 typedef struct gnomon__file_index {
@@ -81,10 +80,10 @@ typedef struct gnomon__file_index {
 int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from);
 void gnomon__index_free(gnomon__file_index *index);
 
-/* A part as a profile, of the kinds of entities in the bits of `kinds`, which
- * must have whatever these name. All but what is shared is numbered within it. What could not be
- * read is told in losses of no run. The caller frees the profile.
- * GNOMON_EINVAL: it is no such file, or it lies. */
+/* A part as a profile, of the kinds of entities in the bits of `kinds`, which must
+ * include all kinds that these refer to. All but shared entities are numbered within
+ * the part. What could not be read is in losses of no run. The caller frees the
+ * profile. GNOMON_EINVAL: no such file, or its content contradicts itself. */
 int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
                       const gnomon__file_part *part, uint64_t shared_end,
                       uint32_t kinds);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A whole profile as .gnomon: run after run where its entities stand so, which
- * those of merged ones do; else all as if of one. */
+/* A whole profile as .gnomon: run after run, if its entities are sorted by run, as those
+ * of merged profiles are; else as one part. */
 #include "profile/file_write.h"
 #include "profile/forms.h"
 #include "profile/entity.h"
 
-/* Which run an entity is of; 0: of none. What is shared is of none. */
+/* The run of an entity; 0: none, as of shared ones. */
 static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
 {
     while (entity != GNOMON_RUNS && i) {
@@ -20,7 +20,7 @@ static size_t run_of_entity(const gnomon_profile *p, int entity, size_t i)
     return i;
 }
 
-/* What is of no run stands last. */
+/* Entities of no run sort last. */
 static size_t run_or_last(const gnomon_profile *p, int entity, size_t i)
 {
     size_t run = run_of_entity(p, entity, i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile as .gnomon: sections one after the other, each with its checksum, so
- * that a file may be written to its end without being told how long it gets, and
- * read up to where it was damaged.
+/* A profile as .gnomon: sections one after the other, each with its checksum. So a file
+ * can be written without knowing its length, and read in spite of damage.
  *
  * A section holds records of one kind and, behind them, what they point to. Its
  * texts come in a section of texts before it; each is written once. */
@@ -23,7 +22,7 @@ typedef gnomon__file_buffer file_buffer;
 
 /* ---- Bytes ------------------------------------------------------------------ */
 
-/* Room for `size` more bytes; NULL: none, and w->code says so. */
+/* Room for `size` more bytes; NULL: no memory, and w->code is set. */
 static char *file_room(file_writer *w, file_buffer *b, size_t size)
 {
     if ((!b->bytes || size > b->room - b->used) &&
@@ -227,7 +226,7 @@ static void end_section(file_writer *w, const gnomon__struct *s)
     w->count = 0;
 }
 
-/* Adds a record to the section at hand. */
+/* Adds a record to the current section. */
 static void file_record(file_writer *w, const gnomon__struct *s, const void *of)
 {
     const uint32_t size = gnomon__record_bytes(s, s->field_count);
@@ -253,7 +252,7 @@ static void file_entities(file_writer *w, int entity, gnomon__file_range some)
         if (w->count == 1 ||
             w->records.used + w->tail.used <= GNOMON__SECTION_FULL)
             continue;
-        w->records.used = records; /* it goes into the next one */
+        w->records.used = records; /* move it to the next section */
         w->tail.used = tail;
         w->count--;
         end_section(w, s);
@@ -264,7 +263,7 @@ static void file_entities(file_writer *w, int entity, gnomon__file_range some)
     w->written[entity] += some.count;
 }
 
-/* How many there are of each kind: what a reader misses when it finds less. */
+/* The count of each kind, from which a reader sees that entities are missing. */
 static void file_end(file_writer *w)
 {
     file_buffer none = {0};

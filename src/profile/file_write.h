@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Writing a .gnomon file piece by piece: what all runs share, then run after run,
- * so that a file of many runs takes the memory of one, here and for who reads
- * it. */
+/* Writing a .gnomon file piece by piece: what all runs share, then run after run, so
+ * that writing and reading many runs takes the memory of one. */
 #ifndef GNOMON_PROFILE_FILE_WRITE_H
 #define GNOMON_PROFILE_FILE_WRITE_H
 
@@ -22,7 +21,7 @@ typedef struct gnomon__file_range {
 typedef struct gnomon__file_writer {
     const gnomon_writer *out;
     const gnomon_profile *p;                  /* what is being written */
-    gnomon__file_buffer records, tail, texts; /* of the section at hand */
+    gnomon__file_buffer records, tail, texts; /* of the current section */
     uint64_t first;                           /* its first item */
     uint32_t count;                           /* and how many */
     uint64_t texts_written;                   /* bytes, in sections before */
@@ -45,17 +44,17 @@ typedef struct gnomon__file_counts {
  * in it until then. */
 void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out);
 
-/* All of `p` as one part more of a file that has `so_far`, which is brought up to
- * date: docs/file-format.md, "Parts". */
+/* Writes all of `p` as one more part of a file that has `so_far`, which is updated:
+ * docs/file-format.md, "Parts". */
 int gnomon__file_add_part(const gnomon_profile *p, const gnomon_writer *out,
                           gnomon__file_counts *so_far);
 
 /* The regions, ops and views of `p`, which must live until finish. Once, first. */
 void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p);
 
-/* Of `p`, whose regions, ops and views are numbered as those that were written,
- * all else, or what `ranges` says, by kind. Nothing of it may name what is
- * neither in it nor shared. */
+/* Writes the other entities of `p`: all, or `ranges` of them, by kind. Its shared
+ * entities must have the numbers of those that were written. Entities may refer only
+ * to ones that are written with them, or shared. */
 void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
                        const gnomon__file_range *ranges);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door to reading JSON: the text of an entity becomes jansson's tree, and that a
- * struct (json_struct.c) that goes into a builder. */
+/* Reading JSON: jansson parses one entity at a time, json_struct.c makes a struct of it,
+ * and the struct is added to a builder. */
 #include "profile/json_read.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static void wrong_syntax(reading *r, const json_error_t *error)
                        gnomon__json_shown(error->text, text, sizeof text));
 }
 
-/* Says what is wrong with a text that jansson does not take. jansson does not always
- * say that memory is missing: then nothing else is wrong. */
+/* The error for a text that jansson refuses. If the text is valid JSON, memory ran out:
+ * jansson does not always say so. */
 static void wrong_text(reading *r, const json_error_t *error, int is_json)
 {
     switch (json_error_code(error)) {
@@ -57,8 +57,8 @@ static void wrong_text(reading *r, const json_error_t *error, int is_json)
 
 #define PARSE_FLAGS (JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
 
-/* A document that cannot be read, or not piece by piece: jansson says of all of it
- * what is wrong, and where. */
+/* A document that cannot be read: jansson parses all of it once more, for an error with
+ * line and column. */
 static void wrong_document(reading *r, gnomon__json_span text, int is_json)
 {
     /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
@@ -70,7 +70,7 @@ static void wrong_document(reading *r, gnomon__json_span text, int is_json)
     else if (!is_json)
         gnomon__json_wrong(r, "nested deeper than %d", GNOMON__JSON_DEPTH);
     else
-        gnomon__json_no_memory(r); /* there was none a moment ago */
+        gnomon__json_no_memory(r); /* a piece of it failed for memory */
     json_decref(root);
 }
 
@@ -86,7 +86,7 @@ static json_t *piece_of(gnomon__json_span piece)
 /* Where the lists lie in the document. */
 typedef struct document {
     gnomon__json_span text, version, lists[GNOMON__ENTITIES];
-    gnomon__text_table keys; /* all of them, of their own */
+    gnomon__text_table keys; /* all keys of it, copied */
 } document;
 
 static int is_null(gnomon__json_span value)
@@ -172,7 +172,7 @@ static int find_list(document *d, const char *key, gnomon__json_span value)
     return 0;
 }
 
-/* Looks through the document, which is an object. No key is in it twice. */
+/* Finds the lists in the document, which is an object. A second equal key is an error. */
 static int find_lists(reading *r, document *d)
 {
     gnomon__json_scan scan = gnomon__json_scan_into(d->text);

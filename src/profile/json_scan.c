@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Values of a JSON text by their places. Called with what gnomon__json_valid took
- * alone: it looks at no more than brackets, quotes and commas. */
+/* The spans of values in a JSON text. Only for texts that passed gnomon__json_valid: it
+ * reads only brackets, quotes, commas and blanks. */
 #include "profile/json_scan.h"
 
 static const char *after_blanks(const char *at, const char *end)
@@ -34,7 +34,7 @@ static const char *after_value(const char *at, const char *end)
             break;
         case '}':
         case ']':
-            if (!depth) /* of what it is in */
+            if (!depth) /* it closes the surrounding value */
                 return at;
             depth--;
             at++;

@@ -88,7 +88,7 @@ void gnomon__json_ignore(gnomon__json_reading *r, const char *name)
 {
     char key[LONGEST_KEY + 1], path[PATH_TEXT];
     size_t n = strlen(r->ignored), room = sizeof r->ignored - n;
-    /* Once one was not named, none is: they are told in their order. */
+    /* After the first key that does not fit no more are named, to keep their order. */
     if (r->named_count == r->ignored_count++ && r->named_count < NAMED_KEYS) {
         put_path(r, path, sizeof path);
         int more = snprintf(r->ignored + n, room, "%s%s%s%s", n ? ", " : "",

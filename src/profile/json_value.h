@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Single values of JSON as values of C: whether they are what a field wants, and
- * the path of what is not. For json_read.c. */
+/* Single values of JSON as values of C, checked for their field; an error has the path
+ * of the value. For json_read.c and json_struct.c. */
 #ifndef GNOMON_PROFILE_JSON_VALUE_H
 #define GNOMON_PROFILE_JSON_VALUE_H
 
@@ -42,7 +42,7 @@ int gnomon__json_no_memory(gnomon__json_reading *r);
 /* As much of a text of the file's as fits, on one line; gives back `out`. */
 const char *gnomon__json_shown(const char *text, char *out, size_t size);
 
-/* A key that nobody wants, here; the first few are named. */
+/* Counts an unknown key of the current path; the first few are named. */
 void gnomon__json_ignore(gnomon__json_reading *r, const char *name);
 
 /* Zeroed memory until gnomon__json_drop; NULL: none, and it is the error. */

@@ -21,8 +21,8 @@
                                       payload's crc, 0, crc */
 #define GNOMON__PART_HEADER 4u /* its size */
 
-/* A section ends before a record, or a text, that would make it longer. One that is
- * longer by itself has a section of its own. So one wrong bit costs so much. */
+/* The most bytes of a section, but for a single longer record or text, which has its own
+ * section. So one wrong bit loses no more than this. */
 #define GNOMON__SECTION_FULL (16u << 10)
 
 /* The bytes of a field in a record: 64 bits of a number, or where a list begins

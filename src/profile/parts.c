@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* One kind after the other, in the order of a file, so that all that an entity names
- * has its new number when its key is looked at. In place: what is kept moves to the
+/* Merges one kind after the other, in the order of a file: so the references in a key
+ * have their new numbers when keys are compared. In place: kept entities move to the
  * front. */
 #include "profile/parts.h"
 
@@ -102,7 +102,7 @@ static int add_stage(gnomon__model *m, gnomon_stage_info *to,
     return add_stats(m, &to->steps, from->steps);
 }
 
-/* Of no sample but such that are no numbers there is neither least nor most. */
+/* A counter that has only NaN samples has no min and max. */
 static void add_counter(gnomon_counter_info *to,
                         const gnomon_counter_info *from)
 {
@@ -117,7 +117,7 @@ static void add_counter(gnomon_counter_info *to,
     to->last = last;
 }
 
-/* Sums that were not of one moment stay in what they are added to. */
+/* The later record of a track wins; `inexact` stays, as sums of it stay. */
 static void take_track(gnomon_track_info *to, const gnomon_track_info *from)
 {
     int32_t inexact = to->inexact | from->inexact;
@@ -134,7 +134,7 @@ static int add_step_time(gnomon__model *m, gnomon_step_time_info *to,
     return 1;
 }
 
-/* What does not add up holds as it was told last. */
+/* Merges `from` into `to`. Kinds without sums take the later record. */
 static int join(gnomon__model *m, int entity, void *to, const void *from)
 {
     switch (entity) {
@@ -173,10 +173,10 @@ static int same_key(const void *context, uint32_t item, const void *wanted)
         k->entity, gnomon__model_at(k->m, k->entity, item), wanted);
 }
 
-/* Paths of ours are not deeper; a file may say anything. */
+/* Our paths are not deeper; a damaged file's may be. */
 #define DEEPEST 4096
 
-/* A path's node in `stage`, by that in no stage. 0: there is none. */
+/* The node of the same path in `stage`, for a node in no stage; 0: none. */
 static uint32_t in_stage(const parts_kind *k, const gnomon__slots *slots,
                          uint32_t node, uint32_t stage, int depth)
 {
@@ -191,7 +191,8 @@ static uint32_t in_stage(const parts_kind *k, const gnomon__slots *slots,
                               same_key, k, &key);
 }
 
-/* A part of what came late does not have what was told of the paths above. */
+/* A part of late records has its outer paths in no stage: finds the same paths in the
+ * node's stage. */
 static void find_parent(const parts_kind *k, const gnomon__slots *slots,
                         gnomon_node_info *n)
 {
@@ -245,8 +246,8 @@ static void keep_opens(gnomon__model *m, size_t first, size_t count)
     t->count = count;
 }
 
-/* What was open in an earlier part may be told of as open in no stage, or not have
- * finished at all: then its node has self time of an execution that it lacks. */
+/* Only the last part says what is open. A node that was open in an earlier part may have
+ * self time of an execution that it does not count: it is partial. */
 static void count_opens(gnomon__model *m)
 {
     for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_NODES); i++) {

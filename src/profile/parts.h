@@ -6,12 +6,13 @@
 
 #include "profile/model.h"
 
-/* Whether each number of another entity is one, and a node's parent before it: else
- * as gnomon_profile_check. */
+/* Checks only that references are valid, and that a parent comes before its child;
+ * returns as gnomon_profile_check. */
 int gnomon__check_numbers(const gnomon_profile *p);
 
 /* Makes one profile of the parts, whose numbers were checked: entities of equal keys
- * become one. What is open is what was in the last part: `first_open` and so many. GNOMON_OK or GNOMON_ENOMEM. */
+ * become one. Open scopes are those of the last part: `open_count` from `first_open` on. GNOMON_OK
+ * or GNOMON_ENOMEM. */
 int gnomon__unite_parts(gnomon__model *m, size_t first_open, size_t open_count);
 
 #endif

@@ -25,7 +25,7 @@ int gnomon__texts_keep(gnomon__record_reader *r)
     if (!s->bytes || s->payload[s->bytes - 1] ||
         !gnomon__utf8_valid(s->payload, (size_t)s->bytes) ||
         (last && s->first < last->first + last->bytes))
-        return GNOMON_OK; /* names what is in it as lost */
+        return GNOMON_OK; /* references to its texts read as "(lost)" */
     char *copy = gnomon__model_room(r->m, (size_t)s->bytes);
     if (!copy || !gnomon__grow(&r->texts, &r->text_room, r->text_count + 1,
                                sizeof *r->texts))
@@ -58,9 +58,9 @@ static const char *read_text(const gnomon__record_reader *r, uint32_t at)
 
 /* ---- What records point to -------------------------------------------------- */
 
-/* Room for `count` items of `size`, which have `bytes` each in the tail. Of bytes
- * that a file leads to again and again it is made once: memory is in proportion
- * to the file. */
+/* Room for `count` items of `size`, which have `bytes` each in the tail. Each byte of the
+ * tail pays for one item, so that a file which refers to the same bytes again and again
+ * cannot take more memory than its size allows. */
 static void *record_room(gnomon__record_reader *r, size_t count, size_t size,
                          uint32_t bytes)
 {
@@ -148,7 +148,7 @@ static void *read_structs(gnomon__record_reader *r, const gnomon__struct *s,
 
 /* ---- Records --------------------------------------------------------------------- */
 
-/* A number of the file as one of the part; what is not in it is dangling. */
+/* A number of the file as one of the part; UINT32_MAX: it is in an earlier part. */
 static uint32_t read_number(const gnomon__record_reader *r, int entity,
                             uint32_t number)
 {
@@ -178,7 +178,7 @@ static const char *read_text_of(gnomon__record_reader *r,
                : text;
 }
 
-/* One struct, a list, or what is none of them where they should be. */
+/* Reads one struct or a list; if it cannot be read, the reference is dangling. */
 static void read_list(gnomon__record_reader *r, const gnomon__field *f,
                       const char *at, void *of)
 {
@@ -239,7 +239,7 @@ static void read_field(gnomon__record_reader *r, const gnomon__field *f,
     }
 }
 
-/* From `left` bytes at `at`; of an older gnomon what is missing is zero. */
+/* From `left` bytes at `at`; fields that an older gnomon did not write are zero. */
 static void read_fields(gnomon__record_reader *r, const gnomon__struct *s,
                         const char *at, uint32_t left, void *to)
 {

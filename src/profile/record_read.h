@@ -15,16 +15,17 @@ typedef struct gnomon__record_reader {
     gnomon__model *m;
     gnomon__read_texts *texts; /* ascending */
     size_t text_count, text_room;
-    const gnomon__section *s;          /* the one at hand */
+    const gnomon__section *s;          /* the current one */
     uint32_t before[GNOMON__ENTITIES]; /* numbers of a kind begin above it */
-    uint64_t tail_left; /* bytes of its tail that nothing led to yet */
-    int no_memory;      /* for what a record pointed to */
+    uint64_t
+        tail_left; /* bytes of its tail that are not used up: record_room */
+    int no_memory; /* for what a record pointed to */
     gnomon__dangling *dangling;
-    int entity;      /* of the record at hand, */
-    uint64_t number; /* which is so many-eth of its kind in the file */
+    int entity;      /* of the current record, */
+    uint64_t number; /* and its number in the file */
 } gnomon__record_reader;
 
-/* Takes the texts of the section at hand. GNOMON_OK or GNOMON_ENOMEM. */
+/* Keeps the texts of the current section. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__texts_keep(gnomon__record_reader *r);
 void gnomon__texts_free(gnomon__record_reader *r);
 

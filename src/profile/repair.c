@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is left of a damaged profile, made whole. Whatever names something that
- * is lost names a stand-in, or nothing; what says something only of lost things
- * goes. Sums may be short by what is lost, so all nodes are marked as partial. */
+/* Makes a valid profile of a damaged one. References to lost entities are changed to a
+ * stand-in or to 0; entities that describe only lost ones are removed. Sums may lack
+ * what was lost, so all nodes are marked as partial. */
 #include "profile/repair.h"
 
 #include <stddef.h>
@@ -38,8 +38,8 @@ static uint32_t run_of(const gnomon__model *m, int entity, uint32_t number)
 
 /* ---- What is of all kinds --------------------------------------------------- */
 
-/* Of one that is lost all texts are missing. Its first says so then; and its
- * numbers are what nobody knows. */
+/* A lost entity has no texts: its first becomes "(lost)", the others "", and its signed
+ * numbers get their default, "not known". */
 static void repair_texts(const gnomon__struct *s, void *item)
 {
     const char *text = LOST_NAME;
@@ -66,7 +66,8 @@ typedef struct model_repair {
     gnomon__dangling *dangling;
 } model_repair;
 
-/* What a number may be instead; 0 where it must be one: it goes with its entity. */
+/* The reference to store instead of an invalid one. 0 in a required field: the entity is
+ * removed. */
 static uint32_t repair_number(const model_repair *w, const gnomon__field *f,
                               const void *item, int entity, int is_first,
                               uint32_t run)
@@ -105,7 +106,7 @@ static int repair_fields(const model_repair *w, int entity, size_t i,
                                  was);
         if (needed && !number)
             return 0;
-        /* 0 means all of them there. */
+        /* In these 0 means "all", so a lost reference removes the entity. */
         if (entity == GNOMON_STEP_TIMES && number != gnomon__field_32(f, item))
             return 0;
         gnomon__field_set(f, item, &number, sizeof number);
@@ -150,7 +151,7 @@ static int is_on(const gnomon__model *m, uint32_t node, uint32_t track)
     return n->track == track;
 }
 
-/* Whether an entity, all of whose numbers are repaired, still says something. */
+/* Whether an entity with repaired references is still consistent. */
 static int is_whole(const gnomon__model *m, int entity, const void *item)
 {
     const gnomon_open_info *o = item;
@@ -174,7 +175,7 @@ static int is_whole(const gnomon__model *m, int entity, const void *item)
     }
 }
 
-/* A parent stands before its child. */
+/* A parent must come before its child; else it is cut off. */
 static void repair_parent(const model_repair *w, size_t i, gnomon_node_info *n)
 {
     const gnomon__field *f = gnomon__structs[GNOMON_NODES].fields;
@@ -211,9 +212,9 @@ static void repair_kind(const model_repair *w, int entity)
 
 /* ---- Runs of what is lost ------------------------------------------------------ */
 
-/* The run of tracks and stages that are lost, so that no other run has what was of
- * them: by the paths that name both; else that of the one before, as runs lie one
- * after the other. */
+/* Finds the run of lost tracks and stages, so that their records do not go to another
+ * run: by nodes that refer to both, else the run of the one before, because runs are
+ * written one after the other. */
 static void find_runs(gnomon__model *m)
 {
     for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_NODES); i++) {

@@ -15,8 +15,8 @@ static int sum_room(gnomon__sum *to, size_t cells)
                : gnomon__fail(GNOMON_ENOMEM, "no memory to add profiles up");
 }
 
-/* How many cells both have together: by the same steps as add_cells takes, because
- * those of a file may be in any order before they are checked. */
+/* How many cells both have together. It takes the same steps as add_cells, because
+ * cells of a file are unchecked and may be in any order. */
 static size_t cells_of_both(const gnomon_stats *a, const gnomon_stats *b)
 {
     size_t have = a->cell_count, count = b->cell_count, n = 0;

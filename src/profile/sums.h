@@ -8,8 +8,8 @@
 #include "profile/keys.h"
 #include "profile/model.h"
 
-/* Zeroes are those of nothing, its struct_size too; that is set once anything was
- * added, even if it counts none. `s.cells` is its own, on the heap. */
+/* Begins as zeroes. struct_size is set by the first addition, even one that counts
+ * nothing. `s.cells` is its own, on the heap. */
 typedef struct gnomon__sum {
     gnomon_stats s;
     size_t room;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* An array of texts, found by their hash. An item whose text its owner had no
- * memory for is like no text. */
+/* An array of texts, found by their hash. An item whose text is NULL, as its owner had no
+ * memory for it, is equal to no text. */
 #include "profile/texts.h"
 
 #include <string.h>

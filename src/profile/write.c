@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The door to a profile's two forms. */
+/* gnomon_profile_write: a profile in one of its two forms. */
 #include "gnomon/profile.h"
 #include "platform/error.h"
 #include "platform/os.h"
