@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files as inputs of a merge: .gnomon files where they lie, all else as the bytes
- * of one in memory, only while it is open unless it can be read but once. */
+/* Files as inputs of a merge. A .gnomon file is read in place. Any other is converted to
+ * .gnomon in memory while it is open; a pipe, which cannot be read twice, stays there. */
 #include "merge/gather.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static int memory_read(void *context, uint64_t at, void *bytes, size_t size)
     return GNOMON_OK;
 }
 
-/* Damage is told within the profile. */
+/* Damage is recorded in the profile, as losses. */
 static int memory_load(gnomon__gather *g, gnomon__cli_memory *to,
                        const char *path, int again)
 {
@@ -43,7 +43,7 @@ static int file_read(void *context, uint64_t at, void *bytes, size_t size)
     return error ? gnomon__fail(GNOMON_EIO, "%s", strerror(error)) : GNOMON_OK;
 }
 
-/* Whether the file begins as .gnomon files do; then it is open. */
+/* Opens the file, if it begins as a .gnomon file does; else 0. */
 static int opens_as_file(gnomon__gather *g, const char *path,
                          gnomon__source *out)
 {

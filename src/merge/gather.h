@@ -10,24 +10,22 @@
 typedef struct gnomon__gather {
     const gnomon__cli_inputs *in;
     gnomon__merge *merge;
-    gnomon__cli_memory *kept;  /* by input: what can be read but once */
+    gnomon__cli_memory *kept; /* by input: of files that cannot be read twice */
     gnomon__cli_memory loaded; /* of the one that is open, if it is JSON */
     int fd;
-    char *was_loaded; /* by input: what there is to say of it has been said */
-    int was_logged;   /* what is wrong with the one that did not open */
+    char *was_loaded; /* by input: its messages were logged */
+    int was_logged;   /* why the last input did not open */
 } gnomon__gather;
 
-/* Looks through all files of `in`, which must live as long; `kinds` and
- * `apart` as those of gnomon__merge_inputs. A gnomon__exit: what cannot be read is said in a line and
- * left out. Where it is _UNREADABLE and there is no merge, memory ended. End it in
- * any case. */
+/* Scans all files of `in`, which must outlive `g`; `kinds` and `apart` as those of
+ * gnomon__merge. Returns a gnomon__exit: a file that cannot be read is logged and left
+ * out. _UNREADABLE without a merge: no memory. Call gnomon__gather_end in any case. */
 int gnomon__gather_begin(gnomon__gather *g, const gnomon__cli_inputs *in,
                          uint32_t kinds, int apart);
 void gnomon__gather_end(gnomon__gather *g);
 
-/* One input as it is, but for its events, which may be many: how many there are.
- * GNOMON_OK, and the caller frees *out; else it is NULL, and a line has said
- * why. */
+/* One input as a profile without its events, which may be many; *events is their number.
+ * GNOMON_OK, and the caller frees *out; else *out is NULL, and the error is logged. */
 int gnomon__gather_whole(gnomon__gather *g, size_t input, gnomon_profile **out,
                          uint64_t *events);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The runs of all inputs, and each put together.
+/* The runs of all inputs, each merged from its readings.
  *
- * A run is known by job, rank, attempt and uuid. Where it has a uuid, what is
- * given twice are readings of one life, of which the later holds; else it adds
- * up. */
+ * The key of a run is job, rank, attempt and uuid. Two records of one uuid are readings
+ * of one process at two moments: the later one is kept. Without a uuid they add up. */
 #include "merge/merge.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 
 /* ---- Runs ------------------------------------------------------------------------ */
 
-/* Of which run they are. */
+/* By run. */
 static int compare_run_keys(const gnomon__reading *a, const gnomon__reading *b)
 {
     int order = gnomon__compare_keys(GNOMON_RUNS, &a->info, &b->info);
@@ -131,7 +130,7 @@ static unsigned run_rules(const gnomon__merge *m)
     return m->has_runs ? 0 : GNOMON__UNITE_NO_RUN;
 }
 
-/* All readings of it, one after the other. */
+/* A run of which readings add up. */
 static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     gnomon__unite *u;
@@ -149,7 +148,8 @@ static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
     return code;
 }
 
-/* Each by itself first: in one reading what has one key adds up. */
+/* A run of which the later reading wins. Each reading is united by itself first, because
+ * within one reading entities of one key add up. */
 static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     gnomon__unite *all, *one;

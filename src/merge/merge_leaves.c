@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Facts of one key become one. */
+/* Sorts leaves (united.h), and merges those of one key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +27,15 @@ static int compare_opens(const void *left, const void *right)
     return 0;
 }
 
-/* Those of one key by all they say: so their sums, which are of doubles, are
- * rounded the same in any order. */
+/* Counters of one key are sorted by all their fields, so that their sums, of doubles,
+ * round the same in any order. */
 static int compare_counters(const void *a, const void *b)
 {
     GNOMON__TRY(gnomon__compare_keys(GNOMON_COUNTERS, a, b));
     return gnomon__compare_fields(&gnomon__structs[GNOMON_COUNTERS], a, b, 0);
 }
 
-/* What begins at one moment: the longer one is around the shorter. */
+/* Of events with one begin the longer comes first, because it surrounds the shorter. */
 static int compare_same_events(const void *left, const void *right)
 {
     const gnomon_event_info *a = left, *b = right;
@@ -56,7 +56,7 @@ static int compare_events(const void *left, const void *right)
 
 /* ---- Two of one key -------------------------------------------------------------- */
 
-/* Of one that has no end it is not known when. */
+/* A loss without an end has no known time. */
 static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
 {
     int order = !a->end_ns - !b->end_ns;
@@ -66,7 +66,7 @@ static void merge_loss_times(gnomon_loss_info *a, const gnomon_loss_info *b)
         a->end_ns = b->end_ns;
 }
 
-/* Zeroes of one that has no numbers are no values. */
+/* A counter without samples has zeros that are no values. */
 static void merge_counters(gnomon_counter_info *a, const gnomon_counter_info *b,
                            int readings)
 {
@@ -92,8 +92,8 @@ static void merge_two(int entity, void *to, const void *from, int readings)
         merge_loss_times(to, from);
 }
 
-/* `same`: of what happened at a moment, whichever reading it is of: all of them
- * stay, but for readings of the same. NULL: those of one key become one. */
+/* `same`: NULL: entities of one key are merged. Else it compares what happened at one
+ * moment, whichever reading it is from: all stay, but for copies in other readings. */
 static const struct leaf_rule {
     int (*compare)(const void *a, const void *b);
     int (*same)(const void *a, const void *b);
@@ -108,8 +108,8 @@ static const struct leaf_rule {
 
 /* ---- Readings of what happened at a moment --------------------------------------- */
 
-/* Several readings speak of the same: as many stay as the one that has most. They
- * stand by reading. */
+/* Of equal entities in several readings as many stay as the reading with the most of
+ * them has. The table is sorted by reading last. */
 static void merge_moments(gnomon__table *t, const struct leaf_rule *rule)
 {
     size_t kept = 0;
@@ -131,7 +131,7 @@ static void merge_moments(gnomon__table *t, const struct leaf_rule *rule)
     t->count = kept;
 }
 
-/* Of a path that is open so often, the scopes that began last. */
+/* Keeps, of each node, as many open scopes as it has open executions: the last begun. */
 static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
                          size_t count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A merge from within: scan.c finds the runs, merge.c puts them together. */
+/* The inside of a merge: scan.c finds the runs, merge.c merges their readings. */
 #ifndef GNOMON_MERGE_MERGING_H
 #define GNOMON_MERGE_MERGING_H
 
 #include "merge/merge.h"
 #include "merge/united.h"
 
-/* A run in a part of an input. */
+/* A run as one part of one input has it. */
 typedef struct gnomon__reading {
     gnomon_run_info info; /* texts are the merge's */
     uint32_t input;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The order of what was united, from its content alone, so that equal profiles
- * are equal bytes however they came to be.
+/* The order of a merged profile, from its content alone, so that equal profiles are equal
+ * bytes, whatever they were merged from.
  *
- * Paths of a track stand in the order in which they were first entered. It can be
- * told from when they first ended ("first"): two paths of which neither is below
- * the other are never open at once, so the one that ended before began before;
- * and a path began before whatever is below it. So the key is the earliest end of
- * it or anything below it, then its depth. Where a profile does not know who was
- * first, the names on the way decide. */
+ * Paths of a track are ordered by when they were first entered. A profile has only when
+ * they first ended ("first"). But two paths, neither below the other, are never open at
+ * once: the one that ended first began first. And a path begins before all below it. So
+ * the key is the earliest end of the path or of any below it, then its depth. If a
+ * profile has no such times, the names of the paths decide. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@
 
 typedef struct node_order_key {
     const gnomon__unite *u;
-    uint64_t first; /* of it or anything below it */
+    uint64_t first; /* end of it or of any below it */
     uint32_t track; /* as ordered */
     uint32_t depth;
     uint32_t number; /* before */
@@ -92,7 +91,7 @@ static int compare_path_ends(const gnomon_node_info *a,
     return GNOMON__COMPARE(a->view, b->view);
 }
 
-/* Of equal depth: by the names where they part, then by stages. */
+/* Of equal depth: by their outermost difference, in names, then in stages. */
 static int compare_paths(const gnomon__unite *u, uint32_t left, uint32_t right)
 {
     const gnomon_stage_info *s, *t;
@@ -194,8 +193,8 @@ static int keep_node(gnomon__model *out, const gnomon__numbers *n,
     return GNOMON_OK;
 }
 
-/* Readings that contradict one another, which those of one life never do, make
- * paths of which it is not known how their times fit together. */
+/* If readings contradict each other, as those of one process never do, times of paths do
+ * not add up: marks them as partial. */
 static int mark_contradictions(gnomon__model *out)
 {
     size_t n = gnomon__model_count(out, GNOMON_NODES);

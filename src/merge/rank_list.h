@@ -13,14 +13,15 @@ typedef struct gnomon__rank_list {
     size_t used;
     unsigned ranges;
     uint64_t count; /* of ranks in it */
-    int32_t next;   /* for those that are missing: the first that may be */
+    int32_t
+        next; /* for lists of missing ranks: the first that may be missing */
 } gnomon__rank_list;
 
 /* Adds `from` to `to`. */
 void gnomon__rank_list_add(gnomon__rank_list *list, int32_t from, int32_t to);
 
-/* Ranks that are there, ascending, of a world of that size (-1: not known): those
- * between them are added. Then those up to the end. */
+/* For a list of missing ranks: call _met with the present ranks, ascending, of a world of
+ * that size (-1: not known), then _end. */
 void gnomon__rank_list_met(gnomon__rank_list *list, int32_t rank,
                            int32_t world);
 void gnomon__rank_list_end(gnomon__rank_list *list, int32_t world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is odd about the ranks of a merge, in a line each: those that are not
- * there, that came more than once, that were started anew. Runs are in the order
- * of job, rank, attempt, so what belongs together stands together. */
+/* Logs a line for ranks of a merge that are missing, that came more than once, or that
+ * were restarted. Runs are in the order of job, rank, attempt, so those of one rank
+ * follow one another. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,8 +78,8 @@ static void log_restarts(const gnomon__gather *g, size_t first, size_t end)
     }
 }
 
-/* Equal records: the same thing in two files. Other readings of one life, as of
- * its stages, are nothing to speak of. */
+/* Equal records mean the same profile in two files. Different readings of one process, as
+ * of its stages, are normal and not logged. */
 static void log_readings(const gnomon__gather *g, size_t run)
 {
     size_t count = gnomon__merge_readings(g->merge, run), before, input;

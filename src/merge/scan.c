@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Looks through inputs, one at a time, for the runs in them and for what these
- * share. Of each only its index stays. */
+/* Scans inputs, one at a time, for the runs in them and for what these share. Of each
+ * input only its index stays in memory. */
 #include <string.h>
 
 #include "merge/merging.h"
@@ -46,8 +46,8 @@ static int add_reading(gnomon__merge *m, const gnomon_run_info *info,
     return GNOMON_OK;
 }
 
-/* Of a part that names no run, whether there is anything in it; the empty profile
- * changes nothing that it is merged with. */
+/* A part without runs is a reading only if it holds anything, because merging an empty
+ * profile must change nothing. */
 static int scan_part_without_run(gnomon__merge *m, size_t input, size_t part)
 {
     const gnomon__file_index *x = &m->index[input];

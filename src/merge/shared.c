@@ -62,7 +62,7 @@ static int add_shared(gnomon__shared *s, int which, const gnomon_profile *p,
                           (uint32_t)gnomon__model_count(s->m, kind)) ==
             GNOMON_OK)
         return GNOMON_OK;
-    s->m->tables[kind].count--; /* its texts may be the part's, which goes */
+    s->m->tables[kind].count--; /* half copied: it may point into the part */
     return no_memory_to_share();
 }
 

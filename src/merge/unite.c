@@ -46,7 +46,8 @@ static uint32_t united_run(const gnomon__unite *u)
     return !(u->rules & GNOMON__UNITE_NO_RUN);
 }
 
-/* Of several records the one that says most holds, with its metadata. */
+/* Of several records of a run the greatest is kept (gnomon__compare_runs), with its
+ * metadata. */
 static int unite_run(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
@@ -89,8 +90,8 @@ static uint64_t recorded_time(const gnomon_stage_info *s)
     return s->recorded_ns ? s->recorded_ns : s->end_ns - s->begin_ns;
 }
 
-/* The later reading holds; else, as zeros of runs differ, it lasts as long as all
- * of them together. */
+/* Of readings the later is kept. Else durations add up, because runs have different zero
+ * times. */
 static int unite_stage(gnomon__unite *u, uint32_t number,
                        const gnomon_stage_info *s)
 {

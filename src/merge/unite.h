@@ -2,8 +2,8 @@
 /* One run of a merged profile, made of what several profiles say of it; or one
  * sum of many runs. Docs: docs/merging.md.
  *
- * What has the same key becomes one. How two of it become one is a rule that does
- * not ask which came first, so any order and grouping gives the same. */
+ * Entities of one key are merged into one. Merging is commutative and associative, so any
+ * order and grouping of the inputs gives the same. */
 #ifndef GNOMON_MERGE_UNITE_H
 #define GNOMON_MERGE_UNITE_H
 
@@ -11,8 +11,8 @@
 #include "profile/sums.h"
 
 enum gnomon__unite_rules {
-    /* All are readings of one life of a process: of two that speak of one path
-     * the larger, so the later one holds. Else they add up. */
+    /* All are readings of one process at different moments: of two records of one path
+     * the larger, which is the later, is kept. Else they add up. */
     GNOMON__UNITE_READINGS = 1,
     /* One sum of many runs: their moments have no common zero, so stages last as
      * long as all of theirs together, and steps but the slowest, events, open scopes
@@ -23,15 +23,15 @@ enum gnomon__unite_rules {
     /* A stage is all of its name, and lasts as long as all of them together. Of
      * steps those of the last one are kept, and the slowest of all. */
     GNOMON__UNITE_NAMES = 8,
-    /* Statistics of paths that one part alone has are not copied: parts must outlive
-     * the result. */
+    /* The result borrows statistics of paths that only one part has: parts must outlive
+     * it. */
     GNOMON__UNITE_LENDS = 16
 };
 
 #define GNOMON__ALL_VIEWS UINT32_MAX
 
-/* Which stage alone; NULL in its place: all. With GNOMON__UNITE_NAMES the ordinal
- * is what it gets. */
+/* Selects one stage; a NULL pointer to it: all. With GNOMON__UNITE_NAMES it selects by
+ * name, and the result gets this ordinal. */
 typedef struct gnomon__stage_filter {
     uint32_t ordinal;
     const char *name; /* NULL: what is of no stage */
@@ -52,8 +52,8 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
 
-/* Hands it out, in an order that its content alone decides; `u` is gone in any
- * case. The caller frees the profile. */
+/* The result, in an order that its content alone decides; frees `u` in any case. The
+ * caller frees the profile. */
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out);
 void gnomon__unite_free(gnomon__unite *u);
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What nodes, tracks, stages and steps do not hold: open scopes, links, counters,
- * losses, metadata, events. All are taken in, and those of one key merged_count into
- * one when they have become twice as many, and at the end. */
+/* Leaves: entities that no other entity refers to: open scopes, links, counters, losses,
+ * metadata, events. All are added; those of one key are merged at the end, and each time
+ * their number has doubled. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "merge/united.h"
 
-#define MERGE_FROM 4096u /* of a kind: fewer are not worth it */
+#define MERGE_FROM 4096u /* of a kind: merging fewer is not worth its time */
 
 /* ---- Taking in ---------------------------------------------------------------- */
 
-/* Moments have no meaning among ranks. */
+/* Ranks have no common zero time, so moments of theirs are not kept in a sum. */
 static int has_moments(const gnomon__united_part *part)
 {
     return !(part->u->rules & GNOMON__UNITE_RANKS);
 }
 
-/* Those of no run are the file's: whoever reads it tells them. */
+/* Entities of no run belong to the file; gnomon__merge_rest has them. */
 static int is_of_part(const gnomon__united_part *part, uint32_t run)
 {
     return run == part->run && (run || !part->count[GNOMON_RUNS]);
 }
 
-/* Of one stage what belongs to a path that is in, and what has no path but a
- * moment in it; of no stage, what has no moment in any. */
+/* An event with a node is in if its node is; one without is in if its moment is in the
+ * stage that is asked for. */
 static int is_event_in(const gnomon__united_part *part,
                        const gnomon_event_info *e)
 {
@@ -41,8 +41,8 @@ static int is_event_in(const gnomon__united_part *part,
     return !part->only->name;
 }
 
-/* Whether the part's fact is wanted, by the part's numbers; what is not, is taken
- * out of it. */
+/* Whether the leaf, which has the part's numbers, is wanted. Clears its fields that are
+ * not. */
 static int is_wanted(const gnomon__united_part *part, int entity,
                      gnomon__any *f)
 {
@@ -69,7 +69,7 @@ static int is_wanted(const gnomon__united_part *part, int entity,
     }
 }
 
-/* Whether all that it must name is in. */
+/* Whether all its required references are in. */
 static int is_whole(const gnomon__struct *s, const void *of)
 {
     for (unsigned i = 0; i < s->field_count; i++)

@@ -24,9 +24,9 @@ static int is_chosen(const gnomon__united_part *part, const gnomon_node_info *n)
             part->map.of[GNOMON_VIEWS][n->view] == part->only->view);
 }
 
-/* Of one stage those that belong to it, and whatever leads to them. A parent
- * that is there for another stage's sake has no blocks, and one whose child is
- * left out is partial: as in the summary of a stage. Returns how many. */
+/* Chooses the nodes of the wanted stage, and their parents. A parent of another stage is
+ * kept without statistics, and a parent of a left-out child is partial: as in the
+ * summary of a stage. Returns how many. */
 static size_t choose_nodes(gnomon__united_part *part)
 {
     size_t chosen = 0;
@@ -98,7 +98,7 @@ static void unite_work(const gnomon__unite *u, gnomon__united_sums *to,
         to->work = *w;
 }
 
-/* Blocks of its own, with what it was lent. 0: no memory. */
+/* Gives the node sums of its own, with what it borrowed. 0: no memory. */
 static int own_sums(gnomon__united_node *to)
 {
     gnomon_node_info *info = &to->info;
@@ -115,14 +115,14 @@ static int own_sums(gnomon__united_node *to)
     return 1;
 }
 
-/* Pools have other numbers, so lists of memory are never lent. */
+/* Pools are renumbered, so lists of memory are never borrowed. */
 static int may_lend(const gnomon__unite *u, const gnomon_node_info *n,
                     int is_new)
 {
     return is_new && u->rules & GNOMON__UNITE_LENDS && !n->memory_count;
 }
 
-/* Numbers of executions that are open belong to the reading that holds. */
+/* With readings `open` is that of the reading that is kept. */
 static int unite_blocks(gnomon__united_part *part, gnomon__united_node *to,
                         const gnomon_node_info *n, int is_new)
 {
@@ -164,7 +164,7 @@ static int same_path(const void *context, uint32_t item, const void *wanted)
     return gnomon__compare_keys(GNOMON_NODES, &u->node[item].info, wanted) == 0;
 }
 
-/* The number of the path, which is there then; 0: no memory. */
+/* The number of the path, added if it is new; 0: no memory. */
 static uint32_t path_of(gnomon__unite *u, const gnomon_node_info *n,
                         int *is_new)
 {

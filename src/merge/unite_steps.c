@@ -13,7 +13,7 @@
 #include "platform/memory.h"
 #include "profile/compare.h"
 
-#define PRUNE_FROM 8192u /* times: fewer are not worth it */
+#define PRUNE_FROM 8192u /* times: pruning fewer is not worth its time */
 
 /* ---- Steps -------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static uint32_t unite_step(gnomon__unite *u, const gnomon_step_info *s)
     return gnomon__slots_add(&u->step_slots, hash, number) ? 0 : number;
 }
 
-/* Which steps are in: those that are kept anyway, and those that times name. */
+/* Adds the steps that are kept anyway, and those that times refer to. */
 static int unite_part_steps(gnomon__united_part *part)
 {
     gnomon__unite *u = part->u;
@@ -105,7 +105,7 @@ static int add_time_slot(gnomon__unite *u, uint32_t number)
         gnomon__hash_key(GNOMON_STEP_TIMES, &u->time[number].info), number);
 }
 
-/* Times of one step are readings of it, whoever tells them. */
+/* Times of one step are readings of it: the larger is kept. */
 static int unite_time(gnomon__unite *u, gnomon_step_time_info t)
 {
     const gnomon_stats *time = t.time;
@@ -153,7 +153,7 @@ static int slow_step_order(const void *left, const void *right)
     return gnomon__compare_keys(GNOMON_STEPS, s, t);
 }
 
-/* Of each stage and view, those that are none of the slowest. 0: no memory. */
+/* Marks the steps of each stage and view that are not among the slowest. 0: no memory. */
 static int leave_out(gnomon__unite *u)
 {
     size_t count = 0, position = 0;
@@ -174,7 +174,7 @@ static int leave_out(gnomon__unite *u)
     return slow != NULL;
 }
 
-/* Whether it goes, as the step's own time does. */
+/* Whether the time's step is left out. */
 static int is_left_out(const gnomon__unite *u, const gnomon_step_time_info *t)
 {
     gnomon_step_time_info whole = *t;
@@ -218,7 +218,7 @@ static void move_steps(gnomon__unite *u, uint32_t *number)
         u->time[i].info.step = number[u->time[i].info.step];
 }
 
-/* They have other numbers now. */
+/* Rebuilds the tables, because steps and times have new numbers. */
 static int find_slots(gnomon__unite *u)
 {
     int ok = 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What unite*.c, merge_leaves.c and order.c work on. */
+/* What unite*.c, merge_leaves.c and order.c work on. Leaves are entities that no other
+ * refers to: open scopes, links, counters, losses, metadata, events. */
 #ifndef GNOMON_MERGE_UNITED_H
 #define GNOMON_MERGE_UNITED_H
 
@@ -25,7 +26,7 @@ typedef struct gnomon__united_node {
 typedef struct gnomon__united_time {
     gnomon_step_time_info info; /* its time is below */
     gnomon__sum sum;
-    int is_out; /* of a step that is none of the slowest */
+    int is_out; /* its step is not among the slowest */
 } gnomon__united_time;
 
 struct gnomon__unite {
@@ -61,18 +62,17 @@ typedef struct gnomon__united_part {
     int is_latest;     /* its run's record is the one that holds */
 } gnomon__united_part;
 
-/* Makes what `of` points to live as long as the unit, each text once. 0: no
- * memory. */
+/* Copies what `of` points to into u->m, each text once. 0: no memory. */
 int gnomon__unite_keep(gnomon__unite *u, int entity, void *of);
 
 /* unite_nodes.c: whether what is of that stage is wanted, 0 being none. */
 int gnomon__united_has_stage(const gnomon__united_part *part, uint32_t stage);
 
-/* unite_leaves.c: adds opens, links, counters, losses, metadata, events. */
+/* unite_leaves.c: adds a part's leaves. */
 int gnomon__unite_leaves(gnomon__united_part *part);
 
-/* merge_leaves.c: puts facts in order, by the numbers they have now, and makes one of
- * those of one key. */
+/* merge_leaves.c: sorts leaves of a kind by the numbers they have now; and merges those
+ * of one key. */
 void gnomon__sort_leaves(gnomon__unite *u, int entity);
 void gnomon__merge_leaves(gnomon__unite *u, int entity);
 
