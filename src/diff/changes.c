@@ -123,8 +123,8 @@ static double changes_of_total(const gnomon__changes_line *line)
            changes_or_zero(line->total_ns[0]);
 }
 
-/* What a row is ordered by, descending. What is on one side only is the largest
- * change there is, and the most certain. */
+/* The sort key of a row, descending. A row on one side only counts as the largest and
+ * the most certain change. */
 static double changes_key(const gnomon__changes_line *line,
                           enum gnomon__changes_sort sort)
 {

@@ -24,7 +24,7 @@ enum gnomon__changes_unit {
 };
 
 enum gnomon__changes_sort {
-    GNOMON__CHANGES_TOTAL, /* by how far the totals are apart */
+    GNOMON__CHANGES_TOTAL, /* by the difference of totals */
     GNOMON__CHANGES_CHANGE,
     GNOMON__CHANGES_CONFIDENCE,
     GNOMON__CHANGES_NAME

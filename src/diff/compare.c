@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The test of a change. Pure functions.
  *
- * What varies independently is the job. Its variance is a mean, weighted by
- * degrees of freedom, of one assumed beforehand (estimate.c), which counts as
- * COMPARE_PRIOR jobs, and of that measured between jobs: so one job a side can be
- * compared, and with more of them the assumptions fade (Smyth 2004). The degrees
+ * The independent samples are jobs. The variance between them is a mean, weighted by
+ * degrees of freedom, of an assumed one (estimate.c), which counts as COMPARE_PRIOR
+ * jobs, and of the measured one. So one job a side can be compared, and with more jobs
+ * the assumption loses weight (Smyth 2004). The degrees
  * of freedom of the sum are Satterthwaite's (1946), as in Welch's test; those of
  * the spread of executions are the smaller side's, as executions that depend on
  * one another tell less of it. The interval of the ratio is Fieller's (1954); it
@@ -29,7 +29,7 @@ static double compare_square(double x)
     return x * x;
 }
 
-/* A side with one execution has the other's spread, and one with one job, too. */
+/* A side with one execution, or one job, takes the spread of the other side. */
 static void compare_add(compare_sum *sum, const gnomon__estimate *e, int side)
 {
     const gnomon__estimate *own = &e[side], *other = &e[!side], *from = own;
@@ -65,8 +65,8 @@ static double compare_freedom(const compare_sum *sum, const gnomon__estimate *e)
                      : HUGE_VAL;
 }
 
-/* Where 0 lies in the interval of a, the ratio can be anything. Of durations it is
- * never negative. Where a is below 0, more is a smaller share of it. */
+/* If the interval of a contains 0, the ratio has no bounds. The ratio of durations is
+ * never negative. If a is negative, the bounds change their order. */
 static void compare_interval(gnomon__change *c, const compare_sum *sum,
                              double t, int may_be_negative)
 {
@@ -94,8 +94,8 @@ static double compare_relative(double a, double b)
     return b > 0 ? HUGE_VAL : b < 0 ? -HUGE_VAL : 0;
 }
 
-/* The relative variance of a number of calls: a Poisson number's, but no more
- * than the two differ. */
+/* The relative variance of the number of calls: that of a Poisson number, but at most
+ * what the two sides differ by. */
 static double compare_counts(const gnomon__diff *d, const gnomon__diff_row *row)
 {
     double a = gnomon__estimate_value(d, row, GNOMON__SIDE_A, GNOMON__CALLS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Two sides' rows, matched: by the stage's and the region's name, as simple's
- * rows are, summed over regions, paths and tracks. Beside times on the host there are
- * rows of those on devices, of steps, one for each stage, and of counters. Each side is any number of
+/* The rows of two sides, matched by stage and region name, as simple's rows are, and
+ * summed over regions, paths and tracks. There are rows of times on the host and on
+ * devices, of steps (one for each stage), and of counters. A side is any number of
  * profiles, added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
@@ -13,8 +13,8 @@ enum gnomon__side { GNOMON__SIDE_A = 0, GNOMON__SIDE_B = 1 };
 enum { GNOMON__P50, GNOMON__P90, GNOMON__P99, GNOMON__QUANTILES };
 extern const double gnomon__quantiles[GNOMON__QUANTILES];
 
-/* What jobs are kept apart in: so many parts of a side, its n-th job in part n
- * modulo that. */
+/* A side has so many parts at most, for the spread between jobs; its n-th job is in part
+ * n modulo this. */
 #define GNOMON__DIFF_PARTS 32
 
 enum gnomon__diff_kind {
@@ -68,7 +68,7 @@ void gnomon__diff_free(gnomon__diff *diff);
  * any text and any letter. It must live as long. */
 void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
 
-/* Adds what finished in a profile to a side, and of no stage of a life that is there
+/* Adds what finished in a profile to a side, but no stage of a process that was added
  * already. Of one that was recorded in several views, under filters that differ, the
  * first is taken: by their order in the profile, else by that of profiles. Borrows
  * nothing. GNOMON_ENOMEM: the side is of no use any more. */
@@ -88,7 +88,7 @@ size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
 size_t gnomon__diff_other_views(const gnomon__diff *diff,
                                 enum gnomon__side side);
 
-/* Whether each side is one job, so that how far jobs differ is not known. */
+/* Whether each side is one job, so that the spread between jobs is assumed. */
 int gnomon__diff_is_assumed(const gnomon__diff *diff);
 
 /* When a side is whole: lines on standard error, which begin with `word`, for ranks
@@ -96,7 +96,8 @@ int gnomon__diff_is_assumed(const gnomon__diff *diff);
 int gnomon__diff_log_ranks(gnomon__diff *diff, enum gnomon__side side,
                            const char *word);
 
-/* When both sides were told: whether all their jobs have the same ranks. */
+/* After gnomon__diff_log_ranks of both sides: whether all their jobs have the same
+ * ranks. */
 int gnomon__diff_same_ranks(const gnomon__diff *diff);
 
 #endif

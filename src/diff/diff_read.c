@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What one profile adds to a side of a diff: its nodes, sorted by row and run,
- * so that each row of a run is summed once, before it is one value among those
- * of its job. Takes O(nodes) memory while it reads. */
+/* Adds one profile to a side of a diff. Its nodes are sorted by row and run, so that each
+ * row of a run is summed first, and then added to its job. Takes O(nodes) memory. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +19,12 @@ typedef struct diff_entry {
     uint32_t ordinal;
 } diff_entry;
 
-/* What a stage of a life is, once a node of it was met. */
+/* The state of a stage of a process, after its first node was read. */
 typedef struct diff_seen {
     enum gnomon__stage_state state;
     uint32_t view; /* for which that was asked */
     int is_known;
-    int is_counted; /* that there is another view */
+    int is_counted; /* in in_other_views */
 } diff_seen;
 
 /* A profile that is being added. */
@@ -210,8 +209,8 @@ static int diff_read_others(diff_reader *r)
     return code;
 }
 
-/* The nodes of a view, at last those of none (0), which go with any; nothing where it
- * is not one that is asked for. */
+/* Reads the nodes of a view; 0: of none, which go with any view. Does nothing if the view
+ * is not wanted. */
 static int diff_read_view(diff_reader *r, uint32_t number)
 {
     size_t nodes = gnomon_profile_count(r->profile, GNOMON_NODES);

@@ -35,8 +35,8 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *diff, size_t sorted,
                                       const gnomon__diff_key *key);
 void gnomon__diff_sort(gnomon__diff *diff);
 
-/* Adds `from` up, but for cells: those are spread out over the scratch and
- * collected again. */
+/* Adds `from` to `to`, but for cells: _spread adds them to the scratch array, and
+ * _collect moves them to a list. */
 void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from);
 void gnomon__diff_spread(gnomon__diff *diff, const gnomon_stats *stats);
 

@@ -2,10 +2,10 @@
 /* Values of a side of a row, and their variances. Pure functions.
  *
  * Executions of one run depend on one another in ways that a histogram does not
- * show. n of them are therefore taken for 1 / (1/n + m/(n + m)) independent ones,
- * m being ESTIMATE_MEMORY: for n/(m + 1) where there are many, and for hardly
- * more than one where there are few. Or the job as a whole is off by the assumed
- * drift: whichever says more. */
+ * show. So n of them count as 1 / (1/n + m/(n + m)) independent ones, m being
+ * ESTIMATE_MEMORY: n/(m + 1) if there are many, and hardly more than one if there are
+ * few. The other assumption is that the whole job is off by a drift: the larger variance
+ * of the two is used. */
 #include "diff/estimate.h"
 
 #include <math.h>
@@ -152,16 +152,16 @@ static double samples_variance(const gnomon__diff_half *half)
     return isfinite(most) ? fmax(most, 0) : (double)NAN;
 }
 
-/* How far a quantile is from those of the ranks that it could be instead of
- * (Woodruff 1952), were there so many independent executions; by half of one more
- * to each side, as ranks are whole. */
+/* By Woodruff (1952): how far the quantile is from those at the ends of its rank's
+ * interval, for so many independent executions; half a rank wider on each side, because
+ * ranks are whole numbers. */
 static double quantile_variance(const gnomon_stats *s, double q,
                                 double independent)
 {
     double off = sqrt(q * (1 - q) / independent) + 0.5 / independent;
-    double here = gnomon_quantile(s, q);
-    double above = gnomon_quantile(s, fmin(q + off, 1)) - here;
-    double below = here - gnomon_quantile(s, fmax(q - off, 0));
+    double value = gnomon_quantile(s, q);
+    double above = gnomon_quantile(s, fmin(q + off, 1)) - value;
+    double below = value - gnomon_quantile(s, fmax(q - off, 0));
     return square(fmax(above, below));
 }
 

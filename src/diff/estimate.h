@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What one side of a row comes to, and how far that may be from what another job
- * would show. docs/comparing.md says why it is reckoned so. */
+/* The value of one side of a row, and its variance between jobs. docs/comparing.md has
+ * the reasons. */
 #ifndef GNOMON_DIFF_ESTIMATE_H
 #define GNOMON_DIFF_ESTIMATE_H
 
@@ -34,7 +34,7 @@ typedef struct gnomon__metric_of {
 extern const char *const gnomon__metric_words[];
 extern const gnomon__metric_of gnomon__metrics[];
 
-/* What is assumed, as no file of one job can tell. */
+/* Assumptions, as one job does not show how far jobs differ. */
 typedef struct gnomon__assumptions {
     double drift;    /* of a job as a whole, a share of its value: 1 sigma */
     double drift_ns; /* and of each of its executions, likewise */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Gates: their words, and what they say of a diff. A gate is read from its end,
- * so that names may hold spaces. A gate that watches nothing is an error: it
- * would hold for ever. Invariant: a gate fails only where a change is beyond the
+/* Gates: parsing and judging. A gate is parsed from its end, so that names may hold
+ * spaces. A gate that matches no row is an error, because it could never fail. Invariant: a gate fails only where a change is beyond the
  * relative limit, beyond the absolute one, and sure. */
 #include "diff/gate.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Lives and jobs by name: one table of texts with a number each, of which the
- * first letter says what it is about. */
+/* Processes, jobs and ranks by name: one table from texts to numbers. The first letter of
+ * a text is its kind. */
 #include "diff/jobs.h"
 
 #include <inttypes.h>
@@ -35,8 +35,9 @@ static uint32_t *jobs_number(gnomon__jobs *l, const char *text)
     return item && item->text ? &item->number : NULL;
 }
 
-/* What the process is known by, after `kind`; with room for `more` after it. NULL:
- * by nothing, and *known is 0; or no memory. The caller frees it. */
+/* The text of a process: `kind`, then its uuid, or host, pid and begin; with room for
+ * `more` after it. NULL: it has none of these, and *known is 0; or no memory. The caller
+ * frees it. */
 static char *process_name(char kind, const gnomon_run_info *run, size_t more,
                           int *known)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Which attempts of processes (runs) are of one job, and what of a process was seen
- * before: jobs are what varies independently, ranks of one are not. */
+/* Which runs are of one job, and which stages of a run were added before. A run is one
+ * process. Jobs are independent samples; ranks of one job are not. */
 #ifndef GNOMON_DIFF_JOBS_H
 #define GNOMON_DIFF_JOBS_H
 
@@ -11,11 +11,11 @@
 typedef struct gnomon__job_rank {
     uint32_t job;      /* from 0 */
     int32_t rank;      /* -1: not known */
-    int32_t world;     /* the largest world size that it was told; -1: none */
-    uint32_t attempts; /* attempts that were met */
+    int32_t world;     /* the largest world size of its runs; -1: none */
+    uint32_t attempts; /* runs of it */
 } gnomon__job_rank;
 
-/* Begins as zeroes. O(attempts * stages) memory. */
+/* Begins as zeroes. O(runs * stages) memory. */
 typedef struct gnomon__jobs {
     gnomon__text_table texts; /* its own */
     char **names;             /* of jobs; "": it has none */
@@ -36,7 +36,7 @@ int gnomon__jobs_find(gnomon__jobs *attempts, const gnomon_run_info *run,
 
 enum gnomon__stage_state {
     GNOMON__STAGE_NEW,
-    GNOMON__STAGE_SEEN,      /* it was there already */
+    GNOMON__STAGE_SEEN,      /* it was added already */
     GNOMON__STAGE_OTHER_VIEW /* in another view, so that both would count twice */
 };
 
@@ -48,7 +48,7 @@ int gnomon__jobs_see_stage(gnomon__jobs *attempts, const gnomon_run_info *run,
                            enum gnomon__stage_state *state);
 
 /* Lines on standard error: which ranks of `side`'s jobs are missing, and which were
- * restarted. Whether some are missing. Reorders the ranks: when all attempts are in. */
+ * restarted. Whether some are missing. Call it after all runs were added: it sorts the ranks. */
 int gnomon__jobs_log_ranks(gnomon__jobs *attempts, const char *side);
 
 /* After that: whether all jobs of both have the same ranks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* One side of a comparison, file after file and run after run, so that many ranks
- * in one file take the memory of one. Files stay apart: whether two hold the same
- * is for the comparison to say. */
+/* Reads one side of a comparison, file after file and run after run, so that many ranks
+ * in one file take the memory of one. Files are not merged: gnomon__diff_add leaves out
+ * what two files have in common. */
 #include "diff/side.h"
 
 #include "command/command.h"

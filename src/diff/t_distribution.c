@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#define T_NORMAL 1e5 /* from so many degrees on nothing is to be seen */
+#define T_NORMAL 1e5 /* degrees of freedom from which it is the normal one */
 
-/* A factor that would be 0 and end the recurrence is a tiny one instead. */
+/* Lentz: a factor of 0 would end the recurrence, so it is replaced by a tiny one. */
 static double t_not_zero(double x)
 {
     return fabs(x) < 1e-300 ? 1e-300 : x;
