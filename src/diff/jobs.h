@@ -25,13 +25,13 @@ typedef struct gnomon__jobs {
     size_t rank_count, rank_room;
 } gnomon__jobs;
 
-void gnomon__jobs_free(gnomon__jobs *attempts);
+void gnomon__jobs_free(gnomon__jobs *jobs);
 
 /* The job of a run, from 0. Attempts of one rank are of one job: the n-th process of
  * a rank's attempt is of the n-th job of that name. A process that was seen already
  * (uuid, else host, pid and begin) keeps its job; of one that has none of these
  * nothing was ever seen. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__jobs_find(gnomon__jobs *attempts, const gnomon_run_info *run,
+int gnomon__jobs_find(gnomon__jobs *jobs, const gnomon_run_info *run,
                       size_t *job);
 
 enum gnomon__stage_state {
@@ -43,13 +43,13 @@ enum gnomon__stage_state {
 /* What this stage of the process is, in a view: one process may have a file for each
  * stage, another for all, and one for each filter. After the first time it is
  * old. `view` NULL: what is of no view, as its steps. */
-int gnomon__jobs_see_stage(gnomon__jobs *attempts, const gnomon_run_info *run,
+int gnomon__jobs_see_stage(gnomon__jobs *jobs, const gnomon_run_info *run,
                            uint32_t ordinal, const char *name, const char *view,
                            enum gnomon__stage_state *state);
 
 /* Lines on standard error: which ranks of `side`'s jobs are missing, and which were
  * restarted. Whether some are missing. Call it after all runs were added: it sorts the ranks. */
-int gnomon__jobs_log_ranks(gnomon__jobs *attempts, const char *side);
+int gnomon__jobs_log_ranks(gnomon__jobs *jobs, const char *side);
 
 /* After that: whether all jobs of both have the same ranks. */
 int gnomon__jobs_same_ranks(const gnomon__jobs *a, const gnomon__jobs *b);
