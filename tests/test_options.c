@@ -54,7 +54,7 @@ TEST(unknown_words_are_said)
     resolves("log,file", GNOMON_EINVAL, "<log>",
              "$GNOMON: file: a value is missing: file=...");
     resolves("simple=yes", GNOMON_EINVAL, "",
-             "$GNOMON: 'simple' is a profiler: its options stand in brackets, "
+             "$GNOMON: 'simple' is a profiler: its options go in brackets, "
              "simple(...)");
 }
 
@@ -90,16 +90,18 @@ TEST(lines_say_what_to_write)
     resolves("exclude=a,simpel", GNOMON_EINVAL, "free[exclude:a]",
              "$GNOMON: unknown profiler 'simpel': did you mean 'simple'?");
     resolves("simple:file=x", GNOMON_EINVAL, "",
-             "$GNOMON: a profiler's options stand in brackets: simple(file=x)");
+             "$GNOMON: a profiler's options go in brackets: simple(file=x)");
     resolves("simple:extended", GNOMON_EINVAL, "",
-             "$GNOMON: unknown profiler 'simple:extended': options stand in "
+             "$GNOMON: unknown profiler 'simple:extended': options go in "
              "brackets: simple(extended)");
-    resolves("simple log", GNOMON_EINVAL, "",
-             "$GNOMON: unknown profiler 'simple log': commas part words: write "
-             "simple,log");
-    resolves("simple;log", GNOMON_EINVAL, "",
-             "$GNOMON: unknown profiler 'simple;log': commas part words: write "
-             "simple,log");
+    resolves(
+        "simple log", GNOMON_EINVAL, "",
+        "$GNOMON: unknown profiler 'simple log': separate words by commas: "
+        "simple,log");
+    resolves(
+        "simple;log", GNOMON_EINVAL, "",
+        "$GNOMON: unknown profiler 'simple;log': separate words by commas: "
+        "simple,log");
     resolves("simple,schedule=wait:1,active=3", GNOMON_EINVAL,
              "<simple>free[schedule:wait:1]",
              "$GNOMON: 'active' is a part of schedule: write "
@@ -331,8 +333,8 @@ TEST(options_of_gnomon_attach)
                                         &said),
              GNOMON_EINVAL);
     CHECK_STR(spelled(&spec), "<mine>[a:-][b:-]");
-    CHECK_STR(complaint(0), "gnomon_attach: at letter 2, '),b': nothing is "
-                            "open that this could close");
+    CHECK_STR(complaint(0), "gnomon_attach: at character 2, '),b': there is "
+                            "no open bracket before this");
     gnomon__spec_free(&spec);
 }
 

@@ -189,7 +189,7 @@ TEST(a_large_file_that_does_not_fit_is_reported)
     give_stderr_back();
     CHECK_STR(child_read("err"),
               "gnomon: cannot write the profile to full.gnomon: No space left "
-              "on device: give file= another place\n");
+              "on device: give file= another path\n");
 }
 
 /* ---- Stages ------------------------------------------------------------------------ */

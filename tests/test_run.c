@@ -119,7 +119,7 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
                                 "0|3|8-15");
     complains("simple,mem=much", "mem=much: say a number and its unit");
     complains("@nowhere.spec",
-              "at letter 1, '@nowhere.spec': No such file or directory");
+              "at character 1, '@nowhere.spec': No such file or directory");
 }
 
 TEST(what_is_right_runs_beside_what_is_wrong)

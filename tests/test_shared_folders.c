@@ -228,8 +228,7 @@ static void refused(const char *environment)
     CHECK_EQ(times_in(r.err, "another user's, in a folder that others may "
                              "write to"),
              1);
-    CHECK_EQ(times_in(r.err, "give file= or dir= another place; here it is"),
-             1);
+    CHECK_EQ(times_in(r.err, "give file= or dir= another path; here it is"), 1);
     if (!CHECK_EQ(times_in(r.err, "Profiler Report\n"), 2))
         fprintf(stderr, "    %s\n", r.err);
 }
@@ -327,12 +326,12 @@ TEST(a_pipe_that_nobody_drains_hangs_no_exit)
     CHECK_EQ(mkfifo("pipe", 0600), 0);
     not_drained("GNOMON=simple,file=pipe",
                 "gnomon: cannot write the report to pipe: nobody reads it: "
-                "give file= or dir= another place; here it is\n");
+                "give file= or dir= another path; here it is\n");
     CHECK_EQ(rename("pipe", "run.gnomon"), 0);
     CHECK_EQ(symlink("run.gnomon", "pipe"), 0);
     not_drained("GNOMON=simple,file=run.gnomon",
                 "gnomon: cannot write the profile to run.gnomon: nobody reads "
-                "it: give file= another place\n");
+                "it: give file= another path\n");
 }
 
 TEST(a_socket_is_left_alone)

@@ -84,40 +84,43 @@ static void bad(const char *text, const char *meaning, const char *first)
 TEST(errors_say_where)
 {
     bad("simple)", "<simple>",
-        "$GNOMON: at letter 7, ')': nothing is open that this could close");
+        "$GNOMON: at character 7, ')': there is no open bracket before this");
     bad("simple(a=1", "<simple>[a:1]",
-        "$GNOMON: at letter 7, '(a=1': the bracket is not closed");
+        "$GNOMON: at character 7, '(a=1': the bracket is not closed");
     bad("log,file=\"x", "<log>",
-        "$GNOMON: at letter 10, '\"x': the quote is not closed");
+        "$GNOMON: at character 10, '\"x': the quote is not closed");
 }
 
 TEST(errors_leave_the_rest)
 {
     bad("simple(filter=f(int, x),extended=no),log",
         "<simple>[extended:no]<log>",
-        "$GNOMON: at letter 16, '(int, x),extended=no': a bracket inside a "
+        "$GNOMON: at character 16, '(int, x),extended=no': a bracket inside a "
         "value: put the value in double quotes");
     bad("simple(a(\"x\\\",)y\"),b)", "<simple>[b:-]",
-        "$GNOMON: at letter 9, '(\"x\\\",)y\"),b)': a bracket inside a value: "
+        "$GNOMON: at character 9, '(\"x\\\",)y\"),b)': a bracket inside a "
+        "value: "
         "put the value in double quotes");
     bad("file=a\"b,c\",log", "<log>",
-        "$GNOMON: at letter 7, '\"b,c\",log': a quote inside a word: put all "
+        "$GNOMON: at character 7, '\"b,c\",log': a quote inside a word: put "
+        "all "
         "of it in double quotes, and write \\\" for a quote");
     bad("simple(\"a\" b=1,c)", "<simple>[c:-]",
-        "$GNOMON: at letter 12, 'b=1,c)': a comma is missing before this");
+        "$GNOMON: at character 12, 'b=1,c)': a comma is missing before this");
     bad("simple(a)log,x", "<simple>[a:-]<x>",
-        "$GNOMON: at letter 10, 'log,x': a comma is missing before this");
+        "$GNOMON: at character 10, 'log,x': a comma is missing before this");
     bad("=x,log", "<log>",
-        "$GNOMON: at letter 1, '=x,log': the name of an option is missing");
+        "$GNOMON: at character 1, '=x,log': the name of an option is missing");
     bad("simple(=1,b)", "<simple>[b:-]",
-        "$GNOMON: at letter 8, '=1,b)': the name of an option is missing");
+        "$GNOMON: at character 8, '=1,b)': the name of an option is missing");
     bad("(a=1),log", "<log>",
-        "$GNOMON: at letter 1, '(a=1),log': the name of a profiler is "
+        "$GNOMON: at character 1, '(a=1),log': the name of a profiler is "
         "missing");
     bad("\"\",log", "<log>",
-        "$GNOMON: at letter 1, '\"\",log': the name of a profiler is missing");
+        "$GNOMON: at character 1, '\"\",log': the name of a profiler is "
+        "missing");
     bad("@,log", "<log>",
-        "$GNOMON: at letter 1, '@,log': the name of a file is missing");
+        "$GNOMON: at character 1, '@,log': the name of a file is missing");
 }
 
 /* ---- Files -------------------------------------------------------------- */
@@ -164,7 +167,7 @@ TEST(files)
         gnomon__spec_free(&spec);
     }
     bad("@missing.spec,log", "<log>",
-        "$GNOMON: at letter 1, '@missing.spec,log': No such file or "
+        "$GNOMON: at character 1, '@missing.spec,log': No such file or "
         "directory");
     unlink("a.spec");
     unlink("b.spec");
@@ -180,7 +183,7 @@ TEST(files_are_bounded)
     write_file("a.spec", "a,@a.spec,@a.spec");
     CHECK_EQ(parse(&spec, "@a.spec"), GNOMON_EINVAL);
     CHECK_STR(spelled(&spec), "<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>");
-    CHECK_STR(complaint(0), "$GNOMON: a.spec:1: files name one another too "
+    CHECK_STR(complaint(0), "$GNOMON: a.spec:1: files include one another too "
                             "deeply");
     CHECK_EQ(said.count, 1);
     gnomon__spec_free(&spec);
@@ -188,12 +191,12 @@ TEST(files_are_bounded)
     big[GNOMON__SPEC_FILE_BYTES + 1] = '\0';
     write_file("a.spec", big);
     bad("@a.spec", "",
-        "$GNOMON: at letter 1, '@a.spec': the files have more "
+        "$GNOMON: at character 1, '@a.spec': the files have more "
         "than 64 KiB");
     write_file("a.spec", big + 1);
     good("@a.spec", "", "");
     bad("@a.spec,x,@a.spec", "<x>",
-        "$GNOMON: at letter 11, '@a.spec': the "
+        "$GNOMON: at character 11, '@a.spec': the "
         "files have more than 64 KiB");
     unlink("a.spec");
     leave_folder();

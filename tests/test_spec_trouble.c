@@ -92,13 +92,13 @@ TEST(only_regular_files_are_read)
 {
     child_folder();
     CHECK_EQ(mkfifo("fifo", 0600), 0);
-    CHECK_STR(told_of("@fifo,counted"),
-              TOLD "at letter 1, '@fifo,counted': it is not a regular file\n");
+    CHECK_STR(told_of("@fifo,counted"), TOLD
+              "at character 1, '@fifo,counted': it is not a regular file\n");
     CHECK_STR(told_of("@/dev/zero,counted"),
-              TOLD "at letter 1, '@/dev/zero,counted': it is not a regular "
+              TOLD "at character 1, '@/dev/zero,counted': it is not a regular "
                    "file\n");
     CHECK_STR(told_of("@.,counted"),
-              TOLD "at letter 1, '@.,counted': Is a directory\n");
+              TOLD "at character 1, '@.,counted': Is a directory\n");
 }
 
 /* SECRET stands for each word that nobody knows. */

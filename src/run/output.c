@@ -121,7 +121,7 @@ static void output_to_file(const char *path, const char *text, size_t length)
         return;
     if (gnomon__file_failed(path, why))
         gnomon__log("cannot write the report to %s: %s: give file= or dir= "
-                    "another place; here it is",
+                    "another path; here it is",
                     path, gnomon__os_error_text(why));
     gnomon__output_plain(text, length);
 }
@@ -195,7 +195,7 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
     }
     int why = path ? gnomon__file_put_bytes(path, hash, bytes, size) : ENOMEM;
     if (why && gnomon__file_failed(path, why))
-        gnomon__log("cannot write %s: %s: give file= or dir= another place",
+        gnomon__log("cannot write %s: %s: give file= or dir= another path",
                     path ? path : "a file", gnomon__os_error_text(why));
     gnomon__free(path);
     return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;

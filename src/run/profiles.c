@@ -120,7 +120,7 @@ static void log_failure(const char *path, int why)
 {
     if (why && gnomon__file_failed(path, why))
         gnomon__log("cannot write the profile to %s: %s: give file= another "
-                    "place",
+                    "path",
                     path ? path : "a file", gnomon__os_error_text(why));
 }
 

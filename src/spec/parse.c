@@ -50,7 +50,7 @@ static void spec_wrong(spec_parser *p, const char *where, const char *what)
             p->complaints, "%s: %s",
             gnomon__spec_name(&who, p->spec, position, p->spec->origin), what);
     else
-        gnomon__complain(p->complaints, "%s: at letter %zu, '%.20s': %s",
+        gnomon__complain(p->complaints, "%s: at character %zu, '%.20s': %s",
                          p->spec->origin, (size_t)(where - p->text) + 1, where,
                          what);
 }
@@ -222,7 +222,7 @@ static void spec_options(spec_parser *p, gnomon__settings *out,
             p->at++;
             if (open)
                 return;
-            spec_wrong(p, p->at - 1, "nothing is open that this could close");
+            spec_wrong(p, p->at - 1, "there is no open bracket before this");
             continue;
         }
         if (*p->at == '\0') {
@@ -253,7 +253,7 @@ static void spec_include(spec_parser *p, const char *start)
     } else if (*path == '\0') {
         spec_wrong(p, start, "the name of a file is missing");
     } else if (p->depth == GNOMON__SPEC_FILE_DEPTH) {
-        spec_wrong(p, start, "files name one another too deeply");
+        spec_wrong(p, start, "files include one another too deeply");
     } else if ((error = gnomon__os_read_file(path, *p->budget, &text)) != 0) {
         spec_wrong(p, start,
                    error == EFBIG    ? "the files have more than 64 KiB"
@@ -323,7 +323,7 @@ static void spec_items(spec_parser *p)
         if (*p->at == '\0')
             return;
         if (*p->at == ')') {
-            spec_wrong(p, p->at++, "nothing is open that this could close");
+            spec_wrong(p, p->at++, "there is no open bracket before this");
         } else if (*p->at == '@') {
             p->at++;
             spec_include(p, start);

@@ -84,7 +84,7 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
     w->status = GNOMON_EINVAL;
     if (resolve_profiler(w, one->key)) {
         gnomon__complain(w->complaints,
-                         "%s: '%.64s' is a profiler: its options stand in "
+                         "%s: '%.64s' is a profiler: its options go in "
                          "brackets, %.64s(...)",
                          origin, key, key);
         return;
@@ -94,7 +94,7 @@ static void resolve_unknown_option(resolve_words *w, const gnomon__spec *spec,
         rest += strspn(rest, " \t;:|+&");
         gnomon__complain(
             w->complaints,
-            "%s: a profiler's options stand in brackets: %s(%.64s"
+            "%s: a profiler's options go in brackets: %s(%.64s"
             "=%.64s)",
             origin, name, gnomon__spec_shown(one->position, rest),
             gnomon__spec_shown(one->position, one->value ? one->value : ""));
@@ -153,7 +153,7 @@ static int resolve_is_more_words(resolve_words *w,
     gnomon__complain(
         w->complaints, "%s: unknown profiler '%.64s': %s %s%s%.64s%s", origin,
         name,
-        is_colon ? "options stand in brackets:" : "commas part words: write",
+        is_colon ? "options go in brackets:" : "separate words by commas:",
         first, is_colon ? "(" : ",", gnomon__spec_shown(item->position, rest),
         is_colon ? ")" : "");
     return 1;
