@@ -85,7 +85,7 @@ TEST(each_exit_code)
           {"report --stage fit -- p.json", 0, ""},
           {"report p.json --as json", 0, ""}); /* options anywhere */
     WORDS(
-        {"", 1, "gnomon: say a command"},
+        {"", 1, "gnomon: no command is given"},
         {"reprot", 1, "unknown command 'reprot': did you mean 'report'?"},
         {"xyzzy", 1, "unknown command 'xyzzy': there are report, info"},
         {"p.json", 1, "'p.json' is a file, no command: gnomon report p.json"},

@@ -122,8 +122,8 @@ TEST(files_that_were_written_are_named)
     CHECK_EQ(times_in(r.err, "gnomon"), 0);
     CHECK(access("d/none", F_OK) != 0 && access("none", F_OK) != 0);
     r = shell("TMPDIR=/none $G run -p simple,file=y.txt %s do=a", HOST);
-    CHECK_STR(r.err, "gnomon: /none: No such file or directory: nobody will "
-                     "say which reports were written\n");
+    CHECK_STR(r.err, "gnomon: /none: No such file or directory: the reports "
+                     "that are written cannot be listed\n");
     CHECK_EQ(access("y.txt", F_OK), 0);
 }
 
@@ -148,7 +148,7 @@ TEST(a_program_that_never_marks_is_reported)
     r = shell("NVTX_INJECTION64_PATH=/none/tool.so $G run -p off true");
     CHECK_STR(r.err,
               "gnomon: NVTX_INJECTION64_PATH=/none/tool.so: No such file "
-              "or directory: the program's NVTX loads no tool\n");
+              "or directory: NVTX in the program will load no tool\n");
     /* Who fails has other trouble, and who wants nothing gets nothing. */
     CHECK_STR(shell("$G run false").err, "");
     CHECK_STR(shell("$G run -p off true").err, "");

@@ -18,7 +18,7 @@ static const gnomon__cli_option cat_options[] = {
                     .letter = 'o',
                     .kind = GNOMON__VALUE_FILE,
                     .value = "OUT",
-                    .help = "write that file, in the form its name says"},
+                    .help = "write this file, in the form of its name"},
     {.name = NULL}};
 
 static int cat_run(int argc, char **argv);

@@ -183,7 +183,7 @@ static void zsh_command(const gnomon__command *c)
     printf("        %s)\n        _arguments -S \\\n", c->name);
     for (const gnomon__cli_option *o = c->options; o && o->name; o++)
         zsh_option(o);
-    puts("            '--help[this]' \\");
+    puts("            '--help[show this help]' \\");
     fputs("            ", stdout);
     if (is_help(c)) {
         fputs("'1:command:(", stdout);
@@ -213,7 +213,8 @@ static void zsh_all(void)
         puts("'");
     }
     puts("    )\n"
-         "    _arguments -C '--help[this]' '--version[the version]' \\\n"
+         "    _arguments -C '--help[show this help]' '--version[the version]' "
+         "\\\n"
          "        '1:command:->command' '*::word:->word'\n"
          "    case $state in\n"
          "    command) _describe command commands ;;\n"
@@ -258,7 +259,7 @@ static void fish_all(void)
         for (const gnomon__cli_option *o = c->options; o && o->name; o++)
             fish_option(c, o);
         printf("complete -c gnomon -n '__fish_seen_subcommand_from %s' "
-               "-l help -d this\n",
+               "-l help -d 'show this help'\n",
                c->name);
         if (is_help(c) || is_completion(c)) {
             printf("complete -c gnomon -f -n '__fish_seen_subcommand_from %s'"

@@ -21,9 +21,10 @@ void gnomon__help_all(void)
     for (int i = 0; gnomon__commands[i]; i++)
         printf("  %-11s %s\n", gnomon__commands[i]->name,
                gnomon__commands[i]->about);
-    printf("\n  --help      this; gnomon COMMAND --help: of that command\n"
+    printf("\n  --help      show this help; gnomon COMMAND --help: of that "
+           "command\n"
            "  --version   the version\n\n"
-           "%sexit status:%s 0 done, 1 wrong words, 2 a file could not be read "
+           "%sexit status:%s 0 done, 1 wrong usage, 2 a file could not be read "
            "or\nwritten, 3 nothing to report, 4 a gate failed\n",
            bold, plain);
 }
@@ -41,7 +42,7 @@ static int help_run(int argc, char **argv);
 const gnomon__command gnomon__command_help = {
     .name = "help",
     .operands = "[COMMAND]",
-    .about = "Says what there is, or what a command does",
+    .about = "Shows help on all commands or on one",
     .options = help_options,
     .run = help_run,
 };

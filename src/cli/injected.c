@@ -35,8 +35,8 @@ void gnomon__cli_check_nvtx(void)
     const char *path = getenv(VARIABLE);
     /* A name without a slash the loader looks for. */
     if (path && strchr(path, '/') && access(path, R_OK) != 0)
-        gnomon__log(VARIABLE "=%s: %s: the program's NVTX loads no tool", path,
-                    strerror(errno));
+        gnomon__log(VARIABLE "=%s: %s: NVTX in the program will load no tool",
+                    path, strerror(errno));
 }
 
 int gnomon__cli_inject_nvtx(void)

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     int status = GNOMON__EXIT_OK, flushed;
     gnomon__heap_use_libc();
     if (argc < 2) {
-        gnomon__log("say a command; gnomon --help lists them");
+        gnomon__log("no command is given; gnomon --help lists them");
         return GNOMON__EXIT_USAGE;
     }
     if (is_word(argv[1], "--help") || is_word(argv[1], "-h"))

@@ -77,7 +77,7 @@ void gnomon__help_man(void)
     for (int i = 0; gnomon__commands[i]; i++)
         man_command(gnomon__commands[i]);
     puts(".SH EXIT STATUS");
-    puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWords that mean nothing.\n"
+    puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWrong usage.\n"
          ".TP\n.B 2\nA file could not be read, or output not written.\n"
          ".TP\n.B 3\nNothing to report.\n"
          ".TP\n.B 4\nA gate of diff failed.\n.PP\n"

@@ -28,7 +28,7 @@ void gnomon__run_notes_begin(gnomon__run_notes *notes)
                  folder) < (int)sizeof notes->path)
         fd = mkstemp(notes->path);
     if (fd < 0 || close(fd) != 0 || setenv(GNOMON__NOTES, notes->path, 1)) {
-        gnomon__log("%s: %s: nobody will say which reports were written",
+        gnomon__log("%s: %s: the reports that are written cannot be listed",
                     folder, strerror(errno));
         *notes->path = 0;
     }

@@ -8,7 +8,7 @@
 /* What the program ends with; of several the first of 1, 2, 4, 3, 0. */
 enum gnomon__exit {
     GNOMON__EXIT_OK = 0,
-    GNOMON__EXIT_USAGE = 1, /* words that mean nothing */
+    GNOMON__EXIT_USAGE = 1, /* wrong options or operands */
     GNOMON__EXIT_UNREADABLE =
         2, /* a file not read, damaged, or output not written */
     GNOMON__EXIT_NOTHING = 3, /* nothing to report */

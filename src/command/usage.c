@@ -37,5 +37,5 @@ void gnomon__help_command(const gnomon__command *c)
         gnomon__help_option(text, sizeof text, &c->options[i]);
         printf("  %-*s  %s\n", width, text, c->options[i].help);
     }
-    printf("  %-*s  %s\n", width, "--help", "this");
+    printf("  %-*s  %s\n", width, "--help", "show this help");
 }

@@ -36,22 +36,22 @@ static const gnomon__cli_option diff_options[] = {
     [DIFF_METRIC] = {.name = "metric",
                      .value = "METRIC",
                      .words = gnomon__metric_words,
-                     .help = "what tables compare: mean (else this), total, "
+                     .help = "what tables compare: mean (default), total, "
                              "calls, ..."},
     [DIFF_STAGE] = {.name = "stage",
                     .value = "NAME",
-                    .help = "that stage alone: fit"},
+                    .help = "only that stage: fit"},
     [DIFF_SORT] = {.name = "sort",
                    .value = "KEY",
                    .words = gnomon__changes_words,
-                   .help = "by change of total (else this), change, "
+                   .help = "by change of total (default), change, "
                            "confidence or name"},
     [DIFF_LIMIT] = {.name = "limit",
                     .value = "N",
                     .help = "the most rows of a table"},
     [DIFF_CONFIDENCE] = {.name = "confidence",
                          .value = "PERCENT",
-                         .help = "how sure intervals and gates are: 99.9"},
+                         .help = "confidence of intervals and gates: 99.9"},
     [DIFF_DRIFT] = {.name = "drift",
                     .value = "DRIFT",
                     .help = "how far one job may be off as a whole: "

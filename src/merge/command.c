@@ -16,7 +16,7 @@ static const gnomon__cli_option merge_options[] = {
                       .letter = 'o',
                       .kind = GNOMON__VALUE_FILE,
                       .value = "OUT",
-                      .help = "the file to make; needed"},
+                      .help = "the file to write (required)"},
     {.name = NULL}};
 
 static int merge_command(int argc, char **argv);

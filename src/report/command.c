@@ -45,21 +45,22 @@ static const gnomon__cli_option report_options[] = {
                    .value = "KIND",
                    .words = gnomon__report_words,
                    .is_open = 1,
-                   .help = "which report: simple (else this), see above"},
+                   .help = "which report: simple (default), see above"},
     [REPORT_STAGE] = {.name = "stage",
                       .value = "NAME",
-                      .help = "stages of that name alone: fit"},
+                      .help = "only stages of that name: fit"},
     [REPORT_EACH] = {.name = "each",
                      .help = "each stage by itself, not those of a name "
                              "added up"},
     [REPORT_EXTENDED] = {.name = "extended",
                          .help = "simple: with calls, total and percentage "
-                                 "(else this)"},
+                                 "(default)"},
     [REPORT_NO_EXTENDED] = {.name = "no-extended",
-                            .help = "simple: mean and total alone, by mean"},
+                            .help =
+                                "simple: only mean and total, sorted by mean"},
     [REPORT_COLUMNS] = {.name = "columns",
                         .value = "NAMES",
-                        .help = "of a table: calls,total or all"},
+                        .help = "columns of a table: calls,total or all"},
     [REPORT_SORT] = {.name = "sort",
                      .value = "KEY",
                      .help = "the column that rows are ordered by"},
@@ -68,10 +69,10 @@ static const gnomon__cli_option report_options[] = {
                       .help = "the most rows of a table"},
     [REPORT_FILTER] = {.name = "filter",
                        .value = "NAMES",
-                       .help = "regions that match alone: opt*|@io"},
+                       .help = "only regions that match: opt*|@io"},
     [REPORT_EXCLUDE] = {.name = "exclude",
                         .value = "NAMES",
-                        .help = "all but regions that match"},
+                        .help = "no regions that match"},
     [REPORT_BY] = {.name = "by",
                    .value = "GROUP",
                    .words = report_groups,
@@ -79,7 +80,7 @@ static const gnomon__cli_option report_options[] = {
     [REPORT_FORMAT] = {.name = "format",
                        .value = "FORMAT",
                        .words = report_formats,
-                       .help = "of a table: text (else this), csv, md or json"},
+                       .help = "of a table: text (default), csv, md or json"},
     {.name = NULL}};
 
 static int report_run(int argc, char **argv);
@@ -190,7 +191,7 @@ static int report_one(report_request *r, const char *path, const char *view,
     const gnomon__cli_profiler *kind = &r->profiler;
     const gnomon_writer *out = &r->out.base;
     if (report_is(r, "ranks") && !ranks->runs) {
-        gnomon__log("%s: it is one rank alone", path);
+        gnomon__log("%s: it has one rank only", path);
         return GNOMON_OK;
     }
     r->has_rows |= report_has_rows(r, p);
