@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon report: what profilers print live, and the program's own tables, of
- * files. Standard output gets reports alone, in the order of files and of the
- * stages in them; whatever else there is to say goes to standard error. One run
- * is in memory at a time, and the sums of stages. */
+/* gnomon report: prints for files what profilers print live, and tables of its own.
+ * Standard output gets only reports, in the order of files and of the stages in them;
+ * all other messages go to standard error. One run at a time is in memory, and the sums
+ * of stages. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ typedef struct report_request {
     int each;
     gnomon__cli_profiler profiler;
     gnomon__joined out;
-    char near[128]; /* the stage's name that may be meant; "": none */
+    char near[128]; /* the name nearest to --stage; "": none */
     size_t distance;
     size_t printed; /* reports */
     int has_rows;   /* one of them has */
@@ -130,7 +130,7 @@ static int report_is(const report_request *r, const char *name)
 
 /* ---- What was asked for ---------------------------------------------------------- */
 
-/* The profiler's own words, but for what only the command line knows. */
+/* Reads the command line. Options that it does not know go to the profiler. */
 static int report_words(report_request *r, int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_report;
@@ -221,8 +221,8 @@ static int report_filtered(report_request *r, const char *path,
     return code;
 }
 
-/* Between the end of one stage and the begin of the next a run has a stage, too;
- * where nothing was marked in it, nothing is reported live. */
+/* Between two stages a run has an unnamed one. Without marks it has no live report, so
+ * it gets none here. */
 static int report_is_gap(const gnomon_profile *p)
 {
     gnomon_stage_info s;
@@ -230,7 +230,7 @@ static int report_is_gap(const gnomon_profile *p)
            s.ordinal > 1 && s.begin_ns == s.end_ns;
 }
 
-/* What profilers print does not say it. */
+/* Logged, because the output of profilers does not show it. */
 static void report_log_count(const char *path, const gnomon_profile *p)
 {
     gnomon_stage_info s;
@@ -239,7 +239,7 @@ static void report_log_count(const char *path, const gnomon_profile *p)
                     *s.name ? s.name : "the report without a name", s.count);
 }
 
-/* What --stage may have meant. */
+/* Offers a name as what --stage may have meant. */
 static void report_offer(report_request *r, const char *name)
 {
     gnomon__suggestion s = gnomon__suggest(r->stage);
@@ -319,7 +319,7 @@ static int report_group(report_request *r, gnomon__gather *g,
     return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
-/* Files that hold ranks of one job are one report; whatever else is apart. */
+/* Files with ranks of one job get one report together; any other file gets its own. */
 static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
     const int has_links = !report_is(r, "simple") && !report_is(r, "regions") &&

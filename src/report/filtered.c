@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Entities keep their numbers: what is left out reads as zeroes. So several nodes of
- * one region may have one parent, which reports add up by name anyway. */
+/* Entities keep their numbers; left-out ones read as zeroes. So several nodes of one
+ * region may have the same parent, which reports add up by name. */
 #include "report/filtered.h"
 
 #include "platform/memory.h"
@@ -10,10 +10,10 @@ struct gnomon__filtered {
     const gnomon_profile *of;
     size_t nodes, regions;
     unsigned char *is_taken; /* by the region's number */
-    uint32_t *around;        /* by the node's number: itself, or what is left
-                                around it; 0: nothing */
-    uint64_t *more_self;     /* of those inside it that are left out */
-    gnomon_stats *stats;     /* of nodes that have such; else zeroes */
+    uint32_t *around;        /* by the node's number: itself, or the innermost
+                                kept node around it; 0: none */
+    uint64_t *more_self;     /* of left-out nodes inside it */
+    gnomon_stats *stats;     /* of nodes with `more_self`; else zeroes */
 };
 
 static const gnomon__filtered *filtered_of(const gnomon_profile *p)
@@ -43,7 +43,7 @@ static int filtered_node(const gnomon__filtered *f, size_t number,
     return GNOMON_OK;
 }
 
-/* Of a link or an open scope whose node is left out, what is around it. */
+/* A link of a left-out node goes to the kept node around it. */
 static int filtered_get(const gnomon_profile *p, int entity, size_t number,
                         void *info)
 {

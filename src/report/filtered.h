@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile as if it had been recorded with filter=: regions that the filter does
- * not take are not there, their self time is that of what is around them, and
- * what was inside them is inside that. */
+/* A profile as if it had been recorded with filter=. Regions that the filter does not
+ * take are left out; their self time and their children go to the scope around them. */
 #ifndef GNOMON_REPORT_FILTERED_H
 #define GNOMON_REPORT_FILTERED_H
 

@@ -15,7 +15,7 @@ typedef struct gnomon__joined {
     int is_text, is_csv, is_json;
     int count;     /* reports so far */
     int is_begin;  /* nothing of this one was written yet */
-    int is_header; /* what is written is the first line of a further csv */
+    int is_header; /* skip the first line: a further csv's */
 } gnomon__joined;
 
 /* `format` as in a table's options. It must stay where it is. */

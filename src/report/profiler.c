@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profilers without a run: made by the same parser and tables that $GNOMON goes
- * through, never attached. Each checks its own options, so no word of theirs
- * stands here. */
+/* Profilers without a run: created by the parser and tables of $GNOMON, but never
+ * attached. Each checks its own options, so none of these is named here. */
 #include "report/profiler.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ static const struct report_alias {
 } report_aliases[] = {{"threads", "regions", "by", "thread"},
                       {"json", "regions", "format", "json"}};
 
-static unsigned complaints_logged; /* by create: the profiler's own */
+static unsigned complaints_logged; /* by the profiler's create */
 
 static void profiler_log(const char *line)
 {
@@ -72,7 +71,8 @@ static int find_report(gnomon__cli_profiler *p, const gnomon__spec_item *item)
     return GNOMON_ENOENT;
 }
 
-/* What Lightning's table has no room for: then the rows are those of regions. */
+/* Whether options are given that Lightning's table does not have: then "simple" is the
+ * table "regions". */
 static int is_table(const gnomon__settings *options)
 {
     for (size_t i = 0; i < options->count; i++)

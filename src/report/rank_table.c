@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* One time for each rank and action, whatever the number of paths: so a table
- * of 10^4 ranks takes 16 bytes for each of these. */
+/* Keeps one time for each rank and action, whatever the number of paths: 16 bytes each,
+ * so that tables of 10^4 ranks fit in memory. */
 #include "report/rank_table.h"
 
 #include <inttypes.h>

@@ -11,8 +11,7 @@
 typedef struct gnomon__rank_time {
     uint64_t total_ns;
     int32_t rank;
-    uint32_t
-        run; /* order among the runs: of its host, and its own name where the
+    uint32_t run; /* index among the runs: of its host, and for its name if the
                      rank is not known */
 } gnomon__rank_time;
 

@@ -127,8 +127,8 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                : to;
 }
 
-/* A profile whose tracks are all named after its rank or host, so that a sum of
- * ranks tells these apart and nothing else. */
+/* A profile whose tracks all have the name of its rank or host, so that a sum of ranks
+ * keeps only these apart. */
 typedef struct named_tracks {
     gnomon_profile base;
     const gnomon_profile *of;
@@ -171,7 +171,7 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
     return gnomon__unite_add(sum, by ? &named.base : stage, 1, NULL);
 }
 
-/* Ranks are compared in what the filter takes. */
+/* Ranks are compared in the regions that the filter takes. */
 static int compare_rank(gnomon__cli_stage *to, const gnomon__filter *filter,
                         const gnomon_profile *stage, const gnomon_run_info *run)
 {
@@ -244,7 +244,8 @@ static int add_name(gnomon__cli_stages *s, const char *name)
     return GNOMON_OK;
 }
 
-/* Whether the run's stages before it do not bring it along. */
+/* Whether the stage is the first of its name; with GNOMON__UNITE_NAMES the first adds
+ * them all. */
 static int is_new_of_run(const gnomon_profile *p, size_t number,
                          const gnomon_stage_info *stage, unsigned names_rule)
 {
@@ -256,8 +257,8 @@ static int is_new_of_run(const gnomon_profile *p, size_t number,
     return 1;
 }
 
-/* By view whether nodes are of it; whether there is something to tell of nodes of no
- * stage. */
+/* has[view]: whether nodes are of that view. Returns whether nodes of no stage have
+ * times. */
 static int scan_nodes(const gnomon_profile *p, enum gnomon__stages_of what,
                       unsigned char *has)
 {
@@ -333,7 +334,7 @@ static int add_views(gnomon__cli_stages *s, gnomon__gather *g,
     return code;
 }
 
-/* A run that was read at once is not copied: it lends what its paths came to. */
+/* A run that was read as it is is not copied: the sum borrows its statistics. */
 static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
                    const gnomon__cli_group *group, size_t which,
                    const char *name, enum gnomon__stages_of what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a report is of: runs that belong together, and each of their stages, or all
- * of one name, as one profile, of one run as its profilers had it, of ranks their
- * sum. */
+/* The profiles that reports are made of. Runs of one job are a group. Each stage of a
+ * group, or all stages of one name, is one profile: of one run as its profilers got it,
+ * of several ranks their sum. */
 #ifndef GNOMON_REPORT_STAGES_H
 #define GNOMON_REPORT_STAGES_H
 
@@ -17,8 +17,8 @@ typedef struct gnomon__cli_stage {
     gnomon__rank_table ranks; /* where there are several */
 } gnomon__cli_stage;
 
-/* What a sum of several runs still tells apart, by the names of its tracks: those of
- * threads, or "rank 3", or "host n7". */
+/* How the tracks of a sum of several runs are named, and so kept apart: by thread,
+ * "rank 3", or "host n7". */
 enum gnomon__stages_by {
     GNOMON__STAGES_BY_THREAD, /* threads of one name */
     GNOMON__STAGES_BY_RANK,
@@ -58,8 +58,8 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups,
                             const gnomon__gather *g);
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
-/* What is to be told of stages. Steps are the same in all views. What is of no stage
- * has a report too, where there is something of it to tell. */
+/* What the report is about. Steps are the same in all views. Records of no stage get a
+ * report, too, if there are any. */
 enum gnomon__stages_of {
     GNOMON__STAGES_OF_HOST,
     GNOMON__STAGES_OF_DEVICES,
@@ -74,15 +74,15 @@ typedef struct gnomon__stages_choice {
     const gnomon__filter *filter; /* of what ranks are compared in; NULL: all */
 } gnomon__stages_choice;
 
-/* Reads the runs of a group: its stages, each view by itself; of several runs their
- * sum. An error code, its text told. Free in any case. */
+/* Reads the runs of a group: its stages, each view by itself; of several runs their sum.
+ * GNOMON_OK, or an error code and a text. Free in any case. */
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__cli_group *group,
                             const gnomon__stages_choice *choice);
 void gnomon__cli_stages_free(gnomon__cli_stages *s);
 
-/* The profile of one; once. The caller frees it, before another run is read: it may be
- * lent what was read. */
+/* The profile of a stage; call it once. The caller frees it before another run is read,
+ * because it may borrow from what was read. */
 int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out);
 
 #endif
