@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* How the words of a command are read: getopt_long's rules, our lines. Nothing here
- * knows a command but by its table. */
+/* Parses the command line of a command by getopt_long, with our messages. All it knows of
+ * a command is its table. */
 #include "command/command.h"
 
 #include <errno.h>

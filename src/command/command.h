@@ -38,10 +38,10 @@ typedef struct gnomon__command {
     const char *more;     /* paragraphs for help and man, lines of at most 78
                              columns; NULL: none */
     const gnomon__cli_option *options; /* or NULL */
-    /* argv[0] is the command's name. Returns a gnomon__exit; `run` returns its
-     * program's. */
+    /* argv[0] is the command's name. Returns a gnomon__exit; the command `run`
+     * returns the status of its program. */
     int (*run)(int argc, char **argv);
-    int operands_follow; /* options end at the first word that is none */
+    int operands_follow; /* options end at the first operand */
     int takes_files;     /* operands are files, for completions */
 } gnomon__command;
 
@@ -49,12 +49,12 @@ typedef struct gnomon__command {
 
 enum {
     GNOMON__CLI_END = -1,    /* the operands begin at argv[optind] */
-    GNOMON__CLI_HELPED = -2, /* --help was there and is done */
-    GNOMON__CLI_WRONG = -3   /* one line has said what */
+    GNOMON__CLI_HELPED = -2, /* --help was given, and help printed */
+    GNOMON__CLI_WRONG = -3   /* an error, which is logged */
 };
 
-/* The next option of a command: its place in command->options, its value in
- * `optarg`; or one of the above. A value that is none of its words is wrong.
+/* The next option of a command: its index in command->options, its value in `optarg`; or
+ * one of the above. A value that is none of the option's words is an error.
  *
  *     while ((option = gnomon__cli_next(&c, argc, argv)) >= 0)
  *         ...
@@ -63,16 +63,15 @@ enum {
 int gnomon__cli_next(const gnomon__command *command, int argc, char **argv);
 int gnomon__cli_over(int option);
 
-/* A line for words that are missing or too many, and where help is. Returns
- * GNOMON__EXIT_USAGE. */
+/* Logs a usage error and how to get help. Returns GNOMON__EXIT_USAGE. */
 int gnomon__cli_usage(const gnomon__command *command, const char *what);
 
-/* Says that `word` is no `what` ("--sort"), with what may be meant of `words`,
- * which NULL ends. Returns GNOMON__EXIT_USAGE. */
+/* Logs that `word` is no `what` ("--sort"), with a suggestion from `words`, which ends
+ * with NULL. Returns GNOMON__EXIT_USAGE. */
 int gnomon__cli_no_word(const char *what, const char *word,
                         const char *const *words);
 
-/* Its place among the words, or -1. */
+/* The index of the word in `words`, or -1. */
 int gnomon__cli_word(const char *word, const char *const *words);
 
 /* A number from 0, all of the text. 0: it is not. */

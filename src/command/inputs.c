@@ -20,8 +20,8 @@
 
 /* ---- Loading ---------------------------------------------------------------- */
 
-/* A text begins with an object, or tries to; a .gnomon file with a byte that no
- * text begins with. */
+/* Whether the first byte is one of JSON, valid or not. A .gnomon file begins with a byte
+ * that no text has. */
 static int is_json_text(const char *head, size_t size)
 {
     size_t at = 0;

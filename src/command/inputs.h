@@ -13,7 +13,7 @@
  * of a JSON form were ignored. */
 int gnomon__cli_load(const char *path, gnomon_profile **out);
 
-/* The same of one that was loaded before: what was ignored is not said again. */
+/* The same of a file that was loaded before: ignored keys are not logged again. */
 int gnomon__cli_load_again(const char *path, gnomon_profile **out);
 
 /* Files in the order of the words: a folder is all *.gnomon and *.gnomon.json in

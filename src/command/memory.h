@@ -11,8 +11,7 @@ typedef struct gnomon__cli_memory {
     size_t size, room;
 } gnomon__cli_memory;
 
-/* Its write returns GNOMON_ENOMEM, which gnomon_error_text tells; it has no
- * print. */
+/* Its write returns GNOMON_ENOMEM and a text; it has no print. */
 gnomon_writer gnomon__cli_memory_writer(gnomon__cli_memory *to);
 void gnomon__cli_memory_free(gnomon__cli_memory *m);
 

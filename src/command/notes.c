@@ -11,7 +11,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
-/* What gnomon_health counts has words of its own; NULL: it is none of that. */
+/* The words for a loss that gnomon_health counts; NULL: it is another loss. */
 static const char *health_words(const char *kind)
 {
     static const struct {
@@ -27,7 +27,7 @@ static const char *health_words(const char *kind)
     return NULL;
 }
 
-/* A section of a later gnomon is none. */
+/* An unknown section, of a later gnomon, is no damage. */
 int gnomon__cli_is_damage(const gnomon_loss_info *l)
 {
     return !l->run && !health_words(l->kind) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What must be known of a file beside its report. */
+/* Notes on a file: what was lost, and which scopes were open. */
 #ifndef GNOMON_COMMAND_NOTES_H
 #define GNOMON_COMMAND_NOTES_H
 
@@ -13,8 +13,8 @@ typedef struct gnomon__cli_notes {
     size_t count, room;
 } gnomon__cli_notes;
 
-/* What a file of runs lost of none of them is damage, which gnomon__gather_damage
- * tells. GNOMON_OK or GNOMON_ENOMEM. */
+/* Adds the losses of a profile. In a file with runs, losses of no run are damage to the
+ * file and left out: gnomon__gather_damage logs them. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__cli_notes_add(gnomon__cli_notes *n, const gnomon_profile *profile);
 
 /* Lines on standard error. A gnomon__exit: _UNREADABLE where one is of damage. */

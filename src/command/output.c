@@ -21,7 +21,7 @@
 /* errno of the first failure; stdio keeps only that there was one. */
 static int output_errno;
 
-/* What standard output ends in, as far as a format tells. */
+/* The last character on standard output; of formatted text, that of the format. */
 static char output_last = '\n';
 
 static int output_code(FILE *to, int failed)
@@ -82,7 +82,7 @@ static uint32_t terminal_columns(FILE *to)
 
 gnomon_writer gnomon__cli_writer(FILE *to)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to tell */
+    signal(SIGXFSZ, SIG_IGN); /* a full file is an error, no death */
     return (gnomon_writer){.struct_size = sizeof(gnomon_writer),
                            .write = output_write,
                            .print = output_print,

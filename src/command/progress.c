@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread draws the bar, so that reading knows nothing of it: what was read is
- * what the system says that this process read.
+/* A thread draws the bar, so that code that reads needs no calls for it: the system
+ * counts the bytes that this process has read.
  *
  * Invariant: under the lock, a bar is on the screen only while `is_shown`. */
 #include "command/progress.h"

@@ -10,9 +10,9 @@
 void gnomon__progress_begin(const gnomon__cli_inputs *inputs);
 void gnomon__progress_end(void);
 
-/* The bar may stand between one of the first two and the last, so that it never
- * stands in a report; they nest. gnomon__cli_load shows that the next file is
- * read; whoever knows better says what is: run 3 of 8. */
+/* The bar is drawn only between _show or _at and _hide, so that it is never inside a
+ * report; the calls nest. _show counts one file more; _at says what is read: run 3 of
+ * 8. */
 void gnomon__progress_show(void);
 void gnomon__progress_at(const char *what, size_t at, size_t of);
 void gnomon__progress_hide(void);

@@ -5,15 +5,15 @@
 
 #include "gnomon/profile.h"
 
-/* What a file is made by: writes all of it. GNOMON_OK or an error code, whose
- * text is told unless it is the writer's. */
+/* Writes the whole content of a file. GNOMON_OK, or an error code and a text; the
+ * writer's own errors have no text. */
 typedef int gnomon__cli_maker(void *context, int form,
                               const gnomon_writer *out);
 
-/* Makes a file at `path`, as JSON where that ends in .json, else as
- * .gnomon; "-" is standard output, as .gnomon. Whole or not at all: a file of
- * that name is replaced at the end, by one for its owner only, never through a
- * link. What is no regular file (/dev/stdout, a pipe) is written to as it is. A
+/* Makes a file at `path`, as JSON if that ends in .json, else as .gnomon; "-" is standard
+ * output, as .gnomon. The file is made under another name and then renamed, so it is
+ * whole or not there; only its owner may read it, and a link of that name is replaced,
+ * not followed. What is no regular file (/dev/stdout, a pipe) is written to as it is. A
  * gnomon__exit; one line has said what went wrong. */
 int gnomon__cli_make(const char *path, gnomon__cli_maker *maker, void *context);
 

@@ -62,7 +62,7 @@ void gnomon__cli_put_json(const gnomon_writer *out, const char *text)
     char *all = size > sizeof few ? gnomon__alloc(size) : NULL;
     if (all)
         gnomon__json_quote(text, n, all, size);
-    /* Without memory a name is cut, and its quote closed. */
+    /* Without memory the name is cut, but its quote is closed. */
     if (!all && size > sizeof few)
         out->print(out, "%s\"", few);
     else
