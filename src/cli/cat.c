@@ -35,7 +35,7 @@ const gnomon__command gnomon__command_cat = {
     .takes_files = 1,
 };
 
-/* What was lost in a run is in what is written. */
+/* Logs damage to the file. Losses of a run are in the output. */
 static int log_damage(const char *path, const gnomon_profile *p)
 {
     int status = GNOMON__EXIT_OK;
@@ -61,7 +61,7 @@ static int cat_one(const char *path, const char *to)
         status = gnomon__cli_save(p, to);
     else if (gnomon_profile_write(p, GNOMON_FORM_JSON, &out))
         status = GNOMON__EXIT_UNREADABLE;
-    if (status && !to && !ferror(stdout)) /* whose error is told at the end */
+    if (status && !to && !ferror(stdout)) /* its error is logged at the end */
         gnomon__log("%s: no memory to write it", path);
     status = gnomon__cli_worse(status, log_damage(path, p));
     gnomon_profile_free(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon completion: what shells need to complete our words, printed from the
- * table of commands, whose texts fit between single quotes. */
+/* gnomon completion: prints completion scripts for shells from the table of commands,
+ * whose texts have no single quotes. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int is_completion(const gnomon__command *c)
 
 /* ---- bash ------------------------------------------------------------------------ */
 
-/* What follows an option that takes a value. */
+/* Cases for the values of options. */
 static void bash_values(const gnomon__command *c)
 {
     for (const gnomon__cli_option *o = c->options; o && o->name; o++) {

@@ -14,7 +14,7 @@
 #include "command/text.h"
 #include "platform/error.h"
 
-#define FEW_RUNS 4 /* of one file: all that is known of them */
+#define FEW_RUNS 4 /* in one file: printed in full; more are a table */
 
 static int info_run(int argc, char **argv);
 
@@ -226,7 +226,7 @@ static void info_line(const gnomon_writer *out, const char *path,
     gnomon_run_info run;
     char rank[16], when[32], time[24];
     if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
-        run.rank = -1; /* no file names any, but there are losses to tell */
+        run.rank = -1; /* losses of files without runs */
     out->print(out, "%5s ", info_rank(rank, run.rank));
     gnomon__cli_put(out, info_text(run.host), 12);
     out->print(out, " %9" PRId64 " ", run.pid);
@@ -241,7 +241,7 @@ static void info_line(const gnomon_writer *out, const char *path,
     out->write(out, "\n", 1);
 }
 
-/* Run after run, wherever they lie. */
+/* A line for each run of all files. */
 static int info_table(const gnomon_writer *out, gnomon__gather *g)
 {
     int code = GNOMON_OK, status = GNOMON__EXIT_OK;
@@ -274,7 +274,7 @@ static int info_files(const gnomon__cli_inputs *in)
     gnomon__gather g;
     int status = gnomon__gather_begin(&g, in, kinds, 1);
     if (!g.merge || (status && in->count == 1)) {
-        ; /* it has been said */
+        ; /* the error is logged */
     } else if (in->count > 1 || gnomon__merge_count(g.merge) > FEW_RUNS) {
         gnomon__gather_notes(&g);
         status = gnomon__cli_worse(status, info_table(&out, &g));

@@ -33,7 +33,7 @@ static int own_folder(char folder[PATH_MAX])
 void gnomon__cli_check_nvtx(void)
 {
     const char *path = getenv(VARIABLE);
-    /* A name without a slash the loader looks for. */
+    /* The loader searches for a name without a slash, so it is not checked. */
     if (path && strchr(path, '/') && access(path, R_OK) != 0)
         gnomon__log(VARIABLE "=%s: %s: NVTX in the program will load no tool",
                     path, strerror(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Folders of jobs. The path in $GNOMON is whole, as the program may go elsewhere
- * before its first mark. */
+/* Folders of jobs. The path in $GNOMON is absolute, because the program may change its
+ * directory before its first mark. */
 #include "cli/jobs.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The program `gnomon`: its first word names a command. It records nothing of
- * itself, whatever $GNOMON says, as it makes no marks. */
+/* The program `gnomon`: its first word names a command. It makes no marks, so $GNOMON
+ * has no effect on it. */
 #include <stdio.h>
 #include <string.h>
 

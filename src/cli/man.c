@@ -7,7 +7,7 @@
 #include "command/usage.h"
 #include "gnomon/version.h"
 
-/* Dashes that may be copied. */
+/* Escapes dashes, so that roff prints them as ASCII. */
 static void man_text(const char *text)
 {
     for (; *text; text++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon run: starts a program under a spec, is as little in its way as can be,
- * and ends as it did.
+/* gnomon run: starts a program under a spec, passes signals on, and ends with the
+ * program's status or signal.
  *
- * All signals that are passed on are blocked and waited for, so nothing here runs
- * in a handler. What a terminal sends goes to the program anyway, as it is in
- * our process group: that is not passed on a second time. */
+ * Signals to pass on are blocked and waited for with sigwaitinfo, so nothing here runs
+ * in a handler. A terminal's signals reach the program directly, because it is in our
+ * process group: they are not passed on a second time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -107,7 +107,7 @@ static pid_t start(char **words, const sigset_t *mask, int *why)
     if (child < 0)
         *why = errno;
     close(pipe_ends[1]);
-    do /* the end of the pipe: it has exec_program the program */
+    do /* end of file: exec has closed the pipe */
         n = child > 0 ? read(pipe_ends[0], why, sizeof *why) : 0;
     while (n < 0 && errno == EINTR);
     close(pipe_ends[0]);
@@ -125,10 +125,10 @@ static int not_started(const char *name, int why)
     return why == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
 }
 
-/* ---- Its life ------------------------------------------------------------------- */
+/* ---- Its end -------------------------------------------------------------------- */
 
-/* Whether it is over. A program that was stopped stops us, so that a shell sees
- * it, and goes on when we do. */
+/* Whether the program has ended. If it was stopped, we stop, too, so that a shell sees
+ * it; when we are continued, so is the program. */
 static int has_ended(pid_t child, int *status)
 {
     pid_t changed = waitpid(child, status, WNOHANG | WUNTRACED);
@@ -149,13 +149,14 @@ static int wait_for_exit(pid_t child, const sigset_t *waited)
             if (has_ended(child, &status))
                 return status;
         } else if (number > 0 && info.si_code != SI_KERNEL &&
-                   info.si_pid != child) { /* which may kill its group */
+                   info.si_pid !=
+                       child) { /* the child may signal its own group */
             kill(child, number);
         }
     }
 }
 
-/* Dies as the program did; where that cannot be, the status that shells give. */
+/* Dies by the same signal; if that fails, returns the status that shells use. */
 static int die_by_signal(int number)
 {
     const struct rlimit none = {0, 0};
@@ -170,7 +171,7 @@ static int die_by_signal(int number)
     return RUN_SIGNALLED + number;
 }
 
-/* What is passed on is blocked, and stays so; `before` is what the program has. */
+/* Blocks the signals to pass on, for good; `before` is the mask for the program. */
 static void block_signals(sigset_t *waited, sigset_t *before)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -178,12 +179,12 @@ static void block_signals(sigset_t *waited, sigset_t *before)
     sigaddset(waited, SIGCHLD);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         sigaddset(waited, passed_on[i]);
-    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would never come */
+    sigaction(SIGCHLD, &usual, NULL); /* if ignored it would not arrive */
     sigprocmask(SIG_BLOCK, waited, before);
 }
 
-/* The program's life under the spec. A status as of waitpid, or below 0: it did not
- * begin, and *why is the exit status for that. */
+/* Runs the program under the spec. Returns a status as of waitpid; below 0: it did not
+ * start, and *why is the exit status for that. */
 static int run_once(const char *spec, char **words, const sigset_t *waited,
                     const sigset_t *before, int *why)
 {

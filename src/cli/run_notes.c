@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reports of a program that was run. Its processes append to a file what they
- * wrote, and whether they marked anything (platform/os.h): nothing is guessed from
- * the spec or from what lies about. What ran on another machine tells nothing. */
+/* The reports of a program that was run. Its processes append to a file the paths that
+ * they wrote, and whether they made marks (platform/os.h), so nothing is guessed from
+ * the spec or from files in the folder. Processes on other machines leave no notes. */
 #include "cli/run_notes.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void gnomon__run_notes_begin(gnomon__run_notes *notes)
     const char *outer = getenv(GNOMON__NOTES), *folder = getenv("TMPDIR");
     int fd = -1;
     *notes->path = 0;
-    if (outer && *outer) /* which tells */
+    if (outer && *outer) /* the outer `gnomon run` prints them */
         return;
     folder = folder && *folder == '/' ? folder : "/tmp";
     if (snprintf(notes->path, sizeof notes->path, "%s/gnomon-run-XXXXXX",
@@ -41,7 +41,7 @@ typedef struct notes_read {
     gnomon__cli_inputs files;
 } notes_read;
 
-/* As seen from cwd; each once. */
+/* Adds a path once, relative to the working directory if below it. */
 static void add_written_file(notes_read *read, char *path)
 {
     char cwd[PATH_MAX];
@@ -74,7 +74,7 @@ static void read_notes(notes_read *read, const char *path)
 
 /* ---- The lines ------------------------------------------------------------------------ */
 
-/* But no stream. */
+/* Whether file= or dir= names a file; streams do not count. */
 static int names_file(const gnomon__settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {
@@ -91,7 +91,7 @@ static int names_file(const gnomon__settings *settings)
 /* Whether the spec wants anything, and whether it wants files. */
 static int is_wanted(const char *text, int *in_files)
 {
-    gnomon__complaints ignored = {0}; /* the program has read of them */
+    gnomon__complaints ignored = {0}; /* the program has logged them */
     gnomon__spec spec = {0};
     (void)gnomon__spec_parse(&spec, text, "--profiler", &ignored);
     int wants = spec.item_count != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a program that was run has told of its reports. */
+/* The notes that processes of `gnomon run` leave of their reports. */
 #ifndef GNOMON_CLI_RUN_NOTES_H
 #define GNOMON_CLI_RUN_NOTES_H
 
@@ -10,12 +10,11 @@ typedef struct gnomon__run_notes {
     char path[PATH_MAX];
 } gnomon__run_notes;
 
-/* Names it in the environment, where no `gnomon run` around this one has. */
+/* Makes the file and names it in the environment, unless an outer `gnomon run` has. */
 void gnomon__run_notes_begin(gnomon__run_notes *notes);
 
-/* Reads it, and it is gone. A line on standard error for each file that is there.
- * Where the program `name` has ended well under `spec` and nothing was marked, a
- * line that says so; NULL: it has not. */
+/* Reads and removes the file, and logs a line for each report that exists. If the program
+ * `name` (NULL: it failed) ended well under `spec` without a report, logs why. */
 void gnomon__run_notes_print(const gnomon__run_notes *notes, const char *name,
                              const char *spec, int has_nvtx);
 
