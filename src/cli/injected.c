@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where libgnomon-nvtx.so is: beside the program, as in the folder of a build, or
- * where the installation has libraries, seen from the program, so that an
- * installed tree may be moved. */
+/* Finds libgnomon-nvtx.so: in the program's folder, as in a build, or in the library
+ * folder of the installation, relative to the program, so that an installed tree may be
+ * moved. */
 #include "cli/injected.h"
 
 #include <errno.h>

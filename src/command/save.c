@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files of -o: made beside their name, then renamed. */
+/* Files of -o: written under a temporary name, then renamed. */
 #include "command/save.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ typedef struct save_request {
     void *context;
 } save_request;
 
-/* GNOMON_OK; or the error, of which errno tells more where it is GNOMON_EIO. */
+/* GNOMON_OK, or an error code; for GNOMON_EIO errno has the reason. */
 static int save_stream(const save_request *r, FILE *to)
 {
     gnomon_writer out = gnomon__cli_writer(to);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Rows of two sides. Called by the program, one thread at a time. Executions are summed
- * as they are read; sums are also kept by part, for the spread between jobs. Invariant between adds: rows are ordered and no two have the
- * same names, the cells of each side ascend and add up to its count, and a
- * side's parts to its sums. */
+ * as they are read; sums are also kept by part, for the spread between jobs.
+ *
+ * Invariant between adds: rows are ordered and no two have the same names, the cells of
+ * each side ascend and add up to its count, and a side's parts to its sums. */
 #include "diff/diff.h"
 
 #include <stdlib.h>

@@ -71,8 +71,7 @@ static int diff_is_new(diff_reader *r, const gnomon_node_info *node,
         *is_new = is_taken;
         return GNOMON_OK;
     }
-    if (is_taken &&
-        of->view != r->view) { /* a life of which nothing is known */
+    if (is_taken && of->view != r->view) { /* a process without uuid or begin */
         r->diff->in_other_views[r->side] += !of->is_counted;
         of->is_counted = 1;
     } else if (!of->is_known || of->view != r->view) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Gates: parsing and judging. A gate is parsed from its end, so that names may hold
- * spaces. A gate that matches no row is an error, because it could never fail. Invariant: a gate fails only where a change is beyond the
- * relative limit, beyond the absolute one, and sure. */
+ * spaces. A gate that matches no row is an error, because it could never fail.
+ *
+ * Invariant: a gate fails only if a change is beyond the relative limit, beyond the
+ * absolute one, and sure. */
 #include "diff/gate.h"
 
 #include <math.h>

@@ -48,7 +48,8 @@ int gnomon__jobs_see_stage(gnomon__jobs *jobs, const gnomon_run_info *run,
                            enum gnomon__stage_state *state);
 
 /* Lines on standard error: which ranks of `side`'s jobs are missing, and which were
- * restarted. Whether some are missing. Call it after all runs were added: it sorts the ranks. */
+ * restarted. Returns whether some are missing. Call it after all runs were added: it
+ * sorts the ranks. */
 int gnomon__jobs_log_ranks(gnomon__jobs *jobs, const char *side);
 
 /* After that: whether all jobs of both have the same ranks. */

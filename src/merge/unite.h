@@ -16,7 +16,7 @@ enum gnomon__unite_rules {
     GNOMON__UNITE_READINGS = 1,
     /* One sum of many runs: their moments have no common zero, so stages last as
      * long as all of theirs together, and steps but the slowest, events, open scopes
-     * and metadata go. Threads are told apart by name alone. */
+     * and metadata go. Threads are kept apart by name alone. */
     GNOMON__UNITE_RANKS = 2,
     /* The result has no runs; nor has what is added. */
     GNOMON__UNITE_NO_RUN = 4,

@@ -45,8 +45,7 @@ struct gnomon__unite {
     size_t time_count, time_room, times_kept; /* when they were last pruned */
     gnomon__united_node *node;                /* from 1 */
     size_t node_count, node_room;
-    size_t merged_count
-        [GNOMON__ENTITIES]; /* facts when they were last merged_count */
+    size_t merged_count[GNOMON__ENTITIES]; /* leaves after the last merge */
 };
 
 /* A part that is being added. */

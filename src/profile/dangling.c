@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A file's references that lead nowhere, for its losses. */
+/* A file's dangling references, for its losses. */
 #include "profile/dangling.h"
 
 #include <stdio.h>

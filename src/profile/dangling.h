@@ -16,8 +16,8 @@ typedef struct gnomon__dangling {
     char named[GNOMON__DANGLING_NAMED][56];
 } gnomon__dangling;
 
-/* The field of the entity, by its number in the file, leads nowhere: to `target`
- * where that is not 0. */
+/* Adds a field of an entity, by the entity's number in the file, as dangling; `target` is
+ * its value, or 0. */
 void gnomon__dangling_add(gnomon__dangling *n, int entity, uint64_t number,
                           const gnomon__field *f, uint32_t target);
 

@@ -11,8 +11,8 @@
 int gnomon__check_numbers(const gnomon_profile *p);
 
 /* Makes one profile of the parts, whose numbers were checked: entities of equal keys
- * become one. Open scopes are those of the last part: `open_count` from `first_open` on. GNOMON_OK
- * or GNOMON_ENOMEM. */
+ * become one. Open scopes are those of the last part: `open_count` from
+ * `first_open` on. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__unite_parts(gnomon__model *m, size_t first_open, size_t open_count);
 
 #endif

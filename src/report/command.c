@@ -311,7 +311,7 @@ static int report_group(report_request *r, gnomon__gather *g,
     int status = gnomon__cli_notes_print(&stages.notes, path);
     for (size_t i = 0; !code && i < stages.count; i++)
         code = report_stage(r, path, &stages, i);
-    if (code && !ferror(stdout)) /* whose error is told at the end */
+    if (code && !ferror(stdout)) /* its error is logged at the end */
         gnomon__log("%s: %s", path,
                     *gnomon_error_text() ? gnomon_error_text()
                                          : "no memory for its report");

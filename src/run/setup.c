@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Who this process is, and the nesting of setup and teardown: libraries and
- * their host may all call them, the outermost pair frames the run. */
+/* The rank of this process, and the nesting of setup and teardown: libraries and their
+ * host may all call them; the outermost pair is the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "run/run.h"
 
 static int setup_depth;
-static int depth_inherited; /* a forked child has its parent's, till its own */
+static int depth_inherited; /* in a forked child: the depth is its parent's */
 static uint32_t
     is_configured;         /* $GNOMON, or what stands for it, is attached ... */
 static int is_configuring; /* ... or about to be */
@@ -64,7 +64,7 @@ const char *gnomon__run_dir(void)
     return given_dir;
 }
 
-/* A name that no other life of any process has: RFC 9562, version 4. */
+/* A name that no other process ever has: RFC 9562, version 4. */
 static const char *run_uuid(void)
 {
     static char text[40];
@@ -103,7 +103,7 @@ void gnomon__run_describe(gnomon_run_info *run)
     run->uuid = run_uuid();
 }
 
-/* The environment is read once: it may change beside marks. */
+/* The environment is read once, because it may change while threads mark. */
 int gnomon__run_is_off(void)
 {
     static uint32_t is_off;
@@ -231,8 +231,8 @@ int gnomon_teardown(void)
     return code;
 }
 
-/* What the program said of the rank and the directory holds in its children; a
- * launcher's variables may be set anew for each of them. */
+/* A forked child keeps the rank and directory that the program gave. A launcher's
+ * variables are read again, because they may differ for each child. */
 void gnomon__setup_forget(void)
 {
     int given = our_rank.source && strcmp(our_rank.source, "setup") == 0;
