@@ -159,8 +159,9 @@ static void clock_measure(gnomon__device_clock *c)
 
 /* ---- All of them --------------------------------------------------------- */
 
-gnomon__device_clock *gnomon__device_clock_of(const gnomon_device *device,
-                                              const gnomon_device_context *place)
+gnomon__device_clock *
+gnomon__device_clock_of(const gnomon_device *device,
+                        const gnomon_device_context *place)
 {
     gnomon__device_clock *made = NULL;
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
