@@ -54,9 +54,9 @@ typedef struct gnomon_device {
     int (*context_of)(void *stream, gnomon_device_context *out);
     /* Checks, at a scope's end, that `stream` still is of the context in which the
      * scope began. GNOMON_ESTATE: it is not, as where the host destroyed it. */
-    int (*check)(void *stream, const gnomon_device_context *place);
+    int (*check)(void *stream, const gnomon_device_context *where);
     /* Makes an event in `context`, whichever one is current. */
-    int (*event_create)(const gnomon_device_context *place, void **event);
+    int (*event_create)(const gnomon_device_context *where, void **event);
     /* Puts an event into `stream`, a stream of the event's context. */
     int (*event_record)(void *event, void *stream);
 
@@ -65,7 +65,7 @@ typedef struct gnomon_device {
     /* Makes `context` current for the calls below; leave undoes it. An error means
      * that the context is gone with all its events and streams; leave is not
      * called then. */
-    int (*enter)(const gnomon_device_context *place);
+    int (*enter)(const gnomon_device_context *where);
     void (*leave)(void);
     /* Whether the device has come to an event. GNOMON_EBUSY: not yet. */
     int (*event_done)(void *event);
@@ -75,11 +75,11 @@ typedef struct gnomon_device {
     void (*event_destroy)(void *event);
     /* Makes a stream for gnomon's own use, which waits for no other stream and for
      * which no other one waits. gnomon makes one for each context. */
-    int (*stream_create)(const gnomon_device_context *place, void **stream);
+    int (*stream_create)(const gnomon_device_context *where, void **stream);
     void (*stream_destroy)(void *stream);
     /* Writes the number of the context's device, from 0, and the device's name, at
      * most `size` bytes with the NUL. */
-    int (*describe)(const gnomon_device_context *place, int32_t *index,
+    int (*describe)(const gnomon_device_context *where, int32_t *index,
                     char *name, size_t size);
 } gnomon_device;
 

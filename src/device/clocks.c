@@ -16,7 +16,7 @@
 
 struct gnomon__device_clock {
     const gnomon_device *device; /* NULL: free */
-    gnomon_device_context place;
+    gnomon_device_context where;
     void *stream; /* gnomon's own; NULL: not made */
     void *anchor; /* an event that is over, at `anchor_ns`; NULL: none */
     void *next;   /* the event of the next anchor; NULL: not made */
@@ -50,8 +50,8 @@ static int clock_make_event(gnomon__device_clock *c, void **event)
 {
     const gnomon_device *d = c->device;
     add_relaxed(&gnomon__reader_calls, 1);
-    return (c->stream || !d->stream_create(&c->place, &c->stream)) &&
-           (*event || !d->event_create(&c->place, event));
+    return (c->stream || !d->stream_create(&c->where, &c->stream)) &&
+           (*event || !d->event_create(&c->where, event));
 }
 
 static int clock_record(gnomon__device_clock *c, void **event)
@@ -161,13 +161,13 @@ static void clock_measure(gnomon__device_clock *c)
 
 gnomon__device_clock *
 gnomon__device_clock_of(const gnomon_device *device,
-                        const gnomon_device_context *place)
+                        const gnomon_device_context *where)
 {
     gnomon__device_clock *made = NULL;
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
-        if (c->device == device && c->place.context == place->context &&
-            c->place.id == place->id)
+        if (c->device == device && c->where.context == where->context &&
+            c->where.id == where->id)
             return c;
         if (!c->device && !made)
             made = c;
@@ -176,11 +176,11 @@ gnomon__device_clock_of(const gnomon_device *device,
         return NULL;
     memset(made, 0, sizeof *made);
     made->device = device;
-    made->place = *place;
+    made->where = *where;
     clocks_made += clocks_made == UINT32_MAX ? 2 : 1; /* 0 is none */
     made->number = clocks_made;
     made->is_measured = /* a device without a name is not measured */
-        device->describe(place, &made->index, made->name, sizeof made->name);
+        device->describe(where, &made->index, made->name, sizeof made->name);
     clock_advance(made);
     return made;
 }
@@ -203,7 +203,7 @@ void gnomon__device_clocks_advance(void)
         if (!c->device || !(all || c->next_is_recorded || !c->is_measured ||
                             clock_needs_anchor(c)))
             continue;
-        if (c->device->enter(&c->place)) {
+        if (c->device->enter(&c->where)) {
             c->device = NULL; /* the context and its events are gone */
             continue;
         }
@@ -219,7 +219,7 @@ void gnomon__device_clocks_free(void)
     for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
         gnomon__device_clock *c = &device_clocks[i];
         if (!c->device || load_relaxed(&gnomon__timers_closed) ||
-            c->device->enter(&c->place))
+            c->device->enter(&c->where))
             continue;
         add_relaxed(&gnomon__reader_calls, 1);
         void *events[] = {c->anchor, c->next};

@@ -145,8 +145,8 @@ static int life_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
     return result;
 }
 
-static int place_now(const gnomon__cuda_calls *cu, void *stream,
-                     gnomon_device_context *out, const char **which)
+static int context_now(const gnomon__cuda_calls *cu, void *stream,
+                       gnomon_device_context *out, const char **which)
 {
     int result = capture_now(cu, stream, which);
     if (!result && !gnomon__cuda_is_special(stream)) {
@@ -158,14 +158,14 @@ static int place_now(const gnomon__cuda_calls *cu, void *stream,
     return result ? result : life_now(cu, out, which);
 }
 
-int gnomon__cuda_place(void *stream, gnomon_device_context *out)
+int gnomon__cuda_context(void *stream, gnomon_device_context *out)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *which;
     int result;
     if (!cu)
         return GNOMON_ENOENT;
-    CUDA_BORROWING(result, stream, place_now(cu, stream, out, &which));
+    CUDA_BORROWING(result, stream, context_now(cu, stream, out, &which));
     return cuda_code(result, which);
 }
 
@@ -182,25 +182,25 @@ static int check_now(const gnomon__cuda_calls *cu, void *stream,
     return result;
 }
 
-static int cuda_check(void *stream, const gnomon_device_context *place)
+static int cuda_check(void *stream, const gnomon_device_context *where)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     const char *which;
-    gnomon_device_context now = *place;
+    gnomon_device_context now = *where;
     int result;
     CUDA_BORROWING(result, stream, check_now(cu, stream, &now, &which));
     int code = cuda_code(result, which);
-    return !code && (now.context != place->context || now.id != place->id)
+    return !code && (now.context != where->context || now.id != where->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-int gnomon__cuda_event_create(const gnomon_device_context *place, void **event)
+int gnomon__cuda_event_create(const gnomon_device_context *where, void **event)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
-    int code = CUDA_TRY(CtxPush, place->context);
+    int code = CUDA_TRY(CtxPush, where->context);
     if (code)
         return code;
     cu->CaptureMode(&mode);
@@ -227,17 +227,17 @@ static int cuda_event_record(void *event, void *stream)
 
 static int mode_before; /* of the reader's thread */
 
-static int cuda_enter(const gnomon_device_context *place)
+static int cuda_enter(const gnomon_device_context *where)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = place->id;
+    unsigned long long life = where->id;
     void *popped;
-    int code = CUDA_TRY(CtxPush, place->context);
+    int code = CUDA_TRY(CtxPush, where->context);
     if (code)
         return code;
     if (cu->CtxGetId)
-        code = CUDA_TRY(CtxGetId, place->context, &life);
-    if (!code && life != place->id)
+        code = CUDA_TRY(CtxGetId, where->context, &life);
+    if (!code && life != where->id)
         code = GNOMON_ESTATE;
     if (code) {
         cu->CtxPop(&popped);
@@ -277,10 +277,10 @@ static void cuda_event_destroy(void *event)
     (void)CUDA_TRY(EventDestroy, event);
 }
 
-static int cuda_stream_create(const gnomon_device_context *place, void **stream)
+static int cuda_stream_create(const gnomon_device_context *where, void **stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    (void)place; /* it is current: cuda_enter */
+    (void)where; /* it is current: cuda_enter */
     return CUDA_TRY(StreamCreate, stream, STREAM_NON_BLOCKING);
 }
 
@@ -290,12 +290,12 @@ static void cuda_stream_destroy(void *stream)
     (void)CUDA_TRY(StreamDestroy, stream);
 }
 
-static int cuda_describe(const gnomon_device_context *place, int32_t *index,
+static int cuda_describe(const gnomon_device_context *where, int32_t *index,
                          char *name, size_t size)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
     cuda_device device = -1;
-    (void)place;
+    (void)where;
     int code = CUDA_TRY(CtxGetDevice, &device);
     *index = device;
     *name = 0;
@@ -306,7 +306,7 @@ static const gnomon_device cuda = {
     .struct_size = sizeof cuda,
     .abi = GNOMON_ABI,
     .name = "cuda",
-    .context_of = gnomon__cuda_place,
+    .context_of = gnomon__cuda_context,
     .check = cuda_check,
     .event_create = gnomon__cuda_event_create,
     .event_record = cuda_event_record,

@@ -12,7 +12,7 @@ static inline int gnomon__cuda_is_special(const void *stream)
 }
 
 /* The context of a stream, as gnomon_device.context_of. Any thread. */
-int gnomon__cuda_place(void *stream, gnomon_device_context *out);
+int gnomon__cuda_context(void *stream, gnomon_device_context *out);
 
 /* Records an event in a stream of its context. Returns the driver's result. */
 int gnomon__cuda_record(void *event, void *stream);
@@ -22,7 +22,7 @@ void gnomon__cuda_log_failures(void);
 
 /* Makes an event of that context, whichever is current, as
  * gnomon_device.event_create. */
-int gnomon__cuda_event_create(const gnomon_device_context *place, void **event);
+int gnomon__cuda_event_create(const gnomon_device_context *where, void **event);
 
 /* The error code for a result of the driver. GNOMON_EBUSY: not finished. */
 int gnomon__cuda_code(int result);

@@ -16,7 +16,7 @@
 enum { TIMER_NEW, TIMER_STARTED, TIMER_STOPPED };
 
 struct gnomon_cuda_timer {
-    gnomon_device_context place; /* of the events */
+    gnomon_device_context where; /* of the events */
     void *begin, *end;           /* NULL: not made */
     int state;
 };
@@ -71,9 +71,9 @@ static int take_context(const gnomon__cuda_calls *cu, void *stream)
     return code ? code : TIMER_TRY(CtxSetCurrent, context);
 }
 
-static int find_place(gnomon_cuda_stream stream, gnomon_device_context *place)
+static int find_context(gnomon_cuda_stream stream, gnomon_device_context *where)
 {
-    int code = gnomon__cuda_place(stream, place);
+    int code = gnomon__cuda_context(stream, where);
     if (code == GNOMON_EBUSY)
         return gnomon__fail(code, "the stream is being captured into a graph: "
                                   "no time can be taken");
@@ -86,9 +86,9 @@ static int find_place(gnomon_cuda_stream stream, gnomon_device_context *place)
 static int has_events(const gnomon_cuda_timer *timer)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    unsigned long long life = timer->place.id;
-    return !cu->CtxGetId || (!cu->CtxGetId(timer->place.context, &life) &&
-                             life == timer->place.id);
+    unsigned long long life = timer->where.id;
+    return !cu->CtxGetId || (!cu->CtxGetId(timer->where.context, &life) &&
+                             life == timer->where.id);
 }
 
 static void timer_destroy_events(gnomon_cuda_timer *timer)
@@ -98,7 +98,7 @@ static void timer_destroy_events(gnomon_cuda_timer *timer)
     int mode = CUDA_CAPTURE_RELAXED;
     void *popped;
     if (has_events(timer)) {
-        int is_pushed = !cu->CtxPush(timer->place.context);
+        int is_pushed = !cu->CtxPush(timer->where.context);
         cu->CaptureMode(&mode);
         if (timer->begin)
             (void)cu->EventDestroy(timer->begin);
@@ -109,21 +109,21 @@ static void timer_destroy_events(gnomon_cuda_timer *timer)
             cu->CtxPop(&popped);
     }
     timer->begin = timer->end = NULL;
-    timer->place = now;
+    timer->where = now;
 }
 
 static int timer_make_events(gnomon_cuda_timer *timer,
-                             const gnomon_device_context *place)
+                             const gnomon_device_context *where)
 {
-    if (timer->begin && timer->place.context == place->context &&
-        timer->place.id == place->id)
+    if (timer->begin && timer->where.context == where->context &&
+        timer->where.id == where->id)
         return GNOMON_OK;
     if (timer->begin)
         timer_destroy_events(timer);
-    timer->place = *place;
-    int code = gnomon__cuda_event_create(place, &timer->begin);
+    timer->where = *where;
+    int code = gnomon__cuda_event_create(where, &timer->begin);
     if (!code)
-        code = gnomon__cuda_event_create(place, &timer->end);
+        code = gnomon__cuda_event_create(where, &timer->end);
     if (!code)
         return GNOMON_OK;
     timer_destroy_events(timer);
@@ -133,15 +133,15 @@ static int timer_make_events(gnomon_cuda_timer *timer,
 int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_context place = {.struct_size = sizeof place};
+    gnomon_device_context where = {.struct_size = sizeof where};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_start: NULL");
     timer->state = TIMER_NEW;
     int code = take_context(cu, stream);
     if (!code)
-        code = find_place(stream, &place);
+        code = find_context(stream, &where);
     if (!code)
-        code = timer_make_events(timer, &place);
+        code = timer_make_events(timer, &where);
     if (!code)
         code = timer_answer(gnomon__cuda_record(timer->begin, stream),
                             "cuEventRecord");
@@ -153,14 +153,14 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
 {
     const gnomon__cuda_calls *cu = gnomon__cuda();
-    gnomon_device_context place = {.struct_size = sizeof place};
+    gnomon_device_context where = {.struct_size = sizeof where};
     if (!timer || !cu)
         return gnomon__fail(GNOMON_EINVAL, "gnomon_cuda_timer_stop: NULL");
     if (timer->state == TIMER_NEW)
         return gnomon__fail(GNOMON_ESTATE, "the timer was not started");
-    int code = find_place(stream, &place);
+    int code = find_context(stream, &where);
     if (!code &&
-        (place.context != timer->place.context || place.id != timer->place.id))
+        (where.context != timer->where.context || where.id != timer->where.id))
         code = gnomon__fail(GNOMON_ESTATE,
                             "the timer was started on another device, or "
                             "before this one was reset");
@@ -192,7 +192,7 @@ static int timer_elapsed(gnomon_cuda_timer *timer, double *ms, int waits)
     if (!has_events(timer))
         return gnomon__fail(GNOMON_ESTATE, "the timer's device was reset");
     /* Any thread may read it, also while another stream is captured. */
-    int code = TIMER_TRY(CtxPush, timer->place.context);
+    int code = TIMER_TRY(CtxPush, timer->where.context);
     if (code)
         return code;
     cu->CaptureMode(&mode);

@@ -17,7 +17,7 @@ uint64_t gnomon__reader_calls;
 /* State of one pass. `busy` is of the thread whose timers are being read. */
 typedef struct reader_pass {
     const gnomon_device *device; /* the one entered; NULL: none */
-    gnomon_device_context place;
+    gnomon_device_context where;
     int is_gone; /* it could not be entered */
     gnomon__device_clock *clock;
     struct {
@@ -57,7 +57,7 @@ static void forget_outer(gnomon__thread_timers *timers, uint32_t number)
 
 /* ---- One timer ----------------------------------------------------------- */
 
-static void leave_place(reader_pass *pass)
+static void leave_context(reader_pass *pass)
 {
     if (pass->device && !pass->is_gone)
         pass->device->leave();
@@ -65,18 +65,18 @@ static void leave_place(reader_pass *pass)
 }
 
 /* 0: the context is gone. */
-static int enter_place(reader_pass *pass, const gnomon__timer *t)
+static int enter_context(reader_pass *pass, const gnomon__timer *t)
 {
     if (!pass->device || pass->device != t->device ||
-        pass->place.context != t->place.context ||
-        pass->place.id != t->place.id) {
-        leave_place(pass);
+        pass->where.context != t->where.context ||
+        pass->where.id != t->where.id) {
+        leave_context(pass);
         pass->device = t->device;
-        pass->place = t->place;
-        pass->is_gone = t->device->enter(&t->place) != GNOMON_OK;
+        pass->where = t->where;
+        pass->is_gone = t->device->enter(&t->where) != GNOMON_OK;
         pass->clock = pass->is_gone
                           ? NULL
-                          : gnomon__device_clock_of(t->device, &t->place);
+                          : gnomon__device_clock_of(t->device, &t->where);
     }
     return !pass->is_gone;
 }
@@ -85,7 +85,7 @@ static int is_busy(const reader_pass *pass, const gnomon__timer *t)
 {
     for (uint32_t i = 0; i < pass->busy_count; i++)
         if (pass->busy[i].stream == t->stream &&
-            pass->busy[i].context == t->place.context)
+            pass->busy[i].context == t->where.context)
             return 1;
     return 0;
 }
@@ -94,7 +94,7 @@ static void note_busy(reader_pass *pass, const gnomon__timer *t)
 {
     if (pass->busy_count == BUSY_STREAMS || is_busy(pass, t))
         return;
-    pass->busy[pass->busy_count].context = t->place.context;
+    pass->busy[pass->busy_count].context = t->where.context;
     pass->busy[pass->busy_count++].stream = t->stream;
 }
 
@@ -102,7 +102,7 @@ static void note_busy(reader_pass *pass, const gnomon__timer *t)
  * seconds this is more exact than the distance from begin to end. */
 static void read_begun(reader_pass *pass, gnomon__timer *t)
 {
-    if (t->begin_read || !enter_place(pass, t) ||
+    if (t->begin_read || !enter_context(pass, t) ||
         t->device->event_done(t->begin))
         return;
     if (!gnomon__device_clock_time(pass->clock, t->begin, &t->begin_ns))
@@ -142,7 +142,7 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
 {
     double ns, end_ns;
     add_relaxed(&gnomon__reader_calls, 1);
-    if (!enter_place(pass, t))
+    if (!enter_context(pass, t))
         return GNOMON_ESTATE;
     int code = t->device->event_done(t->end);
     if (!code)
@@ -160,7 +160,7 @@ static int read_timer(reader_pass *pass, gnomon__thread_timers *timers,
 /* Destroys its events, unless they are gone with their context. */
 static void empty(reader_pass *pass, gnomon__timer *t)
 {
-    if (enter_place(pass, t)) {
+    if (enter_context(pass, t)) {
         t->device->event_destroy(t->begin);
         if (t->end)
             t->device->event_destroy(t->end);
@@ -243,7 +243,7 @@ size_t gnomon__reader_pass(void)
     for (gnomon__thread_timers *timers = load_acquire(&gnomon__all_timers);
          timers; timers = timers->next)
         read_thread_timers(&pass, timers);
-    leave_place(&pass);
+    leave_context(&pass);
     gnomon__device_clocks_advance();
     return pass.waiting;
 }

@@ -27,7 +27,7 @@ typedef struct gnomon__device_clock gnomon__device_clock;
  * context must be entered. */
 gnomon__device_clock *
 gnomon__device_clock_of(const gnomon_device *device,
-                        const gnomon_device_context *place);
+                        const gnomon_device_context *where);
 /* A number that no other clock has or had; 0: no clock. */
 uint32_t gnomon__device_clock_number(const gnomon__device_clock *clock);
 /* When the device passed `event`, which is over. GNOMON_ESTATE: there is no anchor

@@ -15,18 +15,18 @@ void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
 
 static int timer_pool_is_of(const gnomon__timer_pool *p,
                             const gnomon_device *device,
-                            const gnomon_device_context *place)
+                            const gnomon_device_context *where)
 {
-    return p->device == device && p->place.context == place->context &&
-           p->place.id == place->id;
+    return p->device == device && p->where.context == where->context &&
+           p->where.id == where->id;
 }
 
 static gnomon__timer_pool *timer_pool_of(gnomon__thread_timers *timers,
                                          const gnomon_device *device,
-                                         const gnomon_device_context *place)
+                                         const gnomon_device_context *where)
 {
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++)
-        if (timer_pool_is_of(&timers->pools[i], device, place))
+        if (timer_pool_is_of(&timers->pools[i], device, where))
             return &timers->pools[i];
     return NULL;
 }
@@ -38,7 +38,7 @@ static int timer_pool_is_idle(gnomon__thread_timers *timers,
     for (uint32_t n = 1; n <= timers->made; n++) {
         const gnomon__timer *t = gnomon__timer_at(timers, n);
         if (t->state != GNOMON__TIMER_FREE &&
-            timer_pool_is_of(p, t->device, &t->place))
+            timer_pool_is_of(p, t->device, &t->where))
             return 0;
     }
     return 1;
@@ -75,14 +75,14 @@ static uint32_t timer_pool_give_up(gnomon__thread_timers *timers,
  * one whose timers are all idle. NULL: there is none. */
 static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
                                            const gnomon_device *device,
-                                           const gnomon_device_context *place)
+                                           const gnomon_device_context *where)
 {
     gnomon__timer_pool *made = NULL, *idle = NULL;
     for (uint32_t i = 0; i < GNOMON__TIMER_POOLS; i++) {
         gnomon__timer_pool *p = &timers->pools[i];
         if (!p->device && !made)
             made = p;
-        if (p->device == device && p->place.context == place->context) {
+        if (p->device == device && p->where.context == where->context) {
             timer_pool_clear(timers, p);
             made = p;
         }
@@ -94,7 +94,7 @@ static gnomon__timer_pool *timer_pool_make(gnomon__thread_timers *timers,
         (void)timer_pool_give_up(timers, idle, GNOMON__TIMERS);
     made = made ? made : idle;
     if (made)
-        *made = (gnomon__timer_pool){device, *place, 0};
+        *made = (gnomon__timer_pool){device, *where, 0};
     return made;
 }
 
@@ -102,7 +102,7 @@ void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number)
 {
     gnomon__timer *t = gnomon__timer_at(timers, number);
     gnomon__timer_pool *pool = /* also with only one of its two events */
-        t->begin ? timer_pool_of(timers, t->device, &t->place) : NULL;
+        t->begin ? timer_pool_of(timers, t->device, &t->where) : NULL;
     uint32_t *list = pool ? &pool->first : &timers->blank;
     if (!pool)
         t->begin = t->end = NULL;
@@ -134,11 +134,11 @@ static void give_up_other_pools(gnomon__thread_timers *timers,
 
 uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
                             const gnomon_device *device,
-                            const gnomon_device_context *place)
+                            const gnomon_device_context *where)
 {
     take_returned_timers(timers);
-    gnomon__timer_pool *pool = timer_pool_of(timers, device, place);
-    if (!pool && !(pool = timer_pool_make(timers, device, place)))
+    gnomon__timer_pool *pool = timer_pool_of(timers, device, where);
+    if (!pool && !(pool = timer_pool_make(timers, device, where)))
         return 0;
     uint32_t *list = pool->first ? &pool->first : &timers->blank;
     uint32_t number = *list;
@@ -152,7 +152,7 @@ uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
         return 0;
     gnomon__timer *t = gnomon__timer_at(timers, number);
     t->device = device;
-    t->place = *place;
+    t->where = *where;
     t->state = GNOMON__TIMER_CLOSED;
     return number;
 }

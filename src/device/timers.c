@@ -108,7 +108,7 @@ static void open_timer(gnomon__thread *t, gnomon__thread_timers *timers,
              o = gnomon__timer_at(timers, o)->next) {
             const gnomon__timer *around = gnomon__timer_at(timers, o);
             if (around->stream == timer->stream && around->node[i] &&
-                around->place.context == timer->place.context &&
+                around->where.context == timer->where.context &&
                 is_same_device(around->device, timer->device))
                 timer->outer[i] = o;
         }
@@ -162,7 +162,7 @@ static int is_wanted_now(uint32_t mask)
 
 /* A free timer of the thread. 0: there is none, which is counted. */
 static uint32_t take_thread_timer(const gnomon_device *device,
-                                  const gnomon_device_context *place)
+                                  const gnomon_device_context *where)
 {
     gnomon__thread *t = gnomon__enter();
     uint32_t number = 0;
@@ -171,7 +171,7 @@ static uint32_t take_thread_timer(const gnomon_device *device,
     gnomon__thread_timers *timers =
         t->timers ? t->timers : make_thread_timers(t);
     if (timers)
-        number = gnomon__timer_take(timers, device, place);
+        number = gnomon__timer_take(timers, device, where);
     if (!number)
         gnomon__trouble(t, timers_full);
     gnomon__leave(t);
@@ -182,9 +182,9 @@ static int make_events(gnomon__timer *timer)
 {
     int code = GNOMON_OK;
     if (!timer->begin)
-        code = timer->device->event_create(&timer->place, &timer->begin);
+        code = timer->device->event_create(&timer->where, &timer->begin);
     if (!code && !timer->end)
-        code = timer->device->event_create(&timer->place, &timer->end);
+        code = timer->device->event_create(&timer->where, &timer->end);
     return code;
 }
 
@@ -199,14 +199,14 @@ static int is_device(const gnomon_device *device)
 
 static uint32_t begin_timer(const gnomon_device *device, void *stream)
 {
-    gnomon_device_context place = {.struct_size = sizeof place};
+    gnomon_device_context where = {.struct_size = sizeof where};
     int code =
-        is_device(device) ? device->context_of(stream, &place) : GNOMON_EINVAL;
+        is_device(device) ? device->context_of(stream, &where) : GNOMON_EINVAL;
     if (code) {
         count_failure(code);
         return 0;
     }
-    uint32_t number = take_thread_timer(device, &place);
+    uint32_t number = take_thread_timer(device, &where);
     if (!number)
         return 0;
     gnomon__thread_timers *timers = gnomon__tls_now()->thread->timers;
@@ -313,7 +313,7 @@ static void end_timed(const gnomon_device_scope *scope)
     int kept = errno;
     int code = load_relaxed(&gnomon__timers_closed)
                    ? GNOMON_ESTATE
-                   : timer->device->check(timer->stream, &timer->place);
+                   : timer->device->check(timer->stream, &timer->where);
     if (!code)
         code = timer->device->event_record(timer->end, timer->stream);
     errno = kept;

@@ -34,7 +34,7 @@ extern uint32_t gnomon__timer_bits; /* their bits, as a mask; 0: nobody */
 typedef struct gnomon__timer {
     /* The marking thread's, until it is sent to the reader. */
     const gnomon_device *device;
-    gnomon_device_context place;
+    gnomon_device_context where;
     void *begin, *end; /* events of that context; NULL: not made */
     void *stream;
     uint64_t token;                     /* of the scope; 0: free */
@@ -68,7 +68,7 @@ enum gnomon__timer_message {
 /* Free timers whose events are of one context. Number n is timer[n - 1]; 0: none. */
 typedef struct gnomon__timer_pool {
     const gnomon_device *device; /* NULL: free */
-    gnomon_device_context place;
+    gnomon_device_context where;
     uint32_t first; /* list */
 } gnomon__timer_pool;
 
@@ -113,7 +113,7 @@ void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
 /* A free timer, if possible one with events of this context. 0: there is none. */
 uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
                             const gnomon_device *device,
-                            const gnomon_device_context *place);
+                            const gnomon_device_context *where);
 
 /* Makes the timer free again. */
 void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);

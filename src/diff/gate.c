@@ -249,8 +249,8 @@ static void gate_json(gate_round *r, const gnomon__diff_row *row,
     out->write(out, "}", 1);
 }
 
-static void gate_tell(const gate_round *r, const char *text,
-                      const gnomon_writer *out)
+static void gate_print_holds(const gate_round *r, const char *text,
+                             const gnomon_writer *out)
 {
     if (r->form == GNOMON__CHANGES_MD) {
         out->print(out, "- gate holds: ");
@@ -303,7 +303,7 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
     }
     if (!lines && largest) {
         gate_say(r, largest, &most, text, sizeof text);
-        gate_tell(r, text, out);
+        gate_print_holds(r, text, out);
     }
     return status;
 }

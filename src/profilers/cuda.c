@@ -73,27 +73,27 @@ static int device_by_total(const void *left, const void *right)
 }
 
 /* One for each name. Returns how many they are. */
-static size_t device_fold(device_row *rows, size_t count)
+static size_t device_unite(device_row *rows, size_t count)
 {
-    size_t used = 0, folded = 0;
+    size_t used = 0, united = 0;
     for (size_t i = 0; i < count; i++)
         if (rows[i].name)
             rows[used++] = rows[i];
     if (used > 1)
         qsort(rows, used, sizeof *rows, device_by_name);
     for (size_t i = 0; i < used; i++) {
-        device_row *last = folded ? &rows[folded - 1] : NULL;
+        device_row *last = united ? &rows[united - 1] : NULL;
         if (last && strcmp(last->name, rows[i].name) == 0) {
             device_add(&last->device, &rows[i].device);
             last->host_calls += rows[i].host_calls;
             last->host_ns += rows[i].host_ns;
         } else {
-            rows[folded++] = rows[i];
+            rows[united++] = rows[i];
         }
     }
-    if (folded > 1)
-        qsort(rows, folded, sizeof *rows, device_by_total);
-    return folded;
+    if (united > 1)
+        qsort(rows, united, sizeof *rows, device_by_total);
+    return united;
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -320,7 +320,7 @@ static int device_summary(void *self, const gnomon_profile *profile,
     if (!rows)
         return GNOMON_ENOMEM;
     device_collect(profile, rows, count);
-    count = device_fold(rows, count);
+    count = device_unite(rows, count);
     if (choice && gnomon__table_is_asked_for(choice))
         code = device_table(profile, rows, count, choice, out);
     else

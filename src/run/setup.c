@@ -18,7 +18,7 @@ static uint32_t
 static int is_configuring; /* ... or about to be */
 static gnomon__rank our_rank = {
     .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
-static int rank_found;
+static int rank_is_known;
 static char *given_dir;
 static char host_name[256];
 static uint64_t start_unix_ns;
@@ -36,9 +36,9 @@ static const char *from_environment(void *context, const char *name)
 
 void gnomon__run_find_rank(void)
 {
-    if (rank_found)
+    if (rank_is_known)
         return;
-    rank_found = 1;
+    rank_is_known = 1;
     if (!start_unix_ns)
         start_unix_ns = gnomon__os_unix_ns();
     if (!gnomon__os_is_secure())
@@ -242,7 +242,7 @@ void gnomon__setup_forget(void)
     if (!given)
         our_rank = (gnomon__rank){
             .rank = -1, .local_rank = -1, .world_size = -1, .attempt = -1};
-    rank_found = given;
+    rank_is_known = given;
 }
 
 int gnomon_configure_n(const char *spec, size_t length)
