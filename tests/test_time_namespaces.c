@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "live.h"
+#include "run/host.h"
 #include "run/run.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -5,6 +5,8 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "run/files.h"
+#include "run/host.h"
 #include "run/run.h"
 
 static int not_attached(gnomon__text name)

@@ -10,6 +10,7 @@
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "spec/names.h"
+#include "run/host.h"
 #include "run/run.h"
 
 gnomon__attachment *gnomon__attachments;

@@ -8,6 +8,8 @@
 #include "platform/error.h"
 #include "platform/owner.h"
 #include "spec/names.h"
+#include "run/files.h"
+#include "run/host.h"
 #include "run/notes.h"
 #include "run/step_marks.h"
 

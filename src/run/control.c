@@ -13,6 +13,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/tls.h"
+#include "run/host.h"
 #include "run/run.h"
 
 static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;

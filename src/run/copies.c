@@ -17,6 +17,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "run/host.h"
 #include "run/run.h"
 
 #define NOTE_COPY 1 /* type of the note; its descriptor is the copy's address */

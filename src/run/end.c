@@ -19,6 +19,7 @@
 #include "platform/error.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "run/files.h"
 #include "run/run.h"
 
 #define REPORT_LIMIT_NS 5000000000ull

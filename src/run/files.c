@@ -14,6 +14,7 @@
 #include "platform/os.h"
 #include "spec/names.h"
 #include "run/notes.h"
+#include "run/files.h"
 #include "run/run.h"
 
 typedef struct written_file {

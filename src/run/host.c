@@ -6,6 +6,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "run/host.h"
 #include "run/run.h"
 
 static uint64_t host_now_ns(void)

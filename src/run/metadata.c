@@ -7,6 +7,7 @@
 #include "platform/json.h"
 #include "platform/owner.h"
 #include "platform/utf8.h"
+#include "run/host.h"
 #include "run/run.h"
 
 #define MAX_KEY 256

@@ -9,6 +9,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "run/files.h"
 #include "run/run.h"
 
 /* ---- Buffers -------------------------------------------------------------------- */

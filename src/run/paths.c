@@ -11,6 +11,8 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "spec/names.h"
+#include "run/files.h"
+#include "run/host.h"
 #include "run/run.h"
 
 /* "a/b" of two texts; frees `b`. NULL: no memory, or `b` is NULL. */

@@ -8,6 +8,7 @@
 #include "platform/os.h"
 #include "platform/owner.h"
 #include "profilers/table.h"
+#include "run/host.h"
 #include "run/run.h"
 
 #define MAX_KNOWN 64

@@ -13,6 +13,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "spec/names.h"
+#include "run/files.h"
 #include "run/run.h"
 
 /* ---- Who writes which -------------------------------------------------------------- */

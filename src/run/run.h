@@ -26,7 +26,10 @@
  *     files.c      the files that this process wrote
  *     notes.c      notes for `gnomon run`
  *     host.c       the table that plugins and other copies get
- *     copies.c     which copy of the library owns the process              */
+ *     copies.c     which copy of the library owns the process
+ *
+ * What profiles.c, output.c, paths.c and files.c have is in files.h, host.c, copies.c
+ * and metadata.c in host.h, plugin.c in plugin.h, stage.c in stage.h. */
 #ifndef GNOMON_RUN_RUN_H
 #define GNOMON_RUN_RUN_H
 
@@ -287,123 +290,5 @@ int gnomon__summarize(gnomon__attachment *a, const gnomon_profile *profile,
 /* Reads the device times of finished work. At a stage's end (`is_end`) it waits for the
  * rest, as long as the profilers' option `wait` allows. */
 void gnomon__devices_read(int is_end);
-
-/* ---- profiles.c -------------------------------------------------------------------- */
-
-/* Whether this attachment writes the profile that file= names. */
-int gnomon__profile_is_kept(const gnomon__attachment *a);
-/* Its file=, if that names a profile that no attached profiler records; else NULL. */
-const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a);
-/* Writes what is new to that file: the reported stage `closed` (borrowed; NULL: none),
- * and late records of earlier stages. */
-void gnomon__profile_keep(const gnomon__attachment *a,
-                          const gnomon__model *closed);
-
-/* ---- output.c ---------------------------------------------------------------------- */
-
-/* A writer into memory, for the summary of `of` (NULL: no profiler, and no files).
- * Names are escaped if the reports of `of` go to a terminal. */
-typedef struct gnomon__buffer {
-    gnomon_writer writer; /* first */
-    const gnomon__attachment *of;
-    char *text;
-    size_t length, room;
-    int code; /* the first error */
-    gnomon__escaped_names *names;
-} gnomon__buffer;
-void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
-void gnomon__buffer_free(gnomon__buffer *b);
-
-/* Whether this process may write. Not so in a child that was forked inside a callback
- * and returned from it. */
-int gnomon__output_is_ours(void);
-
-/* Writes a report to where the attachment's options say; and another file of its, as
- * gnomon_writer.file. */
-int gnomon__output_file(const gnomon__attachment *a, const char *part,
-                        const char *extension, const void *bytes, size_t size);
-void gnomon__output(const gnomon__attachment *a, const char *text,
-                    size_t length);
-void gnomon__output_plain(const char *text, size_t length); /* stderr */
-
-/* ---- paths.c ----------------------------------------------------------------------- */
-
-/* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
-char *gnomon__path_root_missing(const gnomon__attachment *a);
-/* What file= is for: a form of profiles, or -1: a report. */
-int gnomon__path_form(const gnomon__attachment *a);
-/* Whether file= or dir= is given for reports. */
-int gnomon__path_is_given(const gnomon__attachment *a);
-/* The same, but not for a stream as /dev/stderr, which may be a terminal. */
-int gnomon__path_is_file(const gnomon__attachment *a);
-int gnomon__path_has_folder(const gnomon__attachment *a);
-/* The path of a report (no part, no extension) or of another file of its; and that of
- * the profile of a stage, with the number `view` in its name unless 0. `logs`: log the
- * errors of the pattern. From gnomon__alloc; NULL: no memory. */
-char *gnomon__path_of(const gnomon__attachment *a, const char *part,
-                      const char *extension);
-char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
-                              uint32_t view, int logs);
-
-/* ---- files.c ----------------------------------------------------------------------- */
-
-typedef struct gnomon__file_job {
-    uint64_t part; /* what the file is to hold; another part is replaced ... */
-    int grows;     /* ... and the same part appended to */
-    uint32_t view; /* the only one that writes it; 0: any */
-    /* As gnomon__os_make; `counts`: in, of the file so far; out, with what was added. */
-    int (*make)(int fd, const void *context, gnomon__file_counts *counts);
-    const void *context;
-    gnomon__file_counts counts;
-} gnomon__file_job;
-
-/* Makes or appends to a file; if another process wrote it meanwhile, under a name with
- * the process id. 0, or an errno, and then the file is as it was. */
-int gnomon__file_put(const char *path, gnomon__file_job *job);
-/* After a failure: whether to log it, as it was not logged since the last success. */
-int gnomon__file_failed(const char *path, int why);
-/* The same of bytes. Part 0 is reports, which are appended to this process's earlier
- * ones. */
-int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
-                           size_t size);
-/* Whether this process wrote another part there. */
-int gnomon__file_is_taken(const char *path, uint64_t part);
-/* Forgets the files of a view that is gone. */
-void gnomon__files_drop(uint32_t view);
-
-/* ---- host.c ------------------------------------------------------------------------ */
-
-extern const gnomon_host gnomon__host;
-
-/* All metadata; it is cleared between runs, and forgotten in a forked child. */
-const gnomon_metadata_info *gnomon__metadata_all(size_t *count);
-/* As gnomon_metadata, inside a control call. */
-int gnomon__metadata_put(gnomon__text key, gnomon__text json);
-void gnomon__metadata_clear(void);
-void gnomon__metadata_forget(void);
-/* Valid UTF-8, cut to 256 bytes; NULL: no memory. Free it. */
-char *gnomon__clean_copy(gnomon__text text);
-
-/* Whether this copy owns the process; the first call decides. If not, another copy
- * does, or this one stays off. Under no lock. */
-int gnomon__copy_owns(void);
-/* The table of the owner, if this copy joined it; else NULL. */
-const gnomon_host *gnomon__copy_elsewhere(void);
-/* Whether no copy in this process has attached a profiler and $GNOMON asks for none:
- * then marks by name are off now. No system call; safe in a signal handler. */
-int gnomon__copy_rests(void);
-/* Before this copy attaches: turns the marks of other copies on. Takes the loader's
- * lock of the list. */
-void gnomon__copies_wake(void);
-/* Adds another copy: its active word follows ours. GNOMON_EFULL. */
-int gnomon__copy_join(struct gnomon__copy *copy);
-
-/* GNOMON__FORWARD for control calls, which may be a copy's first call. */
-#define GNOMON__FORWARD_CONTROL(call) \
-    do { \
-        const gnomon_host *gnomon__to = gnomon__copy_elsewhere(); \
-        if (gnomon__to) \
-            return gnomon__to->call; \
-    } while (0)
 
 #endif

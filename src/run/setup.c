@@ -9,6 +9,8 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/owner.h"
+#include "run/files.h"
+#include "run/host.h"
 #include "run/run.h"
 
 static int setup_depth;

@@ -7,6 +7,7 @@
 #include "mark/segment.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "run/host.h"
 #include "run/run.h"
 
 /* The run's part. GNOMON_ENOMEM and a text. */

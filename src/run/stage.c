@@ -12,6 +12,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/owner.h"
+#include "run/host.h"
 #include "run/run.h"
 
 /* Of the open stage. */

@@ -7,6 +7,7 @@
 #include "mark/thread.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "run/files.h"
 #include "run/step_marks.h"
 
 static uint32_t is_stepped; /* a step was made since the last attach */

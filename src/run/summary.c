@@ -12,6 +12,8 @@
 #include "platform/os.h"
 #include "print/footer.h"
 #include "run/notes.h"
+#include "run/files.h"
+#include "run/host.h"
 #include "run/run.h"
 
 #define DEVICE_WAIT_NS 1000000000

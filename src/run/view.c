@@ -10,6 +10,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "record/slice.h"
+#include "run/files.h"
 #include "run/run.h"
 
 gnomon__view *gnomon__views;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a run writes: reports and profiles, and where they go. */
+#ifndef GNOMON_RUN_FILES_H
+#define GNOMON_RUN_FILES_H
+
+#include "run/run.h"
+
+/* ---- profiles.c -------------------------------------------------------------------- */
+
+/* Whether this attachment writes the profile that file= names. */
+int gnomon__profile_is_kept(const gnomon__attachment *a);
+/* Its file=, if that names a profile that no attached profiler records; else NULL. */
+const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a);
+/* Writes what is new to that file: the reported stage `closed` (borrowed; NULL: none),
+ * and late records of earlier stages. */
+void gnomon__profile_keep(const gnomon__attachment *a,
+                          const gnomon__model *closed);
+
+/* ---- output.c ---------------------------------------------------------------------- */
+
+/* A writer into memory, for the summary of `of` (NULL: no profiler, and no files).
+ * Names are escaped if the reports of `of` go to a terminal. */
+typedef struct gnomon__buffer {
+    gnomon_writer writer; /* first */
+    const gnomon__attachment *of;
+    char *text;
+    size_t length, room;
+    int code; /* the first error */
+    gnomon__escaped_names *names;
+} gnomon__buffer;
+void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of);
+void gnomon__buffer_free(gnomon__buffer *b);
+
+/* Whether this process may write. Not so in a child that was forked inside a callback
+ * and returned from it. */
+int gnomon__output_is_ours(void);
+
+/* Writes a report to where the attachment's options say; and another file of its, as
+ * gnomon_writer.file. */
+int gnomon__output_file(const gnomon__attachment *a, const char *part,
+                        const char *extension, const void *bytes, size_t size);
+void gnomon__output(const gnomon__attachment *a, const char *text,
+                    size_t length);
+void gnomon__output_plain(const char *text, size_t length); /* stderr */
+
+/* ---- paths.c ----------------------------------------------------------------------- */
+
+/* The folder in / that dir= or file= needs and that is not there, or NULL. Free it. */
+char *gnomon__path_root_missing(const gnomon__attachment *a);
+/* What file= is for: a form of profiles, or -1: a report. */
+int gnomon__path_form(const gnomon__attachment *a);
+/* Whether file= or dir= is given for reports. */
+int gnomon__path_is_given(const gnomon__attachment *a);
+/* The same, but not for a stream as /dev/stderr, which may be a terminal. */
+int gnomon__path_is_file(const gnomon__attachment *a);
+int gnomon__path_has_folder(const gnomon__attachment *a);
+/* The path of a report (no part, no extension) or of another file of its; and that of
+ * the profile of a stage, with the number `view` in its name unless 0. `logs`: log the
+ * errors of the pattern. From gnomon__alloc; NULL: no memory. */
+char *gnomon__path_of(const gnomon__attachment *a, const char *part,
+                      const char *extension);
+char *gnomon__path_of_profile(const gnomon__attachment *a, const char *stage,
+                              uint32_t view, int logs);
+
+/* ---- files.c ----------------------------------------------------------------------- */
+
+typedef struct gnomon__file_job {
+    uint64_t part; /* what the file is to hold; another part is replaced ... */
+    int grows;     /* ... and the same part appended to */
+    uint32_t view; /* the only one that writes it; 0: any */
+    /* As gnomon__os_make; `counts`: in, of the file so far; out, with what was added. */
+    int (*make)(int fd, const void *context, gnomon__file_counts *counts);
+    const void *context;
+    gnomon__file_counts counts;
+} gnomon__file_job;
+
+/* Makes or appends to a file; if another process wrote it meanwhile, under a name with
+ * the process id. 0, or an errno, and then the file is as it was. */
+int gnomon__file_put(const char *path, gnomon__file_job *job);
+/* After a failure: whether to log it, as it was not logged since the last success. */
+int gnomon__file_failed(const char *path, int why);
+/* The same of bytes. Part 0 is reports, which are appended to this process's earlier
+ * ones. */
+int gnomon__file_put_bytes(const char *path, uint64_t part, const void *bytes,
+                           size_t size);
+/* Whether this process wrote another part there. */
+int gnomon__file_is_taken(const char *path, uint64_t part);
+/* Forgets the files of a view that is gone. */
+void gnomon__files_drop(uint32_t view);
+
+#endif
