@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Run when a test program was built: asks it for its tests and writes them to
+# Runs after a test program is built: asks it for its tests and writes them to
 # OUT, which ctest reads. A program without tests is an error.
 execute_process(COMMAND ${LAUNCHER} "${PROGRAM}" --list
   OUTPUT_VARIABLE names RESULT_VARIABLE status TIMEOUT 60)

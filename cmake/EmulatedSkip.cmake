@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Why test `name` is skipped, by the list in file SKIPPED (pattern, blanks,
-# reason); "": it is not, or there is no list.
+# Sets why test `name` is skipped, from the list in the file SKIPPED (each line:
+# pattern, blanks, reason). "" if it is not skipped, or there is no list.
 function(gnomon_emulated_skip name out)
   set(why "")
   if(SKIPPED)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The program `gnomon`, and gnomon_cli, what it is made of but for its main: for
-# tests, too. It uses what the library hides, so whoever links to it
-# names a static gnomon behind it.
+# The program `gnomon`, and gnomon_cli: all of it but its main, which tests link
+# too. It uses symbols that the shared library hides, so link a static gnomon
+# after it.
 option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
 option(GNOMON_JSON "Read profiles in JSON, with jansson if it is there" ON)
 set(GNOMON_WITH_JANSSON 0)
@@ -34,7 +34,7 @@ foreach(room command merge diff report cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()
-# Without jansson json_read.c is there, and says so.
+# Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 if(GNOMON_WITH_JANSSON)
   list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_scan.c"
@@ -68,8 +68,8 @@ if(GNOMON_PROGRAM)
     gnomon_cli gnomon::static ${GNOMON_SYSTEM_LIBRARIES} m)
   gnomon_set_warnings(gnomon_program)
 
-  # What the program says of itself, where systems look for it. A program of
-  # another system, or of a sanitizer, is not asked.
+  # The man page and completions, which the program prints itself. A program for
+  # another system, or with a sanitizer, is not run for them.
   if(GNOMON_INSTALL)
     install(TARGETS gnomon_program RUNTIME)
   endif()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Tests of a cross build run under CMAKE_CROSSCOMPILING_EMULATOR; elsewhere
-# nothing here does anything.
+# Tests of a cross build run under CMAKE_CROSSCOMPILING_EMULATOR. In other builds
+# these functions do nothing.
 set(GNOMON_EMULATED OFF)
 set(GNOMON_EMULATED_SKIPPED "")
 if(CMAKE_CROSSCOMPILING AND CMAKE_CROSSCOMPILING_EMULATOR)
@@ -22,20 +22,20 @@ if(GNOMON_EMULATED)
   gnomon_set_warnings(test_exec)
 endif()
 
-# What `target` executes runs under the emulator too, where it has to.
+# Programs that `target` executes run under the emulator too, if they need it.
 function(gnomon_emulate_children target)
   if(GNOMON_EMULATED)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:test_exec>)
     foreach(call execv execve execl execvp posix_spawn posix_spawnp)
       target_link_options(${target} PRIVATE LINKER:--wrap=${call})
     endforeach()
-    # Its list of tests says which are skipped, and is made when it is linked.
+    # The list of its tests is made when it is linked, and says which are skipped.
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS
       "${GNOMON_EMULATED_SKIPPED}")
   endif()
 endfunction()
 
-# A test that says why it is skipped.
+# Adds a test that only prints why it is skipped.
 function(gnomon_skipped_test name label why)
   add_test(NAME ${name} COMMAND sh -c "echo 'skipped: ${why}'; exit 77")
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What is built with NVIDIA's compiler: tests/gpu, bench/gpu, train_gpt_cuda.
-# Where GNOMON_GPU is on only; nothing else needs any of it.
+# Setup for what NVIDIA's compiler builds: tests/gpu, bench/gpu, train_gpt_cuda.
+# Only if GNOMON_GPU is on; nothing else needs it.
 find_program(CMAKE_CUDA_COMPILER nvcc
   HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
 if(NOT CMAKE_CUDA_COMPILER)
@@ -8,7 +8,7 @@ if(NOT CMAKE_CUDA_COMPILER)
     "in $CUDA_HOME/bin or in /usr/local/cuda/bin")
 endif()
 
-# For the GPUs that are here; else for all.
+# For the GPUs of this machine, or for all if it has none.
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(capabilities "")
   find_program(GNOMON_NVIDIA_SMI nvidia-smi)
@@ -32,7 +32,7 @@ enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 message(STATUS "CUDA ${CUDAToolkit_VERSION}, for ${CMAKE_CUDA_ARCHITECTURES}")
 
-# cuBLAS: the toolkit's, or that of PyPI's package in the folders of python3.
+# cuBLAS: from the toolkit, or from PyPI's package in the folders of python3.
 set(GNOMON_CUBLAS_ROOT "" CACHE PATH "A folder with cuBLAS' include/ and lib/")
 if(NOT GNOMON_CUBLAS_ROOT)
   execute_process(COMMAND python3 -c
@@ -59,7 +59,7 @@ else()
     "GNOMON_CUBLAS_ROOT names its folder")
 endif()
 
-# Kernels are compiled with the warnings that CUDA's own headers allow.
+# Kernels get only the warnings that CUDA's own headers do not cause.
 function(gnomon_gpu_compile target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
   target_include_directories(${target} SYSTEM PRIVATE

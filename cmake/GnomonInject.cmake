@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What programs that know nothing of gnomon load. libgnomon-nvtx.so takes in the
-# marks of NVTX: src/inject and a whole gnomon, of which nothing is exported.
+# libgnomon-nvtx.so, which programs without gnomon load: it receives their NVTX
+# marks. It is src/inject and a complete gnomon, of which nothing is exported.
 include(GnomonNvtx)
 option(GNOMON_NVTX_IN "Build libgnomon-nvtx.so, if NVTX's headers are there"
   ${GNOMON_BOTH})
@@ -24,7 +24,7 @@ foreach(target gnomon_nvtx_objects gnomon_nvtx_testing_objects)
 endforeach()
 target_compile_definitions(gnomon_nvtx_testing_objects PRIVATE GNOMON_TESTING)
 
-# It stays mapped: NVTX closes it where it is refused.
+# It stays mapped even if NVTX refuses it and calls dlclose.
 add_library(gnomon_nvtx MODULE $<TARGET_OBJECTS:gnomon_nvtx_objects>
   $<TARGET_OBJECTS:gnomon_objects>)
 set(map "${PROJECT_SOURCE_DIR}/cmake/gnomon-nvtx.map")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs the libraries, the headers, the library as one file, and what finds
-# them: gnomonConfig.cmake and gnomon.pc. Both name paths relative to themselves,
-# so that the installed tree may be moved.
+# Installs the libraries, the headers, the library as one file, and the files that
+# find them: gnomonConfig.cmake and gnomon.pc. Both use paths relative to
+# themselves, so the installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 set(targets gnomon)
@@ -45,7 +45,7 @@ set(pc_private "${CMAKE_THREAD_LIBS_INIT}")
 foreach(library IN LISTS CMAKE_DL_LIBS)
   string(APPEND pc_private " -l${library}")
 endforeach()
-# Alone, the static library is what -lgnomon means, and needs the rest always.
+# If only the static library is built, -lgnomon means it: its dependencies are public.
 if(GNOMON_BOTH OR BUILD_SHARED_LIBS)
   set(pc_public "")
 else()
@@ -55,7 +55,7 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/gnomon.pc.in"
   "${PROJECT_BINARY_DIR}/gnomon.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gnomon.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-if(PROJECT_IS_TOP_LEVEL) # elsewhere the other project decides what is built
+if(PROJECT_IS_TOP_LEVEL) # as a subproject, the parent decides what is built
   install(FILES "${GNOMON_ONEFILE}/gnomon.c"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/gnomon")
 endif()

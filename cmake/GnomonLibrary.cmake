@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# How the library is compiled and linked. The objects of the shared and of the
-# static library differ in how they reach thread-local words, at most: both are
-# position independent and both hide all but what GNOMON_API declares.
+# How the library is compiled and linked. The objects of the shared and the static
+# library differ at most in how they reach thread-local words. Both are position
+# independent, and both hide everything but what GNOMON_API declares.
 include(CheckCCompilerFlag)
 include(GnomonTls)
 
 find_package(Threads REQUIRED)
 set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 
-# Each room of src/ is globbed: a new file needs no registration. The program's,
-# and what reads JSON, are no part of the library (GnomonCli.cmake), nor is
-# src/inject, what other programs load (GnomonInject.cmake).
+# Each folder of src/ is globbed: a new file needs no registration. The files of the
+# program and the JSON reader are not in the library (GnomonCli.cmake), and
+# src/inject is a library of its own (GnomonInject.cmake).
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
   list(FILTER sources EXCLUDE REGEX
@@ -19,8 +19,8 @@ function(gnomon_collect_sources out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# The hot path: making vectors of its few stores costs more than it saves, and
-# padding inside functions spreads them over one line of code more.
+# For the hot path. Vectorizing its few stores costs more than it saves, and padding
+# inside functions makes them use one more cache line of code.
 set(GNOMON_HOT_OPTIONS)
 check_c_compiler_flag(-fno-tree-slp-vectorize GNOMON_HAS_NO_SLP)
 if(GNOMON_HAS_NO_SLP)
@@ -32,9 +32,9 @@ if(GNOMON_HAS_NO_ALIGN)
 endif()
 check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 
-# What runs at control calls and at the end alone, on a thread of ours, or some
-# times a second is made small; not so what marks and steps go through, and what
-# builds each node of a profile.
+# Files that run rarely are compiled for size: control calls, the end of the process,
+# gnomon's own thread, work done a few times a second. Files in GNOMON_FAST_SOURCES
+# are not: marks and steps call them, or they build each node of a profile.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
   "/src/(spec|record|profile|print|profilers|run)/"
@@ -47,23 +47,23 @@ string(CONCAT GNOMON_FAST_SOURCES
   "/src/(profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")
 
-# What no profiler calls, of NVTX's headers above all, the linker leaves out.
+# Lets the linker remove unused functions, most of them from NVTX's headers.
 set(GNOMON_SECTION_OPTIONS)
 check_c_compiler_flag(-ffunction-sections GNOMON_HAS_SECTIONS)
 if(GNOMON_HAS_SECTIONS)
   list(APPEND GNOMON_SECTION_OPTIONS -ffunction-sections -fdata-sections)
 endif()
 
-# Profilers, and what they print with, see public headers only, and so libc's
-# heap, and its loader: tests make those fail.
+# Profilers and src/print use public headers only, so they call libc's heap and
+# loader directly. In tests these calls are replaced by ones that can fail.
 set(testing_calls "")
 foreach(call calloc dlopen dlsym)
   list(APPEND testing_calls "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
 gnomon_testing_objects>:${call}=gnomon__test_${call}>")
 endforeach()
 
-# The headers of NVTX, which the profiler nvtx is made with; as a system's, since
-# warnings about them are not ours to fix.
+# The headers of NVTX for the profiler nvtx. They are system headers here, so that
+# they cause no warnings.
 function(gnomon_use_nvtx target)
   target_compile_definitions(${target} PRIVATE
     GNOMON_WITH_NVTX=${GNOMON_WITH_NVTX})
@@ -77,7 +77,7 @@ function(gnomon_compile target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES
     C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON
-    C_EXTENSIONS ON) # GnomonTls.cmake: one type qualifier
+    C_EXTENSIONS ON) # for one type qualifier: GnomonTls.cmake
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE
@@ -87,7 +87,7 @@ function(gnomon_compile target)
   target_compile_options(${target} PRIVATE
     $<$<BOOL:${GNOMON_HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>
     ${GNOMON_SECTION_OPTIONS})
-  # A project that disables marks for all it builds would disable us, too.
+  # A parent project may define GNOMON_DISABLE for all its targets.
   target_compile_options(${target} PRIVATE -UGNOMON_DISABLE)
   gnomon_use_nvtx(${target})
   gnomon_set_warnings(${target})
@@ -95,7 +95,7 @@ function(gnomon_compile target)
     if(source MATCHES "/src/(profilers|print)/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calls}")
-      if(source MATCHES "/nvtx_calls\\.c$") # NVTX's headers are much code
+      if(source MATCHES "/nvtx_calls\\.c$") # it includes much code from NVTX's headers
         set_source_files_properties("${source}" PROPERTIES
           COMPILE_OPTIONS "${GNOMON_HOT_OPTIONS}")
       endif()
@@ -131,8 +131,8 @@ function(gnomon_library target kind name)
     LINKER_LANGUAGE C EXPORT_NAME ${name})
 endfunction()
 
-# Only the symbols that the map lists leave the shared library, versioned. It
-# stays mapped once loaded: threads that marked still run its destructor.
+# The shared library exports only the symbols of the map, with versions. It stays
+# mapped once loaded, because threads that marked run its destructor when they end.
 function(gnomon_export_symbols target)
   set(map "${PROJECT_SOURCE_DIR}/cmake/gnomon.map")
   target_link_options(${target} PRIVATE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Sets GNOMON_NVTX_INCLUDE_DIR, the folder of nvtx3/nvToolsExt.h; false where
-# there is none. Of NVTX 3 headers are all there is: nothing is linked, and they
-# fit every processor, so other systems' roots do not matter.
+# Sets GNOMON_NVTX_INCLUDE_DIR, the folder of nvtx3/nvToolsExt.h; false if there is
+# none. NVTX 3 consists only of headers: nothing is linked, and they fit every
+# processor, so a cross build may use those of this machine.
 include_guard(GLOBAL)
 find_path(GNOMON_NVTX_INCLUDE_DIR nvtx3/nvtxDetail/nvtxTypes.h
   PATHS "${CUDAToolkit_ROOT}" ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda

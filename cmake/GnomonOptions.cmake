@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The options, and what they do to every target of this project.
+# The options, and the compiler flags that they give every target of this project.
 
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED BUILD_SHARED_LIBS)
   set(both ON)
@@ -39,7 +39,7 @@ set(CMAKE_CXX_STANDARD 11)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# Reports name lines, which is all that they need of the compiler's tables.
+# Sanitizer reports need line numbers only, not full debug information.
 if(GNOMON_SANITIZE)
   add_compile_options(-fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -g1 -O1)
@@ -50,7 +50,7 @@ if(GNOMON_COVERAGE)
   add_link_options(--coverage)
 endif()
 
-# ThreadSanitizer cannot map its shadow where addresses are very random.
+# ThreadSanitizer cannot map its shadow memory if addresses are randomized widely.
 set(GNOMON_TEST_LAUNCHER "")
 if(GNOMON_SANITIZE MATCHES "thread")
   set(GNOMON_TEST_LAUNCHER setarch ${CMAKE_HOST_SYSTEM_PROCESSOR} -R)
@@ -63,12 +63,12 @@ endif()
 
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wcast-qual
   -Wpointer-arith -Wvla -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror)
-# Which the checks of a sanitizer lead astray.
+# The checks that a sanitizer adds cause false warnings of this kind.
 if(GNOMON_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
   list(APPEND warnings -Wno-format-truncation)
 endif()
 
-# Never on a consumer: only on our own targets, and only where asked for.
+# Only for this project's own targets, and only if asked for.
 function(gnomon_set_warnings target)
   if(GNOMON_WARNINGS)
     target_compile_options(${target} PRIVATE

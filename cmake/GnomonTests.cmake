@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Makes each TEST of program `target` a test of ctest, `suite`.<test>, with
-# `timeout` seconds, labelled with its suite and with all further words. Their
-# names are known once the program is built; one that is not built is one test
-# that fails.
+# Makes each TEST of the program `target` a test of ctest, `suite`.<test>, with a
+# timeout of `timeout` seconds. Its labels are its suite and all further arguments.
+# The names are known once the program is built; until then the program counts as
+# one failing test.
 function(gnomon_discover_tests target suite timeout)
   string(REPLACE ";" " " labels "${suite};${ARGN}")
   set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}.cmake")

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # How the library reaches its thread-local words (src/platform/tls.h):
 #
-#   descriptors   the loader tells once where the words are, if it had room for
-#                 them beside those of the program's start: from then on one
-#                 load and one test. Else as "dynamic". Loads late, also where
-#                 that room is used up, and under musl. x86-64; elsewhere what
-#                 the compiler makes of "dynamic" is as good
-#   dynamic       what the compiler does by itself: in a library that is a call
-#                 for each half of a mark, in an executable nothing
-#   initial-exec  one load. Only for what no process loads with dlopen
+#   descriptors   TLS descriptors: if the loader has room for the words in the static
+#                 TLS area, a mark needs one load and one test. If not, it is like
+#                 "dynamic". Works with dlopen, also when that area is full, and with
+#                 musl. x86-64 only; elsewhere "dynamic" is as good
+#   dynamic       the compiler's default: in a shared library a call for each half
+#                 of a mark, in an executable no cost
+#   initial-exec  one load. Only for code that no process loads with dlopen
 #
-# "auto": descriptors where compiler and assembler know them, else dynamic.
+# "auto": descriptors if compiler and assembler support them, else dynamic.
 # gnomon::executable is always initial-exec.
 include(CheckCSourceCompiles)
 
@@ -32,7 +31,7 @@ if(GNOMON_TLS MATCHES "^(auto|descriptors)$")
         __asm__(\"leaq word@tlsdesc(%%rip), %0\" : \"=a\"(d));
         return d == 0;
     }" GNOMON_HAS_TLS_NEAR)
-  if(GNOMON_HAS_TLS_NEAR AND NOT GNOMON_SANITIZE) # which follow no distance
+  if(GNOMON_HAS_TLS_NEAR AND NOT GNOMON_SANITIZE) # sanitizers do not understand it
     set(GNOMON_TLS_DEFINITIONS GNOMON_TLS_NEAR)
   elseif(GNOMON_TLS STREQUAL "descriptors" AND
       CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

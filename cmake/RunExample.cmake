@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs PROGRAM with ENVIRONMENT and compares what it writes, stdout before
-# stderr, with the file EXPECTED. In both every number becomes N, and runs of
-# blanks, of dashes and of equals signs become one: columns may be wider. Rows of
-# one table are put into the order of their names, as times may change places.
-# With $UPDATE_EXPECTED set it writes the file instead, numbers as they came.
+# stderr, with the file EXPECTED. In both every number becomes N, and a run of
+# blanks, dashes or equals signs becomes one, because the width of columns varies.
+# The rows of a table are sorted by name, because their order depends on times.
+# With $UPDATE_EXPECTED set it writes the file instead, with the real numbers.
 separate_arguments(ENVIRONMENT UNIX_COMMAND "${ENVIRONMENT}")
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env ${ENVIRONMENT} ${LAUNCHER} "${PROGRAM}"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Builds for aarch64 by Debian's cross compiler, and runs what was built by
-# qemu-user. GNOMON_EMULATED tells the tests (tests/emulated/).
+# Builds for aarch64 with Debian's cross compiler, and runs the result with
+# qemu-user. Tests know it by GNOMON_EMULATED (tests/emulated/).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(gnomon_triple aarch64-linux-gnu)
 set(CMAKE_C_COMPILER ${gnomon_triple}-gcc)
 set(CMAKE_CXX_COMPILER ${gnomon_triple}-g++)
 
-# Programs come from this machine, all else from the other's folder, which is
-# Debian's for cross compiling; QEMU_LD_PREFIX names another.
+# Tools come from this machine; headers and libraries come from Debian's folder for
+# cross compiling. QEMU_LD_PREFIX names another folder.
 set(gnomon_root "$ENV{QEMU_LD_PREFIX}")
 if(gnomon_root STREQUAL "")
   set(gnomon_root /usr/${gnomon_triple})

@@ -5,14 +5,14 @@
 # Writes the whole library as one file: OUT/gnomon.c, and the public headers
 # below OUT/include. A host adds the file to its own and needs nothing but libc.
 #
-# The rooms come in the order of their dependencies, each header of src/ where
-# it is wanted first. System and public headers are included at the top, as all
-# that follows is hidden whatever flags the host compiles with. Statics have
-# names of their own throughout src/, so nothing is renamed here.
+# The folders of src/ come in the order of their dependencies; each header of src/
+# comes before its first use. System and public headers are included at the top,
+# because everything after them has hidden visibility, whatever flags the host
+# compiles with. Names of statics are unique in src/, so nothing is renamed here.
 cmake_minimum_required(VERSION 3.22)
 
 set(rooms platform spec profile mark record device print profilers run)
-# What must hold for a header to be there.
+# The #if condition for a system header, if it needs one.
 set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")
 set(wanted_nvtx3/nvToolsExtCounters.h
@@ -21,13 +21,13 @@ set(wanted_valgrind/drd.h
   "defined GNOMON_WITH_VALGRIND && GNOMON_WITH_VALGRIND")
 set(wanted_valgrind/helgrind.h "${wanted_valgrind/drd.h}")
 
-set(known "|") # headers that are in already
-set(system "") # includes, a line each
+set(known "|") # headers that are already written
+set(system "") # includes, one on each line
 set(public "")
 set(body "")
 
-# Appends src/`path` to `body`, what it includes of src/ before its own text.
-# Whole texts, no lists: those lose brackets and semicolons.
+# Appends src/`path` to `body`, with the headers of src/ that it includes before it.
+# It works on whole strings, because CMake lists lose brackets and semicolons.
 function(append path)
   file(READ "${SOURCE}/src/${path}" text)
   string(REGEX REPLACE "^/[*] SPDX[^\n]*\n" "" text "${text}")
@@ -65,7 +65,7 @@ endfunction()
 
 foreach(room IN LISTS rooms)
   file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
-  # The program's alone.
+  # Only in the program.
   list(FILTER files EXCLUDE REGEX "^profile/json_(read|scan|struct|value)\\.c$")
   list(SORT files)
   foreach(file IN LISTS files)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # bootstrap.sh build|test|bench|lint|coverage|aarch64|fuzz
-# Sees to it that what that job needs is here. What is here already is left as
-# it is, and needs no network. Missing packages are installed where we are root
-# on Debian, Ubuntu or the like; else the exact line to do it is printed.
+# Installs the packages that the job needs. Nothing happens, and no network is
+# needed, if they are there. As root on Debian, Ubuntu and similar systems missing
+# packages are installed; otherwise the command that installs them is printed.
 set -eu
 job=${1:-build}
 
-# package=command: either will do, a program may come from elsewhere.
+# package=command: the command is enough, as it may come from another source.
 build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
     libjansson-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
@@ -34,7 +34,7 @@ installed() {
         grep -q '^installed'
 }
 
-# The package that has it may be of another name.
+# The package may have another name, so the library itself is looked for.
 has_fuzzer() {
     ls "$(clang -print-runtime-dir 2> /dev/null)"/libclang_rt.fuzzer* \
         > /dev/null 2>&1
@@ -47,7 +47,7 @@ for item in $wanted; do
     if [ "$item" != "$package" ] && command -v "$command" > /dev/null; then
         continue
     fi
-    # Libraries can be asked for only where there is dpkg.
+    # Whether a library is installed is only known where there is dpkg.
     if [ "$item" = "$package" ] && ! command -v dpkg-query > /dev/null; then
         continue
     fi

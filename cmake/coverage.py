@@ -44,7 +44,7 @@ def read(folder, name):
                 functions[path][number] = line.get("function_name", "?")
                 ways = [b for b in line["branches"] if not b["throw"]]
                 for i, way in enumerate(ways):
-                    # Compiled otherwise, a line has other branches.
+                    # Another compilation of a line may have other branches.
                     key = number, len(ways), i
                     branches[path][key] += way["count"]
 

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # coverage.sh: runs the tests with the `coverage` preset and prints how many
-# lines and branches of src/ they reached, and which they did not. Fails if a
-# test fails, where tests/unreached.txt does not say why a function has lines
-# that were not reached, and below $LEAST % of lines (90). $JOBS: at once.
+# lines and branches of src/ they reached, and which they did not. Fails if a test
+# fails, if a function has lines that were not reached and tests/unreached.txt gives
+# no reason, or if less than $LEAST % of lines were reached (90). $JOBS: tests at once.
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset coverage > /dev/null
 cmake --build --preset coverage -j "${JOBS:-2}"
 find build/coverage -name '*.gcda' -delete
 bad=0
-# Not what looks at text only, nor what may not write its counts: they are files
-# over a limit, want memory, or are another user's.
+# Leaves out tests that only read source text, and tests that cannot write their
+# coverage files: because of a limit on file size or memory, or as another user.
 limited='files\.the_file_size_limit_kills_nobody|guest_io\.the_file_size_limit'
 limited="$limited|guest_io\.little_address_space|cli\.files_are_made_whole"
 limited="$limited|profile_paths\.the_file_size_limit_is_reported"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dist.sh OUT
-# The files of a release, into the folder OUT: the tree as gnomon-VERSION.tar.gz;
-# the library as one file with its headers, gnomon-VERSION-onefile.tar.gz; and their
-# SHA-256. Of what git knows where there is a repository, else of all but build/.
-# Equal trees give equal bytes.
+# Writes the files of a release into the folder OUT: the source tree as
+# gnomon-VERSION.tar.gz; the library as one file with its headers,
+# gnomon-VERSION-onefile.tar.gz; and their SHA-256. In a git repository the tree is
+# the files that git tracks, else everything but build/. Equal trees give equal bytes.
 set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)

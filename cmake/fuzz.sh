@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # fuzz.sh [minimize] [TARGET]...
-# Builds libFuzzer's targets (tests/fuzz) and runs each for $SECONDS_EACH (60), or
-# with $RUNS inputs if that is set, from the corpus in the tree and what earlier
-# runs found, which stays in build/fuzz/corpus. A finding is a file
-# build/fuzz/TARGET-crash-*, and a failure.
-# `minimize` then writes the corpus anew: few and small files that reach as much.
+# Builds libFuzzer's targets (tests/fuzz) and runs each for $SECONDS_EACH seconds (60),
+# or with $RUNS inputs if that is set. It starts from the corpus in the tree and the
+# inputs that earlier runs found, which stay in build/fuzz/corpus. A crash is written
+# to build/fuzz/TARGET-crash-*, and the script fails.
+# `minimize` then replaces the corpus by few, small files that reach the same code.
 set -eu
-# What is freed is kept from use for a while: 16 MiB, not 256, stay in the cache.
+# ASan keeps freed memory unused for a while. 16 MiB instead of 256 fit in the cache.
 export ASAN_OPTIONS="quarantine_size_mb=16:${ASAN_OPTIONS:-}"
 cd "$(dirname "$0")/.."
 root=$(pwd) minimize= bad=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # gpu.sh test|bench
-# Builds what needs NVIDIA's compiler in build/gpu, with cmake, the C compiler and
-# the CUDA toolkit alone, and runs it where there is a GPU. $JOBS: at once.
+# Builds what needs NVIDIA's compiler in build/gpu, and runs it if there is a GPU. It
+# needs only cmake, a C compiler and the CUDA toolkit. $JOBS: jobs at once.
 set -eu
 cd "$(dirname "$0")/.."
 job=${1:-test} jobs=${JOBS:-2}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# lint.sh: format, clang-tidy and cppcheck over our own sources. All three run,
-# and the exit status tells whether one had something to say.
+# lint.sh: clang-format, clang-tidy and cppcheck on this project's sources. All three
+# run; the exit status is not 0 if one of them found something.
 set -u
 cd "$(dirname "$0")/.."
 bad=0
@@ -14,8 +14,8 @@ clang-format --dry-run -Werror $sources || bad=1
 
 echo "==== clang-tidy"
 cmake --preset dev > /dev/null || exit 1
-# A source is compiled for several targets, one of them with headers that the
-# build makes: the first is enough.
+# A source is compiled for several targets; checking it once is enough. Some targets
+# need headers that the build generates, so the first one is taken.
 once=$(mktemp -d)
 python3 - build/dev/compile_commands.json "$once" << 'END' || exit 1
 import json, sys

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # nvtx.sh [FOLDER]
-# Puts the headers of NVTX 3 into FOLDER/include, build/nvtx/include by default,
-# where cmake/GnomonNvtx.cmake looks: from PyPI, in a version and with a hash that
-# are fixed here. Not where a CUDA toolkit has them. What cannot be had is one
-# line, and the build goes on without.
+# Downloads the headers of NVTX 3 from PyPI into FOLDER/include (default:
+# build/nvtx/include), where cmake/GnomonNvtx.cmake looks for them. Version and hash
+# are fixed here. Nothing is done if a CUDA toolkit has them. If the download fails,
+# one line says so and the build goes on without.
 set -eu
 cd "$(dirname "$0")/.."
 to=${1:-build/nvtx}
@@ -25,7 +25,7 @@ python=$(command -v python3) || missing "no python3 to fetch them"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo "$package $hashes" > "$work/requirements.txt"
-# Headers fit every machine: whatever this one is, the x86-64 wheel will do.
+# The headers are the same for every machine, so the x86-64 wheel is fine.
 timeout 100 "$python" -m pip download --quiet --no-deps --only-binary :all: \
     --platform manylinux_2_17_x86_64 --require-hashes --timeout 10 --retries 1 \
     --disable-pip-version-check --dest "$work" -r "$work/requirements.txt" \

@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run_tests.sh [PRESET | PRESET:build]...
-# Builds each preset, runs its tests unless it says :build, and ends with one
-# line that counts them all. A preset that does not build counts as a failure.
-# Without arguments: all that the project is tested with. $JOBS: at once.
+# Builds each preset, runs its tests unless it says :build, and prints one line that
+# counts them all. A preset that does not build counts as a failure. Without
+# arguments: all presets that the project is tested with. $JOBS: tests at once.
 set -u
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- release dev-clang asan tsan aarch64
 jobs=${JOBS:-2}
 passed=0 failed=0 skipped=0 broken= culprits=
 
-# An attribute of JUnit's testsuite.
+# Prints an attribute of the testsuite in a JUnit file.
 count() {
     sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p;/<testcase/q" \
         "$results" | head -n 1
 }
 
-# The names of those that failed, on one line: they are at the very end, as
-# the output of a whole run is long.
+# Prints the names of the failed tests on one line at the very end, because the
+# output of a whole run is long.
 names_of_failed() {
     sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results" |
         tr '\n' ' '
@@ -34,7 +34,7 @@ build() {
 for item in "$@"; do
     preset=${item%:build}
     echo
-    # Packages that a plain machine lacks: without them a skip, not a failure.
+    # Packages that a plain machine may lack: without them it is a skip, no failure.
     if [ "$preset" = aarch64 ] && ! sh cmake/bootstrap.sh aarch64; then
         echo "==== aarch64: skipped: no cross compiler or emulator to be had"
         skipped=$((skipped + 1))
@@ -47,16 +47,16 @@ for item in "$@"; do
     fi
     [ "$item" = "$preset" ] || continue
 
-    # What looks at text, at one compiler's output, or at what Python's packages
-    # make of files that are the same from each build, needs looking at once.
+    # One preset is enough for tests of source text, of one compiler's output, and of
+    # how Python packages read files that are the same from each build.
     once='codegen|compiles|consumer|headers|onefile|packages|structure'
     [ "$preset" != release ] || once=
-    # An emulated process that forks while it has threads does not always go on.
+    # Under QEMU a process that forks while it has threads sometimes hangs.
     again=
     [ "$preset" != aarch64 ] || again='--repeat until-pass:3'
     results=$(mktemp)
     echo "==== $preset: test"
-    # Some tests sleep: one more at once than cores.
+    # Some tests sleep, so one more than there are cores runs at once.
     ctest --preset "$preset" -j $((jobs + 1)) --no-tests=error \
         --output-on-failure ${once:+-LE "^($once)$"} $again \
         --output-junit "$results" ||
