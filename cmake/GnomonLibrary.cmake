@@ -39,7 +39,7 @@ set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
   "/src/(spec|record|profile|print|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
-  "|shown|utf8)\\.c$"
+  "|escape|utf8)\\.c$"
   "|/src/mark/(adopt|arena|calibrate|carry|close|cut|health|intern|link|names|outside"
   "|observer|pretty|repair|segment|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
