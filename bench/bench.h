@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the files of the benchmark share. A row is something that is measured in
- * pairs of begin and end: a floor, or a mark of gnomon in a mode. Results of
- * both linkages are lines of one table, which is also how the programs hand
- * them to one another. */
+/* Declarations that the files of the benchmark share. A row is measured in pairs
+ * of begin and end: it is a floor, or a mark of gnomon in some mode. Results of
+ * both linkages are lines of one table. The programs pass them to each other as a
+ * file of that table. */
 #ifndef GNOMON_BENCH_H
 #define GNOMON_BENCH_H
 
@@ -24,7 +24,7 @@
 #define BENCH_FENCE() __asm__ volatile("" ::: "memory")
 #define BENCH_ALIGNED __attribute__((noinline, aligned(64)))
 
-/* X(a, b) with a and b from 0 to 7, and to 9: sites with names of their own. */
+/* X(a, b) with a and b from 0 to 7, or to 9: each site gets its own name. */
 /* clang-format off */
 #define BENCH_EIGHT(X, a) \
     X(a, 0) X(a, 1) X(a, 2) X(a, 3) X(a, 4) X(a, 5) X(a, 6) X(a, 7)
@@ -38,8 +38,8 @@
     BENCH_TEN(X, 8) BENCH_TEN(X, 9)
 /* clang-format on */
 
-/* name_pairs(n): n pairs, a multiple of `sites`, `body` being so many.
- * name_once(): the ticks of `pair`, met cold. */
+/* name_pairs(n): runs n pairs, a multiple of `sites`; `body` runs `sites` pairs.
+ * name_once(): the ticks of one cold run of `pair`. */
 #define BENCH_PAIRS(name, sites, body, pair) \
     static BENCH_ALIGNED void name##_pairs(uint64_t n) \
     { \
@@ -69,16 +69,16 @@ enum bench_mode {
     BENCH_FLIP,      /* simple, with a window that opens at every other step */
     BENCH_TWO_VIEWS, /* simple, and advanced with a filter */
     BENCH_TREE_AND_STEPS, /* simple, and what steps are made of */
-    BENCH_RING_OPEN,      /* simple, and a recorder that is no tree, in a ... */
-    BENCH_RING_CLOSED,    /* ... window of its own that is open, or closed */
+    BENCH_RING_OPEN,      /* simple, and a recorder that is not a tree, ... */
+    BENCH_RING_CLOSED,    /* ... with its own window, open or closed */
     BENCH_MODES
 };
 
-/* How it is known that what ran was recorded. */
+/* How it is checked that everything that ran was recorded. */
 enum bench_record {
     BENCH_NO_RECORD, /* a floor */
     BENCH_BY_NAME,   /* nodes whose region's name or category is the row's */
-    BENCH_HALF,      /* the same; every other one falls into a window */
+    BENCH_HALF,      /* the same; a window is open for every other one */
     BENCH_HOOKS,     /* what the hooks counted */
     BENCH_TOLD,      /* what the tool of NVTX counted */
     BENCH_STEPS,     /* steps of the stage */
@@ -87,7 +87,7 @@ enum bench_record {
 
 typedef struct bench_row {
     const char *name;
-    const char *floor; /* NULL: it is one */
+    const char *floor; /* NULL: this row is a floor */
     int mode;
     int record;
     uint32_t sites; /* how many pairs it runs at least */
@@ -102,9 +102,9 @@ extern const size_t bench_floor_count, bench_mark_count, bench_late_count;
 extern const size_t bench_plant_count;
 const bench_row *bench_floor(const char *name);
 
-/* A line of the table. BENCH_EMPTY, and -1 of `recorded`: an empty cell. Ratios
- * are to the floor as it was measured just before the row: of the two least
- * times, and the median of the ratios. */
+/* A line of the table. BENCH_EMPTY is an empty cell, as is -1 in `recorded`. The
+ * floor is measured just before the row each time; ratio_min divides the least
+ * times, ratio_median is the median of the ratios. */
 typedef struct bench_result {
     char measure[32];
     int threads;
@@ -121,7 +121,7 @@ typedef struct bench_table {
     size_t count;
 } bench_table;
 
-/* How much is done; smoke: next to nothing, to see that it works. */
+/* How much is measured; smoke: very little, to see that it works. */
 typedef struct bench_effort {
     int repetitions;
     int cold_samples;
@@ -130,7 +130,7 @@ typedef struct bench_effort {
 } bench_effort;
 extern bench_effort bench_effort_now;
 
-/* The line of this name, made if `make`; else NULL where there is none. */
+/* The line of this name. If there is none: a new one if `make`, else NULL. */
 bench_result *bench_line(bench_table *t, const char *measure, int threads,
                          const char *linkage, int make);
 bench_result *bench_own(bench_table *t, const char *measure, int threads);
@@ -139,20 +139,20 @@ int bench_read(bench_table *t, const char *path); /* adds; 0: well formed */
 void bench_print(const bench_table *t);
 void bench_print_goals(bench_table *t);
 
-/* Each fills its columns and returns how many rows did not record what ran,
- * which it names. */
+/* Each fills its columns, and names and counts the rows that did not record
+ * everything that ran. */
 int bench_measure(bench_table *t, const bench_row *rows, size_t count);
 void bench_measure_cold(bench_table *t, const bench_row *rows, size_t count);
 void bench_measure_lone(bench_table *t);
 void bench_measure_far_flips(bench_table *t);
 void bench_register_many(void);
 
-/* Instructions by callgrind: 0, or -1 where there is no valgrind. `what`:
- * "all", "plants", or "few", what bench_guard wants. */
+/* Counts instructions by callgrind: 0, or -1 without valgrind. `what`: "all",
+ * "plants", or "few", which are those of bench_guard. */
 int bench_count(bench_table *t, const char *what);
 int bench_count_inside(const char *what, const char *list);
 int bench_guard(bench_table *t);
-/* Runs the planted faults: 0 if each of them shows. */
+/* Runs the planted faults: 0 if each of them is found. */
 int bench_selftest(void);
 int bench_rss(uint64_t scopes);
 int bench_stages(uint32_t rounds);
@@ -160,14 +160,14 @@ void bench_measure_stages(bench_table *t);
 void bench_measure_footer(bench_table *t);
 double bench_resident_bytes(void);
 
-/* ring.c, in the static program alone: the recorder comes, goes. */
+/* ring.c, only in the static program: attaches and detaches the recorder. */
 void bench_ring_attach(int is_open);
 void bench_ring_detach(void);
 
-/* Before anything else: the tool counts, by thread, what NVTX tells it. */
+/* Call it first: makes a tool that counts NVTX calls, for each thread. */
 void bench_nvtx_listen(void);
 uint64_t bench_nvtx_pairs(void);
-/* Likewise: the driver of CUDA whose calls cost next to nothing. */
+/* Call it first too: uses a CUDA driver whose calls cost almost nothing. */
 void bench_cuda_use(void);
 /* Of cuda.c, for the tables of rows. */
 void records_pairs(uint64_t n);
@@ -201,7 +201,7 @@ static inline uint64_t bench_now_ns(int clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Ticks with nothing of before or after in flight. */
+/* Ticks; no instruction before or after it overlaps with the read. */
 static inline uint64_t bench_ticks_alone(void)
 {
 #ifdef __x86_64__

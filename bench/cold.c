@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Cold pairs: one pair after every line of the process was evicted from all
- * caches, code too but for that of the place itself, the 10-90 % trimmed mean
- * of many. Lines are flushed by name, over all resident pages of all mappings,
- * which leaves address translations nearly warm; where the processor has no
- * such instruction for us, more memory than the caches hold is swept.
+/* Cold pairs: each runs after all memory of the process was evicted from all
+ * caches, code too, except the code of its own site. The result is the 10-90 %
+ * trimmed mean of many. Cache lines are flushed by address, over all resident pages
+ * of all mappings; address translations stay nearly warm. If the processor has no
+ * such instruction, reading more memory than the caches hold evicts them.
  *
- * A cold pair has a site of its own, which never runs warm: a place in a
- * program is one or the other, and its durations lie together. */
+ * A cold pair has its own site, which never runs warm: a site in a program is
+ * either cold or warm, and its durations share a few histogram cells. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

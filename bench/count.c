@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Instructions a pair: the program runs itself under callgrind, which writes
- * what was executed since the last time whenever bench_count_mark is entered.
- * A run of n2 pairs less a run of n1 is n2 - n1 pairs and nothing else; of
- * several the least, since a clock that jumps sends marks down slow paths.
+/* Instructions of a pair. The program runs itself under callgrind, which writes a
+ * count each time bench_count_mark is called. A run of n2 pairs minus a run of n1
+ * is exactly n2 - n1 pairs. The least of several is taken, because a clock that
+ * jumps makes marks take slow paths.
  *
- * Two threads are made anew for each run; the cost of that cancels out. */
+ * Each run makes its two threads; their cost cancels out. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -99,7 +99,7 @@ static void count_rows(const bench_row *rows, size_t count, const char *what,
 {
     for (int mode = 0; mode < BENCH_MODES; mode++) {
         int entered = 0;
-        if (mode == BENCH_CUDA) /* the reader's would be among them */
+        if (mode == BENCH_CUDA) /* the reader's would be counted too */
             continue;
         for (size_t i = 0; i < count; i++) {
             if (rows[i].mode != mode || !is_among(rows[i].name, what))
@@ -139,7 +139,7 @@ int bench_run_program(const char *const argv[], int quiet)
     posix_spawn_file_actions_init(&actions);
     if (quiet)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-    union { /* argv is not written to; posix_spawn's type is older than const */
+    union { /* posix_spawn does not write to argv, but its type lacks const */
         const char *const *given;
         char *const *taken;
     } arguments = {argv};
@@ -232,7 +232,7 @@ int bench_count(bench_table *t, const char *what)
     return code ? -1 : 0;
 }
 
-/* For ctest: what may not grow unseen. */
+/* For ctest: limits that catch growth. */
 int bench_guard(bench_table *t)
 {
     if (bench_count(t, "few"))
@@ -245,7 +245,7 @@ int bench_guard(bench_table *t)
         printf("%s, %d thread(s): Fa %.2f, off_scope %.2f (as many), "
                "simple_scope %.1f (at most 100)\n",
                BENCH_LINKAGE, threads, fa, off, on);
-        /* Turns of the loop are not all alike: some hundredths. */
+        /* Not all iterations are equal: they differ by some hundredths. */
         bad |= !(fabs(off - fa) < 0.25) || !(on > 20 && on < 100.25);
     }
     return bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A scope on a stream, and as its floor the two calls of cuEventRecord that it
- * cannot do without, through a pointer, on a driver that does next to nothing
- * (cuda/driver.c). Against a real one: bench/gpu. */
+/* A scope on a stream. Its floor is the two calls of cuEventRecord that it needs,
+ * through a pointer, on a driver that does almost nothing (cuda/driver.c). bench/gpu
+ * measures with a real driver. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,9 +81,9 @@ uint64_t records_once(void)
     }
 BENCH_PAIRS(scopes, 1, SCOPE_ON_PAIR, SCOPE_ON_PAIR)
 
-/* Never further ahead than a host that launches kernels would be: past 1024
- * scopes it would be losses that are measured. Sleeping is no CPU time, but for
- * some 10 ns a scope. */
+/* Waits for the reader, as a host that launches kernels would: past 1024 scopes
+ * losses would be measured instead. Sleeping costs about 10 ns of CPU time for each
+ * scope. */
 static void let_read(uint64_t made)
 {
     uint64_t all = __atomic_add_fetch(&scopes_made, made, __ATOMIC_RELAXED);

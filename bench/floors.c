@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* ---- Fa: off. 64 sites a round, since one in a loop costs nothing -------- */
+/* ---- Fa: off. 64 sites, since a single one in a loop costs nothing ------- */
 
 __attribute__((noinline, cold)) static uint64_t fa_slow(uint32_t *mask)
 {
@@ -58,7 +58,7 @@ static __thread uint32_t ring_at;
         uint64_t now = floor_ticks(); \
         record *r = &ring[ring_at++ & (RING - 1)]; \
         *r = (record){begin, (uint32_t)(now - begin), 1}; \
-        __asm__ volatile("" ::"r"(r) : "memory"); /* it is looked at */ \
+        __asm__ volatile("" ::"r"(r) : "memory"); /* keep it */ \
     }
 BENCH_PAIRS(fb, 1, FB_PAIR, FB_PAIR)
 
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void bare(void *self, uint64_t *slot)
     __asm__ volatile("" ::"r"(self), "r"(slot));
 }
 
-/* Volatile: the compiler may not know whom it calls. */
+/* Volatile: the compiler must not know the callee. */
 static void (*volatile const fi_call[4])(void *, uint64_t *) = {bare, bare,
                                                                 bare, bare};
 
@@ -118,7 +118,7 @@ static void (*volatile const fi_call[4])(void *, uint64_t *) = {bare, bare,
         calls \
     }
 
-/* The bare calls alone: where they hide behind the clock, Fi does not tell. */
+/* Only the calls: Fi does not show their cost if they overlap with clock reads. */
 #define CALLS_PAIR \
     { \
         uint64_t slot; \
@@ -157,7 +157,7 @@ const bench_row bench_floors[] = {
     FLOOR("calls", calls, 1),
     FLOOR("Fr", records, 1),
 #if GNOMON_WITH_NVTX
-    /* NVTX by hand, and by a library between: the tool must hear each. */
+    /* NVTX by hand, and through a library: the tool must receive each. */
     FLOOR_TOLD("Fn", by_hand),
     FLOOR_TOLD("Fno", nvtx_near),
     FLOOR_TOLD("Fno_so", nvtx_far),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compares the cost of a mark that reports print with what is seen when marks are switched
  * off and on in one process: the layers of a GPT, with nothing between the marks and
- * with work. Between marks processors work on while the clock is read, so that a
- * mark costs less there, or more where its lines were evicted. */
+ * with work. With work a mark costs less, because the processor works on while it reads
+ * the clock, or more, if the work evicts the mark's cache lines. */
 #include <stdio.h>
 #include <stdlib.h>
 

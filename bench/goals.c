@@ -45,7 +45,7 @@ static const goal goals[] = {
     {VALUE, "stage_switch_node", 0, 200, 200,
      "stage_switch <= 200 ns for each node"},
     {TO_FLOOR, "stage_switch_node", 0, 1.1, 1.1, "stage_switch: late by early"},
-    /* Rare durations of new magnitudes, of each path and stage: blocks of cells. */
+    /* A duration of a new magnitude needs a block of cells, in each path and stage. */
     {VALUE, "stage_growth_bytes", 0, 131072, 131072,
      "stages: growth, 10 x as many <= 128 KiB"},
     {TO_FLOOR, "mark_stated", 0, 1.2, 1.2, "mark_stated <= 1.2 shown"},
@@ -75,7 +75,7 @@ static const goal goals[] = {
      "first_mark_region <= 2 us (ns)"},
     {VALUE, "startup", 0, 200000, 200000, "startup <= 0.2 ms (ns)"},
     {VALUE, "text_bytes", 0, 300e3, 300e3, "text <= 300 KB"},
-    /* A page or two: a duration of a new magnitude takes a block of cells. */
+    /* A page or two: a duration of a new magnitude needs a block of cells. */
     {VALUE, "rss_growth_bytes", 0, 16384, 16384,
      "rss growth, 100 x the scopes <= 16 KiB"},
 };
@@ -97,8 +97,8 @@ static const bench_result *at(view v, const char *measure, int threads)
     return r ? r : &none;
 }
 
-/* Of Fi; but where calls hide behind its clock reads, without them: hooks that
- * want no times have none to hide behind. */
+/* ns of a pair of calls: from Fi, but at least `calls`, because in Fi calls may
+ * overlap with clock reads. Hooks without times read no clock. */
 static double call_pair(view v)
 {
     double behind =
@@ -144,7 +144,7 @@ static void judge(view v, const goal *g, double limit)
                value <= limit ? "ok" : "over");
 }
 
-/* Whether any library between a mark and NVTX could reach nvtx_out's goal. */
+/* Whether any library between a program and NVTX could reach nvtx_out's goal. */
 static void print_nvtx_kind(view v)
 {
     double kind = at(v, "Fno", 1)->ns_median / at(v, "Fn", 1)->ns_median;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* bench [--smoke] [--output FILE]   measure both linkages, print one table
- * bench --instructions             only guard the instruction counts
+/* bench [--smoke] [--output FILE]   measures both linkages, prints one table
+ * bench --instructions             only checks the instruction counts
  *
- * The rest is how the programs call one another. The shared program leads: it
- * runs the static one, whose lines it then adds to its own. */
+ * The programs use the other options to call each other. The shared program runs
+ * the static one and adds its lines to the table. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 bench_effort bench_effort_now = {31, 201, 1e6, 0};
 static const bench_effort smoke_effort = {2, 3, 2e3, 1};
 
-#define ROWS_FAILED 3 /* of --part: its lines are there, and some are wrong */
+#define ROWS_FAILED 3 /* exit status of --part: the table has wrong rows */
 
 static uint64_t start_ticks, start_ns;
 
@@ -112,7 +112,7 @@ static int whole(const char *output)
 #endif
     if (bench_write(&t, output))
         return 2;
-    /* What is printed is what was written. */
+    /* Print what is in the file. */
     bench_table again = {.count = 0};
     if (bench_read(&again, output) || again.count != t.count)
         return 2;

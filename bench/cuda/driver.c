@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A driver of CUDA whose calls do next to nothing, each as fast as the next: what
- * is left of a scope on a stream is gnomon's. Every event is over at once. */
+/* A CUDA driver whose calls do almost nothing, so that the rest of the time of a
+ * scope on a stream is gnomon's. Every event is complete at once. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The floors' out-of-line halves. Compiled twice: as near_* into the program,
- * where its thread-locals are cheapest, and as far_* into a shared library,
- * which has a procedure table and an address table to go through. A thread's
- * state is reached through one thread-local pointer. */
+/* The out-of-line halves of the floors. Compiled twice: as near_* into the program,
+ * where thread-locals are cheapest, and as far_* into a shared library, which needs
+ * a procedure table and an address table. The state of a thread is behind one
+ * thread-local pointer. */
 #include "floor/calls.h"
 
 #include <stddef.h>
@@ -77,8 +77,8 @@ OUT void CALL(do_end)(void)
 
 /* ---- Fw: the same and 50 plain instructions ------------------------------ */
 
-/* 25 each time: 8 loads, 5 stores, the rest between them, no chain longer than
- * three. What is written is never read, so nothing waits for a store. */
+/* 25 instructions: 8 loads, 5 stores, and 12 between them, in chains of at most
+ * three. Stored words are never loaded, so nothing waits for a store. */
 static inline __attribute__((always_inline)) void work(state *s)
 {
 #ifdef __x86_64__
@@ -134,8 +134,8 @@ _Static_assert(offsetof(state, word) == 64, "the work's first line");
 #if GNOMON_WITH_NVTX
 #include <nvtx3/nvToolsExt.h>
 
-/* A word that keeps signal handlers out, and a stack that knows whose end an end
- * is: nothing of filters, windows, detaching, or reports of misuse. */
+/* A word that keeps signal handlers out, and a stack that pairs ends with begins.
+ * No filters, windows, detaching, or reports of misuse. */
 OUT uint64_t CALL(n_begin)(const floor_nvtx *place)
 {
     state *s = self;

@@ -22,7 +22,7 @@ static inline uint64_t floor_ticks(void)
 #endif
 }
 
-/* What an aggregating profiler keeps of a place, at the least. */
+/* The least that an aggregating profiler stores for a site. */
 typedef struct floor_slot {
     uint64_t begin, count, total, min, max;
 } floor_slot;
@@ -37,14 +37,14 @@ static inline void floor_add(floor_slot *s, uint64_t d)
         s->max = d;
 }
 
-/* What is told of a place to NVTX: a domain and attributes, made beforehand. */
+/* What a site passes to NVTX: a domain and attributes, made in advance. */
 typedef struct floor_nvtx {
     void *domain;
     const void *event;
 } floor_nvtx;
 
 #define FLOOR_CALLS(where) \
-    /* Each thread once, before and after all others. */ \
+    /* Each thread calls enter first and leave last. */ \
     void where##_enter(void); \
     void where##_leave(void); \
     uint64_t where##_off_begin(const uint32_t *mask); \
