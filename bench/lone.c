@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is not measured by pairs: first marks, start-up, memory and size. A measure whose name
- * ends in _bytes has bytes where others have ns. */
+/* Measures that are not pairs: first marks, start-up, memory and size. A measure
+ * whose name ends in _bytes has bytes instead of ns. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -79,7 +79,7 @@ static void first_marks(bench_table *t)
 
 /* ---- Windows that are far apart, over many regions ----------------------- */
 
-/* Masks are disarmed in between and armed again, while steps take 1 ms. */
+/* Steps take 1 ms, so the masks are cleared between windows and set again. */
 void bench_measure_far_flips(bench_table *t)
 {
     enum { WAIT = 8 };
@@ -119,7 +119,7 @@ static double time_program(const char *path)
     return (double)(bench_now_ns(CLOCK_MONOTONIC) - begin);
 }
 
-/* The same tiny program with and without a mark, in turn. */
+/* Runs the same tiny program with and without a mark, in turn. */
 static void start_up(bench_table *t)
 {
     enum { PAIRS = 150 };
@@ -193,7 +193,7 @@ static void memory(bench_table *t)
 
 /* ---- Size ---------------------------------------------------------------- */
 
-/* Of an ELF file: what is loaded and not written to, and its thread-locals. */
+/* Of an ELF file: bytes that are loaded and not writable, and its thread-locals. */
 static void sizes(const char *path, double *text, double *tls)
 {
     struct stat info;
@@ -223,7 +223,7 @@ static void sizes(const char *path, double *text, double *tls)
     munmap(whole.mapped, (size_t)info.st_size);
 }
 
-/* Shared: the library's own. Static: what the tiny program grows by. */
+/* Shared: the size of the library. Static: what it adds to the tiny program. */
 static void size(bench_table *t)
 {
     double text, tls, plain_text = 0, plain_tls = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is attached while a row runs, and how much of the row it recorded.
- * Called between measurements, on the main thread. */
+/* Attaches the profilers of a row, and reads how much of it they recorded. Called
+ * between measurements, on the main thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define HOOKS 4
 
-/* By hook and thread: memory that no other thread writes. */
+/* For each hook and thread: no other thread writes it. */
 static __thread uint64_t hook_pairs[HOOKS];
 
 static void hook_start(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -43,7 +43,7 @@ uint64_t bench_hooked(void)
     return sum;
 }
 
-/* The reports are of no interest: what is recorded is read by snapshots. */
+/* Reports are not needed: snapshots read what is recorded. */
 static const struct {
     const char *spec;
     int hooks;
@@ -104,7 +104,7 @@ int bench_hooks(int mode)
     return modes[mode].hooks;
 }
 
-/* What follows a '#' distinguishes names of one row. */
+/* The part after '#' distinguishes names of one row. */
 static int is_labelled(const char *text, const char *label)
 {
     size_t length = strlen(label);

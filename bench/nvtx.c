@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The profiler nvtx and, as its floor, the same calls of NVTX by hand, with
- * a tool that counts them (nvtx/tool.c). Without headers of NVTX there are no such
- * rows. */
+/* The profiler nvtx. Its floor is the same NVTX calls by hand, with a tool that
+ * counts them (nvtx/tool.c). Without NVTX's headers these rows are left out. */
 #include "bench.h"
 
 #if GNOMON_WITH_NVTX
@@ -45,7 +44,7 @@ uint64_t bench_nvtx_pairs(void)
     return tool_pairs ? tool_pairs() : 0;
 }
 
-/* As the documentation of NVTX writes it. */
+/* As in the documentation of NVTX. */
 #define BY_HAND_PAIR \
     { \
         nvtxEventAttributes_t event = {0}; \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A second recorder besides the tree: only where the library's inside can be
- * reached, which a shared library hides. */
+/* A second recorder besides the tree. Static program only: it uses internal symbols,
+ * which the shared library hides. */
 #include <stdio.h>
 #include <stdlib.h>
 

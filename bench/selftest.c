@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whether the benchmark would notice: faults are planted in what it measures,
- * and each must break a criterion that the sound row keeps. */
+/* Tests the benchmark: it plants faults in what is measured. Each fault must break a
+ * criterion that the row without a fault meets. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
 
-#define SOUND 2 /* the first rows of bench_plants are as they should be */
+#define SOUND 2 /* the first rows of bench_plants have no fault */
 
 static int differs(double value, double by, double than)
 {
     return !isnan(value) && !isnan(than) && fabs(value - than) > by;
 }
 
-/* Prints what gives the plant away; how many criteria. */
+/* Prints the criteria that find the fault; returns how many. */
 static int shows(bench_table *t, const bench_row *plant, int threads)
 {
     const bench_result *r = bench_own(t, plant->name, threads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages that alternate, as where an epoch validates: what it takes to go from one
- * to the next, early in a run and late, with no reports. In a
- * process of its own, whose memory is measured. */
+/* Stages that alternate, as with a validation in each epoch: the time to switch from
+ * one to the next, early in a run and late, without reports. It runs in its own
+ * process, whose memory is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,10 +10,10 @@
 #include "gnomon/profiler.h"
 
 #define BLOCK 10u /* rounds that are timed at once */
-#define EARLY 10u /* the first round that counts, of as many as of the last */
+#define EARLY 10u /* first round of the early part; the late part has as many */
 #define NODES 61u /* one scope, and 60 in it */
 
-/* A tree as of simple, whose reports would be most of what is measured. */
+/* A tree like that of simple, but without reports, which would take most of the time. */
 static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
                                        .abi = GNOMON_ABI,
                                        .wants = GNOMON_WANT_TREE,
@@ -64,8 +64,8 @@ static double time_rounds(uint32_t rounds, const char *one, const char *other)
     return median;
 }
 
-/* Prints ns of a switch, early and late, of a round without any, and how many
- * bytes of memory came in between. */
+/* Prints ns of a switch, early and late, of a round without any, and by how many
+ * bytes memory grew between. */
 int bench_stages(uint32_t rounds)
 {
     uint32_t some = rounds / 10;

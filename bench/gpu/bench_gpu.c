@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What marks around the launches of an empty kernel cost the thread that
- * launches: its own CPU time. bench_gpu FILE writes the table there.
+ * What marks around the launch of an empty kernel cost the launching thread: its
+ * own CPU time. bench_gpu FILE writes the table to FILE.
  *
- * Rows and their floors take turns, in short batches, each into a stream that has
- * nothing to do: a queue that is full would make the thread wait, and a device
- * that lags would leave no event free.
+ * Rows and their floors take turns in short batches, each on an idle stream. A full
+ * queue would make the thread wait, and a device that lags would leave no event
+ * free.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static void must(cudaError_t code, const char *what)
 
 /* ---- The driver, and a tool of NVTX --------------------------------------------- */
 
-/* What a scope asks of the driver, found as gnomon finds it; the last is NULL of
- * drivers before 12.0. */
+/* The driver calls of a scope, looked up as gnomon does it. The last one is NULL
+ * with drivers before 12.0. */
 static struct {
     CUresult (*record)(CUevent event, CUstream on);
     CUresult (*is_capturing)(CUstream on, CUstreamCaptureStatus *status);
@@ -49,7 +49,7 @@ static struct {
 } driver;
 static CUcontext context;
 
-/* ISO C has no way from an object's pointer to a function's. */
+/* ISO C does not convert an object pointer to a function pointer. */
 static int find(void *library, const char *symbol, void *call)
 {
     void *found = library ? dlsym(library, symbol) : NULL;
@@ -70,9 +70,9 @@ static void driver_find(void)
     find(library, "cuCtxGetId", &driver.get_id);
 }
 
-static uint64_t (*tool_pairs)(void); /* NULL: nobody hears NVTX */
+static uint64_t (*tool_pairs)(void); /* NULL: no tool listens to NVTX */
 
-/* Before NVTX's first call: a tool that counts, or the marks were as off. */
+/* Call before the first call of NVTX: without a tool the marks would be off. */
 static void nvtx_listen(void)
 {
 #ifdef BENCH_NVTX_TOOL
@@ -135,7 +135,7 @@ static void driver_pair(int n)
     }
 }
 
-/* All that a scope asks of the driver, and nothing else. */
+/* All driver calls of a scope, and nothing else. */
 static void driver_scope(int n)
 {
     for (; n > 0; n--) {
@@ -166,7 +166,7 @@ static const char *const specs[MODES] = {"", "cuda,file=/dev/null", "nvtx"};
 
 typedef struct gpu_row {
     const char *name;
-    int floor; /* index; -1: it is one */
+    int floor; /* index; -1: this row is a floor */
     enum mode mode;
     void (*run)(int n);
 } gpu_row;
@@ -214,7 +214,7 @@ static double measure(const gpu_row *row)
 {
     uint64_t ns = 0;
     for (int i = 0; i < BATCHES; i++) {
-        usleep(1000); /* what was marked is read meanwhile */
+        usleep(1000); /* the reader reads the marks meanwhile */
         row->run(WARM);
         uint64_t begin = bench_now_ns(CLOCK_THREAD_CPUTIME_ID);
         row->run(BATCH);
@@ -229,7 +229,7 @@ static int is_recorded(const gpu_row *row)
     return row->mode == CUDA || (row->mode == NVTX && tool_pairs);
 }
 
-/* Device times that a row has in the profile; the ranges that the tool heard. */
+/* The device times of a row in the profile, or the ranges that the tool received. */
 static int64_t recorded(const gpu_row *row)
 {
     const char *name = row->name;
@@ -346,7 +346,7 @@ static double ns_of(bench_table *t, int row)
     return bench_own(t, rows[row].name, 1)->ns_median;
 }
 
-/* Where the time of a scope goes, so that an "over" explains itself. */
+/* Prints where the time of a scope goes, which explains an "over". */
 static void explain(bench_table *t)
 {
     double scope = ns_of(t, CUDA_PAIR), calls = ns_of(t, DRIVER_SCOPE);

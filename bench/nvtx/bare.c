@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's own call: a module that marks, and the tool that it loads, itself, which
+/* The cost of NVTX's own call: a module that marks, and that is also the tool, which
  * does nothing with the marks. */
 #include "bare.h"
 

@@ -6,7 +6,8 @@
 
 #define BARE_API __attribute__((visibility("default")))
 
-/* n pairs; the first call loads $NVTX_INJECTION64_PATH. Whether a tool heard. */
+/* Runs n pairs; the first call loads $NVTX_INJECTION64_PATH. Returns whether a tool
+ * listens. */
 BARE_API int bare_pairs(uint64_t n);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* NVTX in: what a push and its pop cost in a program without gnomon under
- * libgnomon-nvtx.so and GNOMON=simple, beside the floor Fd and NVTX's own call
- * of a tool that does nothing.
+ * libgnomon-nvtx.so and GNOMON=simple, compared with the floor Fd and with NVTX's
+ * call of a tool that does nothing.
  *
- * bench_nvtx --part FILE [--smoke]   a part of bench's table. It runs itself once
- * more to measure, and then asks that run's report what was recorded. */
+ * bench_nvtx --part FILE [--smoke]   writes a part of bench's table. It runs itself
+ * once more to measure, and reads from that run's report what was recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static nvtxEventAttributes_t registered = {
 
 /* ---- Pairs ---------------------------------------------------------------- */
 
-/* Fd, as in floors.c: that file's other rows need more than this program has. */
+/* Fd, copied from floors.c, whose other rows need more than this program has. */
 static __thread floor_slot fd_slot = {0, 0, 0, UINT64_MAX, 0};
 
 static BENCH_ALIGNED void fd_pairs(uint64_t n)
@@ -91,13 +91,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The table, in which `recorded` is what ran. */
+/* Writes the table, with the number of pairs that ran as `recorded`. */
 static int measure(const char *path, int smoke)
 {
     static bench_table t;
     int repetitions = smoke ? 3 : 31;
     uint64_t n = smoke ? 100 : 30000;
-    /* Each module loads what the variable says at its own first call. */
+    /* Each module loads the tool of this variable at its first call. */
     setenv("NVTX_INJECTION64_PATH", BENCH_NVTX_BARE, 1);
     call_pairs(1);
     setenv("NVTX_INJECTION64_PATH", BENCH_NVTX_LIBRARY, 1);
@@ -129,7 +129,7 @@ static int measure(const char *path, int smoke)
 
 /* ---- What was recorded ---------------------------------------------------- */
 
-/* The calls of this row in a table of simple; -1: it is not there. */
+/* The calls of this row in simple's table; -1: it is not in it. */
 static long long calls_in(const char *report, const char *name)
 {
     char line[512], row[64];

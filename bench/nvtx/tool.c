@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The least that a tool of NVTX can do: it counts the pairs of each thread, those
- * without a domain too. To the domain "off" it does not listen. */
+/* A minimal NVTX tool: it counts the pairs of each thread, also those without a
+ * domain. It does not listen to the domain "off". */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a profile costs after recording: building, writing, reading and merging
- * it, in CPU time of a node, beside a plain copy of the bytes of its file; and
- * many ranks merged, with the peak of memory.
+/* What a profile costs after recording: CPU time of building, writing, reading and
+ * merging one node, compared with a plain copy of the bytes of its file; and a merge
+ * of many ranks, with its peak memory.
  *
- * bench_profiles --part FILE [--smoke]   a part of bench's table; in it also
- * $GNOMON_SOAK: 10^4 ranks instead of 10^3. */
+ * bench_profiles --part FILE [--smoke]   writes a part of bench's table. With
+ * $GNOMON_SOAK it merges 10^4 ranks instead of 10^3. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void add_nodes(gnomon_builder *b, uint32_t track, uint32_t stage)
     for (uint32_t c = 0; c < CELLS; c++)
         s.count += cells[c].count;
     s.total_ns = s.self_ns = 50 * s.max_ns;
-    /* Ten below each: an outermost one's total is its own and theirs. */
+    /* Ten below each: the total of an outermost node includes theirs. */
     for (uint32_t i = 0, parent = 0; i < NODES; i++) {
         gnomon_node_info n = {.track = track,
                               .stage = stage,
@@ -229,7 +229,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `nodes` of each call; the copy is of as many. */
+/* Each call handles `nodes` nodes; the copy has the bytes of as many. */
 static void measure(bench_table *t, const char *name, void (*work)(void),
                     double nodes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The smallest program, and the same with one mark: the difference is what
- * gnomon adds to a start. */
+/* The smallest program, with or without one mark: the difference is what gnomon adds
+ * to a start. */
 #ifdef START_MARKS
 #include "gnomon.h"
 #endif
