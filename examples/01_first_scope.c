@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Mark what you want to measure; whoever runs the program chooses the report.
+/* Mark what you want to measure; $GNOMON chooses the report when it runs.
  * env: GNOMON=simple
  *
  *     ./01_first_scope                    marks do nothing
- *     GNOMON=simple ./01_first_scope      Lightning's table when it ends
+ *     GNOMON=simple ./01_first_scope      Lightning's table at the end
  */
 #include <gnomon.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Actions by name, as Lightning's profilers have them, in stages.
+/* Actions by name, as in Lightning's profilers, in stages.
  * env: GNOMON=simple
  *
- * Names may be made at run time, and actions need not nest: here the transfer
- * of the next batch begins inside one hook and ends after it. Each stage gets
- * a report of its own.
+ * Names may be made at run time. Actions need not nest: here the transfer of the
+ * next batch begins inside a hook and ends after it. Each stage gets its own
+ * report.
  */
 #include <gnomon.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Work that one thread hands to others, and the link between the two.
+/* One thread hands work to others. A link connects the two sides.
  * env: GNOMON=simple
  */
 #include <gnomon.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A link is a plain value: it travels with the work. */
+/* A link is a plain value, which is passed along with the work. */
 static gnomon_link submitted;
 
 static void *decode(void *name)
@@ -47,7 +47,7 @@ int main(void)
         for (int i = 0; i < 2; i++)
             pthread_join(threads[i], NULL);
     }
-    /* What is recorded can be read at any time, as data. */
+    /* A program can read the recorded data at any time. */
     if (gnomon_snapshot(&profile, "simple", 0) != GNOMON_OK)
         return 1;
     for (size_t i = 1; gnomon_profile_link(profile, i, &link) == 0; i++) {

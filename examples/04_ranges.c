@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* One copy under way. */
+/* One copy in progress. */
 typedef struct request {
-    gnomon_range range; /* 0 where it is not recorded: ending it does nothing */
+    gnomon_range range; /* 0 if it is not recorded; then its end does nothing */
     pthread_t thread;
 } request;
 

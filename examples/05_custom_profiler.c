@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program that brings a profiler of its own.
+/* A program with its own profiler.
  * env: GNOMON=action_count */
 #include "action_count.h"
 
@@ -16,7 +16,7 @@ int main(void)
         gnomon_stop("training_step");
         gnomon_step();
     }
-    gnomon_stage_end(); /* summary, then teardown: the next stage is anew */
+    gnomon_stage_end(); /* summary, then teardown; the next stage starts anew */
 
     gnomon_stage_begin("test");
     gnomon_start("test_step");

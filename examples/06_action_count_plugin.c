@@ -4,8 +4,8 @@
  *     cc -shared -fPIC -o libcount.so 06_action_count_plugin.c
  *     GNOMON=./libcount.so ./train
  *
- * It links to no gnomon: what it calls comes with the writer and the profile,
- * or with the host table that gnomon_plugin_v1 is given. */
+ * It is not linked to gnomon: it calls functions of the writer, of the profile, and
+ * of the host table that gnomon_plugin_v1 gets. */
 #include "action_count.h"
 
 GNOMON_PLUGIN(action_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A marked program, run with a plugin that was not there when it was built.
+/* A marked program, run with a plugin that it was not built with.
  * env: GNOMON=./lib06_action_count_plugin.so,simple
  *
  * Several profilers may run at once. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profiler of your own: when each action first came, and how often. */
+/* Your own profiler: when each action first ran, and how often it ran. */
 #include <gnomon/profiler.h>
 #include <pthread.h>
 
 static struct action {
-    const char *name; /* lives as long as the process */
+    const char *name; /* valid until the process ends */
     time_t first;
     unsigned long count;
 } actions[256], *end = actions;
@@ -14,7 +14,7 @@ static void count_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     (void)self, pthread_mutex_lock(&lock);
     while (actions + *slot < end && actions[*slot].name != frame->name)
-        ++*slot; /* given back at stop */
+        ++*slot; /* passed to stop again */
     if (actions + *slot == end && *slot < 255)
         *end++ = (struct action){frame->name, time(NULL), 0};
     pthread_mutex_unlock(&lock);

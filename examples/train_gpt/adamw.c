@@ -3,7 +3,7 @@
  * The optimizer. Called by the trainer, once a step.
  *
  * Invariant: the norm is one sum on one thread, in double, in the order of the
- * parameters; the update of a parameter looks at no other.
+ * parameters; the update of a parameter uses no other one.
  */
 #include "adamw.h"
 

@@ -21,18 +21,17 @@ void clip_gradients(struct model *model, double most);
 /* Updates the parameters. */
 void adamw_step(struct adamw *optimizer, struct model *model, double rate);
 
-/* For steps that are made elsewhere than where the process's arrays are: takes
- * parameters and moments there, after something else wrote them, and brings them
- * back before something else reads them. */
+/* For steps on a device. send copies parameters and moments to it, after other code
+ * wrote them; fetch copies them back, before other code reads them. */
 void adamw_send(const struct adamw *optimizer, const struct model *model);
 void adamw_fetch(const struct adamw *optimizer, const struct model *model);
 
 /* ---- schedule.c ---------------------------------------------------------- */
 
-/* What the base rate is multiplied with in an epoch: half a cosine, from 1. */
+/* The factor of the base rate in an epoch: half a cosine, from 1. */
 double schedule_of_epoch(int epoch, int epochs);
 
-/* The first steps' part of it: rises evenly to 1. */
+/* The factor of the warm-up in the first steps: rises linearly to 1. */
 double schedule_of_warmup(uint64_t step, uint64_t steps);
 
 #endif

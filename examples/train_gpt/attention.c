@@ -3,8 +3,8 @@
  * The heads of causal self-attention, between the two matrix products that
  * model.c does around them.
  *
- * Invariant: a (sequence, head) is one thread's from its queries to its outputs
- * and writes to no other one's numbers.
+ * Invariant: one thread computes a (sequence, head) from its queries to its outputs,
+ * and writes only to that head's numbers.
  */
 #include "layers.h"
 

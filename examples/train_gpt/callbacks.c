@@ -14,7 +14,8 @@
 
 /* ---- ProgressLine -------------------------------------------------------- */
 
-/* On a terminal one line, rewritten; else ten in all, and epochs' ends. */
+/* On a terminal: one line that is rewritten. Else: ten lines, and the end of each
+ * epoch. */
 static void show_step(struct trainer *t)
 {
     FILE *file = t->options->progress;
@@ -65,7 +66,7 @@ hook_body *const progress_line[HOOK_COUNT] = {
 
 /* ---- ModelCheckpoint ----------------------------------------------------- */
 
-/* Room in a path for what we add to the folder. */
+/* Room in a path for the name after the folder. */
 #define PATH_SIZE 4096
 
 static void prepare_folder(struct trainer *t)
@@ -98,8 +99,8 @@ static void save_epoch(struct trainer *t)
         trainer_fail(t, path, why);
 }
 
-/* An epoch is over: other parts may add to a checkpoint before it is written;
- * ours is complete without. */
+/* At the end of an epoch. Other parts may add to a checkpoint before it is written;
+ * here none does. */
 static void checkpoint_epoch(struct trainer *t)
 {
     gnomon_start("save_checkpoint");

@@ -3,8 +3,8 @@
  * Checkpoint files: written by the ModelCheckpoint callback, read to resume.
  *
  * Layout: the header below, then parameters, first and second moments, then a
- * 64-bit FNV-1a sum over all before it. In the machine's own byte order, which
- * the magic number tells. A file appears under its name when it is whole.
+ * 64-bit FNV-1a sum over everything before it. Numbers have the machine's byte
+ * order, which the magic number shows. A file gets its name when it is complete.
  */
 #include "trainer.h"
 

@@ -4,7 +4,7 @@
  * the loader's thread; a loaded text is only read.
  *
  * Invariant: a batch depends on the text, the seed and its own number, never on
- * the batches before it; so a resumed run sees what it would have seen.
+ * the batches before it; so a resumed run gets the same batches.
  */
 #include "data.h"
 

@@ -22,7 +22,7 @@ struct text {
 int text_load(struct text *text, const char *path, int block);
 void text_free(struct text *text);
 
-/* Windows of tokens, and the same moved on by one: what comes next. */
+/* Windows of tokens, and the same windows one token later, as targets. */
 struct batch {
     int *tokens, *targets; /* size x block */
     int size, block;
@@ -32,12 +32,12 @@ int batch_create(struct batch *batch, int size, int block);
 void batch_free(struct batch *batch);
 void batch_copy(struct batch *to, const struct batch *from);
 
-/* Draws random windows of the training part; one seed and one number of a step
- * give one batch. */
+/* Draws random windows of the training part. The seed and the number of the step
+ * determine the batch. */
 void batch_draw(struct batch *batch, const struct text *text, uint64_t seed,
                 uint64_t step);
 
-/* Batch `number` of `count`: windows spread evenly over the other part. */
+/* Batch `number` of `count`: windows spread evenly over the validation part. */
 void batch_spread(struct batch *batch, const struct text *text, int number,
                   int count);
 
@@ -45,8 +45,8 @@ void batch_spread(struct batch *batch, const struct text *text, int number,
 
 struct loader;
 
-/* It will be asked for the steps first, first + 1, ... last - 1. NULL: no
- * memory or no thread. */
+/* Makes a loader for the steps first, first + 1, ... last - 1. NULL: no memory or
+ * no thread. */
 struct loader *loader_start(const struct text *text, int size, int block,
                             uint64_t seed, uint64_t first, uint64_t last);
 

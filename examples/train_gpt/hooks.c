@@ -3,8 +3,8 @@
  * Calls hooks, and marks each call. The trainer's loops go through here.
  *
  * Invariant: callbacks come first, in their order, then the module, then the
- * strategy; an action is open exactly while its part's body runs. Names are
- * literals, so that a mark that is off costs its test and nothing else.
+ * strategy; an action is open exactly while the body of its part runs. Names are
+ * literals, so a mark that is off costs only one test.
  */
 #include "hooks.h"
 

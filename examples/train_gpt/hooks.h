@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The trainer's hooks, marked as Lightning marks them: each part that a hook is
- * called on is one action, "[Base]Class.hook". Nobody has to fill a hook in:
- * empty ones are marked too.
+ * called on is one action, "[Base]Class.hook". A hook may be empty; it is marked
+ * all the same.
  */
 #ifndef TRAIN_GPT_HOOKS_H
 #define TRAIN_GPT_HOOKS_H
@@ -73,7 +73,7 @@ enum hook {
 #undef HOOK_ENUM
 };
 
-/* Whom a hook is called on, in this order. */
+/* The parts that a hook is called on, in this order. */
 enum part {
     PROGRESS = 1,
     CHECKPOINT = 2,

@@ -3,8 +3,8 @@
  * The layers that are not matrix products: layer norm, GELU, the embeddings,
  * cross-entropy. Called by model.c.
  *
- * Invariant: forward shares out rows; a backward that sums over rows shares out
- * columns, and adds the rows to each in order.
+ * Invariant: in forward each thread has its rows. A backward that sums over rows
+ * gives each thread its columns, and adds the rows to each in order.
  */
 #include "layers.h"
 

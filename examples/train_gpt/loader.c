@@ -4,8 +4,8 @@
  * trains on this one. The trainer calls it from one thread.
  *
  * Invariant: `drawing` belongs to the thread while a step is wanted, and to the
- * trainer otherwise; `mutex` guards the hand-over. The order of batches is the
- * order of steps, so the thread changes nothing but the time.
+ * trainer otherwise; `mutex` guards the hand-over. Batches come in the order of the
+ * steps, so the thread changes only the time that they take.
  */
 #include "data.h"
 

@@ -167,7 +167,7 @@ static int parse(int argc, char **argv)
     return 0;
 }
 
-/* The hyper-parameters, for whoever reads the profile later. */
+/* Puts the hyper-parameters into the profile. */
 static void describe_run(const struct trainer *trainer)
 {
     char json[64];
@@ -188,7 +188,7 @@ static void describe_run(const struct trainer *trainer)
     gnomon_metadata("parameters", json);
 }
 
-/* A model this small gains nothing from more. */
+/* A model this small is not faster with more threads. */
 static void limit_threads(void)
 {
 #ifdef _OPENMP

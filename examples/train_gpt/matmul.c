@@ -13,7 +13,7 @@
 /* A tile's sums live in registers: 4 x 8 floats are 8 of SSE's 16. */
 #define TILE_ROWS 4
 #define TILE_COLUMNS 8
-/* What one thread takes at a time. */
+/* The block that a thread computes at a time. */
 #define BLOCK_ROWS 16
 
 static void multiply_tile(real *restrict c, ptrdiff_t c_row,
@@ -38,7 +38,7 @@ static void multiply_tile(real *restrict c, ptrdiff_t c_row,
             c[i * c_row + j] = sum[i][j];
 }
 
-/* What no whole tile covers. */
+/* The rest, where no whole tile fits. */
 static void multiply_rest(struct matrix c, struct matrix a, struct matrix b,
                           ptrdiff_t row, ptrdiff_t rows, ptrdiff_t column,
                           ptrdiff_t columns)

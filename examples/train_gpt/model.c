@@ -3,8 +3,8 @@
  * The model: its parameters, and the memory for what forward keeps for backward. The
  * trainer calls it. The computations are in passes.c.
  *
- * Invariant: nothing here asks in which memory a step's numbers are, as a GPU's
- * passes bring their own; parameters as they are made and saved are the host's.
+ * Invariant: this file does not depend on where the arrays of a step are: on a GPU
+ * the passes allocate them. Parameters are made and saved in the host's memory.
  */
 #include "model.h"
 
@@ -41,7 +41,7 @@ real *model_group(const struct model *model, real *array,
            (info->layered ? (size_t)layer * info->size : 0);
 }
 
-/* Takes `count` numbers of what is left; with a NULL base it only counts. */
+/* Takes the next `count` numbers; with a NULL base it only counts them. */
 static real *take(real *base, size_t *used, size_t count)
 {
     real *at = base ? base + *used : NULL;
@@ -125,7 +125,7 @@ void model_init(struct model *model, uint64_t seed)
         real *p = model->parameters + info->first;
         int gain = g == P_norm1_gain || g == P_norm2_gain || g == P_norm3_gain;
         double spread = info->decays || g == P_place_table ? 0.1 : 0;
-        /* What adds to the residual stream starts smaller. */
+        /* Weights that add to the residual stream start smaller. */
         if (g == P_out_weight || g == P_down_weight)
             spread *= calm;
         for (size_t i = 0; i < info->count; i++) {

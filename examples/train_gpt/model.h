@@ -22,7 +22,7 @@ typedef float real;
 
 /* ---- Matrices ------------------------------------------------------------ */
 
-/* Somebody else's numbers seen as a matrix; steps are in elements. */
+/* A view of an array as a matrix, which it does not own; steps are in elements. */
 struct matrix {
     real *at;
     ptrdiff_t rows, columns;
@@ -102,7 +102,7 @@ struct model {
     real *dstream, *dnarrow, *dwide, *dweights, *transposed, *scratch;
     real
         *memory; /* that all of the above but parameters and gradients lie in */
-    void *device; /* of passes that run on one: theirs */
+    void *device; /* for passes that run on a device */
 };
 
 /* NULL: out of memory. */
@@ -120,8 +120,8 @@ size_t model_lay_out(struct model *model, real *base);
 
 /* ---- Its passes (passes.c; another file for another device) -------------- */
 
-/* Memory for gradients and for all that model_lay_out places, wherever steps are
- * made. -1: there is none. Free it all the same, as where it was never asked. */
+/* Allocates gradients and everything that model_lay_out places, on the CPU or the
+ * device. -1: no memory. Free the model in any case, also if this was not called. */
 int passes_create(struct model *model);
 void passes_free(struct model *model);
 
@@ -135,12 +135,12 @@ double model_forward(struct model *model, const int *tokens, const int *targets,
 void model_backward(struct model *model, const int *tokens, const int *targets);
 void model_clear_gradients(struct model *model);
 
-/* What the last forward left, where the process can read it; until the next. */
+/* The result of the last forward, readable by the process; valid until the next. */
 const real *model_logits(const struct model *model);
 
 /* ---- Random numbers ------------------------------------------------------ */
 
-/* SplitMix64: any seed will do, and each call moves it on. */
+/* SplitMix64: any seed works, and each call changes it. */
 static inline uint64_t random_next(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

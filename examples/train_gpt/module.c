@@ -3,8 +3,8 @@
  * What the module (GPT) and the strategy (one device) do in the hooks that they
  * fill in. Called by hook_call alone.
  *
- * Invariant: optimizer_step holds training_step, zero_grad and backward, as
- * where an optimizer calls them back; its own time is what they leave.
+ * Invariant: training_step, zero_grad and backward run inside optimizer_step, as
+ * with a closure that an optimizer calls; its own time is the rest.
  */
 #include "trainer.h"
 

@@ -4,7 +4,7 @@
  * sampler call them.
  *
  * Invariant: all that a step touches is allocated once, in passes_create.
- * Backward only adds to gradients; who wants them fresh clears them first.
+ * Backward only adds to gradients; the caller clears them first.
  */
 #include "layers.h"
 

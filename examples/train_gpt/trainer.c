@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The loops: fit, validate, test, predict. main.c calls them, once each or not.
+ * The loops: fit, validate, test, predict. main.c calls each at most once.
  *
  * Invariant: hooks are called in the order in which Lightning's Trainer calls
- * them; tests/test_actions.c compares it with a real one's. What belongs to no
- * part, such as run_training_batch, is marked where it happens.
+ * them; tests/test_actions.c compares it with a real one's. Actions of no part, such
+ * as run_training_batch, are marked where they happen.
  */
 #include "trainer.h"
 
@@ -67,7 +67,7 @@ double trainer_evaluation(const struct trainer *t)
                                : (double)NAN;
 }
 
-/* Takes `next` to where the model reads it. */
+/* Moves `next` to where the model reads it. */
 static void transfer_batch(struct trainer *t)
 {
     hook_call(t, MODULE, HOOK_on_before_batch_transfer);
@@ -116,7 +116,7 @@ static void evaluate(struct trainer *t, const struct evaluation *e, int batches)
     hook_call(t, CALLBACKS | MODULE | STRATEGY, e->end);
 }
 
-/* A stage that only evaluates. */
+/* Runs a stage that only evaluates. */
 static void run_evaluation(struct trainer *t, const char *stage,
                            const struct evaluation *e, int batches)
 {
@@ -146,7 +146,7 @@ void trainer_predict(struct trainer *t)
 
 /* ---- Fit ----------------------------------------------------------------- */
 
-/* What a logger would keep: a line for each step and each validation. */
+/* The log, as a logger would write it: a line for each step and validation. */
 static void log_metrics(struct trainer *t, int validated)
 {
     if (!t->metrics)

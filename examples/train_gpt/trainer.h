@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a training run has, and its four entry points. */
+/* The state of a training run, and its four entry points. */
 #ifndef TRAIN_GPT_TRAINER_H
 #define TRAIN_GPT_TRAINER_H
 
@@ -35,22 +35,22 @@ struct trainer {
     const struct batch *next; /* what batch_to_device will take */
     int epoch;                /* that runs, or would run next */
     uint64_t step;            /* training steps made */
-    double decay;             /* what the scheduler made of the rate */
+    double decay;             /* factor that the scheduler computed */
     double rate;              /* of the step that runs, warm-up included */
     double loss;              /* of the last training step */
     double *losses;           /* of all of them; NAN: made before a resume */
     double evaluation_sum;
     int evaluation_count, sanity_checking;
     FILE *metrics;
-    int failed; /* something was said on stderr */
+    int failed; /* a failure was printed on stderr */
 };
 
 /* Reads the text and makes the model. -1, and one line on stderr. */
 int trainer_create(struct trainer *trainer, const struct options *options);
 void trainer_free(struct trainer *trainer);
 
-/* Each is a stage of its own. They say failures on stderr and keep them in
- * `failed`. Fit with `resume` set goes on where that file ends. */
+/* Each is its own stage. They print failures on stderr and set `failed`. With
+ * `resume` fit goes on where that file ends. */
 void trainer_fit(struct trainer *trainer);
 void trainer_validate(struct trainer *trainer);
 void trainer_test(struct trainer *trainer);
@@ -64,11 +64,11 @@ void trainer_fail(struct trainer *trainer, const char *what, const char *why);
 
 /* ---- Checkpoints (checkpoint.c): 0, or -1 and *why ----------------------- */
 
-/* A file holds parameters, optimizer and progress; it is whole or not there. */
+/* A file holds parameters, optimizer and progress; it is never incomplete. */
 int checkpoint_save(const struct trainer *trainer, const char *path,
                     const char **why);
 
-/* Nothing is changed unless all of the file is right. */
+/* Changes nothing if the file is not completely valid. */
 int checkpoint_load(struct trainer *trainer, const char *path,
                     const char **why);
 

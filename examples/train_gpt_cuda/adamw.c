@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The optimizer on the GPU. Called by the trainer, once a step; waits for
- * nothing.
+ * The optimizer on the GPU. Called by the trainer, once a step; it does not
+ * wait for the GPU.
  *
  * Invariant: the moments in `struct adamw` are those of the last adamw_send or
- * adamw_fetch; between them the GPU's are the true ones.
+ * adamw_fetch; between them the current ones are on the GPU.
  */
 #include "../train_gpt/adamw.h"
 

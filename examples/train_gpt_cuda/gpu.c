@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the model has on the GPU, and how it gets there and back. The model and
- * the optimizer call it.
+ * The model's memory on the GPU, and copies to and from it. The model and the
+ * optimizer call it.
  *
- * Invariant: all is done in one stream, so that nothing of a step waits for
- * anything but what comes before it there.
+ * Invariant: everything runs on one stream, so work of a step waits only for the
+ * work before it there.
  */
 #include "gpu.h"
 
@@ -29,7 +29,7 @@ void *gpu_take(size_t count, size_t size)
     return at;
 }
 
-/* Whether kernels can count all that they count in an int. */
+/* Whether all counts of the kernels fit into an int. */
 static int fits(const struct model *model, size_t rows)
 {
     size_t wide = 4 * (size_t)model->config.embedding;
@@ -72,7 +72,7 @@ int passes_create(struct model *model)
         gpu->fetched[i] = 1;
     CUDA(cudaMemcpy(gpu->ones, gpu->fetched, rows * sizeof(real),
                     cudaMemcpyHostToDevice));
-    /* What was set in the default stream is over before ours begins. */
+    /* Work on the default stream ends before that of this stream begins. */
     CUDA(cudaDeviceSynchronize());
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the model has on the GPU beside what `struct model` names: there the
- * arrays of a step are the device's, and the parameters the process's own. */
+/* The model's memory on the GPU that is not in `struct model`. There the arrays of a
+ * step are on the device, and the parameters in the process's memory. */
 #ifndef TRAIN_GPT_CUDA_GPU_H
 #define TRAIN_GPT_CUDA_GPU_H
 
@@ -10,7 +10,7 @@
 #include "../train_gpt/model.h"
 
 struct gpu {
-    cudaStream_t stream; /* of all that is done */
+    cudaStream_t stream; /* all work runs on it */
     cublasHandle_t blas;
     real *parameters, *mean, *square; /* those that steps change */
     int *tokens, *targets;
@@ -24,8 +24,8 @@ static inline struct gpu *gpu_of(const struct model *model)
     return model->device;
 }
 
-/* Ends the program with a line where a call does not succeed: nothing here could
- * go on without it. */
+/* Ends the program with a line if a call fails: no code here can go on without
+ * it. */
 #define CUDA(call) \
     do { \
         cudaError_t cuda_code = (call); \

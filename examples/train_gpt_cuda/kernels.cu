@@ -3,9 +3,9 @@
  * The kernels of train_gpt_cuda. Plain ones: a thread for each row, column or
  * number.
  *
- * Invariant: each sum is one thread's, in the order in which train_gpt's layers
- * make it; no atomics. So one seed gives one loss, and the processor's but for
- * what fused multiplications and cuBLAS round otherwise.
+ * Invariant: one thread computes each sum, in the same order as train_gpt's layers;
+ * no atomics. So one seed gives one loss. It differs from the CPU's only by the
+ * rounding of fused multiplications and of cuBLAS.
  */
 #include "kernels.h"
 
@@ -307,7 +307,7 @@ static __global__ void add_squares(int parts, double *sums,
     sums[i] = sum;
 }
 
-/* What gradients are to be multiplied with, behind the sums. */
+/* The factor for gradients, stored after the sums. */
 static __global__ void find_scale(int one, double *sums, double most)
 {
     EACH(i, one);
