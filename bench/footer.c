@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares the cost of a mark that reports print with what is seen when marks are switched
- * off and on in one process: the layers of a GPT, with nothing between the marks and
+/* Compares the cost of a mark that reports print with a measurement: marks are
+ * switched off and on in one process, in the layers of a GPT, with no work and
  * with work. With work a mark costs less, because the processor works on while it reads
  * the clock, or more, if the work evicts the mark's cache lines. */
 #include <stdio.h>

@@ -13,7 +13,8 @@
 #define EARLY 10u /* first round of the early part; the late part has as many */
 #define NODES 61u /* one scope, and 60 in it */
 
-/* A tree like that of simple, but without reports, which would take most of the time. */
+/* A tree like that of simple, but without reports, which would take most of the
+ * time. */
 static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
                                        .abi = GNOMON_ABI,
                                        .wants = GNOMON_WANT_TREE,
