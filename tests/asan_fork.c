@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* AddressSanitizer's allocator, which each thread asks for memory as it starts,
- * does not see to it, as libc's does, that a fork leaves none of its locks held:
- * a child that was forked meanwhile waits for ever. So where tests are built with
- * it, a fork waits until the other threads rest, or 10 ms; this is linked to each
- * of them. */
+/* AddressSanitizer's allocator may hold a lock while the process forks. Each
+ * thread takes that lock as it starts, and nothing resets it in the child,
+ * as libc does with malloc's: the child would wait for ever. So in tests
+ * built with it a fork waits until the other threads sleep, or 10 ms. This
+ * file is linked to each of them. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether this thread, by the name of its folder, sleeps; or is gone. */
+/* Whether this thread, named by its folder in /proc, sleeps or has ended. */
 static int rests(const char *thread)
 {
     char path[64], line[256] = "";

@@ -11,10 +11,10 @@
 typedef struct bytes {
     char *at;
     size_t size;
-    size_t most; /* the writer fails after so many; 0: never */
+    size_t most; /* the write fails past this many bytes; 0: never */
 } bytes;
 
-/* It doubles, as sanitizers copy at each realloc. */
+/* The buffer doubles: sanitizers copy at each realloc. */
 static inline size_t bytes_room(size_t size)
 {
     size_t room = 256;
@@ -36,7 +36,8 @@ static int bytes_write(const gnomon_writer *w, const void *more, size_t size)
     return GNOMON_OK;
 }
 
-/* Exact, so that overruns show. The caller frees `at`. */
+/* The copy has the exact size, so that sanitizers see overruns. The caller
+ * frees `at`. */
 static inline bytes bytes_of(const gnomon_profile *p, int form)
 {
     bytes b = {NULL, 0, 0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Runs in which the thread that makes a call is cancelled: before the call, and, of
- * both types, at each of the call's calls of the system. Each is a process in a
- * folder of its own, and is compared with one in which nobody is cancelled. For
- * programs with the testing library. */
+/* Runs in which the thread that makes a call is cancelled: before the call,
+ * and at each of its system calls, with deferred and with asynchronous
+ * cancellation. Each run is a process in a folder of its own, and is
+ * compared with a run without cancellation. For programs with the testing
+ * library. */
 #ifndef GNOMON_TESTS_CANCELLING_H
 #define GNOMON_TESTS_CANCELLING_H
 
@@ -16,7 +17,7 @@
 #include "marks.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
-#undef close /* here they are the test's own */
+#undef close /* the test calls libc's own */
 #undef open
 #undef read
 #undef write
@@ -30,7 +31,7 @@
 enum way {
     NEVER,
     BEFORE,
-    HELD, /* asynchronous, and off, by the host itself */
+    HELD, /* asynchronous; the host turns cancellation off */
     DEFERRED,
     ASYNCHRONOUS
 };
@@ -40,9 +41,9 @@ typedef struct one_run {
     long at; /* which system call; from 1 */
 } one_run;
 
-/* What a run leaves; the parent sees it. */
+/* What a run leaves, in memory that the parent shares. */
 typedef struct left {
-    long calls; /* of the system, by the thread */
+    long calls; /* system calls of the thread */
     int came_back, fds, reports, waited;
     unsigned long long heap;
 } left;
@@ -51,16 +52,16 @@ typedef struct scenario {
     void (*before)(void); /* on the main thread; NULL: nothing */
     void (*call)(void);   /* on the thread that is cancelled */
     void (*after)(void);  /* on the main thread, before it ends */
-    int has_reader;       /* a thread of ours allocates meanwhile */
+    int has_reader;       /* a thread of gnomon's allocates meanwhile */
 } scenario;
 
 static left *run_left;
 
-/* ---- Whatever waits -------------------------------------------------------------- */
+/* ---- ---- Calls that wait ------------------------------------------------ */
 
-static int waits; /* how often */
+static int waits; /* number of calls */
 
-/* All that could be where a thread is cancelled. */
+/* The functions in which a thread may be cancelled. */
 static void wait_a_bit(void)
 {
     char byte;
@@ -81,7 +82,7 @@ static one_run the_run;
 static pthread_t the_thread;
 static uint32_t is_counting;
 
-/* In the library, before each of its calls of the system. */
+/* gnomon calls this before each of its system calls. */
 static void at_call(void)
 {
     if (!load_acquire(&is_counting) ||
@@ -142,7 +143,8 @@ static void be_child(const scenario *s, const one_run *r)
     run_left->fds = count_files("/proc/self/fd") - fds;
     run_left->heap = gnomon__heap_bytes();
     run_left->waited = load_relaxed(&waits);
-    CHECK_EQ(gnomon_stage_begin("after"), GNOMON_OK); /* nobody is inside */
+    CHECK_EQ(gnomon_stage_begin("after"),
+             GNOMON_OK); /* it succeeds: no thread is left inside a call */
     {
         GNOMON_SCOPE("work");
         pass(1000);
@@ -191,13 +193,13 @@ static left run_once(const scenario *s, one_run r)
     return *run_left;
 }
 
-/* Nothing but the cancellation differs. */
+/* Both runs are equal but for the cancellation. */
 static void compare(const scenario *s, const left *a, const left *b, one_run r)
 {
     int failures = test_failures;
     CHECK_EQ(b->fds, a->fds);
     CHECK_EQ(b->reports, a->reports);
-    if (r.way != ASYNCHRONOUS) { /* else it does as much as it came to */
+    if (r.way != ASYNCHRONOUS) { /* an asynchronous one may have done less */
         CHECK(b->came_back);
         CHECK_EQ(b->waited, a->waited);
         CHECK(b->heap == a->heap || s->has_reader);

@@ -18,14 +18,15 @@
 #define CHILD_PROGRAM(name) TEST_BINARY_DIR "/programs/" name
 #define CHILD_PLUGIN(name) TEST_BINARY_DIR "/plugins/" name ".so"
 
-/* What one wrote; both terminated and kept. `status`: exit status, or 256 and
- * the signal. */
+/* What a program wrote; both texts are terminated and are never freed.
+ * `status`: the exit status, or 256 + the signal. */
 typedef struct child_result {
     int status;
     char *out, *err;
 } child_result;
 
-static char child_path[64]; /* of the test's folder, which is the working one */
+static char
+    child_path[64]; /* of the test's folder, which is the working directory */
 
 static inline void child_clean(void)
 {
@@ -50,8 +51,8 @@ static inline void child_folder(void)
     atexit(child_clean);
 }
 
-/* Files carry the time of the kernel's last tick, up to 10 ms ago. After this,
- * what is written is later than what was done before, by these times too. */
+/* File times have the granularity of the kernel's tick, up to 10 ms. Files
+ * written after this call are newer than those written before. */
 static inline void child_next_tick(void)
 {
     struct timespec now, tick;
@@ -81,7 +82,7 @@ static inline char *child_load(const char *path)
     return text;
 }
 
-/* Keeps a text until the process ends, where a leak checker finds it. */
+/* Keeps a text until the process ends, reachable for the leak checker. */
 static inline char *child_keep(char *text)
 {
     static struct kept {
@@ -95,7 +96,7 @@ static inline char *child_keep(char *text)
     return text;
 }
 
-/* The same, kept. */
+/* As read_file, but the text is never freed. */
 static inline char *child_read(const char *path)
 {
     return child_keep(child_load(path));
@@ -169,7 +170,7 @@ static inline child_result child_run(const char *program,
     child_run(CHILD_PROGRAM("host"), environment, \
               (const char *const[]){__VA_ARGS__, NULL})
 
-/* How often `part` stands in `text`; -1: there is no text. */
+/* How often `part` occurs in `text`; -1: `text` is NULL. */
 static inline int times_in(const char *text, const char *part)
 {
     int n = text ? 0 : -1;
@@ -178,8 +179,8 @@ static inline int times_in(const char *text, const char *part)
     return n;
 }
 
-/* A table of simple, with this title and the names, in any order, as its only
- * rows, and its rules; -1: it is not. Else its length in bytes. */
+/* The length in bytes of simple's table with this title and just these rows,
+ * in any order, and its rules; -1: the text begins with no such table. */
 static inline int table_length(const char *text, const char *title,
                                const char *const *names)
 {
@@ -203,7 +204,7 @@ static inline int table_length(const char *text, const char *title,
             return -1;
         rows--;
     }
-    /* What is left: the header, and Total. */
+    /* The rows that remain: the header, and Total. */
     return (rows == 2 && rules == 4) || (rows == 1 && rules == 3)
                ? (int)(at - text)
                : -1;

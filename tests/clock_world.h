@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Simulated clocks: CLOCK_MONOTONIC, a counter that drifts from it,
- * anchors with errors, a machine that sleeps. And a log of all that was told of
- * ticks, to be asked again. */
+/* Simulated clocks: CLOCK_MONOTONIC, a counter that drifts from it, anchors
+ * with errors, a machine that sleeps. And a log of all conversions from
+ * ticks to ns, to be repeated later. */
 #ifndef GNOMON_TESTS_CLOCK_WORLD_H
 #define GNOMON_TESTS_CLOCK_WORLD_H
 
@@ -14,12 +14,12 @@
 #define SECOND 1000000000ull
 #define HOUR (3600 * SECOND)
 #define TOLD 50000
-#define NEAR 1000 /* ns from CLOCK_MONOTONIC, beside what anchors are off */
+#define NEAR 1000 /* ns from CLOCK_MONOTONIC, without the anchors' error */
 #define MS 1000000u
 
 __extension__ typedef unsigned __int128 fine; /* parts of 2^40 */
 
-/* What was told of a moment of the counter's present run. */
+/* A conversion of ticks to ns, since the counter began. */
 typedef struct told {
     uint64_t ticks, ns, run;
 } told;
@@ -31,10 +31,10 @@ typedef struct world {
     double ghz, drift;    /* what it is sold as, and its error */
     double slew;          /* of CLOCK_MONOTONIC */
     double error_ns;      /* of an anchor: at most */
-    double spike_ns;      /* of one anchor in twenty; 0: none */
+    double spike_ns;      /* in one anchor of twenty; 0: none */
     uint64_t state;       /* of random numbers */
-    uint64_t run;         /* how often the counter began again */
-    uint64_t last_ns;     /* the largest that was told */
+    uint64_t run;         /* how often the counter was reset */
+    uint64_t last_ns;     /* the largest ns that was returned */
     uint64_t asked, anchors;
     double worst; /* ns between the line and CLOCK_MONOTONIC */
     gnomon__line line;
@@ -145,7 +145,8 @@ static inline void world_draw(world *w)
     gnomon__line_add(&w->line, &a, 0);
 }
 
-/* `ns` pass; each `every` ns somebody asks. How far the line was away then. */
+/* `ns` pass, with a conversion each `every` ns. Returns the error of the
+ * line. */
 static inline double world_live(world *w, uint64_t ns, uint64_t every)
 {
     w->worst = 0;
@@ -156,7 +157,7 @@ static inline double world_live(world *w, uint64_t ns, uint64_t every)
     return w->worst;
 }
 
-/* The largest change that the line says values have seen. */
+/* The largest change of returned values that the line reports. */
 static inline uint64_t world_stated(const world *w)
 {
     uint64_t error = 0;
@@ -166,8 +167,8 @@ static inline uint64_t world_stated(const world *w)
     return error;
 }
 
-/* Asks all of the counter's present run again: how much values differ from what
- * was told. */
+/* Repeats all conversions since the counter began. Returns the largest
+ * difference to the first results. */
 static inline uint64_t world_changed(const world *w)
 {
     uint64_t most = 0;

@@ -8,10 +8,12 @@
 
 #include "test.h"
 
-/* What `use`, told which allocation is to fail, returns. */
+/* What `use` returns; its argument is the number of the allocation that
+ * fails. */
 enum { ALLOCATION_NEVER_CAME = 0, ALLOCATION_HARMED = 1, ALLOCATION_CAME = 2 };
 
-/* From the first until one does not come: its number. 0: one did harm. */
+/* Fails allocation 1, 2, ... until the run makes fewer. Returns the number
+ * of the first that did not occur; 0: a run failed. */
 static inline int fail_each_allocation(int (*use)(uint64_t failing))
 {
     int status = 0, n = 0;

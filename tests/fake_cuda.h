@@ -25,7 +25,7 @@ static inline int fake_cuda_use(void)
     return 1;
 }
 
-/* Nothing was done that a host would suffer from. */
+/* The driver saw no misuse. */
 static inline void fake_cuda_is_well(void)
 {
     const char *last;
@@ -33,7 +33,7 @@ static inline void fake_cuda_is_well(void)
         fprintf(stderr, "    %s\n", last);
 }
 
-/* The device's part of the node at `path`; all zero: none. */
+/* The device statistics of the node at `path`; all zero: none. */
 static inline gnomon_stats device_of(const gnomon_profile *p, const char *path)
 {
     gnomon_stats none = {.struct_size = sizeof none};

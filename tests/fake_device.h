@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Another vendor's streams, on the test clock, by gnomon/device.h alone: what a
- * vendor has to write is what stands here under "The device". A context is a
- * number that dies; a stream, the time at which its work will be over. What no
- * vendor would allow is counted. Stream `toy_own` is another one on each thread.
- * Every call leaves something odd in errno. */
+/* Another vendor's streams, on the test clock, by gnomon/device.h alone: the
+ * part under "The device" is what a vendor has to write. A context is a
+ * number that is destroyed with it; a stream is the time at which its work
+ * ends. Calls that no vendor would allow are counted. Stream `toy_own` is a
+ * different one on each thread. Every call changes errno. */
 #ifndef GNOMON_TESTS_FAKE_DEVICE_H
 #define GNOMON_TESTS_FAKE_DEVICE_H
 
@@ -15,7 +15,7 @@
 #define TOY_NEVER UINT64_MAX
 
 typedef struct toy_context {
-    uint64_t life; /* 0: gone */
+    uint64_t life; /* 0: destroyed */
     int32_t index;
 } toy_context;
 
@@ -26,7 +26,7 @@ typedef struct toy_stream {
 } toy_stream;
 
 typedef struct toy_event {
-    const toy_stream *in; /* NULL: nowhere yet */
+    const toy_stream *in; /* NULL: not recorded */
     uint64_t at, life;
     int is_alive;
 } toy_event;
@@ -36,7 +36,7 @@ static toy_stream toy_streams[256];
 static toy_event toy_events[8192];
 static uint32_t toy_context_count, toy_stream_count, toy_event_count;
 static uint64_t toy_lives, toy_faults, toy_entries, toy_event_ns;
-static toy_stream toy_own; /* stands for one of the calling thread */
+static toy_stream toy_own; /* the calling thread's own stream */
 static __thread toy_stream *toy_mine;
 static __thread toy_context *toy_entered;
 static pthread_mutex_t toy_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -81,7 +81,7 @@ static inline void toy_finish(toy_stream *s)
     pthread_mutex_unlock(&toy_lock);
 }
 
-/* The device begins anew, or is lost where `comes_back` is 0. */
+/* The device is reset, or lost where `comes_back` is 0. */
 static inline void toy_reset(toy_context *c, int comes_back)
 {
     pthread_mutex_lock(&toy_lock);
@@ -89,7 +89,8 @@ static inline void toy_reset(toy_context *c, int comes_back)
     pthread_mutex_unlock(&toy_lock);
 }
 
-/* Events and streams that gnomon made, did not destroy, and could. */
+/* Events and streams that gnomon created and could have destroyed, but did
+ * not. */
 static inline uint64_t toy_alive(void)
 {
     uint64_t n = 0;
@@ -219,7 +220,7 @@ static int toy_stream_create(const gnomon_device_context *place, void **stream)
 {
     toy_stream *s = toy_make_stream(place->context);
     toy_enter_call();
-    s->is_alive = 2; /* gnomon's */
+    s->is_alive = 2; /* gnomon's reader */
     *stream = s;
     return toy_leave_call(GNOMON_OK);
 }

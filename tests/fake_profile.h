@@ -11,7 +11,7 @@
 
 #include "gnomon/profiler.h"
 
-/* What is open is in the first node, on the one track, since 1.5 s. */
+/* Open scopes are in the first node, on the only track, since 1.5 s. */
 typedef struct fake_profile {
     gnomon_profile base; /* first */
     const gnomon_stage_info *stages;
@@ -60,7 +60,7 @@ static inline int fake_get(const gnomon_profile *profile, int entity,
 static const gnomon_profile_api fake_api = {sizeof fake_api, GNOMON_ABI,
                                             fake_count, fake_get, NULL};
 
-/* Fails, for good, once more than `limit` bytes would be written. */
+/* Fails the write that would exceed `limit` bytes, and each later one. */
 typedef struct fake_writer {
     gnomon_writer base; /* first */
     char *text;         /* terminated; free it */

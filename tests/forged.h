@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* .gnomon files as bytes: reads, searches and changes them, with checksums that are
- * right again. */
+/* .gnomon files as bytes: finds and changes parts of them, and corrects
+ * their checksums. */
 #ifndef GNOMON_TESTS_FORGED_H
 #define GNOMON_TESTS_FORGED_H
 
@@ -43,7 +43,7 @@ static inline size_t find_section(const bytes *b, const char *kind)
     return nth_section(b, kind, 1);
 }
 
-/* Changes a section's header, and makes its checksum right again. */
+/* Changes a section's header, and corrects its checksum. */
 static inline void forge(bytes *b, size_t section, size_t field, uint32_t value)
 {
     char *header = b->at + section;
@@ -51,7 +51,7 @@ static inline void forge(bytes *b, size_t section, size_t field, uint32_t value)
     gnomon__put_32(header + 36, gnomon__crc32(0, header, 36));
 }
 
-/* The same of what a section holds, at `at` in it. */
+/* Changes a section's content at `at`, and corrects its checksum. */
 static inline void forge_inside(bytes *b, size_t section, size_t at,
                                 uint32_t value)
 {

@@ -9,7 +9,8 @@
 #define LIBRARY TEST_BINARY_DIR "/../libgnomon-nvtx.so"
 #define AT(name) TEST_BINARY_DIR "/nvtx_in/" name
 
-/* A folder of the test's own, where there is something to test. */
+/* A folder of the test's own; the test is skipped where the library is not
+ * built. */
 #define NEEDS_NVTX \
     do { \
         if (access(LIBRARY, R_OK) != 0) \
@@ -59,7 +60,7 @@ static inline void append(char *text, const char *first, const char *second)
     snprintf(text + n, 512 - n, "%s%s", first, second);
 }
 
-/* "outer > inner [category]"; a mark has a "!" before it. */
+/* "outer > inner [category]"; the name of a mark begins with "!". */
 static inline void path_of(const gnomon_profile *p, uint32_t id, char *text)
 {
     gnomon_node_info node;
@@ -77,7 +78,7 @@ static inline void path_of(const gnomon_profile *p, uint32_t id, char *text)
     }
 }
 
-/* Executions on this path, on all threads; -1: nowhere. */
+/* Executions on this path, on all threads; -1: there is no such path. */
 static inline long long count_at(const gnomon_profile *p, const char *path)
 {
     long long sum = -1;
@@ -92,7 +93,7 @@ static inline long long count_at(const gnomon_profile *p, const char *path)
     return sum;
 }
 
-/* All of them, of any path. */
+/* Executions on all paths. */
 static inline long long count_all(const gnomon_profile *p)
 {
     long long sum = 0;

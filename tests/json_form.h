@@ -33,8 +33,8 @@ static inline gnomon_profile *profile_of_json(const char *text)
     return p;
 }
 
-/* What is written is read as the same profile, and that is written as the same
- * bytes. Frees `p`. */
+/* The profile written as JSON and read again is equal, and so are the bytes
+ * of a second write. Frees `p`. */
 static inline void check_survives(gnomon_profile *p)
 {
     if (!CHECK(p != NULL))

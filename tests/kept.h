@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads the files that file= wrote, and the lines on stderr meanwhile. */
+/* Reads the profiles that file= wrote, and redirects stderr to a file. */
 #ifndef GNOMON_TESTS_KEPT_H
 #define GNOMON_TESTS_KEPT_H
 
@@ -35,7 +35,7 @@ static inline const char *stages_in(const gnomon_profile *p)
     return text;
 }
 
-/* The test's own stderr, while what is said goes elsewhere. */
+/* The test's own stderr, while stderr is redirected. */
 static int errors;
 
 static inline void catch_stderr(const char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What tests of recording threads share: profilers that only keep a tree, sums
- * over their profiles, and how often to do things. */
+/* Shared by tests of recording threads: profilers that only record a call
+ * tree, sums over their profiles, and numbers of rounds. */
 #ifndef GNOMON_TESTS_LIVE_H
 #define GNOMON_TESTS_LIVE_H
 
@@ -12,7 +12,7 @@
 #include "sanitizer.h"
 #include "test.h"
 
-/* A profiler that wants a tree and says nothing. */
+/* A profiler that wants a tree and has no callbacks. */
 #define LIVE_KEEPER(variable, word) \
     static const gnomon_profiler variable = { \
         .struct_size = sizeof variable, \
@@ -38,7 +38,7 @@ static inline gnomon_health live_health(void)
     return h;
 }
 
-/* All stages of the view of `profiler`; the invariants hold. */
+/* All stages of the view of `profiler`; it passes the check. */
 static inline gnomon_profile *live_snapshot(const char *profiler)
 {
     gnomon_profile *p = NULL;
@@ -64,7 +64,7 @@ static inline long long live_count(const gnomon_profile *p, const char *region)
     return sum;
 }
 
-/* The same, of a profile that is taken for it. */
+/* As executions_of, for a given profile. */
 static inline long long live_count_of(const char *profiler, const char *region)
 {
     gnomon_profile *p = live_snapshot(profiler);
@@ -89,7 +89,8 @@ static inline void live_join(const pthread_t *threads, int n)
         pthread_join(threads[i], NULL);
 }
 
-/* Health that only bad use, a full table or missing memory raises. */
+/* Health counters that only wrong use, a full table or missing memory
+ * raises. */
 static inline void live_check_no_trouble(void)
 {
     gnomon_health h = live_health();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the tests of marks share: a profiler that wants nothing but a call tree,
- * its profile, a node by its path, and health before and after. For programs
+/* Shared by tests of marks: a profiler that only wants a call tree, its
+ * profile, a node by its path, and health before and after. For programs
  * with the test clock. */
 #ifndef GNOMON_TESTS_MARKS_H
 #define GNOMON_TESTS_MARKS_H
@@ -51,8 +51,8 @@ static inline const char *node_name(const gnomon_profile *p,
     return gnomon_profile_region(p, n->region, &r) ? "" : r.name;
 }
 
-/* Whether `path` ("outer>inner") ends with node `number`'s path and is all of
- * it. */
+/* Whether `path` ("outer>inner") is the path of node `number`, from its
+ * outermost node on. */
 static inline int path_is(const gnomon_profile *p, size_t number,
                           const char *path)
 {
@@ -98,7 +98,7 @@ static inline gnomon_stats stats_at(const gnomon_profile *p, const char *path)
     return *n.host;
 }
 
-/* Of a region over all paths and tracks. */
+/* Of a region, over all paths and tracks. */
 static inline uint64_t calls_of(const gnomon_profile *p, const char *name)
 {
     uint64_t calls = 0;
@@ -140,8 +140,8 @@ static inline void check_health(const gnomon_health *before,
 #undef CHECK_FIELD
 }
 
-/* What was counted since `before` is this, for instance .crossed = 2, and
- * nothing else. */
+/* The health counters that rose since `before` are these, for instance
+ * .crossed = 2, and no others. */
 #define CHECK_HEALTH(before, ...) \
     do { \
         gnomon_health expected_ = {.struct_size = 0, __VA_ARGS__}; \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Merging profiles that lie in memory as bytes, and sums of ranks. */
+/* Merging profiles that are bytes in memory, and sums of ranks. */
 #ifndef GNOMON_TESTS_MERGING_H
 #define GNOMON_TESTS_MERGING_H
 
@@ -28,7 +28,7 @@ static void merging_close(void *context, gnomon__source *source)
     (void)source;
 }
 
-/* Of `count` inputs, looked through and put in order. */
+/* Of `count` inputs, scanned and sorted. */
 static inline gnomon__merge *merge_of(bytes *inputs, size_t count)
 {
     const gnomon__merge_inputs from = {count, merging_open, merging_close,
@@ -68,7 +68,7 @@ static inline bytes merged(bytes *inputs, size_t count)
     return b;
 }
 
-/* Merged in both orders, which give the same; what it is. */
+/* Merged in both orders, which must give the same. Returns the result. */
 static inline gnomon_profile *merged_both_ways(bytes a, bytes b)
 {
     bytes pair[] = {a, b}, turned[] = {b, a};

@@ -23,29 +23,30 @@
 
 enum model_kind { MODEL_SCOPE, MODEL_ACTION, MODEL_RANGE };
 
-/* A path on one thread as one view sees it. */
+/* A path on one thread in one view. */
 typedef struct model_path {
     int view, thread, parent, region, is_range;
-    int exec;    /* open: which; else NOWHERE */
-    int crossed; /* a child outlived it, or it its parent */
+    int exec;    /* open: the execution; else NOWHERE */
+    int crossed; /* its child outlived it, or it outlived its parent */
 } model_path;
 
-/* What a path came to in the stage in which executions began. */
+/* The sums of a path, in the stage in which executions began. */
 typedef struct model_node {
     int path;
     uint32_t stage;
-    uint64_t self, count, late; /* late: of these, ended when it was over */
+    uint64_t self, count,
+        late;  /* late: of these, those that ended after the stage */
     int first; /* its first end, as the number of an operation; 0: none */
 } model_node;
 
-/* Something finished: `ns` at a node. */
+/* An execution finished: `ns` at a node. */
 typedef struct model_event {
     int node;
     uint64_t ns;
 } model_event;
 
 typedef struct model_exec {
-    uint64_t token; /* what the library called it; actions: 0 */
+    uint64_t token; /* the token that the library returned; actions: 0 */
     enum model_kind kind;
     int thread, region, is_open, config, offs;
     uint32_t stage;
@@ -56,11 +57,11 @@ typedef struct model_exec {
 } model_exec;
 
 typedef struct model_view {
-    int serial; /* 0: the place is free */
+    int serial; /* 0: the slot is free */
     int filter, schedule, has_tree, has_report, has_file;
-    int has_steps;                   /* it keeps what they were made of: */
+    int has_steps;                   /* it records times of steps: */
     uint64_t came;                   /* steps that begin from then on */
-    uint64_t step_ns[MODEL_REGIONS]; /* of the one under way */
+    uint64_t step_ns[MODEL_REGIONS]; /* of the open step */
     uint32_t since;                  /* stage */
     uint64_t starts, stops, marks, steps, samples; /* that a hook must get */
     uint64_t reports;
@@ -74,7 +75,7 @@ typedef struct model_counter {
 } model_counter;
 
 typedef struct model_link {
-    int view, from, to, kind; /* from path to path */
+    int view, from, to, kind; /* the edge's two paths */
     uint32_t stage;
     uint64_t count;
 } model_link;
@@ -93,7 +94,8 @@ typedef struct model_stage {
     uint64_t steps, step_total, step_min, step_max, step_begin;
 } model_stage;
 
-/* A step that a view recorded whole, and how long each region took in it. */
+/* A step that a view recorded from its begin to its end, and the time of
+ * each region in it. */
 typedef struct model_step_of {
     int view;
     uint32_t stage;
@@ -102,10 +104,10 @@ typedef struct model_step_of {
 
 typedef struct model {
     uint64_t now;
-    uint64_t step_since; /* scopes count in the step under way from then on */
+    uint64_t step_since; /* scopes count in the open step from here on */
     int operation, serials, config;
-    int offs;         /* how often nobody was left attached */
-    int has_no_order; /* of first ends: some were told late */
+    int offs;         /* how often the last profiler was detached */
+    int has_no_order; /* of first ends: some were delivered late */
     model_view views[MODEL_VIEWS];
     model_path paths[MODEL_NODES];
     int path_count;
@@ -126,15 +128,16 @@ typedef struct model {
     model_stage stages[MODEL_STAGES];
     int stage_count;                          /* the last one is open */
     int action[MODEL_THREADS][MODEL_REGIONS]; /* exec, or NOWHERE */
-    gnomon_health health; /* what the program's mistakes must have counted */
+    gnomon_health
+        health; /* what health must count for the program's mistakes */
 } model;
 
-/* Which regions a filter takes, and whether a schedule records after so many steps
- * of a stage: the generator's tables. */
+/* Whether a filter takes a region, and whether a schedule records after so
+ * many steps of a stage: both from the generator's tables. */
 static int model_takes(int filter, int region);
 static int model_is_window(int schedule, uint64_t steps);
 
-/* Clears what was used: all of it is more than a megabyte. */
+/* Clears only what was used: the whole is more than a megabyte. */
 #define MODEL_CLEAR(rows, count) \
     memset(rows, 0, (size_t)(count) * sizeof *(rows))
 
@@ -184,7 +187,7 @@ static model_stage *model_stage_now(model *m)
     return &m->stages[m->stage_count - 1];
 }
 
-/* Whether view `v` of today saw the execution begin. */
+/* Whether view `v`, if still attached, saw the execution begin. */
 static int model_saw(const model *m, const model_exec *e, int v)
 {
     return e->view[v] && e->view[v] == m->views[v].serial;
@@ -198,7 +201,7 @@ static int model_seen(const model *m, const model_exec *e)
     return 0;
 }
 
-/* Whether view `v` records what begins now. */
+/* Whether view `v` records executions that begin now. */
 static int model_records(model *m, int v, int region)
 {
     const model_view *view = &m->views[v];
@@ -206,8 +209,7 @@ static int model_records(model *m, int v, int region)
            model_is_window(view->schedule, model_stage_now(m)->steps);
 }
 
-/* The innermost open scope of the thread that the view saw begin: the one that
- * began last. NULL: none. */
+/* The open scope of the thread that the view saw begin last. NULL: none. */
 static const model_exec *model_inside(const model *m, int v, int thread)
 {
     for (int i = m->exec_count; i-- > 0;) {
@@ -219,7 +221,7 @@ static const model_exec *model_inside(const model *m, int v, int thread)
     return NULL;
 }
 
-/* Its path; NOWHERE: none. */
+/* The path of that scope; NOWHERE: none. */
 static int model_innermost(const model *m, int v, int thread)
 {
     const model_exec *e =
@@ -291,7 +293,7 @@ static void model_log(model *m, int node, uint64_t ns)
         n->first = m->operation;
 }
 
-/* A stage begins with its first mark, if that comes before its opening. */
+/* A stage begins at its first mark, if that comes before it is opened. */
 static void model_touch_stage(model *m)
 {
     model_stage *s = model_stage_now(m);
@@ -301,7 +303,7 @@ static void model_touch_stage(model *m)
     }
 }
 
-/* The new execution's number, whether or not anybody sees it. */
+/* The new execution's number; it has one also if no view sees it. */
 static int model_begin(model *m, int thread, int region, enum model_kind kind)
 {
     model_exec *e = &m->execs[m->exec_count];
@@ -338,7 +340,8 @@ static void model_cross_path(model *m, int path)
         m->paths[path].crossed = 1;
 }
 
-/* How many on the innermost path are over: since this stage, or all. */
+/* How many executions on the innermost path have ended: in this stage, or in
+ * all. */
 static int model_closed(const model *m, int v, int thread, int all)
 {
     int n = 0;
@@ -353,8 +356,8 @@ static int model_closed(const model *m, int v, int thread, int all)
     return n;
 }
 
-/* What is open on the thread since this stage, or all, goes on inside what is open,
- * and nothing else. */
+/* The open executions of the thread, of this stage or of all, keep their
+ * paths' parents. */
 static void model_shorten(model *m, int v, int thread, int all)
 {
     int inside = NOWHERE;
@@ -383,7 +386,8 @@ static void model_shorten(model *m, int v, int thread, int all)
     }
 }
 
-/* `inner` is open while `e` ends: the paths between them do not add up. */
+/* `inner` is open while `e` ends: the times of the paths between them do not
+ * add up. */
 static void model_cross(model *m, const model_exec *e, int v)
 {
     for (int i = m->exec_count; i-- > 0;) {
@@ -426,7 +430,7 @@ static void model_close(model *m, int exec, int thread)
     }
 }
 
-/* On another thread than it began on: it alone. */
+/* An end on another thread than the begin: it ends this execution alone. */
 static void model_end_elsewhere(model *m, int exec)
 {
     model_exec *e = &m->execs[exec];
@@ -441,7 +445,7 @@ static void model_end_elsewhere(model *m, int exec)
             model_shorten(m, v, e->thread, 0);
 }
 
-/* The end of a scope by its token, on any thread; with what began inside, or
+/* Ends a scope by its token, on any thread; with the scopes inside it, or
  * alone. */
 static void model_end(model *m, int exec, int thread, int alone)
 {
@@ -457,7 +461,7 @@ static void model_end(model *m, int exec, int thread, int alone)
         return;
     }
     if (!model_seen(m, e)) {
-        e->is_open = 0; /* those who saw it are gone */
+        e->is_open = 0; /* the views that saw it are detached */
         return;
     }
     for (int i = alone ? 0 : m->exec_count; --i > exec;) {

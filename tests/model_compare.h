@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares a profile with the model: every path, in both directions, with its
- * numbers and its histogram; open scopes, links, counters, stages. Reads through
- * the public readers alone. */
+/* Compares a profile with the model: every path, in both directions, with
+ * its numbers and its histogram; open scopes, links, counters, stages. Uses
+ * only the public readers. */
 #ifndef GNOMON_TESTS_MODEL_COMPARE_H
 #define GNOMON_TESTS_MODEL_COMPARE_H
 
@@ -10,8 +10,8 @@
 /* The generator's regions. */
 static const char *model_region_name(int region);
 
-/* What the stages of a profile are: one, the open or the one whose report it is; each
- * by itself, as a file has those that are over; or all of a name as one. */
+/* What a stage of the profile covers: the open one or the one reported; each
+ * finished stage by itself, as in a file; or all of one name together. */
 enum model_scope { MODEL_ONE, MODEL_FILE, MODEL_NAMES };
 
 typedef struct model_match {
@@ -27,13 +27,14 @@ typedef struct model_match {
 
 static model_match model_x;
 
-/* What the stages of one number in the profile came to on a path. */
+/* The sums of a path over the model's stages that are one stage in the
+ * profile. */
 typedef struct model_sum {
     uint64_t count, late, total, self, min, max;
     int first, is_open;
 } model_sum;
 
-/* The cell of a duration, by trying: 32 of one ns, then 16 an octave. */
+/* The cell of a duration, by search: 32 cells of one ns, then 16 an octave. */
 static uint32_t model_cell(uint64_t ns)
 {
     uint32_t cell = 0;
@@ -48,7 +49,7 @@ static uint32_t model_cell(uint64_t ns)
 
 /* ---- Stages ---------------------------------------------------------------------- */
 
-/* Whether the profile's stage `number` has the model's `stage` in it. */
+/* Whether the profile's stage `number` covers the model's `stage`. */
 static int model_is_in(const model_match *x, size_t number, uint32_t stage)
 {
     const gnomon_stage_info *s = &x->stages[number];
@@ -58,7 +59,7 @@ static int model_is_in(const model_match *x, size_t number, uint32_t stage)
            model_stage_is_due(x->m, stage);
 }
 
-/* 0: it is left out. */
+/* 0: not in the profile */
 static size_t model_stage_number(const model_match *x, uint32_t stage)
 {
     size_t i = 1;
@@ -136,7 +137,7 @@ static int model_same_stage(const model_match *x, size_t number)
     return ok;
 }
 
-/* All that are to be there are there once; `since`: those of a file. */
+/* Each expected stage is there once. `since`: the first of a file. */
 static int model_same_stages(const model_match *x, uint32_t since)
 {
     int ok = 1;
@@ -241,11 +242,12 @@ static int model_same_node(const model_match *x, size_t number)
     static uint64_t cells[1024];
     const gnomon_node_info *n = &x->node[number];
     int path = x->path[number], exec = x->m->paths[path].exec;
-    int ok = CHECK(model_node_at(x, path, n->stage) == number); /* but one */
+    int ok = CHECK(model_node_at(x, path, n->stage) ==
+                   number); /* all but one of them */
     if (n->parent && n->stage && x->node[n->parent].stage != n->stage)
         ok &= CHECK(!x->node[n->parent].stage &&
                     !model_node_at(x, x->path[n->parent], n->stage));
-    if (!n->stage) { /* leads to others, or is open since a stage left out */
+    if (!n->stage) { /* it has links or children, or is open since a stage that is left out */
         int is_open =
             exec != NOWHERE && !model_stage_number(x, x->m->execs[exec].stage);
         ok &= CHECK(!n->host);
@@ -278,7 +280,7 @@ static int model_same_node(const model_match *x, size_t number)
     return ok;
 }
 
-/* All that came to something, or is open, is there. */
+/* Every path with executions, or an open one, is there. */
 static int model_has_all(const model_match *x)
 {
     int ok = 1;
@@ -315,7 +317,7 @@ static int model_same_opens(const model_match *x)
     return ok & CHECK_EQ(count, opens);
 }
 
-/* From path to path, in whichever of the profile's stages. */
+/* An edge between two paths, in any stage of the profile. */
 static int model_same_links(const model_match *x)
 {
     int ok = 1;
@@ -364,7 +366,7 @@ static model_counter model_counter_in(const model_match *x,
             continue;
         sum.min = !sum.count || c->min < sum.min ? c->min : sum.min;
         sum.max = !sum.count || c->max > sum.max ? c->max : sum.max;
-        sum.last = c->last; /* they lie in the order of their stages */
+        sum.last = c->last; /* they are sorted by stage */
         sum.sum += c->sum;
         sum.count += c->count;
     }
@@ -403,9 +405,9 @@ static int model_same_counters(const model_match *x)
 
 #include "model_steps.h"
 
-/* ---- The whole ----------------------------------------------------------------------- */
+/* ---- ---- The whole profile ---------------------------------------------- */
 
-/* Whether `p` is what view `place` of the model has to show. */
+/* Whether `p` is what view `place` of the model must show. */
 static int model_compare(const model *m, int place, const gnomon_profile *p,
                          enum model_scope scope)
 {

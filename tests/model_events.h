@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The other part of the model: marks, counters, links, stages and steps. */
+/* The second part of the model: marks, counters, links, stages and steps. */
 #ifndef GNOMON_TESTS_MODEL_EVENTS_H
 #define GNOMON_TESTS_MODEL_EVENTS_H
 
@@ -57,7 +57,7 @@ static void model_sample(model *m, int thread, int region, double value)
     }
 }
 
-/* Where a thread was: a path for each view, of one configuration. */
+/* The open path of a thread in each view, in one configuration. */
 typedef struct model_place {
     int is_set, config, path[MODEL_VIEWS];
 } model_place;
@@ -97,7 +97,7 @@ static void model_link_in(model *m, const model_place *p, int thread, int kind)
 
 /* ---- Stages and steps --------------------------------------------------------- */
 
-/* What was added up since the step before is of it, or of none. */
+/* Times since the last step count in this step, or in none. */
 static void model_steps_begin(model *m)
 {
     for (int v = 0; v < MODEL_VIEWS; v++)
@@ -105,8 +105,8 @@ static void model_steps_begin(model *m)
     m->step_since = m->now;
 }
 
-/* The step is over, from `begin` to now: those views that were there and recorded from
- * its begin on have it. */
+/* The step from `begin` to now has ended: views that were attached and
+ * recorded since its begin have it. */
 static void model_steps_take(model *m, uint64_t begin)
 {
     const model_stage *s = model_stage_now(m);
@@ -143,7 +143,7 @@ static void model_stage_over(model *m)
         m->views[v].reports += m->views[v].serial && m->views[v].has_report;
 }
 
-/* Whether there is anything to tell of the open stage. */
+/* Whether the open stage has anything to report. */
 static int model_stage_is_due(const model *m, uint32_t stage)
 {
     const model_stage *s = &m->stages[stage - 1];
@@ -168,8 +168,9 @@ static int model_stage_end(model *m)
     return GNOMON_OK;
 }
 
-/* The first step of a stage begins with it, without a beginning it takes no
- * time; a later one begins with the step before or the opening. */
+/* The first step of a stage begins with the stage; if the stage has no
+ * begin, the step takes no time. Each later step begins with the step before
+ * or the opening. */
 static void model_step(model *m)
 {
     if (!model_attached(m))
@@ -194,9 +195,9 @@ static void model_step(model *m)
 
 /* ---- Threads -------------------------------------------------------------------- */
 
-/* The thread ends, and with it all that is open on it: none of it finishes, but what
- * was its self time stays. What
- * `left_open` may be: at least what one view saw open, at most all. */
+/* The thread ends with its open executions: none of them finishes, but their
+ * self time is kept. `left_open` must be at least what one view saw open, at
+ * most all. */
 static void model_thread_over(model *m, int thread, uint64_t *least,
                               uint64_t *most)
 {
@@ -206,7 +207,7 @@ static void model_thread_over(model *m, int thread, uint64_t *least,
         model_exec *e = &m->execs[i];
         if (e->thread != thread || e->kind == MODEL_RANGE)
             continue;
-        e->config = -1; /* nobody minds its end any more */
+        e->config = -1; /* nobody waits for its end any more */
         if (!e->is_open)
             continue;
         *most += (uint64_t)model_seen(m, e);

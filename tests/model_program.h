@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program of marks, drawn by lot and run twice: by the library and by the
- * model; then every profile must say the same. Several threads take turns, so
- * that a program is one sequence. Who includes this throws the dice. */
+/* A program of marks, drawn at random and run twice: by the library and by
+ * the model. Then every profile must be equal. Several threads take turns,
+ * so that a program is one sequence. The including file supplies the random
+ * numbers. */
 #ifndef GNOMON_TESTS_MODEL_PROGRAM_H
 #define GNOMON_TESTS_MODEL_PROGRAM_H
 
@@ -15,9 +16,9 @@
 #define MOST_OPERATIONS 120
 
 static uint32_t roll(uint32_t below);       /* 0 to below - 1 */
-static int rolled_out(void);                /* there are no more numbers */
-static void roll_for(uint32_t operation);   /* numbers of its own */
-static int is_left_out(uint32_t operation); /* of a shorter program */
+static int rolled_out(void);                /* no numbers are left */
+static void roll_for(uint32_t operation);   /* independent random numbers */
+static int is_left_out(uint32_t operation); /* for shortening a program */
 
 /* ---- One operation ---------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ static int random_exec(int kind, int want_open)
 {
     for (int tries = 0; tries < 8 && m.exec_count; tries++) {
         int e = (int)roll((uint32_t)m.exec_count);
-        if (roll(2)) /* mostly a late one */
+        if (roll(2)) /* mostly a recent one */
             e = m.exec_count - 1 - e * e / m.exec_count;
         if ((int)m.execs[e].kind == kind && m.execs[e].is_open == want_open)
             return e;
@@ -55,7 +56,7 @@ static int random_exec(int kind, int want_open)
     return NOWHERE;
 }
 
-/* The scope that should end now, as programs without mistakes do. */
+/* The scope that a correct program would end now. */
 static int last_scope(int thread)
 {
     for (int i = m.exec_count; i-- > 0;)
@@ -83,8 +84,8 @@ static int hooks_see(const model_exec *e)
     return 0;
 }
 
-/* The next mark of the thread that is told of an end, or somebody who reads its
- * profile before that. */
+/* The thread receives an end at its next mark, or when its profile is read,
+ * whichever is first. */
 static int told_thread = NOWHERE, is_told_wrongly;
 
 static void mark_nothing(int thread)
@@ -102,7 +103,7 @@ static void may_take_told(void)
     for (int v = 0; v < MODEL_VIEWS; v++)
         has_hooks_now |=
             m.views[v].serial && (has_hooks[v] || m.views[v].has_steps);
-    /* What is counted may be forgotten with a change of who is attached. */
+    /* Counts may be dropped when a profiler is attached or detached. */
     if (has_hooks_now || is_told_wrongly || roll(2))
         run_on(thread, mark_nothing);
     else
@@ -173,7 +174,7 @@ static void mark_some(int thread)
 static void by_name(int thread, int start)
 {
     int region = 4 + (int)roll(4);
-    char name[3]; /* one buffer, many texts */
+    char name[3]; /* one buffer, whose text changes */
     memcpy(name, names[region].name, 3);
     const char *text = roll(2) ? names[region].name : name;
     tell(thread, start ? "start" : "stop", region, m.exec_count);
@@ -204,7 +205,7 @@ static void operate(int thread)
         end_scope(thread, last_scope(thread), what == 47);
     else if (what < 52) /* crossed, or on the wrong thread */
         end_scope(thread, random_exec(MODEL_SCOPE, 1), what > 49);
-    else if (what < 54) /* twice */
+    else if (what < 54) /* a second end */
         end_scope(thread, random_exec(MODEL_SCOPE, 0), what > 52);
     else if (what < 64)
         by_name(thread, 1);
@@ -218,8 +219,8 @@ static void operate(int thread)
         mark_some(thread);
     else if (what < 94)
         link_some(thread);
-    /* With more open, gnomon may take them for left by longjmp and end them at
-     * the step (test_control_flow.c). */
+    /* With more open scopes, gnomon may take them for left by longjmp and
+     * end them at the step (test_control_flow.c). */
     else if (what < 97 && open_scopes(thread) < 16) {
         model_step(&m);
         gnomon_step();
@@ -272,8 +273,8 @@ static int write_nothing(const gnomon_writer *w, const void *bytes, size_t size)
     return GNOMON_OK;
 }
 
-static int
-    files[MODEL_VIEWS]; /* numbers in names: none is another view's again */
+static int files
+    [MODEL_VIEWS]; /* the names have numbers, so that no two views share one */
 
 static const char *file_of(int v)
 {
@@ -283,12 +284,12 @@ static const char *file_of(int v)
     return name;
 }
 
-/* What was drawn for the profiler; the caller's until the next call. */
+/* The random options of a profiler; valid until the next call. */
 static const char *options_of(int v, int filter, int schedule)
 {
     static char words[256];
     const char *parts[3] = {filters[filter], schedules[schedule].words, NULL};
-    char file[96]; /* which gets the rank's number */
+    char file[96]; /* which file name has the rank in it */
     snprintf(file, sizeof file, "file=/tmp/gnomon-model-%d-%d.gnomon",
              (int)getpid(), files[v]);
     if (m.views[v].has_file)
@@ -359,7 +360,8 @@ static void compare(int v, int all_stages)
                              .write = write_nothing};
     if (!m.views[v].serial)
         return;
-    if (m.views[v].has_report && roll(4) == 0) { /* the same, asked for */
+    if (m.views[v].has_report &&
+        roll(4) == 0) { /* a report that the program requests */
         m.views[v].reports++;
         reported = (uint32_t)m.stage_count;
         CHECK_EQ(gnomon_summary(view_names[v], &nowhere), GNOMON_OK);
@@ -383,7 +385,7 @@ static void compare(int v, int all_stages)
     CHECK_EQ(o->bad_times, 0);
 }
 
-/* Hooks are told of what is open that it will not be followed any more. */
+/* Hooks get an event for each open scope that they will not see end. */
 static void detach(int v)
 {
     if (!m.views[v].serial)
@@ -418,7 +420,7 @@ static void end_stage(void)
         compare_file(v);
 }
 
-/* Another thread of its name comes after it. */
+/* The next thread of its name follows. */
 static void replace_thread(int thread)
 {
     uint64_t least, most, before = health_now().left_open;
@@ -436,7 +438,7 @@ static void replace_thread(int thread)
         run_on(thread, say_name);
 }
 
-/* A child is off, and nothing that it does is the parent's. */
+/* A forked child is off, and does not change the parent's data. */
 static int child_of_fork(void)
 {
     int failures = test_failures;
@@ -460,7 +462,7 @@ static void fork_some(void)
         pid_t child = fork(), ended;
         if (!child)
             _exit(child_of_fork());
-        do /* a fuzzer's clock interrupts it */
+        do /* a fuzzer's timer interrupts it */
             ended = waitpid(child, &status, 0);
         while (ended < 0 && errno == EINTR);
         CHECK_EQ(ended, child);
@@ -490,7 +492,7 @@ static void control(int thread, uint32_t hooks)
 
 /* ---- One program ------------------------------------------------------------------ */
 
-/* The run is over: what is open is reported, and files have it all. */
+/* The run ends: reports include open scopes, and the files are complete. */
 static void end_run(void)
 {
     reported = (uint32_t)m.stage_count;
@@ -520,10 +522,10 @@ static void finish(gnomon_health before)
             CHECK_EQ(observers[v].reports, m.views[v].reports);
         }
     }
-    for (int e = 0; e < m.exec_count; e++) /* there is room for 8192 */
+    for (int e = 0; e < m.exec_count; e++) /* the limit is 8192 */
         if (m.execs[e].kind == MODEL_RANGE && m.execs[e].is_open)
             gnomon_range_end(m.execs[e].token);
-    if (is_first) /* stages begin anew where nobody is left attached */
+    if (is_first) /* stages begin anew after the last profiler is detached */
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
@@ -591,7 +593,7 @@ static int world_start(void)
     return 1;
 }
 
-/* After a program. What is open stays so on its thread: closed for the next. */
+/* After a program: closes what is open on each thread, for the next program. */
 static void world_tidy(void)
 {
     attach_probe();

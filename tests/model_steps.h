@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares what a profile says of steps with every step that the model kept. A part of
- * model_compare.h. */
+/* Compares a profile's steps with every step that the model recorded. A part
+ * of model_compare.h. */
 #ifndef GNOMON_TESTS_MODEL_STEPS_H
 #define GNOMON_TESTS_MODEL_STEPS_H
 
@@ -54,7 +54,7 @@ static int model_same_time(const gnomon_stats *s, uint64_t count,
            CHECK_EQ(s->max_ns, most);
 }
 
-/* Of a region, MODEL_REGIONS the steps themselves. */
+/* For a region; MODEL_REGIONS: the steps themselves. */
 static uint64_t model_step_ns(const model_step_of *s, int region)
 {
     return region < MODEL_REGIONS ? s->region[region] : s->ns;
@@ -74,7 +74,7 @@ static int model_same_steps_of(const model_match *x, size_t number)
         const char *name = r < MODEL_REGIONS ? model_region_name(r) : NULL;
         uint64_t count = 0, total = 0, most = 0;
         if (r < MODEL_REGIONS && (!name || x->m->has_no_order))
-            continue; /* what was told late is of another step, or none */
+            continue; /* times that were delivered late count in another step, or in none */
         for (size_t i = 0; i < n; i++) {
             uint64_t ns = model_step_ns(step[i], r);
             count += ns || !name;
@@ -95,7 +95,7 @@ static int model_same_steps_of(const model_match *x, size_t number)
     return ok;
 }
 
-/* A slow step of each stage for each that there is, ten at most. */
+/* Each stage has min(steps, 10) slow steps. */
 static int model_same_steps(const model_match *x)
 {
     int ok = 1;

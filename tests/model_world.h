@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What random programs are made of: regions, filters, profilers that watch
+/* What random programs are made of: regions, filters, profilers that check
  * their callbacks, and threads that take turns. */
 #ifndef GNOMON_TESTS_MODEL_WORLD_H
 #define GNOMON_TESTS_MODEL_WORLD_H
@@ -12,7 +12,7 @@
 
 static const struct {
     const char *name, *category;
-    char letter; /* what filters go by */
+    char letter; /* the category, for filters */
 } names[MODEL_REGIONS] = {
     {"s0", "x", 's'}, {"s1", "y", 's'}, {"s2", "x", 's'}, {"s3", "", 's'},
     {"a0", "", 'a'},  {"a1", "", 'a'},  {"a2", "", 'a'},  {"a3", "", 'a'},
@@ -56,8 +56,9 @@ static int model_takes(int filter, int region)
     }
 }
 
-/* Steps left out at first, then cycles of steps that are waited for, thrown away and
- * recorded, and how many cycles there are; 0 recorded: all are, always. */
+/* Schedules: steps skipped at first, then cycles of waiting, warming up and
+ * recording steps, and the number of cycles; 0 recording steps: all are
+ * recorded. */
 static const struct {
     const char *words;
     uint64_t skipped, waited, warmed, recorded, cycles;
@@ -110,7 +111,7 @@ static void on_stop(void *self, const gnomon_frame *f, uint64_t *slot)
     observer *o = self;
     o->stops++;
     o->bad_slots += *slot != f->token;
-    /* Whoever wants no times may get them: somebody else does. */
+    /* A hook that wants no times may get them: another profiler wants them. */
     if (f->end_ns)
         o->bad_times +=
             f->end_ns != gnomon__test_ticks || f->begin_ns > f->end_ns;
@@ -146,7 +147,7 @@ static int has_hooks[MODEL_VIEWS];
 typedef struct worker {
     pthread_t thread;
     sem_t go, done;
-    void (*job)(int thread); /* NULL: it ends */
+    void (*job)(int thread); /* NULL: the thread ends */
     int number;
 } worker;
 static worker workers[MODEL_THREADS];
@@ -163,7 +164,7 @@ static void *work(void *argument)
     }
 }
 
-/* Thread 0 is this one. */
+/* Thread 0 is the calling thread. */
 static void run_on(int thread, void (*job)(int thread))
 {
     worker *w = &workers[thread];

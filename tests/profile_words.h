@@ -8,8 +8,8 @@
 
 #include "gnomon/profile.h"
 
-/* What a profile says that is the same in each process: its stages and nodes.
- * NULL: there is none; "" is one that is not whole. Free it. */
+/* The parts of a profile that are the same in each process: its stages and
+ * nodes. NULL: there is no file; "": it is not complete. Free it. */
 static inline char *profile_words(const char *path)
 {
     gnomon_profile *p = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Runs the program `gnomon` as its users do. */
+/* Runs the command `gnomon` through a shell. */
 #ifndef GNOMON_TESTS_PROGRAM_H
 #define GNOMON_TESTS_PROGRAM_H
 

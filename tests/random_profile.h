@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sound profiles of random content, of few names and keys, so that two of them
- * have much in common. */
+/* Valid profiles of random content. Names and keys are few, so that two
+ * profiles have many in common. */
 #ifndef GNOMON_TESTS_RANDOM_PROFILE_H
 #define GNOMON_TESTS_RANDOM_PROFILE_H
 
@@ -29,7 +29,7 @@ typedef struct random_stats {
     gnomon_cell cells[4];
 } random_stats;
 
-/* Of `n` executions, four at most; total is above max. */
+/* Of `n` executions, four at most, so that total >= max. */
 static inline void random_times(random_stats *r, uint32_t n)
 {
     uint64_t ns[4], total = 0;
@@ -91,7 +91,7 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
                                   .view = random_below(3),
                                   .host = &host[i].s};
         if (parent < i && random_below(4)) {
-            n[i].parent = parent + 1; /* for now */
+            n[i].parent = parent + 1; /* renumbered below */
             n[i].track = n[parent].track;
         }
         if (!random_below(3))
@@ -114,11 +114,12 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
                 .live_bytes = (int64_t)took - (int64_t)gave,
                 .peak_bytes = took};
         }
-        uint32_t pools = random_below(6); /* one, the other, both, none */
+        uint32_t pools =
+            random_below(6); /* the first, the second, both, none */
         n[i].memory = &memory[i][pools == 1];
         n[i].memory_count = pools < 2 ? 1 : pools == 2 ? 2 : 0;
     }
-    for (uint32_t i = count; i > 1; i--) { /* who ended first */
+    for (uint32_t i = count; i > 1; i--) { /* the order of first ends */
         uint32_t k = random_below(i), swap = order[i - 1];
         order[i - 1] = order[k];
         order[k] = swap;
@@ -126,7 +127,7 @@ static inline void random_nodes(gnomon_builder *b, const random_run *r)
     for (uint32_t i = count; i-- > 0;) {
         if (host[i].s.count || host[i].s.total_ns)
             n[i].first = order[i] + 1;
-        if (!host[i].s.count) { /* nothing ended: it leads to others alone */
+        if (!host[i].s.count) { /* no execution ended: it only has children */
             n[i].host = NULL;
             continue;
         }
@@ -186,7 +187,7 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                                       (5 + random_below(9))});
     for (uint32_t i = 0; i < random_below(3); i++) {
         random_stats time;
-        /* No two begin at one moment, but for readings of one. */
+        /* Two begin at different times, unless they are readings of one. */
         uint64_t begin = 1 + (uint64_t)random_below(1u << 30);
         uint32_t step = gnomon_add_step(
             b, &(gnomon_step_info){.stage = r->stage[i],
@@ -214,7 +215,7 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                        .json = random_below(2) ? "1" : "2"});
 }
 
-/* One rank. `uuid`: NULL, or its life's. */
+/* One rank. `uuid`: NULL, or the run's. */
 static inline void random_rank(gnomon_builder *b, int32_t rank,
                                const char *uuid)
 {
@@ -267,8 +268,8 @@ static inline void random_rank(gnomon_builder *b, int32_t rank,
     random_facts(b, &r);
 }
 
-/* Of the ranks in `ranks`. `life`: 0, or what tells their lives apart, which have
- * uuids then: of one rank's equal ones all say the same. */
+/* The ranks in `ranks`. `life`: 0, or a number from which the runs have
+ * their uuids: equal numbers of one rank mean one run, with equal content. */
 static inline gnomon_profile *random_profile(const char *ranks, uint64_t life)
 {
     gnomon_builder *b;

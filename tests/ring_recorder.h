@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A second recorder besides call trees, as one for single events would be: 16 bytes
- * of each scope that ends, in a ring for each thread, in a window of its own. It
- * is there to show what an entry of the table of recorders (mark/recorder.h)
- * needs; for test programs with src/. */
+/* A second recorder besides call trees, as one for single events would be:
+ * it writes 16 bytes for each scope that ends into a ring for each thread,
+ * in a window of its own. It shows what an entry of the table of recorders
+ * (mark/recorder.h) needs. For test programs with src/. */
 #ifndef GNOMON_TESTS_RING_RECORDER_H
 #define GNOMON_TESTS_RING_RECORDER_H
 
@@ -18,10 +18,10 @@
 typedef struct ring_record {
     uint64_t begin; /* ticks */
     uint32_t key;   /* the region's id */
-    uint32_t ticks; /* all that do not fit: UINT32_MAX */
+    uint32_t ticks; /* larger durations: UINT32_MAX */
 } ring_record;
 
-/* In the arena, as states of threads are. */
+/* In the arena, like the states of threads. */
 typedef struct ring {
     gnomon__state state;
     uint64_t written;
@@ -35,7 +35,7 @@ _Static_assert(RING_BYTES >= sizeof(ring) + RING_SLOTS * sizeof(ring_record),
                "chunks are powers of two");
 
 static uint32_t ring_bit = GNOMON__BITS, ring_generation;
-static uint64_t ring_steps; /* that it was told of */
+static uint64_t ring_steps; /* steps that it received */
 
 /* ---- The table's entry ------------------------------------------------------ */
 
@@ -55,7 +55,7 @@ static void ring_drop(gnomon__thread *t, uint32_t bit)
     store_relaxed(&t->states[bit], 0);
 }
 
-/* Ends alone are enough: it has no `begin`, and so rides beside trees. */
+/* It has no `begin`, so it adds nothing to a begin that trees handle. */
 static void ring_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
 {
     ring *r = gnomon__at(t, t->states[bit]);
@@ -86,7 +86,7 @@ static const gnomon__recorder ring_recorder = {
 
 /* ---- Attaching -------------------------------------------------------------- */
 
-/* Its window is that of a profiler which wants nothing. */
+/* Its window is that of a profiler without callbacks and tree. */
 static const gnomon_profiler ring_window = {
     .struct_size = sizeof ring_window, .abi = GNOMON_ABI, .name = "ring"};
 
@@ -146,9 +146,10 @@ static const ring *ring_of(uint32_t number)
     return gnomon__at(t, load_relaxed(&t->states[ring_bit]));
 }
 
-/* Copies what the ring of thread `number` (0, 1, ... as they came) holds, the
- * oldest first, and says how many: RING_SLOTS at most. *dropped: how many it wrote
- * over. The thread marks nothing meanwhile. */
+/* Copies what the ring of thread `number` (in order of their first marks,
+ * from 0) holds, the oldest first. Returns how many: RING_SLOTS at most.
+ * *dropped: how many were overwritten. The thread must make no mark
+ * meanwhile. */
 static inline uint32_t ring_read(uint32_t number, ring_record out[RING_SLOTS],
                                  uint64_t *dropped)
 {
@@ -161,7 +162,7 @@ static inline uint32_t ring_read(uint32_t number, ring_record out[RING_SLOTS],
     return (uint32_t)(end - from);
 }
 
-/* All that threads recorded, since it was attached, and what they wrote over. */
+/* All scopes since it was attached, with those that were overwritten. */
 static inline uint64_t ring_total(uint64_t *dropped)
 {
     uint64_t total = 0;

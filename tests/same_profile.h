@@ -8,7 +8,7 @@
 
 #define SAME_FIELD(field) CHECK_EQ(a.field, b.field)
 #define SAME_TEXT(field) CHECK_STR(a.field, b.field)
-/* By their bits, so that NaN is itself. */
+/* Compares bits, so that NaN equals itself. */
 #define SAME_BITS(field) CHECK(memcmp(&a.field, &b.field, sizeof a.field) == 0)
 
 static inline void same_stats(const gnomon_stats *one,

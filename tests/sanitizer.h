@@ -29,7 +29,7 @@
 #define IS_TSAN 0
 #endif
 
-#if defined(__aarch64__) /* under an emulator, mostly */
+#if defined(__aarch64__) /* mostly because of an emulator */
 #define IS_EMULATED 1
 #else
 #define IS_EMULATED 0

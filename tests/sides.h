@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Profiles made of given durations, for tests of comparisons. */
+/* Builds profiles from given durations, for tests of comparisons. */
 #ifndef GNOMON_TESTS_SIDES_H
 #define GNOMON_TESTS_SIDES_H
 
@@ -11,13 +11,13 @@
 
 #define SIDE_CELLS 1024
 
-/* A life while it is built: a process with one thread. */
+/* A run that is being built: a process with one thread. */
 typedef struct side_life {
     gnomon_builder *builder;
     uint32_t run, track;
-    uint32_t stage; /* what rows are added to; 0: none */
+    uint32_t stage; /* the stage of added rows; 0: none */
     uint32_t ordinal;
-    uint32_t view; /* of what rows are; 0: none */
+    uint32_t view; /* the view of added rows; 0: none */
 } side_life;
 
 static inline side_life side_begin_as(gnomon_run_info info)
@@ -31,7 +31,7 @@ static inline side_life side_begin_as(gnomon_run_info info)
     return l;
 }
 
-/* `uuid` NULL: a life of which nothing is known. */
+/* `uuid` NULL: a run that nothing identifies. */
 static inline side_life side_begin(const char *job, int32_t rank,
                                    const char *uuid)
 {
@@ -46,7 +46,7 @@ static inline void side_stage(side_life *l, const char *name)
                         .run = l->run, .ordinal = ++l->ordinal, .name = name});
 }
 
-/* Executions of a region of this kind, of which `self` is a half. */
+/* Executions of a region of this kind; half of their time is self time. */
 static inline void side_row(side_life *l, uint32_t kind, const char *name,
                             const uint64_t *ns, size_t n)
 {
@@ -70,7 +70,7 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
             cells[s.cell_count++] = (gnomon_cell){i, 0, counts[i]};
             counts[i] = 0;
         }
-    /* Half of each is in a child that has no statistics of its own. */
+    /* The other half is in a child without statistics. */
     gnomon_add_node(l->builder,
                     &(gnomon_node_info){.track = l->track,
                                         .stage = l->stage,

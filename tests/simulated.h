@@ -20,7 +20,7 @@ static inline double uniform(void)
     return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller's. */
+/* The method of Box and Muller. */
 static inline double normal(void)
 {
     return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
@@ -29,26 +29,26 @@ static inline double normal(void)
 /* What one job's executions are like; their mean is about 1. */
 typedef struct shape {
     double noise;     /* of an execution: normal, or log-normal's sigma */
-    int is_log;       /* the latter */
-    double outliers;  /* their share */
-    double outlier;   /* how long one is */
+    int is_log;       /* whether it is log-normal */
+    double outliers;  /* share of the outliers */
+    double outlier;   /* factor of an outlier */
     double memory;    /* correlation with the execution before */
     double drift;     /* of the job as a whole: 1 sigma */
     double tail;      /* of a Pareto distribution; 0: none */
     double base_ns;   /* 0: between 1 and 2 ms */
     double grain_ns;  /* of the clock */
-    int is_poisson;   /* the number of calls varies as such a number does */
+    int is_poisson;   /* the number of calls is a Poisson number */
     double offset_ns; /* of the job, for each execution: 1 sigma */
-    double placed;    /* the share of jobs whose code lies badly, */
-    double slower;    /* which so makes them slower by this */
-    double pink;      /* 1/f noise of this sigma, beside the other */
+    double placed;    /* the share of jobs with an unlucky code layout */
+    double slower;    /* which makes them slower by this */
+    double pink;      /* 1/f noise of this sigma, added to the other */
 } shape;
 
 #define MOST_CALLS 100000
 #define OCTAVES 12 /* of 1/f noise: up to 4096 executions */
 
-/* A sum of processes each of which forgets half as fast as the one before: its
- * spectrum falls as 1/f. */
+/* 1/f noise: a sum of processes, each with twice the time constant of the
+ * one before. */
 static inline double pink_noise(double octaves[OCTAVES])
 {
     double sum = 0;
@@ -83,7 +83,7 @@ static inline void draw(const shape *s, double base, size_t calls, uint64_t *ns)
         if (s->pink > 0)
             x = fmax(x + s->pink * pink_noise(octaves), 0.01);
         x = x * base * at + offset;
-        if (s->grain_ns > 0) /* both readings are of ticks */
+        if (s->grain_ns > 0) /* both clock readings are rounded to ticks */
             x = floor(x / s->grain_ns + uniform()) * s->grain_ns;
         ns[i] = (uint64_t)(x + 0.5);
     }

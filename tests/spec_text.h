@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the tests of specs and options share: parsing with the complaints kept,
- * specs spelled out to compare by, and profilers that are known. Once in a
+/* Shared by tests of specs and options: parsing that keeps the messages,
+ * specs as text for comparison, and known profilers. Include it once in a
  * program. */
 #ifndef GNOMON_TESTS_SPEC_TEXT_H
 #define GNOMON_TESTS_SPEC_TEXT_H
@@ -27,7 +27,7 @@ static inline int parse(gnomon__spec *spec, const char *text)
     return gnomon__spec_parse(spec, text, "$GNOMON", &said);
 }
 
-/* A spec spelled out, every text between angles, to compare by. */
+/* A spec as text, with every value between angles, for comparison. */
 static inline const char *spelled(const gnomon__spec *spec)
 {
     static char out[4096];
@@ -56,7 +56,7 @@ static inline int equal(const gnomon__spec *a, const gnomon__spec *b)
     return same;
 }
 
-/* Prints and parses again, and gives what was printed. */
+/* Prints the spec, parses the text again, and returns the text. */
 static inline const char *round_trip(const gnomon__spec *spec)
 {
     static char text[4096];

@@ -21,10 +21,11 @@
 #define STEPPING_ON() STEPPING_FLAGS("orq $0x100")
 #define STEPPING_OFF() STEPPING_FLAGS("andq $~0x100")
 
-extern char __executable_start[], etext[]; /* the linker's */
+extern char __executable_start[], etext[]; /* defined by the linker */
 
-/* In the handler: whether an instruction of the program itself comes next. The
- * kernel's clock would start its reading anew for ever where each takes long. */
+/* In the handler: whether the next instruction is the program's own. The
+ * kernel's clock code (vDSO) would restart its reading for ever when each
+ * instruction takes long. */
 static inline int stepping_is_in_program(const void *context)
 {
     const ucontext_t *c = context;
@@ -32,7 +33,7 @@ static inline int stepping_is_in_program(const void *context)
     return at >= (uintptr_t)__executable_start && at < (uintptr_t)etext;
 }
 
-/* What was interrupted goes on without steps. */
+/* The interrupted code goes on without single steps. */
 static inline void stepping_leave(void *context)
 {
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;

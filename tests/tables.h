@@ -29,7 +29,7 @@ table_edge(const gnomon__functions *t, const char *caller, const char *callee)
     return NULL;
 }
 
-/* The number of the table of this name, or of none. */
+/* The number of the table of this name, or of the one without a name. */
 static inline size_t table_named(const gnomon__calls *c, const char *name)
 {
     size_t i = 0;
@@ -61,8 +61,8 @@ static inline size_t table_named(const gnomon__calls *c, const char *name)
         } \
     } while (0)
 
-/* What holds of every table: each call has one caller or is outermost, and
- * nothing is more than the whole. `outermost`: how many calls are. */
+/* What holds for every table: each call has one caller or is outermost, and
+ * no part exceeds the whole. `outermost`: the number of outermost calls. */
 static inline void check_table(const gnomon__functions *t, uint64_t outermost)
 {
     uint64_t outside = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile in which every entity and every block occurs, with texts, numbers
- * and counts at their limits: so a form that loses anything shows it. Of two
- * ranks, with devices, kernels, links, ops, pools and events. */
+/* A profile with every entity and every block, whose texts, numbers and
+ * counts are at their limits, so that a lost field shows. It has two ranks,
+ * with devices, kernels, links, ops, pools and events. */
 #ifndef GNOMON_TESTS_WHOLE_H
 #define GNOMON_TESTS_WHOLE_H
 
@@ -9,7 +9,8 @@
 #include "gnomon/profile.h"
 #include "test.h"
 
-/* Statistics of `count` executions of `ns` each, `self` of it their own. */
+/* Statistics of `count` executions of `ns` each; `self` ns is their self
+ * time. */
 static gnomon_stats whole_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
                                 uint64_t self)
 {
@@ -239,8 +240,8 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
     gnomon_add_event(b, &e);
 }
 
-/* `order`: the ranks to add, in which order; each below 10. `pad`: "", or a text
- * that comes before those of regions and of runs. */
+/* `order`: the ranks to add, in this order; each below 10. `pad`: "", or a
+ * text added before those of regions and of runs. */
 static void whole_add(gnomon_builder *b, const char *order, const char *pad)
 {
     whole_names n = {.host = *pad ? pad : "node\t1 \xc3\xa9"};
@@ -276,15 +277,15 @@ static gnomon_profile *whole_of(const char *order)
     return whole_finish(b);
 }
 
-/* Profiles keep what entities point to in blocks of 4 KiB and more, which are
- * allocated one by one: after pads from WHOLE_PAD_FROM to WHOLE_PAD_TO, by
- * WHOLE_PAD_STEP, each text, shape and block of a rank is once the first in a new
- * one. */
+/* Profiles store what entities point to in blocks of 4 KiB and more, each
+ * allocated by itself. Over pads from WHOLE_PAD_FROM to WHOLE_PAD_TO, by
+ * WHOLE_PAD_STEP, each text, shape and block of a rank is once the first in
+ * a new block. */
 #define WHOLE_PAD_FROM 2600
 #define WHOLE_PAD_TO 4096
 #define WHOLE_PAD_STEP 8
 
-/* It stays until the next call. */
+/* Valid until the next call. */
 static inline const char *whole_pad(size_t length)
 {
     static char pad[WHOLE_PAD_TO + 1];
