@@ -6,7 +6,7 @@
 
 #include "bytes.h"
 #include "child.h"
-#include "kept.h"
+#include "written_files.h"
 #include "marks.h"
 #include "platform/os_calls.h"
 #include "same_profile.h"
@@ -106,7 +106,7 @@ TEST(a_file_holds_the_whole_run)
 {
     static const char *const stages[] = {"fit", "validate", "test"};
     gnomon_profile *live = run_with("profile,file=run.gnomon");
-    gnomon_profile *file = kept("run.gnomon");
+    gnomon_profile *file = checked_profile("run.gnomon");
     CHECK_STR(stages_in(file), "fit 1, validate 2, fit 3, test 4");
     CHECK_EQ(calls_of(file, "train_step"), 18);
     CHECK_EQ(gnomon_profile_check(file), GNOMON_OK);
@@ -252,8 +252,9 @@ TEST(stages_of_one_name_share_a_file)
     stage("vali_date"); /* as a file it is the same */
     work("unnamed");
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    gnomon_profile *fit = kept("fit.gnomon"), *both = kept("vali_date.gnomon"),
-                   *rest = kept("run.gnomon");
+    gnomon_profile *fit = checked_profile("fit.gnomon"),
+                   *both = checked_profile("vali_date.gnomon"),
+                   *rest = checked_profile("run.gnomon");
     CHECK_STR(stages_in(fit), "fit 1, fit 3");
     CHECK_EQ(calls_of(fit, "train_step"), 12);
     CHECK_STR(stages_in(both), "vali/date 2, vali_date 4");
@@ -289,7 +290,7 @@ TEST(profilers_of_one_view_write_once)
 static void check_only(const char *path, const char *stages, const char *yes,
                        const char *no)
 {
-    gnomon_profile *p = kept(path);
+    gnomon_profile *p = checked_profile(path);
     if (!CHECK_STR(stages_in(p), stages) || !CHECK(calls_of(p, yes) > 0) ||
         !CHECK_EQ(calls_of(p, no), 0))
         fprintf(stderr, "    %s\n", path);
@@ -435,7 +436,8 @@ TEST(files_are_sound_while_others_mark)
         gnomon_start("here");
         gnomon_stop("here");
         gnomon_stage_end();
-        gnomon_profile *p = kept(i & 1 ? "validate.gnomon" : "fit.gnomon");
+        gnomon_profile *p =
+            checked_profile(i & 1 ? "validate.gnomon" : "fit.gnomon");
         CHECK_EQ(calls_of(p, "here"), 1 + i / 2);
         gnomon_profile_free(p);
     }

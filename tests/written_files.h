@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reads the profiles that file= wrote, and redirects stderr to a file. */
-#ifndef GNOMON_TESTS_KEPT_H
-#define GNOMON_TESTS_KEPT_H
+#ifndef GNOMON_TESTS_WRITTEN_FILES_H
+#define GNOMON_TESTS_WRITTEN_FILES_H
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "test.h"
 
 /* A checked profile from a file; NULL fails the test. */
-static inline gnomon_profile *kept(const char *path)
+static inline gnomon_profile *checked_profile(const char *path)
 {
     gnomon_profile *p = NULL;
     if (!CHECK_EQ(gnomon_profile_load(&p, path), GNOMON_OK) ||
