@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "diff/diff.h"
-#include "sides.h"
+#include "built_runs.h"
 
 static uint64_t dice;
 
@@ -93,13 +93,13 @@ static inline void add_job(gnomon__diff *d, enum gnomon__side side,
                            const shape *s, double base, size_t calls)
 {
     static uint64_t ns[MOST_CALLS];
-    side_life l = side_begin(NULL, 0, NULL);
+    built_run l = run_begin(NULL, 0, NULL);
     if (s->is_poisson)
         calls = (size_t)fmax(
             1, floor((double)calls + sqrt((double)calls) * normal() + 0.5));
     draw(s, base, calls, ns);
-    side_row(&l, GNOMON_KIND_ACTION, "x", ns, calls);
-    gnomon_profile *p = side_end(&l);
+    run_row(&l, GNOMON_KIND_ACTION, "x", ns, calls);
+    gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
     gnomon_profile_free(p);
 }

@@ -8,25 +8,25 @@
 #include "program.h"
 
 #include "command/command.h"
-#include "sides.h"
+#include "built_runs.h"
 
 /* A file of a life in which `step` took these ns, and `load` half of it. */
 static void save(const char *path, const char *uuid, uint64_t step,
                  size_t calls)
 {
     static uint64_t ns[1000];
-    side_life l = side_begin(NULL, 0, uuid);
+    built_run l = run_begin(NULL, 0, uuid);
     gnomon_profile *p;
-    side_stage(&l, "fit");
+    run_stage(&l, "fit");
     for (size_t i = 0; i < calls; i++)
         ns[i] = step + step / 100 * (i % 3);
-    side_row(&l, GNOMON_KIND_ACTION, "step", ns, calls);
+    run_row(&l, GNOMON_KIND_ACTION, "step", ns, calls);
     for (size_t i = 0; i < calls; i++)
         ns[i] /= 2;
-    side_row(&l, GNOMON_KIND_ACTION, "load", ns, calls);
-    side_stage(&l, "test");
-    side_row(&l, GNOMON_KIND_ACTION, "step", ns, 1);
-    p = side_end(&l);
+    run_row(&l, GNOMON_KIND_ACTION, "load", ns, calls);
+    run_stage(&l, "test");
+    run_row(&l, GNOMON_KIND_ACTION, "step", ns, 1);
+    p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
 }
@@ -82,10 +82,10 @@ TEST(tables)
 static void save_one(const char *path, const char *uuid, const char *name,
                      uint64_t ns)
 {
-    side_life l = side_begin(NULL, 0, uuid);
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, name, ns, ns, ns);
-    gnomon_profile *p = side_end(&l);
+    built_run l = run_begin(NULL, 0, uuid);
+    run_stage(&l, "fit");
+    RUN_ROW(&l, name, ns, ns, ns);
+    gnomon_profile *p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
 }
@@ -158,12 +158,12 @@ TEST(stages_come_as_in_the_run)
                  {"b.gnomon", {"check", "none", "none", "tune"}}};
     NEEDS_PROGRAM;
     for (int i = 0; i < 2; i++) {
-        side_life l = side_begin(NULL, 0, files[i].path);
+        built_run l = run_begin(NULL, 0, files[i].path);
         for (int k = 0; files[i].stages[k]; k++) {
-            side_stage(&l, files[i].stages[k]);
-            SIDE_ROW(&l, k ? "a" : "z", 5, 6);
+            run_stage(&l, files[i].stages[k]);
+            RUN_ROW(&l, k ? "a" : "z", 5, 6);
         }
-        gnomon_profile *p = side_end(&l);
+        gnomon_profile *p = run_end(&l);
         program_save(p, GNOMON_FORM_FILE, files[i].path);
         gnomon_profile_free(p);
     }
@@ -304,10 +304,10 @@ TEST(what_is_on_one_side)
 {
     NEEDS_PROGRAM;
     save_sides();
-    side_life l = side_begin(NULL, 0, "c");
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, "new", 5, 6);
-    gnomon_profile *p = side_end(&l);
+    built_run l = run_begin(NULL, 0, "c");
+    run_stage(&l, "fit");
+    RUN_ROW(&l, "new", 5, 6);
+    gnomon_profile *p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, "c.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G diff a.gnomon c.gnomon --stage fit");
@@ -324,7 +324,7 @@ TEST(what_is_on_one_side)
 /* A life whose kernels and steps take so many ns, and whose loss is so much. */
 static void save_device(const char *path, uint64_t ns, double loss)
 {
-    side_life l = side_begin(NULL, 0, path);
+    built_run l = run_begin(NULL, 0, path);
     const gnomon_cell cells[] = {{gnomon_cell_of(ns - ns / 100), 0, 50},
                                  {gnomon_cell_of(ns + ns / 100), 0, 50}};
     gnomon_stats s = {
@@ -357,8 +357,8 @@ static void save_device(const char *path, uint64_t ns, double loss)
                                               .max = loss + 0.1,
                                               .sum = 100 * loss + 5});
     l.stage = stage;
-    SIDE_ROW(&l, "step", 1000000, 1000000);
-    gnomon_profile *p = side_end(&l);
+    RUN_ROW(&l, "step", 1000000, 1000000);
+    gnomon_profile *p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
 }
@@ -405,16 +405,16 @@ static void save_rank(const char *side, int32_t rank, const char *attempt,
     char uuid[32], path[64];
     snprintf(uuid, sizeof uuid, "%s-%d-%s", side, (int)rank,
              attempt ? attempt : "first");
-    side_life l = side_begin_as((gnomon_run_info){.job = side,
-                                                  .rank = rank,
-                                                  .world_size = 8,
-                                                  .attempt = attempt,
-                                                  .uuid = uuid});
-    side_stage(&l, "fit");
+    built_run l = run_begin_as((gnomon_run_info){.job = side,
+                                                 .rank = rank,
+                                                 .world_size = 8,
+                                                 .attempt = attempt,
+                                                 .uuid = uuid});
+    run_stage(&l, "fit");
     for (size_t i = 0; i < 100; i++)
         ns[i] = step + step / 100 * (i % 3);
-    side_row(&l, GNOMON_KIND_ACTION, "step", ns, 100);
-    gnomon_profile *p = side_end(&l);
+    run_row(&l, GNOMON_KIND_ACTION, "step", ns, 100);
+    gnomon_profile *p = run_end(&l);
     snprintf(path, sizeof path, "%s/%s.gnomon", side, uuid);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);

@@ -8,7 +8,7 @@
 
 #include "program.h"
 
-#include "sides.h"
+#include "built_runs.h"
 
 /* ---- Views ------------------------------------------------------------------ */
 
@@ -95,16 +95,16 @@ TEST(a_life_under_two_filters_is_compared_once)
 TEST(views_of_an_unknown_life_count_once)
 {
     NEEDS_PROGRAM;
-    side_life l = side_begin(NULL, 0, NULL);
-    side_stage(&l, "fit");
+    built_run l = run_begin(NULL, 0, NULL);
+    run_stage(&l, "fit");
     for (int i = 0; i < 2; i++) {
         l.view = gnomon_add_view(
             l.builder, &(gnomon_view_info){.words = i ? "filter=b" : ""});
-        SIDE_ROW(&l, "step", 5, 6, 7);
+        RUN_ROW(&l, "step", 5, 6, 7);
     }
     l.view = 0; /* as of a device: of all views */
-    SIDE_ROW(&l, "copy", 5);
-    gnomon_profile *p = side_end(&l);
+    RUN_ROW(&l, "copy", 5);
+    gnomon_profile *p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G diff a.gnomon a.gnomon");
@@ -119,11 +119,11 @@ TEST(views_of_an_unknown_life_count_once)
 TEST(nodes_of_no_stage_have_a_report_too)
 {
     NEEDS_PROGRAM;
-    side_life l = side_begin(NULL, 0, "a");
-    SIDE_ROW(&l, "warm_up", 5000000, 6000000);
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, "step", 5, 6, 7);
-    gnomon_profile *p = side_end(&l);
+    built_run l = run_begin(NULL, 0, "a");
+    RUN_ROW(&l, "warm_up", 5000000, 6000000);
+    run_stage(&l, "fit");
+    RUN_ROW(&l, "step", 5, 6, 7);
+    gnomon_profile *p = run_end(&l);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G report a.gnomon");

@@ -9,7 +9,7 @@
 #include "diff/t_distribution.h"
 #include "fake_profile.h"
 #include "platform/memory.h"
-#include "sides.h"
+#include "built_runs.h"
 
 static const gnomon__assumptions usual = {GNOMON__DRIFT, GNOMON__DRIFT_NS};
 
@@ -57,9 +57,9 @@ TEST(student_is_that_of_the_tables)
 static void add_side(gnomon__diff *d, enum gnomon__side side,
                      const uint64_t *ns, size_t n)
 {
-    side_life l = side_begin(NULL, 0, NULL);
-    side_row(&l, GNOMON_KIND_ACTION, "x", ns, n);
-    gnomon_profile *p = side_end(&l);
+    built_run l = run_begin(NULL, 0, NULL);
+    run_row(&l, GNOMON_KIND_ACTION, "x", ns, n);
+    gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
     gnomon_profile_free(p);
 }
@@ -254,7 +254,7 @@ TEST(a_lone_job_has_the_spread_of_the_others)
 static void add_counter(gnomon__diff *d, enum gnomon__side side, uint64_t count,
                         double low, double high)
 {
-    side_life l = side_begin(NULL, 0, NULL);
+    built_run l = run_begin(NULL, 0, NULL);
     uint32_t region = gnomon_add_region(
         l.builder,
         &(gnomon_region_info){.kind = GNOMON_KIND_COUNTER, .name = "loss"});
@@ -266,7 +266,7 @@ static void add_counter(gnomon__diff *d, enum gnomon__side side, uint64_t count,
                                       .min = low,
                                       .max = high,
                                       .sum = (double)count * (low + high) / 2});
-    gnomon_profile *p = side_end(&l);
+    gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
     gnomon_profile_free(p);
 }

@@ -7,7 +7,7 @@
 #include "print/rows.h"
 #include "platform/memory.h"
 #include "diff/diff.h"
-#include "sides.h"
+#include "built_runs.h"
 #include "whole.h"
 
 static gnomon__diff *new_diff(void)
@@ -18,9 +18,9 @@ static gnomon__diff *new_diff(void)
 }
 
 /* Adds a life and frees it. */
-static void add(gnomon__diff *d, enum gnomon__side side, side_life *l)
+static void add(gnomon__diff *d, enum gnomon__side side, built_run *l)
 {
-    gnomon_profile *p = side_end(l);
+    gnomon_profile *p = run_end(l);
     CHECK_EQ(gnomon__diff_add(d, side, p), GNOMON_OK);
     gnomon_profile_free(p);
 }
@@ -77,20 +77,20 @@ static void check_half(const gnomon__diff_half *h, uint64_t calls,
 TEST(rows_are_matched_by_stage_and_name)
 {
     gnomon__diff *d = new_diff();
-    side_life a = side_begin(NULL, 0, "a"), b = side_begin(NULL, 0, "b");
-    side_stage(&a, "fit");
-    SIDE_ROW(&a, "step", 100, 300);
-    side_row(&a, GNOMON_KIND_SCOPE, "step", (const uint64_t[]){70}, 1);
-    side_row(&a, GNOMON_KIND_KERNEL, "gemm", (const uint64_t[]){70}, 1);
-    SIDE_ROW(&a, "gone", 5);
-    side_stage(&a, "test");
-    SIDE_ROW(&a, "step", 9);
-    side_stage(&b, "sanity");
-    side_stage(&b, "fit");
-    SIDE_ROW(&b, "new", 6);
-    SIDE_ROW(&b, "step", 1000);
-    side_stage(&b, "fit"); /* again, and so of the same rows */
-    SIDE_ROW(&b, "step", 2000, 40);
+    built_run a = run_begin(NULL, 0, "a"), b = run_begin(NULL, 0, "b");
+    run_stage(&a, "fit");
+    RUN_ROW(&a, "step", 100, 300);
+    run_row(&a, GNOMON_KIND_SCOPE, "step", (const uint64_t[]){70}, 1);
+    run_row(&a, GNOMON_KIND_KERNEL, "gemm", (const uint64_t[]){70}, 1);
+    RUN_ROW(&a, "gone", 5);
+    run_stage(&a, "test");
+    RUN_ROW(&a, "step", 9);
+    run_stage(&b, "sanity");
+    run_stage(&b, "fit");
+    RUN_ROW(&b, "new", 6);
+    RUN_ROW(&b, "step", 1000);
+    run_stage(&b, "fit"); /* again, and so of the same rows */
+    RUN_ROW(&b, "step", 2000, 40);
     add(d, GNOMON__SIDE_A, &a);
     add(d, GNOMON__SIDE_B, &b);
     CHECK_EQ(row_count(d), 4);
@@ -165,9 +165,9 @@ TEST(devices_steps_and_counters_have_rows)
 static void add_life(gnomon__diff *d, const char *job, int32_t rank,
                      const char *uuid, const char *stage, uint64_t ns)
 {
-    side_life l = side_begin(job, rank, uuid);
-    side_stage(&l, stage);
-    SIDE_ROW(&l, "step", ns);
+    built_run l = run_begin(job, rank, uuid);
+    run_stage(&l, stage);
+    RUN_ROW(&l, "step", ns);
     add(d, GNOMON__SIDE_A, &l);
 }
 
@@ -202,13 +202,13 @@ TEST(ranks_are_one_job_and_a_rank_again_is_another)
 static void add_attempt(gnomon__diff *d, enum gnomon__side side, int32_t rank,
                         const char *attempt, const char *uuid, uint64_t ns)
 {
-    side_life l = side_begin_as((gnomon_run_info){.job = "j",
-                                                  .rank = rank,
-                                                  .world_size = 4,
-                                                  .attempt = attempt,
-                                                  .uuid = uuid});
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, "step", ns);
+    built_run l = run_begin_as((gnomon_run_info){.job = "j",
+                                                 .rank = rank,
+                                                 .world_size = 4,
+                                                 .attempt = attempt,
+                                                 .uuid = uuid});
+    run_stage(&l, "fit");
+    RUN_ROW(&l, "step", ns);
     add(d, side, &l);
 }
 
@@ -251,13 +251,13 @@ TEST(a_life_in_several_files_is_one)
 {
     gnomon__diff *d = new_diff();
     add_life(d, "j", 0, "a", "fit", 10);
-    side_life l = side_begin("j", 0, "a");
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, "step", 10); /* the same stage: in the file of the whole run */
-    side_stage(&l, "test");
-    SIDE_ROW(&l, "step", 77);
+    built_run l = run_begin("j", 0, "a");
+    run_stage(&l, "fit");
+    RUN_ROW(&l, "step", 10); /* the same stage: in the file of the whole run */
+    run_stage(&l, "test");
+    RUN_ROW(&l, "step", 77);
     l.stage = 0;
-    SIDE_ROW(&l, "step", 3);
+    RUN_ROW(&l, "step", 3);
     add(d, GNOMON__SIDE_A, &l);
     CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
     CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 1);
@@ -307,9 +307,9 @@ TEST(a_life_without_uuid_is_known_by_its_process)
 static double quantile_of(const uint64_t *ns, size_t n, double q)
 {
     gnomon__diff *d = new_diff();
-    side_life l = side_begin(NULL, 0, NULL);
+    built_run l = run_begin(NULL, 0, NULL);
     double value;
-    side_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
+    run_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
     add(d, GNOMON__SIDE_A, &l);
     value = gnomon_quantile(&row_of(d, "", "x")->side[0].all, q);
     gnomon__diff_free(d);
@@ -344,14 +344,14 @@ TEST(report_and_diff_use_one_quantile)
 {
     static const double q[] = {0.5, 0.9, 0.99};
     gnomon__diff *d = new_diff();
-    side_life l = side_begin(NULL, 0, NULL);
+    built_run l = run_begin(NULL, 0, NULL);
     uint64_t ns[500];
     const gnomon__groups nothing = {0};
     gnomon__region_rows all;
     for (uint64_t i = 0; i < 500; i++)
         ns[i] = 1000000 + 7919 * i % 400000;
-    side_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
-    gnomon_profile *p = side_end(&l);
+    run_row(&l, GNOMON_KIND_SCOPE, "x", ns, 500);
+    gnomon_profile *p = run_end(&l);
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
     CHECK_EQ(gnomon__region_rows_make(&all, &nothing, p), GNOMON_OK);
     CHECK_EQ(all.count, 1);
@@ -372,11 +372,11 @@ TEST(report_and_diff_use_one_quantile)
 
 TEST(without_memory_it_says_so)
 {
-    side_life l = side_begin("j", 0, "u");
-    side_stage(&l, "fit");
-    SIDE_ROW(&l, "a", 1, 20, 300);
-    SIDE_ROW(&l, "b", 4000);
-    gnomon_profile *p = side_end(&l);
+    built_run l = run_begin("j", 0, "u");
+    run_stage(&l, "fit");
+    RUN_ROW(&l, "a", 1, 20, 300);
+    RUN_ROW(&l, "b", 4000);
+    gnomon_profile *p = run_end(&l);
     int code = GNOMON_ENOMEM;
     for (uint64_t n = 1; code == GNOMON_ENOMEM && CHECK(n < 200); n++) {
         gnomon__diff *d = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Builds profiles from given durations, for tests of comparisons. */
-#ifndef GNOMON_TESTS_SIDES_H
-#define GNOMON_TESTS_SIDES_H
+#ifndef GNOMON_TESTS_BUILT_RUNS_H
+#define GNOMON_TESTS_BUILT_RUNS_H
 
 #include <stdlib.h>
 
@@ -9,20 +9,20 @@
 #include "gnomon/profile.h"
 #include "test.h"
 
-#define SIDE_CELLS 1024
+#define RUN_CELLS 1024
 
 /* A run that is being built: a process with one thread. */
-typedef struct side_life {
+typedef struct built_run {
     gnomon_builder *builder;
     uint32_t run, track;
     uint32_t stage; /* the stage of added rows; 0: none */
     uint32_t ordinal;
     uint32_t view; /* the view of added rows; 0: none */
-} side_life;
+} built_run;
 
-static inline side_life side_begin_as(gnomon_run_info info)
+static inline built_run run_begin_as(gnomon_run_info info)
 {
-    side_life l = {.run = 0};
+    built_run l = {.run = 0};
     CHECK_EQ(gnomon_builder_create(&l.builder), GNOMON_OK);
     l.run = gnomon_add_run(l.builder, &info);
     l.track = gnomon_add_track(
@@ -32,14 +32,14 @@ static inline side_life side_begin_as(gnomon_run_info info)
 }
 
 /* `uuid` NULL: a run that nothing identifies. */
-static inline side_life side_begin(const char *job, int32_t rank,
-                                   const char *uuid)
+static inline built_run run_begin(const char *job, int32_t rank,
+                                  const char *uuid)
 {
-    return side_begin_as(
+    return run_begin_as(
         (gnomon_run_info){.job = job, .rank = rank, .uuid = uuid});
 }
 
-static inline void side_stage(side_life *l, const char *name)
+static inline void run_stage(built_run *l, const char *name)
 {
     l->stage = gnomon_add_stage(
         l->builder, &(gnomon_stage_info){
@@ -47,11 +47,11 @@ static inline void side_stage(side_life *l, const char *name)
 }
 
 /* Executions of a region of this kind; half of their time is self time. */
-static inline void side_row(side_life *l, uint32_t kind, const char *name,
-                            const uint64_t *ns, size_t n)
+static inline void run_row(built_run *l, uint32_t kind, const char *name,
+                           const uint64_t *ns, size_t n)
 {
-    static uint64_t counts[SIDE_CELLS];
-    gnomon_cell cells[SIDE_CELLS];
+    static uint64_t counts[RUN_CELLS];
+    gnomon_cell cells[RUN_CELLS];
     gnomon_stats s = {.struct_size = sizeof s,
                       .count = n,
                       .min_ns = UINT64_MAX,
@@ -65,7 +65,7 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
         s.max_ns = ns[i] > s.max_ns ? ns[i] : s.max_ns;
     }
     s.self_ns = s.total_ns / 2;
-    for (uint32_t i = 0; i < SIDE_CELLS; i++)
+    for (uint32_t i = 0; i < RUN_CELLS; i++)
         if (counts[i]) {
             cells[s.cell_count++] = (gnomon_cell){i, 0, counts[i]};
             counts[i] = 0;
@@ -80,12 +80,12 @@ static inline void side_row(side_life *l, uint32_t kind, const char *name,
                                         .host = &s});
 }
 
-#define SIDE_ROW(l, name, ...) \
-    side_row(l, GNOMON_KIND_ACTION, name, (const uint64_t[]){__VA_ARGS__}, \
-             sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define RUN_ROW(l, name, ...) \
+    run_row(l, GNOMON_KIND_ACTION, name, (const uint64_t[]){__VA_ARGS__}, \
+            sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* The caller frees it. */
-static inline gnomon_profile *side_end(side_life *l)
+static inline gnomon_profile *run_end(built_run *l)
 {
     gnomon_profile *p = NULL;
     if (!CHECK_EQ(gnomon_builder_finish(l->builder, &p), GNOMON_OK))
