@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Profiles that a program builds, and the error of each wrong one.
  * links: testing */
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 #include "profile/model.h"
 
 TEST(everything_can_be_built)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     gnomon_node_info node;
     gnomon_op_info op;
     gnomon_event_info event;
@@ -36,7 +36,7 @@ TEST(everything_can_be_built)
 
 TEST(an_empty_profile_is_one)
 {
-    gnomon_profile *p = whole_of("");
+    gnomon_profile *p = full_of("");
     CHECK_EQ(gnomon_profile_count(p, GNOMON_RUNS), 0);
     gnomon_profile_free(p);
 }
@@ -379,7 +379,7 @@ TEST(each_allocation_may_fail)
             gnomon_add_region(b, &r);
         }
         if (!code) {
-            whole_op(b);
+            full_op(b);
             code = gnomon_builder_finish(b, &p);
         }
         failed = gnomon__test_allocations() >= n;
@@ -396,8 +396,7 @@ TEST(each_allocation_may_fail)
 TEST(each_piece_may_be_what_has_no_memory)
 {
     uint64_t before = gnomon__heap_bytes();
-    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
-         pad += WHOLE_PAD_STEP) {
+    for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {
         int failed = 1;
         for (uint32_t n = 1; failed && n < 100; n++) {
             gnomon_builder *b;
@@ -405,7 +404,7 @@ TEST(each_piece_may_be_what_has_no_memory)
             gnomon__test_fail_allocation(n);
             int code = gnomon_builder_create(&b);
             if (!code) {
-                whole_add(b, "1", whole_pad(pad));
+                full_add(b, "1", full_pad(pad));
                 code = gnomon_builder_finish(b, &p);
             }
             failed = gnomon__test_allocations() >= n;

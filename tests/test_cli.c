@@ -11,7 +11,7 @@
 
 #include "cli/commands.h"
 #include "command/progress.h"
-#include "whole.h"
+#include "full_profile.h"
 
 /* ---- Words and exit codes ------------------------------------------------------ */
 
@@ -346,7 +346,7 @@ TEST(what_cannot_be_read_is_one_line_and_the_others_are_reported)
 TEST(damage_is_reported)
 {
     NEEDS_PROGRAM;
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     program_save(p, GNOMON_FORM_FILE, "w.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("head -c -24 w.gnomon > cut.gnomon; "
@@ -417,7 +417,7 @@ TEST(info_says_what_a_file_holds)
         "  lost      lost_events: 18446744073709551615\n"
         "run 2\n";
     NEEDS_PROGRAM;
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     program_save(p, GNOMON_FORM_FILE, "w.gnomon");
     gnomon_profile_free(p);
     child_result r = shell("$G info w.gnomon");
@@ -442,7 +442,7 @@ TEST(info_of_sound_json_tells_no_damage)
     NEEDS_PROGRAM;
     if (!GNOMON_WITH_JANSSON)
         SKIP("no jansson: install libjansson-dev");
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     program_save(p, GNOMON_FORM_JSON, "w.json");
     gnomon_profile_free(p);
     child_result r =

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "marks.h"
-#include "whole.h"
+#include "full_profile.h"
 
 /* ---- Live runs ---------------------------------------------------------------- */
 
@@ -523,7 +523,7 @@ TEST(json_is_for_scripts)
 TEST(whole_profiles_have_reports)
 {
     NEEDS_PROGRAM;
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     program_save(p, GNOMON_FORM_FILE, "whole.gnomon");
     program_save(p, GNOMON_FORM_JSON, "whole.json");
     check_forms("whole.gnomon", "whole.json");

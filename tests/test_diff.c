@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 #include "diff/diff.h"
 #include "built_runs.h"
-#include "whole.h"
+#include "full_profile.h"
 
 static gnomon__diff *new_diff(void)
 {
@@ -111,7 +111,7 @@ TEST(rows_are_matched_by_stage_and_name)
 TEST(sums_are_those_of_report)
 {
     gnomon__diff *d = new_diff();
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     const gnomon__groups nothing = {0};
     gnomon__region_rows all;
     size_t seen = 0;
@@ -137,7 +137,7 @@ TEST(sums_are_those_of_report)
 TEST(devices_steps_and_counters_have_rows)
 {
     gnomon__diff *d = new_diff();
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK);
     const gnomon__diff_half *h =
         &row_of_kind(d, GNOMON__DIFF_DEVICE, "fit", "forward")->side[0];

@@ -5,7 +5,7 @@
  * needs: cli */
 #include "json_form.h"
 #include "merging.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "profile/fields.h"
 
@@ -168,7 +168,7 @@ static void fill(gnomon__model *m, int number, void *of, uint32_t *next)
 /* Two ranks, with a value in every field of some entity. */
 static gnomon_profile *filled(void)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     gnomon__model *m = gnomon__model_create();
     gnomon__copier copier = {.m = m, .text = gnomon__copy_text};
     uint32_t next = 1000;
@@ -277,7 +277,7 @@ static gnomon_profile *built(const gnomon_profile *p)
             CHECK_EQ(gnomon_builder_add(b, k, &item), i);
         }
     }
-    return whole_finish(b);
+    return full_finish(b);
 }
 
 TEST(every_field_survives)

@@ -14,7 +14,7 @@
 #include "child.h"
 #include "live.h"
 #include "profile_words.h"
-#include "whole.h"
+#include "full_profile.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
@@ -240,7 +240,7 @@ static void expect_notes(void)
 static void be_child(const a_fault *f)
 {
     sigset_t before, after;
-    gnomon_profile *whole = whole_of("0");
+    gnomon_profile *whole = full_of("0");
     bytes b = bytes_of(whole, GNOMON_FORM_FILE);
     FILE *profile = fopen("profile.gnomon", "w");
     CHECK(profile && fwrite(b.at, 1, b.size, profile) == b.size);

@@ -5,7 +5,7 @@
  * timeout: 300 */
 #include "forged.h"
 #include "sanitizer.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 
@@ -13,7 +13,7 @@ TEST(what_is_written_is_read)
 {
     const char *const orders[] = {"", "0", "01", "10"};
     for (int i = 0; i < 4; i++) {
-        gnomon_profile *p = whole_of(orders[i]);
+        gnomon_profile *p = full_of(orders[i]);
         bytes once = bytes_of(p, GNOMON_FORM_FILE);
         gnomon_profile *q = read_back(&once);
         bytes twice = bytes_of(q, GNOMON_FORM_FILE);
@@ -30,7 +30,7 @@ TEST(what_is_written_is_read)
 /* NULL is not "", absent is not zero. */
 TEST(absence_is_kept)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile *q = read_back(&b);
     gnomon_run_info run;
@@ -115,7 +115,7 @@ static bytes exact_copy(const bytes *b, size_t size)
 
 TEST(cut_anywhere)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     for (size_t n = 0; n < b.size; n++) {
         bytes part = exact_copy(&b, n);
@@ -134,7 +134,7 @@ TEST(cut_anywhere)
 
 TEST(a_byte_changed_anywhere)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     for (size_t i = 0; i < b.size; i += EACH)
         for (int bit = 0; bit < 8; bit += 3) {
@@ -150,7 +150,7 @@ TEST(a_byte_changed_anywhere)
 /* Each kind of section damaged in turn: all else is there. */
 TEST(a_damaged_section_costs_itself)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     for (int k = 0; k < GNOMON__ENTITIES; k++) {
         size_t at = find_section(&b, gnomon__structs[k].kind);
@@ -179,7 +179,7 @@ TEST(a_damaged_section_costs_itself)
 
 TEST(unknown_sections_are_named)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     forge(&b, find_section(&b, "STEP"), 0, 0x03214241); /* "AB!\3" */
     gnomon_profile *q = read_back(&b);
@@ -192,7 +192,7 @@ TEST(unknown_sections_are_named)
 
 TEST(a_later_format_is_refused)
 {
-    gnomon_profile *p = whole_of("0"), *q;
+    gnomon_profile *p = full_of("0"), *q;
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon__put_32(b.at + 8, GNOMON__FILE_VERSION + 1);
     gnomon__put_32(b.at + 12, gnomon__crc32(0, b.at, 12));
@@ -209,7 +209,7 @@ TEST(a_later_format_is_refused)
 /* Records of a later gnomon are longer, of an older one shorter. */
 TEST(records_of_other_lengths)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     size_t at = find_section(&b, "TRCK");
     uint32_t size = gnomon__get_32(b.at + at + 4);
@@ -246,7 +246,7 @@ TEST(sizes_are_not_believed)
     } lies[] = {{8, 0xffffffff},  {12, 0xffffffff}, {16, 0x7fffffff},
                 {20, 0x7fffffff}, {24, 0xffffffff}, {4, 0},
                 {4, 0xffffffff}};
-    gnomon_profile *p = whole_of("0"), *q;
+    gnomon_profile *p = full_of("0"), *q;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
         for (int k = 0; k < GNOMON__ENTITIES; k++) {
             bytes b = bytes_of(p, GNOMON_FORM_FILE);
@@ -267,7 +267,7 @@ TEST(sizes_are_not_believed)
 
 TEST(a_writer_that_fails)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     for (size_t n = 1; n < 3000; n += 50) {
         bytes b = {NULL, 0, n};
         const gnomon_writer w = {
@@ -283,7 +283,7 @@ TEST(a_writer_that_fails)
  * what has no memory is said, and not taken for absent. */
 TEST(each_allocation_may_fail)
 {
-    gnomon_profile *p = whole_of("0123456789");
+    gnomon_profile *p = full_of("0123456789");
     bytes good = bytes_of(p, GNOMON_FORM_FILE);
     uint64_t before = gnomon__heap_bytes();
     int failed = 1;
@@ -312,7 +312,7 @@ TEST(each_allocation_may_fail)
 
 TEST(files_of_the_system)
 {
-    gnomon_profile *p = whole_of("01"), *q;
+    gnomon_profile *p = full_of("01"), *q;
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     char path[] = "/tmp/gnomon-form-XXXXXX";
     int fd = mkstemp(path);

@@ -6,7 +6,7 @@
 #include "bytes.h"
 #include "same_profile.h"
 #include "sanitizer.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 #include "profile/file_read.h"
@@ -36,7 +36,7 @@ static gnomon_profile *read_one(bytes *b, const gnomon__file_index *x, size_t i,
 
 static bytes written(const char *ranks)
 {
-    gnomon_profile *p = whole_of(ranks);
+    gnomon_profile *p = full_of(ranks);
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     return b;
@@ -53,7 +53,7 @@ TEST(each_run_is_a_part)
     for (size_t i = 0; i < 4; i++) {
         const char rank[] = {"2031"[i], 0};
         gnomon_profile *p = read_one(&b, &x, i, GNOMON__EVERY_KIND);
-        gnomon_profile *q = whole_of(rank);
+        gnomon_profile *q = full_of(rank);
         if (CHECK(p != NULL))
             same_profiles(p, q);
         gnomon_profile_free(p);
@@ -98,7 +98,7 @@ TEST(what_has_no_parts_is_one)
         CHECK_EQ(gnomon__index_file(&x, &from), GNOMON_OK);
         CHECK_EQ(x.count, 1);
         gnomon_profile *p = read_one(&b, &x, 0, GNOMON__EVERY_KIND);
-        gnomon_profile *q = whole_of(ranks[i]);
+        gnomon_profile *q = full_of(ranks[i]);
         if (CHECK(p != NULL))
             same_profiles(p, q);
         gnomon_profile_free(p);
@@ -133,7 +133,7 @@ TEST(damage_stays_where_it_is)
     gnomon_profile *whole[3];
     const char *const ranks[] = {"0", "1", "2"};
     for (int i = 0; i < 3; i++)
-        whole[i] = whole_of(ranks[i]);
+        whole[i] = full_of(ranks[i]);
     bytes sound[3];
     for (int i = 0; i < 3; i++)
         sound[i] = bytes_of(whole[i], GNOMON_FORM_FILE);

@@ -4,7 +4,7 @@
  * links: testing */
 #include "bytes.h"
 #include "child.h"
-#include "whole.h"
+#include "full_profile.h"
 
 static FILE *out;
 static const char *kind;
@@ -389,7 +389,7 @@ TEST(python_reads_all_of_it)
     if (system("python3 -c 'import zlib' 2>/dev/null") != 0)
         SKIP("there is no python3");
     child_folder();
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     python_agrees(p);
     gnomon_profile_free(p);
 }

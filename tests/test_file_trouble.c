@@ -3,7 +3,7 @@
  * reading and writing without memory.
  * links: testing */
 #include "forged.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 #include "profile/file_write.h"
@@ -15,7 +15,7 @@
 static bytes torn(void)
 {
     static const char *const gone[] = {"RUN ", "TRCK", "REGN"};
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     for (int i = 0; i < 3; i++)
         b.at[find_section(&b, gone[i]) + GNOMON__SECTION_HEADER] ^= 1;
@@ -56,7 +56,7 @@ TEST(one_stands_for_all_that_is_lost)
 /* What stands for the second rank's first node cannot be the parent that it was. */
 TEST(no_parent_is_on_another_track)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     forge(&b, nth_section(&b, "NODE", 2), 16, 7);
@@ -87,7 +87,7 @@ static bytes two_threads(void)
     gnomon_add_node(b, &(gnomon_node_info){.track = 2, .region = 1});
     gnomon_add_node(b,
                     &(gnomon_node_info){.track = 2, .region = 1, .parent = 1});
-    gnomon_profile *p = whole_finish(b);
+    gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     return file;
@@ -135,7 +135,7 @@ static bytes without_a_long_section(void)
     gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
     gnomon_add_region(b, &(gnomon_region_info){.name = text});
     gnomon_add_view(b, &(gnomon_view_info){.words = "filter=x"});
-    gnomon_profile *p = whole_finish(b);
+    gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     file.at[nth_section(&file, "TEXT", 2)] ^= 1;
@@ -161,7 +161,7 @@ TEST(what_is_far_behind_damage_is_found)
 TEST(an_unknown_section_is_named_once)
 {
     static const char *const kinds[] = {"STEP", "OPEN", "CNTR"};
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     for (int i = 0; i < 3; i++)
@@ -179,7 +179,7 @@ TEST(an_unknown_section_is_named_once)
 /* Of seven inputs there are three: what lies behind them says another size. */
 TEST(an_op_has_no_more_inputs_than_there_are)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     size_t section = find_section(&b, "OP  ");
@@ -202,7 +202,7 @@ TEST(an_op_has_no_more_inputs_than_there_are)
 TEST(nothing_is_behind_the_tail_or_there_twice)
 {
     enum { HOST = 40, DEVICE = 44 };
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     size_t section = find_section(&b, "NODE");
@@ -260,7 +260,7 @@ TEST(cells_are_not_there_twice)
                                            .host = &s,
                                            .memory = &memory,
                                            .memory_count = 1});
-    gnomon_profile *p = whole_finish(b);
+    gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     size_t section = find_section(&file, "NODE");
@@ -276,7 +276,7 @@ TEST(cells_are_not_there_twice)
 /* A text that no gnomon leaves out is "". */
 TEST(a_text_that_is_none)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     gnomon_region_info r;
@@ -293,7 +293,7 @@ TEST(a_text_that_is_none)
 /* Nothing is written that would name another text or entity. */
 TEST(numbers_of_a_file_have_an_end)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     bytes b = {NULL, 0, 0};
     const gnomon_writer out = {
         .struct_size = sizeof out, .write = bytes_write, .context = &b};
@@ -349,9 +349,8 @@ TEST(reading_without_memory)
     b = without_a_long_section();
     read_each(&b);
     free(b.at);
-    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
-         pad += WHOLE_PAD_STEP) {
-        gnomon_profile *p = whole_padded(pad);
+    for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {
+        gnomon_profile *p = full_padded(pad);
         b = bytes_of(p, GNOMON_FORM_FILE);
         gnomon_profile_free(p);
         read_each(&b);
@@ -373,7 +372,7 @@ TEST(writing_without_memory)
             gnomon_add_op(b, &(gnomon_op_info){.operation = "mm",
                                                .attributes = attributes,
                                                .attribute_count = count});
-        gnomon_profile *p = whole_finish(b);
+        gnomon_profile *p = full_finish(b);
         uint64_t before = gnomon__heap_bytes();
         int failed = 1;
         for (uint32_t n = 1; failed && n < 100; n++) {

@@ -11,7 +11,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "sanitizer.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #define A_NAN ((double)NAN)
 
@@ -20,14 +20,14 @@
 TEST(a_whole_profile_survives)
 {
     NEEDS_JANSSON();
-    check_survives(whole_of("01"));
-    check_survives(whole_of("1"));
-    check_survives(whole_of(""));
+    check_survives(full_of("01"));
+    check_survives(full_of("1"));
+    check_survives(full_of(""));
 }
 
 TEST(equal_profiles_have_equal_bytes)
 {
-    gnomon_profile *p = whole_of("01"), *q = whole_of("01");
+    gnomon_profile *p = full_of("01"), *q = full_of("01");
     char *one = json_of(p), *other = json_of(q);
     CHECK_STR(one, other);
     CHECK(strncmp(one, "{\"gnomon\": 1,\n\"runs\": [\n{\"job\": \"job-7\", ",
@@ -204,7 +204,7 @@ TEST(a_comma_of_the_locale_stays_out)
         !setlocale(LC_ALL, "fr_FR.UTF-8"))
         SKIP("no locale with a comma");
     check_reals();
-    check_survives(whole_of("01"));
+    check_survives(full_of("01"));
 }
 
 /* ---- Writers --------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ TEST(python_reads_it)
     char path[] = "/tmp/gnomon-json-XXXXXX", command[1500];
     if (system("python3 -c 0 2> /dev/null"))
         SKIP("no python3 here");
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     char *text = json_of(p);
     int fd = mkstemp(path);
     CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));

@@ -5,7 +5,7 @@
  * needs: cli */
 #include "json_form.h"
 #include "platform/memory.h"
-#include "whole.h"
+#include "full_profile.h"
 #if GNOMON_WITH_JANSSON
 #include <jansson.h>
 #endif
@@ -14,7 +14,7 @@
 TEST(damaged_files_do_no_harm)
 {
     NEEDS_JANSSON();
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     char *text = json_of(p);
     size_t n = strlen(text);
     gnomon_profile_free(p);
@@ -82,7 +82,7 @@ static void check_without_memory(const char *text)
 
 TEST(any_allocation_may_fail)
 {
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     char *text = json_of(p);
     gnomon_profile_free(p);
     json_set_alloc_funcs(tree_alloc, free);
@@ -99,7 +99,7 @@ TEST(any_allocation_may_fail)
 TEST(files_and_streams_are_read)
 {
     NEEDS_JANSSON();
-    gnomon_profile *p = whole_of("01"), *q;
+    gnomon_profile *p = full_of("01"), *q;
     char path[] = "/tmp/gnomon-json-XXXXXX", *text = json_of(p);
     FILE *f = fdopen(mkstemp(path), "w+");
     for (int i = 0; i < 100000; i++)

@@ -8,7 +8,7 @@
 #include "random_profile.h"
 #include "same_profile.h"
 #include "sanitizer.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 
@@ -140,7 +140,7 @@ TEST(a_life_given_twice)
 /* Everything that a profile can hold is there afterwards. */
 TEST(nothing_is_lost)
 {
-    gnomon_profile *p = whole_of("01"), *q;
+    gnomon_profile *p = full_of("01"), *q;
     bytes once = bytes_of(p, GNOMON_FORM_FILE);
     bytes now = merged(&once, 1);
     CHECK_EQ(gnomon_profile_read(&q, now.at, now.size), GNOMON_OK);

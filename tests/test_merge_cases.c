@@ -5,7 +5,7 @@
  * needs: cli */
 #include "forged.h"
 #include "merging.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "platform/memory.h"
 
@@ -19,7 +19,7 @@ static gnomon_builder *new_builder(void)
 /* The file of what was built. */
 static bytes file_of(gnomon_builder *b)
 {
-    gnomon_profile *p = whole_finish(b);
+    gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     return file;
@@ -236,7 +236,7 @@ TEST(events_of_one_stage)
     e.begin_ns = 160;
     e.node = l.node; /* of "fit", though late */
     gnomon_add_event(l.b, &e);
-    gnomon_profile *p = whole_finish(l.b), *out = NULL;
+    gnomon_profile *p = full_finish(l.b), *out = NULL;
     gnomon__shared shared = {.m = NULL};
     gnomon__unite *u = NULL;
     CHECK_EQ(gnomon__shared_add(&shared, p), GNOMON_OK);
@@ -260,7 +260,7 @@ TEST(events_of_one_stage)
 static bytes of_no_run(uint64_t ns)
 {
     gnomon_cell cell;
-    const gnomon_stats s = whole_stats(&cell, 2, ns, 2 * ns);
+    const gnomon_stats s = full_stats(&cell, 2, ns, 2 * ns);
     gnomon_builder *b = new_builder();
     gnomon_add_track(b, &(gnomon_track_info){.name = "main"});
     gnomon_add_region(b, &(gnomon_region_info){.name = "r"});
@@ -332,7 +332,7 @@ TEST(an_input_that_changed_is_an_error)
     bytes old = file_of(begin_life(NULL).b), other = of_no_run(50);
     bytes inputs[] = {old, other}; /* the first is closed for the second */
     gnomon__merge *m = merge_of(inputs, 2);
-    gnomon_profile *p = whole_of("0");
+    gnomon_profile *p = full_of("0");
     inputs[0] = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     CHECK_EQ(gnomon__merge_run(m, 1, &p), GNOMON_EINVAL);
@@ -413,7 +413,7 @@ TEST(each_allocation_may_fail)
 {
     uint64_t before = gnomon__heap_bytes();
     gnomon_cell cell;
-    const gnomon_stats s = whole_stats(&cell, 2, 50, 100);
+    const gnomon_stats s = full_stats(&cell, 2, 50, 100);
     life l = begin_life(NULL);
     for (uint32_t i = 2; i < 100; i++) {
         char name[8];
@@ -460,9 +460,8 @@ static int try_unite(const gnomon_profile *p)
 TEST(each_piece_may_be_what_has_no_memory)
 {
     uint64_t before = gnomon__heap_bytes();
-    for (size_t pad = WHOLE_PAD_FROM; pad < WHOLE_PAD_TO;
-         pad += WHOLE_PAD_STEP) {
-        gnomon_profile *p = whole_padded(pad);
+    for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {
+        gnomon_profile *p = full_padded(pad);
         uint32_t n = 0;
         int code;
         do {

@@ -8,7 +8,7 @@
 
 #include "forged.h"
 #include "merging.h"
-#include "whole.h"
+#include "full_profile.h"
 
 #include "profile/fields.h"
 
@@ -21,7 +21,7 @@ static gnomon_builder *new_builder(void)
 
 static bytes file_of(gnomon_builder *b)
 {
-    gnomon_profile *p = whole_finish(b);
+    gnomon_profile *p = full_finish(b);
     bytes file = bytes_of(p, GNOMON_FORM_FILE);
     gnomon_profile_free(p);
     return file;
@@ -154,7 +154,7 @@ static int check_change(const gnomon_profile *p, int with_uuid, change c,
  * to a struct shows here. */
 static void check_each_field(int with_uuid)
 {
-    gnomon_profile *p = whole_of("01");
+    gnomon_profile *p = full_of("01");
     int sound = 0;
     for (int k = 0; k < GNOMON__ENTITIES; k++) {
         const gnomon__struct *s = &gnomon__structs[k];
@@ -198,7 +198,7 @@ TEST(sums_of_what_differs_in_any_one_field)
 static bytes track_read(const char *uuid, int inexact)
 {
     gnomon_cell cell;
-    const gnomon_stats s = whole_stats(&cell, 2, 50, inexact ? 70 : 100);
+    const gnomon_stats s = full_stats(&cell, 2, 50, inexact ? 70 : 100);
     gnomon_builder *b = new_builder();
     gnomon_add_run(b, &(gnomon_run_info){.rank = 1, .uuid = uuid});
     gnomon_add_track(

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../same_profile.h"
-#include "../whole.h"
+#include "../full_profile.h"
 #include "release.h"
 
 static const release_library *library; /* whose calls are made */
@@ -214,7 +214,7 @@ static size_t program_news(const gnomon_profile *p, size_t *structs)
 static gnomon_profile *program_build(const release_library *by)
 {
     library = by;
-    return whole_of("01");
+    return full_of("01");
 }
 
 static int program_differ(const gnomon_profile *p, const gnomon_profile *q)

@@ -8,11 +8,11 @@ package main
 /*
 #include <gnomon.h>
 
-static void whole_call(int depth)
+static void full_call(int depth)
 {
 	GNOMON_SCOPE("whole call");
 	if (depth)
-		whole_call(depth - 1);
+		full_call(depth - 1);
 }
 static gnomon_token begin_wandering(void)
 {
@@ -52,7 +52,7 @@ func work(all *sync.WaitGroup, handed chan C.gnomon_range) {
 	name := []byte("by name")
 	for i := 0; i < rounds; i++ {
 		token := C.begin_wandering()
-		C.whole_call(2)
+		C.full_call(2)
 		handed <- C.begin_range()
 		runtime.Gosched() // on another thread from here on, perhaps
 		C.by_name((*C.char)(unsafe.Pointer(&name[0])), C.size_t(len(name)))

@@ -2,8 +2,8 @@
 /* A profile with every entity and every block, whose texts, numbers and
  * counts are at their limits, so that a lost field shows. It has two ranks,
  * with devices, kernels, links, ops, pools and events. */
-#ifndef GNOMON_TESTS_WHOLE_H
-#define GNOMON_TESTS_WHOLE_H
+#ifndef GNOMON_TESTS_FULL_PROFILE_H
+#define GNOMON_TESTS_FULL_PROFILE_H
 
 #include "gnomon.h"
 #include "gnomon/profile.h"
@@ -11,8 +11,8 @@
 
 /* Statistics of `count` executions of `ns` each; `self` ns is their self
  * time. */
-static gnomon_stats whole_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
-                                uint64_t self)
+static gnomon_stats full_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
+                               uint64_t self)
 {
     gnomon_stats s = {.struct_size = sizeof s,
                       .count = count,
@@ -26,7 +26,7 @@ static gnomon_stats whole_stats(gnomon_cell *cell, uint64_t count, uint64_t ns,
     return s;
 }
 
-static uint32_t whole_region(gnomon_builder *b, uint32_t kind, const char *name)
+static uint32_t full_region(gnomon_builder *b, uint32_t kind, const char *name)
 {
     gnomon_region_info r = {.kind = kind, .name = name, .category = "c"};
     if (kind == GNOMON_KIND_FUNCTION) {
@@ -37,7 +37,7 @@ static uint32_t whole_region(gnomon_builder *b, uint32_t kind, const char *name)
     return gnomon_add_region(b, &r);
 }
 
-static uint32_t whole_op(gnomon_builder *b)
+static uint32_t full_op(gnomon_builder *b)
 {
     static const int64_t dims[] = {8, 0, INT64_MAX}, strides[] = {-1, 1, 3};
     const uint32_t input = sizeof(gnomon_tensor);
@@ -61,12 +61,12 @@ static uint32_t whole_op(gnomon_builder *b)
 }
 
 /* The names that all ranks share, by number. */
-typedef struct whole_names {
+typedef struct full_names {
     uint32_t step, function, kernel, copy, sample, tick, odd, op, view;
     const char *host;
-} whole_names;
+} full_names;
 
-static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
+static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
 {
     gnomon_cell cells[8];
     const uint32_t size = sizeof(gnomon_clock_anchor);
@@ -99,7 +99,7 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                .end_ns = 90000,
                                .ended = 1,
                                .run = run};
-    const gnomon_stats steps = whole_stats(&cells[0], 3, 20000, 60000);
+    const gnomon_stats steps = full_stats(&cells[0], 3, 20000, 60000);
     stage.steps = &steps;
     stage.count = 3;
     stage.recorded_ns = 80000;
@@ -112,7 +112,7 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
                                    .phase = GNOMON_PHASE_WARMUP,
                                    .rank = 3,
                                    .ordinal = 2};
-    const gnomon_stats one = whole_stats(&cells[0], 1, 20000, 20000);
+    const gnomon_stats one = full_stats(&cells[0], 1, 20000, 20000);
     const gnomon_step_time_info time = {.stage = fit,
                                         .view = n->view,
                                         .step = gnomon_add_step(b, &step),
@@ -138,10 +138,10 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
         .run = run, .kind = GNOMON_TRACK_POOL, .name = "HBM", .device = 1};
     const uint32_t pool = gnomon_add_track(b, &t);
 
-    const gnomon_stats outer = whole_stats(&cells[1], 3, 20000, 30000);
-    const gnomon_stats inner = whole_stats(&cells[2], 10, 3000, 30000);
-    const gnomon_stats on_device = whole_stats(&cells[3], 7, 40, 280);
-    const gnomon_stats ranges = whole_stats(&cells[4], 1, 31, 0);
+    const gnomon_stats outer = full_stats(&cells[1], 3, 20000, 30000);
+    const gnomon_stats inner = full_stats(&cells[2], 10, 3000, 30000);
+    const gnomon_stats on_device = full_stats(&cells[3], 7, 40, 280);
+    const gnomon_stats ranges = full_stats(&cells[4], 1, 31, 0);
     const gnomon_memory_stats memory = {.struct_size = sizeof memory,
                                         .pool = pool,
                                         .allocations = 3,
@@ -242,26 +242,26 @@ static void whole_rank(gnomon_builder *b, const whole_names *n, int32_t rank)
 
 /* `order`: the ranks to add, in this order; each below 10. `pad`: "", or a
  * text added before those of regions and of runs. */
-static void whole_add(gnomon_builder *b, const char *order, const char *pad)
+static void full_add(gnomon_builder *b, const char *order, const char *pad)
 {
-    whole_names n = {.host = *pad ? pad : "node\t1 \xc3\xa9"};
+    full_names n = {.host = *pad ? pad : "node\t1 \xc3\xa9"};
     const gnomon_view_info view = {.words = "filter=opt*"};
     if (*pad)
-        whole_region(b, GNOMON_KIND_SCOPE, pad);
+        full_region(b, GNOMON_KIND_SCOPE, pad);
     n.view = gnomon_add_view(b, &view);
-    n.step = whole_region(b, GNOMON_KIND_SCOPE, "train_step");
-    n.function = whole_region(b, GNOMON_KIND_FUNCTION, "forward");
-    n.kernel = whole_region(b, GNOMON_KIND_KERNEL, "void gemm<float>(int)");
-    n.copy = whole_region(b, GNOMON_KIND_COPY, "HtoD");
-    n.sample = whole_region(b, GNOMON_KIND_COUNTER, "loss");
-    n.tick = whole_region(b, GNOMON_KIND_MARK, "tick");
-    n.odd = whole_region(b, GNOMON_KIND_RANGE, "a\"b\\c\n\t\x7f|\xe2\x82\xac");
-    n.op = whole_op(b);
+    n.step = full_region(b, GNOMON_KIND_SCOPE, "train_step");
+    n.function = full_region(b, GNOMON_KIND_FUNCTION, "forward");
+    n.kernel = full_region(b, GNOMON_KIND_KERNEL, "void gemm<float>(int)");
+    n.copy = full_region(b, GNOMON_KIND_COPY, "HtoD");
+    n.sample = full_region(b, GNOMON_KIND_COUNTER, "loss");
+    n.tick = full_region(b, GNOMON_KIND_MARK, "tick");
+    n.odd = full_region(b, GNOMON_KIND_RANGE, "a\"b\\c\n\t\x7f|\xe2\x82\xac");
+    n.op = full_op(b);
     for (; *order; order++)
-        whole_rank(b, &n, *order - '0');
+        full_rank(b, &n, *order - '0');
 }
 
-static gnomon_profile *whole_finish(gnomon_builder *b)
+static gnomon_profile *full_finish(gnomon_builder *b)
 {
     gnomon_profile *p = NULL;
     if (!CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK))
@@ -269,37 +269,37 @@ static gnomon_profile *whole_finish(gnomon_builder *b)
     return p;
 }
 
-static gnomon_profile *whole_of(const char *order)
+static gnomon_profile *full_of(const char *order)
 {
     gnomon_builder *b;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    whole_add(b, order, "");
-    return whole_finish(b);
+    full_add(b, order, "");
+    return full_finish(b);
 }
 
 /* Profiles store what entities point to in blocks of 4 KiB and more, each
- * allocated by itself. Over pads from WHOLE_PAD_FROM to WHOLE_PAD_TO, by
- * WHOLE_PAD_STEP, each text, shape and block of a rank is once the first in
+ * allocated by itself. Over pads from FULL_PAD_FROM to FULL_PAD_TO, by
+ * FULL_PAD_STEP, each text, shape and block of a rank is once the first in
  * a new block. */
-#define WHOLE_PAD_FROM 2600
-#define WHOLE_PAD_TO 4096
-#define WHOLE_PAD_STEP 8
+#define FULL_PAD_FROM 2600
+#define FULL_PAD_TO 4096
+#define FULL_PAD_STEP 8
 
 /* Valid until the next call. */
-static inline const char *whole_pad(size_t length)
+static inline const char *full_pad(size_t length)
 {
-    static char pad[WHOLE_PAD_TO + 1];
+    static char pad[FULL_PAD_TO + 1];
     memset(pad, 'p', length);
     pad[length] = 0;
     return pad;
 }
 
-static inline gnomon_profile *whole_padded(size_t length)
+static inline gnomon_profile *full_padded(size_t length)
 {
     gnomon_builder *b;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    whole_add(b, "1", whole_pad(length));
-    return whole_finish(b);
+    full_add(b, "1", full_pad(length));
+    return full_finish(b);
 }
 
 #endif
