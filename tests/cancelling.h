@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "child.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "marks.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"

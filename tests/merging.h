@@ -3,8 +3,8 @@
 #ifndef GNOMON_TESTS_MERGING_H
 #define GNOMON_TESTS_MERGING_H
 
-#include "bytes.h"
-#include "forged.h"
+#include "profile_bytes.h"
+#include "file_edit.h"
 #include "merge/merge.h"
 #include "profile/file_write.h"
 

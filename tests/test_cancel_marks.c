@@ -6,7 +6,7 @@
  * links: static
  * labels: guest */
 #include "child.h"
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

@@ -8,7 +8,7 @@
  * at most the one scope is missing or one too many, and counted as left open. */
 #include <unistd.h>
 
-#include "live.h"
+#include "recording_threads.h"
 #include "mark/thread.h"
 #include "stepping.h"
 

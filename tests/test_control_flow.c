@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

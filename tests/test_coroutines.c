@@ -6,7 +6,7 @@
  * labels: guest */
 #include <semaphore.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

@@ -7,7 +7,7 @@
  * not timed is counted. */
 #include "child.h"
 #include "fake_cuda.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
 #undef pthread_create /* here it is the test's own */

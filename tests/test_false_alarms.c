@@ -9,7 +9,7 @@
 
 #include "diff/gate.h"
 #include "sanitizer.h"
-#include "simulated.h"
+#include "simulated_jobs.h"
 
 enum { PAIRS = 1000, CALLS = 300, COLUMNS = 4 };
 static const size_t jobs[COLUMNS] = {1, 2, 3, 5};

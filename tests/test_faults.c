@@ -10,9 +10,9 @@
 #include <dirent.h>
 #include <errno.h>
 
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "child.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "profile_words.h"
 #include "full_profile.h"
 #include "platform/clock.h"

@@ -6,7 +6,7 @@
  * timeout: 300 */
 #include "program.h"
 
-#include "forged.h"
+#include "file_edit.h"
 #include "sanitizer.h"
 
 enum { PATHS = IS_SANITIZED ? 6000 : 40000, MOST = 1 << 16 };

@@ -3,7 +3,7 @@
  * crash nothing and are reported.
  * links: testing
  * timeout: 300 */
-#include "forged.h"
+#include "file_edit.h"
 #include "sanitizer.h"
 #include "full_profile.h"
 

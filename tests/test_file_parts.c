@@ -3,7 +3,7 @@
  * damage to one does not affect the others.
  * links: testing
  * timeout: 300 */
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "same_profile.h"
 #include "sanitizer.h"
 #include "full_profile.h"

@@ -2,7 +2,7 @@
 /* A reader in Python, written from docs/file-format.md alone (file/reader.py),
  * says the same of a file as gnomon's own.
  * links: testing */
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "child.h"
 #include "full_profile.h"
 

@@ -2,7 +2,7 @@
 /* .gnomon files: what is read of damaged ones, profiles that no file can hold, and
  * reading and writing without memory.
  * links: testing */
-#include "forged.h"
+#include "file_edit.h"
 #include "full_profile.h"
 
 #include "platform/memory.h"

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

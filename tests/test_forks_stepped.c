@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "recording_threads.h"
 #include "mark/thread.h"
 #include "programs/raw_fork.h"
 #include "stepping.h"

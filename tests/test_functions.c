@@ -6,7 +6,7 @@
 #include "fake_profile.h"
 #include "marks.h"
 #include "print/prof.h"
-#include "tables.h"
+#include "call_tables.h"
 
 /* The profile so far, and its tables; one at a time. */
 static gnomon_profile *the_profile;

@@ -6,7 +6,7 @@
 
 #include "marks.h"
 #include "sanitizer.h"
-#include "tables.h"
+#include "call_tables.h"
 
 #define NAMES 9 /* functions, scopes, actions: a third each */
 #define DEEPEST 40

@@ -9,7 +9,7 @@
 #include "command/command.h"
 #include "diff/gate.h"
 #include "sanitizer.h"
-#include "simulated.h"
+#include "simulated_jobs.h"
 
 /* ---- Words -------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "child.h"
-#include "live.h"
+#include "recording_threads.h"
 
 #define THREADS 4
 

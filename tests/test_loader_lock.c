@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #define MARKS 100
 

@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "gnomon/cuda.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "mark/thread.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -3,7 +3,7 @@
  * run or to the file, inputs that change meanwhile, and merging without memory.
  * links: testing
  * needs: cli */
-#include "forged.h"
+#include "file_edit.h"
 #include "merging.h"
 #include "full_profile.h"
 

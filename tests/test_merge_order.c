@@ -6,7 +6,7 @@
  * timeout: 300 */
 #include <math.h>
 
-#include "forged.h"
+#include "file_edit.h"
 #include "merging.h"
 #include "full_profile.h"
 

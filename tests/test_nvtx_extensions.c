@@ -27,7 +27,7 @@ TEST(extensions)
 
 #include "gnomon/profiler.h"
 #include "each_allocation.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "platform/memory.h"
 
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);

@@ -23,7 +23,7 @@ TEST(tables)
 #include "gnomon/profiler.h"
 #include "each_allocation.h"
 #include "inject/nvtx.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 

@@ -4,7 +4,7 @@
  * needs: openmp
  * OpenMP's workers: threads that another library starts, keeps, and ends when it
  * likes. Each is a track of its own; nothing is lost when teams change. */
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

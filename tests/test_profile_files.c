@@ -4,7 +4,7 @@
  * links: testing */
 #include <stdlib.h>
 
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "child.h"
 #include "written_files.h"
 #include "marks.h"

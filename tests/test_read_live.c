@@ -4,7 +4,7 @@
  * reading nor recording takes more memory the longer a run is. */
 #include <sched.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");
 

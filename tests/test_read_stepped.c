@@ -6,7 +6,7 @@
  * read by the handler of the steps itself, as that takes no lock. */
 #include <sched.h>
 
-#include "live.h"
+#include "recording_threads.h"
 #include "mark/segment.h"
 #include "mark/thread.h"
 #include "platform/clock.h"

@@ -6,7 +6,7 @@
  * there only while a profiler needs them. */
 #include <dirent.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #include "child.h"
 

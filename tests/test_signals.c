@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #define THREADS 2
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #define THREADS 4
 #define BRANCHES 20 /* 1 + 3 * 20 = 61 paths on each thread */

@@ -7,7 +7,7 @@
 
 #include "child.h"
 #include "gnomon/profiler.h"
-#include "live.h"
+#include "recording_threads.h"
 #include "marks.h"
 #include "platform/error.h"
 

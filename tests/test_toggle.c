@@ -4,7 +4,7 @@
  * attached from before the first mark to the end: its tree has each mark. */
 #include <sched.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #define THREADS 8
 

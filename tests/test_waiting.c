@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 #include "child.h"
 

@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "child.h"
-#include "live.h"
+#include "recording_threads.h"
 
 typedef struct watcher {
     char text[256]; /* a letter for each call: n, w, r, l; s a step */

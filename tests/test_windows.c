@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "live.h"
+#include "recording_threads.h"
 #include "spec/schedule.h"
 
 LIVE_KEEPER(keeper, "keeper");

@@ -3,7 +3,7 @@
 #ifndef GNOMON_TESTS_FUZZ_BLESS_H
 #define GNOMON_TESTS_FUZZ_BLESS_H
 
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "platform/crc32.h"
 #include "profile/bytes.h"
 #include "profile/layout.h"

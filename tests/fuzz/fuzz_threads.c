@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "recording_threads.h"
 
 enum { THREADS = 4, REGIONS = 4, DEEP = 24, SLOTS = 4, ACTIONS = 2 };
 

@@ -17,7 +17,7 @@
 #include "../test.h"
 #include "gnomon/cuda.h"
 #include "gnomon/profiler.h"
-#include "here.h"
+#include "gpu_missing.h"
 #include "kernels.h"
 
 #define US 1000.0

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "here.h"
+#include "gpu_missing.h"
 
 int main(void)
 {

@@ -2,8 +2,8 @@
 /* When a test may be skipped: there is no device, or no driver. Any other
  * error, for instance a driver that is too old for the runtime, fails the
  * test: the machine needs repair, and a skip would hide it. */
-#ifndef GNOMON_TESTS_GPU_HERE_H
-#define GNOMON_TESTS_GPU_HERE_H
+#ifndef GNOMON_TESTS_GPU_MISSING_H
+#define GNOMON_TESTS_GPU_MISSING_H
 
 #include <cuda_runtime_api.h>
 

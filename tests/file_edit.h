@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* .gnomon files as bytes: finds and changes parts of them, and corrects
  * their checksums. */
-#ifndef GNOMON_TESTS_FORGED_H
-#define GNOMON_TESTS_FORGED_H
+#ifndef GNOMON_TESTS_FILE_EDIT_H
+#define GNOMON_TESTS_FILE_EDIT_H
 
-#include "bytes.h"
+#include "profile_bytes.h"
 #include "platform/crc32.h"
 #include "profile/bytes.h"
 #include "profile/layout.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Rows and callers of a table of functions by name, for tests. */
-#ifndef GNOMON_TESTS_TABLES_H
-#define GNOMON_TESTS_TABLES_H
+#ifndef GNOMON_TESTS_CALL_TABLES_H
+#define GNOMON_TESTS_CALL_TABLES_H
 
 #include "print/functions.h"
 #include "test.h"

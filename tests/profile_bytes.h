@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Profiles written into memory, in either form. */
-#ifndef GNOMON_TESTS_BYTES_H
-#define GNOMON_TESTS_BYTES_H
+#ifndef GNOMON_TESTS_PROFILE_BYTES_H
+#define GNOMON_TESTS_PROFILE_BYTES_H
 
 #include <stdlib.h>
 

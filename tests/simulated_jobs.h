@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Jobs whose executions vary in known ways, from fixed seeds: for tests of how often
  * a comparison is wrong. */
-#ifndef GNOMON_TESTS_SIMULATED_H
-#define GNOMON_TESTS_SIMULATED_H
+#ifndef GNOMON_TESTS_SIMULATED_JOBS_H
+#define GNOMON_TESTS_SIMULATED_JOBS_H
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Shared by tests of recording threads: profilers that only record a call
  * tree, sums over their profiles, and numbers of rounds. */
-#ifndef GNOMON_TESTS_LIVE_H
-#define GNOMON_TESTS_LIVE_H
+#ifndef GNOMON_TESTS_RECORDING_THREADS_H
+#define GNOMON_TESTS_RECORDING_THREADS_H
 
 #include <pthread.h>
 #include <stdlib.h>
