@@ -106,7 +106,7 @@ TEST(an_action_goes_on_while_others_run_inside)
     gnomon_configure(NULL);
 }
 
-TEST(nothing_is_the_title_alone)
+TEST(no_rows_prints_the_title_alone)
 {
     begin("advanced(file=out.txt)");
     CHECK_STR(summary(), "FIT Profiler Report");
@@ -241,7 +241,7 @@ TEST(files_in_the_reports_folder)
     CHECK(is_prof("here-fit.prof"));
 }
 
-TEST(of_each_stage)
+TEST(each_stage_has_a_file)
 {
     begin("advanced(dump_stats,file=a.txt)");
     mark_some();
@@ -254,7 +254,7 @@ TEST(of_each_stage)
 }
 
 /* Lightning's folder for logs. */
-TEST(the_runs_folder_is_theirs)
+TEST(files_go_into_the_runs_folder)
 {
     gnomon_setup_options o = {.struct_size = sizeof o, .dir = "logs"};
     gnomon_setup(&o);
@@ -292,7 +292,7 @@ TEST(the_newest_replaces_the_others)
 }
 
 /* a/b and a:b are a_b, both. */
-TEST(names_that_become_one_stay_two)
+TEST(names_that_map_to_one_file_keep_two_files)
 {
     begin("advanced(dump_stats,dir=out)");
     gnomon_start("a/b");

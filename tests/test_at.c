@@ -45,7 +45,7 @@ static void two_tables(const char *text)
 
 /* ---- When they come --------------------------------------------------------- */
 
-TEST(a_report_for_each_stage_unless_said)
+TEST(each_stage_has_a_report_by_default)
 {
     static const char *const specs[] = {
         "GNOMON=simple", "GNOMON=simple(at=stage)", "GNOMON=simple,at=Stage"};
@@ -66,7 +66,7 @@ TEST(one_for_each_name_at_teardown)
     CHECK_EQ(times_in(r.err, "nobody"), 0);
 }
 
-TEST(or_at_exit)
+TEST(one_for_each_name_at_exit)
 {
     child_result r = host("GNOMON=simple(at=end)", ROUNDS, "exit=7");
     CHECK_EQ(r.status, 7);
@@ -90,7 +90,7 @@ TEST(runs_do_not_share_their_stages)
 }
 
 /* What goes reports first: at the run's end it is not there any more. */
-TEST(a_spec_that_goes_reports_then)
+TEST(a_replaced_spec_reports_at_once)
 {
     child_result r = host("GNOMON=simple(at=end)", ROUNDS, "configure=");
     two_tables(r.err);
@@ -107,7 +107,7 @@ TEST(a_spec_that_goes_reports_then)
 
 /* ---- What is in them --------------------------------------------------------- */
 
-TEST(a_stage_that_is_open_at_the_end_is_in)
+TEST(an_open_stage_is_in_the_last_report)
 {
     child_result r =
         host("GNOMON=simple(at=end)", "stage=fit", "do=a", "end",
@@ -118,7 +118,7 @@ TEST(a_stage_that_is_open_at_the_end_is_in)
     CHECK_EQ(times_in(r.err, "scope is open: b "), 1);
 }
 
-TEST(what_belongs_to_no_stage_has_its_own)
+TEST(scopes_of_no_stage_have_their_own_report)
 {
     child_result r = host("GNOMON=simple(at=end)", "stage=fit", "do=a", "end",
                           "do=x", "teardown");
@@ -135,7 +135,7 @@ TEST(what_belongs_to_no_stage_has_its_own)
 
 /* A scope counts in the stage in which it began, and its report has it: nothing of
  * it came late there. */
-TEST(late_ends_are_in)
+TEST(late_ends_are_in_the_report)
 {
     child_result r =
         host("GNOMON=simple(at=end)", "stage=fit", "start=late", "end",
@@ -174,7 +174,7 @@ TEST(advanced_knows_it_too)
 
 /* ---- Where they go ------------------------------------------------------------ */
 
-TEST(its_file_gets_them)
+TEST(file_receives_the_reports)
 {
     child_result r = host("GNOMON=simple(at=end,file=all.txt)", ROUNDS);
     CHECK_STR(r.err, "");
@@ -188,7 +188,7 @@ TEST(its_file_gets_them)
 }
 
 /* A profile's file is written when each stage ends, whatever the text does. */
-TEST(profiles_do_not_wait)
+TEST(profile_files_are_written_at_each_stage)
 {
     child_result r = host("GNOMON=simple(at=end,file=x.gnomon)", "stage=fit",
                           "do=a", "end", "stage=fit", "do=a");

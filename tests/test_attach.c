@@ -83,7 +83,7 @@ TEST(a_start_before_the_attach_has_no_stop)
     CHECK_STR(a.text, ">x <x ");
 }
 
-TEST(what_is_not_attached_cannot_be_detached)
+TEST(detach_of_an_unattached_profiler_fails)
 {
     seen a = {.text = ""}, b = {.text = ""};
     CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_ENOENT);
@@ -134,7 +134,7 @@ TEST(wrong_tables_and_options_are_refused)
     CHECK_STR(a.text, "");
 }
 
-TEST(thirty_one_fit)
+TEST(thirty_one_profilers_fit)
 {
     static seen all[32];
     CHECK_EQ(gnomon_attach(&seer, &all[0], NULL), GNOMON_OK);

@@ -43,7 +43,7 @@ TEST(an_empty_profile_is_one)
 
 /* Also where a model has no memory yet: paths without pools of a file in parts that
  * lost its texts ask for none. */
-TEST(room_for_nothing_is_room)
+TEST(reserving_nothing_succeeds)
 {
     gnomon__model *m = gnomon__model_create();
     const void *room = gnomon__model_room(m, 0);
@@ -181,7 +181,7 @@ static void check_lie(struct lie l, const char *where)
         check_lie(l, where); \
     } while (0)
 
-TEST(each_lie_is_named)
+TEST(each_error_is_named)
 {
     check_lie(truth, NULL);
     LIE(pool.run, 0, "track 2: run 0 is not there");
@@ -312,7 +312,7 @@ static void check_across(enum across what, const char *where)
     gnomon_profile_free(p);
 }
 
-TEST(nothing_leads_to_another_run)
+TEST(references_to_another_run_are_refused)
 {
     check_across(NOWHERE, NULL);
     check_across(LINK, "link 1: to 2 is of another run");
@@ -322,7 +322,7 @@ TEST(nothing_leads_to_another_run)
     check_across(MEMORY_EVENT, "event 2: region 4 is of another run");
 }
 
-TEST(what_an_op_points_to_is_there)
+TEST(an_op_refers_to_existing_entities)
 {
     const gnomon_tensor shape = {
         .struct_size = sizeof shape, .dtype = "f32", .rank = 2};
@@ -338,7 +338,7 @@ TEST(what_an_op_points_to_is_there)
 
 /* Behind a pointer, too, a struct says its size: that of the first release at
  * least. */
-TEST(what_is_led_to_says_its_size)
+TEST(pointed_structs_state_their_size)
 {
     gnomon_work_stats work = {.flops = 3};
     gnomon_builder *b;
@@ -393,7 +393,7 @@ TEST(each_allocation_may_fail)
 }
 
 /* Nothing that it has no memory for is taken for absent. */
-TEST(each_piece_may_be_what_has_no_memory)
+TEST(each_piece_may_lack_memory)
 {
     uint64_t before = gnomon__heap_bytes();
     for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {

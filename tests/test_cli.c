@@ -437,7 +437,7 @@ TEST(info_says_what_a_file_holds)
 }
 
 /* Not 16 bytes of damage, as once. */
-TEST(info_of_sound_json_tells_no_damage)
+TEST(info_of_valid_json_reports_no_damage)
 {
     NEEDS_PROGRAM;
     if (!GNOMON_WITH_JANSSON)

@@ -204,7 +204,7 @@ TEST(gates)
 }
 
 /* One job a side is as sure as what is assumed of jobs; two measure it. */
-TEST(a_gate_says_what_it_assumes)
+TEST(a_gate_prints_its_assumptions)
 {
     static const char line[] = "How far jobs differ is assumed: ";
     NEEDS_PROGRAM;
@@ -300,7 +300,7 @@ TEST(files)
     check("A B --gate 'step mean +5%' --stage fit", 2, "gates are refused");
 }
 
-TEST(what_is_on_one_side)
+TEST(rows_of_one_side_alone)
 {
     NEEDS_PROGRAM;
     save_sides();
@@ -447,7 +447,7 @@ TEST(a_slowdown_fails_though_a_rank_was_restarted)
 }
 
 /* Five of eight, and slower: what there is of it passed. */
-TEST(missing_ranks_are_reported_and_no_gate_holds)
+TEST(missing_ranks_are_reported_and_gates_fail)
 {
     NEEDS_PROGRAM;
     save_ranks("A", 0, 8, 1000000);

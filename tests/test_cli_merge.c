@@ -244,7 +244,7 @@ TEST(ranks_may_differ)
                      "step        2  5 ns    5 ns  5 ns  run 1\n");
 }
 
-TEST(of_many_ranges_of_ranks_the_first_are_said)
+TEST(the_first_of_many_rank_ranges_are_listed)
 {
     NEEDS_PROGRAM;
     gnomon_builder *b = runs_begin();
@@ -305,7 +305,7 @@ TEST(many_files_and_few_descriptors)
     CHECK_EQ(r.status, 0);
 }
 
-TEST(what_goes_wrong_ends_as_it_should)
+TEST(each_error_has_its_exit_code)
 {
     NEEDS_PROGRAM;
     NEEDS_JANSSON();

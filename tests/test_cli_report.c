@@ -139,7 +139,7 @@ static void check_report(const char *command, const char *text)
     CHECK_STR(r.out, text);
 }
 
-TEST(an_open_stage_is_as_live)
+TEST(an_open_stage_is_reported_as_in_the_running_program)
 {
     NEEDS_PROGRAM;
     begin("simple,advanced,file=/dev/null");
@@ -199,7 +199,7 @@ TEST(stages_come_one_after_the_other)
 }
 
 /* A scope that is open over a stage's end leads to paths of the next one. */
-TEST(paths_across_stages_are_as_live)
+TEST(paths_across_stages_are_reported_as_in_the_running_program)
 {
     NEEDS_PROGRAM;
     begin("simple,advanced,file=/dev/null");
@@ -456,7 +456,7 @@ TEST(reports_without_rows_are_lines)
     CHECK_STR(r.out, "FIT Profiler Report\nTEST Profiler Report");
 }
 
-TEST(long_names_stay_whole)
+TEST(long_names_are_not_cut)
 {
     char name[1001] = "", text[4096];
     NEEDS_PROGRAM;
@@ -520,7 +520,7 @@ TEST(json_is_for_scripts)
 }
 
 /* Devices, pools, events and what else a profile may hold are in no one's way. */
-TEST(whole_profiles_have_reports)
+TEST(a_profile_of_every_entity_has_reports)
 {
     NEEDS_PROGRAM;
     gnomon_profile *p = full_of("01");

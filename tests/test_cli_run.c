@@ -29,7 +29,7 @@ TEST(it_ends_as_the_program_does)
     CHECK_STR(r.out, "script x\n");
 }
 
-TEST(its_words_are_its_own)
+TEST(the_program_gets_its_own_options)
 {
     NEEDS_PROGRAM;
     child_result r = shell("$G run echo --help -p x -- y");
@@ -48,7 +48,7 @@ TEST(its_words_are_its_own)
     CHECK_EQ(times_in(r.err, "\n"), 2); /* that nothing was marked */
 }
 
-TEST(it_says_where_the_reports_are)
+TEST(it_prints_where_the_reports_are)
 {
     NEEDS_PROGRAM;
     child_result r = shell("echo old > fit-9.txt; sleep 0.02; "
@@ -300,7 +300,7 @@ TEST(it_stops_and_goes_on)
 }
 
 /* A signal that was ignored before stays so. */
-TEST(what_is_ignored_stays_so)
+TEST(ignored_signals_stay_ignored)
 {
     NEEDS_PROGRAM;
     child_result r = shell("trap '' HUP; $G run sh -c 'kill -HUP $$; echo on'");

@@ -38,7 +38,7 @@ static void save_two_views(void)
 }
 
 /* It was added up: ten calls. */
-TEST(a_life_under_two_filters_is_shown_apart)
+TEST(a_run_under_two_filters_is_shown_as_two_views)
 {
     NEEDS_PROGRAM;
     save_two_views();
@@ -69,7 +69,7 @@ TEST(views_are_always_written)
     CHECK(strstr(r.out, "view") == NULL);
 }
 
-TEST(a_life_under_two_filters_is_compared_once)
+TEST(a_run_under_two_filters_is_compared_once)
 {
     NEEDS_PROGRAM;
     save_two_views();
@@ -92,7 +92,7 @@ TEST(a_life_under_two_filters_is_compared_once)
 }
 
 /* Those of a life of which nothing is known are told apart in one profile. */
-TEST(views_of_an_unknown_life_count_once)
+TEST(views_of_an_unknown_run_count_once)
 {
     NEEDS_PROGRAM;
     built_run l = run_begin(NULL, 0, NULL);

@@ -17,7 +17,7 @@ static uint64_t zero_unix_ns(void)
     return moments[0].unix_ns;
 }
 
-TEST(starts_once_and_says_what_it_is)
+TEST(starts_once_and_reports_its_kind)
 {
     CHECK_EQ(gnomon__clock_kind(), GNOMON__CLOCK_UNKNOWN);
     gnomon__clock_start();
@@ -197,7 +197,7 @@ TEST(durations_of_steps_back_are_0)
     CHECK_EQ(gnomon__clock_between(b, b), 0);
 }
 
-TEST(sums_are_worth_what_the_span_is)
+TEST(sums_of_ticks_convert_as_the_span)
 {
     gnomon__clock_start();
     uint64_t from = gnomon__ticks();

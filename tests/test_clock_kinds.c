@@ -126,7 +126,7 @@ TEST(a_guest_of_kvm_that_plays_hyper_v)
 }
 
 /* Whose own bit 24 is another thing. */
-TEST(a_guest_of_somebody_else)
+TEST(a_guest_of_another_hypervisor)
 {
     static const answer leaves[] = {
         {0x40000000, 0x40000006, HYPER_V}, {0x40000001, STABLE, 0, 0, 0}, {0}};
@@ -170,7 +170,7 @@ TEST(a_kernel_that_uses_kvms_clock)
     expect(unable, GNOMON__CLOCK_SYSTEM);
 }
 
-TEST(a_kernel_that_uses_kvms_clock_beside_a_good_counter)
+TEST(a_kernel_that_uses_kvms_clock_despite_a_good_counter)
 {
     kernels_clock = "kvm-clock";
     expect(able, GNOMON__CLOCK_COUNTER);

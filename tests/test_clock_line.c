@@ -21,7 +21,7 @@ static double live_and_wander(world *w, uint64_t ns, uint64_t every)
     return worst;
 }
 
-TEST(hours_of_asking)
+TEST(hours_of_conversions)
 {
     world *w = world_create(1);
     world_begin(w);
@@ -48,7 +48,7 @@ TEST(from_the_first_moment_on)
 }
 
 /* Nobody asks; a thread takes anchors. What is asked at the end is exact. */
-TEST(asked_at_the_end)
+TEST(converted_at_the_end)
 {
     static const uint64_t distances[] = {100000, MS, SECOND, HOUR};
     for (size_t d = 0; d < 4; d++) {

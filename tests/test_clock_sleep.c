@@ -55,7 +55,7 @@ static void sleep_8_hours(world *w, int resets)
     check_told(w);
 }
 
-TEST(eight_hours_of_sleep_beside_a_counter_that_goes_on)
+TEST(eight_hours_of_sleep_while_the_counter_advances)
 {
     world *w = world_create(4);
     sleep_8_hours(w, 0);
@@ -94,7 +94,7 @@ TEST(sleep_between_two_anchors_of_a_run)
 
 /* Shorter than what was promised: that stays, and the line comes back slowly, as
  * durations are to stay right. */
-TEST(sleep_shorter_than_a_promise)
+TEST(sleep_shorter_than_the_converted_range)
 {
     world *w = world_create(14);
     world_begin(w);
@@ -204,7 +204,7 @@ TEST(a_counter_that_stood_still)
 }
 
 /* It moved to a host with another one: some anchors later that is the rate. */
-TEST(another_rate_for_good)
+TEST(a_permanent_change_of_rate)
 {
     static const double clocks[] = {2.0, 3.1, 2.6};
     world *w = world_create(10);

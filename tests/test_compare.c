@@ -24,7 +24,7 @@ static int near(double a, double b, double share)
 /* ---- Student ------------------------------------------------------------ */
 
 /* Critical values as tables print them: two-sided 0.05, 0.01, 0.001. */
-TEST(student_is_that_of_the_tables)
+TEST(t_distribution_matches_the_tables)
 {
     static const struct {
         double df, t[3];
@@ -96,7 +96,7 @@ static gnomon__diff *pair_of(const uint64_t *a, size_t na, const uint64_t *b,
     return d;
 }
 
-TEST(each_metric_is_what_its_word_says)
+TEST(each_metric_is_what_its_name_says)
 {
     static const uint64_t a[] = {1000, 2000, 2000, 3000, 12000};
     static const uint64_t b[] = {5000, 5000};
@@ -129,7 +129,7 @@ TEST(equal_sides_have_not_changed)
 /* ---- What is said of a change ------------------------------------------- */
 
 /* 1 lies in Fieller's interval exactly where the test does not see a change. */
-TEST(the_interval_says_what_the_confidence_says)
+TEST(interval_and_confidence_agree)
 {
     int sure = 0, unsure = 0;
     for (int i = 0; i < 60; i++)
@@ -169,7 +169,7 @@ TEST(one_execution_borrows_the_other_sides_spread)
     gnomon__diff_free(d);
 }
 
-TEST(what_took_no_time_has_no_share)
+TEST(rows_without_time_have_no_share)
 {
     static const uint64_t none[] = {0, 0, 0}, some[] = {500, 600, 700};
     gnomon__diff *d = pair_of(none, 3, none, 3);
@@ -209,7 +209,7 @@ TEST(numbers_of_calls_are_compared_as_counts)
 
 /* Jobs that agree make a change sure, and jobs that do not make it unsure, where
  * one job a side could only be believed. */
-TEST(jobs_say_how_far_jobs_vary)
+TEST(jobs_measure_their_own_spread)
 {
     static const double quiet[] = {1.000, 1.002, 0.999, 1.001, 0.998};
     static const double loud[] = {1.00, 1.15, 0.90, 1.08, 0.86};
@@ -307,7 +307,7 @@ TEST(counters_are_compared_whatever_their_sign)
     CHECK(isinf(c.relative) && c.relative > 0);
 }
 
-TEST(one_sample_says_nothing)
+TEST(one_sample_gives_no_interval)
 {
     gnomon__diff *d = NULL;
     gnomon__diff_create(&d);

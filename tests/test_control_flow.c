@@ -365,7 +365,7 @@ static void wandering(int threads)
     CHECK_EQ(live_count_of("keeper", "outer"), 1);
 }
 
-TEST(soak_contexts_that_wander_between_threads)
+TEST(soak_contexts_that_move_between_threads)
 {
     wandering(4);
 }

@@ -93,7 +93,7 @@ TEST(a_host_of_the_shared_library_takes_copies_in)
               "first", "sharing");
 }
 
-TEST(another_version_joins_and_is_joined)
+TEST(versions_of_one_generation_join)
 {
     ONE_TABLE(RUN("with_copy", ELDER, "self", FIRST, SHARING, "again"), "elder",
               "host", "first", "sharing");
@@ -171,7 +171,7 @@ TEST(a_joined_copy_may_ask_for_the_report)
 }
 
 /* Its marks are not recorded, its control calls say why; all others go on. */
-TEST(another_generation_stays_off_and_says_so)
+TEST(another_generation_stays_off_and_reports_it)
 {
     child_result r = RUN("without", FIRST, STRANGER, SHARING, "again");
     CHECK_EQ(r.status, 0);
@@ -274,7 +274,7 @@ TEST(namespaces_have_runs_of_their_own)
 
 /* Off, nothing is kept of a module: it goes when it is closed, and what lies in its
  * place is not written to. */
-TEST(a_module_that_was_off_is_gone)
+TEST(a_module_that_was_off_is_unmapped)
 {
     child_result r = child_run(AT("with_copy"), NULL,
                                (const char *const[]){"self", "cycle=20:" FIRST,
@@ -304,7 +304,7 @@ static void cycles(const char *module, const char *name)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 51); /* one each toggle */
 }
 
-TEST(a_module_may_come_and_go)
+TEST(a_module_may_be_loaded_and_closed)
 {
     cycles(FIRST, "first");
     cycles(SHARING, "sharing");

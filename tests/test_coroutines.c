@@ -172,14 +172,14 @@ TEST(jobs_that_move_are_counted_where_they_began)
     CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
 }
 
-TEST(so_they_are_under_simple)
+TEST(jobs_that_move_are_counted_under_simple)
 {
     CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
     run_jobs("simple", AT_ONCE + 2);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
-TEST(ends_that_leave_others_open_do_as_well)
+TEST(ends_that_leave_others_open_are_counted)
 {
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     end_job = gnomon_end_alone;
@@ -265,7 +265,7 @@ TEST(hooks_get_each_stop_once_on_the_thread_of_its_start)
     CHECK_EQ(live_health().foreign, 0);
 }
 
-TEST(so_they_do_without_a_tree)
+TEST(hooks_get_each_stop_once_without_a_tree)
 {
     CHECK_EQ(gnomon_attach(&watching, NULL, NULL), GNOMON_OK);
     end_job = gnomon_end;

@@ -63,7 +63,7 @@ TEST(the_middle_one_goes_first)
     gnomon_profile_free(p);
 }
 
-TEST(crossed_again_and_again)
+TEST(always_crossing)
 {
     attach_probe();
     for (int i = 0; i < 100; i++)
@@ -147,7 +147,7 @@ static void cross_once(const char *outer, const char *inner)
     CHECK_HEALTH(before, .crossed = 1, .unmatched = 1);
 }
 
-TEST(a_hook_sees_the_one_and_a_tree_the_other)
+TEST(a_hook_sees_one_and_a_tree_the_other)
 {
     CHECK_EQ(gnomon_attach(&probe, NULL, "filter=tree*"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&hook, NULL, "filter=hook*"), GNOMON_OK);
@@ -218,7 +218,7 @@ static void check_alone(gnomon_profile *p, uint64_t times)
     gnomon_profile_free(p);
 }
 
-TEST(what_ends_alone_leaves_the_others_open)
+TEST(an_end_alone_leaves_the_others_open)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -301,7 +301,7 @@ TEST(no_token_has_the_bits_of_a_node)
 
 /* Past the limit of depth there is one node, "(other)", and only a count of what is
  * open below it. */
-TEST(what_ends_alone_past_the_limit)
+TEST(an_end_alone_past_the_limit)
 {
     static gnomon_token t[1040];
     attach_probe();
@@ -344,7 +344,7 @@ static void *end_elsewhere(void *token)
 }
 
 /* Inside a callback; and on a thread that has begun nothing it is the scope's end. */
-TEST(who_may_not_end_at_all)
+TEST(ends_that_are_refused)
 {
     static const gnomon_profiler ends = {.struct_size = sizeof ends,
                                          .abi = GNOMON_ABI,
@@ -397,7 +397,7 @@ static uint64_t self_of_all(const gnomon_profile *p)
 
 /* As of coroutines that take turns on one thread: what is inside keeps its count, and
  * each moment is one scope's own. */
-TEST(what_always_overlaps_lies_no_deeper)
+TEST(scopes_that_always_overlap_nest_no_deeper)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -420,7 +420,7 @@ TEST(what_always_overlaps_lies_no_deeper)
     gnomon_profile_free(p);
 }
 
-TEST(nor_do_actions)
+TEST(actions_that_always_overlap_nest_no_deeper)
 {
     attach_probe();
     gnomon_start("a");

@@ -146,7 +146,7 @@ static void nested(void *inner)
     cuda->launch(stream, 4 * MS);
 }
 
-TEST(inner_ones_of_a_stream_are_no_self)
+TEST(inner_scopes_of_a_stream_are_not_self_time)
 {
     begin();
     nested(stream);
@@ -255,7 +255,7 @@ TEST(another_device_becomes_current_inside)
 }
 
 /* Of six calls of the driver for a scope two are a must. */
-TEST(no_call_too_many)
+TEST(no_needless_driver_calls)
 {
     static const char *const calls[] = {"cuStreamIsCapturing", "cuStreamGetCtx",
                                         "cuCtxGetId", "cuEventRecord"};
@@ -515,7 +515,7 @@ static void *end_there(void *scope)
 }
 
 /* Nobody is left who could miss its time. */
-TEST(around_a_profiler_that_goes)
+TEST(a_scope_around_a_detach)
 {
     begin();
     GNOMON_REGION(region, "outer", NULL);
@@ -552,7 +552,7 @@ TEST(ends_on_another_thread)
     end(p);
 }
 
-TEST(streams_that_go)
+TEST(streams_that_are_destroyed)
 {
     begin();
     scope_on("before", stream, 1 * MS);
@@ -769,7 +769,7 @@ TEST(the_row_of_events_fails)
 }
 
 /* The same on a thread that has no context: those that lend it one. */
-TEST(every_call_of_a_loan_fails)
+TEST(every_call_in_a_borrowed_context_fails)
 {
     static const char *const calls[] = {"cuCtxGetCurrent",
                                         "cuDeviceGetCount",
@@ -1016,7 +1016,7 @@ TEST(views)
     end(p);
 }
 
-TEST(nothing_is_left)
+TEST(every_event_is_destroyed)
 {
     for (int i = 0; i < 3; i++) {
         if (!i)

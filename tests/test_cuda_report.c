@@ -183,7 +183,7 @@ TEST(one_row_for_a_name)
 
 /* ---- What is not there ------------------------------------------------------------ */
 
-TEST(lost_ones)
+TEST(lost_times_are_listed)
 {
     begin("cuda(file=/dev/null)");
     scope_on("forward", stream, 1 * MS);
@@ -232,7 +232,7 @@ TEST(lines_below)
     end();
 }
 
-TEST(nothing)
+TEST(no_scopes_prints_the_title_alone)
 {
     begin("cuda(file=/dev/null)");
     CHECK_STR(report("cuda"), TITLE("") "no scope on a stream was timed\n\n");
@@ -274,7 +274,7 @@ TEST(simple_keeps_its_bytes)
 /* ---- What a file may hold --------------------------------------------------------- */
 
 /* Metadata are the run's: whatever stands in them, the report is text. */
-TEST(metadata_that_only_look_like_event_times)
+TEST(metadata_in_the_form_of_event_times)
 {
     begin("cuda(file=/dev/null)");
     scope_on("a", stream, 1 * MS);

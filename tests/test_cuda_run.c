@@ -59,7 +59,7 @@ TEST(a_table_below_that_of_simple)
     CHECK_EQ(times_in(r.err, "device times"), 0);
 }
 
-TEST(simple_alone_and_nothing)
+TEST(simple_alone_loads_no_driver)
 {
     child_result r = streams(DRIVER "GNOMON=simple", "stage=fit", "work=3");
     CHECK_TABLE(r.err, "FIT Profiler Report", "work", "launch");
@@ -192,7 +192,7 @@ TEST(a_child_that_follows)
 }
 
 /* The driver is its parent's: not even a look at what is over. */
-TEST(a_child_that_no_handler_tells_of)
+TEST(a_child_without_fork_handlers)
 {
     child_result r = streams(DRIVER "GNOMON=cuda", "work=2", "clone", "work=1");
     CHECK_STR(r.out, "child 0\n");

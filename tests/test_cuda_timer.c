@@ -107,7 +107,7 @@ TEST(no_memory)
 
 /* ---- Times ------------------------------------------------------------------------ */
 
-TEST(a_pair)
+TEST(start_and_stop)
 {
     begin();
     CHECK_EQ(cuda->calls("cuEventCreate"), 0);
@@ -287,7 +287,7 @@ TEST(a_device_that_is_reset)
     end();
 }
 
-TEST(goes_after_its_device)
+TEST(destroyed_after_its_device)
 {
     begin();
     CHECK_EQ(time_work(stream, 1 * MS), GNOMON_OK);

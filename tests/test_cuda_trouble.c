@@ -160,7 +160,7 @@ TEST(no_thread)
 }
 
 /* The next thread's timers ask again for the end of the process. */
-TEST(no_end_can_be_watched)
+TEST(no_thread_end_can_be_observed)
 {
     uint64_t count;
     fake_cuda_use();

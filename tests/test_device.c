@@ -684,7 +684,7 @@ TEST(errno_is_the_hosts)
     end(NULL);
 }
 
-TEST(what_is_no_device)
+TEST(invalid_devices_are_refused)
 {
     static const gnomon_device other = {.struct_size = sizeof other,
                                         .abi = GNOMON_ABI + 1};

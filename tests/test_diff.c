@@ -247,7 +247,7 @@ TEST(jobs_are_compared_by_their_ranks)
     gnomon__diff_free(d);
 }
 
-TEST(a_life_in_several_files_is_one)
+TEST(a_run_in_several_files_is_one)
 {
     gnomon__diff *d = new_diff();
     add_life(d, "j", 0, "a", "fit", 10);
@@ -284,7 +284,7 @@ TEST(many_jobs_share_parts)
 }
 
 /* A life that uuid does not tell is known by host, pid and begin. */
-TEST(a_life_without_uuid_is_known_by_its_process)
+TEST(a_run_without_uuid_is_identified_by_its_process)
 {
     static const uint64_t zeros[] = {1000, 1000, 1001};
     gnomon__diff *d = new_diff();
@@ -316,7 +316,7 @@ static double quantile_of(const uint64_t *ns, size_t n, double q)
     return value;
 }
 
-TEST(quantiles_move_with_what_they_are_of)
+TEST(quantiles_move_with_their_durations)
 {
     uint64_t ns[100];
     double last = 0;
@@ -370,7 +370,7 @@ TEST(report_and_diff_use_one_quantile)
 
 /* ---- Memory ------------------------------------------------------------- */
 
-TEST(without_memory_it_says_so)
+TEST(without_memory_an_error_is_reported)
 {
     built_run l = run_begin("j", 0, "u");
     run_stage(&l, "fit");

@@ -71,7 +71,7 @@ TEST(pthread_exit_of_a_main_that_never_marked)
 }
 
 /* Where nobody reports, but a thread of ours lives. */
-TEST(pthread_exit_of_main_beside_a_schedule)
+TEST(pthread_exit_of_main_with_a_schedule)
 {
     NEEDS_NO_OTHER_THREAD();
     const char *const words[] = {"pthread_exit", NULL};
@@ -82,7 +82,7 @@ TEST(pthread_exit_of_main_beside_a_schedule)
     CHECK_STR(r.err, "");
 }
 
-TEST(ends_that_say_nothing)
+TEST(ends_without_a_report)
 {
     check_end("_exit", 0, 0, 6, -1);
     check_end("quick_exit", 0, 0, 6, -1);
@@ -199,7 +199,7 @@ TEST(after_teardown_the_action_is_the_default)
     check_end("released", SIGTERM, 0, 6, 5);
 }
 
-TEST(a_child_dies_of_its_signal_in_silence)
+TEST(a_child_that_a_signal_ends_is_silent)
 {
     check_end("child", SIGTERM, 0, 6, 5);
 }

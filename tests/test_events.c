@@ -59,7 +59,7 @@ static gnomon_region saved =
 static gnomon_region region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "scope", NULL, NULL);
 
-TEST(counters_and_marks_tell_what_where_when_and_in_which_step)
+TEST(counter_and_mark_events_have_every_field)
 {
     static last_events e;
     CHECK_EQ(gnomon_attach(&keeps, &e, NULL), GNOMON_OK);
@@ -87,7 +87,7 @@ TEST(counters_and_marks_tell_what_where_when_and_in_which_step)
     CHECK_EQ(gnomon_detach(&keeps, &e), GNOMON_OK);
 }
 
-TEST(times_are_not_told_where_they_are_not_wanted)
+TEST(hooks_without_times_get_no_times)
 {
     static last_events e;
     gnomon_profiler no_times = keeps;
@@ -104,7 +104,7 @@ TEST(times_are_not_told_where_they_are_not_wanted)
     CHECK_EQ(gnomon_detach(&no_times, &e), GNOMON_OK);
 }
 
-TEST(windows_say_after_which_step_they_open)
+TEST(window_events_have_the_step)
 {
     static last_events e;
     CHECK_EQ(gnomon_attach(&keeps, &e, "schedule=wait:2/active:1"), GNOMON_OK);

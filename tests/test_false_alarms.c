@@ -82,7 +82,7 @@ static int documented(const char *name, double *percent)
 }
 
 /* Another compiler's last bits move a pair or two. */
-TEST(false_alarms_are_as_the_page_says)
+TEST(false_alarms_match_the_documented_table)
 {
     if (IS_SANITIZED)
         SKIP("takes minutes");

@@ -133,7 +133,7 @@ static bytes file_of_ranks(int32_t ranks)
 }
 
 /* A lost thread's paths went to the first rank. */
-TEST(what_is_lost_of_a_rank_is_no_other_ranks)
+TEST(lost_parts_of_a_rank_are_given_to_no_other)
 {
     static const char *const kinds[] = {"TRCK", "STAG"};
     for (int k = 0; k < 2; k++)

@@ -238,7 +238,7 @@ TEST(records_of_other_lengths)
 }
 
 /* Numbers that would take memory which the file has not. */
-TEST(sizes_are_not_believed)
+TEST(sizes_in_a_file_are_checked)
 {
     static const struct {
         size_t field;

@@ -167,7 +167,7 @@ TEST(a_thread_that_blocks_signals_may_be_first)
     blocked_first(0);
 }
 
-TEST(an_open_signal_is_no_handler_yet)
+TEST(an_unblocked_signal_is_no_handler)
 {
     blocked_first(SA_NODEFER);
 }
@@ -244,7 +244,7 @@ static void *mark_after_the_signal(void *unused)
     return unused;
 }
 
-TEST(a_thread_s_end_is_told_by_its_next_mark)
+TEST(a_thread_s_end_reaches_hooks_at_its_next_mark)
 {
     NEEDS_REAL_HANDLERS;
     pthread_t thread;
@@ -335,7 +335,7 @@ TEST(a_module_that_was_marked_outside_stays)
     live_check_no_trouble();
 }
 
-TEST(the_watch_itself_sees)
+TEST(the_allocation_counter_counts)
 {
     if (!WATCHED)
         SKIP("a sanitizer has its own malloc");

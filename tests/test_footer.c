@@ -60,7 +60,7 @@ TEST(cost)
 }
 
 /* Nor can a share be given of no time, or of no stage. */
-TEST(cost_of_no_time)
+TEST(cost_without_time)
 {
     gnomon__footer_input facts = {.regions_seen = 1, .pair_ns = 29};
     gnomon_stage_info stage = {.name = "fit", .begin_ns = 7, .end_ns = 7};

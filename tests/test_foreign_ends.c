@@ -48,7 +48,7 @@ static int depth_of(const gnomon_profile *p)
 
 /* ---- The moment ---------------------------------------------------------------- */
 
-TEST(it_ends_as_of_the_moment_it_was_told)
+TEST(it_ends_at_the_time_of_the_call)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -149,7 +149,7 @@ TEST(what_began_inside_goes_on)
     gnomon_profile_free(p);
 }
 
-TEST(scopes_that_always_overlap_lie_no_deeper)
+TEST(scopes_that_always_overlap_nest_no_deeper)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -256,7 +256,7 @@ static void hooks_are_told(uint32_t wants, int with_tree)
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
 }
 
-TEST(hooks_are_told_on_the_thread_of_the_begin)
+TEST(hooks_are_called_on_the_thread_of_the_begin)
 {
     hooks_are_told(GNOMON_WANT_TIMES, 0);
     hooks_are_told(GNOMON_WANT_TIMES, 1);
@@ -325,7 +325,7 @@ static void *end_of_the_dead(void *unused)
 }
 
 /* Its state is another thread's by then, whose scopes are not touched. */
-TEST(a_thread_that_is_over_has_told_it)
+TEST(an_ended_thread_has_delivered_it)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -351,7 +351,7 @@ static void *begin_be_told_and_end(void *unused)
     return NULL;
 }
 
-TEST(a_thread_that_ends_takes_what_it_was_told)
+TEST(an_ending_thread_applies_pending_ends)
 {
     attach_probe();
     gnomon_health before = health_now();
@@ -370,7 +370,7 @@ static void *end_often(void *token)
 }
 
 /* More than a thread has open is counted at once, and takes no memory. */
-TEST(who_ends_it_again_and_again_is_counted)
+TEST(repeated_ends_are_counted)
 {
     attach_probe();
     gnomon_token a = begin("a");
@@ -483,7 +483,7 @@ static int child_of(gnomon_token parents)
 }
 
 /* With what the parent was told waiting. */
-TEST(a_child_has_no_part_in_it)
+TEST(a_forked_child_is_not_affected)
 {
     int status = -1;
     attach_probe();

@@ -291,7 +291,7 @@ TEST(ranges_and_marks_have_no_row)
 }
 
 /* As other programs may record it. */
-TEST(what_stands_below_a_mark_has_no_row)
+TEST(scopes_below_a_mark_have_no_row)
 {
     const gnomon_stats once = {sizeof once, 0, 1, 5, 5, 5, 5, NULL, 0};
     const gnomon_region_info regions[] = {
@@ -339,7 +339,7 @@ TEST(prof_files_hold_whole_characters)
     }
 }
 
-TEST(of_nothing_there_is_no_table)
+TEST(no_scopes_make_no_table)
 {
     attach_probe();
     gnomon_stage_begin("fit");

@@ -19,7 +19,7 @@ typedef struct word_case {
     double relative, absolute; /* absolute -1: not given */
 } word_case;
 
-TEST(words_of_a_gate)
+TEST(gates_are_parsed)
 {
     static const word_case cases[] = {
         {"step mean +5%", "step", GNOMON__MEAN, 0.05, -1},
@@ -53,7 +53,7 @@ TEST(words_of_a_gate)
     }
 }
 
-TEST(wrong_words_of_a_gate)
+TEST(wrong_gates_are_refused)
 {
     static const char *const wrong[] = {
         "",
@@ -109,7 +109,7 @@ static enum gnomon__verdict judged(const char *text, double a, double b,
 #define UNSURE(...) CHECK_EQ(judged(__VA_ARGS__), GNOMON__GATE_UNSURE)
 
 /* It takes all three. */
-TEST(a_gate_fails_beyond_both_limits_and_surely)
+TEST(a_gate_fails_only_beyond_both_limits_and_with_confidence)
 {
     FAILS("x mean +5%", 1e6, 1.051e6, 0.9995);
     HOLDS("x mean +5%", 1e6, 1.049e6, 1);

@@ -470,7 +470,7 @@ TEST(a_setuid_program_obeys_no_environment)
     secure(1);
 }
 
-TEST(nor_one_with_file_capabilities)
+TEST(a_program_with_file_capabilities_obeys_no_environment)
 {
     secure(0);
 }

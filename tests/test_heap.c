@@ -104,7 +104,7 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-TEST(too_much_is_null_and_leaves_what_is_there)
+TEST(too_large_sizes_are_null_and_leave_the_block)
 {
     volatile size_t all = SIZE_MAX, too_much = SIZE_MAX / 2 + 1;
     char *a = gnomon__strdup("kept");

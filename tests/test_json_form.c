@@ -17,7 +17,7 @@
 
 /* ---- There and back ------------------------------------------------------------- */
 
-TEST(a_whole_profile_survives)
+TEST(a_profile_of_every_entity_survives)
 {
     NEEDS_JANSSON();
     check_survives(full_of("01"));
@@ -46,7 +46,7 @@ static void *mark_elsewhere(void *name)
     return NULL;
 }
 
-TEST(live_profiles_survive)
+TEST(recorded_profiles_survive)
 {
     NEEDS_JANSSON();
     pthread_t thread;

@@ -245,7 +245,7 @@ TEST(rules_of_profiles_are_checked_too)
           "link 1: from 1 is not there");
 }
 
-TEST(what_is_no_profile_says_so)
+TEST(other_json_is_refused)
 {
     NEEDS_JANSSON();
     static const char missing[] =

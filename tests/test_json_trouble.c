@@ -131,7 +131,7 @@ TEST(files_and_streams_are_read)
     gnomon_profile_free(p);
 }
 
-TEST(without_jansson_it_says_what_to_install)
+TEST(without_jansson_the_error_names_it)
 {
     gnomon_profile *p;
     if (GNOMON_WITH_JANSSON)

@@ -164,7 +164,7 @@ TEST(on_threads_that_wait)
     live_check_no_trouble();
 }
 
-TEST(on_a_thread_that_is_over)
+TEST(on_a_thread_that_has_ended)
 {
     holder h = {0};
     pthread_t thread;

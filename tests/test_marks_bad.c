@@ -25,7 +25,7 @@ static void still_records(uint64_t scopes_before)
     gnomon_profile_free(p);
 }
 
-TEST(an_end_that_was_there_already)
+TEST(a_second_end)
 {
     attach_probe();
     gnomon_token t = gnomon_begin(region("good"));

@@ -171,7 +171,7 @@ TEST(two_pointers_with_one_text)
 
 /* Equal names are one region by (kind, name, category), and static ones each
  * their own. */
-TEST(what_tells_regions_apart)
+TEST(regions_differ_by_kind_name_and_category)
 {
     static gnomon_region here =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "n", NULL, "f");

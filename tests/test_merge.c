@@ -107,7 +107,7 @@ TEST(soak_any_order_and_grouping)
 }
 
 /* Given twice, a life counts once; a rank without one counts twice. */
-TEST(a_life_given_twice)
+TEST(a_run_given_twice)
 {
     for (int i = 1; i <= 20; i++) {
         random_word = (uint64_t)i;

@@ -345,7 +345,7 @@ TEST(an_input_that_changed_is_an_error)
     free(inputs[0].at);
 }
 
-TEST(a_run_that_is_not_there_is_reported)
+TEST(a_missing_run_is_reported)
 {
     bytes b = file_of(begin_life(NULL).b);
     gnomon__merge *m = merge_of(&b, 1);
@@ -457,7 +457,7 @@ static int try_unite(const gnomon_profile *p)
     return code;
 }
 
-TEST(each_piece_may_be_what_has_no_memory)
+TEST(each_piece_may_lack_memory)
 {
     uint64_t before = gnomon__heap_bytes();
     for (size_t pad = FULL_PAD_FROM; pad < FULL_PAD_TO; pad += FULL_PAD_STEP) {

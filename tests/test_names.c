@@ -153,7 +153,7 @@ TEST(values_stay_in_their_directory)
     expanded("run-host-3", "%s-%h-%r", &v);
 }
 
-TEST(unknown_percents_are_said)
+TEST(unknown_percents_are_reported)
 {
     gnomon__complaints c = {{NULL}, 0, 0};
     char *name = gnomon__file_expand("a%d-%r%", &eight, "simple", &c);

@@ -319,7 +319,7 @@ TEST(a_snapshot_wherever_a_block_ends)
 }
 
 /* Half a table is worse than none. */
-TEST(a_report_is_whole_or_not_there)
+TEST(a_report_is_complete_or_absent)
 {
     int failed = 1, without = 0;
     child_folder();

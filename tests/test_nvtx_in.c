@@ -216,7 +216,7 @@ TEST(numbers_in_names_become_one_name)
     gnomon_profile_free(p);
 }
 
-TEST(numbers_in_names_stay_with_fold_off)
+TEST(numbers_in_names_are_kept_with_fold_off)
 {
     NEEDS_NVTX;
     gnomon_profile *p =
@@ -334,7 +334,7 @@ TEST(domains_may_end_crosswise)
     CHECK(!strstr(r.err, "ended by"));
 }
 
-TEST(nothing_that_a_program_says_harms_it)
+TEST(no_wrong_call_harms_the_program)
 {
     NEEDS_NVTX;
     child_result r = RUN("simple", "bad", "bad", "nested");

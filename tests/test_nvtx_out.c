@@ -288,7 +288,7 @@ TEST(children_are_silent_or_follow)
     "nsys " \
     "profile --trace=cuda,nvtx"
 
-TEST(without_a_tool_it_is_off_and_says_so)
+TEST(without_a_tool_it_is_off_and_reports_it)
 {
     NEEDS_TOOL();
     static const char *const tools[] = {"NVTX_TOOL_OUT=heard\n",
@@ -384,7 +384,7 @@ TEST(a_tool_without_attributes_gets_names)
 
 /* gnomon's own library for programs with NVTX: what it is known by, in a tool that
  * must not hear a call, and itself, where it is built. */
-TEST(gnomon_does_not_feed_itself)
+TEST(gnomon_is_not_its_own_tool)
 {
     NEEDS_TOOL();
     static const char *const own[] = {TOOLS "own.so",
@@ -401,7 +401,7 @@ TEST(gnomon_does_not_feed_itself)
     }
 }
 
-TEST(a_build_without_headers_says_so)
+TEST(a_build_without_headers_reports_it)
 {
     if (access(TOOLS "tool.so", F_OK) == 0)
         SKIP("this build has them");

@@ -166,7 +166,7 @@ TEST(numbers_of_every_type_are_exact)
     gnomon_profile_free(p);
 }
 
-TEST(fields_are_found_where_they_lie)
+TEST(fields_are_read_at_their_offsets)
 {
     NEEDS_EXTENSIONS;
     gnomon_profile *p = PROFILE("layouts");

@@ -35,7 +35,7 @@ TEST(words_are_found)
     }
 }
 
-TEST(unknown_words_are_said)
+TEST(unknown_words_are_reported)
 {
     resolves("simpel,log", GNOMON_EINVAL, "<log>",
              "$GNOMON: unknown profiler 'simpel': did you mean 'simple'?");
@@ -59,7 +59,7 @@ TEST(unknown_words_are_said)
 }
 
 /* What people write who know other tools. */
-TEST(nothing_is_said_of_nothing)
+TEST(empty_options_are_silent)
 {
     resolves("off", GNOMON_OK, "", NULL);
     resolves("None", GNOMON_OK, "", NULL);
@@ -216,7 +216,7 @@ TEST(filters_add_up)
     gnomon__options_destroy(o);
 }
 
-TEST(wrong_options_are_said_and_ignored)
+TEST(wrong_options_are_reported_and_ignored)
 {
     static const struct {
         const char *text, *first;

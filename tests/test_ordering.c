@@ -77,7 +77,7 @@ static void check_weaker_by_herd(const weak_program *p)
         }
 }
 
-TEST(herd_says_the_same)
+TEST(herd_agrees)
 {
     if (system("herd7 -version >/dev/null 2>&1"))
         SKIP("no herd7");
@@ -218,7 +218,7 @@ static const char *macro_of(const weak_op *o)
                                  : "_release(";
 }
 
-TEST(the_source_says_so)
+TEST(the_source_has_the_quoted_text)
 {
     for (size_t i = 0; i < PROGRAMS; i++)
         for (int t = 0; t < WEAK_THREADS; t++)

@@ -139,7 +139,7 @@ TEST(a_directory_gets_lightnings_names)
     CHECK_EQ(files_in("two"), 2);
 }
 
-TEST(the_host_says_rank_and_directory)
+TEST(the_host_sets_rank_and_directory)
 {
     child_result r = host("GNOMON=simple,dir\nRANK=0\nWORLD_SIZE=2", "dir=logs",
                           "rank=1/2/1", "setup", "stage=fit", ONE, "teardown");
@@ -264,7 +264,7 @@ TEST(profilers_share_a_file)
 
 /* Somebody reads it all the time. Reports are appended: what was read stays, and all
  * of them are whole but for the last, which may still be on its way. */
-TEST(a_reader_sees_whole_reports_and_one_that_comes)
+TEST(a_reader_sees_complete_reports_and_a_partial_last_one)
 {
     char *before = strdup("");
     pid_t writer =

@@ -181,7 +181,7 @@ TEST(own_threads_have_a_name_and_take_no_signal)
 
 /* ---- Libraries ----------------------------------------------------------- */
 
-TEST(a_library_that_is_not_there_says_so)
+TEST(a_missing_library_gives_an_error_text)
 {
     const char *why = NULL;
     CHECK(gnomon__os_library("/nowhere/libmine.so", &why) == NULL);

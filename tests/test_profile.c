@@ -119,7 +119,7 @@ TEST(readers_out_of_range)
     gnomon_profile_free(p);
 }
 
-TEST(what_the_readers_say)
+TEST(readers_return_every_field)
 {
     gnomon_profile *p = rich_profile();
     gnomon_run_info run;
@@ -248,7 +248,7 @@ static uint64_t total_of(const gnomon_profile *p, const char *name)
 
 /* A stage that is over says what it said, though the clock is known better. But
  * what reaches over several stages is of one piece. */
-TEST(a_stage_keeps_what_its_ticks_were_worth)
+TEST(a_finished_stage_keeps_its_tick_rate)
 {
     const uint64_t one = gnomon__test_mult;
     gnomon_profile *p;

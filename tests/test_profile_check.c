@@ -235,7 +235,7 @@ static void record_the_truth(void)
     on_thread(other_thread, &link);
 }
 
-TEST(each_lie_is_found_and_named)
+TEST(each_error_is_named)
 {
     record_the_truth();
     gnomon_profile *clean = profile_of("probe", 1); /* nothing is open */
@@ -270,7 +270,7 @@ static void lie_clock(void *info)
     n->flags |= GNOMON_NODE_CLOCK;
 }
 
-TEST(a_clock_that_stepped_back_is_no_lie)
+TEST(a_clock_that_stepped_back_is_no_error)
 {
     record_the_truth();
     gnomon_profile *p = profile_of("probe", 1);
@@ -286,7 +286,7 @@ static void lie_hide_a_root(void *info)
     ((gnomon_node_info *)info)->flags |= GNOMON_NODE_RANGE;
 }
 
-TEST(a_whole_track_is_checked)
+TEST(the_sum_of_a_track_is_checked)
 {
     record_the_truth();
     gnomon_profile *p = profile_of("probe", 1);

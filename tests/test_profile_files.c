@@ -102,7 +102,7 @@ static gnomon_stats sum_of(const gnomon_profile *p, const char *stage,
 }
 
 /* Each stage in the file; in memory those of one name are one. */
-TEST(a_file_holds_the_whole_run)
+TEST(a_file_has_all_of_the_run)
 {
     static const char *const stages[] = {"fit", "validate", "test"};
     gnomon_profile *live = run_with("profile,file=run.gnomon");

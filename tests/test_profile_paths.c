@@ -101,7 +101,7 @@ TEST(no_file_is_two_ranks)
 }
 
 /* The text goes where it goes without file=. */
-TEST(with_a_directory_it_is_in_it)
+TEST(with_a_directory_the_file_is_in_it)
 {
     child_result r = host("GNOMON=simple,dir=out,file=%s.gnomon", TWO_STAGES);
     CHECK_STR(r.err, "");
@@ -170,7 +170,7 @@ TEST(a_profile_that_nobody_records_is_reported)
          "gnomon: profile: file= names no .gnomon file", "");
 }
 
-TEST(profile_says_nothing_else)
+TEST(profile_prints_no_report)
 {
     child_result r = host("GNOMON=profile,file=x.gnomon", TWO_STAGES, "spec");
     CHECK_STR(r.err, "");

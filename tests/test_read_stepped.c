@@ -225,7 +225,7 @@ TEST(each_step_of_a_cut_has_the_stack)
 }
 
 /* A mark that found the segment open, and says when it was once that is over. */
-TEST(a_mark_beside_a_cut_is_not_before_it)
+TEST(a_mark_during_a_cut_is_not_before_it)
 {
     uint64_t before, first;
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);

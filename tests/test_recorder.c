@@ -70,12 +70,12 @@ static void check_window(int tree_first)
     CHECK_EQ(counted("outer>inner"), 10);
 }
 
-TEST(its_window_beside_a_tree_that_came_first)
+TEST(its_window_after_a_tree)
 {
     check_window(1);
 }
 
-TEST(its_window_beside_a_tree_that_came_later)
+TEST(its_window_before_a_tree)
 {
     check_window(0);
 }
@@ -297,7 +297,7 @@ TEST(windows_while_threads_mark)
 
 /* ---- What end-only recorders must not miss, nor take ---------------------------------------- */
 
-TEST(it_gets_what_an_outer_end_ends)
+TEST(it_gets_scopes_that_an_outer_end_ends)
 {
     uint64_t dropped;
     attach_both(1, NULL);
@@ -312,7 +312,7 @@ TEST(it_gets_what_an_outer_end_ends)
 }
 
 /* Who comes later may get the bit of one that went. */
-TEST(it_does_not_get_what_began_before_it_came)
+TEST(it_does_not_get_scopes_begun_before_it)
 {
     uint64_t dropped;
     attach_both(1, NULL);

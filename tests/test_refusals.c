@@ -74,7 +74,7 @@ TEST(of_many_wrong_words_the_first_are_reported)
     CHECK_EQ(times_in(log_text, "gnomon: gnomon_configure: and 3 more\n"), 1);
 }
 
-TEST(memory_of_no_whole_unit_is_shown_in_bytes)
+TEST(uneven_sizes_are_shown_in_bytes)
 {
     char spec[256];
     CHECK_EQ(gnomon_configure("passthrough,mem=1100KiB"), GNOMON_OK);
@@ -134,7 +134,7 @@ static const gnomon_profiler maker = {.struct_size = sizeof maker,
                                       .step = ignore_step,
                                       .destroy = destroy_one};
 
-TEST(what_was_made_and_does_not_fit_is_destroyed)
+TEST(a_profiler_that_does_not_fit_is_destroyed)
 {
     static int selfs[31];
     gnomon__test_log = keep_log;
@@ -264,7 +264,7 @@ TEST(a_callback_may_run_for_a_second_before_detach_gives_up)
     CHECK_EQ(gnomon_detach(&slow, NULL), GNOMON_ENOENT);
 }
 
-TEST(configuring_tells_of_a_callback_that_still_runs)
+TEST(configure_reports_a_callback_that_still_runs)
 {
     gnomon__test_log = keep_log;
     CHECK_EQ(gnomon_register(&slow), GNOMON_OK);

@@ -206,7 +206,7 @@ static void keep_line(const char *line)
     snprintf(logged, sizeof logged, "%s", line);
 }
 
-TEST(the_log_tells_names_of_threads)
+TEST(the_log_has_names_of_threads)
 {
     gnomon__test_log = keep_line;
     CHECK_EQ(gnomon_configure("log"), GNOMON_OK);

@@ -122,7 +122,7 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
               "at character 1, '@nowhere.spec': No such file or directory");
 }
 
-TEST(what_is_right_runs_beside_what_is_wrong)
+TEST(valid_profilers_run_despite_wrong_ones)
 {
     child_result r = host(
         "GNOMON=simpel,simple(extnded=1,extended=false),log(x),fliter=1", ONE);

@@ -143,7 +143,7 @@ TEST(numbers_are_checked)
 }
 
 /* As in torch, whatever is not 0 means yes, and it is not checked. */
-TEST(skip_first_wait_is_a_truth)
+TEST(skip_first_wait_is_a_boolean)
 {
     CHECK_EQ(parsed("active:1/skip_first_wait:0").skip_first_wait, 0);
     CHECK_EQ(parsed("active:1/skip_first_wait:7").skip_first_wait, 1);

@@ -76,7 +76,7 @@ static void begin(void)
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
 }
 
-TEST(of_the_whole_stage)
+TEST(of_the_time_of_the_stage)
 {
     CHECK_EQ(gnomon_configure("simple"), GNOMON_OK);
     begin();
@@ -86,7 +86,7 @@ TEST(of_the_whole_stage)
     CHECK_EQ(share() * 10, 250);
 }
 
-TEST(of_what_is_left_of_it_where_it_is_attached_later)
+TEST(of_the_time_after_a_late_attach)
 {
     begin();
     work_ms(1000); /* which nobody sees */

@@ -110,7 +110,7 @@ TEST(a_step_comes_after_the_end_that_makes_it)
     live_check_no_trouble();
 }
 
-TEST(schedules_go_by_them)
+TEST(schedules_count_them)
 {
     know();
     CHECK_EQ(gnomon_configure("keeper(schedule=wait:2/active:1),listener("
@@ -159,7 +159,7 @@ TEST(threads_make_them_at_once)
 }
 
 /* Others come and go meanwhile. */
-TEST(profilers_come_and_go_beside_them)
+TEST(profilers_come_and_go_meanwhile)
 {
     pthread_t threads[MAKERS];
     long n[MAKERS];
@@ -189,7 +189,7 @@ static void keep_line(const char *line)
     snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s\n", line);
 }
 
-TEST(a_spec_tells_its_steps)
+TEST(a_spec_prints_its_steps)
 {
     char spec[256];
     know();

@@ -236,7 +236,7 @@ TEST(a_schedule_s_windows_alone_count)
 }
 
 /* Who does not want them has none, and his tree is the same. */
-TEST(only_who_wants_them_has_them)
+TEST(only_views_that_want_steps_have_them)
 {
     begin("simple");
     scope("load", 10);
@@ -249,7 +249,7 @@ TEST(only_who_wants_them_has_them)
 
 /* A step that began before the view did is not whole; and what was recorded for one
  * that was detached is not found again. */
-TEST(a_view_that_comes_later_has_whole_steps_alone)
+TEST(a_view_attached_later_has_complete_steps_only)
 {
     gnomon_profiler keeper = {.struct_size = sizeof keeper,
                               .abi = GNOMON_ABI,

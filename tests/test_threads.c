@@ -208,7 +208,7 @@ static void check_onion(const char *order)
     CHECK_STR(take_letters(), want);
 }
 
-TEST(stops_come_in_reverse_to_those_who_saw_the_start)
+TEST(stops_come_in_reverse_order_of_starts)
 {
     layer a = {'A', 0, 0}, b = {'B', 0, 0}, c = {'C', 0, 0};
     attach_layer(&a, NULL);
@@ -314,7 +314,7 @@ TEST(a_second_tree_keeps_its_open_scopes_when_the_first_goes)
 
 /* A scope whose only observers are gone ends without a word, also where the bit
  * of a tree has become a hook's. */
-TEST(ends_of_what_was_detached_are_no_mistakes)
+TEST(ends_after_a_detach_are_no_mistakes)
 {
     layer a = {'A', 0, 0};
     CHECK_EQ(gnomon_attach(&apples, NULL, NULL), GNOMON_OK);

@@ -69,7 +69,7 @@ static void mark_each_kind(gnomon_region *named)
     gnomon_range_end(gnomon_range_begin(&range));
 }
 
-TEST(what_was_off_is_counted_from_the_attach_on)
+TEST(regions_are_counted_from_the_attach_on)
 {
     gnomon_region *named = gnomon_region_get("named", NULL, GNOMON_KIND_SCOPE);
     CHECK(named != gnomon_region_get("other", NULL, GNOMON_KIND_SCOPE));
@@ -223,7 +223,7 @@ static void *mark_first(void *rounds)
 
 /* Whoever marks after an attach has returned is counted, wherever the first mark of
  * its region was when it came. */
-TEST(first_marks_beside_an_attach)
+TEST(first_marks_during_an_attach)
 {
     pthread_t threads[THREADS];
     int rounds[THREADS], all = (int)live_times(300, 10000);

@@ -204,7 +204,7 @@ static void *step_once(void *unused)
 }
 
 /* Its thread would go on to the phases that came meanwhile. */
-TEST(a_callback_that_stays_is_the_last)
+TEST(a_callback_that_hangs_is_the_last)
 {
     watcher w = {.text = ""};
     pthread_t thread;
@@ -227,7 +227,7 @@ TEST(a_callback_that_stays_is_the_last)
 
 /* ---- Forks ------------------------------------------------------------------ */
 
-TEST(a_child_is_told_nothing)
+TEST(a_child_gets_no_calls)
 {
     watcher w = {.text = ""};
     CHECK_EQ(gnomon_attach(&window_only, &w, "schedule=wait:1/active:1"),

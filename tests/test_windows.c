@@ -264,7 +264,7 @@ TEST(marks_are_free_in_a_long_wait)
     live_check_no_trouble();
 }
 
-TEST(our_threads_live_while_a_view_has_a_schedule)
+TEST(our_threads_run_while_a_view_has_a_schedule)
 {
     unsigned long long blocked = 0;
     CHECK_EQ(gnomon_attach(&other, NULL, NULL), GNOMON_OK);

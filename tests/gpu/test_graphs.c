@@ -114,7 +114,7 @@ static void *marks_beside(void *unused)
     return NULL;
 }
 
-TEST(others_go_on_beside_a_capture)
+TEST(others_go_on_during_a_capture)
 {
     pthread_t thread;
     if (!begin())
@@ -134,7 +134,7 @@ TEST(others_go_on_beside_a_capture)
 }
 
 /* The legacy stream cannot be asked while one that waits for it is captured. */
-TEST(the_legacy_stream_beside_a_capture)
+TEST(the_legacy_stream_during_a_capture)
 {
     if (!begin())
         SKIP(NO_GPU);
