@@ -13,16 +13,16 @@
 
 #define SECOND 1000000000ull
 #define HOUR (3600 * SECOND)
-#define TOLD 50000
+#define LOGGED 50000
 #define NEAR 1000 /* ns from CLOCK_MONOTONIC, without the anchors' error */
 #define MS 1000000u
 
 __extension__ typedef unsigned __int128 fine; /* parts of 2^40 */
 
 /* A conversion of ticks to ns, since the counter began. */
-typedef struct told {
+typedef struct logged_conversion {
     uint64_t ticks, ns, run;
-} told;
+} logged_conversion;
 
 typedef struct world {
     fine monotonic, counter;
@@ -38,7 +38,7 @@ typedef struct world {
     uint64_t asked, anchors;
     double worst; /* ns between the line and CLOCK_MONOTONIC */
     gnomon__line line;
-    told log[TOLD]; /* a sample */
+    logged_conversion log[LOGGED]; /* a sample */
     size_t logged;
 } world;
 
@@ -132,8 +132,8 @@ static inline uint64_t world_ask(world *w)
     ns = gnomon__line_ns(&w->line, ticks);
     CHECK(ns >= w->last_ns); /* later is never earlier */
     w->last_ns = ns;
-    if (w->asked++ % 7 == 0 && w->logged < TOLD)
-        w->log[w->logged++] = (told){ticks, ns, w->run};
+    if (w->asked++ % 7 == 0 && w->logged < LOGGED)
+        w->log[w->logged++] = (logged_conversion){ticks, ns, w->run};
     double off = fabs((double)ns - (double)world_ns(w));
     w->worst = off > w->worst ? off : w->worst;
     return ns;
@@ -173,7 +173,7 @@ static inline uint64_t world_changed(const world *w)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < w->logged; i++) {
-        const told *t = &w->log[i];
+        const logged_conversion *t = &w->log[i];
         uint64_t ns = gnomon__line_ns(&w->line, t->ticks);
         uint64_t by = ns > t->ns ? ns - t->ns : t->ns - ns;
         if (t->run == w->run && by > most)
@@ -182,7 +182,7 @@ static inline uint64_t world_changed(const world *w)
     return most;
 }
 
-static inline void check_told(const world *w)
+static inline void check_log(const world *w)
 {
     CHECK(w->logged > 0);
     CHECK(world_changed(w) <= world_stated(w));

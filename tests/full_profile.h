@@ -62,7 +62,7 @@ static uint32_t full_op(gnomon_builder *b)
 
 /* The names that all ranks share, by number. */
 typedef struct full_names {
-    uint32_t step, function, kernel, copy, sample, tick, odd, op, view;
+    uint32_t step, function, kernel, copy, sample, tick, unusual, op, view;
     const char *host;
 } full_names;
 
@@ -173,7 +173,7 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
     const uint32_t below = gnomon_add_node(b, &node);
     node = (gnomon_node_info){.track = thread,
                               .stage = fit,
-                              .region = n->odd,
+                              .region = n->unusual,
                               .flags = GNOMON_NODE_RANGE,
                               .first = 3,
                               .host = &ranges,
@@ -255,7 +255,8 @@ static void full_add(gnomon_builder *b, const char *order, const char *pad)
     n.copy = full_region(b, GNOMON_KIND_COPY, "HtoD");
     n.sample = full_region(b, GNOMON_KIND_COUNTER, "loss");
     n.tick = full_region(b, GNOMON_KIND_MARK, "tick");
-    n.odd = full_region(b, GNOMON_KIND_RANGE, "a\"b\\c\n\t\x7f|\xe2\x82\xac");
+    n.unusual =
+        full_region(b, GNOMON_KIND_RANGE, "a\"b\\c\n\t\x7f|\xe2\x82\xac");
     n.op = full_op(b);
     for (; *order; order++)
         full_rank(b, &n, *order - '0');

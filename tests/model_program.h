@@ -29,7 +29,7 @@ static int link_values_used;
 
 /* With $MODEL_SEED the program is printed as it runs, and compared often. */
 static int is_told;
-static void tell(int thread, const char *what, int region, int exec)
+static void print_operation(int thread, const char *what, int region, int exec)
 {
     if (is_told)
         fprintf(stderr, "%llu w%d: %s %s #%d\n", (unsigned long long)m.now,
@@ -70,7 +70,7 @@ static void begin_scope(int thread)
 {
     int region = scopes[roll(6)];
     int e = model_begin(&m, thread, region, MODEL_SCOPE);
-    tell(thread, "begin", region, e);
+    print_operation(thread, "begin", region, e);
     m.execs[e].token = gnomon_begin(regions[region]);
     CHECK_EQ(m.execs[e].token != 0, model_seen(&m, &m.execs[e]));
     m.execs[e].is_open = m.execs[e].token != 0;
@@ -117,7 +117,7 @@ static void end_scope(int thread, int e, int alone)
     if (m.execs[e].thread != thread)
         told_thread = m.execs[e].thread;
     is_told_wrongly = !m.execs[e].is_open || !model_seen(&m, &m.execs[e]);
-    tell(thread, alone ? "end alone" : "end", m.execs[e].region, e);
+    print_operation(thread, alone ? "end alone" : "end", m.execs[e].region, e);
     model_end(&m, e, thread, alone && !hooks_see(&m.execs[e]));
     if (alone)
         gnomon_end_alone(m.execs[e].token);
@@ -129,7 +129,7 @@ static void begin_range(int thread)
 {
     int region = 8 + (int)roll(2);
     int e = model_begin(&m, thread, region, MODEL_RANGE);
-    tell(thread, "range begin", region, e);
+    print_operation(thread, "range begin", region, e);
     m.execs[e].token = gnomon_range_begin(regions[region]);
     CHECK_EQ(m.execs[e].token != 0, model_seen(&m, &m.execs[e]));
 }
@@ -138,7 +138,7 @@ static void end_range(int thread, int e)
 {
     if (e == NOWHERE)
         return;
-    tell(thread, "range end", m.execs[e].region, e);
+    print_operation(thread, "range end", m.execs[e].region, e);
     model_range_end(&m, e, thread);
     gnomon_range_end(m.execs[e].token);
 }
@@ -160,7 +160,7 @@ static void link_some(int thread)
 static void mark_some(int thread)
 {
     int region = 10 + (int)roll(4);
-    tell(thread, "mark", region, 0);
+    print_operation(thread, "mark", region, 0);
     if (region < 12) {
         model_mark(&m, thread, region);
         gnomon_mark(regions[region]);
@@ -177,7 +177,7 @@ static void by_name(int thread, int start)
     char name[3]; /* one buffer, whose text changes */
     memcpy(name, names[region].name, 3);
     const char *text = roll(2) ? names[region].name : name;
-    tell(thread, start ? "start" : "stop", region, m.exec_count);
+    print_operation(thread, start ? "start" : "stop", region, m.exec_count);
     if (start) {
         model_start_action(&m, thread, region);
         gnomon_start(text);
@@ -334,7 +334,7 @@ static void attach(int v, uint32_t hooks)
     static int made;
     files[v] = ++made;
     const char *words = options_of(v, filter, schedule);
-    tell(v, has_hooks[v] ? "attach hook" : "attach", -1, v);
+    print_operation(v, has_hooks[v] ? "attach hook" : "attach", -1, v);
     if (is_told)
         fprintf(stderr, "    %s, wants %u\n", words, (unsigned)p->wants);
     CHECK_EQ(gnomon_attach(p, &observers[v], words), GNOMON_OK);
@@ -391,7 +391,7 @@ static void detach(int v)
     if (!m.views[v].serial)
         return;
     compare(v, (int)roll(2));
-    tell(v, "detach", -1, v);
+    print_operation(v, "detach", -1, v);
     CHECK_EQ(gnomon_detach(&profilers[v], &observers[v]), GNOMON_OK);
     if (m.views[v].has_file && !is_told)
         unlink(file_of(v));
@@ -404,7 +404,7 @@ static void begin_stage(void)
 {
     static const char *const stages[] = {"fit", "test", ""};
     const char *name = stages[roll(3)];
-    tell(0, "stage begin", -1, m.stage_count);
+    print_operation(0, "stage begin", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     model_stage_begin(&m, name);
     CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
@@ -412,7 +412,7 @@ static void begin_stage(void)
 
 static void end_stage(void)
 {
-    tell(0, "stage end", -1, m.stage_count);
+    print_operation(0, "stage end", -1, m.stage_count);
     reported = (uint32_t)m.stage_count;
     int code = model_stage_end(&m);
     CHECK_EQ(gnomon_stage_end(), code);
@@ -426,7 +426,7 @@ static void replace_thread(int thread)
     uint64_t least, most, before = health_now().left_open;
     if (!thread || !model_attached(&m))
         return;
-    tell(thread, "ends", -1, 0);
+    print_operation(thread, "ends", -1, 0);
     model_thread_over(&m, thread, &least, &most);
     end_worker(thread);
     uint64_t left = health_now().left_open - before;
@@ -458,7 +458,7 @@ static void fork_some(void)
 {
     int status = -1;
     if (!IS_TSAN) {
-        tell(0, "fork", -1, 0);
+        print_operation(0, "fork", -1, 0);
         pid_t child = fork(), ended;
         if (!child)
             _exit(child_of_fork());
@@ -498,7 +498,7 @@ static void end_run(void)
     reported = (uint32_t)m.stage_count;
     if (model_stage_is_due(&m, reported))
         model_stage_over(&m);
-    tell(0, "teardown", -1, 0);
+    print_operation(0, "teardown", -1, 0);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
     for (int v = 0; v < MODEL_VIEWS; v++)
         compare_file(v);

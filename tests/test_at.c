@@ -158,8 +158,8 @@ TEST(trouble_is_reported_once)
              "stage=validate", "do=c", "stop=never", "end");
     CHECK_EQ(times_in(r.err, "Profiler Report"), 2);
     CHECK_EQ(times_in(r.err, "gnomon: 2 stop"), 1);
-    const char *told = strstr(r.err, "gnomon: 2 stop");
-    CHECK(told && told > strstr(r.err, "VALIDATE"));
+    const char *message = strstr(r.err, "gnomon: 2 stop");
+    CHECK(message && message > strstr(r.err, "VALIDATE"));
 }
 
 TEST(advanced_knows_it_too)

@@ -18,8 +18,8 @@
 #undef close
 #undef getrlimit
 
-static int lines; /* on standard error */
-static int told;  /* of them, that there is no memory */
+static int lines;         /* on standard error */
+static int memory_errors; /* of them, that there is no memory */
 static char last_line[200];
 
 static void hear(const char *line)
@@ -27,7 +27,7 @@ static void hear(const char *line)
     CHECK_EQ(strncmp(line, "gnomon: ", 8), 0);
     snprintf(last_line, sizeof last_line, "%s", line);
     lines++;
-    told += strstr(line, "no memory") || strstr(line, "GNOMON_ENOMEM");
+    memory_errors += strstr(line, "no memory") || strstr(line, "GNOMON_ENOMEM");
 }
 
 /* Two stages, two tracks, steps; a name that is too long for a buffer. `lost`:
@@ -92,14 +92,14 @@ static void starve(const char *const *words, int always)
     CHECK_EQ(run(words), GNOMON__EXIT_OK);
     CHECK_EQ(lines, always);
     do {
-        lines = told = 0;
+        lines = memory_errors = 0;
         gnomon__test_fail_allocation(++n);
         int status = run(words);
         made = gnomon__test_allocations();
         gnomon__test_fail_allocation(0);
         if (!CHECK(status == GNOMON__EXIT_UNREADABLE ||
                    status == GNOMON__EXIT_USAGE || status == GNOMON__EXIT_OK) ||
-            !CHECK(status ? told > 0 : lines == always))
+            !CHECK(status ? memory_errors > 0 : lines == always))
             fprintf(stderr, "    gnomon %s %s: allocation %d: status %d: %s\n",
                     words[0], words[1], (int)n, status,
                     lines ? last_line : "no line");

@@ -140,13 +140,13 @@ TEST(errno_is_left_alone)
 /* ---- The line ------------------------------------------------------------ */
 
 /* A moment, and the system's clock before and after it. */
-typedef struct between {
+typedef struct bracketed {
     uint64_t before, ticks, ns, after;
-} between;
+} bracketed;
 
-static between look(void)
+static bracketed bracketed_moment(void)
 {
-    between b;
+    bracketed b;
     b.before = gnomon__os_monotonic_ns();
     b.ticks = gnomon__ticks();
     b.after = gnomon__os_monotonic_ns();
@@ -158,12 +158,12 @@ static between look(void)
 TEST(moments_follow_the_systems_clock)
 {
     gnomon__clock_start();
-    between first = look(), seen[60];
+    bracketed first = bracketed_moment(), seen[60];
     for (int i = 0; i < 60; i++) {
         gnomon__os_sleep_ns(i % 20 == 19 ? 500000000 : 5000000);
         if (i % 3 == 0)
             gnomon__clock_anchor();
-        seen[i] = look();
+        seen[i] = bracketed_moment();
         int64_t passed = (int64_t)(seen[i].ns - first.ns);
         CHECK(passed <= (int64_t)(seen[i].after - first.before) + 2000);
         CHECK(passed >= (int64_t)(seen[i].before - first.after) - 2000);

@@ -29,7 +29,7 @@ TEST(hours_of_conversions)
     CHECK(w->anchors < 3 * 3600 * 5);
     CHECK(w->line.count > GNOMON__LINE_PIECES / 2); /* it was merged */
     CHECK(world_stated(w) < 5000);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 
@@ -79,7 +79,7 @@ TEST(anchors_with_errors_of_50_us)
     w->spike_ns = 50000;
     world_begin(w);
     CHECK(world_live(w, HOUR / 2, 20 * MS) <= NEAR + w->error_ns);
-    check_told(w);
+    check_log(w);
     w->error_ns = 50000; /* all of them */
     CHECK(world_live(w, 60 * SECOND, MS) <= NEAR + w->error_ns);
     free(w);
@@ -103,7 +103,7 @@ TEST(counters_that_move_in_steps)
         double own = w->error_ns + 2 * (double)w->step;
         CHECK(world_live(w, SECOND, 50000) <= NEAR + own);
         CHECK(world_live(w, HOUR / 4, 10 * MS) <= NEAR + own);
-        check_told(w);
+        check_log(w);
         w->slew = 5e-4; /* the rate is known late, the line does not wait */
         world_live(w, 5 * SECOND, MS);
         CHECK(world_live(w, 5 * SECOND, MS) <= NEAR + own);
@@ -126,7 +126,7 @@ TEST(slews_of_the_systems_clock)
         CHECK(world_live(w, 2 * SECOND, MS) <= NEAR + w->error_ns);
         CHECK(gnomon__line_rate(&w->line, 0, world_ticks(w)) > 0);
     }
-    check_told(w);
+    check_log(w);
     free(w);
 }
 

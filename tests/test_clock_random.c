@@ -14,7 +14,7 @@ static uint64_t up_to(world *w, uint64_t n)
 /* Ticks that somebody else told of: they must have the same ns. */
 static void ask_again(world *w)
 {
-    const told *t = &w->log[up_to(w, w->logged)];
+    const logged_conversion *t = &w->log[up_to(w, w->logged)];
     if (t->run != w->run)
         return;
     uint64_t ns = gnomon__line_ns(&w->line, t->ticks);
@@ -112,7 +112,7 @@ static void live_once(uint64_t seed)
         CHECK(w->line.count <= GNOMON__LINE_PIECES);
         CHECK(w->line.epoch < w->line.count);
     }
-    check_told(w);
+    check_log(w);
     w->slew = w->spike_ns = 0;
     w->error_ns = 25;
     world_live(w, 600 * SECOND, 100 * MS);

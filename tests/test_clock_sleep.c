@@ -52,7 +52,7 @@ static void sleep_8_hours(world *w, int resets)
     check_a_scope(w, began);
     CHECK(fabs((double)world_ask(w) - (double)HOUR) < 4 * SECOND);
     CHECK(gnomon__line_ns(&w->line, began) <= 2 * 25);
-    check_told(w);
+    check_log(w);
 }
 
 TEST(eight_hours_of_sleep_while_the_counter_advances)
@@ -111,10 +111,10 @@ TEST(sleep_shorter_than_the_converted_range)
     /* And long, while the line is still ahead. */
     world_sleep(w, 8 * HOUR);
     world_live(w, 10 * SECOND, MS);
-    check_told(w);
+    check_log(w);
     world_live(w, 200 * SECOND, 10 * MS);
     CHECK(world_live(w, SECOND, MS) <= NEAR + w->error_ns);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 
@@ -199,7 +199,7 @@ TEST(a_counter_that_stood_still)
     uint64_t rate = gnomon__line_rate(&w->line, began, world_ticks(w));
     d = (double)gnomon__line_scale((uint64_t)(w->ghz * MS), rate);
     CHECK(fabs(d - MS) < 20);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 
@@ -219,7 +219,7 @@ TEST(a_permanent_change_of_rate)
     }
     world_live(w, 600 * SECOND, 10 * MS);
     CHECK(world_live(w, SECOND, MS) <= NEAR + w->error_ns);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 
@@ -245,7 +245,7 @@ TEST(cores_that_are_behind_one_another)
              gnomon__line_ns(&w->line, w->line.limit));
     CHECK_EQ(gnomon__line_ns(&w->line, 0), 0);
     CHECK_EQ(gnomon__line_ns(&w->line, w->first_ticks - 1), 0);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 
@@ -264,7 +264,7 @@ TEST(a_counter_that_overflows)
     CHECK(fabs(d - 5.0 * SECOND) < 300000);
     CHECK(world_live(w, 10 * SECOND, 10 * MS) < 300000);
     CHECK(world_live(w, SECOND, 10 * MS) <= NEAR + w->error_ns);
-    check_told(w);
+    check_log(w);
     free(w);
 }
 

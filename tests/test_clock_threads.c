@@ -15,18 +15,18 @@
 
 #define THREADS 4
 #define ASKS 200000
-#define TOLD 1000
+#define PUBLISHED 1000
 
 typedef struct moment {
     uint64_t ticks, ns;
 } moment;
 
-static moment told[THREADS][TOLD];
+static moment published[THREADS][PUBLISHED];
 static moment last_told; /* of any thread, by a sequence word */
 static uint64_t told_seq, draws;
 static int go, is_over;
 
-static void tell(uint64_t ticks, uint64_t ns)
+static void publish(uint64_t ticks, uint64_t ns)
 {
     uint64_t seq = load_relaxed(&told_seq);
     if (seq % 2 || !cas_acq_rel(&told_seq, &seq, seq + 1))
@@ -84,9 +84,9 @@ static void *ask(void *mine)
         if (heard && i % 16 == 0) /* and the same for all */
             CHECK(apart_by(gnomon__clock_ns(m.ticks), m.ns) <= changed_by());
         if (i % 8 == 0)
-            tell(ticks, ns);
-        if (i % (ASKS / TOLD) == 0)
-            ((moment *)mine)[i / (ASKS / TOLD)] = (moment){ticks, ns};
+            publish(ticks, ns);
+        if (i % (ASKS / PUBLISHED) == 0)
+            ((moment *)mine)[i / (ASKS / PUBLISHED)] = (moment){ticks, ns};
     }
     return NULL;
 }
@@ -107,7 +107,7 @@ TEST(threads_agree_on_every_moment)
     gnomon__clock_moment moments[GNOMON__CLOCK_MOMENTS];
     gnomon__clock_start();
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, ask, told[i]);
+        pthread_create(&threads[i], NULL, ask, published[i]);
     pthread_create(&anchors, NULL, take_anchors, NULL);
     store_release(&go, 1);
     for (int i = 0; i < THREADS; i++)
@@ -120,8 +120,8 @@ TEST(threads_agree_on_every_moment)
     CHECK_EQ(__builtin_popcount(clock_claims), 1); /* none was lost */
     CHECK(draws > 0);
     for (int i = 0; i < THREADS; i++)
-        for (int k = 0; k < TOLD; k++) {
-            const moment *m = &told[i][k];
+        for (int k = 0; k < PUBLISHED; k++) {
+            const moment *m = &published[i][k];
             CHECK(apart_by(gnomon__clock_ns(m->ticks), m->ns) <= changed_by());
         }
     CHECK(gnomon__clock_moments(moments) >= 2);

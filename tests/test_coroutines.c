@@ -221,7 +221,7 @@ TEST(jobs_move_while_another_tree_comes_and_goes)
 
 /* ---- Hooks ------------------------------------------------------------------------ */
 
-static uint64_t starts, stops, moved, strange;
+static uint64_t starts, stops, moved, faults;
 
 static void see_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
@@ -241,7 +241,7 @@ static void see_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
         add_relaxed(&moved, 1);
     if (*slot != frame->token || own_number != frame->thread + 1 ||
         (frame->flags & ~(uint32_t)GNOMON_FRAME_FOREIGN))
-        add_relaxed(&strange, 1);
+        add_relaxed(&faults, 1);
 }
 
 static const gnomon_profiler watching = {.struct_size = sizeof watching,
@@ -261,7 +261,7 @@ TEST(hooks_get_each_stop_once_on_the_thread_of_its_start)
     CHECK_EQ(starts, 2 * job_count);
     CHECK_EQ(stops, 2 * job_count);
     CHECK_EQ(moved, job_count);
-    CHECK_EQ(strange, 0);
+    CHECK_EQ(faults, 0);
     CHECK_EQ(live_health().foreign, 0);
 }
 
@@ -274,5 +274,5 @@ TEST(hooks_get_each_stop_once_without_a_tree)
     CHECK_EQ(starts, 2 * job_count);
     CHECK_EQ(stops, 2 * job_count);
     CHECK_EQ(moved, job_count);
-    CHECK_EQ(strange, 0);
+    CHECK_EQ(faults, 0);
 }

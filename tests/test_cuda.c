@@ -20,7 +20,7 @@ static void begin(void)
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
 }
 
-static gnomon_profile *look(void)
+static gnomon_profile *snapshot(void)
 {
     return profile_of("timed", 0);
 }
@@ -65,12 +65,12 @@ TEST(the_device_has_its_own_times)
     scope_on("a", stream, 3 * MS);
     scope_on("a", stream, 1 * MS);
     scope_on("b", stream, 0);
-    gnomon_profile *p = look(); /* nothing is over */
+    gnomon_profile *p = snapshot(); /* nothing is over */
     CHECK_DEVICE(p, "a", 0, 0, 0, 0, 0);
     CHECK_NODE(p, "a", 2, 20 * US, 20 * US);
     gnomon_profile_free(p);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK_DEVICE(p, "a", 2, 4 * MS, 4 * MS, 1 * MS, 3 * MS);
     CHECK_DEVICE(p, "b", 1, 0, 0, 0, 0);
     CHECK_NODE(p, "a", 2, 20 * US, 20 * US);
@@ -93,7 +93,7 @@ TEST(events_out_of_order)
     gnomon_end_on(s); /* 5 ms before its begin */
     cuda->early(stream, 0);
     pass(1 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "wrong").count, 0);
     gnomon_profile_free(p);
     pass(10 * MS);
@@ -105,7 +105,7 @@ TEST(events_out_of_order)
     pass(10 * MS);
     scope_on("right", stream, 3 * MS);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     gnomon_stats its = device_of(p, "wrong"), out = device_of(p, "outer");
     CHECK_EQ(its.total_ns, 0);
     CHECK(out.total_ns <= 10 * US && out.self_ns <= out.total_ns);
@@ -124,11 +124,11 @@ TEST(an_early_event_behind_a_late_one)
     scope_on("early", stream, 0);
     cuda->early(stream, 0);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "late").count, 0);
     gnomon_profile_free(p);
     cuda->finish(stream);
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "late").count, 1);
     CHECK_DEVICE(p, "early", 1, 10 * US, 10 * US, 10 * US, 10 * US);
     end(p);
@@ -151,7 +151,7 @@ TEST(inner_scopes_of_a_stream_are_not_self_time)
     begin();
     nested(stream);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 7 * MS, 5 * MS, 7 * MS, 7 * MS);
     CHECK_DEVICE(p, "outer>between>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     CHECK_DEVICE(p, "outer>between", 0, 0, 0, 0, 0);
@@ -163,7 +163,7 @@ TEST(streams_overlap)
     begin();
     nested(cuda->stream(context));
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 5 * MS, 5 * MS, 5 * MS, 5 * MS);
     CHECK_DEVICE(p, "outer>between>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     end(p);
@@ -177,12 +177,12 @@ TEST(streams_are_read_apart)
     scope_on("slow", stream, UINT64_MAX);
     scope_on("quick", other, 1 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "slow", 0, 0, 0, 0, 0);
     CHECK_DEVICE(p, "quick", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     gnomon_profile_free(p);
     cuda->finish(stream);
-    p = look();
+    p = snapshot();
     uint64_t all = 10 * MS + 20 * US;
     CHECK_DEVICE(p, "slow", 1, all, all, all, all);
     end(p);
@@ -199,7 +199,7 @@ TEST(devices)
         scope_on("two", other, 2 * MS); /* while the first is current */
     }
     pass(20 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "one", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
     CHECK_DEVICE(p, "two", 3, 6 * MS, 6 * MS, 2 * MS, 2 * MS);
     end(p);
@@ -211,7 +211,7 @@ TEST(default_streams)
     scope_on("legacy", NULL, 1 * MS);
     scope_on("per thread", (void *)2, 1 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "legacy", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     CHECK_DEVICE(p, "per thread", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     end(p);
@@ -230,7 +230,7 @@ TEST(the_legacy_stream_has_two_names)
         }
     }
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 3 * MS, 1 * MS, 3 * MS, 3 * MS);
     CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     end(p);
@@ -247,7 +247,7 @@ TEST(another_device_becomes_current_inside)
     gnomon_end_on(s);
     cuda->current(context);
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_NODE(p, "half", 1, 0, 0);
     CHECK_EQ(device_of(p, "half").count, 0);
     CHECK_EQ(health().timers_failed, 1);
@@ -264,7 +264,7 @@ TEST(no_needless_driver_calls)
     begin();
     scope_on("a", stream, 0); /* its events are made */
     pass(MS);
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     CHECK_EQ(gnomon_detach(&timed, NULL), GNOMON_OK); /* no thread */
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
     uint64_t created = cuda->calls("cuEventCreate");
@@ -278,12 +278,12 @@ TEST(no_needless_driver_calls)
     CHECK(cuda->calls(calls[3]) - before[3] >= once[3]);
     for (int i = 0; i < 100; i++) {
         pass(MS);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
         scope_on("a", stream, 0);
     }
     /* Those of the reader's clock, and none for each scope. */
     CHECK(cuda->calls("cuEventCreate") - created < 2 * 66);
-    end(look());
+    end(snapshot());
 }
 
 /* An event's distance is a float of milliseconds: an hour away its grain is a
@@ -295,16 +295,16 @@ TEST(an_hour_is_exact)
     GNOMON_REGION(region, "epoch", NULL);
     gnomon_device_scope s =
         gnomon_begin_on(&region, gnomon_cuda_device(), stream);
-    gnomon_profile *p = look(); /* its begin is read */
+    gnomon_profile *p = snapshot(); /* its begin is read */
     gnomon_profile_free(p);
     for (uint64_t i = 0; i < steps; i++) {
         pass(step);
         gnomon_step();
-        p = i % 100 ? NULL : look();
+        p = i % 100 ? NULL : snapshot();
         gnomon_profile_free(p);
     }
     gnomon_end_on(s);
-    p = look();
+    p = snapshot();
     uint64_t exact = step * steps, got = device_of(p, "epoch").total_ns;
     CHECK((got > exact ? got - exact : exact - got) < 20 * US);
     CHECK(((uint64_t)((float)exact / 1e6f * 1e6f) > exact + 20 * US) ||
@@ -340,7 +340,7 @@ TEST(threads)
     for (int i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
     pass(100 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     for (int i = 0; i < 8; i++)
         CHECK_EQ(device_of(p, name[i]).count, 100);
     CHECK_EQ(health().timers_full, 0);
@@ -358,7 +358,7 @@ TEST(a_captured_stream_is_not_timed)
     void *other = cuda->stream(context);
     scope_on("other", other, 1 * MS); /* another stream goes on */
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "captured", 0, 0, 0, 0, 0);
     CHECK_NODE(p, "captured", 1, 10 * US, 10 * US);
     CHECK_DEVICE(p, "legacy", 0, 0, 0, 0, 0);
@@ -369,7 +369,7 @@ TEST(a_captured_stream_is_not_timed)
     cuda->capture(stream, 0);
     scope_on("captured", stream, 1 * MS);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "captured").count, 1);
     end(p);
 }
@@ -414,7 +414,7 @@ TEST(a_capture_that_begins_inside)
     gnomon_end_on(s);
     cuda->capture(stream, 0);
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "half").count, 0);
     CHECK_NODE(p, "half", 1, 0, 0);
     CHECK_EQ(health().timers_captured, 1);
@@ -427,16 +427,16 @@ TEST(too_far_ahead_of_the_device)
     cuda->launch(stream, UINT64_MAX);
     for (int i = 0; i < 1500; i++)
         scope_on("a", stream, 0);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 0);
     CHECK_EQ(health().timers_full, 1500 - 1024);
     gnomon_profile_free(p);
     cuda->finish(stream);
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 1024);
     gnomon_profile_free(p);
     scope_on("a", stream, 0); /* timers are there again */
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 1025);
     CHECK_EQ(cuda->calls("cuEventCreate") <= 2 * 1024 + 2 + 65, 1);
     end(p);
@@ -494,12 +494,13 @@ TEST(crossed_scopes)
     gnomon_end_on(outer);
     gnomon_device_scope lost = gnomon_begin_on(b, d, stream);
     gnomon_end(lost.token); /* its device's part is never ended */
-    gnomon_device_scope odd = {
-        .struct_size = sizeof odd, .timer = 12345678, .token = lost.token};
-    gnomon_end_on(odd);
+    gnomon_device_scope forged_scope = {.struct_size = sizeof forged_scope,
+                                        .timer = 12345678,
+                                        .token = lost.token};
+    gnomon_end_on(forged_scope);
     scope_on("a", stream, 2 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
     CHECK_EQ(device_of(p, "a>b").count, 0);
     CHECK_EQ(device_of(p, "b").count, 0);
@@ -526,7 +527,7 @@ TEST(a_scope_around_a_detach)
     scope_on("inner", stream, 1 * US);
     gnomon_end_on(s);
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "inner").count, 1);
     CHECK_EQ(health().timers_unended, 0);
     end(p);
@@ -546,7 +547,7 @@ TEST(ends_on_another_thread)
     CHECK_EQ(health().unmatched, 1);
     CHECK_EQ(health().timers_unended, 1);
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(calls_of(p, "a"), 1);
     CHECK_EQ(device_of(p, "a").count, 0);
     end(p);
@@ -559,7 +560,7 @@ TEST(streams_that_are_destroyed)
     cuda->stream_destroy(stream); /* its work goes on */
     scope_on("after", stream, 1 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "before").count, 1);
     CHECK_EQ(device_of(p, "after").count, 0);
     CHECK_NODE(p, "after", 1, 10 * US, 10 * US);
@@ -577,7 +578,7 @@ TEST(a_device_that_is_reset)
     cuda->reset(0);
     gnomon_end_on(s);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 0);
     gnomon_profile_free(p);
     context = cuda->context(0);
@@ -585,7 +586,7 @@ TEST(a_device_that_is_reset)
     for (int i = 0; i < 3; i++)
         scope_on("a", stream, 1 * MS);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 3);
     CHECK_EQ(health().timers_failed, 2);
     end(p);
@@ -598,13 +599,13 @@ TEST(a_device_that_is_reset_and_back_at_once)
     scope_on("lost", stream, 1 * MS);
     cuda->reset(0);
     cuda->revive(context);
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     pass(10 * MS);
     stream = cuda->stream(context);
     for (int i = 0; i < 3; i++)
         scope_on("a", stream, 1 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "lost").count, 0);
     CHECK_DEVICE(p, "a", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health().timers_failed, 1);
@@ -632,7 +633,7 @@ TEST(a_special_stream_over_a_reset)
         gnomon_end_on(s);
         pass(MS);
     }
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "half").count, 0);
     CHECK_EQ(health().timers_failed, 3);
     end(p);
@@ -648,7 +649,7 @@ TEST(a_long_one_and_a_driver_that_refuses_once)
     for (int i = 0; i < 200; i++) {
         if (i == 100)
             cuda->fail("cuCtxPushCurrent", 1, 1, 2);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
         cuda->fail(NULL, 0, 0, 0);
         if (i == 100)
             scope_on("short", stream, 0);
@@ -657,7 +658,7 @@ TEST(a_long_one_and_a_driver_that_refuses_once)
     }
     gnomon_end_on(s);
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     double total = (double)device_of(p, "long").total_ns;
     CHECK(total > 199.99e9 && total < 200.01e9);
     end(p);
@@ -671,7 +672,7 @@ TEST(a_result_that_the_driver_cannot_name)
     scope_on("a", stream, 1 * MS);
     scope_on("a", stream, 1 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 1);
     end(p);
     gnomon__test_log = NULL;
@@ -691,7 +692,7 @@ static void fail_calls(const char *const *calls)
                 for (int i = 0; i < 3; i++, done++)
                     scope_on("a", stream, 1 * US);
                 pass(MS);
-                gnomon_profile *p = look();
+                gnomon_profile *p = snapshot();
                 CHECK_NODE(p, "a", done, done * 10 * US, done * 10 * US);
                 gnomon_profile_free(p);
                 cuda->fail(NULL, 0, 0, 0);
@@ -699,7 +700,7 @@ static void fail_calls(const char *const *calls)
         }
     }
     pass(MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     uint64_t timed_ones = device_of(p, "a").count;
     gnomon_health h = health();
     CHECK(timed_ones > 0 && timed_ones < done);
@@ -733,7 +734,7 @@ TEST(one_event_of_two)
     scope_on("a", stream, 0);
     pass(MS);
     for (int i = 0; i < 3; i++) /* the clock's and the row's events are made */
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     cuda->launch(stream, UINT64_MAX);
     scope_on("busy", stream, 0); /* has the one pair that there is */
     void *other = cuda->stream(context);
@@ -748,7 +749,7 @@ TEST(one_event_of_two)
     scope_on("whole", other, 0);
     CHECK_EQ(cuda->leaks(), events + 2);
     cuda->finish(stream);
-    end(look());
+    end(snapshot());
 }
 
 /* What events cost is not to be had; times are. */
@@ -760,7 +761,7 @@ TEST(the_row_of_events_fails)
         scope_on("a", stream, 1 * MS);
         cuda->fail(calls[i], 10, 100, 2); /* in the midst of it */
         pass(10 * MS);
-        gnomon_profile *p = look();
+        gnomon_profile *p = snapshot();
         cuda->fail(NULL, 0, 0, 0);
         CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
         CHECK_EQ(health().timers_failed, 0);
@@ -795,18 +796,18 @@ TEST(timers_are_reused_on_another_device)
     for (int i = 0; i < 1024; i++)
         scope_on("one", stream, 0);
     cuda->finish(stream);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "one").count, 1024);
     gnomon_profile_free(p);
     uint64_t events = cuda->leaks();
     scope_on("two", other, 0); /* lost, but not in vain */
     CHECK_EQ(health().timers_full, 1);
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     CHECK_EQ(cuda->leaks(), events - 2 * 128);
     for (int i = 0; i < 100; i++)
         scope_on("two", other, 1 * US);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK_EQ(device_of(p, "two").count, 100);
     CHECK_EQ(health().timers_full, 1);
     gnomon_profile_free(p);
@@ -817,10 +818,10 @@ TEST(timers_are_reused_on_another_device)
     for (int i = 0; i < 2000; i++) {
         scope_on("three", stream, 1 * US);
         if (i % 500 == 0)
-            gnomon_profile_free(look());
+            gnomon_profile_free(snapshot());
     }
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK(device_of(p, "three").count > 1000);
     end(p);
 }
@@ -914,7 +915,7 @@ TEST(before_any_context)
     scope_on("on a stream", stream, 1 * MS);
     CHECK(current() == NULL);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "launches", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     CHECK_EQ(device_of(p, "empty").count, 1);
     CHECK_DEVICE(p, "on a stream", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
@@ -937,7 +938,7 @@ TEST(before_a_context_during_a_capture)
     cuda->current(context);
     cuda->capture(other, 0);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(cuda->retained(), 0);
     end(p);
@@ -956,7 +957,7 @@ TEST(no_context_and_two_devices)
     scope_on("on a stream", stream, 1 * MS);
     CHECK(current() == NULL);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "special").count, 0);
     CHECK_DEVICE(p, "on a stream", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health().timers_failed, 1);
@@ -974,7 +975,7 @@ TEST(no_context_anywhere)
     {
         GNOMON_SCOPE_ON("a", NULL);
     }
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     CHECK(strstr(logged, "cuStreamIsCapturing: CUDA_ERROR_201 (201): some"));
     CHECK_EQ(health().timers_failed, 1);
     CHECK_EQ(cuda->calls("cuDevicePrimaryCtxRetain"), 0);
@@ -983,7 +984,7 @@ TEST(no_context_anywhere)
     cuda->fail("cuEventRecord", 1, 2, 719);
     scope_on("a", stream, 0);
     scope_on("a", stream, 0);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     gnomon__test_log = NULL;
     CHECK(strstr(logged, "cuEventRecord: CUDA_ERROR_719 (719): some"));
     CHECK_EQ(times_in(logged, "some device times are missing"), 2);
@@ -1011,7 +1012,7 @@ TEST(views)
     CHECK_EQ(device_of(p, "outer").count, 0);
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_detach(&second, NULL), GNOMON_OK);
-    p = look();
+    p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 7 * MS, 5 * MS, 7 * MS, 7 * MS);
     end(p);
 }
@@ -1025,7 +1026,7 @@ TEST(every_event_is_destroyed)
             CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
         scope_on("a", stream, 1 * MS);
         pass(10 * MS);
-        gnomon_profile *p = look();
+        gnomon_profile *p = snapshot();
         CHECK_EQ(device_of(p, "a").count, 1);
         end(p);
     }

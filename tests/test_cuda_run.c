@@ -330,13 +330,13 @@ TEST(a_driver_that_wakes)
 
 static void as_user(void)
 {
-    char *here = getcwd(NULL, 0);
+    char *own_folder = getcwd(NULL, 0);
     static const char *const words[] = {"secure", "configure=cuda", "setup",
                                         "mapped=driver.so", NULL};
     if (setgid(NOBODY) || setuid(NOBODY))
         _exit(77);
     child_result r = child_run("./streams", DRIVER, words);
-    free(here);
+    free(own_folder);
     if (times_in(r.out, "secure 1\n") != 1)
         _exit(77);
     CHECK_EQ(r.status, 0);

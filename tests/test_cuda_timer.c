@@ -382,7 +382,7 @@ TEST(no_context_can_be_had)
 
 /* ---- Alone ------------------------------------------------------------------------ */
 
-static int threads_here(void)
+static int process_threads(void)
 {
     DIR *folder = opendir("/proc/self/task");
     int n = -2;
@@ -398,11 +398,11 @@ TEST(without_any_profiler)
 {
     unsetenv("GNOMON");
     begin();
-    int threads = threads_here();
+    int threads = process_threads();
     CHECK_EQ(time_work(stream, 2 * MS), GNOMON_OK);
     pass(5 * MS);
     CHECK_EQ(gnomon_cuda_timer_elapsed(timer, &ms), GNOMON_OK);
-    CHECK_EQ(threads_here(), threads);
+    CHECK_EQ(process_threads(), threads);
     CHECK_EQ(health_now().threads, 0);
     CHECK_EQ(health_now().mapped_bytes, 0);
     end();

@@ -36,7 +36,7 @@ static void begin(void)
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
 }
 
-static gnomon_profile *look(void)
+static gnomon_profile *snapshot(void)
 {
     return profile_of("timed", 0);
 }
@@ -79,9 +79,9 @@ TEST(scopes_nest_and_overlap)
         gnomon_end_on(inner);
         gnomon_end_on(outer);
         pass(200 * MS);
-        gnomon_profile_free(look()); /* timers are there again */
+        gnomon_profile_free(snapshot()); /* timers are there again */
     }
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 2, 9 * MS, 3 * MS, 4 * MS, 5 * MS);
     CHECK_DEVICE(p, "outer>inner", 2, 6 * MS, 6 * MS, 3 * MS, 3 * MS);
     CHECK_DEVICE(p, "outer>inner>aside", 2, 200 * MS, 200 * MS, 100 * MS,
@@ -99,7 +99,7 @@ TEST(stages_are_apart)
         gnomon_stage_begin(i == 1 ? "fit" : "test");
         scope_on("a", stream, i * MS);
         pass(10 * MS);
-        gnomon_profile *p = look();
+        gnomon_profile *p = snapshot();
         CHECK_DEVICE(p, "a", 1, i * MS, i * MS, i * MS, i * MS);
         gnomon_profile_free(p);
         gnomon_stage_end();
@@ -122,7 +122,7 @@ TEST(both_vendors_in_one_report)
     }
     gnomon_end_on(outer);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 2 * MS, 0, 2 * MS, 2 * MS);
     CHECK_DEVICE(p, "outer>on cuda", 1, 7 * MS, 7 * MS, 7 * MS, 7 * MS);
     CHECK_DEVICE(p, "outer>on cuda>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
@@ -156,7 +156,7 @@ TEST(threads)
     for (int i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
     pass(100 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     for (int i = 0; i < 8; i++) {
         CHECK_EQ(device_of(p, names[i]).count, 100);
         CHECK_EQ(device_of(p, names[i]).total_ns, 100 * US);
@@ -183,12 +183,12 @@ TEST(streams_of_threads)
     on_thread(mark_slow, NULL);
     scope_on("quick", &toy_own, 2 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "slow", 0, 0, 0, 0, 0);
     CHECK_DEVICE(p, "quick", 2, 3 * MS, 3 * MS, 1 * MS, 2 * MS);
     gnomon_profile_free(p);
     toy_finish(stream);
-    p = look();
+    p = snapshot();
     uint64_t all = 10 * MS + 20 * US;
     CHECK_DEVICE(p, "slow", 1, all, all, all, all);
     end(p);
@@ -204,20 +204,20 @@ TEST(a_device_that_is_reset)
     toy_reset(here, 1);
     gnomon_end_on(half);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count + device_of(p, "half").count, 0);
     gnomon_profile_free(p);
     stream = toy_make_stream(here);
     scope_on("a", stream, 1 * MS);
     pass(10 * MS);
-    p = look();
+    p = snapshot();
     CHECK_DEVICE(p, "a", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_failed + health_now().timers_captured, 2);
     end(p);
 }
 
 /* Ten devices, one after the other. */
-static void *visit_places(void *unused)
+static void *enter_devices(void *unused)
 {
     for (int i = 0; i < 10; i++) {
         toy_context *c = toy_device_context(i);
@@ -225,10 +225,10 @@ static void *visit_places(void *unused)
         uint32_t streams = toy_stream_count;
         scope_on("a", s, 1 * MS);
         pass(10 * MS);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
         CHECK_EQ(toy_stream_count, streams + 1); /* its clock's */
         toy_reset(c, 0);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     }
     return unused;
 }
@@ -237,9 +237,9 @@ static void *visit_places(void *unused)
 TEST(contexts_come_and_go)
 {
     begin();
-    visit_places(NULL);
-    on_thread(visit_places, NULL);
-    gnomon_profile *p = look();
+    enter_devices(NULL);
+    on_thread(enter_devices, NULL);
+    gnomon_profile *p = snapshot();
     CHECK_EQ(calls_of(p, "a"), 20);
     CHECK_EQ(health_now().timers_full, 0);
     CHECK_EQ(health_now().timers_failed, 0);
@@ -254,7 +254,7 @@ TEST(more_contexts_than_a_thread_has_room_for)
         scope_on("a", toy_make_stream(toy_device_context(i)), 1 * MS);
     CHECK_EQ(health_now().timers_full, 4);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count, 16);
     CHECK_EQ(stats_at(p, "a").count, 20);
     gnomon_profile_free(p);
@@ -262,9 +262,9 @@ TEST(more_contexts_than_a_thread_has_room_for)
     for (int i = 0; i < 40; i++) {
         scope_on("b", toy_make_stream(toy_device_context(i)), 1 * MS);
         pass(10 * MS);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     }
-    p = look();
+    p = snapshot();
     CHECK_DEVICE(p, "b", 40, 40 * MS, 40 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_full, 4);
     end(p);
@@ -284,11 +284,11 @@ TEST(more_contexts_than_there_are_clocks)
     for (int i = 0; i < 16; i++)
         scope_on("a", toy_make_stream(toy_device_context(i)), 1 * MS);
     pass(10 * MS);
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     uint32_t streams = toy_stream_count;
     on_thread(visit_four, NULL);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(toy_stream_count, streams + 4);
     CHECK_DEVICE(p, "there", 4, 4 * MS, 4 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_full, 0);
@@ -299,7 +299,7 @@ TEST(more_contexts_than_there_are_clocks)
 
 /* What the profile tells of the cost of the device's events, in ns; -1: nothing.
  */
-static long cost_told(const gnomon_profile *p, const char *key)
+static long reported_cost(const gnomon_profile *p, const char *key)
 {
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
         gnomon_metadata_info m;
@@ -318,12 +318,12 @@ static void check_refusing(const gnomon_device *device, const char *key)
         toy_launch(stream, 1 * MS);
         gnomon_end_on(s);
         pass(10 * MS);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     }
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 3, 3 * MS, 3 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_failed, 0);
-    CHECK_EQ(cost_told(p, key), -1);
+    CHECK_EQ(reported_cost(p, key), -1);
     end(p);
     CHECK_EQ(toy_alive(), 2); /* the timer's */
 }
@@ -369,12 +369,12 @@ TEST(an_idle_context_is_not_entered)
     scope_on("a", stream, 10 * US);
     pass(1 * MS);
     for (int i = 0; i < 4; i++)
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     uint64_t before = toy_entries;
     for (int i = 0; i < 100; i++)
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     CHECK(before > 0 && toy_entries - before < 50);
-    end(look());
+    end(snapshot());
 }
 
 /* Between events on streams that are not the host's. */
@@ -398,13 +398,13 @@ TEST(a_device_that_does_not_say_what_an_event_costs)
     gnomon_end_on(s);
     pass(10 * MS);
     for (int i = 0; i < 3; i++) {
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
         pass(1 * MS);
     }
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 1, 1 * MS + 500, 1 * MS + 500, 1 * MS + 500,
                  1 * MS + 500);
-    CHECK_EQ(cost_told(p, "gnomon.unmeasured.0.event_ns"), 0);
+    CHECK_EQ(reported_cost(p, "gnomon.unmeasured.0.event_ns"), 0);
     toy_event_ns = 0;
     end(p);
 }
@@ -431,10 +431,10 @@ TEST(a_reader_that_is_held_up)
         gnomon_end_on(gnomon_begin_on(
             gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &held_up, stream));
         pass(1 * MS);
-        gnomon_profile_free(look());
+        gnomon_profile_free(snapshot());
     }
-    gnomon_profile *p = look();
-    CHECK_EQ(cost_told(p, "gnomon.held up.0.event_ns"), 500);
+    gnomon_profile *p = snapshot();
+    CHECK_EQ(reported_cost(p, "gnomon.held up.0.event_ns"), 500);
     toy_event_ns = 0;
     end(p);
 }
@@ -470,7 +470,7 @@ TEST(a_reader_waits_for_a_slow_one_before_it)
     while (load_relaxed(&slow_questions) != 1)
         usleep(1000);
     toy_finish(stream);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(load_relaxed(&slow_questions), 0);
     CHECK_EQ(device_of(p, "a").count, 1);
     end(p);
@@ -497,7 +497,7 @@ TEST(a_clock_that_is_slow_to_set)
         gnomon_end_on(gnomon_begin_on(
             gnomon_region_get("a", NULL, GNOMON_KIND_SCOPE), &slow, stream));
         pass(1 * MS);
-        gnomon_profile *p = look();
+        gnomon_profile *p = snapshot();
         CHECK_EQ(device_of(p, "a").count, i);
         gnomon_profile_free(p);
     }
@@ -553,7 +553,7 @@ static void fork_at_call(uint32_t number)
     }
     CHECK_EQ(waitpid(forked, &status, 0), forked);
     CHECK_EQ(status, 0);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 1, 0, 0, 0, 0);
     end(p);
 }
@@ -592,7 +592,7 @@ TEST(a_captured_stream)
     gnomon_end_on(half);
     stream->is_captured = 0;
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count + device_of(p, "half").count, 0);
     CHECK_EQ(health_now().timers_captured, 2);
     end(p);
@@ -608,12 +608,12 @@ TEST(an_outer_one_that_is_lost_first)
     stream->is_captured = 1;
     gnomon_end_on(outer);
     stream->is_captured = 0;
-    gnomon_profile_free(look()); /* the outer's timer is free */
+    gnomon_profile_free(snapshot()); /* the outer's timer is free */
     toy_stream *other = toy_make_stream(here);
     for (int i = 0; i < 2; i++)
         scope_on("next", other, 60 * MS);
     pass(200 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer>inner", 1, 50 * MS, 50 * MS, 50 * MS, 50 * MS);
     CHECK_EQ(device_of(p, "next").count, 2);
     CHECK_EQ(device_of(p, "next").self_ns, device_of(p, "next").total_ns);
@@ -635,7 +635,7 @@ TEST(copies_share_streams)
     gnomon_end_on(inner);
     gnomon_end_on(outer);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "outer", 1, 3 * MS, 1 * MS, 3 * MS, 3 * MS);
     CHECK_DEVICE(p, "outer>inner", 1, 2 * MS, 2 * MS, 2 * MS, 2 * MS);
     end(p);
@@ -695,7 +695,7 @@ TEST(invalid_devices_are_refused)
     gnomon_end_on(gnomon_begin_on(a, &small, stream));
     gnomon_end_on(gnomon_begin_on(a, NULL, stream));
     gnomon_end_on(gnomon_begin_on(NULL, &toy, stream));
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_NODE(p, "a", 3, 0, 0);
     CHECK_EQ(health_now().timers_failed, 3);
     end(p);
@@ -729,7 +729,7 @@ TEST(four_views_and_no_more)
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
     scope_on("a", stream, 3 * MS);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_DEVICE(p, "a", 1, 3 * MS, 3 * MS, 3 * MS, 3 * MS);
     end(p);
 }
@@ -775,7 +775,7 @@ TEST(many_paths)
         scope_on(name, stream, (unsigned)(i + 10) * US);
         if (i % 500 == 499) {
             pass(1000 * MS);
-            gnomon_profile_free(look()); /* the timers are there again */
+            gnomon_profile_free(snapshot()); /* the timers are there again */
         }
     }
     gnomon_profile *p = NULL;
@@ -814,19 +814,19 @@ TEST(too_deep_inside)
     CHECK_EQ(gnomon_attach(&hook, NULL, "filter=deeper"), GNOMON_OK);
     gnomon_device_scope outer = toy_begin("outer", stream);
     gnomon_device_scope around = toy_begin("around", stream);
-    gnomon_profile_free(look()); /* both are seen to have begun */
+    gnomon_profile_free(snapshot()); /* both are seen to have begun */
     static gnomon_token open[1023];
     gnomon_region *deep = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     for (int i = 0; i < 1023; i++)
         open[i] = gnomon_begin(deep);
     scope_on("deeper", stream, 1 * MS);
-    gnomon_profile_free(look());
+    gnomon_profile_free(snapshot());
     for (int i = 1023; i-- > 0;)
         gnomon_end(open[i]);
     gnomon_end_on(around);
     gnomon_end_on(outer);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "outer>around").count, 1);
     CHECK_EQ(device_of(p, "outer").count, 1);
     CHECK_EQ(health_now().timers_unended, 1);
@@ -854,7 +854,7 @@ TEST(threads_that_end_inside)
     CHECK_EQ(health_now().left_open, 1);
     on_thread(mark_after, NULL);
     pass(10 * MS);
-    gnomon_profile *p = look();
+    gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "open").count, 0);
     CHECK_DEVICE(p, "after", 1, 1 * MS, 1 * MS, 1 * MS, 1 * MS);
     CHECK_EQ(health_now().timers_unended, 1);

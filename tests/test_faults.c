@@ -160,9 +160,9 @@ static int count_temporaries(void)
 static int must_be_whole;
 static char what_differs[256];
 
-static int is_told(void)
+static int is_loss_reported(void)
 {
-    int whole = 1, told = refusals > 0;
+    int whole = 1, is_reported = refusals > 0;
     size_t length = 0;
     for (size_t i = 0; i < REPORTS; i++) {
         char *text = load_report(reports[i]);
@@ -171,11 +171,12 @@ static int is_told(void)
             length += (size_t)snprintf(what_differs + length,
                                        sizeof what_differs - length, " %s",
                                        reports[i]);
-        told |= times_in(text, "gnomon: ") >
-                (undisturbed[i] ? times_in(undisturbed[i], "gnomon: ") : 0);
+        is_reported |=
+            times_in(text, "gnomon: ") >
+            (undisturbed[i] ? times_in(undisturbed[i], "gnomon: ") : 0);
         free(text);
     }
-    return whole || (told && !must_be_whole);
+    return whole || (is_reported && !must_be_whole);
 }
 
 /* In a child: a run in a fresh folder, with this fault. */
@@ -202,7 +203,7 @@ static int may_be_silent(const a_fault *f)
 static void check_left(const a_fault *f, int fds)
 {
     CHECK_EQ(count_files("/proc/self/fd", ""), fds);
-    if (!CHECK(is_told() || may_be_silent(f)))
+    if (!CHECK(is_loss_reported() || may_be_silent(f)))
         fprintf(stderr, "    not as it was:%s\n", what_differs);
     if (f->many == 1) /* else what was half written may not go away */
         CHECK_EQ(count_temporaries(), 0);
@@ -345,13 +346,14 @@ static int fail_each(const char *name, uint64_t stride, uint64_t many,
 /* What no run meets as it should: a host's descriptor set not to block, locked
  * pages, a pipe that closed, a signal that ends the process, what only a failure
  * before calls for. */
-static int is_rare(const char *name)
+static int is_unreached(const char *name)
 {
-    static const char *const rare[] = {
+    static const char *const unreached_calls[] = {
         "fcntl",  "ftruncate", "ioctl", "mprotect",     "munlock",
         "munmap", "poll",      "raise", "sigtimedwait", "unlinkat"};
-    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
-        if (strcmp(rare[i], name) == 0)
+    for (size_t i = 0; i < sizeof unreached_calls / sizeof *unreached_calls;
+         i++)
+        if (strcmp(unreached_calls[i], name) == 0)
             return 1;
     return 0;
 }
@@ -360,7 +362,7 @@ static void fail_every_name(uint64_t many, int error)
 {
     const char *name;
     for (size_t i = 0; (name = gnomon__test_call_name(i)) != NULL; i++)
-        if (!CHECK(fail_each(name, each(1), many, error) || is_rare(name)))
+        if (!CHECK(fail_each(name, each(1), many, error) || is_unreached(name)))
             fprintf(stderr, "    %s\n", name);
 }
 

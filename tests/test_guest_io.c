@@ -33,7 +33,7 @@ static int entries(const char *path)
 }
 
 /* One line that begins so, and the report after it. */
-static void told(child_result r, const char *why)
+static void check_report(child_result r, const char *why)
 {
     CHECK_EQ(r.status, 7);
     CHECK_STR(r.out, "unharmed\n");
@@ -46,7 +46,7 @@ static void told(child_result r, const char *why)
 }
 
 #define told_of(why, environment, ...) \
-    told(host(environment, __VA_ARGS__, "say=unharmed", "exit=7"), why)
+    check_report(host(environment, __VA_ARGS__, "say=unharmed", "exit=7"), why)
 
 /* Runs it in a child, which may become another user: 0 passed, 1 failed, 77
  * skipped. */
@@ -225,7 +225,7 @@ TEST(the_file_size_limit)
         ".out", "pipe");
     child_result r = {child_wait(child), child_read(".out"), err};
     CHECK(read(pipe, err, sizeof err - 1) > 0);
-    told(r, "File too large");
+    check_report(r, "File too large");
     CHECK_EQ(access("a", F_OK), -1); /* nothing is left behind */
     r = host("GNOMON=simple", "fsize=100", ONE, "exit=7");
     CHECK_EQ(r.status, 7); /* stderr is a file too */
@@ -302,9 +302,9 @@ static void as_nobody(void)
     if (access("host", X_OK))
         SKIP("another user may not run the program");
     r = run_here("host", "GNOMON=simple,file=readonly/r.txt", words);
-    told(r, "Permission denied");
+    check_report(r, "Permission denied");
     r = run_here("host", "GNOMON=simple,file=readonly/a/b.txt", words);
-    told(r, "Permission denied");
+    check_report(r, "Permission denied");
     /* Of another user, but open: only ours is touched. */
     r = run_here("host", "GNOMON=simple,file=open/r.txt", words);
     CHECK_EQ(r.status, 7);
@@ -313,7 +313,7 @@ static void as_nobody(void)
     CHECK_EQ(entries("open"), 1);
     /* A link of another user, where everybody may make one. */
     r = run_here("host", "GNOMON=simple,file=sticky/link/r.txt", words);
-    told(r, "Permission denied");
+    check_report(r, "Permission denied");
     strcpy(child_path, "");
 }
 

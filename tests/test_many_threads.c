@@ -47,7 +47,7 @@ static gnomon_track_info track_named(const gnomon_profile *p, const char *name)
     return none;
 }
 
-static long long lives_of(const gnomon_profile *p)
+static long long executions_of_all(const gnomon_profile *p)
 {
     long long sum = 0;
     gnomon_track_info t;
@@ -128,7 +128,7 @@ TEST(soak_twenty_thousand_threads_become_one_track)
     check_counts(n);
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(gnomon_profile_count(p, GNOMON_TRACKS), 1);
-    CHECK_EQ(lives_of(p), n);
+    CHECK_EQ(executions_of_all(p), n);
     gnomon_profile_free(p);
     live_check_no_trouble();
 }
@@ -183,7 +183,7 @@ static void check_hooked(int n, uint64_t most_bytes)
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(live_count(p, "outer"), n);
     CHECK_EQ(live_count(p, "inner"), n);
-    CHECK_EQ(lives_of(p), n);
+    CHECK_EQ(executions_of_all(p), n);
     gnomon_profile_free(p);
     CHECK_EQ(hook_starts, 2 * (uint64_t)n);
     CHECK_EQ(hook_stops, 2 * (uint64_t)n);
@@ -285,7 +285,7 @@ TEST(names_without_end_stay_bounded)
     CHECK(gnomon_thread_count() <= 1100);
     check_counts(3 * n);
     gnomon_profile *p = live_snapshot("keeper");
-    CHECK_EQ(lives_of(p), 2 * n);
+    CHECK_EQ(executions_of_all(p), 2 * n);
     gnomon_profile_free(p);
     live_check_no_trouble();
 }

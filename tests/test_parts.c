@@ -161,8 +161,9 @@ TEST(a_part_that_is_cut_off_is_lost_alone)
                          1);
         }
         /* Validate's part is two: what came late of fit, with its own end. */
-        int is_told = is_cut_off(p) || size < sizes[1];
-        if (!CHECK_EQ(steps, 2) || !CHECK(is_whole ? !is_cut_off(p) : is_told))
+        int is_loss_reported = is_cut_off(p) || size < sizes[1];
+        if (!CHECK_EQ(steps, 2) ||
+            !CHECK(is_whole ? !is_cut_off(p) : is_loss_reported))
             fprintf(stderr, "    at %zu of %zu, %zu, %zu\n", size, sizes[0],
                     sizes[1], sizes[2]);
         gnomon_profile_free(p);

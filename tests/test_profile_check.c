@@ -144,9 +144,9 @@ static void lie_stage_step_max(void *info)
     s->max_ns = s->total_ns + 1;
 }
 
-#define LIE(entity, number, name, told) \
+#define WRONG(entity, number, name, expected) \
     { \
-        GNOMON_##entity, number, lie_##name, #name, told \
+        GNOMON_##entity, number, lie_##name, #name, expected \
     }
 
 /* Of the profile below: node 1 is outer, 2 outer>inner, 3 outer>inner>leaf, 4 the
@@ -155,45 +155,45 @@ static const struct {
     int entity;
     size_t number;
     void (*lie)(void *info);
-    const char *name, *told; /* a part of the message */
+    const char *name, *expected; /* a part of the message */
 } lies[] = {
-    LIE(NODES, 2, track_0, "node 2"),
-    LIE(NODES, 2, track_99, "node 2"),
-    LIE(NODES, 2, region_0, "node 2"),
-    LIE(NODES, 2, region_99, "node 2"),
-    LIE(NODES, 2, stage_99, "node 2"),
-    LIE(NODES, 2, own_parent, "node 2"),
-    LIE(NODES, 2, later_parent, "node 2"),
-    LIE(NODES, 4, parent_elsewhere, "node 4"),
-    LIE(NODES, 2, no_size, "node 2: the struct_size of its host is not set"),
-    LIE(NODES, 2, more_calls, "node 2"),
-    LIE(NODES, 2, fewer_calls, "node 2"),
-    LIE(NODES, 1, more_total, "node 1 (outer)"),
-    LIE(NODES, 1, less_total, "node 1 (outer)"),
-    LIE(NODES, 3, more_total, "node 3 (leaf)"),
-    LIE(NODES, 2, more_self, "node 2 (inner)"),
-    LIE(NODES, 2, less_self, "node 2 (inner)"),
-    LIE(NODES, 4, more_self, "node 4 (open)"),
-    LIE(NODES, 2, high_min, "node 2"),
-    LIE(NODES, 2, low_max, "node 2"),
-    LIE(NODES, 2, max_over_total, "node 2"),
-    LIE(NODES, 2, more_in_a_cell, "node 2"),
-    LIE(NODES, 2, an_empty_cell, "node 2"),
-    LIE(NODES, 2, a_cell_is_missing, "node 2"),
-    LIE(NODES, 2, cells_descend, "node 2"),
-    LIE(NODES, 4, closed, "open scope 1"),
-    LIE(NODES, 4, time_of_no_calls, "node 4: no executions, but times"),
-    LIE(OPENS, 1, open_node_0, "open scope 1"),
-    LIE(OPENS, 1, open_node_1, "open scope 1"),
-    LIE(OPENS, 1, open_node_99, "open scope 1"),
-    LIE(LINKS, 1, link_from, "link 1"),
-    LIE(LINKS, 1, link_to, "link 1"),
-    LIE(LINKS, 1, link_count, "link 1"),
-    LIE(COUNTERS, 1, counter_count, "counter 1"),
-    LIE(COUNTERS, 1, counter_min, "counter 1"),
-    LIE(STAGES, 1, stage_end, "stage 1"),
-    LIE(STAGES, 1, stage_steps, "stage 1"),
-    LIE(STAGES, 1, stage_step_max, "stage 1"),
+    WRONG(NODES, 2, track_0, "node 2"),
+    WRONG(NODES, 2, track_99, "node 2"),
+    WRONG(NODES, 2, region_0, "node 2"),
+    WRONG(NODES, 2, region_99, "node 2"),
+    WRONG(NODES, 2, stage_99, "node 2"),
+    WRONG(NODES, 2, own_parent, "node 2"),
+    WRONG(NODES, 2, later_parent, "node 2"),
+    WRONG(NODES, 4, parent_elsewhere, "node 4"),
+    WRONG(NODES, 2, no_size, "node 2: the struct_size of its host is not set"),
+    WRONG(NODES, 2, more_calls, "node 2"),
+    WRONG(NODES, 2, fewer_calls, "node 2"),
+    WRONG(NODES, 1, more_total, "node 1 (outer)"),
+    WRONG(NODES, 1, less_total, "node 1 (outer)"),
+    WRONG(NODES, 3, more_total, "node 3 (leaf)"),
+    WRONG(NODES, 2, more_self, "node 2 (inner)"),
+    WRONG(NODES, 2, less_self, "node 2 (inner)"),
+    WRONG(NODES, 4, more_self, "node 4 (open)"),
+    WRONG(NODES, 2, high_min, "node 2"),
+    WRONG(NODES, 2, low_max, "node 2"),
+    WRONG(NODES, 2, max_over_total, "node 2"),
+    WRONG(NODES, 2, more_in_a_cell, "node 2"),
+    WRONG(NODES, 2, an_empty_cell, "node 2"),
+    WRONG(NODES, 2, a_cell_is_missing, "node 2"),
+    WRONG(NODES, 2, cells_descend, "node 2"),
+    WRONG(NODES, 4, closed, "open scope 1"),
+    WRONG(NODES, 4, time_of_no_calls, "node 4: no executions, but times"),
+    WRONG(OPENS, 1, open_node_0, "open scope 1"),
+    WRONG(OPENS, 1, open_node_1, "open scope 1"),
+    WRONG(OPENS, 1, open_node_99, "open scope 1"),
+    WRONG(LINKS, 1, link_from, "link 1"),
+    WRONG(LINKS, 1, link_to, "link 1"),
+    WRONG(LINKS, 1, link_count, "link 1"),
+    WRONG(COUNTERS, 1, counter_count, "counter 1"),
+    WRONG(COUNTERS, 1, counter_min, "counter 1"),
+    WRONG(STAGES, 1, stage_end, "stage 1"),
+    WRONG(STAGES, 1, stage_steps, "stage 1"),
+    WRONG(STAGES, 1, stage_step_max, "stage 1"),
 };
 
 /* ---- The truth ------------------------------------------------------------------------ */
@@ -252,7 +252,7 @@ TEST(each_error_is_named)
                   lies[i].lie};
         int code = gnomon_profile_check(&l.base);
         if (!CHECK_EQ(code, GNOMON_EINVAL) ||
-            !CHECK(strstr(gnomon_error_text(), lies[i].told) != NULL))
+            !CHECK(strstr(gnomon_error_text(), lies[i].expected) != NULL))
             fprintf(stderr, "    %s: %s\n", lies[i].name, gnomon_error_text());
         l.lie = NULL;
         CHECK_EQ(gnomon_profile_check(&l.base), GNOMON_OK);

@@ -85,7 +85,7 @@ TEST(uneven_sizes_are_shown_in_bytes)
 
 TEST(a_spec_s_file_for_which_there_is_no_memory)
 {
-    int told = 0, done = 0;
+    int reported = 0, done = 0;
     gnomon__test_log = keep_log;
     child_folder();
     FILE *f = fopen("spec", "w");
@@ -97,9 +97,9 @@ TEST(a_spec_s_file_for_which_there_is_no_memory)
         done = gnomon__test_allocations() < n;
         gnomon__test_fail_allocation(0);
         CHECK(code == GNOMON_OK || code == GNOMON_ENOMEM);
-        told += code == GNOMON_ENOMEM;
+        reported += code == GNOMON_ENOMEM;
     }
-    CHECK(told > 3);
+    CHECK(reported > 3);
     CHECK_EQ(gnomon_configure("@spec"), GNOMON_OK);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
@@ -294,7 +294,7 @@ TEST(an_unknown_letter_in_a_file_s_name_is_reported)
 /* Another process has written there: both reports stay, whatever fails. */
 TEST(a_second_report_for_which_there_is_no_memory)
 {
-    int done = 0, told = 0;
+    int done = 0, reported = 0;
     gnomon__test_log = keep_log;
     child_folder();
     int kept = dup(2), null = open("/dev/null", O_WRONLY);
@@ -316,10 +316,10 @@ TEST(a_second_report_for_which_there_is_no_memory)
         done = gnomon__test_allocations() < n;
         gnomon__test_fail_allocation(0);
         dup2(kept, 2);
-        told += times_in(log_text, "cannot write the report") == 1;
+        reported += times_in(log_text, "cannot write the report") == 1;
         CHECK_STR(child_read(file), "theirs\n");
     }
-    CHECK(told > 0);
+    CHECK(reported > 0);
     CHECK_EQ(times_in(log_text, "another process wrote"), 1);
 }
 

@@ -34,7 +34,7 @@ static child_result trace(const char *environment)
 }
 
 /* How many calls between the program's lines are not the test's. */
-static int calls_of_ours(int tell)
+static int calls_of_ours(int print)
 {
     int inside = 0, lines = 0, n = 0;
     char *log = child_read(".calls");
@@ -47,7 +47,7 @@ static int calls_of_ours(int tell)
             inside = 0;
         else if (inside && !is_the_tests(call)) {
             n++;
-            if (tell)
+            if (print)
                 fprintf(stderr, "    %s\n", line);
         }
     }

@@ -15,7 +15,7 @@
 #define PAINT 0xa5
 
 static unsigned char stack[STACK] __attribute__((aligned(64)));
-static ucontext_t here, there;
+static ucontext_t main_context, small_stack;
 static void (*what)(void);
 
 static void run_there(void)
@@ -29,12 +29,12 @@ static size_t taken_by(void (*f)(void))
     size_t free_bytes = 0;
     memset(stack, PAINT, sizeof stack);
     what = f;
-    getcontext(&there);
-    there.uc_stack.ss_sp = stack;
-    there.uc_stack.ss_size = sizeof stack;
-    there.uc_link = &here;
-    makecontext(&there, run_there, 0);
-    swapcontext(&here, &there);
+    getcontext(&small_stack);
+    small_stack.uc_stack.ss_sp = stack;
+    small_stack.uc_stack.ss_size = sizeof stack;
+    small_stack.uc_link = &main_context;
+    makecontext(&small_stack, run_there, 0);
+    swapcontext(&main_context, &small_stack);
     while (free_bytes < sizeof stack && stack[free_bytes] == PAINT)
         free_bytes++;
     return sizeof stack - free_bytes;

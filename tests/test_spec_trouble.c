@@ -11,12 +11,12 @@
 #include "platform/error.h"
 #include "test.h"
 
-static char told[4096];
+static char messages[4096];
 
 static void keep_line(const char *line)
 {
-    size_t n = strlen(told);
-    snprintf(told + n, sizeof told - n, "%s\n", line);
+    size_t n = strlen(messages);
+    snprintf(messages + n, sizeof messages - n, "%s\n", line);
 }
 
 static int made;
@@ -56,8 +56,9 @@ TEST(more_profilers_than_fit_are_refused_at_once)
     gnomon__test_log = keep_line;
     CHECK_EQ(gnomon_register(&counted), GNOMON_OK);
     CHECK_EQ(gnomon_configure(crowd_of(4096)), GNOMON_EFULL);
-    CHECK_STR(told, "gnomon: gnomon_configure: 4096 profilers at once: 31 fit: "
-                    "none is attached\n");
+    CHECK_STR(messages,
+              "gnomon: gnomon_configure: 4096 profilers at once: 31 fit: "
+              "none is attached\n");
     CHECK_STR(gnomon_error_text(),
               "4096 profilers at once: 31 fit: none is attached");
     CHECK_EQ(made, 0);
@@ -72,9 +73,9 @@ TEST(more_profilers_than_fit_are_refused_at_once)
 /* ---- Files --------------------------------------------------------------- */
 
 /* What was told of a spec; `counted`, which stands in it too, works. */
-static const char *told_of(const char *spec)
+static const char *messages_of(const char *spec)
 {
-    *told = 0;
+    *messages = 0;
     made = 0;
     gnomon__test_log = keep_line;
     gnomon_register(&counted);
@@ -82,7 +83,7 @@ static const char *told_of(const char *spec)
     CHECK(made > 0);
     CHECK(!strstr(gnomon_error_text(), "SECRET"));
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    return told;
+    return messages;
 }
 
 #define TOLD "gnomon: gnomon_configure: "
@@ -92,18 +93,18 @@ TEST(only_regular_files_are_read)
 {
     child_folder();
     CHECK_EQ(mkfifo("fifo", 0600), 0);
-    CHECK_STR(told_of("@fifo,counted"), TOLD
+    CHECK_STR(messages_of("@fifo,counted"), TOLD
               "at character 1, '@fifo,counted': it is not a regular file\n");
-    CHECK_STR(told_of("@/dev/zero,counted"),
+    CHECK_STR(messages_of("@/dev/zero,counted"),
               TOLD "at character 1, '@/dev/zero,counted': it is not a regular "
                    "file\n");
-    CHECK_STR(told_of("@.,counted"),
+    CHECK_STR(messages_of("@.,counted"),
               TOLD "at character 1, '@.,counted': Is a directory\n");
 }
 
 /* SECRET stands for each word that nobody knows. */
 static const struct {
-    const char *text, *told; /* the first line, or its beginning */
+    const char *text, *messages; /* the first line, or its beginning */
 } kept_back[] = {
     {"SECRET", "1: unknown profiler '...'. There are: passthrough, simple, "},
     {"# a token\n\nSECRET=SECRET\n",
@@ -133,10 +134,10 @@ TEST(what_a_file_holds_is_not_shown)
         FILE *f = fopen("a.spec", "w");
         fputs(kept_back[i].text, f);
         fclose(f);
-        told_of("counted,@a.spec");
-        CHECK(!strstr(told, "SECRET"));
-        snprintf(start, sizeof start, TOLD "a.spec:%s", kept_back[i].told);
-        if (!CHECK(strncmp(told, start, strlen(start)) == 0))
-            fprintf(stderr, "    %s, not\n    %s\n", told, start);
+        messages_of("counted,@a.spec");
+        CHECK(!strstr(messages, "SECRET"));
+        snprintf(start, sizeof start, TOLD "a.spec:%s", kept_back[i].messages);
+        if (!CHECK(strncmp(messages, start, strlen(start)) == 0))
+            fprintf(stderr, "    %s, not\n    %s\n", messages, start);
     }
 }

@@ -67,7 +67,7 @@ typedef struct sums {
     uint64_t scopes, late, samples, stages;
 } sums;
 
-static sums told; /* in reports */
+static sums reported_sums; /* in reports */
 static uint64_t most_nodes;
 
 static void add_profile(sums *to, const gnomon_profile *p)
@@ -95,11 +95,12 @@ static int keep_sums(void *self, const gnomon_profile *p,
                      const gnomon_writer *out)
 {
     (void)self, (void)out;
-    if (told.stages % 64 == 0 && !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
+    if (reported_sums.stages % 64 == 0 &&
+        !CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
         fprintf(stderr, "    %s\n", gnomon_error_text());
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     most_nodes = nodes > most_nodes ? nodes : most_nodes;
-    add_profile(&told, p);
+    add_profile(&reported_sums, p);
     return GNOMON_OK;
 }
 
@@ -219,9 +220,9 @@ TEST(soak_alternating_stages_are_reported_once)
     gnomon_profile_free(p);
     CHECK_EQ(all.scopes, marked.scopes);
     CHECK_EQ(all.samples, marked.samples);
-    CHECK_EQ(told.scopes + all.late, marked.scopes);
-    CHECK_EQ(told.samples, marked.samples);
-    CHECK_EQ(told.stages, times + 1);
+    CHECK_EQ(reported_sums.scopes + all.late, marked.scopes);
+    CHECK_EQ(reported_sums.samples, marked.samples);
+    CHECK_EQ(reported_sums.stages, times + 1);
     CHECK_EQ(all.stages, times + 1);
     fprintf(stderr, "    %llu scopes in %ld stages, %llu of them late\n",
             (unsigned long long)marked.scopes, times,

@@ -53,15 +53,15 @@ static void took(const char *name, unsigned ms)
 }
 
 /* A profiler that keeps what it was told, and rows as "name calls total". */
-static char told[4096];
+static char calls_text[4096];
 
-static void tell(const char *format, ...) GNOMON_PRINTF(1, 2);
-static void tell(const char *format, ...)
+static void note_call(const char *format, ...) GNOMON_PRINTF(1, 2);
+static void note_call(const char *format, ...)
 {
-    size_t used = strlen(told);
+    size_t used = strlen(calls_text);
     va_list list;
     va_start(list, format);
-    vsnprintf(told + used, sizeof told - used, format, list);
+    vsnprintf(calls_text + used, sizeof calls_text - used, format, list);
     va_end(list);
 }
 
@@ -69,7 +69,7 @@ static int teller_setup(void *self, const gnomon_run_info *run,
                         const char *stage)
 {
     (void)self, (void)run;
-    tell("setup(%s) ", stage ? stage : "");
+    note_call("setup(%s) ", stage ? stage : "");
     return GNOMON_OK;
 }
 
@@ -81,25 +81,25 @@ static int teller_summary(void *self, const gnomon_profile *p,
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
     CHECK_EQ(gnomon_profile_count(p, GNOMON_STAGES), 1);
     CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
-    tell("[%s#%u %d..%d ms", stage.name, (unsigned)stage.ordinal,
-         (int)(stage.begin_ns / MS), (int)(stage.end_ns / MS));
+    note_call("[%s#%u %d..%d ms", stage.name, (unsigned)stage.ordinal,
+              (int)(stage.begin_ns / MS), (int)(stage.end_ns / MS));
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
         gnomon_node_info node;
         gnomon_region_info region;
         gnomon_profile_node(p, i, &node);
         gnomon_profile_region(p, node.region, &region);
         if (node.host && node.host->count)
-            tell(" %s %d %d", region.name, (int)node.host->count,
-                 (int)(node.host->total_ns / MS));
+            note_call(" %s %d %d", region.name, (int)node.host->count,
+                      (int)(node.host->total_ns / MS));
     }
-    tell("] ");
+    note_call("] ");
     return GNOMON_OK;
 }
 
 static void teller_teardown(void *self, const char *stage)
 {
     (void)self;
-    tell("teardown(%s) ", stage ? stage : "");
+    note_call("teardown(%s) ", stage ? stage : "");
 }
 
 static const gnomon_profiler teller = {
@@ -143,12 +143,12 @@ TEST(a_stage_owns_what_came_since_the_one_before)
     gnomon__test_pass(7 * MS);
     took("step", 1);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
-    CHECK_STR(told, "setup() setup(fit) "
-                    "[fit#1 9..14 ms configure_callbacks 1 2 step 1 3] "
-                    "teardown(fit) setup(validate) "
-                    "[validate#2 19..29 ms between 1 1 step 1 4] "
-                    "teardown(validate) setup(test) "
-                    "[test#3 34..42 ms step 1 1] teardown(test) ");
+    CHECK_STR(calls_text, "setup() setup(fit) "
+                          "[fit#1 9..14 ms configure_callbacks 1 2 step 1 3] "
+                          "teardown(fit) setup(validate) "
+                          "[validate#2 19..29 ms between 1 1 step 1 4] "
+                          "teardown(validate) setup(test) "
+                          "[test#3 34..42 ms step 1 1] teardown(test) ");
     CHECK_STR(lines, "");
 }
 
@@ -165,15 +165,16 @@ TEST(a_scope_over_the_end_of_a_stage)
     took("own", 3);
     gnomon_stage_begin("test");
     gnomon_stage_end();
-    CHECK_STR(told, "setup() setup(fit) [fit#1 9..10 ms inner 1 1] "
-                    "teardown(fit) setup(test) "
-                    "[test#2 10..15 ms inner 1 2 own 1 3] teardown(test) ");
+    CHECK_STR(calls_text,
+              "setup() setup(fit) [fit#1 9..10 ms inner 1 1] "
+              "teardown(fit) setup(test) "
+              "[test#2 10..15 ms inner 1 2 own 1 3] teardown(test) ");
 }
 
 static int steps_told(void)
 {
     int n = 0;
-    for (const char *at = told; (at = strstr(at, " step")) != NULL; at++)
+    for (const char *at = calls_text; (at = strstr(at, " step")) != NULL; at++)
         n++;
     return n;
 }
@@ -183,7 +184,7 @@ TEST(steps_count_from_each_stages_begin)
     begin_test();
     CHECK_EQ(gnomon_configure("teller(schedule=wait:1/active:1/repeat:1)"),
              GNOMON_OK);
-    *told = 0;
+    *calls_text = 0;
     for (int stage = 0; stage < 2; stage++) {
         gnomon_stage_begin(stage ? "b" : "a");
         for (int i = 0; i < 4; i++) {
@@ -195,8 +196,8 @@ TEST(steps_count_from_each_stages_begin)
         gnomon_stage_end();
     }
     CHECK_EQ(steps_told(), 2);
-    CHECK(strstr(told, "[a#1 9..13 ms step1 1 1]") != NULL);
-    CHECK(strstr(told, "[b#2 13..17 ms step1 1 1]") != NULL);
+    CHECK(strstr(calls_text, "[a#1 9..13 ms step1 1 1]") != NULL);
+    CHECK(strstr(calls_text, "[b#2 13..17 ms step1 1 1]") != NULL);
 }
 
 TEST(wrong_calls_are_reported_and_change_nothing)
@@ -212,32 +213,32 @@ TEST(wrong_calls_are_reported_and_change_nothing)
     took("step", 1);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK); /* ends the other */
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK_STR(told, "setup() setup(fit) [fit#1 9..10 ms step 1 1] "
-                    "teardown(fit) setup(fit) [fit#2 10..10 ms] "
-                    "teardown(fit) ");
+    CHECK_STR(calls_text, "setup() setup(fit) [fit#1 9..10 ms step 1 1] "
+                          "teardown(fit) setup(fit) [fit#2 10..10 ms] "
+                          "teardown(fit) ");
 }
 
 /* A profiler of the program's own reports by itself, not when a spec goes. */
 TEST(a_new_spec_asks_only_those_that_go)
 {
     begin_test();
-    *told = 0;
+    *calls_text = 0;
     int self = 0;
     CHECK_EQ(gnomon_attach(&teller, &self, NULL), GNOMON_OK);
     took("a", 1);
     CHECK_EQ(gnomon_configure("passthrough"), GNOMON_OK);
-    CHECK_STR(told, "setup() [#1 9..10 ms a 1 1] teardown() ");
+    CHECK_STR(calls_text, "setup() [#1 9..10 ms a 1 1] teardown() ");
     took("b", 1);
     CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
-    CHECK(strstr(told, "[fit#1 9..11 ms a 1 1 b 1 1] ") != NULL);
+    CHECK(strstr(calls_text, "[fit#1 9..11 ms a 1 1 b 1 1] ") != NULL);
     CHECK_EQ(gnomon_detach(&teller, &self), GNOMON_OK);
 }
 
 TEST(setups_nest_and_repeat)
 {
     begin_test();
-    *told = 0;
+    *calls_text = 0;
     for (int i = 0; i < 3; i++) {
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
         CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
@@ -249,9 +250,9 @@ TEST(setups_nest_and_repeat)
         CHECK_EQ(gnomon_teardown(), GNOMON_OK);
         took("nobody", 1);
     }
-    CHECK_STR(told, "[#1 9..11 ms a 1 1 b 1 1] teardown() "
-                    "setup() [#1 12..14 ms a 1 1 b 1 1] teardown() "
-                    "setup() [#1 15..17 ms a 1 1 b 1 1] teardown() ");
+    CHECK_STR(calls_text, "[#1 9..11 ms a 1 1 b 1 1] teardown() "
+                          "setup() [#1 12..14 ms a 1 1 b 1 1] teardown() "
+                          "setup() [#1 15..17 ms a 1 1 b 1 1] teardown() ");
     CHECK_EQ(gnomon_teardown(), GNOMON_ESTATE);
 }
 

@@ -22,7 +22,7 @@ static void count_stop(void *self, const gnomon_frame *f, uint64_t *slot)
     __atomic_add_fetch(&stops, 1, __ATOMIC_RELAXED);
 }
 
-static void count_step_told(void *self, const gnomon_step_event *event)
+static void count_step_event(void *self, const gnomon_step_event *event)
 {
     (void)self;
     CHECK(event->end_ns >= event->begin_ns);
@@ -42,7 +42,7 @@ static const gnomon_profiler listener = {.struct_size = sizeof listener,
                                          .wants = GNOMON_WANT_TREE,
                                          .name = "listener",
                                          .stop = count_stop,
-                                         .step = count_step_told,
+                                         .step = count_step_event,
                                          .window = count_window};
 LIVE_KEEPER(keeper, "keeper");
 

@@ -10,7 +10,7 @@
 
 typedef struct watcher {
     char text[256]; /* a letter for each call: n, w, r, l; s a step */
-    int inside, told, gone, faults;
+    int inside, last_phase, gone, faults;
     pthread_t on;
 } watcher;
 
@@ -24,8 +24,8 @@ static void watch_window(void *self, const gnomon_window_event *event)
     size_t n = strlen(w->text);
     if (n + 1 < sizeof w->text)
         w->text[n] = "nwrl"[phase];
-    w->faults += w->told == phase;
-    __atomic_store_n(&w->told, phase, __ATOMIC_RELAXED);
+    w->faults += w->last_phase == phase;
+    __atomic_store_n(&w->last_phase, phase, __ATOMIC_RELAXED);
     w->on = pthread_self();
     sched_yield();
     __atomic_sub_fetch(&w->inside, 1, __ATOMIC_SEQ_CST);
@@ -135,7 +135,7 @@ TEST(a_rank_that_is_left_out_has_no_window)
     steps(2);
     CHECK_STR(in.text, "r");
     CHECK(times_in(out.text, "r") <= 1); /* until the rank was known */
-    CHECK_EQ(out.told, GNOMON_PHASE_NONE);
+    CHECK_EQ(out.last_phase, GNOMON_PHASE_NONE);
     CHECK_EQ(gnomon_detach(&window_only, &in), GNOMON_OK);
     CHECK_EQ(gnomon_detach(&window_only, &out), GNOMON_OK);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
@@ -158,23 +158,23 @@ static void *step_on(void *unused)
 TEST(threads_that_step_at_once)
 {
     pthread_t threads[4];
-    long times = live_times(300, 20000), told = 0;
+    long times = live_times(300, 20000), called = 0;
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, step_on, NULL);
     for (long i = 0; i < times; i++) {
         watcher *w = calloc(1, sizeof *w); /* a late call finds it freed */
         CHECK_EQ(gnomon_attach(&window_only, w, "schedule=wait:1/active:1"),
                  GNOMON_OK);
-        while (i % 8 == 0 && !__atomic_load_n(&w->told, __ATOMIC_RELAXED))
+        while (i % 8 == 0 && !__atomic_load_n(&w->last_phase, __ATOMIC_RELAXED))
             sched_yield();
         CHECK_EQ(gnomon_detach(&window_only, w), GNOMON_OK);
         __atomic_store_n(&w->gone, 1, __ATOMIC_SEQ_CST);
         CHECK_EQ(w->inside, 0);
         CHECK_EQ(w->faults, 0);
-        told += w->text[0] != 0;
+        called += w->text[0] != 0;
         free(w);
     }
-    CHECK(told >= times / 8);
+    CHECK(called >= times / 8);
     __atomic_store_n(&stepping_over, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);

@@ -11,13 +11,13 @@
 #define GCC_CLANG(gcc, clang) gcc
 #endif
 
-static char told[4096]; // names in the order of their starts, a line each
+static char text[4096]; // names in the order of their starts, a line each
 static int lines[2];    // of lambdas
 
 static void on_start(void *, const gnomon_frame *frame, uint64_t *)
 {
-    size_t n = strlen(told);
-    snprintf(told + n, sizeof told - n, "%s\n", frame->name);
+    size_t n = strlen(text);
+    snprintf(text + n, sizeof text - n, "%s\n", frame->name);
     CHECK_EQ(frame->region->kind, GNOMON_KIND_FUNCTION);
     CHECK_STR(frame->region->name, frame->name);
 }
@@ -36,9 +36,9 @@ static void attach()
 
 #define TOLD(call, names) \
     do { \
-        *told = 0; \
+        *text = 0; \
         call; \
-        CHECK_STR(told, names "\n"); \
+        CHECK_STR(text, names "\n"); \
     } while (0)
 
 // ---- Functions ------------------------------------------------------------------
@@ -189,21 +189,21 @@ TEST(lambdas)
 {
     char names[256];
     attach();
-    *told = 0;
+    *text = 0;
     layer<4>().lambdas();
     snprintf(names, sizeof names,
              "layer<4>::lambdas\nlayer<4>::lambdas::lambda at %d\n"
              "layer<4>::lambdas::lambda::lambda at %d\n",
              lines[0], lines[1]);
-    CHECK_STR(told, names);
+    CHECK_STR(text, names);
     auto here = [] {
         GNOMON_FUNCTION();
         lines[0] = __LINE__ - 1;
     };
-    *told = 0;
+    *text = 0;
     here();
     snprintf(names, sizeof names, "test_run_lambdas::lambda at %d\n", lines[0]);
-    CHECK_STR(told, names);
+    CHECK_STR(text, names);
 }
 
 #if __cplusplus >= 202002L
@@ -221,14 +221,14 @@ TEST(functions_of_later_standards)
         GNOMON_FUNCTION();
         lines[0] = __LINE__ - 1;
     };
-    *told = 0;
+    *text = 0;
     generic(1);
     generic(1.5);
     char names[256];
     const char *in = "test_run_functions_of_later_standards";
     snprintf(names, sizeof names, "%s::lambda at %d\n%s::lambda at %d\n", in,
              lines[0], in, lines[0]);
-    CHECK_STR(told, names);
+    CHECK_STR(text, names);
 }
 #endif
 
@@ -238,11 +238,11 @@ TEST(functions_of_later_standards)
 TEST(other_names_stay)
 {
     attach();
-    *told = 0;
-    static gnomon_region odd = GNOMON_REGION_INIT(
+    *text = 0;
+    static gnomon_region plain_name = GNOMON_REGION_INIT(
         GNOMON_KIND_FUNCTION, "void f(int)", nullptr, nullptr);
-    gnomon_end(gnomon_begin(&odd));
-    CHECK_STR(told, "void f(int)\n");
+    gnomon_end(gnomon_begin(&plain_name));
+    CHECK_STR(text, "void f(int)\n");
 }
 
 TEST(profiles_have_the_short_names)

@@ -186,7 +186,7 @@ static void say(uint32_t how)
         gnomon_step();
 }
 
-static void look(uint32_t how)
+static void read_profiles(uint32_t how)
 {
     gnomon_open_scope open[DEEP] = {{.struct_size = sizeof *open}};
     (void)gnomon_thread_stack(how % (THREADS + 2), open, DEEP);
@@ -264,7 +264,7 @@ static void run(program *p)
             say(how);
             break;
         case 14:
-            look(how);
+            read_profiles(how);
             if (how % 16 == 0)
                 raise(SIGUSR1);
             break;

@@ -308,8 +308,8 @@ static void bad(void)
     nvtxDomainResourceCreate(lib, NULL);
     nvtxDomainDestroy(NULL);
     /* No code points, and no UTF-8. */
-    wchar_t odd[] = {0x110000, 0xD800, 'x', 0};
-    nvtxRangePushW(odd);
+    wchar_t invalid[] = {0x110000, 0xD800, 'x', 0};
+    nvtxRangePushW(invalid);
     nvtxRangePop();
     nvtxRangePushA("\xff\xfe");
     nvtxRangePop();

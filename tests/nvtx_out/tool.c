@@ -31,13 +31,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef struct told {
-    struct told *next; /* all of them, for leak checkers */
-    const struct told *domain;
+typedef struct string_handle {
+    struct string_handle *next; /* all of them, for leak checkers */
+    const struct string_handle *domain;
     char text[];
-} told;
+} string_handle;
 
-static told *all_told;
+static string_handle *all_told;
 static uint32_t threads, ranges;
 static __thread uint32_t own_thread; /* from 1 */
 static __thread int depth;
@@ -66,9 +66,9 @@ static unsigned me(void)
     return own_thread - 1;
 }
 
-static told *keep(const told *domain, const char *text)
+static string_handle *keep(const string_handle *domain, const char *text)
 {
-    told *t = malloc(sizeof *t + strlen(text) + 1);
+    string_handle *t = malloc(sizeof *t + strlen(text) + 1);
     if (!t)
         abort();
     t->domain = domain;
@@ -90,13 +90,14 @@ static nvtxDomainHandle_t domain_create(const char *name)
 static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain,
                                           const char *text)
 {
-    return (nvtxStringHandle_t)(void *)keep((const told *)(void *)domain, text);
+    return (nvtxStringHandle_t)(void *)keep(
+        (const string_handle *)(void *)domain, text);
 }
 
 static void category_name(nvtxDomainHandle_t domain, uint32_t id,
                           const char *name)
 {
-    say("category %s %u %s\n", ((const told *)(void *)domain)->text,
+    say("category %s %u %s\n", ((const string_handle *)(void *)domain)->text,
         (unsigned)id, name);
 }
 
@@ -104,14 +105,15 @@ static void category_name(nvtxDomainHandle_t domain, uint32_t id,
 static const char *event(char *text, size_t size, nvtxDomainHandle_t domain,
                          const nvtxEventAttributes_t *e)
 {
-    const told *d = (const told *)(void *)domain;
+    const string_handle *d = (const string_handle *)(void *)domain;
     const char *where = d ? d->text : "default";
     char value[64] = "";
     const char *name = "", *kind = "";
     if (e->version != NVTX_VERSION || e->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE)
         say("FAULT: version %d, size %d\n", e->version, e->size);
     if (e->messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
-        const told *t = (const told *)(void *)e->message.registered;
+        const string_handle *t =
+            (const string_handle *)(void *)e->message.registered;
         if (t->domain != d)
             say("FAULT: a string of another domain\n");
         name = t->text;

@@ -102,7 +102,7 @@ static char *megabyte(void)
 /* Of the program's own texts nothing is known. */
 static void names(void)
 {
-    static gnomon_region odd = GNOMON_REGION_INIT(
+    static gnomon_region bad_name = GNOMON_REGION_INIT(
         GNOMON_KIND_MARK, "bad \xff \xc3( end", "c\xc3\xa4t \xe2\x82", NULL);
     static gnomon_region none =
         GNOMON_REGION_INIT(GNOMON_KIND_MARK, NULL, NULL, NULL);
@@ -112,7 +112,7 @@ static void names(void)
     large.name = name;
     GNOMON_SCOPE("gr\xc3\xb6\xc3\x9f"
                  "e \xe2\x82\xac \xf0\x9f\x8e\x89");
-    gnomon_mark(&odd);
+    gnomon_mark(&bad_name);
     gnomon_mark(&none);
     gnomon_mark(&large);
     gnomon_start(name);
