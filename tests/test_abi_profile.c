@@ -276,8 +276,8 @@ VALUE(GNOMON_NODE_CLOCK, 16);
 
 #endif
 
-/* What is added to one is what is read from it, whoever is older; test_next.c has
- * the whole of it. */
+/* An entity that is added is read back equal, whichever side is older;
+ * test_next.c tests all of it. */
 TEST(entities_of_any_size)
 {
     gnomon_builder *b;

@@ -82,8 +82,8 @@ static void check_report(const char *text, const char *stage, const tally *want,
     CHECK_EQ(rows, want->names);
 }
 
-/* The file of the stage's report begins with the bytes that were asked for;
- * what gnomon says of itself follows. */
+/* The stage's report begins with the expected bytes; gnomon's footer
+ * follows. */
 static void check_file(const char *directory, const char *stage,
                        const fake_writer *want)
 {
@@ -103,8 +103,8 @@ static void check_file(const char *directory, const char *stage,
     free(text);
 }
 
-/* Replays the lines of the stage in `next`, which is then the next stage's
- * first or, at the end, empty. */
+/* Replays the lines of one stage from `next` on; then `next` is the first
+ * line of the next stage, or empty. */
 static void replay_stage(FILE *file, call *next, tally *out,
                          const char *directory)
 {

@@ -38,7 +38,7 @@ static int keep(const gnomon_writer *writer, const void *bytes, size_t size)
     return GNOMON_OK;
 }
 
-/* What advanced says now; kept. */
+/* The text of advanced now; never freed. */
 static const char *summary(void)
 {
     kept_text k = {calloc(1, 1), 0};
@@ -171,7 +171,7 @@ TEST(tables_are_sorted_as_asked)
     mark_some();
     CHECK_EQ(times_in(summary(), "   Ordered by: function name\n"), 2);
     end();
-    begin("advanced(sort=call,file=/dev/null)"); /* calls, or call...: one */
+    begin("advanced(sort=call,file=/dev/null)"); /* both words mean one key */
     mark_some();
     CHECK_EQ(times_in(summary(), "   Ordered by: call count\n"), 2);
     end();
@@ -291,7 +291,7 @@ TEST(the_newest_replaces_the_others)
     CHECK(memcmp(child_read("out/fit-advanced-b_c.prof"), second, 150) == 0);
 }
 
-/* a/b and a:b are a_b, both. */
+/* Both names map to a_b. */
 TEST(names_that_map_to_one_file_keep_two_files)
 {
     begin("advanced(dump_stats,dir=out)");
@@ -307,7 +307,7 @@ TEST(names_that_map_to_one_file_keep_two_files)
     CHECK_EQ(times_in(r.out, "fit-advanced-a_b-"), 1);
 }
 
-/* What another process wrote there meanwhile stays. */
+/* A file that another process wrote meanwhile is kept. */
 TEST(files_of_others_stay)
 {
     begin("advanced(dump_stats=run,dir=out)");
@@ -339,7 +339,8 @@ TEST(a_folder_that_cannot_be_is_one_line)
 
 /* ---- Memory ---------------------------------------------------------------- */
 
-/* Each allocation fails in turn: all of the text, or none, and a clear code. */
+/* Each allocation fails in turn: the text is complete or absent, and the
+ * code is GNOMON_ENOMEM. */
 static void starve(const char *spec)
 {
     begin(spec);
@@ -373,7 +374,7 @@ TEST(no_memory)
     starve("advanced(dump_stats,file=a/b.txt)");
 }
 
-/* Whoever copies it may leave the tree out. */
+/* The option leaves the tree out. */
 TEST(without_a_profile_nothing_is_written)
 {
     kept_text k = {calloc(1, 1), 0};

@@ -43,7 +43,7 @@ TEST(arena_budgets_small_uneven_and_beyond_4_gib)
     gnomon__os_unmap(arena.base, arena.size);
     CHECK_EQ(gnomon__arena_map(&arena, 1ull << 40), GNOMON_OK);
     CHECK(arena.size <= 0xfffff000u && arena.size >= 1u << 20);
-    /* All of it in two bites; the last byte is there. */
+    /* All of it in two pieces; the last byte can be written. */
     CHECK_EQ(gnomon__arena_take(&arena, arena.size / 2), 64);
     CHECK(gnomon__arena_take(&arena, arena.size / 2 - 64) != 0);
     CHECK_EQ(gnomon__arena_take(&arena, 64), 0);
@@ -78,7 +78,7 @@ static void *take_until_spent(void *count)
             size = 1;
             continue;
         }
-        for (i = 0; i < room; i += 64) /* nobody else's, never handed out */
+        for (i = 0; i < room; i += 64) /* given out once only */
             if (!CHECK_EQ(shared_arena.base[at + i]++, 0))
                 return NULL;
         pieces += room / 64;

@@ -43,7 +43,7 @@ static void two_tables(const char *text)
     CHECK_EQ(times_in(text, "gnomon: "), 2);
 }
 
-/* ---- When they come --------------------------------------------------------- */
+/* ---- ---- When reports are written --------------------------------------- */
 
 TEST(each_stage_has_a_report_by_default)
 {
@@ -89,7 +89,7 @@ TEST(runs_do_not_share_their_stages)
     CHECK_EQ(calls(second, "FIT", "b"), 1);
 }
 
-/* What goes reports first: at the run's end it is not there any more. */
+/* A detached profiler reports at once: at the run's end it is gone. */
 TEST(a_replaced_spec_reports_at_once)
 {
     child_result r = host("GNOMON=simple(at=end)", ROUNDS, "configure=");
@@ -105,7 +105,7 @@ TEST(a_replaced_spec_reports_at_once)
     CHECK_EQ(calls(r.err, "FIT", "b"), 1);
 }
 
-/* ---- What is in them --------------------------------------------------------- */
+/* ---- ---- What reports contain ------------------------------------------- */
 
 TEST(an_open_stage_is_in_the_last_report)
 {
@@ -126,15 +126,15 @@ TEST(scopes_of_no_stage_have_their_own_report)
     CHECK_EQ(calls(r.err, "FIT", "a"), 1);
     CHECK_EQ(times_in(r.err, "\n|  x"), 1);
     CHECK(strstr(r.err, "\n|  x") >
-          strstr(r.err, "\n|  a")); /* it came later */
+          strstr(r.err, "\n|  a")); /* attached later */
     r = host("GNOMON=simple(at=end)", "do=x", "do=x");
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
     r = host("GNOMON=simple(at=end)", "setup", "teardown");
     CHECK_EQ(times_in(r.err, "no rows"), times_in(r.err, "Profiler Report"));
 }
 
-/* A scope counts in the stage in which it began, and its report has it: nothing of
- * it came late there. */
+/* A scope counts in the stage in which it began and is in its report, so
+ * nothing is late. */
 TEST(late_ends_are_in_the_report)
 {
     child_result r =
@@ -172,7 +172,7 @@ TEST(advanced_knows_it_too)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 4);
 }
 
-/* ---- Where they go ------------------------------------------------------------ */
+/* ---- ---- Files ---------------------------------------------------------- */
 
 TEST(file_receives_the_reports)
 {
@@ -187,7 +187,7 @@ TEST(file_receives_the_reports)
     CHECK_EQ(calls(child_read("out/fit-simple.txt"), "FIT", "a"), 2);
 }
 
-/* A profile's file is written when each stage ends, whatever the text does. */
+/* The profile's file is written at each stage's end, whatever at= says. */
 TEST(profile_files_are_written_at_each_stage)
 {
     child_result r = host("GNOMON=simple(at=end,file=x.gnomon)", "stage=fit",

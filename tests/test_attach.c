@@ -13,7 +13,7 @@
         __VA_ARGS__, NULL \
     }
 
-/* ---- Profilers that keep what they saw -------------------------------------- */
+/* ---- Profilers that record their calls ----------------------------------- */
 
 typedef struct seen {
     char text[256];
@@ -64,7 +64,7 @@ TEST(one_table_with_two_selfs)
     once("x");
     gnomon_start("y");
     CHECK_EQ(gnomon_detach(&seer, &a), GNOMON_OK);
-    gnomon_stop("y"); /* b saw its start, a was told as it left */
+    gnomon_stop("y"); /* b saw the start; a was detached first */
     once("y");
     CHECK_EQ(gnomon_detach(&seer, &b), GNOMON_OK);
     once("y");
@@ -263,7 +263,7 @@ TEST(names_are_registered_up_to_a_limit)
     CHECK_EQ(code, GNOMON_EFULL);
     CHECK_STR(gnomon_error_text(), "64 profilers are registered, no more fit");
     CHECK(registered > 50);
-    CHECK_EQ(gnomon_register(&many[0]), GNOMON_OK); /* takes its own place */
+    CHECK_EQ(gnomon_register(&many[0]), GNOMON_OK); /* replaces itself */
     CHECK_EQ(gnomon_configure("name0,name50"), GNOMON_OK);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }

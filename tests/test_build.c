@@ -41,8 +41,8 @@ TEST(an_empty_profile_is_one)
     gnomon_profile_free(p);
 }
 
-/* Also where a model has no memory yet: paths without pools of a file in parts that
- * lost its texts ask for none. */
+/* Also where a model has no memory: of a file whose texts are lost, paths
+ * without pools ask for none. */
 TEST(reserving_nothing_succeeds)
 {
     gnomon__model *m = gnomon__model_create();
@@ -51,7 +51,7 @@ TEST(reserving_nothing_succeeds)
     gnomon_profile_free(&m->base);
 }
 
-/* A text is kept once, a wrong one repaired, a missing one "". */
+/* Equal texts share one copy, invalid UTF-8 is repaired, NULL is "". */
 TEST(texts_are_shared_and_repaired)
 {
     gnomon_builder *b;
@@ -221,7 +221,7 @@ TEST(each_error_is_named)
     LIE(event[1].begin_ns, 4, "event 2: begins");
 }
 
-/* Samples that are no numbers are samples, but have no values. */
+/* NaN samples count, but have no minimum or sum. */
 TEST(a_counter_of_no_numbers)
 {
     struct lie l = truth;
@@ -235,7 +235,7 @@ TEST(a_counter_of_no_numbers)
     check_lie(l, "counter 1: no samples, but values");
 }
 
-/* Several pools of a path stand in the order of their numbers. */
+/* The pools of a path are sorted by number. */
 TEST(pools_ascend)
 {
     for (uint32_t first = 2; first <= 3; first++) {
@@ -264,7 +264,7 @@ TEST(pools_ascend)
     }
 }
 
-/* What leads from run 1 to run 2. */
+/* References from run 1 to run 2. */
 enum across { NOWHERE, LINK, COUNTER, LOSS, EVENT, MEMORY_EVENT };
 
 static void check_across(enum across what, const char *where)
@@ -336,8 +336,8 @@ TEST(an_op_refers_to_existing_entities)
     CHECK_STR(gnomon_error_text(), "entity 1 of kind 12: a shape without dims");
 }
 
-/* Behind a pointer, too, a struct says its size: that of the first release at
- * least. */
+/* A struct behind a pointer has a size too: at least that of the first
+ * release. */
 TEST(pointed_structs_state_their_size)
 {
     gnomon_work_stats work = {.flops = 3};
@@ -392,7 +392,7 @@ TEST(each_allocation_may_fail)
     CHECK(!failed);
 }
 
-/* Nothing that it has no memory for is taken for absent. */
+/* Missing memory is an error, never an absent entity. */
 TEST(each_piece_may_lack_memory)
 {
     uint64_t before = gnomon__heap_bytes();

@@ -8,10 +8,10 @@
 
 LIVE_KEEPER(keeper, "keeper");
 
-/* What a meddler has met. */
+/* What the profiler's callbacks saw. */
 typedef struct meddler {
     uint64_t calls, wrong_codes;
-    int from_thread; /* it has another thread mark, and waits for it */
+    int from_thread; /* a callback waits for another thread to mark */
 } meddler;
 
 static const gnomon_profiler meddling;
@@ -35,7 +35,7 @@ static void mark_all(void)
     CHECK(gnomon_region_get("forbidden", NULL, GNOMON_KIND_SCOPE) != NULL);
 }
 
-/* A snapshot waits for nobody: only where the word is odd it cannot be taken. */
+/* A snapshot does not wait: it fails only where the sequence word is odd. */
 static uint64_t control_all(meddler *m, int snapshot_code)
 {
     static const gnomon_writer nowhere = {.struct_size = sizeof nowhere};
@@ -81,7 +81,7 @@ static void meddle(meddler *m)
     mark_all();
     add_relaxed(&m->wrong_codes, control_all(m, GNOMON_EBUSY));
     if (m->from_thread && load_relaxed(&m->calls) < 20) {
-        m->from_thread = 0; /* whose own marks call back, too */
+        m->from_thread = 0; /* whose marks call callbacks, too */
         CHECK_EQ(pthread_create(&thread, NULL, mark_elsewhere, NULL), 0);
         pthread_join(thread, NULL);
         m->from_thread = 1;
@@ -160,7 +160,7 @@ static void run(int threads, int from_thread)
     uint64_t calls = load_relaxed(&m.calls);
     CHECK(calls >= (uint64_t)n * 7);
     CHECK_EQ(m.wrong_codes, 0);
-    work(each); /* nothing comes after the detach */
+    work(each); /* no call after the detach */
     CHECK_EQ(load_relaxed(&m.calls), calls);
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(live_count(p, "work"), n + each[0]);
@@ -204,7 +204,7 @@ static void meddle_in_control(void)
     control_meddler.wrong_codes += control_all(&control_meddler, GNOMON_OK);
     free(malloc(5000));
     {
-        GNOMON_SCOPE("allowed"); /* no mark is under way: it is recorded */
+        GNOMON_SCOPE("allowed"); /* no mark is in progress: it is recorded */
     }
     CHECK_EQ(pthread_create(&thread, NULL, mark_elsewhere, NULL), 0);
     pthread_join(thread, NULL);

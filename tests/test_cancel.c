@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* pthread_cancel in the calls of gnomon: asked for before the call, and, on the
- * thread that makes it, at each of its system calls, of both types. The call does
- * its work and returns; a cancellation of the asynchronous type may come as it
- * returns; nothing stays locked, open or allocated, and the process ends with
- * its reports.
+/* pthread_cancel in the calls of gnomon: requested before the call, and at
+ * each of its system calls on the same thread, with both types. The call
+ * does its work and returns; an asynchronous cancellation may act as it
+ * returns. Nothing stays locked, open or allocated, and the process ends
+ * with its reports.
+ *
  * links: testing
  * labels: guest
  * timeout: 300 */
@@ -107,7 +108,7 @@ static const gnomon_writer waiting_writer = {.struct_size =
                                              .write = waiter_write,
                                              .print = waiter_print};
 
-/* ---- What is called -------------------------------------------------------------- */
+/* ---- ---- The calls ------------------------------------------------------ */
 
 static void work(void)
 {
@@ -175,7 +176,7 @@ static void call_configure(void)
              GNOMON_OK);
 }
 
-/* A line is told, and the rest holds. */
+/* A line reports it, and the rest works. */
 static void call_configure_wrong(void)
 {
     CHECK_EQ(gnomon_configure(SPEC ",nobody"), GNOMON_EINVAL);
@@ -255,7 +256,7 @@ static void call_summary(void)
     CHECK_EQ(gnomon_summary("waiter", &waiting_writer), GNOMON_OK);
 }
 
-static gnomon_profile *taken; /* also by a thread that is no more */
+static gnomon_profile *taken; /* also by a thread that ended */
 
 static void free_taken(void)
 {
@@ -307,7 +308,7 @@ static void attach_hook(void)
     CHECK_EQ(gnomon_attach(&hook, NULL, NULL), GNOMON_OK);
 }
 
-/* The thread ends with it: by whatever it has of destructors. */
+/* The call ends the thread, after its destructors. */
 static void leave_open(void)
 {
     gnomon_begin(gnomon_region_get("left open", NULL, GNOMON_KIND_SCOPE));
@@ -337,7 +338,7 @@ static void call_steps(void)
     }
 }
 
-/* Its callbacks are told of each window, whoever was at it. */
+/* Its callbacks get each window, whichever thread makes the step. */
 static void check_windows(void)
 {
     int before = load_relaxed(&waits);
@@ -358,7 +359,7 @@ static const gnomon_profiler timed = {.struct_size = sizeof timed,
 
 static int slow_record(void *event, void *stream)
 {
-    if (pthread_equal(the_thread, pthread_self())) /* no reader's */
+    if (pthread_equal(the_thread, pthread_self())) /* not the reader's */
         wait_a_bit();
     return toy_event_record(event, stream);
 }
@@ -454,8 +455,8 @@ static void end_with(enum way way)
     exit(0);
 }
 
-/* What libc itself does after our reports may be where it acts: then the process
- * ends with its last thread. */
+/* libc may act on the cancellation after our reports: then the process ends
+ * with its last thread. */
 static void check_end_with(enum way way)
 {
     int status = 0;

@@ -140,7 +140,8 @@ static void in_each_callback(int count, int has_tree, const char *options)
             CHECK_EQ(gnomon_stage_begin("next"), GNOMON_OK);
         }
     mark_to_the_end(NULL);
-    for (int i = 0; i < count; i++) /* nobody is inside for ever */
+    for (int i = 0; i < count;
+         i++) /* no thread stays marked as inside a callback */
         CHECK_EQ(gnomon_detach(&hook, &m[i]), GNOMON_OK);
     if (has_tree)
         CHECK(live_count_of("keeper", "last") >= 1);
@@ -166,7 +167,7 @@ TEST(in_a_callback_of_several_with_a_tree)
     in_each_callback(3, 1, NULL);
 }
 
-/* Another view: scopes have frames by the slow way. */
+/* With a second view scopes have frames, by the slow path. */
 TEST(in_a_callback_by_the_slow_way)
 {
     in_each_callback(2, 1, "filter=*a*,schedule=wait:0/active:1/repeat:0");
@@ -184,7 +185,7 @@ static void *loop(void *self)
     looper *l = self;
     GNOMON_REGION(outer, "outer", NULL);
     GNOMON_REGION(inner, "inner", NULL);
-    for (int i = 0; i < 4; i++) { /* whatever takes memory */
+    for (int i = 0; i < 4; i++) { /* everything that allocates */
         gnomon_end(gnomon_begin(&outer));
         gnomon_start("act");
         gnomon_stop("act");
@@ -226,7 +227,7 @@ static long cancel_loopers(int rounds)
     return done;
 }
 
-/* The sanitizers' own code is not made for it. */
+/* The sanitizers' code does not support it. */
 TEST(a_loop_of_marks_at_any_moment)
 {
     int rounds = (int)live_times(300, 5000);

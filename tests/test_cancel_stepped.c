@@ -24,14 +24,15 @@ static gnomon_region counter =
 static gnomon_region moment =
     GNOMON_REGION_INIT(GNOMON_KIND_MARK, "moment", NULL, NULL);
 
-#define RUNS 40 /* of a test; with $GNOMON_SOAK each instruction has one */
+#define RUNS \
+    40 /* threads of a test; with $GNOMON_SOAK one for each instruction */
 
 static volatile long cancel_at, steps; /* of the thread that is stepped */
 
 /* ---- Marks ----------------------------------------------------------------------- */
 
-/* What is cancelled in them must be the library's: clang 14 lets some instructions
- * of what it optimizes go without a right unwind table (tests/unwind_tables). */
+/* Only the library's code is cancelled: clang 14 emits wrong unwind tables
+ * for some optimized instructions (tests/unwind_tables). */
 #ifdef __clang__
 #pragma clang optimize off
 #endif
@@ -95,7 +96,7 @@ static void known_kinds_before(void)
     other_kinds();
 }
 
-/* Many paths, so that all that a thread has of memory grows. */
+/* Many paths, so that every buffer of the thread grows. */
 static void new_paths(void)
 {
     static gnomon_region many[18];
@@ -163,7 +164,7 @@ typedef struct stepped {
 
 static const stepped *current;
 static volatile sig_atomic_t
-    marking; /* and not yet on the way there, or back */
+    marking; /* outside the code that enters and leaves the mark */
 
 static void at_step(int number, siginfo_t *info, void *context)
 {
@@ -171,7 +172,7 @@ static void at_step(int number, siginfo_t *info, void *context)
     (void)info;
     if (!marking || !stepping_is_in_program(context) || ++steps != cancel_at)
         return;
-    stepping_leave(context); /* where it is guarded it goes on for a while */
+    stepping_leave(context); /* a guarded region delays it */
     pthread_cancel(pthread_self());
 }
 
@@ -210,7 +211,8 @@ static int run_one(const stepped *s, long at)
     CHECK_EQ(now.threads, before.threads);
     if (result == NULL)
         CHECK_EQ(now.left_open, before.left_open);
-    /* All that was open there, and the one that it was about in each hook. */
+    /* All that was open on the thread, and the one scope in progress in each
+     * hook. */
     CHECK(starts - stops - open <= 2);
     CHECK(stops <= starts);
     CHECK_EQ(faults, 0);
@@ -238,7 +240,7 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     run_one(s, 0);
     if (!steps)
         SKIP("no single steps here");
-    run_one(s, 0); /* the process knows all of it by now */
+    run_one(s, 0); /* no first marks are left in the process */
     long all_steps = steps, stride = live_times(all_steps / RUNS + 1, 1);
     for (long at = 1; !test_failures && run_one(s, at); at += stride) {
         if (at % 4 == 0)
@@ -249,14 +251,14 @@ static void in_each_step(const stepped *s, const gnomon_profiler *const *all)
     }
     fprintf(stderr, "    %ld of %ld instructions\n", died, all_steps);
     CHECK(died > 15);
-    run_one(s, 0); /* on a fresh one all is well */
+    run_one(s, 0); /* a new thread works */
     for (int i = 0; all[i]; i++)
         CHECK_EQ(gnomon_detach(all[i], NULL), GNOMON_OK);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
     count_of_a();
 }
 
-/* A fresh thread's are its first marks: all is new there. */
+/* A new thread's first marks: every buffer is new. */
 #define EACH_STEP(name, before, marks, ...) \
     TEST(name) \
     { \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The program's words, exit codes, files and output; its reports are in
- * test_cli_report.c, `run` in test_cli_run.c.
+/* The program's commands and options, exit codes, files and output. Its
+ * reports are in test_cli_report.c, `run` in test_cli_run.c.
+ *
  * links: static
  * needs: cli
  * timeout: 120 */
@@ -13,7 +14,7 @@
 #include "command/progress.h"
 #include "full_profile.h"
 
-/* ---- Words and exit codes ------------------------------------------------------ */
+/* ---- ---- Options and exit codes ----------------------------------------- */
 
 typedef struct word_case {
     const char *command;
@@ -176,7 +177,7 @@ static void check_fits(const char *text)
     CHECK(*text != '.' && !strstr(text, "\n."));
 }
 
-/* Help, the man page and completions say all that the table has. */
+/* Help, the man page and completions list the whole table of options. */
 TEST(the_table_is_the_same_everywhere)
 {
     char name[96];
@@ -222,7 +223,7 @@ TEST(the_table_is_the_same_everywhere)
         CHECK(strlen(line) < 80);
 }
 
-/* What bash completes of the words; the last one is begun. */
+/* What bash completes for these words; the last one is incomplete. */
 static void check_completed(const char *words, const char *expected)
 {
     child_result r =
@@ -317,7 +318,7 @@ TEST(folders_and_patterns_are_files)
         CHECK_STR(r.err, "");
         CHECK_STR(r.out, order);
     }
-    /* A name that has such characters itself is that file. */
+    /* A file whose name has such characters is meant itself. */
     CHECK_EQ(shell("cp d/r-9.gnomon '[d].gnomon'; $G info '[d].gnomon'").status,
              0);
     child_result r = shell("$G info d");
@@ -342,7 +343,7 @@ TEST(what_cannot_be_read_is_one_line_and_the_others_are_reported)
     CHECK(strstr(r.err, "gnomon: d: "));
 }
 
-/* Whatever was damaged is told, and the rest reported. */
+/* Damage is reported, and the rest is read. */
 TEST(damage_is_reported)
 {
     NEEDS_PROGRAM;
@@ -375,7 +376,8 @@ TEST(pipes_are_files)
     CHECK_STR(r.err, "");
 }
 
-/* For the owner only, never through a link, and nothing is left of a failure. */
+/* Files are readable by the owner only, links are not followed, and a
+ * failure leaves nothing behind. */
 TEST(files_are_made_whole)
 {
     struct stat about;
@@ -389,7 +391,7 @@ TEST(files_are_made_whole)
     CHECK_EQ(lstat("out.gnomon", &about), 0);
     CHECK(S_ISREG(about.st_mode));
     CHECK_EQ(about.st_mode & 0777, 0600);
-    if (IS_TSAN) /* its own files are too large, before the program begins */
+    if (IS_TSAN) /* the file size limit ends it before the program begins */
         return;
     r = shell("mkdir in; cd in; (ulimit -f 0; "
               "$G cat -o big.gnomon ../a.json; echo $?) 2>&1 | cat; ls -A");
@@ -436,7 +438,7 @@ TEST(info_says_what_a_file_holds)
     CHECK(strstr(r.out, "2023-11-14 22:13:20 UTC"));
 }
 
-/* Not 16 bytes of damage, as once. */
+/* Not reported as 16 bytes of damage. */
 TEST(info_of_valid_json_reports_no_damage)
 {
     NEEDS_PROGRAM;
@@ -454,9 +456,9 @@ TEST(info_of_valid_json_reports_no_damage)
     CHECK_EQ(times_in(r.out, "rank      1\n"), 2);
 }
 
-/* ---- Manners ------------------------------------------------------------------------ */
+/* ---- ---- Pipes and terminals -------------------------------------------- */
 
-/* By SIGPIPE, or as if by it where that is ignored. */
+/* It dies by SIGPIPE, or exits with its status where that is ignored. */
 TEST(a_reader_that_goes_away_ends_it_quietly)
 {
     NEEDS_PROGRAM;
@@ -475,7 +477,7 @@ TEST(a_reader_that_goes_away_ends_it_quietly)
 
 static int terminal = -1;
 
-/* Its name, by which a shell opens it. */
+/* The terminal's name, for a shell to open. */
 static const char *open_terminal(void)
 {
     terminal = posix_openpt(O_RDWR | O_NOCTTY);
@@ -484,7 +486,8 @@ static const char *open_terminal(void)
     return ptsname(terminal);
 }
 
-/* What was written on it within `ms`, or until `part` was; kept. */
+/* What was written to the terminal within `ms`, or until `part` appeared;
+ * never freed. */
 static const char *on_terminal(int ms, const char *part)
 {
     static char text[65536];
@@ -504,7 +507,7 @@ TEST(colour_is_for_terminals)
     const char *name = open_terminal();
     if (!name)
         SKIP("no pseudo-terminals");
-    /* Kept open, so that nothing is lost between commands. */
+    /* Kept open, so that no output is lost between commands. */
     int kept = open(name, O_RDWR | O_NOCTTY);
     program_put("a.json", tiny);
     CHECK(kept >= 0);
@@ -529,7 +532,7 @@ TEST(colour_is_for_terminals)
     close(kept);
 }
 
-/* The last file is a pipe, and given only once the bar is seen. */
+/* The last file is a pipe, and is written only once the bar is shown. */
 TEST(progress_is_shown_on_terminals)
 {
     NEEDS_PROGRAM;
@@ -553,7 +556,7 @@ TEST(progress_is_shown_on_terminals)
     CHECK_EQ(child_wait(child), 0);
     CHECK(strstr(on_terminal(50, NULL), "\r\033[K"));
     CHECK_EQ(times_in(child_read("out"), "\n"), 82);
-    /* Where there is little to read, however long it takes: nothing. */
+    /* A small input shows no progress, however long it takes. */
     CHECK_EQ(shell("mkfifo slow; { sleep 0.5; cat a.json; } > slow & "
                    "TERM=xterm $G info slow 2> %s",
                    name)
@@ -571,7 +574,7 @@ TEST(progress_is_shown_on_terminals)
     close(kept);
 }
 
-/* Of one file, by the bytes that were read. */
+/* Progress in one file, by its bytes read. */
 TEST(progress_of_a_large_file_is_in_bytes)
 {
     enum { SIZE = 16 << 20 };

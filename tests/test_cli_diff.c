@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gnomon diff: its words, tables, gates and exit codes.
+/* gnomon diff: its options, tables, gates and exit codes.
+ *
  * links: static
  * needs: cli
  * timeout: 120 */
@@ -10,7 +11,7 @@
 #include "command/command.h"
 #include "built_runs.h"
 
-/* A file of a life in which `step` took these ns, and `load` half of it. */
+/* A file of a run in which `step` took these ns, and `load` half of them. */
 static void save(const char *path, const char *uuid, uint64_t step,
                  size_t calls)
 {
@@ -37,7 +38,8 @@ static void save_sides(void)
     save("b.gnomon", "b", 1200000, 100);
 }
 
-/* The command ends so, and says this on standard error, or nothing. */
+/* The command exits with this status and prints this on standard error, or
+ * nothing. */
 static void check(const char *words, int status, const char *says)
 {
     child_result r = shell("$G diff %s", words);
@@ -90,7 +92,7 @@ static void save_one(const char *path, const char *uuid, const char *name,
     gnomon_profile_free(p);
 }
 
-/* Numbers are whole there, what is not there is null, and gates are part of it. */
+/* JSON has exact numbers, null for missing values, and the gates. */
 TEST(as_json)
 {
     NEEDS_PROGRAM;
@@ -149,7 +151,7 @@ TEST(as_markdown)
     CHECK(strstr(r.out, "\n- gate holds: x\\* mean +200%: fit: x\\|y: mean "));
 }
 
-/* Those of one number by name. */
+/* Stages of one ordinal are matched by name. */
 TEST(stages_come_as_in_the_run)
 {
     static const struct {
@@ -203,7 +205,8 @@ TEST(gates)
                  "-> 1.010 ms, 0.0 %, 0.00 % sure if jobs differ") != NULL);
 }
 
-/* One job a side is as sure as what is assumed of jobs; two measure it. */
+/* With one job a side the spread of jobs is assumed; with two it is
+ * measured. */
 TEST(a_gate_prints_its_assumptions)
 {
     static const char line[] = "How far jobs differ is assumed: ";
@@ -224,8 +227,8 @@ TEST(a_gate_prints_its_assumptions)
     check("a.gnomon b.gnomon --drift 3%+4%", 1, "1.6%+15ns");
 }
 
-/* A job in which code lies elsewhere has other hooks of 100 ns: 25 ns more are no
- * change for sure, and three times as long is one. */
+/* A job with another code layout may add some ns to a hook of 100 ns: 25 ns
+ * more are not significant, three times the duration is. */
 TEST(short_hooks_may_drift_by_some_ns)
 {
     NEEDS_PROGRAM;
@@ -242,7 +245,7 @@ TEST(short_hooks_may_drift_by_some_ns)
           "gate fails");
 }
 
-/* Each test that a gate makes is one more that may fail by chance. */
+/* Each comparison of a gate may fail by chance. */
 TEST(many_gates_ask_for_more_confidence)
 {
     NEEDS_PROGRAM;
@@ -321,7 +324,7 @@ TEST(rows_of_one_side_alone)
 
 /* ---- Devices, steps, counters ----------------------------------------------- */
 
-/* A life whose kernels and steps take so many ns, and whose loss is so much. */
+/* A run whose kernels and steps take so many ns, and whose loss is so large. */
 static void save_device(const char *path, uint64_t ns, double loss)
 {
     built_run l = run_begin(NULL, 0, path);
@@ -429,7 +432,7 @@ static void save_ranks(const char *side, int32_t from, int32_t to,
         save_rank(side, rank, NULL, step);
 }
 
-/* Its attempts were two jobs, so that calls and totals were halved. */
+/* Once its attempts counted as two jobs, and calls and totals were halved. */
 TEST(a_slowdown_fails_though_a_rank_was_restarted)
 {
     NEEDS_PROGRAM;
@@ -446,7 +449,7 @@ TEST(a_slowdown_fails_though_a_rank_was_restarted)
           NULL);
 }
 
-/* Five of eight, and slower: what there is of it passed. */
+/* Five of eight ranks, and slower: once this passed. */
 TEST(missing_ranks_are_reported_and_gates_fail)
 {
     NEEDS_PROGRAM;

@@ -79,7 +79,7 @@ static double sizes_of(const char *command, const char *path)
             SKIP("no python3"); \
     } while (0)
 
-/* It took seven to nine. */
+/* It was seven to nine times once. */
 TEST(a_file_is_reported_within_three_times_its_size)
 {
     static const char *const commands[] = {"report", "report --as advanced",
@@ -94,7 +94,7 @@ TEST(a_file_is_reported_within_three_times_its_size)
     CHECK(sizes_of("diff f.gnomon", "f.gnomon") < 3);
 }
 
-/* It took fifteen to eighteen. */
+/* It was fifteen to eighteen times once. */
 TEST(json_is_reported_within_five_times_its_size)
 {
     NEEDS_MEASURE();

@@ -63,7 +63,7 @@ static void *work(void *unused)
         gnomon_start("optimizer_step");
         inner(i % 4);
         gnomon_stop("optimizer_step");
-        gnomon_start("zip"); /* they cross */
+        gnomon_start("zip"); /* the scopes cross */
         gnomon_start("crossing");
         gnomon_stop("zip");
         inner(1);
@@ -127,7 +127,7 @@ TEST(a_real_run_reports_as_its_file)
         "for as in simple advanced steps; do "
         "$G report --each --as $as all.gnomon > all.txt; "
         "cat [123]-$as.txt | diff all.txt - || exit; "
-        /* Views do not take a step at one moment while threads mark. */
+        /* Views do not record a step at the same instant while threads mark. */
         "[ $as = steps ] || for f in all.gnomon run.gnomon run.gnomon.json; do "
         "$G report --as $as $f 2>err > all.txt; cat [45]-$as.txt | "
         "diff all.txt - || exit; cat err; done; done");

@@ -14,12 +14,12 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
-#undef open /* here they are the test's own */
+#undef open /* the test calls libc's own */
 #undef close
 #undef getrlimit
 
 static int lines;         /* on standard error */
-static int memory_errors; /* of them, that there is no memory */
+static int memory_errors; /* lines that report missing memory */
 static char last_line[200];
 
 static void hear(const char *line)
@@ -30,8 +30,8 @@ static void hear(const char *line)
     memory_errors += strstr(line, "no memory") || strstr(line, "GNOMON_ENOMEM");
 }
 
-/* Two stages, two tracks, steps; a name that is too long for a buffer. `lost`:
- * what was lost, NULL: nothing was. */
+/* A profile of two stages and two tracks, with steps; one name is too long
+ * for a buffer. `lost`: the message of a loss, or NULL. */
 static void put_rank(const char *path, int32_t rank, int32_t world,
                      const char *lost)
 {
@@ -83,8 +83,8 @@ static int run(const char *const *words)
     return c->run(argc, argv);
 }
 
-/* Fails each allocation; whatever came of it, it was told, beside the lines that
- * always come. */
+/* Fails each allocation in turn; the result is reported, besides the lines
+ * that are always printed. */
 static void starve(const char *const *words, int always)
 {
     uint64_t n = 0, made;
@@ -108,7 +108,7 @@ static void starve(const char *const *words, int always)
 }
 
 #define STARVE(...) starve((const char *const[]){__VA_ARGS__, NULL}, 0)
-/* One line says that it adds up two stages. */
+/* One line reports that two stages are summed. */
 #define STARVE_SUM(...) starve((const char *const[]){__VA_ARGS__, NULL}, 1)
 
 TEST(each_allocation_that_fails_is_reported)

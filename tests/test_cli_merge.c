@@ -116,8 +116,9 @@ TEST(ranks_that_do_not_fit_together_are_reported)
         "gnomon: rank 4 of job j was restarted: attempts first, 1\n"
         "gnomon: 8b.json: has rank 8, which 8.json has, too: without a uuid "
         "their times add up\n");
-    CHECK_STR(r.out, "7\n");       /* a head, and a line for each run */
-    r = shell("$G report 0.json"); /* of one nobody else is expected */
+    CHECK_STR(r.out, "7\n"); /* a header, and a line for each run */
+    r = shell(
+        "$G report 0.json"); /* a rank without a world size expects no others */
     CHECK_STR(r.err, "");
     put_rank("x.json", 0, 1, 10, ", \"uuid\": \"x\"");
     put_rank("y.json", 0, 1, 10, ", \"uuid\": \"y\"");
@@ -126,7 +127,7 @@ TEST(ranks_that_do_not_fit_together_are_reported)
     CHECK_EQ(times_in(r.out, "ranks"), 0);
 }
 
-/* Nine lives of eight ranks. */
+/* Nine runs of eight ranks. */
 TEST(a_restarted_rank_is_one_rank)
 {
     NEEDS_PROGRAM;
@@ -209,7 +210,7 @@ TEST(jobs_are_a_report_each)
                      "2 ranks, time of each\n");
 }
 
-/* Ranks that did not do the same, or in no stage, or are not known by number. */
+/* Ranks that differ in their regions, have no stage, or have no number. */
 TEST(ranks_may_differ)
 {
     static const char *const stages[] = {"test", NULL, "fit", NULL};

@@ -87,7 +87,7 @@ static void run_some(void)
         pthread_join(thread, NULL);
 }
 
-/* What the profiler says now of the stage that is open; kept. */
+/* The profiler's text for the open stage; never freed. */
 static char *live(const char *profiler)
 {
     char *text = NULL;
@@ -198,7 +198,7 @@ TEST(stages_come_one_after_the_other)
     gnomon_configure(NULL);
 }
 
-/* A scope that is open over a stage's end leads to paths of the next one. */
+/* A scope that is open over a stage's end has children in the next stage. */
 TEST(paths_across_stages_are_reported_as_in_the_running_program)
 {
     NEEDS_PROGRAM;
@@ -213,7 +213,7 @@ TEST(paths_across_stages_are_reported_as_in_the_running_program)
     check_report("--stage test all.gnomon", live("simple"));
     check_report("--stage test --as advanced all.gnomon", live("advanced"));
     gnomon_end(token);
-    /* Now fit has a scope with paths in test, which is no fault. */
+    /* Now fit has a scope whose children are in test, which is no error. */
     save_live("simple", 1, "all.gnomon");
     child_result r = shell("$G report --stage fit all.gnomon");
     CHECK_EQ(r.status, 0);
@@ -320,8 +320,8 @@ TEST(threads_have_a_table_each)
     CHECK_EQ(times_in(r.out, "\n  load "), 0);
 }
 
-/* Where it was not recorded what steps were made of, how long they took is told of
- * those that were kept. */
+/* Without recorded regions of all steps, durations are reported of the slow
+ * steps only. */
 TEST(steps_have_a_table)
 {
     static const char stats[] =
@@ -342,8 +342,8 @@ TEST(steps_have_a_table)
     check_report("--as steps p.json", text);
 }
 
-/* Fit twice, with a gap and validate between, by a program that knows of ordinals
- * and by one that does not say how long was recorded. */
+/* Fit twice, with a gap and validate between, recorded with ordinals, and by
+ * a program without recorded durations. */
 static const char rounds[] =
     "{\"gnomon\": 1, \"stages\": ["
     "{\"name\": \"fit\", \"ordinal\": 1, \"end_ns\": 10000},"
@@ -368,7 +368,8 @@ static const char rounds[] =
     "{\"count\": 3, \"total_ns\": 6000, \"self_ns\": 6000, \"min_ns\": 2000,"
     " \"max_ns\": 2000}}]}";
 
-/* Times of stages add up, so percentages are of what was recorded in them. */
+/* Times of stages add up, so percentages are of the time recorded in all of
+ * them. */
 TEST(stages_of_a_name_are_one)
 {
     NEEDS_PROGRAM;
@@ -401,7 +402,8 @@ TEST(stages_of_a_name_are_one)
     CHECK_EQ(times_in(r.out, "VALIDATE Regions by thread\n"), 1);
     CHECK_EQ(times_in(r.out, "  step        5  10.00 us"), 1);
     CHECK_STR(r.err, "");
-    /* Numbers of steps begin anew in each: those of the last stage are kept. */
+    /* Step numbers begin anew in each stage: the report shows those of the
+     * last one. */
     r = shell("$G report --as steps --stage fit r.json");
     CHECK_STR(r.out, "FIT Steps\n\nstep 0 of stage 3   700 ns\n");
 }
@@ -418,7 +420,8 @@ TEST(each_stage_by_itself)
     CHECK_EQ(times_in(r.out, "|  3              	|  6e-06 "), 1);
     r = shell("$G report --each --stage fit --as json r.json");
     CHECK_EQ(times_in(r.out, "\"stages\": 1"), 2);
-    /* What adds up to one is told also of a file that has it so already. */
+    /* Merged stages are reported alike when the file has them merged
+     * already. */
     r = shell("sed 's/\"ordinal\": 3,/\"ordinal\": 3, \"count\": 4,/' r.json > "
               "s.json; $G report --each s.json; $G report s.json");
     CHECK_STR(r.err, "gnomon: s.json: fit is 4 stages added up\n"
@@ -445,7 +448,8 @@ TEST(ranks_add_up_their_rounds)
     CHECK_EQ(times_in(r.out, "step        2  10.00 us  10.00 us"), 1);
 }
 
-/* A report that does not end its line has the next one on a line of its own. */
+/* The next report begins on a new line, also after one without a newline at
+ * its end. */
 TEST(reports_without_rows_are_lines)
 {
     NEEDS_PROGRAM;
@@ -519,7 +523,7 @@ TEST(json_is_for_scripts)
     CHECK_STR(r.out, "2 ['p.json', 'q.json']\n");
 }
 
-/* Devices, pools, events and what else a profile may hold are in no one's way. */
+/* Devices, pools, events and other entities do not disturb these reports. */
 TEST(a_profile_of_every_entity_has_reports)
 {
     NEEDS_PROGRAM;

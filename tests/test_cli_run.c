@@ -22,7 +22,7 @@ TEST(it_ends_as_the_program_does)
     r = shell("touch plain; $G run ./plain");
     CHECK_EQ(r.status, 126);
     CHECK_STR(r.err, "gnomon: ./plain: Permission denied\n");
-    /* Without a first line it is one of sh, as for env and shells. */
+    /* Without a #! line a script is run by sh, as env and shells do. */
     r = shell(
         "echo 'echo script $1' > plain; chmod +x plain; $G run ./plain x");
     CHECK_EQ(r.status, 0);
@@ -86,7 +86,7 @@ TEST(it_prints_where_the_reports_are)
     CHECK(strstr(r.err, "Profiler Report\n"));
 }
 
-/* Only what the program wrote, wherever it was then, is told; and each once. */
+/* Only files that the program wrote are listed, in any folder, each once. */
 TEST(files_that_were_written_are_named)
 {
     NEEDS_PROGRAM;
@@ -111,8 +111,8 @@ TEST(files_that_were_written_are_named)
     CHECK_STR(r.err, "gnomon: no report was written\n");
     r = shell("$G run -p 'simple,file=\"a\nb.txt\"' %s do=a", HOST);
     CHECK_STR(r.err, "gnomon: report: a\\nb.txt\n");
-    /* A file of somebody else's choice is left alone, and a program alone does not
-     * look for one. */
+    /* A file that another user chose is not read; without the option none is
+     * searched. */
     r = shell("mkdir d; ln -s $PWD/d/none link; echo keep > plain; chmod 400 "
               "plain; for f in link $PWD/link $PWD/none d /dev/full; do "
               "GNOMON_RUN_NOTES=$f GNOMON=simple,file=z.txt %s do=a; done; ls "
@@ -149,11 +149,11 @@ TEST(a_program_that_never_marks_is_reported)
     CHECK_STR(r.err,
               "gnomon: NVTX_INJECTION64_PATH=/none/tool.so: No such file "
               "or directory: NVTX in the program will load no tool\n");
-    /* Who fails has other trouble, and who wants nothing gets nothing. */
+    /* A failing program, or one that wants no report, gets no notes. */
     CHECK_STR(shell("$G run false").err, "");
     CHECK_STR(shell("$G run -p off true").err, "");
     CHECK_STR(shell("$G run -p '' true").err, "");
-    r = shell("$G run $G run true"); /* the outer one tells */
+    r = shell("$G run $G run true"); /* the outer run prints the notes */
     CHECK_EQ(times_in(r.err, NOTHING), 1);
     CHECK_EQ(times_in(r.err, "\n"), 1);
 }
@@ -223,7 +223,8 @@ TEST(signals_are_passed_on)
     CHECK_EQ(child_wait(child), 5);
 }
 
-/* What the program sends to its group, and so to us, comes once. */
+/* A signal that the program sends to its group, and so to us, reaches it
+ * once. */
 TEST(its_own_signals_come_once)
 {
     NEEDS_PROGRAM;
@@ -239,8 +240,8 @@ TEST(its_own_signals_come_once)
     CHECK_EQ(child_wait(child), 5);
 }
 
-/* What a terminal sends goes to the program anyway, as it does without us: to
- * one that has left the terminal's reach it is not passed on. */
+/* A terminal's signal reaches the program from the terminal. It is not
+ * passed on, also not to a program that left the terminal's group. */
 static void check_terminal(int has_left, const char *notes)
 {
     NEEDS_PROGRAM;
@@ -251,7 +252,8 @@ static void check_terminal(int has_left, const char *notes)
     pid_t child = fork();
     if (child == 0) {
         setsid();
-        int tty = open(ptsname(terminal), O_RDWR); /* ours from now on */
+        int tty = open(ptsname(terminal),
+                       O_RDWR); /* gnomon's process group from here on */
         for (int fd = 0; fd < 3; fd++)
             dup2(tty, fd);
         execl(PROGRAM_PATH, "gnomon", "run", has_left ? "setsid" : "env", "sh",
@@ -283,7 +285,8 @@ TEST(a_terminals_signals_are_not_passed_on)
     check_terminal(1, "ready\nUSR1\n");
 }
 
-/* What stops the program stops us, for the shell to see; both go on. */
+/* A stop of the program stops gnomon run too, so that the shell sees it;
+ * both continue. */
 TEST(it_stops_and_goes_on)
 {
     int status = 0;
@@ -306,7 +309,7 @@ TEST(ignored_signals_stay_ignored)
     child_result r = shell("trap '' HUP; $G run sh -c 'kill -HUP $$; echo on'");
     CHECK_EQ(r.status, 0);
     CHECK_STR(r.out, "on\n");
-    /* But for that of children, which would never come. */
+    /* SIGCHLD is the exception: ignored, it would never arrive. */
     pid_t child = fork();
     if (child == 0) {
         signal(SIGCHLD, SIG_IGN);
@@ -320,7 +323,7 @@ TEST(ignored_signals_stay_ignored)
     CHECK_STR(r.out, "SigBlk:\t0000000000000000\n");
 }
 
-/* The program's report comes, and its death is ours. */
+/* The program's report is written, and gnomon run dies of the same signal. */
 TEST(a_killed_program_has_its_report)
 {
     NEEDS_PROGRAM;
@@ -360,7 +363,7 @@ TEST(repeat_makes_the_jobs_of_a_side)
     CHECK_STR(r.out, "\"job\": \"b-2\"\n");
 }
 
-/* Ranks of one job are one, however many processes it starts. */
+/* The ranks of a job are one job, whatever its number of processes. */
 TEST(repeated_jobs_have_ranks)
 {
     NEEDS_PROGRAM;

@@ -131,7 +131,7 @@ TEST(work_stands_below_who_submitted_it)
                      "        inner      2\n"
                      "    load           1\n"
                      "    load           1\n");
-    /* What a filter leaves out is inside what is around it. */
+    /* Filtered regions are part of the time of their parents. */
     check_table("--as tree --filter 'step|inner|load' --columns self,total",
                 "FIT Call Tree\n"
                 "\n"
@@ -143,7 +143,7 @@ TEST(work_stands_below_who_submitted_it)
     gnomon_configure(NULL);
 }
 
-/* The tables of Advanced have it too. */
+/* Advanced's tables have it too. */
 TEST(advanced_has_what_an_action_submitted)
 {
     NEEDS_PROGRAM;
@@ -281,7 +281,7 @@ TEST(counters_and_marks_have_a_table)
     gnomon_configure(NULL);
 }
 
-/* A filter leaves out what made steps slow, and not the steps. */
+/* A filter removes regions from the slow steps, not the steps. */
 TEST(steps_are_filtered_too)
 {
     NEEDS_PROGRAM;
@@ -330,7 +330,7 @@ TEST(links_have_a_table)
     gnomon_configure(NULL);
 }
 
-/* Names are clipped where a terminal ends, and nowhere else. */
+/* Names are cut to a terminal's width, and only there. */
 TEST(names_are_clipped_to_the_terminal)
 {
     static const char name[] = "a name \xc3\xbc with very many letters in it";
@@ -370,7 +370,7 @@ TEST(names_are_clipped_to_the_terminal)
     gnomon_configure(NULL);
 }
 
-/* Lines of ours are not in what a program reads. */
+/* Our notes are not in output for programs. */
 TEST(reports_for_programs_hold_nothing_else)
 {
     NEEDS_PROGRAM;

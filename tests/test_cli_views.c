@@ -25,7 +25,7 @@ static void mark_steps(void)
     gnomon_stage_end();
 }
 
-/* A folder with the two files of one life. */
+/* A folder with the two files of one run. */
 static void save_two_views(void)
 {
     child_folder();
@@ -37,7 +37,7 @@ static void save_two_views(void)
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
-/* It was added up: ten calls. */
+/* The views were summed once: ten calls. */
 TEST(a_run_under_two_filters_is_shown_as_two_views)
 {
     NEEDS_PROGRAM;
@@ -91,7 +91,7 @@ TEST(a_run_under_two_filters_is_compared_once)
     CHECK(strstr(r.out, "fit          5        5 ") != NULL); /* its steps */
 }
 
-/* Those of a life of which nothing is known are told apart in one profile. */
+/* Views of a run without identity are separate in one profile. */
 TEST(views_of_an_unknown_run_count_once)
 {
     NEEDS_PROGRAM;
@@ -115,7 +115,7 @@ TEST(views_of_an_unknown_run_count_once)
 
 /* ---- Of no stage -------------------------------------------------------------- */
 
-/* They were in no report where there were stages, too. */
+/* They were in no report once, also where there were stages. */
 TEST(nodes_of_no_stage_have_a_report_too)
 {
     NEEDS_PROGRAM;

@@ -40,8 +40,8 @@ static uint64_t own_time_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Generous, because emulators are slow: it takes 10 to 50 us. Of this thread's
- * own time, as a busy machine may put it off for as long as it likes. */
+/* The limit is generous because emulators are slow: it takes 10 to 50 us.
+ * CPU time of this thread, as a busy machine may suspend it. */
 TEST(starts_in_microseconds)
 {
     uint64_t before = own_time_ns();
@@ -64,7 +64,7 @@ static double scale_since(uint64_t ticks)
            (double)(1ull << GNOMON__CLOCK_SHIFT);
 }
 
-/* The promise is 1 part in 5000; a stalled guest is given as much again. */
+/* The promise is 1 part in 5000; a suspended guest is allowed twice that. */
 TEST(scale_is_right_at_once_and_later)
 {
     gnomon__clock_start();
@@ -154,7 +154,7 @@ static bracketed bracketed_moment(void)
     return b;
 }
 
-/* Asked all the time, or not for half a second; with anchors or without. */
+/* Converted all the time, or not for half a second; with anchors or without. */
 TEST(moments_follow_the_systems_clock)
 {
     gnomon__clock_start();
@@ -181,7 +181,7 @@ TEST(before_the_run_is_0)
     CHECK(ns < 1000000000);
     CHECK_EQ(gnomon__clock_ns(before), 0);
     CHECK_EQ(gnomon__clock_ns(0), 0);
-    /* Nonsense is not far from now. */
+    /* Invalid ticks convert to a time near now. */
     CHECK(gnomon__clock_ns(UINT64_MAX) <
           gnomon__clock_ns(gnomon__ticks()) + 1000000000);
 }

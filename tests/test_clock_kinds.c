@@ -72,7 +72,7 @@ TEST(a_counter_of_one_rate)
     CHECK(reads > 0);
     /* A read is a large step: the rate is known only after many, or 10 ms. */
     CHECK(rate() > 0);
-    /* Nor does one that began again and stopped keep anybody waiting. */
+    /* A counter that was reset and stopped does not block either. */
     reads = 0;
     stands = 1;
     uint64_t ns = gnomon__clock_ns(gnomon__ticks());
@@ -125,7 +125,7 @@ TEST(a_guest_of_kvm_that_plays_hyper_v)
     expect(leaves, GNOMON__CLOCK_COUNTER);
 }
 
-/* Whose own bit 24 is another thing. */
+/* On other processors bit 24 means something else. */
 TEST(a_guest_of_another_hypervisor)
 {
     static const answer leaves[] = {
@@ -149,7 +149,8 @@ TEST(a_counter_that_runs_backwards_is_given_up)
 static const answer unable[] = {{0x80000007, 0, 0, 0, ~(1u << 8)}, {0}};
 static const answer able[] = {{0x80000007, 0, 0, 0, 1u << 8}, {0}};
 
-/* It has looked better than the processor's own words could. */
+/* The kernel tested the counter, which is more than the processor's flags
+ * promise. */
 TEST(a_kernel_that_uses_the_counter)
 {
     kernels_clock = "tsc";

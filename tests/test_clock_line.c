@@ -6,8 +6,8 @@
 
 /* ---- Close to CLOCK_MONOTONIC -------------------------------------------- */
 
-/* As the temperature changes: within 0.1 ppm, from one second to the next by
- * some hundredths of it, and in a wave of minutes. */
+/* Drift with the temperature: within 0.1 ppm, some hundredths of it a
+ * second, in a wave of minutes. */
 static double live_and_wander(world *w, uint64_t ns, uint64_t every)
 {
     double worst = 0, mean = w->drift;
@@ -47,7 +47,7 @@ TEST(from_the_first_moment_on)
     }
 }
 
-/* Nobody asks; a thread takes anchors. What is asked at the end is exact. */
+/* Only a thread takes anchors. A conversion at the end is exact. */
 TEST(converted_at_the_end)
 {
     static const uint64_t distances[] = {100000, MS, SECOND, HOUR};
@@ -104,15 +104,16 @@ TEST(counters_that_move_in_steps)
         CHECK(world_live(w, SECOND, 50000) <= NEAR + own);
         CHECK(world_live(w, HOUR / 4, 10 * MS) <= NEAR + own);
         check_log(w);
-        w->slew = 5e-4; /* the rate is known late, the line does not wait */
+        w->slew =
+            5e-4; /* the rate is known late, and the line does not wait for it */
         world_live(w, 5 * SECOND, MS);
         CHECK(world_live(w, 5 * SECOND, MS) <= NEAR + own);
         free(w);
     }
 }
 
-/* NTP slews by 500 ppm at most. That is seen with the next anchor, 250 ms
- * later, and led back from there. */
+/* NTP slews by 500 ppm at most. The next anchor, 250 ms later, shows it, and
+ * the line is corrected from there. */
 TEST(slews_of_the_systems_clock)
 {
     static const double slews[] = {5e-4, 0, -5e-4, 5e-4};

@@ -11,7 +11,7 @@ static uint64_t up_to(world *w, uint64_t n)
     return world_random(w) % n;
 }
 
-/* Ticks that somebody else told of: they must have the same ns. */
+/* Ticks converted before: they must give the same ns. */
 static void ask_again(world *w)
 {
     const logged_conversion *t = &w->log[up_to(w, w->logged)];
@@ -31,8 +31,8 @@ static void ask_elsewhere(world *w)
         CHECK(gnomon__line_ns(&w->line, ticks) <= world_ns(w) + HOUR);
 }
 
-/* A counter that began again and is as far as it was cannot be told from one
- * that went on. */
+/* A counter that was reset and reached its old value looks like one that
+ * went on. */
 static int may_reset(const world *w)
 {
     return (double)w->line.last.ticks > 3e9 * w->ghz;

@@ -7,7 +7,7 @@
 
 /* ---- The machine sleeps -------------------------------------------------- */
 
-/* What 1 ms of ticks is worth, by the rate since `from`. */
+/* The duration of 1 ms of ticks, by the rate since `from`. */
 static void check_scope_by_rate(world *w, uint64_t from, double most)
 {
     uint64_t rate = gnomon__line_rate(&w->line, from, world_ticks(w));
@@ -16,7 +16,7 @@ static void check_scope_by_rate(world *w, uint64_t from, double most)
     CHECK(fabs(d - MS) <= most);
 }
 
-/* A scope of 1 ms that begins now, by what is asked at its ends, and by the
+/* A scope of 1 ms that begins now, by conversions at its ends, and by the
  * rate of the whole run. */
 static void check_a_scope(world *w, uint64_t run_began)
 {
@@ -42,7 +42,7 @@ static void sleep_8_hours(world *w, int resets)
         world_sleep_and_reset(w);
     else
         world_sleep(w, 8 * HOUR);
-    world_pass(w, 700 * MS); /* until somebody asks */
+    world_pass(w, 700 * MS); /* until the next conversion */
     uint64_t after = world_ask(w);
     CHECK(fabs((double)(after - before) - 710 * MS) <= 300000);
     CHECK_EQ(gnomon__line_ns(&w->line, begin_ticks), before); /* still open */
@@ -92,8 +92,8 @@ TEST(sleep_between_two_anchors_of_a_run)
     free(w);
 }
 
-/* Shorter than what was promised: that stays, and the line comes back slowly, as
- * durations are to stay right. */
+/* Shorter than the range that is converted already: that part stays, and the
+ * line returns slowly, to keep durations right. */
 TEST(sleep_shorter_than_the_converted_range)
 {
     world *w = world_create(14);
@@ -135,14 +135,14 @@ TEST(scopes_of_epochs_that_are_over)
         for (uint64_t k = 0; k <= i; k++)
             CHECK_EQ(gnomon__line_ns(&w->line, begin[k]), told_ns[k]);
     }
-    /* Asleep after anchors that nobody asked for. */
+    /* Sleep after anchors, without conversions. */
     world_draw(w);
     world_sleep(w, HOUR);
     uint64_t before = world_ns(w);
     world_pass(w, SECOND);
     double d = (double)(world_ask(w) - before);
     CHECK(fabs(d - (double)SECOND) < NEAR);
-    /* A scope that was never asked of, and began after the last anchor. */
+    /* A scope without conversions, that began after the last anchor. */
     world_live(w, SECOND, MS);
     world_draw(w);
     uint64_t ns = world_ns(w), late;
@@ -181,7 +181,7 @@ TEST(sleeps_day_after_day)
     }
 }
 
-/* ---- Odd counters -------------------------------------------------------- */
+/* ---- ---- Unusual counters ----------------------------------------------- */
 
 /* The guest was stopped, and its counter with it: time jumps, rates do not. */
 TEST(a_counter_that_stood_still)
@@ -192,7 +192,7 @@ TEST(a_counter_that_stood_still)
     uint64_t before = world_ask(w), began = world_ticks(w);
     world_pass(w, 100 * MS);
     w->monotonic += (fine)(20 * SECOND) << 40;
-    world_pass(w, 400 * MS); /* more than was promised */
+    world_pass(w, 400 * MS); /* more than the converted range */
     double d = (double)(world_ask(w) - before);
     CHECK(fabs(d - 20.5 * SECOND) < NEAR + w->error_ns);
     CHECK(world_live(w, 5 * SECOND, MS) <= NEAR + w->error_ns);
@@ -203,7 +203,8 @@ TEST(a_counter_that_stood_still)
     free(w);
 }
 
-/* It moved to a host with another one: some anchors later that is the rate. */
+/* A guest moved to a host with another counter: after some anchors its rate
+ * is used. */
 TEST(a_permanent_change_of_rate)
 {
     static const double clocks[] = {2.0, 3.1, 2.6};
@@ -249,7 +250,7 @@ TEST(cores_that_are_behind_one_another)
     free(w);
 }
 
-/* 64 bits are over: as if it had begun again. */
+/* The counter overflows 64 bits: handled like a reset. */
 TEST(a_counter_that_overflows)
 {
     world *w = world_create(12);
@@ -268,7 +269,8 @@ TEST(a_counter_that_overflows)
     free(w);
 }
 
-/* Anchors of no use draw on what is known; without a rate there is nothing. */
+/* Useless anchors keep the known rate; without a rate there is no
+ * conversion. */
 TEST(anchors_that_failed)
 {
     gnomon__anchor none = {0, 0, UINT64_MAX};

@@ -36,7 +36,7 @@ static void publish(uint64_t ticks, uint64_t ns)
     store_release(&told_seq, seq + 2);
 }
 
-/* What another thread was told, all of it; 0: it is just being told. */
+/* What another thread converted, if complete; 0: it is being written. */
 static int hear(moment *m)
 {
     uint64_t seq = load_acquire(&told_seq);
@@ -75,8 +75,8 @@ static void *ask(void *mine)
     for (int i = 0; i < ASKS; i++) {
         int heard = hear(&m);
         uint64_t ticks = gnomon__ticks(), ns = gnomon__clock_ns(ticks);
-        /* Later is never earlier, but for one who was stopped between the two for
-         * so long that the piece was merged. */
+        /* Later ticks give later ns, except for a thread that was stopped
+         * between the two for so long that the piece was merged. */
         CHECK(ns + changed_by() >= before);
         before = ns;
         if (heard && m.ticks <= ticks)
@@ -128,8 +128,8 @@ TEST(threads_agree_on_every_moment)
     CHECK_EQ(moments[0].ns, 0);
 }
 
-/* All buffers but one are of threads that were stopped halfway: what is
- * promised is converted, and the rest as of the limit, as late as that. */
+/* All buffers but one belong to threads that were stopped halfway: ticks in
+ * the published range are converted, later ones give the time of its limit. */
 TEST(without_a_buffer_nothing_hangs)
 {
     gnomon__clock_start();
@@ -154,7 +154,7 @@ static void *start_and_ask(void *out)
     return NULL;
 }
 
-/* The rate is not known yet, and nobody began. */
+/* The rate is not known, and no thread has begun. */
 TEST(the_first_moment_of_many_threads)
 {
     pthread_t threads[8];

@@ -21,7 +21,7 @@ static int near(double a, double b, double share)
     return 0;
 }
 
-/* ---- Student ------------------------------------------------------------ */
+/* ---- ---- The t distribution -------------------------------------------- */
 
 /* Critical values as tables print them: two-sided 0.05, 0.01, 0.001. */
 TEST(t_distribution_matches_the_tables)
@@ -126,9 +126,9 @@ TEST(equal_sides_have_not_changed)
     }
 }
 
-/* ---- What is said of a change ------------------------------------------- */
+/* ---- ---- Changes ------------------------------------------------------- */
 
-/* 1 lies in Fieller's interval exactly where the test does not see a change. */
+/* Fieller's interval contains 1 exactly where the test finds no change. */
 TEST(interval_and_confidence_agree)
 {
     int sure = 0, unsure = 0;
@@ -183,8 +183,8 @@ TEST(rows_without_time_have_no_share)
     gnomon__diff_free(d);
 }
 
-/* Numbers of calls vary as a Poisson number does, so few say little; jobs that
- * all have the same one say more. */
+/* Numbers of calls vary as Poisson numbers, so small ones are weak evidence;
+ * jobs that agree on them are stronger. */
 TEST(numbers_of_calls_are_compared_as_counts)
 {
     gnomon__diff *d = pair_of(even(10, 1e6, 0.1), 10, even(14, 1e6, 0.1), 14);
@@ -207,8 +207,8 @@ TEST(numbers_of_calls_are_compared_as_counts)
     gnomon__diff_free(d);
 }
 
-/* Jobs that agree make a change sure, and jobs that do not make it unsure, where
- * one job a side could only be believed. */
+/* Jobs that agree make a change significant, and jobs that differ make it
+ * insignificant; one job a side cannot show either. */
 TEST(jobs_measure_their_own_spread)
 {
     static const double quiet[] = {1.000, 1.002, 0.999, 1.001, 0.998};
@@ -232,7 +232,7 @@ TEST(jobs_measure_their_own_spread)
     gnomon__diff_free(d[1]);
 }
 
-/* A side of one job varies as those of the other side do. */
+/* A side of one job is given the spread of the other side's jobs. */
 TEST(a_lone_job_has_the_spread_of_the_others)
 {
     static const double loud[] = {1.00, 1.15, 0.90, 1.08, 0.86};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * labels: guest
- * Control flow that no call tree expects: longjmp out of scopes, recursion a
- * million deep, contexts that move from thread to thread. Whatever
- * is left open is ended by what ends around it, or by steps; by
- * exceptions, pthread_cancel and pthread_exit: tests/unwind. */
+/* Control flow that breaks the nesting of calls: longjmp out of scopes,
+ * recursion a million deep, contexts that move between threads. Scopes left
+ * open are ended by the end of an outer scope, or by steps. For exceptions,
+ * pthread_cancel and pthread_exit: tests/unwind.
+ *
+ * links: static
+ * labels: guest */
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -91,7 +92,7 @@ TEST(the_end_around_ends_what_was_left)
     CHECK_EQ(wrong, 0);
 }
 
-/* Nothing is around them: without steps they would nest up to the limit. */
+/* Without an outer scope and without steps they would nest up to the limit. */
 static void steps_end_what_was_left(int hooks)
 {
     if (hooks != 1)
@@ -129,8 +130,8 @@ TEST(steps_end_what_was_left_in_both)
     steps_end_what_was_left(2);
 }
 
-/* One round of many is left; the step is made inside the scope. It may be a
- * training inside a training: only the end around it tells. */
+/* One of many rounds is left; the step is inside the scope. It could be a
+ * training inside a training: only the end of the outer scope decides. */
 static void step_inside(int how)
 {
     GNOMON_SCOPE("round");
@@ -155,7 +156,7 @@ TEST(a_single_jump_waits_for_the_end_around_it)
     CHECK_EQ(h.unmatched, 0);
 }
 
-/* ---- What steps must leave alone ----------------------------------------- */
+/* ---- ---- Scopes that steps must not end --------------------------------- */
 
 static void recurse_with_steps(int depth)
 {
@@ -166,7 +167,7 @@ static void recurse_with_steps(int depth)
     gnomon_step();
 }
 
-/* Both loops call their rounds by one name, and step at one place. */
+/* Both loops use one name for their rounds, and step in the same function. */
 static void step_once(void)
 {
     GNOMON_SCOPE("round");
@@ -260,7 +261,7 @@ TEST(a_million_deep_on_the_stack)
     gnomon_profile_free(p);
 }
 
-/* ---- Contexts that wander ------------------------------------------------ */
+/* ---- ---- Contexts that move between threads ----------------------------- */
 
 #if !IS_SANITIZED
 #define CONTEXTS 8
@@ -292,7 +293,7 @@ static void wander(int number)
     swapcontext(&w->here, &w->home);
 }
 
-/* Each context runs on whichever thread comes by, one at a time. */
+/* Each context runs on any free thread, one at a time. */
 static pthread_mutex_t turns[CONTEXTS];
 
 static void *carry(void *rounds)
@@ -324,7 +325,8 @@ static void start_contexts(long rounds)
 
 static pthread_barrier_t begun, over;
 
-/* Begins each, and lives on: so whoever goes on with one is another thread. */
+/* Begins each context and does not end, so that another thread must continue
+ * it. */
 static void *carry_first(void *contexts)
 {
     carry(contexts);
@@ -354,7 +356,7 @@ static void wandering(int threads)
         pthread_barrier_wait(&over);
         live_join(&first, 1);
     }
-    /* Threads have ended with scopes open; nothing of it is in the way. */
+    /* Ended threads left scopes open, which disturbs nothing. */
     gnomon_health h = live_health();
     CHECK(h.crossed + h.unmatched + h.foreign + h.left_open > 0);
     CHECK_EQ(h.lost_scopes + h.bad_regions + h.reentered, 0);

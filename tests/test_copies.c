@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Several copies of gnomon in one process, loaded in any order: one table. And
- * modules that go, whose regions stay.
+/* Several copies of gnomon in one process, loaded in any order, give one
+ * table. Modules may be closed, and their regions stay.
  *
  * labels: guest */
 #include "test.h"
@@ -170,7 +170,8 @@ TEST(a_joined_copy_may_ask_for_the_report)
     CHECK_EQ(calls_of(r.out, "common"), 6);
 }
 
-/* Its marks are not recorded, its control calls say why; all others go on. */
+/* Its marks are not recorded, its control calls return an error; all other
+ * modules work. */
 TEST(another_generation_stays_off_and_reports_it)
 {
     child_result r = RUN("without", FIRST, STRANGER, SHARING, "again");
@@ -192,14 +193,15 @@ TEST(another_generation_stays_off_and_reports_it)
     CHECK_EQ(times_in(r.err, "version 9.0.0 (generation 9) came first"), 2);
 }
 
-/* Notes of the same name that lead to no copy, or to one older than any. */
+/* Notes of the same name that point to no copy, or to one of before the
+ * first release. */
 TEST(notes_that_lead_to_no_copy_are_skipped)
 {
     ONE_TABLE(RUN("without", NOTES, FIRST, SHARING, "again"), "first",
               "sharing");
 }
 
-/* Who owns the process is decided while all of them start. */
+/* The owner of the process is chosen while all of them start. */
 TEST(copies_may_start_at_once)
 {
     for (int i = 0; i < 20; i++) {
@@ -222,8 +224,8 @@ TEST(copies_are_silent_when_off)
     CHECK_STR(r.err, "");
 }
 
-/* Marks that rest while nothing is attached are all awake, whoever attaches, and so
- * are those of a copy that comes later. */
+/* The first attach activates the marks of all copies, whichever copy makes
+ * it, and those of copies loaded later. */
 static void one_is_turned_on(const char *host, const char *on)
 {
     child_result r =
@@ -253,8 +255,8 @@ TEST(whoever_attaches_wakes_all_copies)
     one_is_turned_on(AT("without"), "on=" ELDER);
 }
 
-/* Each namespace has a run of its own, also when its module is closed while threads
- * of ours are at work. */
+/* Each namespace has a run of its own, also when its module is closed while
+ * threads of gnomon run. */
 TEST(namespaces_have_runs_of_their_own)
 {
     if (IS_SANITIZED)
@@ -272,8 +274,8 @@ TEST(namespaces_have_runs_of_their_own)
     }
 }
 
-/* Off, nothing is kept of a module: it goes when it is closed, and what lies in its
- * place is not written to. */
+/* While gnomon is off nothing of a module is kept: it is unmapped when
+ * closed, and its address is not written to. */
 TEST(a_module_that_was_off_is_unmapped)
 {
     child_result r = child_run(AT("with_copy"), NULL,
@@ -296,7 +298,7 @@ static void cycles(const char *module, const char *name)
     CHECK_EQ(r.status, 0);
     CHECK(*r.out);
 #if !IS_ASAN && !IS_TSAN
-    CHECK(atoi(r.out) < 64); /* those keep what was freed */
+    CHECK(atoi(r.out) < 64); /* those keep freed memory */
 #endif
     CHECK_EQ(calls_of(r.err, name), 1000);
     r = RUN("with_copy", "self", word, "toggle", word);

@@ -186,7 +186,7 @@ TEST(ends_that_leave_others_open_are_counted)
     run_jobs("keeper", AT_ONCE + 2);
 }
 
-/* ---- While others look and change things ------------------------------------------ */
+/* ---- ---- With concurrent reads and changes ------------------------------ */
 
 static void begin_stage(void)
 {
@@ -256,7 +256,7 @@ TEST(hooks_get_each_stop_once_on_the_thread_of_its_start)
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     end_job = gnomon_end;
     start_pool();
-    end_pool(); /* they are told at their next mark, or at their end */
+    end_pool(); /* hooks are called at their thread's next mark, or at its end */
     check_counts("keeper", AT_ONCE + 2);
     CHECK_EQ(starts, 2 * job_count);
     CHECK_EQ(stops, 2 * job_count);

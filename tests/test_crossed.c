@@ -75,7 +75,7 @@ TEST(always_crossing)
     gnomon_profile_free(p);
 }
 
-/* While one was open at all times: selfs add up to the time that passed. */
+/* One scope was open at all times: selfs add up to the time that passed. */
 TEST(always_one_is_open)
 {
     attach_probe();
@@ -177,7 +177,7 @@ TEST(two_trees_see_one_each)
     gnomon_profile_free(q);
 }
 
-/* Each sees both, by one tree and a hook beside it. */
+/* Each observer sees both: a tree and a hook. */
 TEST(a_tree_and_a_hook_see_both)
 {
     attach_probe();
@@ -252,7 +252,7 @@ TEST(the_innermost_may_end_alone)
     CHECK_HEALTH(before, .unmatched = 1, .foreign = 1);
 }
 
-/* Callbacks are told of scopes that nest, but for actions. */
+/* Callbacks see scopes nested, except actions. */
 TEST(hooks_see_that_scopes_nest)
 {
     attach_probe();
@@ -272,8 +272,8 @@ TEST(hooks_see_that_scopes_nest)
     gnomon_profile_free(p);
 }
 
-/* The tree tells nodes that need care by bits of their tokens: whoever makes such a
- * token up ends nothing by it. */
+/* The tree marks special nodes by bits of their tokens: a forged token with
+ * such bits ends nothing. */
 TEST(no_token_has_the_bits_of_a_node)
 {
     attach_probe();
@@ -318,7 +318,7 @@ TEST(an_end_alone_past_the_limit)
         CHECK_EQ(after.crossed, before.crossed);
         CHECK_EQ(after.unmatched, before.unmatched);
     }
-    for (int i = 0; i < 1040; i++) /* where nothing ended alone */
+    for (int i = 0; i < 1040; i++) /* where no end was gnomon_end_alone */
         t[i] = begin("deep");
     for (int i = 1040; i-- > 0;)
         gnomon_end(t[i]);
@@ -395,8 +395,8 @@ static uint64_t self_of_all(const gnomon_profile *p)
     return self;
 }
 
-/* As of coroutines that take turns on one thread: what is inside keeps its count, and
- * each moment is one scope's own. */
+/* As with coroutines that take turns on one thread: inner scopes keep their
+ * count, and each moment belongs to one scope. */
 TEST(scopes_that_always_overlap_nest_no_deeper)
 {
     attach_probe();

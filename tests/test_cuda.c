@@ -65,7 +65,7 @@ TEST(the_device_has_its_own_times)
     scope_on("a", stream, 3 * MS);
     scope_on("a", stream, 1 * MS);
     scope_on("b", stream, 0);
-    gnomon_profile *p = snapshot(); /* nothing is over */
+    gnomon_profile *p = snapshot(); /* no event has completed */
     CHECK_DEVICE(p, "a", 0, 0, 0, 0, 0);
     CHECK_NODE(p, "a", 2, 20 * US, 20 * US);
     gnomon_profile_free(p);
@@ -78,9 +78,9 @@ TEST(the_device_has_its_own_times)
     end(p);
 }
 
-/* Of a device that is out of order: an event is over before one that is in front
- * of it. What was measured cannot be true, and is neither negative nor more than
- * could have passed; what comes after is right again. */
+/* A device that reports an event before an earlier one. The measured time is
+ * wrong, but neither negative nor longer than possible; later ones are
+ * right. */
 TEST(events_out_of_order)
 {
     begin();
@@ -115,7 +115,7 @@ TEST(events_out_of_order)
     end(p);
 }
 
-/* One that is over early, behind one that is not over yet, is read after it. */
+/* A timer that completes before an earlier one is read after it. */
 TEST(an_early_event_behind_a_late_one)
 {
     begin();
@@ -169,7 +169,7 @@ TEST(streams_overlap)
     end(p);
 }
 
-/* A stream that lags does not hold up another. */
+/* A late stream does not delay another. */
 TEST(streams_are_read_apart)
 {
     begin();
@@ -254,7 +254,7 @@ TEST(another_device_becomes_current_inside)
     end(p);
 }
 
-/* Of six calls of the driver for a scope two are a must. */
+/* Only two of the driver's six calls are needed for a scope. */
 TEST(no_needless_driver_calls)
 {
     static const char *const calls[] = {"cuStreamIsCapturing", "cuStreamGetCtx",
@@ -281,13 +281,13 @@ TEST(no_needless_driver_calls)
         gnomon_profile_free(snapshot());
         scope_on("a", stream, 0);
     }
-    /* Those of the reader's clock, and none for each scope. */
+    /* Events of the reader's clock, and none for each scope. */
     CHECK(cuda->calls("cuEventCreate") - created < 2 * 66);
     end(snapshot());
 }
 
-/* An event's distance is a float of milliseconds: an hour away its grain is a
- * quarter of a millisecond. Steps are near. */
+/* Elapsed time is a float of milliseconds: an hour away its resolution is a
+ * quarter of a millisecond. The step's event is near. */
 TEST(an_hour_is_exact)
 {
     begin();
@@ -347,14 +347,14 @@ TEST(threads)
     end(p);
 }
 
-/* ---- What is lost --------------------------------------------------------------- */
+/* ---- ---- Lost times ----------------------------------------------------- */
 
 TEST(a_captured_stream_is_not_timed)
 {
     begin();
     cuda->capture(stream, 1);
     scope_on("captured", stream, 1 * MS);
-    scope_on("legacy", NULL, 1 * MS); /* cannot be asked now */
+    scope_on("legacy", NULL, 1 * MS); /* cannot be queried now */
     void *other = cuda->stream(context);
     scope_on("other", other, 1 * MS); /* another stream goes on */
     pass(10 * MS);
@@ -374,7 +374,7 @@ TEST(a_captured_stream_is_not_timed)
     end(p);
 }
 
-/* What a schedule leaves out is no loss, whatever the device says of it. */
+/* Steps outside the schedule are no loss, whatever the device reports. */
 TEST(a_closed_window_asks_no_device)
 {
     fake_cuda_use();
@@ -442,7 +442,7 @@ TEST(too_far_ahead_of_the_device)
     end(p);
 }
 
-/* At a stage's end it is waited for, but not for ever. */
+/* The end of a stage waits for it, but not for ever. */
 TEST(late_at_the_end_of_a_stage)
 {
     begin();
@@ -456,13 +456,13 @@ TEST(late_at_the_end_of_a_stage)
     CHECK_EQ(health().timers_late, 1);
     cuda->finish(stream);
     gnomon_profile *p = profile_of("cuda", 1);
-    CHECK_EQ(device_of(p, "a").count, 1); /* it was said to be lost */
+    CHECK_EQ(device_of(p, "a").count, 1); /* it was counted as lost */
     gnomon_profile_free(p);
     gnomon_configure(NULL);
     fake_cuda_is_well();
 }
 
-/* What is late and then lost is counted once. */
+/* A time that is late and then lost is counted once. */
 TEST(late_and_then_reset)
 {
     begin();
@@ -515,7 +515,7 @@ static void *end_there(void *scope)
     return NULL;
 }
 
-/* Nobody is left who could miss its time. */
+/* No profiler is left that could miss its time. */
 TEST(a_scope_around_a_detach)
 {
     begin();
@@ -619,7 +619,8 @@ static void keep_log(const char *line)
     strncat(logged, line, sizeof logged - strlen(logged) - 1);
 }
 
-/* It is there before and after, but the event is the dead context's. */
+/* The stream exists before and after, but the event belongs to the destroyed
+ * context. */
 TEST(a_special_stream_over_a_reset)
 {
     void *const streams[] = {NULL, (void *)1, (void *)2};
@@ -639,7 +640,7 @@ TEST(a_special_stream_over_a_reset)
     end(p);
 }
 
-/* A clock that was made anew counts from another moment. */
+/* A new clock counts from another moment. */
 TEST(a_long_one_and_a_driver_that_refuses_once)
 {
     begin();
@@ -679,8 +680,8 @@ TEST(a_result_that_the_driver_cannot_name)
     CHECK(strstr(logged, "cuEventRecord: an unknown error (12345): some"));
 }
 
-/* Each call of the driver fails, once and from then on: the host gets its work
- * done, what is lost is counted, and afterwards all is well again. */
+/* Each driver call fails, once and from then on: the host's work is done,
+ * losses are counted, and then everything works again. */
 static void fail_calls(const char *const *calls)
 {
     static const int results[] = {2, 700, 600, 906};
@@ -727,7 +728,7 @@ TEST(every_call_fails)
     fail_calls(calls);
 }
 
-/* Of a pair the second cannot be made: the first is of use for the next. */
+/* The second event of a pair cannot be created: the first is reused. */
 TEST(one_event_of_two)
 {
     begin();
@@ -736,7 +737,7 @@ TEST(one_event_of_two)
     for (int i = 0; i < 3; i++) /* the clock's and the row's events are made */
         gnomon_profile_free(snapshot());
     cuda->launch(stream, UINT64_MAX);
-    scope_on("busy", stream, 0); /* has the one pair that there is */
+    scope_on("busy", stream, 0); /* uses the only pair */
     void *other = cuda->stream(context);
     uint64_t events = cuda->leaks();
     for (int i = 0; i < 50; i++) {
@@ -752,14 +753,14 @@ TEST(one_event_of_two)
     end(snapshot());
 }
 
-/* What events cost is not to be had; times are. */
+/* The cost of events cannot be measured; times can. */
 TEST(the_row_of_events_fails)
 {
     static const char *const calls[] = {"cuEventCreate", "cuEventRecord"};
     for (int i = 0; i < 2; i++) {
         begin();
         scope_on("a", stream, 1 * MS);
-        cuda->fail(calls[i], 10, 100, 2); /* in the midst of it */
+        cuda->fail(calls[i], 10, 100, 2); /* in the middle of it */
         pass(10 * MS);
         gnomon_profile *p = snapshot();
         cuda->fail(NULL, 0, 0, 0);
@@ -769,7 +770,7 @@ TEST(the_row_of_events_fails)
     }
 }
 
-/* The same on a thread that has no context: those that lend it one. */
+/* The same on a thread without a context: the calls that borrow one. */
 TEST(every_call_in_a_borrowed_context_fails)
 {
     static const char *const calls[] = {"cuCtxGetCurrent",
@@ -786,7 +787,7 @@ TEST(every_call_in_a_borrowed_context_fails)
     CHECK_EQ(cuda->retained(), 0);
 }
 
-/* All timers have events of one device, and another one wants some. */
+/* All timers have events of one device when another one needs some. */
 TEST(timers_are_reused_on_another_device)
 {
     begin();
@@ -800,7 +801,7 @@ TEST(timers_are_reused_on_another_device)
     CHECK_EQ(device_of(p, "one").count, 1024);
     gnomon_profile_free(p);
     uint64_t events = cuda->leaks();
-    scope_on("two", other, 0); /* lost, but not in vain */
+    scope_on("two", other, 0); /* lost, but its timer is reused */
     CHECK_EQ(health().timers_full, 1);
     gnomon_profile_free(snapshot());
     CHECK_EQ(cuda->leaks(), events - 2 * 128);
@@ -811,7 +812,7 @@ TEST(timers_are_reused_on_another_device)
     CHECK_EQ(device_of(p, "two").count, 100);
     CHECK_EQ(health().timers_full, 1);
     gnomon_profile_free(p);
-    cuda->reset(1); /* also those that died are of use again */
+    cuda->reset(1); /* timers of destroyed contexts are reused, too */
     cuda->reset(0);
     context = cuda->context(0);
     stream = cuda->stream(context);
@@ -926,7 +927,7 @@ TEST(before_any_context)
     end(p);
 }
 
-/* Nothing that is done for it makes a capture invalid, on whichever thread. */
+/* No call for it invalidates a capture, on any thread. */
 TEST(before_a_context_during_a_capture)
 {
     begin();
@@ -944,8 +945,8 @@ TEST(before_a_context_during_a_capture)
     end(p);
 }
 
-/* With several devices in use nobody knows which the thread will choose; a stream
- * is of one. */
+/* With several devices in use the thread's device is unknown; a stream
+ * belongs to one. */
 TEST(no_context_and_two_devices)
 {
     begin();
@@ -965,7 +966,8 @@ TEST(no_context_and_two_devices)
     end(p);
 }
 
-/* Nobody has used CUDA yet: that is told too, and does not hide what comes. */
+/* CUDA is not used at first: that is reported too, and does not hide later
+ * errors. */
 TEST(no_context_anywhere)
 {
     begin();
@@ -991,7 +993,7 @@ TEST(no_context_anywhere)
     end(p);
 }
 
-/* Each view has what it saw. */
+/* Each view has what it recorded. */
 TEST(views)
 {
     static const gnomon_profiler second = {.struct_size = sizeof second,

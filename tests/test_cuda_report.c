@@ -43,8 +43,8 @@ static const char *report(const char *profiler)
     return text;
 }
 
-/* Both devices' clocks are there, and what events cost is known, before a mark
- * that counts: nothing depends on when the reader looks. */
+/* Both devices' clocks are set and the cost of events is measured before the
+ * first counted mark, so that nothing depends on when the reader runs. */
 static void begin(const char *spec)
 {
     fake_cuda_use();
@@ -181,7 +181,7 @@ TEST(one_row_for_a_name)
     end();
 }
 
-/* ---- What is not there ------------------------------------------------------------ */
+/* ---- ---- Missing devices ------------------------------------------------ */
 
 TEST(lost_times_are_listed)
 {
@@ -199,7 +199,7 @@ TEST(lost_times_are_listed)
     end();
 }
 
-/* What was lost stands below the report, with the reason. */
+/* Lost times are listed below the report, with the reason. */
 TEST(lines_below)
 {
     child_folder();
@@ -244,7 +244,7 @@ TEST(no_scopes_prints_the_title_alone)
     end();
 }
 
-/* ---- Beside simple ---------------------------------------------------------------- */
+/* ---- ---- Together with simple ------------------------------------------- */
 
 static char *simple_report(const char *spec)
 {
@@ -271,9 +271,9 @@ TEST(simple_keeps_its_bytes)
     end();
 }
 
-/* ---- What a file may hold --------------------------------------------------------- */
+/* ---- ---- Metadata ------------------------------------------------------- */
 
-/* Metadata are the run's: whatever stands in them, the report is text. */
+/* Metadata come from the run and may hold any text: the report stays valid. */
 TEST(metadata_in_the_form_of_event_times)
 {
     begin("cuda(file=/dev/null)");

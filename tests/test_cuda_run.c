@@ -70,7 +70,7 @@ TEST(simple_alone_loads_no_driver)
     CHECK_STR(r.out, "");
 }
 
-/* Nobody loads a driver until somebody wants its times. */
+/* The driver is loaded only when a profiler wants device times. */
 TEST(what_is_loaded)
 {
     child_result r = streams(DRIVER, "setup", "mapped=driver.so");
@@ -81,7 +81,7 @@ TEST(what_is_loaded)
     CHECK_STR(r.out, "driver.so is mapped\n");
 }
 
-/* What is kept reports later, byte for byte. */
+/* A stored profile gives the same report later, byte for byte. */
 TEST(kept_profiles)
 {
     NEEDS_PROGRAM;
@@ -143,7 +143,7 @@ TEST(signals)
     child_result r = streams(DRIVER "GNOMON=cuda", "work=2", "die");
     CHECK_EQ(r.status, 256 + SIGTERM);
     CHECK_EQ(count_of(r.err, "launch"), 2);
-    /* The program goes on, and to its end, before the report has its times. */
+    /* The program continues to its end before the report has its times. */
     r = streams(DRIVER "GNOMON=cuda", "work=1", "slow=200000", "work=2", "die");
     CHECK_EQ(r.status, 256 + SIGTERM);
     CHECK_EQ(times_in(r.err, SILENCE), 0);
@@ -191,7 +191,7 @@ TEST(a_child_that_follows)
     CHECK_EQ(times_in(r.err, "device times"), 0);
 }
 
-/* The driver is its parent's: not even a look at what is over. */
+/* The driver is the parent's: the child must not even query events. */
 TEST(a_child_without_fork_handlers)
 {
     child_result r = streams(DRIVER "GNOMON=cuda", "work=2", "clone", "work=1");
@@ -247,12 +247,12 @@ TEST(another_library)
 
 /* ---- Drivers that do not answer --------------------------------------------------- */
 
-/* The process ends, with its reports, whatever call hangs for ever. */
+/* The process ends with its reports, whichever driver call hangs. */
 static void hang(const char *call)
 {
     char word[64];
     snprintf(word, sizeof word, "hang=%s", call);
-    /* There is a stream after the first work, and then it is never done. */
+    /* The stream exists after the first work; its work then never completes. */
     child_result r = streams(DRIVER "GNOMON=simple,cuda", "stage=fit", "work=1",
                              "never", "work=2", word, "sleep=50", "end");
     CHECK_EQ(r.status, 0);
@@ -284,7 +284,8 @@ TEST(a_driver_that_hangs_when_it_is_left)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
 }
 
-/* Slow is not silent: its events are read, whatever that takes. */
+/* A slow driver is no hanging one: its events are read, however long that
+ * takes. */
 TEST(a_slow_driver)
 {
     child_result r =
@@ -294,7 +295,8 @@ TEST(a_slow_driver)
     CHECK_EQ(count_of(r.err, "launch"), 201);
 }
 
-/* It answers again: the thread that waited goes on, whoever wants it then. */
+/* The driver answers again: the waiting thread continues, whichever profiler
+ * needs it then. */
 TEST(a_driver_that_wakes)
 {
     child_result r =
@@ -314,7 +316,7 @@ TEST(a_driver_that_wakes)
     CHECK_EQ(
         count_of(first ? strstr(first + 1, "Device Report") : NULL, "launch"),
         3);
-    /* Its thread ends in peace, and leaves a look that was not answered. */
+    /* The reader's thread ends cleanly, and drops a query without an answer. */
     r = streams(DRIVER "GNOMON=cuda", "work=1", "stage=a", "hang=cuEventQuery",
                 "work=1", "sleep=200", "end", "hang=", "configure=", "alone",
                 "configure=cuda", "stage=b", "work=2", "end");

@@ -37,7 +37,8 @@ static void begin(void)
     CHECK_EQ(gnomon_cuda_timer_create(&timer), GNOMON_OK);
 }
 
-/* The timer goes, and all that it made; the thread is as it was. */
+/* The timer is destroyed with all that it made; the thread's context is
+ * unchanged. */
 static void end(void)
 {
     gnomon_cuda_timer_destroy(timer);
@@ -45,7 +46,7 @@ static void end(void)
     fake_cuda_is_well();
 }
 
-/* Start, `ns` of work, stop; the first code that is none. */
+/* Start, `ns` of work, stop; returns the first error. */
 static int time_work(gnomon_cuda_stream on, uint64_t ns)
 {
     int code = gnomon_cuda_timer_start(timer, on);
@@ -156,7 +157,7 @@ TEST(starts_anew)
         CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_OK);
         CHECK(ms > i - 0.001 && ms < i + 0.001);
     }
-    cuda->launch(stream, 4 * MS); /* another stop takes the end's place */
+    cuda->launch(stream, 4 * MS); /* a later stop replaces the end */
     CHECK_EQ(gnomon_cuda_timer_stop(timer, stream), GNOMON_OK);
     pass(5 * MS);
     CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_OK);
@@ -174,7 +175,7 @@ static void *finish_soon(void *unused)
     return unused;
 }
 
-/* From one stream to another: over when both are. */
+/* From one stream to another: complete when both are. */
 TEST(two_streams)
 {
     begin();
@@ -232,7 +233,7 @@ TEST(another_device)
     end();
 }
 
-/* What cudaSetDevice chose becomes the thread's, as a launch would do. */
+/* The device of cudaSetDevice becomes the thread's, as with a launch. */
 TEST(before_any_context)
 {
     const char *path = TEST_BINARY_DIR "/fake_cuda/runtime.so";
@@ -306,7 +307,7 @@ TEST(a_captured_stream)
          "captured into a graph");
     CHECK_EQ(gnomon_cuda_timer_start(timer, NULL), GNOMON_EBUSY);
     CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_ESTATE);
-    /* Another stream is timed meanwhile, and the capture is none the worse. */
+    /* Another stream is timed meanwhile, and the capture stays valid. */
     CHECK_EQ(time_work(other, 2 * MS), GNOMON_OK);
     CHECK_EQ(gnomon_cuda_timer_stop(timer, stream), GNOMON_EBUSY);
     CHECK_EQ(gnomon_cuda_timer_query(timer, &ms), GNOMON_EBUSY);
@@ -363,7 +364,7 @@ TEST(every_call_fails)
     end();
 }
 
-/* A device that cannot be had. */
+/* A device that cannot be used. */
 TEST(no_context_can_be_had)
 {
     static const char *const calls[] = {
@@ -408,7 +409,7 @@ TEST(without_any_profiler)
     end();
 }
 
-/* Beside scopes on the same stream. */
+/* Together with scopes on the same stream. */
 TEST(with_a_profiler)
 {
     begin();

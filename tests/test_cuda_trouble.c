@@ -10,7 +10,7 @@
 #include "recording_threads.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
-#undef pthread_create /* here it is the test's own */
+#undef pthread_create /* the test calls libc's own */
 
 #define US 1000u
 #define MS 1000000u
@@ -70,14 +70,13 @@ static void run_all(uint64_t *timed_ones)
 
 enum { REACHED = 0, FAILED = 1, NOT_REACHED = 2 };
 
-/* What the run with the fault may not undo: there is no driver in this process
- * then. */
+/* What the run cannot repair: the driver stays unloaded in this process. */
 static int loses_the_driver(const char *call)
 {
     return call && call[0] == 'd';
 }
 
-/* ... and likewise: ends of threads are not seen, and what is theirs stays. */
+/* Also this: ends of threads are not seen, and their memory stays. */
 static int loses_threads(const char *call)
 {
     return call && strcmp(call, "pthread_key_create") == 0;
@@ -159,7 +158,7 @@ TEST(no_thread)
     CHECK(fail_each("pthread_create", 1) >= 1);
 }
 
-/* The next thread's timers ask again for the end of the process. */
+/* The next thread's timers try again to register for the process's end. */
 TEST(no_thread_end_can_be_observed)
 {
     uint64_t count;
@@ -175,13 +174,13 @@ TEST(no_thread_end_can_be_observed)
     fake_cuda_is_well();
 }
 
-/* A call that is not found is one that the driver has not. */
+/* A symbol that is not found is a call that the driver lacks. */
 TEST(no_symbol)
 {
     CHECK(fail_each("dlsym", 1) >= 23);
 }
 
-/* What a run does not call reaches nothing. */
+/* Calls that a run does not make cannot fail. */
 TEST(a_call_fails_for_good)
 {
     int reached = 0;
@@ -283,7 +282,7 @@ static void come_and_go(int turns)
     fake_cuda_is_well();
 }
 
-/* A turn takes long: the reader's looks, of which it waits for four, are at
+/* A round is slow: the reader's passes, four of which it waits for, query
  * streams that eight threads fill. */
 TEST(soak_views_come_and_go)
 {
