@@ -57,7 +57,7 @@ typedef struct scenario {
 
 static left *run_left;
 
-/* ---- ---- Calls that wait ------------------------------------------------ */
+/* ---- Calls that wait ----------------------------------------------------- */
 
 static int waits; /* number of calls */
 

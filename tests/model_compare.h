@@ -405,7 +405,7 @@ static int model_same_counters(const model_match *x)
 
 #include "model_steps.h"
 
-/* ---- ---- The whole profile ---------------------------------------------- */
+/* ---- The whole profile --------------------------------------------------- */
 
 /* Whether `p` is what view `place` of the model must show. */
 static int model_compare(const model *m, int place, const gnomon_profile *p,

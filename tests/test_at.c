@@ -43,7 +43,7 @@ static void two_tables(const char *text)
     CHECK_EQ(times_in(text, "gnomon: "), 2);
 }
 
-/* ---- ---- When reports are written --------------------------------------- */
+/* ---- When reports are written -------------------------------------------- */
 
 TEST(each_stage_has_a_report_by_default)
 {
@@ -105,7 +105,7 @@ TEST(a_replaced_spec_reports_at_once)
     CHECK_EQ(calls(r.err, "FIT", "b"), 1);
 }
 
-/* ---- ---- What reports contain ------------------------------------------- */
+/* ---- What reports contain ------------------------------------------------ */
 
 TEST(an_open_stage_is_in_the_last_report)
 {
@@ -172,7 +172,7 @@ TEST(advanced_knows_it_too)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 4);
 }
 
-/* ---- ---- Files ---------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------- */
 
 TEST(file_receives_the_reports)
 {

@@ -108,7 +108,7 @@ static const gnomon_writer waiting_writer = {.struct_size =
                                              .write = waiter_write,
                                              .print = waiter_print};
 
-/* ---- ---- The calls ------------------------------------------------------ */
+/* ---- The calls ----------------------------------------------------------- */
 
 static void work(void)
 {

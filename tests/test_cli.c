@@ -14,7 +14,7 @@
 #include "command/progress.h"
 #include "full_profile.h"
 
-/* ---- ---- Options and exit codes ----------------------------------------- */
+/* ---- Options and exit codes ---------------------------------------------- */
 
 typedef struct word_case {
     const char *command;
@@ -456,7 +456,7 @@ TEST(info_of_valid_json_reports_no_damage)
     CHECK_EQ(times_in(r.out, "rank      1\n"), 2);
 }
 
-/* ---- ---- Pipes and terminals -------------------------------------------- */
+/* ---- Pipes and terminals ------------------------------------------------- */
 
 /* It dies by SIGPIPE, or exits with its status where that is ignored. */
 TEST(a_reader_that_goes_away_ends_it_quietly)

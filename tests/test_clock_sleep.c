@@ -181,7 +181,7 @@ TEST(sleeps_day_after_day)
     }
 }
 
-/* ---- ---- Unusual counters ----------------------------------------------- */
+/* ---- Unusual counters ---------------------------------------------------- */
 
 /* The guest was stopped, and its counter with it: time jumps, rates do not. */
 TEST(a_counter_that_stood_still)

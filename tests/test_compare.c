@@ -21,7 +21,7 @@ static int near(double a, double b, double share)
     return 0;
 }
 
-/* ---- ---- The t distribution -------------------------------------------- */
+/* ---- The t distribution ------------------------------------------------- */
 
 /* Critical values as tables print them: two-sided 0.05, 0.01, 0.001. */
 TEST(t_distribution_matches_the_tables)
@@ -126,7 +126,7 @@ TEST(equal_sides_have_not_changed)
     }
 }
 
-/* ---- ---- Changes ------------------------------------------------------- */
+/* ---- Changes ------------------------------------------------------------ */
 
 /* Fieller's interval contains 1 exactly where the test finds no change. */
 TEST(interval_and_confidence_agree)

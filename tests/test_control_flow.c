@@ -156,7 +156,7 @@ TEST(a_single_jump_waits_for_the_end_around_it)
     CHECK_EQ(h.unmatched, 0);
 }
 
-/* ---- ---- Scopes that steps must not end --------------------------------- */
+/* ---- Scopes that steps must not end -------------------------------------- */
 
 static void recurse_with_steps(int depth)
 {
@@ -261,7 +261,7 @@ TEST(a_million_deep_on_the_stack)
     gnomon_profile_free(p);
 }
 
-/* ---- ---- Contexts that move between threads ----------------------------- */
+/* ---- Contexts that move between threads ---------------------------------- */
 
 #if !IS_SANITIZED
 #define CONTEXTS 8

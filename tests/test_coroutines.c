@@ -186,7 +186,7 @@ TEST(ends_that_leave_others_open_are_counted)
     run_jobs("keeper", AT_ONCE + 2);
 }
 
-/* ---- ---- With concurrent reads and changes ------------------------------ */
+/* ---- With concurrent reads and changes ----------------------------------- */
 
 static void begin_stage(void)
 {

@@ -181,7 +181,7 @@ TEST(one_row_for_a_name)
     end();
 }
 
-/* ---- ---- Missing devices ------------------------------------------------ */
+/* ---- Missing devices ----------------------------------------------------- */
 
 TEST(lost_times_are_listed)
 {
@@ -244,7 +244,7 @@ TEST(no_scopes_prints_the_title_alone)
     end();
 }
 
-/* ---- ---- Together with simple ------------------------------------------- */
+/* ---- Together with simple ------------------------------------------------ */
 
 static char *simple_report(const char *spec)
 {
@@ -271,7 +271,7 @@ TEST(simple_keeps_its_bytes)
     end();
 }
 
-/* ---- ---- Metadata ------------------------------------------------------- */
+/* ---- Metadata ------------------------------------------------------------ */
 
 /* Metadata come from the run and may hold any text: the report stays valid. */
 TEST(metadata_in_the_form_of_event_times)
