@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: testing
- * timeout: 300
- * gnomon_device as another vendor fills it in (fake_device.h): scopes on its
- * streams, alone and together with CUDA's, and what the reader of events promises
- * every vendor. */
+/* gnomon_device as another vendor implements it (fake_device.h): scopes on
+ * its streams, alone and together with CUDA's, and what the reader of events
+ * promises to every vendor.
+ *
+ * links: testing
+ * timeout: 300 */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,8 +174,8 @@ static void *mark_slow(void *unused)
     return unused;
 }
 
-/* One handle, a stream for each thread: one that lags holds up no other. And a
- * thread that ended has its times all the same. */
+/* One handle that is a different stream on each thread: a late one delays no
+ * other, and a thread that ended still gets its times. */
 TEST(streams_of_threads)
 {
     begin();
@@ -194,7 +195,7 @@ TEST(streams_of_threads)
     end(p);
 }
 
-/* ---- What goes -------------------------------------------------------------------- */
+/* ---- Contexts that are destroyed ----------------------------------------- */
 
 TEST(a_device_that_is_reset)
 {
@@ -233,7 +234,7 @@ static void *enter_devices(void *unused)
     return unused;
 }
 
-/* There is room for the clocks of 16 that are alive. */
+/* Clocks: 16 live contexts at most. */
 TEST(contexts_come_and_go)
 {
     begin();
@@ -246,7 +247,7 @@ TEST(contexts_come_and_go)
     end(p);
 }
 
-/* A thread has room for 16 that something is under way for. */
+/* A thread can have pending work of 16 contexts. */
 TEST(more_contexts_than_a_thread_has_room_for)
 {
     begin();
@@ -258,7 +259,7 @@ TEST(more_contexts_than_a_thread_has_room_for)
     CHECK_EQ(device_of(p, "a").count, 16);
     CHECK_EQ(stats_at(p, "a").count, 20);
     gnomon_profile_free(p);
-    /* One by one, each is as if it were the first. */
+    /* One after another, each works as the first did. */
     for (int i = 0; i < 40; i++) {
         scope_on("b", toy_make_stream(toy_device_context(i)), 1 * MS);
         pass(10 * MS);
@@ -277,7 +278,7 @@ static void *visit_four(void *unused)
     return unused;
 }
 
-/* Those of another thread have timers, and no clocks any more. */
+/* Contexts of another thread have timers, and no clocks any more. */
 TEST(more_contexts_than_there_are_clocks)
 {
     begin();
@@ -295,10 +296,9 @@ TEST(more_contexts_than_there_are_clocks)
     end(p);
 }
 
-/* ---- What refuses ------------------------------------------------------------- */
+/* ---- Calls that fail ----------------------------------------------------- */
 
-/* What the profile tells of the cost of the device's events, in ns; -1: nothing.
- */
+/* The profile's cost of the device's events, in ns; -1: it has none. */
 static long reported_cost(const gnomon_profile *p, const char *key)
 {
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_METADATA); i++) {
@@ -334,7 +334,8 @@ static int few_create(const gnomon_device_context *place, void **event)
                                 : GNOMON_ENOMEM;
 }
 
-/* Too few to measure what they cost: those that were made go. */
+/* Too few events to measure their cost: those that were created are
+ * destroyed. */
 TEST(few_events)
 {
     static gnomon_device few;
@@ -377,7 +378,7 @@ TEST(an_idle_context_is_not_entered)
     end(snapshot());
 }
 
-/* Between events on streams that are not the host's. */
+/* Clock readings between events on the reader's streams. */
 static int unmeasured_elapsed(void *from, void *to, double *ns)
 {
     return ((toy_event *)from)->in == stream ? toy_event_elapsed(from, to, ns)
@@ -418,7 +419,7 @@ static int held_up_record(void *event, void *on)
     return toy_event_record(event, on);
 }
 
-/* A reader that had to wait between two events says nothing of their cost. */
+/* A reader that was delayed between two events reports no cost. */
 TEST(a_reader_that_is_held_up)
 {
     static gnomon_device held_up;
@@ -439,8 +440,8 @@ TEST(a_reader_that_is_held_up)
     end(p);
 }
 
-/* The next questions about `stream` take 600 ms each: what is answered is how it
- * was when they were asked. */
+/* The next queries of `stream` take 600 ms each; the answer is the state at
+ * the begin of the query. */
 static uint32_t slow_questions;
 
 static int slow_event_done(void *event)
@@ -454,8 +455,8 @@ static int slow_event_done(void *event)
     return code;
 }
 
-/* Whoever asks for times while an earlier look has a slow call waits for its end,
- * and then as long as any call may take: not what was left of that. */
+/* A wait for times that meets an earlier slow pass waits for its end, and
+ * then again as long as any call may take. */
 TEST(a_reader_waits_for_a_slow_one_before_it)
 {
     static gnomon_device slow;
@@ -476,7 +477,7 @@ TEST(a_reader_waits_for_a_slow_one_before_it)
     end(p);
 }
 
-/* On the clock's own stream, whose row of events takes seconds so. */
+/* On the clock's own stream, whose row of events takes seconds this way. */
 static int slow_event_record(void *event, void *on)
 {
     if (on != stream)
@@ -484,8 +485,8 @@ static int slow_event_record(void *event, void *on)
     return toy_event_record(event, on);
 }
 
-/* What is put there one by one is as many calls that came back: nobody who waits
- * takes it for one that hangs, after which no look waits for the next. */
+/* Each event is one call that returned: a waiting thread must not take the
+ * reader for hanging, after which no pass waits for the next. */
 TEST(a_clock_that_is_slow_to_set)
 {
     static gnomon_device slow;
@@ -506,7 +507,7 @@ TEST(a_clock_that_is_slow_to_set)
 
 /* ---- Forks inside a device's calls -------------------------------------------- */
 
-static __thread uint32_t forks_at; /* the how manieth call, of this thread */
+static __thread uint32_t forks_at; /* number of the call, on this thread */
 static pid_t forked;
 
 static void fork_now(void)
@@ -530,7 +531,7 @@ static int forking_record(void *event, void *on)
     return toy_event_record(event, on);
 }
 
-/* The child goes on inside the mark, and is no more. */
+/* The child continues inside the mark, and exits. */
 static void fork_at_call(uint32_t number)
 {
     if (IS_TSAN)
@@ -598,8 +599,8 @@ TEST(a_captured_stream)
     end(p);
 }
 
-/* What is around a scope that waits is lost, and its timer is another scope's
- * at once: the waiting one's time is not that one's. */
+/* The time of the outer scope is lost while the inner one waits, and its
+ * timer is reused at once: the waiting scope must not get that time. */
 TEST(an_outer_one_that_is_lost_first)
 {
     begin();
@@ -654,8 +655,8 @@ static void older_end(gnomon_token token)
     older_ends += token == 77;
 }
 
-/* The process belongs to a copy of before there were scopes on streams: they are
- * plain ones. */
+/* The process belongs to a copy that is older than scopes on streams: they
+ * are plain scopes. */
 TEST(an_owner_that_knows_no_streams)
 {
     static gnomon_host older = {.struct_size = offsetof(gnomon_host, begin_on),
@@ -734,7 +735,7 @@ TEST(four_views_and_no_more)
     end(p);
 }
 
-/* Where a profiler's hook finds no bit, its view is not timed for it. */
+/* Where no bit is left for a profiler's hook, its view is not timed. */
 TEST(more_hooks_than_there_are_bits)
 {
     static gnomon_profiler all[31];
@@ -763,8 +764,8 @@ TEST(more_hooks_than_there_are_bits)
 
 /* ---- Many paths ---------------------------------------------------------------- */
 
-/* More than the table of their statistics has lists; and where memory ends
- * while they are copied, at whichever allocation. */
+/* More paths than the table of their statistics has lists; and memory ends
+ * while they are copied, at each allocation. */
 TEST(many_paths)
 {
     enum { PATHS = 1500 };
@@ -803,18 +804,18 @@ TEST(many_paths)
     end(p);
 }
 
-/* A scope that the tree has no more room for is not timed; the one around it,
+/* A scope for which the tree has no memory is not timed; the outer scope,
  * which the device has begun, is. */
 TEST(too_deep_inside)
 {
     begin();
-    gnomon_profiler hook = probe; /* which sees the scope all the same */
+    gnomon_profiler hook = probe; /* whose hook sees the scope */
     hook.start = ignore_start;
     hook.wants = 0;
     CHECK_EQ(gnomon_attach(&hook, NULL, "filter=deeper"), GNOMON_OK);
     gnomon_device_scope outer = toy_begin("outer", stream);
     gnomon_device_scope around = toy_begin("around", stream);
-    gnomon_profile_free(snapshot()); /* both are seen to have begun */
+    gnomon_profile_free(snapshot()); /* hooks see both begin */
     static gnomon_token open[1023];
     gnomon_region *deep = gnomon_region_get("deep", NULL, GNOMON_KIND_SCOPE);
     for (int i = 0; i < 1023; i++)

@@ -17,7 +17,7 @@ static gnomon__diff *new_diff(void)
     return d;
 }
 
-/* Adds a life and frees it. */
+/* Adds a run and frees it. */
 static void add(gnomon__diff *d, enum gnomon__side side, built_run *l)
 {
     gnomon_profile *p = run_end(l);
@@ -182,7 +182,8 @@ TEST(ranks_are_one_job_and_a_rank_again_is_another)
     add_life(d, NULL, 0, "b0", "fit", 300);
     CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
     add_life(d, "named", 0, "c0", "fit", 5000);
-    add_life(d, NULL, 0, NULL, "fit", 60000); /* known by nothing: always new */
+    add_life(d, NULL, 0, NULL, "fit",
+             60000); /* without identity: always a new one */
     add_life(d, NULL, 0, NULL, "fit", 60000);
     CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 5);
     CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 7);
@@ -283,7 +284,7 @@ TEST(many_jobs_share_parts)
     gnomon__diff_free(d);
 }
 
-/* A life that uuid does not tell is known by host, pid and begin. */
+/* A run without uuid is identified by host, pid and begin. */
 TEST(a_run_without_uuid_is_identified_by_its_process)
 {
     static const uint64_t zeros[] = {1000, 1000, 1001};
@@ -339,7 +340,7 @@ TEST(quantiles_move_with_their_durations)
     CHECK(gnomon_quantile(&(gnomon_stats){0}, 0.5) == 0.0);
 }
 
-/* What a report prints and what a gate compares are one number. */
+/* A report and a gate use the same number. */
 TEST(report_and_diff_use_one_quantile)
 {
     static const double q[] = {0.5, 0.9, 0.99};

@@ -10,8 +10,8 @@
 
 #define BY(number) (256 + (number))
 
-/* First in a test where main is no more: the sanitizer has a thread of its own
- * that is not the last to end, and that is neither libc's nor ours. */
+/* First in a test in which main ends first: the sanitizer's own thread would
+ * not be the last to end, and is neither libc's nor ours. */
 #if IS_TSAN
 #define NEEDS_NO_OTHER_THREAD() SKIP("the sanitizer's own thread stays")
 #define FOREIGN_THREADS 1
@@ -28,7 +28,8 @@ static child_result ends(const char *word, int number, int more)
     snprintf(digits[1], sizeof digits[1], "%d", more);
     if (!number)
         words[1] = NULL;
-    /* One arena, so that whoever reports meets the lock that was interrupted. */
+    /* One malloc arena, so that the report meets the lock that was
+     * interrupted. */
     child_result r = child_run(CHILD_PROGRAM("ends"),
                                "GNOMON=slow\nMALLOC_ARENA_MAX=1", words);
     CHECK_STR(r.out, "");
@@ -63,14 +64,14 @@ TEST(pthread_exit_of_main)
     check_end("pthread_exit", 0, 0, 0, 10);
 }
 
-/* One that gnomon never saw mark. */
+/* A main that made no mark. */
 TEST(pthread_exit_of_a_main_that_never_marked)
 {
     NEEDS_NO_OTHER_THREAD();
     check_end("pthread_exit of a stranger", 0, 0, 0, 5);
 }
 
-/* Where nobody reports, but a thread of ours lives. */
+/* No report is due, but a thread of gnomon's runs. */
 TEST(pthread_exit_of_main_with_a_schedule)
 {
     NEEDS_NO_OTHER_THREAD();
@@ -89,8 +90,8 @@ TEST(ends_without_a_report)
     check_end("abort", 0, 0, BY(SIGABRT), -1);
 }
 
-/* What is registered later runs earlier, and is in the report. What runs after it
- * finds that all is over. */
+/* A handler registered later runs earlier, and is in the report. One that
+ * runs after the report finds that all is over. */
 TEST(marks_in_atexit_handlers_before_and_after_ours)
 {
     child_result r = ends("atexit", 0, 0);
@@ -139,7 +140,7 @@ TEST(a_signal_that_interrupts_gnomon)
         check_end("gnomon", numbers[i % 3], 700 * i, BY(numbers[i % 3]), 5);
 }
 
-/* Whose stages may have ended with empty reports. */
+/* Its stages may have ended with empty reports. */
 TEST(a_signal_that_interrupts_a_control_call)
 {
     for (int i = 0; i < 12; i++) {

@@ -11,7 +11,7 @@
 
 /* ---- The rows ---------------------------------------------------------------- */
 
-/* Room in structs that holds nothing, beside struct_size. */
+/* Padding in structs, besides struct_size. */
 static const struct {
     int number;
     size_t at;
@@ -65,7 +65,7 @@ TEST(no_field_of_any_struct_is_left_out)
     }
 }
 
-/* What the rest goes by, without looking. */
+/* What the other checks rely on. */
 TEST(rows_keep_their_promises)
 {
     int in_file = 0, in_json = 0;
@@ -104,7 +104,8 @@ TEST(rows_keep_their_promises)
 
 static char has_value[GNOMON__STRUCTS][64]; /* by struct and field */
 
-/* Notes which fields of a struct, and of all that it leads to, have a value. */
+/* Notes which fields of a struct, and of all that it points to, have a
+ * value. */
 static void note_values(int number, const void *of)
 {
     const gnomon__struct *s = &gnomon__structs[number];
@@ -135,7 +136,7 @@ static void note_profile(const gnomon_profile *p)
         }
 }
 
-/* Gives fields that have no value anywhere one that no other has. */
+/* Gives each field without a value one that no other field has. */
 static void fill(gnomon__model *m, int number, void *of, uint32_t *next)
 {
     const gnomon__struct *s = &gnomon__structs[number];
@@ -206,7 +207,7 @@ static int same_texts(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Byte by byte; but for numbers of entities unless `numbers`. */
+/* Compares bytes; numbers of entities only if `numbers`. */
 static int same_struct(int number, const void *a, const void *b, int numbers)
 {
     const gnomon__struct *s = &gnomon__structs[number];

@@ -5,7 +5,7 @@
 
 #include "marks.h"
 
-/* The last of each that came. */
+/* The last event of each kind. */
 typedef struct last_events {
     gnomon_counter_event counter;
     gnomon_mark_event mark;
@@ -143,7 +143,7 @@ static void check_link(const last_events *e)
     CHECK_EQ(e->link.ns, 5);
 }
 
-/* With a tree beside it or without: the scopes are known by what hooks saw. */
+/* With or without a tree: hooks saw the scopes, so they are known. */
 TEST(links_name_both_scopes)
 {
     static last_events e;
@@ -172,7 +172,7 @@ TEST(links_name_both_scopes_with_a_tree)
     CHECK_EQ(gnomon_detach(&keeps, &e), GNOMON_OK);
 }
 
-/* Rows of options lie as far apart as the first one says. */
+/* The first row of options states the distance between rows. */
 TEST(options_of_a_later_release_are_read)
 {
     static const struct later_option {

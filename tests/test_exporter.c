@@ -26,7 +26,7 @@ static void *export_all(void *argument)
         int code = gnomon_snapshot(&p, "exporter", e->taken % 2);
         if (!code && CHECK_EQ(gnomon_profile_check(p), GNOMON_OK))
             store_release(&e->taken, e->taken + 1);
-        else /* it is on its way in or out */
+        else /* it is entering or leaving */
             CHECK(code == GNOMON_ENOENT || code == GNOMON_ESTATE);
         gnomon_profile_free(p);
     }

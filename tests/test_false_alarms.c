@@ -81,7 +81,7 @@ static int documented(const char *name, double *percent)
     return found;
 }
 
-/* Another compiler's last bits move a pair or two. */
+/* Rounding of another compiler moves a pair or two. */
 TEST(false_alarms_match_the_documented_table)
 {
     if (IS_SANITIZED)

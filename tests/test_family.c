@@ -178,7 +178,7 @@ TEST(a_child_that_follows_and_whose_only_thread_ends)
     reports(&r, ": work ", 2);
 }
 
-/* Those that _exit say nothing. */
+/* Children that call _exit report nothing. */
 TEST(workers_of_a_fork_server_that_follow)
 {
     NEEDS_THREADS_AFTER_FORK();

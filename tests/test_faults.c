@@ -18,7 +18,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
-#undef close /* here they are the test's own */
+#undef close /* the test calls libc's own */
 #undef open
 #undef read
 #undef pthread_create
@@ -131,7 +131,7 @@ static char *without_costs(char *text)
     return text;
 }
 
-/* What there is to be compared. NULL: no such file. Free it. */
+/* The file's text without the parts that vary. NULL: no such file. Free it. */
 static char *load_report(const char *path)
 {
     return strstr(path, ".gnomon") ? profile_words(path)
@@ -155,8 +155,8 @@ static int count_temporaries(void)
            count_files("deep/down", ".tmp");
 }
 
-/* Whether all reports are as they should be, or something says that they are
- * not. What could not be written to stderr nobody can be told. */
+/* Whether all reports are complete, or a message says that they are not. A
+ * failed write to stderr cannot be reported. */
 static int must_be_whole;
 static char what_differs[256];
 
@@ -190,8 +190,8 @@ static const a_fault none = {NULL, 0, 1, 0};
 /* Exit statuses of a child. */
 enum { REACHED = 0, FAILED = 1, NOT_REACHED = 2 };
 
-/* A lasting fault may leave nobody who could be told, as may fstat when it says
- * that there is no standard error. */
+/* A lasting fault may prevent every message; so may fstat, when it says that
+ * there is no standard error. */
 static int may_be_silent(const a_fault *f)
 {
     if (f->error == EBADF && f->name && strcmp(f->name, "fstat") == 0)
@@ -205,11 +205,12 @@ static void check_left(const a_fault *f, int fds)
     CHECK_EQ(count_files("/proc/self/fd", ""), fds);
     if (!CHECK(is_loss_reported() || may_be_silent(f)))
         fprintf(stderr, "    not as it was:%s\n", what_differs);
-    if (f->many == 1) /* else what was half written may not go away */
+    if (f->many == 1) /* otherwise a partial file may stay */
         CHECK_EQ(count_temporaries(), 0);
 }
 
-static const char an_allocation[] = "allocation"; /* a name beside the table */
+static const char an_allocation[] =
+    "allocation"; /* a name that is not in the table */
 
 static void set_fault(const a_fault *f)
 {
@@ -343,9 +344,9 @@ static int fail_each(const char *name, uint64_t stride, uint64_t many,
     return (int)f.n - 1;
 }
 
-/* What no run meets as it should: a host's descriptor set not to block, locked
- * pages, a pipe that closed, a signal that ends the process, what only a failure
- * before calls for. */
+/* Calls that a normal run does not make: for a host's non-blocking
+ * descriptor, locked pages, a closed pipe, a signal that ends the process,
+ * or after another failure. */
 static int is_unreached(const char *name)
 {
     static const char *const unreached_calls[] = {
@@ -371,8 +372,8 @@ TEST(soak_each_call_fails_once)
     fail_every_name(1, 0);
 }
 
-/* From one call on, each call of the name: no descriptor is left, the disk is
- * full, and stays so. */
+/* From one call on each call of the name fails: no descriptor is left, or
+ * the disk is full, for good. */
 TEST(soak_each_name_fails_for_good)
 {
     const char *name;
@@ -380,7 +381,7 @@ TEST(soak_each_name_fails_for_good)
         fail_each(name, each(5), UINT64_MAX, 0);
 }
 
-/* No call at all works any more. */
+/* Every call fails. */
 TEST(soak_the_system_fails_for_good)
 {
     fail_each(NULL, each(9), UINT64_MAX, 0);
@@ -391,8 +392,9 @@ TEST(soak_each_allocation_fails)
     CHECK(fail_each(an_allocation, each(7), 1, 0) > 100);
 }
 
-/* Interrupted by a signal, as a host's handler without SA_RESTART has it, or
- * asked to wait: both are tried again, and the reports are whole. */
+/* Calls are interrupted by a signal, as with a host's handler without
+ * SA_RESTART, or must wait: both are tried again, and the reports are
+ * complete. */
 TEST(soak_interruptions)
 {
     static const char *const slow[] = {"open", "openat", "read", "write"};
@@ -402,7 +404,7 @@ TEST(soak_interruptions)
     fail_each("write", each(3), 1, EAGAIN);
 }
 
-/* A file that is said to be gone is not written over where it is there. */
+/* A file that seems to be gone must not be overwritten where it exists. */
 TEST(files_that_seem_gone)
 {
     static const char *const names[] = {"fstat", "open", "fstatat", "read"};
@@ -410,7 +412,7 @@ TEST(files_that_seem_gone)
         fail_each(names[i], each(1), 1, ENOENT);
 }
 
-/* Any error that a system may think of. */
+/* Each error code. */
 TEST(soak_each_call_fails_with_each_error)
 {
     static const int errors[] = {EPERM,  ENOENT, EIO,    EBADF, ENOMEM,

@@ -73,8 +73,9 @@ TEST(no_section_is_longer_than_64_KiB)
     free(b.at);
 }
 
-/* The least record is a region's, of 24 bytes, and a text has 33: so many rows are
- * in a section. One bit of a megabyte's cost three quarters of the rows. */
+/* The smallest record is a region's, of 24 bytes, and a text has 33: a
+ * section has so many rows. Once one wrong bit in a megabyte cost three
+ * quarters of the rows. */
 TEST(one_flipped_bit_costs_one_section)
 {
     bytes b = large_file();
@@ -103,7 +104,7 @@ TEST(one_flipped_bit_costs_one_section)
     free(b.at);
 }
 
-/* ---- Whose it was ----------------------------------------------------------- */
+/* ---- Ranks --------------------------------------------------------------- */
 
 /* Ranks of 4 and more, each with a path of so many ns. */
 static bytes file_of_ranks(int32_t ranks)
@@ -132,7 +133,7 @@ static bytes file_of_ranks(int32_t ranks)
     return file;
 }
 
-/* A lost thread's paths went to the first rank. */
+/* Once a lost thread's paths went to the first rank. */
 TEST(lost_parts_of_a_rank_are_given_to_no_other)
 {
     static const char *const kinds[] = {"TRCK", "STAG"};
@@ -154,7 +155,7 @@ TEST(lost_parts_of_a_rank_are_given_to_no_other)
         }
 }
 
-/* ---- What is said ------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static void save_bytes(const bytes *b, const char *path)
 {
@@ -164,7 +165,7 @@ static void save_bytes(const bytes *b, const char *path)
     CHECK_EQ(fclose(to), 0);
 }
 
-/* A checksum that is right, and a text, a block and a parent that are not there. */
+/* The checksums are right, but a text, a block and a parent do not exist. */
 TEST(references_that_lead_nowhere_are_named)
 {
     enum { NODE_PARENT = 12, NODE_HOST = 40, REGION_NAME = 4 };
@@ -225,7 +226,7 @@ TEST(damage_is_exit_2_and_gates_refuse_it)
     CHECK_EQ(r.status, 0);
 }
 
-/* What all parts share is read with each of them. */
+/* The shared sections are read with each part. */
 TEST(damage_of_what_runs_share_is_reported_once)
 {
     NEEDS_PROGRAM;

@@ -90,7 +90,7 @@ TEST(many_nodes)
 
 /* ---- Damage ---------------------------------------------------------------- */
 
-/* Reads what was damaged: a sound profile, or a refusal with a word. */
+/* Reads damaged bytes: a valid profile, or an error with a message. */
 static void survives(const bytes *b)
 {
     gnomon_profile *p = NULL;
@@ -237,7 +237,7 @@ TEST(records_of_other_lengths)
     free(b.at);
 }
 
-/* Numbers that would take memory which the file has not. */
+/* Counts that would take more memory than the file's size allows. */
 TEST(sizes_in_a_file_are_checked)
 {
     static const struct {
@@ -279,8 +279,8 @@ TEST(a_writer_that_fails)
     gnomon_profile_free(p);
 }
 
-/* Of so many ranks that blocks, shapes and texts each are the one that fails;
- * what has no memory is said, and not taken for absent. */
+/* So many ranks that the allocations of blocks, shapes and texts each fail
+ * once; missing memory is an error, never taken for absence. */
 TEST(each_allocation_may_fail)
 {
     gnomon_profile *p = full_of("0123456789");

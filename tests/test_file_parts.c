@@ -63,7 +63,7 @@ TEST(each_run_is_a_part)
     free(b.at);
 }
 
-/* What is not asked for is not looked at. */
+/* Runs that are not requested are not read. */
 TEST(some_kinds_alone)
 {
     bytes b = written("01");
@@ -125,8 +125,8 @@ TEST(what_has_no_parts_is_one)
     free(b.at);
 }
 
-/* A byte changed anywhere: all parts are read, and at most one of them, or what
- * they share, or what comes after them, is not as it was. */
+/* A byte changed anywhere: all parts are read, and at most one of them
+ * differs, or what they share, or the end of the file. */
 TEST(damage_stays_where_it_is)
 {
     bytes b = written("012");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A reader in Python, written from docs/file-format.md alone (file/reader.py),
- * says the same of a file as gnomon's own.
+/* A reader in Python, written only from docs/file-format.md
+ * (file/reader.py), prints the same as gnomon's readers.
+ *
  * links: testing */
 #include "profile_bytes.h"
 #include "child.h"
@@ -343,7 +344,7 @@ static int order(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines in order of their letters: kinds come in another one. */
+/* The lines, sorted: kinds are in another order. */
 static char *sorted(char *text)
 {
     size_t n = 0, room = 1;

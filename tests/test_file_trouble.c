@@ -8,10 +8,10 @@
 #include "platform/memory.h"
 #include "profile/file_write.h"
 
-/* ---- What stands for what is lost ------------------------------------------------ */
+/* ---- Stand-ins for lost entities ----------------------------------------- */
 
-/* Neither who made it nor where, nor how much there was: without the sections of
- * runs, tracks and regions, and without an end. */
+/* Without the sections of runs, tracks and regions, and without an end:
+ * neither its program, nor its names, nor its size are known. */
 static bytes torn(void)
 {
     static const char *const gone[] = {"RUN ", "TRCK", "REGN"};
@@ -53,7 +53,7 @@ TEST(one_stands_for_all_that_is_lost)
     free(b.at);
 }
 
-/* What stands for the second rank's first node cannot be the parent that it was. */
+/* The stand-in for the second rank's first node cannot have its parent. */
 TEST(no_parent_is_on_another_track)
 {
     gnomon_profile *p = full_of("01");
@@ -66,7 +66,7 @@ TEST(no_parent_is_on_another_track)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_NODES), 11);
     gnomon_profile_node(p, 2, &n);
     CHECK(n.parent == 1 && n.track == 1);
-    gnomon_profile_node(p, 6, &n); /* what stands for it */
+    gnomon_profile_node(p, 6, &n); /* its stand-in */
     CHECK(n.parent == 0 && n.track == 1);
     gnomon_profile_node(p, 8, &n);
     CHECK(n.parent == 0 && n.track == 4);
@@ -74,8 +74,8 @@ TEST(no_parent_is_on_another_track)
     free(b.at);
 }
 
-/* Two threads of one run; the second's outer path is lost, and damage makes its
- * inner one name what stands for it, on the first thread. */
+/* Two threads of one run: the second's outer path is lost, and the damaged
+ * inner one names the stand-in, which is on the first thread. */
 static bytes two_threads(void)
 {
     gnomon_builder *b;
@@ -106,7 +106,7 @@ TEST(no_parent_is_on_another_thread)
     free(b.at);
 }
 
-/* Nor is one behind its child: in a whole file that is an error. */
+/* Nor may a parent follow its child: in an undamaged file that is an error. */
 TEST(no_parent_is_behind_its_child)
 {
     enum { PARENT = 12 };
@@ -124,7 +124,7 @@ TEST(no_parent_is_behind_its_child)
     free(b.at);
 }
 
-/* A header is looked for through more than is read at a time: only a text can be so
+/* The search for a header reads more than one buffer: only a text can be so
  * long. */
 static bytes without_a_long_section(void)
 {
@@ -176,7 +176,7 @@ TEST(an_unknown_section_is_named_once)
     free(b.at);
 }
 
-/* Of seven inputs there are three: what lies behind them says another size. */
+/* Of seven inputs three are valid: the others state another size. */
 TEST(an_op_has_no_more_inputs_than_there_are)
 {
     gnomon_profile *p = full_of("0");
@@ -197,8 +197,8 @@ TEST(an_op_has_no_more_inputs_than_there_are)
     free(b.at);
 }
 
-/* What lies beyond the tail is not there; what was led to once is not there again,
- * so that a small file makes no large profile. */
+/* Data beyond the tail are ignored, and data that are referred to twice are
+ * read once, so that a small file makes no large profile. */
 TEST(nothing_is_behind_the_tail_or_there_twice)
 {
     enum { HOST = 40, DEVICE = 44 };
@@ -218,7 +218,7 @@ TEST(nothing_is_behind_the_tail_or_there_twice)
         forge_inside(&b, section, i * size + HOST, host);
         forge_inside(&b, section, i * size + DEVICE, host);
     }
-    for (uint32_t i = 0; i < 5; i++) /* so that sums need not be right */
+    for (uint32_t i = 0; i < 5; i++) /* which makes sums unchecked */
         forge_inside(&b, section, i * size + 28, GNOMON_NODE_CROSSED);
     p = read_back(&b);
     size_t there = 0;
@@ -230,7 +230,7 @@ TEST(nothing_is_behind_the_tail_or_there_twice)
     free(b.at);
 }
 
-/* Of statistics that are led to twice there may be all but their cells. */
+/* Statistics that are referred to twice lose their cells only. */
 TEST(cells_are_not_there_twice)
 {
     enum { CELLS = 30, HOST = 40, DEVICE = 44 };
@@ -273,7 +273,7 @@ TEST(cells_are_not_there_twice)
     free(file.at);
 }
 
-/* A text that no gnomon leaves out is "". */
+/* A text that every gnomon writes, but is missing, is "". */
 TEST(a_text_that_is_none)
 {
     gnomon_profile *p = full_of("0");
@@ -290,7 +290,7 @@ TEST(a_text_that_is_none)
 
 /* ---- What a file cannot hold ----------------------------------------------------- */
 
-/* Nothing is written that would name another text or entity. */
+/* A file is not written if a number would name another text or entity. */
 TEST(numbers_of_a_file_have_an_end)
 {
     gnomon_profile *p = full_of("0");
@@ -359,7 +359,8 @@ TEST(reading_without_memory)
     CHECK_EQ(gnomon__heap_bytes(), before);
 }
 
-/* Of nothing, and of more attributes than a buffer begins with. */
+/* An empty profile, and one with more attributes than the first buffer
+ * holds. */
 TEST(writing_without_memory)
 {
     static gnomon_attribute attributes[600];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: testing
- * Files: written whole or not at all, whatever is in the way, and no signal that
- * gnomon causes reaches the host. */
+/* Files are written completely or not at all, whatever fails, and no signal
+ * that gnomon causes reaches the host.
+ *
+ * links: testing */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +104,7 @@ TEST(publish_says_why_not_and_leaves_nothing)
     clean();
 }
 
-/* A path whose first folder is not there is mistyped. */
+/* A path whose first folder does not exist is taken for mistyped. */
 TEST(publish_makes_no_folder_in_the_root)
 {
     char path[PATH_MAX + 32], here[PATH_MAX];
@@ -185,7 +186,7 @@ TEST(publish_writes_to_devices_and_pipes)
     CHECK_EQ(read(fd, got, 7), 5);
     CHECK_STR(got, "hello");
     close(fd);
-    /* Standard output is a file: it goes on, and is not replaced. */
+    /* Standard output is a file: it is appended to, and not replaced. */
     fd = dup(1);
     CHECK(freopen("out", "w", stdout) != NULL);
     CHECK_EQ(publish("/dev/stdout", "one "), 0);
@@ -197,7 +198,8 @@ TEST(publish_writes_to_devices_and_pipes)
     clean();
 }
 
-/* A name that a process of this pid left behind is not written to. */
+/* A temporary file that an earlier process of this pid left is not written
+ * to. */
 TEST(publish_passes_over_names_in_use)
 {
     char name[64];

@@ -36,7 +36,7 @@ TEST(globs)
     CHECK(!glob("ABC", "abc"));
 }
 
-/* Only * and ? mean anything: these are names as they stand. */
+/* Only * and ? are special: other characters match themselves. */
 TEST(lightning_names_are_plain)
 {
     const char *module = "[LightningModule]M.training_step";

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * labels: guest
- * First marks made by signal handlers: of the process, of a thread, of a
- * region. They take no memory from the host's malloc; what would need it is
- * refused and counted, until a mark outside of a handler has done it. */
+/* First marks made by signal handlers: of the process, of a thread, of a
+ * region. They do not call the host's malloc; a mark that would need it is
+ * refused and counted, until a mark outside a handler has allocated.
+ *
+ * links: static
+ * labels: guest */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -140,8 +141,8 @@ TEST(the_process_s_first_with_everything_blocked)
 
 /* ---- Not in a handler ---------------------------------------------------- */
 
-/* A thread that blocks signals which are handled elsewhere is no handler, also
- * where one has run on its stack before. */
+/* A thread that blocks signals with handlers elsewhere is not in a handler,
+ * also where a handler ran on its stack before. */
 static void *mark_blocked(void *unused)
 {
     sigset_t all;
@@ -199,7 +200,8 @@ static void *wait_for_signals(void *unused)
     return unused;
 }
 
-/* The C library keeps a thread's first 32 keys beside it; ours comes later. */
+/* The C library stores a thread's first 32 keys in the thread itself; ours
+ * is a later one. */
 static void a_thread_s_first(int keys)
 {
     NEEDS_REAL_HANDLERS;
@@ -229,7 +231,7 @@ static void a_thread_s_first(int keys)
 TEST(a_thread_s_first_and_second)
 {
     a_thread_s_first(0);
-    CHECK_EQ(live_health().threads, 0); /* each end was told */
+    CHECK_EQ(live_health().threads, 0); /* each end was delivered */
 }
 
 TEST(a_thread_s_first_behind_many_keys)
@@ -287,7 +289,7 @@ static void *open_module(void)
     return module;
 }
 
-/* Whoever attaches or detaches writes to all regions that were seen. */
+/* An attach or detach writes to all regions seen. */
 static void close_and_attach(void *module)
 {
     dlclose(module);

@@ -59,7 +59,7 @@ TEST(cost)
     expect(&facts, 1000, 0, "");
 }
 
-/* Nor can a share be given of no time, or of no stage. */
+/* Nor is there a percentage of no time, or of no stage. */
 TEST(cost_without_time)
 {
     gnomon__footer_input facts = {.regions_seen = 1, .pair_ns = 29};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Scopes that end on another thread than they began on, each case by hand: the
- * moment at which they end, what stays open, and what is counted where nothing could
- * end.
+/* Scopes that end on another thread than they began on: when they end, what
+ * stays open, and what is counted where nothing could end. Expected values
+ * are computed by hand.
+ *
  * links: testing
  * labels: guest */
 #include <signal.h>
@@ -70,7 +71,7 @@ TEST(it_ends_at_the_time_of_the_call)
     gnomon_profile_free(p);
 }
 
-/* Whoever reads a profile sees it, also if the thread makes no mark any more. */
+/* A profile shows the end, also if the thread makes no mark any more. */
 TEST(a_thread_that_makes_no_mark_is_read_right)
 {
     attach_probe();
@@ -123,7 +124,7 @@ TEST(it_may_be_late)
     gnomon_profile_free(p);
 }
 
-/* ---- What is inside it ------------------------------------------------------------ */
+/* ---- Inner scopes -------------------------------------------------------- */
 
 /* The self time up to the end stays with the old path: all add up. */
 TEST(what_began_inside_goes_on)
@@ -179,7 +180,7 @@ TEST(scopes_that_always_overlap_nest_no_deeper)
     gnomon_profile_free(p);
 }
 
-/* ---- Who sees it ------------------------------------------------------------------ */
+/* ---- Observers ----------------------------------------------------------- */
 
 typedef struct seen {
     char names[16][8];
@@ -213,7 +214,8 @@ static gnomon_profiler hook = {.struct_size = sizeof hook,
                                .start = see_start,
                                .stop = see_stop};
 
-/* On the thread that began it, at its next mark, though it is not the innermost. */
+/* On the thread that began it, at its next mark, though it is not the
+ * innermost scope. */
 static void hooks_are_told(uint32_t wants, int with_tree)
 {
     hook.wants = wants;
@@ -264,7 +266,8 @@ TEST(hooks_are_called_on_the_thread_of_the_begin)
     hooks_are_told(0, 1);
 }
 
-/* A thread that makes no mark any more: they are told as of what is open. */
+/* A thread that makes no mark any more: hooks get the end with the open
+ * scopes. */
 TEST(a_hook_that_leaves_first_gets_its_stop)
 {
     hook.wants = GNOMON_WANT_TIMES;
@@ -303,7 +306,7 @@ TEST(several_trees_close_it)
     gnomon_profile_free(p);
 }
 
-/* ---- What cannot be ended ------------------------------------------------------- */
+/* ---- Ends that are refused ----------------------------------------------- */
 
 static gnomon_token left;
 
@@ -324,7 +327,8 @@ static void *end_of_the_dead(void *unused)
     return NULL;
 }
 
-/* Its state is another thread's by then, whose scopes are not touched. */
+/* Another thread has taken its state over; that thread's scopes are not
+ * touched. */
 TEST(an_ended_thread_has_delivered_it)
 {
     attach_probe();
@@ -369,7 +373,8 @@ static void *end_often(void *token)
     return NULL;
 }
 
-/* More than a thread has open is counted at once, and takes no memory. */
+/* More ends than the thread has open scopes are counted at once, and take no
+ * memory. */
 TEST(repeated_ends_are_counted)
 {
     attach_probe();
@@ -410,7 +415,7 @@ TEST(actions_end_by_their_name_alone)
     gnomon_profile_free(p);
 }
 
-/* Past the limit of depth only a count is known, and it comes back. */
+/* Past the depth limit only a count is kept, and it returns to 0. */
 TEST(past_the_limit_of_depth)
 {
     static gnomon_token t[1040];
@@ -482,7 +487,7 @@ static int child_of(gnomon_token parents)
     return test_failures - failures;
 }
 
-/* With what the parent was told waiting. */
+/* With an end pending that the parent had received. */
 TEST(a_forked_child_is_not_affected)
 {
     int status = -1;

@@ -62,8 +62,8 @@ static void other_kinds(void)
     gnomon_step();
 }
 
-/* Ends of another thread's scopes, and marks of a thread whose scopes another one
- * has ended: `prepare` sees to these. */
+/* Ends of another thread's scopes, and marks of a thread some of whose
+ * scopes another one ended: `prepare` arranges both. */
 static gnomon_token there[2], here[3];
 static uint32_t is_prepared, is_over;
 
@@ -114,7 +114,7 @@ static void everything(void)
 
 /* ---- Handlers -------------------------------------------------------------------- */
 
-/* A fork tries for some ms to have the lock that its own thread holds: of such steps
+/* A fork waits some ms for a lock that its own thread holds: of these steps
  * it takes one of `stride`. */
 static int is_taken(const void *context, int stride)
 {
@@ -184,7 +184,7 @@ static void mark_at(int number, siginfo_t *info, void *context)
 
 /* ---- Runs ------------------------------------------------------------------------ */
 
-/* What the child is asked for: that it lives, also as a process of its own. */
+/* What the child must do: run, also as a process of its own. */
 static void leave_child(void)
 {
     everything();

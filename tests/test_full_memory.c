@@ -68,7 +68,7 @@ static void play(long operations)
         end_one();
 }
 
-/* ---- What is told ----------------------------------------------------------------------- */
+/* ---- What is reported ---------------------------------------------------- */
 
 typedef struct sums {
     uint64_t calls, total, self, others, late;
@@ -112,7 +112,7 @@ static const gnomon_profiler adder = {.struct_size = sizeof adder,
                                       .name = "adder",
                                       .summary = add_report};
 
-/* What lies below an "(other)" is its time, and counted as too deep. */
+/* Scopes below an "(other)" are part of its time, and counted as too deep. */
 static void check_sums(const gnomon_profile *p, uint64_t too_deep)
 {
     sums s = sums_of(p);

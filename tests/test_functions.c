@@ -106,7 +106,7 @@ TEST(mutual_recursion)
     tables_done();
 }
 
-/* Where the original stops measuring the outer one. */
+/* Here cProfile stops measuring the outer one. */
 TEST(nested_actions_are_all_measured)
 {
     attach_probe();
@@ -145,7 +145,7 @@ TEST(crossed_actions)
     pass(10);
     gnomon_stop("a");
     pass(100);
-    gnomon_start("a"); /* anew, inside b, which is inside the first */
+    gnomon_start("a"); /* again, inside b, which is inside the first */
     pass(1000);
     gnomon_stop("b");
     pass(10000);
@@ -247,7 +247,7 @@ TEST(stages_add_up_or_stand_alone)
     if (!tables_ready(0))
         return;
     CHECK_ROW(table("step"), "step", 1, 1, 5, 5);
-    /* It began in another stage: here it is a path, no more. */
+    /* It began in another stage: in this one it is only a path. */
     CHECK_ROW(table("run"), "run", 0, 0, 0, 0);
     CHECK_ROW(table("run"), "step", 1, 1, 5, 5);
     CHECK_EDGE(table("run"), "run", "step", 1, 1, 5, 5);
@@ -290,7 +290,7 @@ TEST(ranges_and_marks_have_no_row)
     tables_done();
 }
 
-/* As other programs may record it. */
+/* As other programs may write it. */
 TEST(scopes_below_a_mark_have_no_row)
 {
     const gnomon_stats once = {sizeof once, 0, 1, 5, 5, 5, 5, NULL, 0};
@@ -355,7 +355,7 @@ TEST(no_scopes_make_no_table)
     tables_done();
 }
 
-/* Viewers want one tree in which every caller is a row. */
+/* Viewers need one tree in which every caller has a row. */
 TEST(a_root_calls_what_is_outermost)
 {
     attach_probe();
@@ -376,7 +376,7 @@ TEST(a_root_calls_what_is_outermost)
     CHECK_EDGE(t, "<root>", "fib", 1, 1, 10, 10);
     CHECK_EDGE(t, "<root>", "b", 1, 1, 7, 7);
     check_table(t, 1);
-    /* No table leaves anything behind for the next. */
+    /* No table affects the next. */
     CHECK_EQ(whole()->row_count, 3);
     CHECK_EQ(whole()->caller_count, 2);
     CHECK_ROW(whole(), "fib", 4, 2, 40, 40);

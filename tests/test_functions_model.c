@@ -51,7 +51,7 @@ static void count(model_numbers *n, uint64_t self, uint64_t total,
     }
 }
 
-/* The innermost of `stack` ends, in the table of what begins at `first`. */
+/* The innermost of `stack` ends, in the table of calls from `first` on. */
 static void model_end(model_table *t, const model_frame *stack, int first,
                       int depth)
 {
@@ -158,7 +158,7 @@ static void compare(const gnomon__functions *t, const model_table *want)
     check_table(t, outermost);
 }
 
-/* The same with a root, which calls what is outermost. */
+/* As above, with a root that calls the outermost functions. */
 static void compare_root(const gnomon__functions *t, const model_table *want)
 {
     uint64_t all = 0;
@@ -216,7 +216,7 @@ TEST(soak_random_runs)
         regions[i].line = (uint32_t)i;
     }
     for (unsigned i = 0; i < runs && !test_failures; i++) {
-        /* Stages are counted; a run of its own begins anew now and then. */
+        /* Now and then a run of its own begins. */
         if (i % 100 == 0) {
             gnomon_setup(NULL);
             attach_probe();

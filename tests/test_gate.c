@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Gates: their words, their judgement, and how often that is wrong: simulated
- * pairs of sides with and without a change, from fixed seeds.
+/* Gates: their syntax, their decisions, and how often they are wrong:
+ * simulated pairs of sides with and without a change, from fixed seeds.
+ *
  * links: static
  * needs: cli
  * timeout: 300 */
@@ -140,14 +141,15 @@ static const char *const gates[GATES] = {
     "x mean +5%", "x total +5%", "x p50 +5%",  "x p99 +5%",
     "x max +5%",  "x self +5%",  "x calls +5%"};
 
-/* What they say does not hang on the build: all in one, which is quick. */
+/* Their result does not depend on the build, so they run in all of them:
+ * they are quick. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && defined(__x86_64__) && \
     !IS_SANITIZED
 #define PAIRS 1000
 #define FEW_PAIRS 100
 #define MOST_FALSE 1 /* in 100 */
 #define LEAST_SEEN 95
-#else /* so few that luck has its part in them */
+#else /* so few that chance matters */
 #define PAIRS 20
 #define FEW_PAIRS 5
 #define MOST_FALSE 5
@@ -255,8 +257,8 @@ TEST(few_outliers_do_not_fail)
     }
 }
 
-/* Executions that are like those before them. Fewer than 100 of them, nearly all
- * alike, that vary far, look like as many that vary little. */
+/* Correlated executions: fewer than 100 of them, alike and drifting far,
+ * look like as many that vary little. */
 TEST(executions_that_are_alike_do_not_fail)
 {
     SIZES(0, 4)
@@ -279,7 +281,7 @@ TEST(drift_of_the_machine_does_not_fail)
     }
 }
 
-/* More than was assumed: three jobs show it, if two do not. */
+/* More drift than assumed: three jobs show it, even if two do not. */
 TEST(jobs_show_a_drift_that_was_not_assumed)
 {
     static const size_t jobs[] = {2, 3, 5, 10};
@@ -292,8 +294,8 @@ TEST(jobs_show_a_drift_that_was_not_assumed)
     }
 }
 
-/* Where a quantile is in its cell is not known: one that crosses the edge of a
- * cell seems to jump. */
+/* The position of a quantile in its cell is unknown: one that crosses the
+ * edge of a cell seems to jump. */
 TEST(a_step_over_an_edge_does_not_fail)
 {
     const shape s = {.noise = 0.0001,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whatever prevents a report or recording, the host is not harmed: its exit status,
- * output, files and signals are its own, one line says what was lost, and the
- * report goes to stderr where it can.
+/* Whatever prevents a report or recording, the host is not harmed: its exit
+ * status, output, files and signals are unchanged, one line says what was
+ * lost, and the report goes to stderr if possible.
+ *
  * labels: guest
  * timeout: 120 */
 #include "test.h"
@@ -56,7 +57,7 @@ static int in_child(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        child_path[0] = 0; /* the parent's to remove */
+        child_path[0] = 0; /* the parent removes it */
         run();
         fflush(NULL);
         _exit(test_failures ? 1 : test_skipped ? 77 : 0);
@@ -93,7 +94,7 @@ static child_result run_here(const char *program, const char *environment,
 
 /* ---- Descriptors --------------------------------------------------------- */
 
-/* Standard error is a pipe that nobody reads any more. */
+/* Standard error is a pipe whose reader is gone. */
 TEST(a_closed_pipe_ends_no_host)
 {
     static const char *const specs[] = {"GNOMON=simple", "GNOMON=log",
@@ -121,7 +122,7 @@ TEST(a_closed_pipe_ends_no_host)
     }
 }
 
-/* Nobody reads, and the host said that writes must not block. */
+/* The pipe has no reader, and the host made it non-blocking. */
 TEST(a_full_pipe_that_may_not_block_hangs_nobody)
 {
     int ends[2];
@@ -149,7 +150,7 @@ TEST(a_pipe_without_a_reader_hangs_nobody)
     told_of("No such device", "GNOMON=simple,file=fifo", ONE);
 }
 
-/* What the host opens comes to stand at 2. */
+/* The host's next open returns descriptor 2. */
 TEST(a_hosts_file_at_2_stays_the_hosts)
 {
     static const char *const specs[] = {
@@ -168,8 +169,8 @@ TEST(a_hosts_file_at_2_stays_the_hosts)
         }
 }
 
-/* Started without standard error; what stands there is the host's from the
- * start. */
+/* Started without standard error: descriptor 2 is the host's own file from
+ * the start. */
 TEST(a_host_started_without_stderr)
 {
     child_folder();
@@ -186,7 +187,7 @@ TEST(a_host_started_without_stderr)
     CHECK_STR(child_read("data"), "precious");
 }
 
-/* A daemon's way: both standard streams to a log. */
+/* As daemons do: both standard streams to a log. */
 TEST(a_host_that_redirects_both_streams_has_the_report)
 {
     child_result r = host("GNOMON=simple", ONE, "both=log", "exit=7");
@@ -272,7 +273,7 @@ TEST(no_thread_may_start)
         fprintf(stderr, "    %s\n", err ? err : "");
 }
 
-/* The host has three quarters of what was left. */
+/* The host uses three quarters of the rest. */
 TEST(little_address_space)
 {
     if (SANITIZED)
@@ -305,13 +306,13 @@ static void as_nobody(void)
     check_report(r, "Permission denied");
     r = run_here("host", "GNOMON=simple,file=readonly/a/b.txt", words);
     check_report(r, "Permission denied");
-    /* Of another user, but open: only ours is touched. */
+    /* A folder of another user, writable for all: only our file is touched. */
     r = run_here("host", "GNOMON=simple,file=open/r.txt", words);
     CHECK_EQ(r.status, 7);
     CHECK_STR(r.err, "");
     CHECK_EQ(times_in(child_read("open/r.txt"), REPORT), 1);
     CHECK_EQ(entries("open"), 1);
-    /* A link of another user, where everybody may make one. */
+    /* A link of another user, in a folder writable for all. */
     r = run_here("host", "GNOMON=simple,file=sticky/link/r.txt", words);
     check_report(r, "Permission denied");
     strcpy(child_path, "");
@@ -388,7 +389,7 @@ TEST(a_full_disk_leaves_the_old_report)
 
 /* ---- Two processes ------------------------------------------------------- */
 
-/* Not ranks of one run: nobody told them apart. */
+/* Two processes without ranks. */
 TEST(two_processes_keep_both_reports)
 {
     int n = 0, reports = 0;

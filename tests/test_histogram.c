@@ -55,8 +55,9 @@ static void check_cells(const gnomon_stats *s, const uint64_t *ns, int n)
         CHECK_EQ(expected[i], 0);
 }
 
-/* Durations of all sizes, in an order that moves the histogram's window about;
- * compared after each, as a first and a second execution are kept otherwise. */
+/* Durations of all sizes, in an order that moves the histogram's window;
+ * compared after each, as first and second executions are stored
+ * differently. */
 TEST(recorded_durations_land_in_their_cells)
 {
     uint64_t ns[300];
@@ -146,7 +147,8 @@ TEST(quantiles_of_nothing)
     CHECK_EQ(gnomon_quantile_ns(&none, 0.5), 0);
 }
 
-/* The clock of another processor may be a little behind: no time, then. */
+/* The clock of another processor may be a little behind: the duration is 0
+ * then. */
 TEST(a_clock_that_goes_back)
 {
     pass(1000);

@@ -131,7 +131,7 @@ TEST(invalid_values)
     CHECK(!gnomon__json_valid("\"\\\0\"", 4));
 }
 
-/* What is valid is so no more when its last bytes are missing. */
+/* A valid text without its last bytes is invalid. */
 TEST(every_prefix_is_invalid)
 {
     const char *text = "{\"k\":[true,-1.5e-7,\"\\ud83d\\ude00\xC3\xA9\",null]}";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile written as JSON and read again has lost nothing.
+/* A profile written as JSON and read again is unchanged.
+ *
  * links: testing
  * needs: cli */
 #include <float.h>
@@ -78,7 +79,7 @@ TEST(recorded_profiles_survive)
     check_survives(profile_of("probe", 1));
 }
 
-/* What no program of ours makes, and a form has to keep all the same. */
+/* Profiles that gnomon does not produce, but a form must keep. */
 TEST(extreme_values_survive)
 {
     NEEDS_JANSSON();
@@ -209,7 +210,7 @@ TEST(a_comma_of_the_locale_stays_out)
 
 /* ---- Writers --------------------------------------------------------------------- */
 
-/* Where the profile is large, it goes out in pieces of one buffer. */
+/* A large profile is written in pieces of one buffer. */
 static size_t largest_piece;
 
 static int pieces_write(const gnomon_writer *w, const void *bytes, size_t size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What docs/file-format.md says of JSON is true.
+/* What docs/file-format.md says of JSON holds.
+ *
  * links: testing
  * needs: cli */
 #include "json_form.h"

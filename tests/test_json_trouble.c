@@ -36,8 +36,8 @@ TEST(damaged_files_do_no_harm)
 /* ---- Without memory, files, or jansson ------------------------------------------ */
 
 #if GNOMON_WITH_JANSSON
-/* jansson's, but that to make its buffer for a token larger: 2.14 does not look
- * whether it could, and goes on. */
+/* jansson's allocations, except the one that enlarges its token buffer: 2.14
+ * does not check it. */
 static void *tree_alloc(size_t size)
 {
     if (size >= 32 && (size & (size - 1)) == 0)
@@ -50,8 +50,8 @@ static void *tree_alloc(size_t size)
     return own;
 }
 
-/* What an error that nobody fills in is made of: each of its bytes says that a
- * number is too large, as one that jansson could not even begin to read leaves it. */
+/* Fills an error that jansson leaves empty: each byte says that a number is
+ * too large, as jansson leaves it when it could not begin to read. */
 static __attribute__((noinline)) void leave_errors_on_the_stack(void)
 {
     volatile char left[16384];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A hook that is detached gets one stop for each start that it saw, whatever threads
- * do meanwhile: each start takes memory, each stop gives it back.
+/* A detached hook gets one stop for each start that it saw, whatever threads
+ * do meanwhile: each start allocates, each stop frees.
+ *
  * links: static */
 #include <sched.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ TEST(on_the_thread_that_detaches)
     live_check_no_trouble();
 }
 
-/* More than one handful of copies. */
+/* More than one batch of copies. */
 TEST(a_deep_stack_and_many_ranges)
 {
     enum { N = 500 };

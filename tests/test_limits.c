@@ -100,7 +100,8 @@ TEST(two_views_and_a_million_deep)
     gnomon_profile_free(q);
 }
 
-/* "(other)" belongs to its stage like any path, though its parent is older. */
+/* "(other)" belongs to its stage like any path, though its parent is of an
+ * older one. */
 TEST(too_deep_in_two_stages)
 {
     static gnomon_token open[1024];
@@ -203,7 +204,7 @@ static void on_stop(void *self, const gnomon_frame *frame, uint64_t *slot)
     stopped += *slot == frame->token;
 }
 
-/* Scopes whose parents, and theirs, are past the memory. */
+/* Scopes whose parents and grandparents are past the memory limit. */
 TEST(paths_of_three_levels_that_do_not_fit)
 {
     char name[32];
@@ -233,7 +234,7 @@ TEST(paths_of_three_levels_that_do_not_fit)
     gnomon_profile_free(p);
 }
 
-/* Actions whose names nobody tells apart, in each other. */
+/* Nested actions, whose names share one region. */
 TEST(actions_of_names_past_the_limit)
 {
     char name[32];
@@ -295,7 +296,8 @@ static void *mark_a_hundred(void *region)
     return NULL;
 }
 
-/* Of threads too many for the memory each mark is counted, or told as lost. */
+/* Threads for which there is no memory: each mark is counted, or reported as
+ * lost. */
 TEST(marks_of_threads_that_do_not_fit)
 {
     enum { THREADS = 400 };

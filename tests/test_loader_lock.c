@@ -119,7 +119,8 @@ static void *walk(void *unused)
     return unused;
 }
 
-/* Under whose lock the host's callback runs; who attaches walks there too. */
+/* dl_iterate_phdr calls the host's callback under the loader's lock; an
+ * attach walks the list, too. */
 TEST(setup_in_a_walk_of_the_list)
 {
     pthread_t walker;

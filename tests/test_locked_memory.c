@@ -43,7 +43,7 @@ static void check_recorded(void)
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0 || status_of("VmLck:") == 0) \
     SKIP("mlockall is refused, or a sanitizer's")
 
-/* They were 107 MB: 64 of the arena, 32 of the heap, and a stack of 8. */
+/* Once 107 MB: 64 of the arena, 32 of the heap, and a stack of 8. */
 TEST(what_is_reserved_is_not_locked)
 {
     NEEDS_LOCKS;
@@ -56,7 +56,7 @@ TEST(what_is_reserved_is_not_locked)
     gnomon_configure(NULL);
 }
 
-/* Of what little may be locked, gnomon takes what is left, if only to reserve. */
+/* Of a low limit gnomon takes the rest, if only to reserve. */
 TEST(a_limit_of_what_may_be_locked)
 {
     struct rlimit limit;

@@ -275,7 +275,8 @@ TEST(ended_threads_of_one_name_are_one_track)
     live_check_no_trouble();
 }
 
-/* However threads are named, the ended ones cost a bounded number of states. */
+/* Whatever the names of threads, the ended ones keep a bounded number of
+ * states. */
 TEST(names_without_end_stay_bounded)
 {
     long n = IS_SLOW ? 1200 : 3000;
@@ -305,7 +306,7 @@ TEST(threads_that_end_with_open_scopes)
 {
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
     one_after_another(50, end_with_open_scopes);
-    one_after_another(50, live_once); /* nothing of it is in the way */
+    one_after_another(50, live_once); /* it disturbs nothing */
     CHECK_EQ(live_health().left_open, 150);
     check_counts(100);
     gnomon_open_scope open[4] = {{.struct_size = sizeof *open}};
@@ -360,7 +361,7 @@ TEST(destructors_that_mark)
     CHECK_EQ(live_health().left_open, 0);
 }
 
-/* One that is refused for good costs nothing and breaks nothing. */
+/* A thread that is refused for good costs nothing and breaks nothing. */
 static void *past_every_limit(void *unused)
 {
     for (int i = 0; i < 2000; i++)
@@ -382,7 +383,7 @@ TEST(a_thread_that_only_begins)
 
 /* ---- Ranges ------------------------------------------------------------------ */
 
-/* Two threads end every range: one of them did, the other one is counted. */
+/* Two threads end every range: one succeeds, the other is counted. */
 typedef struct ender {
     const gnomon_range *range; /* which one is to be ended */
     uint64_t last;
@@ -418,7 +419,8 @@ TEST(soak_a_range_ends_once)
     for (long i = 0; i < n; i++) {
         gnomon_range r = gnomon_range_begin(&region);
         store_release(&range, r);
-        /* The next one may take the slot while the slower still looks at it. */
+        /* The next range may take the slot while the slower thread still
+         * reads it. */
         while (load_acquire(&enders[0].last) != r &&
                load_acquire(&enders[1].last) != r)
             sched_yield();
