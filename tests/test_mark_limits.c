@@ -15,8 +15,8 @@ static gnomon_region *region_of(const char *what, int i)
 
 /* ---- Paths --------------------------------------------------------------- */
 
-/* Below the deepest "(other)" scopes and actions are of it: only their depth is
- * known. */
+/* Scopes and actions below the deepest "(other)" are part of it: only their
+ * depth is known. */
 TEST(marks_past_the_deepest)
 {
     static gnomon_token open[1025], over[4];
@@ -42,7 +42,7 @@ TEST(marks_past_the_deepest)
     gnomon_profile_free(p);
 }
 
-/* Each chunk fails once: its path is "(other)" that time, and no more. */
+/* Each chunk's allocation fails once: its path is "(other)" that time only. */
 TEST(paths_whose_first_chunk_fails)
 {
     enum { N = 1000 };
@@ -95,7 +95,7 @@ TEST(links_past_the_largest_table_are_lost)
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_EQ(gnomon_profile_count(p, GNOMON_LINKS) + lost, ENDS * ENDS);
     gnomon_profile_free(p);
-    /* All tables that were outgrown were given back. */
+    /* Outgrown tables are freed. */
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
     attach_probe();
     gnomon_token outer = gnomon_begin(region_of("outer", 0));
@@ -179,7 +179,7 @@ TEST(a_range_has_room_for_ten_hooks)
 
 /* ---- Ranges without memory ----------------------------------------------- */
 
-/* More names than a megabyte has room for; their last nodes are "(other)". */
+/* More names than a megabyte holds; the last nodes are "(other)". */
 TEST(a_megabyte_of_ranges)
 {
     enum { N = 20000 };
@@ -206,7 +206,7 @@ TEST(a_megabyte_of_ranges)
     gnomon_profile_free(p);
 }
 
-/* Each stage has an "(other)" of its own, whatever is full. */
+/* Each stage has an "(other)" of its own, whichever limit is reached. */
 TEST(a_megabyte_of_stages_of_ranges)
 {
     enum { NAMES = 20000, STAGES = 2000 };

@@ -14,7 +14,7 @@ static gnomon_region *region(const char *name)
     return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
-/* One good scope after the bad use, and nothing but good ones in the profile. */
+/* One right scope after the wrong use, and only right ones in the profile. */
 static void still_records(uint64_t scopes_before)
 {
     gnomon_token t = gnomon_begin(region("good"));
@@ -35,7 +35,7 @@ TEST(a_second_end)
     gnomon_end(t);
     CHECK_HEALTH(before, .unmatched = 1);
     gnomon_token again = gnomon_begin(region("good"));
-    gnomon_end(t); /* not obeyed by the next scope of the same path */
+    gnomon_end(t); /* the next scope of the same path ignores it */
     pass(10);
     gnomon_end(again);
     CHECK_HEALTH(before, .unmatched = 2);
@@ -101,7 +101,7 @@ static void *end_it(void *token)
     return NULL;
 }
 
-/* The first ends it, as of its moment: test_foreign_ends.c. */
+/* The first end takes effect at its time: test_foreign_ends.c. */
 TEST(ends_on_another_thread_and_once_more)
 {
     attach_probe();
@@ -160,7 +160,7 @@ TEST(scopes_that_are_open_when_their_thread_ends)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
     CHECK_NODE(p, "outer>inner", 1, 0, 0);
     gnomon_profile_free(p);
-    on_thread(leave_open, NULL); /* takes the state over: nothing is open */
+    on_thread(leave_open, NULL); /* inherits the state: nothing is open */
     CHECK_HEALTH(before, .left_open = 6);
     p = profile_of("probe", 1);
     CHECK_NODE(p, "outer>inner", 2, 0, 0);
@@ -182,7 +182,7 @@ static void *leave_in_a_child(void *unused)
     return unused;
 }
 
-/* What was never ended counts for nothing, and takes nothing from what was. */
+/* Scopes that never end do not count, and take no time from others. */
 TEST(an_end_of_a_thread_takes_no_time_from_earlier_executions)
 {
     attach_probe();
@@ -198,7 +198,7 @@ TEST(an_end_of_a_thread_takes_no_time_from_earlier_executions)
     }
 }
 
-/* ---- Tokens that nobody gave out -------------------------------------------------- */
+/* ---- Invalid tokens ------------------------------------------------------ */
 
 static uint64_t random_bits(void)
 {
@@ -209,7 +209,7 @@ static uint64_t random_bits(void)
     return state;
 }
 
-/* Half are near misses of the open token: one or two bits are wrong. */
+/* Half of them differ from the open token in one or two bits. */
 static gnomon_token bad_token(gnomon_token open)
 {
     gnomon_token token = random_bits();
@@ -247,7 +247,7 @@ TEST(random_tokens)
     gnomon_profile_free(p);
 }
 
-/* The token of an action is shown to hooks and readers: it ends nothing. */
+/* Hooks and readers see an action's token: it ends nothing. */
 TEST(tokens_of_actions_end_nothing)
 {
     attach_probe();

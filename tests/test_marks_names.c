@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Names: long ones, no UTF-8, text that changes under one pointer, and more names than
- * there is room for.
+/* Names: long ones, invalid UTF-8, text that changes under one pointer, and
+ * more names than the limit.
+ *
  * links: testing
  * timeout: 120 */
 #include <stdlib.h>
@@ -66,7 +67,7 @@ TEST(names_of_a_megabyte)
     free(b);
 }
 
-/* Cut between characters, never inside one. */
+/* Names are cut between characters, never inside one. */
 TEST(long_names_are_cut_between_characters)
 {
     static char name[5000];

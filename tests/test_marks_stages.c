@@ -122,7 +122,7 @@ TEST(stages_used_badly)
     gnomon_profile_free(p);
 }
 
-/* Ranges and counters begin a stage too: somebody marked. */
+/* Ranges and counters begin a stage too: they are marks. */
 TEST(any_mark_begins_a_stage)
 {
     attach_probe();
@@ -187,7 +187,7 @@ TEST(five_thousand_stages)
         CHECK_EQ(gnomon_teardown(), GNOMON_OK);
         heap[round] = health_now().heap_bytes;
     }
-    CHECK_EQ(heap[1], heap[0]); /* what grew with stages went with the run */
+    CHECK_EQ(heap[1], heap[0]); /* memory of stages is freed with the run */
 }
 
 /* ---- Steps ------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Merging: any order and any grouping gives the same bytes, alone too; ranks may
- * be added up before or after it; a run that is given twice counts once.
+/* Merging: any order and any grouping gives the same bytes, also of one
+ * file; ranks may be summed before or after it; a run that is given twice
+ * counts once.
+ *
  * links: testing
  * needs: cli
  * timeout: 300 */
@@ -52,8 +54,7 @@ static void check_groupings(bytes *parts, const bytes *whole, int round)
     free(three.at);
 }
 
-/* A sum no longer knows whose lives it is of, so one that two parts speak of is
- * in it twice. */
+/* A sum does not know its runs, so a run in two parts is in it twice. */
 static void check_sums(bytes *parts, bytes *whole, int lives_differ, int round)
 {
     static const gnomon__stage_filter fit = {1, "fit", GNOMON__ALL_VIEWS};
@@ -106,7 +107,7 @@ TEST(soak_any_order_and_grouping)
     }
 }
 
-/* Given twice, a life counts once; a rank without one counts twice. */
+/* A run with identity given twice counts once; one without counts twice. */
 TEST(a_run_given_twice)
 {
     for (int i = 1; i <= 20; i++) {
@@ -137,7 +138,7 @@ TEST(a_run_given_twice)
     }
 }
 
-/* Everything that a profile can hold is there afterwards. */
+/* Every entity is in the merged profile. */
 TEST(nothing_is_lost)
 {
     gnomon_profile *p = full_of("01"), *q;
@@ -176,7 +177,8 @@ TEST(nothing_is_lost)
     free(now.at);
 }
 
-/* Files that say of one life what cannot be true of it: sound all the same. */
+/* Files that contradict each other about one run: the merged one is valid
+ * all the same. */
 TEST(readings_that_contradict_one_another)
 {
     for (uint64_t i = 1; i <= 100; i++) {

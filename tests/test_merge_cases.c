@@ -25,7 +25,7 @@ static bytes file_of(gnomon_builder *b)
     return file;
 }
 
-/* ---- Readings of one life -------------------------------------------------------- */
+/* ---- Readings of one run ------------------------------------------------- */
 
 typedef struct life {
     gnomon_builder *b;
@@ -52,7 +52,7 @@ static life begin_life(const gnomon_stats *host)
     return l;
 }
 
-/* What is counted grows, what has a time gets longer. */
+/* Counts and durations grow between readings. */
 static bytes reading(int is_later)
 {
     life l = begin_life(NULL);
@@ -108,7 +108,7 @@ static bytes histogram(uint32_t low, uint64_t first)
     return file_of(begin_life(&s).b);
 }
 
-/* Sums that are the same hide no histograms that are not. */
+/* Equal sums do not hide different histograms. */
 TEST(readings_that_differ_in_a_cell_alone)
 {
     bytes few = histogram(80, 1), more = histogram(80, 2),
@@ -127,7 +127,8 @@ TEST(readings_that_differ_in_a_cell_alone)
     free(above.at);
 }
 
-/* A counter of `count` numbers, each `value`, and `nans` others, without a life. */
+/* A counter of `count` samples of `value`, and `nans` NaN ones, of a run
+ * without identity. */
 static bytes counted(uint64_t count, double value, uint64_t nans)
 {
     gnomon_builder *b = new_builder();
@@ -146,7 +147,7 @@ static bytes counted(uint64_t count, double value, uint64_t nans)
     return file_of(b);
 }
 
-/* Zeroes of a counter that has no numbers are none. */
+/* The zero sum of a counter without samples is no value. */
 TEST(counters_without_numbers)
 {
     bytes none = counted(0, 0, 2), below = counted(3, -5, 1),
@@ -173,7 +174,7 @@ TEST(counters_without_numbers)
     free(above.at);
 }
 
-/* What is open twice since one moment is twice, whoever tells it how often. */
+/* Two opens since one time stay two, however often readings repeat them. */
 TEST(open_since_one_moment)
 {
     life l = begin_life(NULL);
@@ -193,7 +194,7 @@ TEST(open_since_one_moment)
     free(b.at);
 }
 
-/* So many that they are folded before all are read. */
+/* So many readings that they are merged before all are read. */
 TEST(many_events_of_one_run)
 {
     enum { MANY = 3000 };
@@ -216,7 +217,8 @@ TEST(many_events_of_one_run)
 
 /* ---- One stage ------------------------------------------------------------------- */
 
-/* A mark belongs to the stage of its path; one without to that of its moment. */
+/* A mark with a path belongs to the path's stage; one without to the stage
+ * of its time. */
 TEST(events_of_one_stage)
 {
     static const gnomon__stage_filter fit = {1, "fit", GNOMON__ALL_VIEWS};
@@ -254,7 +256,7 @@ TEST(events_of_one_stage)
     gnomon__shared_free(&shared);
 }
 
-/* ---- Of no run, and of files themselves ------------------------------------------ */
+/* ---- Entities of no run -------------------------------------------------- */
 
 /* Of two executions of so many ns each. */
 static bytes of_no_run(uint64_t ns)
@@ -270,7 +272,7 @@ static bytes of_no_run(uint64_t ns)
     return file_of(b);
 }
 
-/* They add up, and stay of none unless others have one. */
+/* They are summed, and stay of no run unless others have one. */
 TEST(profiles_of_no_run)
 {
     bytes none = of_no_run(50), some = file_of(begin_life(NULL).b);
@@ -297,8 +299,8 @@ TEST(profiles_of_no_run)
     free(some.at);
 }
 
-/* Of runs that lie in one another, so that the file is read for each of them; and
- * it has no end. */
+/* Runs that overlap in the file, so that it is read for each of them; and it
+ * has no end. */
 static bytes ranks_cut(int32_t first, int32_t second)
 {
     gnomon_builder *b = new_builder();
@@ -325,7 +327,7 @@ TEST(losses_of_a_file_count_once)
     free(b.at);
 }
 
-/* ---- Inputs that are not what they were ------------------------------------------ */
+/* ---- Inputs that change -------------------------------------------------- */
 
 TEST(an_input_that_changed_is_an_error)
 {
@@ -407,8 +409,8 @@ static void merge_each(bytes *inputs, size_t count)
     } while (is_fair(code, n) && CHECK(n < 1000));
 }
 
-/* Of readings whose cells become more, of stages that become more, of sums of no
- * run whose cells become more, and of damage. */
+/* Readings whose cells become more, stages that become more, sums of no run
+ * whose cells become more, and damage. */
 TEST(each_allocation_may_fail)
 {
     uint64_t before = gnomon__heap_bytes();
@@ -435,7 +437,7 @@ TEST(each_allocation_may_fail)
     CHECK_EQ(gnomon__heap_bytes(), before);
 }
 
-/* What is united of one profile. */
+/* A profile merged with itself. */
 static int try_unite(const gnomon_profile *p)
 {
     gnomon__shared shared = {.m = NULL};

@@ -102,7 +102,7 @@ static void apply_change(const change *c, void *of, gnomon__any *room)
     change_field(&inside->fields[c->inner], room, c->by);
 }
 
-/* The profile with a change, as a file; none where it is not sound then. */
+/* The changed profile as a file; none where it is invalid. */
 static bytes changed(const gnomon_profile *from, int with_uuid, const change *c)
 {
     gnomon_builder *b = new_builder();
@@ -127,8 +127,8 @@ static bytes changed(const gnomon_profile *from, int with_uuid, const change *c)
     return file;
 }
 
-/* Of two files that differ from `whole` in a field, the one more and the other
- * less: how many are sound. */
+/* Of two files that differ from the full profile in a field, one larger and
+ * one smaller: how many are valid. */
 static int check_change(const gnomon_profile *p, int with_uuid, change c,
                         const gnomon__field *f)
 {
@@ -150,8 +150,8 @@ static int check_change(const gnomon_profile *p, int with_uuid, change c,
     return sound;
 }
 
-/* A field that is in no rule of merging keeps what came first: whichever is added
- * to a struct shows here. */
+/* A field without a rule of merging keeps the first value, so a field added
+ * to a struct fails here. */
 static void check_each_field(int with_uuid)
 {
     gnomon_profile *p = full_of("01");
@@ -194,7 +194,7 @@ TEST(sums_of_what_differs_in_any_one_field)
 
 /* ---- Tracks marked while they were read ------------------------------------------ */
 
-/* An inexact one's times need not add up. */
+/* The times of an inexact track need not add up. */
 static bytes track_read(const char *uuid, int inexact)
 {
     gnomon_cell cell;
@@ -209,7 +209,7 @@ static bytes track_read(const char *uuid, int inexact)
     return file_of(b);
 }
 
-/* Whichever is inexact, the merged one is, and is sound. */
+/* If either is inexact, the merged one is, and is valid. */
 TEST(exact_and_inexact_tracks)
 {
     static const char *const lives[] = {NULL, "u"};
@@ -228,7 +228,7 @@ TEST(exact_and_inexact_tracks)
 
 /* ---- Counters' sums --------------------------------------------------------------- */
 
-/* Of one counter that is there as often as there are sums, of a profile of no run. */
+/* One counter as often as there are sums, in a profile of no run. */
 static bytes counter_sums(const double *sums, size_t count)
 {
     gnomon_builder *b = new_builder();
@@ -267,7 +267,7 @@ static double not_a_number(uint64_t payload)
     return value;
 }
 
-/* Nor do their bits tell which came first. */
+/* Nor does the result depend on which NaN came first. */
 TEST(sums_that_are_no_numbers)
 {
     const double nans[] = {not_a_number(1), not_a_number(2), not_a_number(3),

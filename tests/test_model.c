@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Random programs of marks, run by the library and by the model. A seed repeats
- * one. Of a program that fails, operations that do not matter are left out, and the
- * rest is printed.
+/* Random programs of marks, run by the library and by the model. A seed
+ * repeats one. A failing program is reduced to the operations that matter,
+ * and printed.
+ *
  * links: testing
  * timeout: 300 */
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define MOST 256
 
 static uint64_t dice, seed;
-static char left_out[MOST + 1]; /* 'x': that operation */
+static char left_out[MOST + 1]; /* 'x': that operation is left out */
 
 static uint32_t roll(uint32_t below)
 {
@@ -42,7 +43,7 @@ static int is_left_out(uint32_t operation)
 
 /* ---- A shorter program that fails too ------------------------------------------------- */
 
-static char said[64]; /* a file: what the last one said */
+static char said[64]; /* a file: the output of the last one */
 
 /* In a process of its own: it may crash. */
 static int fails_without(const char *out, int is_shown)
@@ -146,7 +147,7 @@ static void run_programs(uint64_t first, uint64_t count)
             break;
         world_tidy();
     }
-    /* What a run held is given back: programs need 520 KB, however many. */
+    /* A run's memory is freed: programs need 520 KB, however many. */
     CHECK(health_now().mapped_bytes < 2 << 20);
     end_world();
     if (test_failures)

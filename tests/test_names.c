@@ -87,7 +87,7 @@ TEST(percents)
     expanded("out/3-1-node7-4242-fit-1700000000-%.txt",
              "out/%r-%l-%h-%p-%s-%t-%%.txt", &eight);
     expanded("node7/3", "%h/%r", &eight);
-    expanded("%r-3", "%%r", &eight); /* tells no ranks apart */
+    expanded("%r-3", "%%r", &eight); /* is the same for all ranks */
 }
 
 TEST(names_of_other_things_are_reported)
@@ -188,7 +188,7 @@ TEST(long_names_stay_different)
     gnomon__free(y);
 }
 
-/* Cut anywhere, it stays UTF-8 and short; each part for itself. */
+/* Cut anywhere, a name stays valid UTF-8 and short; each part by itself. */
 TEST(long_paths_are_cut_by_part)
 {
     size_t n;

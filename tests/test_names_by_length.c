@@ -39,7 +39,7 @@ TEST(a_region_is_the_same_by_either_form)
     free(category);
 }
 
-/* An interned mark is no row of a table of scopes. */
+/* An interned mark has no row in a table of scopes. */
 TEST(a_region_has_the_kind_that_was_asked_for)
 {
     gnomon_region *mark = gnomon_region_get("n", NULL, GNOMON_KIND_MARK);

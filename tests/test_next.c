@@ -15,7 +15,7 @@ static const release_library this_library = {
     gnomon_profile_check,  gnomon_profile_write, gnomon_profile_read,
     gnomon__json_read,     gnomon_error_text};
 
-/* This one, and the next. */
+/* This release, and the next. */
 static const release_program *programs[2];
 static const release_library *libraries[2] = {&this_library};
 
@@ -48,8 +48,9 @@ static int load_releases(void)
     return CHECK(libraries[1] && programs[0] && programs[1]);
 }
 
-/* Built by program and library, read by a program: the same as its own; and the
- * new field is there where all of `releases` (bits) are the next. */
+/* A profile built by a program and a library, and read by a program, is
+ * equal to its own; the new field is there where all of `releases` (bits)
+ * are the next. */
 static void check_seen(const gnomon_profile *p, int by, unsigned releases,
                        const char *where)
 {
@@ -138,7 +139,7 @@ TEST(json_of_each_release_is_read_by_each)
     check_form(GNOMON_FORM_JSON);
 }
 
-/* What this release has of it is there once, whoever wrote it. */
+/* This release's fields are there once, whoever wrote them. */
 TEST(runs_of_both_releases_are_merged)
 {
     if (!load_releases())

@@ -20,7 +20,7 @@ static void keep_silent(const char *line)
     (void)line;
 }
 
-/* GNOMON_OK, or a clear word about memory. */
+/* GNOMON_OK, or GNOMON_ENOMEM with a text. */
 static int fair(int code)
 {
     if (code == GNOMON_ENOMEM)
@@ -33,8 +33,8 @@ static gnomon_region *region(const char *name)
     return gnomon_region_get(name, NULL, GNOMON_KIND_SCOPE);
 }
 
-/* Marks of every kind. What they lose must be counted, so here they are only
- * asked to survive. */
+/* Marks of every kind. Losses must be counted; this test only asks that
+ * nothing crashes. */
 static void mark_some(const char *tag)
 {
     char name[32];
@@ -101,7 +101,7 @@ static void run_all(void)
     mark_some("run");
     on_thread(mark_on_thread, worker);
     check_snapshot("simple");
-    gnomon_stage_end(); /* GNOMON_ESTATE where it was not begun */
+    gnomon_stage_end(); /* GNOMON_ESTATE where begin failed */
     fair(gnomon_stage_begin("test"));
     mark_some("run");
     char spec[256];
@@ -198,7 +198,7 @@ static void keep_profiles(void)
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
 
-/* Whatever is there is whole. */
+/* A file that exists is complete. */
 static void check_file(const char *path)
 {
     gnomon_profile *p = NULL;
@@ -225,7 +225,8 @@ static void write_report(void)
 
 /* ---- Failing each in turn ------------------------------------------------------------------ */
 
-/* In a process that did it all before: what it leaves is what it left then. */
+/* In a process that ran it before: the second run leaves what the first
+ * left. */
 static void fail_each(void (*scenario)(void))
 {
     gnomon__test_log = keep_silent;
@@ -290,8 +291,8 @@ TEST(steps)
     fail_each(take_steps);
 }
 
-/* A profile keeps what its entities point to in blocks of 4 KiB, allocated one by
- * one: each piece of it is once the first in a new one. */
+/* A profile stores what its entities point to in blocks of 4 KiB, each
+ * allocated by itself: each piece is once the first in a new one. */
 TEST(a_snapshot_wherever_a_block_ends)
 {
     char json[4097];
@@ -318,7 +319,7 @@ TEST(a_snapshot_wherever_a_block_ends)
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
 }
 
-/* Half a table is worse than none. */
+/* A partial table is worse than none. */
 TEST(a_report_is_complete_or_absent)
 {
     int failed = 1, without = 0;

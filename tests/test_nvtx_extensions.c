@@ -41,7 +41,7 @@ static intptr_t payload_slots[ROOM], counter_slots[ROOM];
 static nvtxExtModuleSegment_t segments[2];
 static nvtxExtModuleInfo_t info;
 
-/* What stands in a slot that nobody may touch. */
+/* The value of a slot that must not be written. */
 #define UNTOUCHED ((intptr_t)-7)
 
 static int start_with(int module, int compatibility, intptr_t *slots,
@@ -126,7 +126,7 @@ TEST(nothing_is_written_past_a_table)
         for (size_t i = count; i < ROOM; i++)
             CHECK(payload_slots[i] == UNTOUCHED &&
                   counter_slots[i] == UNTOUCHED);
-        /* Of the extension's first headers there are but two. */
+        /* The extension's first headers have only two. */
         CHECK_EQ(filled(payload_slots), count < 8 ? count : 8);
         CHECK_EQ(filled(counter_slots), count < 5 ? count : 5);
     }
@@ -185,7 +185,7 @@ TEST(attributes_of_older_counters_are_shorter)
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 1);
     gnomon_profile_free(p);
-    a.structSize = sizeof a; /* the id is none that one may choose */
+    a.structSize = sizeof a; /* an id that programs may not choose */
     CHECK_EQ(COUNTER(&a), 0);
     a.structSize = offsetof(nvtxCounterAttr_t, name);
     CHECK_EQ(COUNTER(&a), 0);
@@ -323,8 +323,8 @@ TEST(threads_agree_on_who_came_first)
     gnomon_profile *p = live_snapshot("keeper");
     CHECK_EQ(samples_of(p, ".one"), 3 * RACERS * RACES);
     CHECK_EQ(samples_of(p, "raced 7"), RACERS);
-    /* One text, so two fields of 200 layouts: each on its threads is one row. And
-     * all enums are their event's, which has no text. */
+    /* One text, so two fields in 200 layouts: each on its threads is one
+     * row. All enums belong to their event, which has no text. */
     CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS),
              gnomon_profile_count(p, GNOMON_TRACKS) * (RACES + 3));
     gnomon_profile_free(p);

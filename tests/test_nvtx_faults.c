@@ -55,8 +55,9 @@ static int run_nvtx(void)
     return code;
 }
 
-/* What was heard is in order, and all of the first half of a run since `before`
- * was: gnomon itself may lose a scope, and counts it, where a fault was set. */
+/* The tool's marks are in order, and those of the first half of a run since
+ * `before` are complete: where a fault is set gnomon itself may lose a
+ * scope, and counts it. */
 static int check_heard(int before, int has_fault)
 {
     const char *heard = child_read("heard");

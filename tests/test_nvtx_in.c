@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX's marks in programs that know nothing of gnomon (tests/nvtx_in), which
- * load libgnomon-nvtx.so because their environment says so.
+/* NVTX's marks in programs without gnomon (tests/nvtx_in), which load
+ * libgnomon-nvtx.so because of their environment.
+ *
  * timeout: 200
  * labels: guest */
 #include "gnomon.h"
@@ -11,7 +12,7 @@
     run_at(AT("program"), spec, (const char *const[]){__VA_ARGS__, NULL})
 #define PROFILE(...) profile_of(RUN("profile,file=p.gnomon", __VA_ARGS__))
 
-/* ---- What is taken in ----------------------------------------------------- */
+/* ---- Marks --------------------------------------------------------------- */
 
 TEST(pushes_and_pops_are_scopes)
 {
@@ -183,7 +184,8 @@ TEST(old_libraries_of_nvtx_are_served)
     gnomon_profile_free(p);
 }
 
-/* PyTorch's emit_nvtx numbers each call: they are calls of one name. */
+/* PyTorch's emit_nvtx adds a number to each call: they are calls of one
+ * name. */
 TEST(numbers_of_pytorch_are_not_of_the_name)
 {
     NEEDS_NVTX;
@@ -231,7 +233,8 @@ TEST(numbers_in_names_are_kept_with_fold_off)
     CHECK_EQ(calls_of(r.err, "iteration #"), 20);
 }
 
-/* Each text is another one: of a million nothing is kept but what they fold to. */
+/* Each text is different: of a million only the names without numbers are
+ * kept. */
 TEST(a_million_numbers_take_bounded_memory)
 {
     NEEDS_NVTX;
@@ -307,11 +310,11 @@ TEST(pops_without_a_push_change_nothing)
     child_result r = RUN("simple", "unbalanced");
     CHECK_STR(r.out, "-1 -1 0 -1\n0 0 0\n");
     CHECK_TABLE(r.err, "Profiler Report", "x", "around", "in lib");
-    CHECK(strstr(r.err, /* a range's number that nobody got */
+    CHECK(strstr(r.err, /* a range id that was never given */
                  "1 ends of scopes that were not open on the thread\n"));
 }
 
-/* Domains that end crosswise: each range has its own time. */
+/* Domains whose ranges cross: each range has its own time. */
 TEST(domains_may_end_crosswise)
 {
     NEEDS_NVTX;
@@ -347,8 +350,8 @@ TEST(no_wrong_call_harms_the_program)
     CHECK_EQ(times_in(r.err, "...#"), 2); /* very long ones are cut */
 }
 
-/* No number of them is told: whoever counted them would have to keep them. Texts
- * in two categories are two. */
+/* Their number is not reported: counting them would mean keeping them. One
+ * text in two categories is two names. */
 TEST(names_past_the_limit_are_other)
 {
     NEEDS_NVTX;
@@ -399,8 +402,8 @@ TEST(the_first_mark_may_come_before_main)
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
 }
 
-/* A child may be made while another thread holds the sanitizer's own lock, which
- * its search for leaks then waits for. */
+/* A fork may happen while another thread holds the sanitizer's own lock, for
+ * which its leak search then waits. */
 #define NO_LEAKS "\nASAN_OPTIONS=detect_leaks=0"
 
 TEST(children_are_silent_until_they_follow)
@@ -457,12 +460,12 @@ TEST(it_may_be_switched_on_and_off)
     CHECK_EQ(r.status, 0);
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
     CHECK_EQ(calls_of(r.err, "alone"), 2);
-    /* Pops meet their own pushes, whatever was on when. */
+    /* Each pop matches its push, whether or not recording was on. */
     r = EMBEDS("simple", "cross");
     CHECK_STR(r.out, "0 1 2: 2 1 0 -1\n");
     CHECK_EQ(calls_of(r.err, "after"), 1);
     CHECK_EQ(calls_of(r.err, "later"), 2);
-    /* No trouble is told, but for what was open at the first report. */
+    /* No trouble is reported, except scopes open at the first report. */
     CHECK_EQ(times_in(r.err, "no rows: 1 scope is open: before "), 1);
     CHECK_EQ(times_in(r.err, "gnomon: 1 "), 0);
 }
@@ -490,7 +493,7 @@ TEST(run_sets_it_up)
                              "/else.so; for this program it is /"),
              1);
     CHECK_EQ(times_in(r.out, "/libgnomon-nvtx.so\n"), 1);
-    r = shell("$G run --nvtx $G run --nvtx true"); /* ours already */
+    r = shell("$G run --nvtx $G run --nvtx true"); /* gnomon's already */
     CHECK_EQ(times_in(r.err, "NVTX_INJECTION64_PATH"), 0);
     CHECK_EQ(times_in(r.err, ": nothing was recorded: no process on this "
                              "machine called gnomon or NVTX\n"),
@@ -498,7 +501,7 @@ TEST(run_sets_it_up)
     CHECK_EQ(times_in(r.err, "\n"), 1);
 }
 
-/* As installed, in folders of any name; and not installed at all. */
+/* As installed, in folders of any name; and from the build folder. */
 TEST(run_finds_it_from_where_the_program_is)
 {
     NEEDS_PROGRAM;

@@ -16,7 +16,7 @@
 
 static child_result result; /* of the last program */
 
-/* Runs nvtx_marks; what the tool heard, "" if nothing. */
+/* Runs nvtx_marks; returns what the tool wrote, "" if nothing. */
 static const char *hear(const char *environment, const char *const *words)
 {
     child_folder();
@@ -39,7 +39,7 @@ static unsigned hash_of(const char *text)
     return hash;
 }
 
-/* What stands before `at` in the line that it is in. */
+/* The text before `at` in its line. */
 static long number_before(const char *heard, const char *at)
 {
     const char *found = strstr(heard, at);
@@ -206,8 +206,8 @@ TEST(threads_have_names)
     CHECK_EQ(times_in(heard, "stream 0 0x80 (null)\n"), 1);
 }
 
-/* All meet the same regions at once; each thread's own calls are balanced (the
- * tool says FAULT). */
+/* All threads use the same regions at once; each thread's calls are balanced
+ * (the tool writes FAULT otherwise). */
 TEST(eight_threads)
 {
     NEEDS_TOOL();
@@ -280,7 +280,7 @@ TEST(children_are_silent_or_follow)
     CHECK_EQ(times_in(heard, "\"parent\"\n"), 1);
 }
 
-/* ---- Nobody listens ----------------------------------------------------------- */
+/* ---- Without a tool ------------------------------------------------------ */
 
 #define OFF "gate 0 mask 0 token 0\n"
 #define ABSENT \
@@ -382,8 +382,8 @@ TEST(a_tool_without_attributes_gets_names)
     CHECK_STR(result.err, NO_DOMAINS);
 }
 
-/* gnomon's own library for programs with NVTX: what it is known by, in a tool that
- * must not hear a call, and itself, where it is built. */
+/* gnomon's own library for NVTX programs: its symbol in a tool that must not
+ * get calls, and the library itself, where it is built. */
 TEST(gnomon_is_not_its_own_tool)
 {
     NEEDS_TOOL();
@@ -481,7 +481,7 @@ TEST(captures_in_one_way_only)
               "gnomon: nvtx: capture=: say none, steps, cuda or nvtx\n");
 }
 
-/* A tool stops after its first range unless told otherwise. */
+/* A tool stops after its first range by default. */
 TEST(without_a_schedule_all_stages_are_one_capture)
 {
     NEEDS_TOOL();
@@ -527,8 +527,8 @@ TEST(a_program_without_cuda_is_reported_once)
     CHECK_STR(result.err, LATER);
 }
 
-/* A first mark may come before the device is chosen, and before a fork: CUDA's
- * runtime, which would make a context, is never called. */
+/* A first mark may come before the device is chosen, and before a fork:
+ * CUDA's runtime, which would create a context, is never called. */
 TEST(no_capture_begins_the_use_of_cuda)
 {
     NEEDS_TOOL();
@@ -537,7 +537,7 @@ TEST(no_capture_begins_the_use_of_cuda)
              "load=" TOOLS "loaded/libcudart.so.12", "nest", "step", "step");
     CHECK_STR(captures(heard), "");
     CHECK_STR(result.err, LATER);
-    /* It waits for the host, to which no window of a schedule is cut. */
+    /* It waits for the host: a schedule's window is not cut for it. */
     heard = HEAR(LISTEN CUDA "CUDA_LATE=3\nGNOMON=nvtx(capture=cuda)", "nest",
                  "step", "step", "facts", "step", "nest", "step", "configure");
     CHECK_STR(captures(heard), "cuda start\ncuda stop\n");

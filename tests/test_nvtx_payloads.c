@@ -54,7 +54,7 @@ static gnomon_counter_info counter_at(const gnomon_profile *p, const char *name)
             fprintf(stderr, "    %s: %g\n", name, counter_c.sum); \
     } while (0)
 
-/* ---- What is taken in -------------------------------------------------------- */
+/* ---- Payloads ------------------------------------------------------------ */
 
 /* Its registered names, its ids, its mask of what it says. */
 TEST(parameters_of_nccl_are_counters)
@@ -189,7 +189,7 @@ TEST(fields_are_read_at_their_offsets)
     CHECK_COUNTER(p, "gap.known", 1, 1);
     CHECK_COUNTER(p, "gap.told", 1, 4);
     CHECK_COUNTER(p, "bare", 2, 5);
-    /* ... and nothing else leaves anything. */
+    /* ... and no other event leaves anything. */
     CHECK_EQ(gnomon_profile_count(p, GNOMON_COUNTERS), 19);
     CHECK_EQ(count_all(p), 10);
     gnomon_profile_free(p);
@@ -210,7 +210,7 @@ TEST(registered_counters_are_counters)
     gnomon_profile_free(p);
 }
 
-/* Eight, who register the same layouts at once. */
+/* Eight threads that register the same layouts at once. */
 TEST(threads_share_layouts_and_counters)
 {
     NEEDS_EXTENSIONS;
@@ -240,7 +240,8 @@ TEST(no_payload_is_read_past_its_end)
     CHECK_EQ(calls_of(r.err, "(null)"), 2);
     gnomon_profile *p = PROFILE("bad");
     CHECK_EQ(count_at(p, "!pair"), 20);
-    CHECK_COUNTER(p, "pair.one", 17, 17.0 * 'a'); /* of 1 to 16, and untold */
+    CHECK_COUNTER(p, "pair.one", 17,
+                  17.0 * 'a'); /* of 1 to 16, and an unknown size */
     CHECK_EQ(counter_at(p, "pair.two").count, 2);
     CHECK_COUNTER(p, "far.near", 1, 'a');
     CHECK_EQ(counter_at(p, "(null).length").count, 2); /* and one NaN */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* NVTX in, through function tables that are older and newer than the known ones, and
- * with functions that the headers of other toolkits call. And allocations that
- * fail.
+/* NVTX's marks, through function tables that are older and newer than the
+ * known ones, and with functions that the headers of other toolkits call;
+ * and failing allocations.
+ *
  * links: testing
  * needs: nvtx
  * timeout: 120
@@ -41,7 +42,7 @@ static unsigned sizes[MODULES]; /* 0: it has no such module */
 static size_t callbacks_size = sizeof(NvtxExportTableCallbacks);
 static uint32_t version_told;
 
-/* What stands in a pointer that nobody may touch. */
+/* The value of a pointer that must not be written. */
 static void untouched(void)
 {
 }
@@ -129,12 +130,12 @@ TEST(nothing_is_written_past_a_table)
     }
     CHECK_EQ(version_told, NVTX_VERSION);
     CHECK_EQ(filled(NVTX_CB_MODULE_CORE), NVTX_CBID_CORE_SIZE - 1);
-    /* All but: a resource or a domain goes, nvtxInitialize. */
+    /* Without: destroying a resource or a domain, nvtxInitialize. */
     CHECK_EQ(filled(NVTX_CB_MODULE_CORE2), NVTX_CBID_CORE2_SIZE - 1 - 3);
     CHECK_EQ(filled(NVTX_CB_MODULE_CUDA), NVTX_CBID_CUDA_SIZE - 1);
     CHECK_EQ(filled(NVTX_CB_MODULE_CUDART), NVTX_CBID_CUDART_SIZE - 1);
     CHECK_EQ(filled(NVTX_CB_MODULE_OPENCL), NVTX_CBID_OPENCL_SIZE - 1);
-    /* ... and all but that a lock goes, or is given back. */
+    /* ... and without: destroying a lock, releasing it. */
     CHECK_EQ(filled(NVTX_CB_MODULE_SYNC), NVTX_CBID_SYNC_SIZE - 1 - 2);
 }
 
@@ -167,7 +168,7 @@ TEST(modules_and_entries_may_be_missing)
             CHECK(!pointers[m][i]);
 }
 
-/* A program of NVTX 1, or one that offers no more: its ranges are of the default
+/* A program of NVTX 1, or one without domains: its ranges are of the default
  * domain. */
 TEST(a_program_with_the_core_table_alone_is_served)
 {
@@ -286,7 +287,7 @@ TEST(numbers_that_stand_alone_or_count_become_one_name)
     }
 }
 
-/* Nothing behind the length is looked at, and nothing more is written than read. */
+/* Nothing past the length is read, and no more is written than read. */
 TEST(any_bytes_become_a_name_within_their_length)
 {
     static const char bytes[] = "0123456789.,-/_#xXeEitrsp \xc3\xbc";
@@ -499,7 +500,7 @@ TEST(threads_agree_on_who_came_first)
     gnomon_profile_free(p);
 }
 
-/* What of a text is the name: all, but for parts that only PyTorch adds. */
+/* The name in a text: all of it, without the parts that only PyTorch adds. */
 TEST(names_end_where_numbers_of_pytorch_begin)
 {
     static const char *const bare[] = {"aten::add", "f(int, double)", "a, b",
@@ -547,7 +548,7 @@ TEST(names_end_where_numbers_of_pytorch_begin)
              strlen("a, seq = 1, b"));
 }
 
-/* Pushes that nobody pops take memory up to a limit; then they are counted. */
+/* Pushes without a pop take memory up to a limit; then they are counted. */
 TEST(pushes_without_a_pop_are_bounded)
 {
     gnomon_attach(&keeper, NULL, NULL);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
+/* OpenMP's workers: threads that another library starts, keeps and ends at
+ * any time. Each is a track of its own; nothing is lost when teams change.
+ *
+ * links: static
  * labels: guest
- * needs: openmp
- * OpenMP's workers: threads that another library starts, keeps, and ends when it
- * likes. Each is a track of its own; nothing is lost when teams change. */
+ * needs: openmp */
 #include "recording_threads.h"
 
 LIVE_KEEPER(keeper, "keeper");

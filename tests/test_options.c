@@ -58,7 +58,7 @@ TEST(unknown_words_are_reported)
              "simple(...)");
 }
 
-/* What people write who know other tools. */
+/* Words of other tools. */
 TEST(empty_options_are_silent)
 {
     resolves("off", GNOMON_OK, "", NULL);
@@ -146,7 +146,7 @@ TEST(complaints_are_lines)
     gnomon__complain(&said, "a\nb\xFF%s", "\x7F\t\xC3\xA9");
     CHECK_STR(complaint(0), "a\\nb\xEF\xBF\xBD\\x7f\\t\xC3\xA9");
     gnomon__complain(&said, "a\nb\xFF%s", "\x7F\t\xC3\xA9");
-    CHECK_EQ(said.count, 1); /* said already */
+    CHECK_EQ(said.count, 1); /* reported already */
     for (i = 0; i < 20; i++)
         gnomon__complain(&said, "%u", i % 19);
     CHECK_EQ(said.count, GNOMON__COMPLAINTS);
@@ -295,7 +295,7 @@ TEST(options_of_an_old_profiler_and_the_run)
     gnomon__spec_free(&spec);
 }
 
-/* Which would lose every mark. */
+/* It would lose every mark. */
 TEST(memory_for_no_thread_is_refused)
 {
     gnomon__spec spec;
@@ -417,7 +417,8 @@ TEST(values_have_units)
 
 /* ---- Lack of memory ----------------------------------------------------- */
 
-/* Fails each allocation in turn: whatever comes is whole or is said. */
+/* Fails each allocation in turn: the result is complete, or the lack is
+ * reported. */
 TEST(survives_lack_of_memory)
 {
     uint64_t n, before;

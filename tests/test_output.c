@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where reports go: which rank prints, what files are called; that two ranks never
- * share one, and none is ever half written.
+/* Where reports go: which rank prints, and file names; two ranks never share
+ * a file, and none is ever partial.
+ *
  * labels: guest */
 #include "test.h"
 
@@ -25,7 +26,7 @@ static int files_in(const char *path)
     return folder ? n : -1;
 }
 
-/* The file is one whole table of train_step, with its footer, and no more. */
+/* The file is just one complete table of train_step, with its footer. */
 static void holds_one_report(const char *path)
 {
     const char *text = child_read(path);
@@ -146,15 +147,15 @@ TEST(the_host_sets_rank_and_directory)
     CHECK_STR(r.out, "");
     CHECK_STR(r.err, "");
     holds_one_report("logs/fit-simple-1.txt");
-    r = host("GNOMON=simple,dir", "stage=fit", ONE); /* nobody said one */
+    r = host("GNOMON=simple,dir", "stage=fit", ONE); /* no rank was given */
     holds_one_report("fit-simple.txt");
-    /* What goes to stderr is rank 0's, by what the host says. */
+    /* Only rank 0 prints to stderr, by the rank that the host gives. */
     r = host("GNOMON=simple", "rank=1/2", "setup", ONE, "teardown");
     CHECK_STR(r.err, "");
     r = host("GNOMON=simple\nRANK=1\nWORLD_SIZE=2", "rank=0/1", "setup", ONE,
              "teardown");
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
-    /* A spec of the host's own, where the user says nothing. */
+    /* A spec of the host, where the user gives none. */
     r = host(NULL, "default=simple", "setup", ONE, "teardown");
     CHECK_EQ(times_in(r.err, "Profiler Report"), 1);
     r = host("GNOMON=log", "default=simple", "setup", ONE, "teardown");
@@ -162,7 +163,7 @@ TEST(the_host_sets_rank_and_directory)
     CHECK_EQ(times_in(r.err, "log: 0 > train_step"), 1);
 }
 
-/* A wrong rank is said, and all else holds. */
+/* A wrong rank is reported, and the rest works. */
 TEST(a_wrong_rank_is_reported_to_the_host)
 {
     child_result r =
@@ -187,7 +188,7 @@ TEST(ranks_choose_who_records)
     }
 }
 
-/* Of a thousand ranks, ranks=0 leaves one file of each kind. */
+/* With ranks=0 a thousand ranks leave one file of each kind. */
 TEST(a_rank_left_out_writes_no_file)
 {
     static const char *const specs[] = {
@@ -210,7 +211,8 @@ TEST(a_rank_left_out_writes_no_file)
     CHECK_EQ(times_in(r.err, "this rank is not in ranks="), 1);
 }
 
-/* A launcher's half is told, once, where no other rank was found or given. */
+/* An incomplete set of a launcher's variables is reported once, where no
+ * other rank was found or given. */
 TEST(half_a_launcher_is_reported_once)
 {
     static const struct {
@@ -222,7 +224,7 @@ TEST(half_a_launcher_is_reported_once)
          "gnomon: no rank is known: RANK=5 does not go with WORLD_SIZE=2\n"},
         {"RANK=1\nPMI_RANK=0\nPMI_SIZE=1", NULL},
         {"WORLD_SIZE=4", NULL},
-        {"RANK=1\nX=", NULL}, /* then the host says it */
+        {"RANK=1\nX=", NULL}, /* then the host gives it */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char environment[128] = "GNOMON=simple\n";
@@ -235,7 +237,7 @@ TEST(half_a_launcher_is_reported_once)
             CHECK_EQ(times_in(r.err, cases[i].line), 1);
         CHECK(times_in(r.err, "Profiler Report") >= 2);
     }
-    child_result r = host("RANK=1", ONE); /* off says nothing */
+    child_result r = host("RANK=1", ONE); /* off prints nothing */
     CHECK_STR(r.err, "");
 }
 
@@ -257,13 +259,14 @@ TEST(profilers_share_a_file)
     CHECK_EQ(times_in(text, "VALIDATE Profiler Report"), 2);
     CHECK_EQ(times_in(text, "All was logged"), 2);
     CHECK_EQ(files_in("."), 1);
-    /* One that an earlier run left is replaced. */
+    /* A file of an earlier run is replaced. */
     host("GNOMON=simple,file=all.txt", ONE);
     holds_one_report("all.txt");
 }
 
-/* Somebody reads it all the time. Reports are appended: what was read stays, and all
- * of them are whole but for the last, which may still be on its way. */
+/* A process reads the file all the time. Reports are appended: what was read
+ * stays, and all reports are complete except the last, which may be in
+ * progress. */
 TEST(a_reader_sees_complete_reports_and_a_partial_last_one)
 {
     char *before = strdup("");
@@ -319,7 +322,7 @@ TEST(what_cannot_be_written_goes_to_stderr)
     }
 }
 
-/* Told at the start, when there is time to mend it, and where the report comes. */
+/* Reported at the start, when the path can be corrected, and at the report. */
 TEST(a_path_that_begins_nowhere_is_reported_at_the_start)
 {
     child_folder();
@@ -366,7 +369,7 @@ TEST(a_report_in_a_file_of_another_kind_is_reported)
         "which is text: for .prof files write "
         "advanced(dump_stats=run,file=run.txt)\n");
     CHECK_TABLE(child_read("run.json"), "Profiler Report", "a");
-    /* A profiler from elsewhere may well write that. */
+    /* A plugin may write this. */
     r = child_run(CHILD_PROGRAM("host"),
                   "GNOMON=" CHILD_PLUGIN("simple") "(file=run.json)",
                   (const char *const[]){"do=a", NULL});

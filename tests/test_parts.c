@@ -55,7 +55,7 @@ static uint64_t calls(const gnomon_profile *p, uint32_t stage, const char *path)
                                                                : 0;
 }
 
-/* What is lost of the file itself is a loss of no run. */
+/* A loss of the file itself is a loss of no run. */
 static int is_cut_off(const gnomon_profile *p)
 {
     int found = 0;
@@ -111,7 +111,7 @@ TEST(each_stage_is_appended)
     CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 1);
     gnomon_profile_free(p);
 
-    /* The late one counts in its own stage, and is not open any more. */
+    /* The late scope counts in its own stage, and is not open any more. */
     p = read_up_to(bytes, sizes[1]);
     CHECK(!is_cut_off(p));
     uint32_t fit = stage_named(p, "fit");
@@ -160,7 +160,7 @@ TEST(a_part_that_is_cut_off_is_lost_alone)
                              calls(p, (uint32_t)i, "late>eval"),
                          1);
         }
-        /* Validate's part is two: what came late of fit, with its own end. */
+        /* Validate has two parts: one is late data of fit, with its own end. */
         int is_loss_reported = is_cut_off(p) || size < sizes[1];
         if (!CHECK_EQ(steps, 2) ||
             !CHECK(is_whole ? !is_cut_off(p) : is_loss_reported))
@@ -186,8 +186,8 @@ static void put_word(char *bytes, size_t at, uint32_t word)
     memcpy(bytes + at, &word, sizeof word);
 }
 
-/* Each word of each record in turn, with checksums that are right: no number may
- * lead anywhere before it was looked at. */
+/* Each word of each record in turn, with right checksums: a number must be
+ * checked before it is used. */
 TEST(a_wrong_number_in_a_part_is_refused)
 {
     static const uint32_t wrong[] = {0, 1, 2, 5, 1000000000};

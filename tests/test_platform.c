@@ -87,7 +87,7 @@ static void dawdle(uint32_t *state)
         fence_signal();
 }
 
-/* Spins, but not for long where one core is all there is. */
+/* Spins, but briefly where there is one core. */
 static void wait_for(const uint32_t *word, uint32_t value)
 {
     uint32_t tries = 0;

@@ -55,7 +55,7 @@ TEST(one_file_fits_every_host)
     }
 }
 
-/* The file's simple and the built-in one, both attached, to the byte. */
+/* The simple of the plugin and the built-in one, both attached: equal bytes. */
 TEST(simple_as_a_plugin_prints_the_same_bytes)
 {
     child_folder();
@@ -133,7 +133,7 @@ TEST(profile_as_a_plugin_keeps_one)
     gnomon_profile_free(p);
 }
 
-/* What it needs of CUDA the host has, or says that there is none. */
+/* The host provides what it needs of CUDA, or reports that it has none. */
 TEST(cuda_and_nvtx_as_plugins)
 {
     child_result r =
@@ -189,7 +189,7 @@ TEST(a_plugin_calls_what_the_host_table_has)
     }
 }
 
-/* One line of gnomon's about it, with `line` in it, and simple runs beside. */
+/* One message about it, which contains `line`, while simple runs. */
 static void fails_with(const char *fault, const char *plugin, const char *line)
 {
     for (int i = 0; i < 2; i++) {
@@ -243,7 +243,7 @@ TEST(a_plugin_that_fails_is_one_line)
                AT "faulty: unknown option 'smmary': did you mean 'summary'?");
 }
 
-/* Then nobody has options, but that is not what to mend. */
+/* Then no profiler has options, but the message must be another one. */
 TEST(a_plugin_that_is_lost_is_the_only_line)
 {
     child_result r = child_run(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * Names of C++ functions: as gcc 12 and clang 14 write them, in C++11 and
- * C++20, and the short names that gnomon makes; and texts that no compiler writes. */
+/* Names of C++ functions as gcc 12 and clang 14 write them, in C++11 and
+ * C++20, and the short names that gnomon makes; and other texts.
+ *
+ * links: static */
 #include "mark/pretty.h"
 
 #include <stdlib.h>
@@ -199,7 +200,7 @@ TEST(functions_as_compilers_write_them)
         check_name(functions[i].pretty, functions[i].name);
 }
 
-/* What gcc and clang may write in years to come. */
+/* What later releases of gcc and clang may write. */
 TEST(lambdas_of_other_releases)
 {
     check_name("auto f(int)::(lambda)::operator()(int) const",
@@ -240,7 +241,8 @@ TEST(a_name_is_cut_where_there_is_no_room)
     }
 }
 
-/* As deep as no compiler goes: with little stack, and in short time. */
+/* Nested deeper than any compiler writes: with little stack, and in short
+ * time. */
 TEST(brackets_in_brackets)
 {
     static char text[100000];

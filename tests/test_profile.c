@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a profile says: readers of structs of any size, open scopes, one stage by
- * itself, and views that show only their own.
+/* What a profile contains: readers of structs of any size, open scopes, one
+ * stage by itself, and views that show only their own scopes.
+ *
  * links: testing */
 #include <stdlib.h>
 
@@ -205,8 +206,9 @@ TEST(open_scopes_are_apart)
 
 /* ---- Stages and views --------------------------------------------------------- */
 
-/* What ends after its stage counts there, at once for who asks; what its scopes spent
- * in scopes of the next is missing, and they say so. */
+/* A scope that ends after its stage counts in that stage, at once for
+ * readers. Time in child scopes of the next stage is missing, and the node
+ * is marked so. */
 TEST(a_scope_that_ends_after_its_stage)
 {
     attach_probe();
@@ -246,8 +248,8 @@ static uint64_t total_of(const gnomon_profile *p, const char *name)
     return sum;
 }
 
-/* A stage that is over says what it said, though the clock is known better. But
- * what reaches over several stages is of one piece. */
+/* A finished stage keeps its numbers when the clock's rate is known better
+ * later. Sums over several stages use one rate. */
 TEST(a_finished_stage_keeps_its_tick_rate)
 {
     const uint64_t one = gnomon__test_mult;

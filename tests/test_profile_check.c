@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The checker of profiles finds what is wrong: a good profile is read through
- * readers that change one field of one entity, and each time the checker must name
- * the entity.
+/* The checker of profiles finds each error: a valid profile is read through
+ * readers that change one field of one entity, and the checker must name
+ * that entity.
+ *
  * links: testing */
 #include <stdlib.h>
 
 #include "marks.h"
 
-/* ---- A profile that lies ------------------------------------------------------------ */
+/* ---- Readers with one wrong field ---------------------------------------- */
 
 typedef struct liar {
     gnomon_profile base; /* first */
@@ -53,7 +54,7 @@ static gnomon_stats *false_copy(const gnomon_stats **of)
     return &false_stats;
 }
 
-/* ---- The lies ----------------------------------------------------------------------- */
+/* ---- The wrong fields ---------------------------------------------------- */
 
 #define NODE_LIE(name, change) \
     static void lie_##name(void *info) \
@@ -149,8 +150,8 @@ static void lie_stage_step_max(void *info)
         GNOMON_##entity, number, lie_##name, #name, expected \
     }
 
-/* Of the profile below: node 1 is outer, 2 outer>inner, 3 outer>inner>leaf, 4 the
- * other thread's; where a scope is open, that is 4. */
+/* Nodes of the profile below: 1 is outer, 2 outer>inner, 3 outer>inner>leaf,
+ * 4 the other thread's. Entities with an open scope use 4. */
 static const struct {
     int entity;
     size_t number;
@@ -196,7 +197,7 @@ static const struct {
     WRONG(STAGES, 1, stage_step_max, "stage 1"),
 };
 
-/* ---- The truth ------------------------------------------------------------------------ */
+/* ---- The tests ----------------------------------------------------------- */
 
 static gnomon_region *region(const char *name)
 {
@@ -262,7 +263,7 @@ TEST(each_error_is_named)
     gnomon_profile_free(clean);
 }
 
-/* Where the clock stepped back, a time is not that of its parts. */
+/* Where the clock stepped back, a time is not the sum of its parts. */
 static void lie_clock(void *info)
 {
     gnomon_node_info *n = info;
@@ -279,8 +280,8 @@ TEST(a_clock_that_stepped_back_is_no_error)
     gnomon_profile_free(p);
 }
 
-/* A track's selfs are the time in which a scope of it was open: two lies that
- * cancel in each node still show. */
+/* The self times of a track are the time in which one of its scopes was
+ * open: two errors that cancel in each node still show. */
 static void lie_hide_a_root(void *info)
 {
     ((gnomon_node_info *)info)->flags |= GNOMON_NODE_RANGE;

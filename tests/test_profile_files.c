@@ -55,8 +55,8 @@ static size_t size_of(const char *path)
 
 /* ---- The whole run ---------------------------------------------------------------- */
 
-/* Several stages, one of them twice, and one that is open, with a scope that is
- * open too. The spec's end writes what a snapshot says before it. */
+/* Several stages, one of them twice, and an open one with an open scope. The
+ * file written at the end equals the snapshot taken before. */
 static gnomon_profile *run_with(const char *spec)
 {
     child_folder();
@@ -101,7 +101,7 @@ static gnomon_stats sum_of(const gnomon_profile *p, const char *stage,
     return sum;
 }
 
-/* Each stage in the file; in memory those of one name are one. */
+/* The file has each stage; in memory those of one name are one. */
 TEST(a_file_has_all_of_the_run)
 {
     static const char *const stages[] = {"fit", "validate", "test"};
@@ -194,7 +194,7 @@ TEST(a_large_file_that_does_not_fit_is_reported)
 
 /* ---- Stages ------------------------------------------------------------------------ */
 
-static bytes summaries[2]; /* the profiles that it was shown last, by stage */
+static bytes summaries[2]; /* the profiles that it received last, by stage */
 
 static int keep_bytes(void *self, const gnomon_profile *p,
                       const gnomon_writer *out)
@@ -312,7 +312,7 @@ TEST(views_do_not_share_a_file)
     check_only("test-view2.gnomon", "test 2", "inner", "train_step");
 }
 
-/* What came before in the process stays. */
+/* Files of earlier runs in the process stay. */
 TEST(a_later_run_leaves_the_file_of_an_earlier_one)
 {
     child_folder();
@@ -327,7 +327,7 @@ TEST(a_later_run_leaves_the_file_of_an_earlier_one)
     CHECK_EQ(times_in(child_read("run-view3.gnomon.json"), "\"predict\""), 1);
 }
 
-/* One that comes with gnomon_attach has its own, too. */
+/* A profiler of gnomon_attach has its own file, too. */
 TEST(an_attached_profiler_keeps_its_profile)
 {
     child_folder();
@@ -344,7 +344,8 @@ TEST(an_attached_profiler_keeps_its_profile)
 
 static int is_child;
 
-/* The child comes back out of its summary, and so to where files are written. */
+/* The child returns from the summary callback, and so to the code that
+ * writes files. */
 static int fork_and_wait(void *self, const gnomon_profile *p,
                          const gnomon_writer *out)
 {
@@ -381,7 +382,7 @@ TEST(a_child_of_a_callback_writes_none)
 
 /* ---- Reports ----------------------------------------------------------------------- */
 
-/* What gnomon cost is measured, and not the same twice. */
+/* gnomon's own cost is measured, and differs each time. */
 static const char *report_of(const char *spec)
 {
     catch_stderr("err");

@@ -132,7 +132,7 @@ TEST(files_of_functions_are_in_the_reports_folder)
     CHECK_EQ(files_in("out"), 4);
 }
 
-/* ---- Who is told -------------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static void says(const char *spec, const char *line, const char *before)
 {
@@ -147,7 +147,7 @@ static void says(const char *spec, const char *line, const char *before)
     CHECK_EQ(files_in("."), 0);
 }
 
-/* At the start, not when the run is over. */
+/* At the start, not at the run's end. */
 TEST(a_profile_that_nobody_records_is_reported)
 {
     says("passthrough,file=x.gnomon",
@@ -220,7 +220,7 @@ TEST(a_killed_process_leaves_the_last_one)
     CHECK_EQ(files_in("."), 1);
 }
 
-/* ---- Whose it is ------------------------------------------------------------------- */
+/* ---- Owner and processes ------------------------------------------------- */
 
 TEST(children_have_their_own)
 {
@@ -247,7 +247,7 @@ TEST(children_have_their_own)
     closedir(folder);
 }
 
-/* Both are there, whoever was first. */
+/* Both files are there, whichever process was first. */
 TEST(another_process_keeps_its_file)
 {
     pid_t first = child_start(
@@ -347,7 +347,7 @@ TEST(a_full_or_read_only_disk_is_reported)
     CHECK_EQ(mkdir("disk", 0777), 0);
     if (mount("none", "disk", "tmpfs", 0, "size=4k,nr_inodes=5"))
         SKIP("may not mount a small file system");
-    /* One that was there before stays whole. */
+    /* A file from before is not changed. */
     host("GNOMON=profile,file=disk/x.gnomon", ONE);
     CHECK_EQ(marks_in("disk/x.gnomon"), 1);
     child_result r = host("GNOMON=simple,file=disk/x.gnomon", "many=x", ONE);

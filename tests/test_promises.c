@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Single promises that have no test file of their own: first samples that are no numbers, many
- * open ranges, stops that hooks get whoever goes meanwhile, static regions
- * past the table of regions.
+/* Single promises without a test file of their own: first samples that are
+ * NaN, many open ranges, stops that hooks get whatever is detached
+ * meanwhile, static regions past the table of regions.
+ *
  * links: testing
  * timeout: 300 */
 #include <math.h>
@@ -48,7 +49,7 @@ TEST(a_first_sample_that_is_no_number)
     CHECK_EQ(c.nans, 2);
     CHECK(c.last == -1 && c.min == -1 && c.max == 3 && c.sum == 2);
     gnomon_profile_free(p);
-    /* Of one name, with a stage in which there is no number at all. */
+    /* Of one name, with a stage without any numeric sample. */
     gnomon_stage_begin("fit");
     gnomon_stage_begin("fit");
     gnomon_counter(loss, (double)NAN);
@@ -73,7 +74,7 @@ static void end_and_begin(gnomon_region *r)
         gnomon_range_end(gnomon_range_begin(r));
 }
 
-/* Instructions of PAIRS pairs while `open` ranges are, by single steps. */
+/* Instructions of PAIRS pairs while `open` ranges are open, by single steps. */
 static long steps_with(int open)
 {
     int status = 0;
@@ -146,7 +147,7 @@ static const gnomon_profiler hook = {.struct_size = sizeof hook,
                                      .start = on_start,
                                      .stop = on_stop};
 
-/* Whatever comes and goes while they are open. */
+/* Profilers are attached and detached while they are open. */
 TEST(each_start_has_its_stop_where_trees_come_and_go)
 {
     gnomon_region *a = region("a", GNOMON_KIND_SCOPE);
@@ -202,7 +203,7 @@ TEST(a_start_of_an_open_action_after_an_attach)
     gnomon_profile_free(q);
 }
 
-/* No tree is there to know of scopes. */
+/* No tree is attached that could know of scopes. */
 TEST(no_stack_is_known_where_hooks_alone_are)
 {
     gnomon_open_scope open[4] = {{.struct_size = sizeof *open}};
@@ -226,7 +227,7 @@ TEST(no_stack_is_known_where_hooks_alone_are)
 
 /* ---- Regions ------------------------------------------------------------------------- */
 
-/* They are on, and all of them are one name. */
+/* They record, and all have one name. */
 TEST(static_regions_past_the_table_are_other)
 {
     enum { MORE = 100 };
