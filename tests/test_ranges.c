@@ -31,7 +31,7 @@ TEST(a_range_that_ends_on_another_thread)
     gnomon_end(scope);
     CHECK_HEALTH(before, .unmatched = 0);
     gnomon_profile *p = profile_of("probe", 1);
-    CHECK_NODE(p, "around", 1, 15, 15); /* a range takes nobody's self */
+    CHECK_NODE(p, "around", 1, 15, 15); /* a range takes no scope's self time */
     CHECK_NODE(p, "range", 1, 15, 0);
     gnomon_node_info around, range;
     gnomon_profile_node(p, node_at(p, 0, 0, "around"), &around);
@@ -64,7 +64,7 @@ TEST(ranges_that_end_twice)
     gnomon_profile_free(p);
 }
 
-/* Whoever comes first has ended it; all others are counted. */
+/* The first end takes effect; all others are counted. */
 static gnomon_range contested[2000];
 
 static void *end_all(void *start)
@@ -160,7 +160,7 @@ TEST(a_range_that_ends_after_detach)
     gnomon_range r = gnomon_range_begin(region("range"));
     gnomon_health before = health_now();
     CHECK_EQ(gnomon_detach(&probe, NULL), GNOMON_OK);
-    attach_probe(); /* anew: it did not see the begin */
+    attach_probe(); /* attached again: it did not see the begin */
     pass(9);
     gnomon_range_end(r);
     CHECK_HEALTH(before, .unmatched = 0);
@@ -232,7 +232,8 @@ TEST(links_between_threads)
     gnomon_profile_free(p);
 }
 
-/* Nowhere, outside scopes, of an older configuration, and random words. */
+/* Links of 0, from outside scopes, of an older configuration, and random
+ * words. */
 TEST(links_to_nowhere)
 {
     attach_probe();

@@ -121,7 +121,7 @@ TEST(jobs)
     CHECK_STR(FIND(TORCHRUN)->job, "");
     CHECK_STR(FIND("GNOMON_JOB=ours", "SLURM_JOB_ID=7")->job, "ours");
     CHECK_STR(FIND("TORCHELASTIC_RUN_ID=a", "SLURM_JOB_ID=7")->job, "a");
-    /* What torchrun says where nobody has named it. */
+    /* What torchrun sets where the job has no name. */
     CHECK_STR(FIND("TORCHELASTIC_RUN_ID=none", "SLURM_JOB_ID=7")->job, "7");
     CHECK_STR(FIND("PBS_JOBID=", "LSB_JOBID=8")->job, "8");
 }

@@ -53,7 +53,7 @@ static void stop_marking(pthread_t t)
     live_check_no_trouble();
 }
 
-/* An exact stack is one that was: r0 .. rk, each begun after the one around. */
+/* An exact stack is one that existed: r0 .. rk, each begun after its parent. */
 static int check_stack(size_t thread)
 {
     gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
@@ -155,9 +155,9 @@ TEST(a_callback_reads_its_own_thread)
 
 /* ---- Profiles ----------------------------------------------------------------- */
 
-/* Exact or flagged; and counts between what had ended and what was begun. What is
- * flagged may have the scope that ended last twice, as it moves from "pending" to
- * its cell; only what is exact never shrinks. */
+/* A profile is exact or flagged, and its counts are between the ended and
+ * the begun executions. A flagged one may count the last execution twice, as
+ * it moves from "pending" to its cell; only exact ones never shrink. */
 TEST(soak_profiles_of_a_thread_that_never_pauses)
 {
     pthread_t t = start_marking();
@@ -230,8 +230,8 @@ TEST(soak_memory_does_not_grow_with_the_run)
     long resident_after = resident_kib();
     if (!IS_SANITIZED && !CHECK(resident_after <= resident + slack))
         fprintf(stderr, "    %ld KiB, before %ld\n", resident_after, resident);
-    /* Not even a histogram's: its windows hold the slowest so far, and an
-     * interruption may be slower yet. */
+    /* The histograms' memory too: their windows hold the slowest so far, and
+     * an interruption may be slower. */
     CHECK(live_health().mapped_bytes <= before.mapped_bytes + 65536);
     CHECK_EQ(live_count_of("keeper", "r0"), (100000 + n) / 4);
     CHECK_EQ(live_health().heap_bytes, before.heap_bytes);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: testing
- * A profile read at each instruction of a mark: the thread that marks is stepped
- * through it by the processor, and at each step another one takes a profile. A half
- * written node must not lead the reader astray, nor count anything twice. Stacks are
- * read by the handler of the steps itself, as that takes no lock. */
+/* A profile is read at each instruction of a mark: the processor steps
+ * through the mark, and at each step another thread takes a profile. A half
+ * written node must not mislead the reader, nor count anything twice. The
+ * handler of the steps reads the stack itself, as that takes no lock.
+ *
+ * links: testing */
 #include <sched.h>
 
 #include "recording_threads.h"
@@ -25,7 +26,7 @@ static uint32_t steps, reads, is_over;
 static uint64_t begun[4], ended[4]; /* of a, b, range, act */
 static const char *const names[4] = {"a", "b", "range", "act"};
 
-/* While the thread holds a lock of ours nobody could read. */
+/* While the thread holds a lock of gnomon's no thread could read. */
 static void at_step(int number, siginfo_t *info, void *context)
 {
     (void)number;
@@ -71,7 +72,7 @@ static void nest(void)
     }
 }
 
-/* Scopes that overlap: what is open moves to other paths, again and again. */
+/* Scopes that overlap: open scopes move to other paths, again and again. */
 static void overlap(void)
 {
     gnomon_token last = 0;
@@ -115,7 +116,8 @@ static void *mark_on(void *mark)
     return NULL;
 }
 
-/* One more than begun: what ended last may be both pending and in its cell. */
+/* One more than begun: the last execution may be both pending and in its
+ * cell. */
 static int check_profile(void)
 {
     int good = 1;
@@ -178,7 +180,7 @@ TEST(each_step_of_ranges_actions_and_counters)
 
 static uint32_t looks, exact, wrong, least; /* of scopes that are open */
 
-/* An answer is all that is open, or none is given. */
+/* A stack has all open scopes, or there is none. */
 static void look_at_stack(int number, siginfo_t *info, void *context)
 {
     gnomon_open_scope open[8] = {{.struct_size = sizeof *open}};
@@ -217,14 +219,15 @@ static void cut_twice(void)
     gnomon__cut(gnomon__ticks());
 }
 
-/* What is open goes on in the other bank, and is open in each of the two until the
- * thread is there. */
+/* Open scopes go on in the other bank, and are open in both until the thread
+ * uses that one. */
 TEST(each_step_of_a_cut_has_the_stack)
 {
     check_stacks(cut_twice);
 }
 
-/* A mark that found the segment open, and says when it was once that is over. */
+/* A mark that found the segment open, and reports it after the segment was
+ * closed. */
 TEST(a_mark_during_a_cut_is_not_before_it)
 {
     uint64_t before, first;
@@ -283,8 +286,8 @@ static void keep_flag(void *self, const gnomon_frame *f, uint64_t *slot)
     flags[flag_count++ % 16] = gnomon__tls_now()->thread->in_hook;
 }
 
-/* One end closes three scopes, and writes to the tree between their callbacks: a
- * reader that looks in two of them must see that they are two. */
+/* One end closes three scopes, and writes to the tree between their
+ * callbacks: a reader during two callbacks must see that they differ. */
 TEST(each_callback_of_a_mark_has_a_flag_of_its_own)
 {
     static const gnomon_profiler hook = {.struct_size = sizeof hook,
@@ -318,8 +321,8 @@ static void *mark_once(void *unused)
     return unused;
 }
 
-/* The next thread of its name has the state: in none of its marks is it taken to be
- * in a callback. */
+/* The next thread of its name inherits the state: none of its marks may be
+ * taken for a callback. */
 TEST(a_thread_that_ends_in_a_callback_leaves_no_flag)
 {
     static const gnomon_profiler hook = {.struct_size = sizeof hook,

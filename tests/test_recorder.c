@@ -40,7 +40,7 @@ static long long counted(const char *path)
     return count;
 }
 
-/* Tree first or ring first: who has the lower bit is told first. */
+/* Tree first or ring first: the lower bit is called first. */
 static void attach_both(int tree_first, const char *options)
 {
     if (tree_first)
@@ -80,8 +80,8 @@ TEST(its_window_before_a_tree)
     check_window(0);
 }
 
-/* The begin decides: what is open when the window opens is not in it, and what is
- * open when it closes is. */
+/* The begin decides: scopes that are open when the window opens are not in
+ * it, those that are open when it closes are. */
 static void check_over_the_edge(int tree_first)
 {
     uint64_t dropped;
@@ -123,7 +123,7 @@ TEST(alone)
     }
 }
 
-/* By name, as an end-only recorder is called at the end alone, whichever way that takes. */
+/* Actions: an end-only recorder is called at the end only, by each path. */
 static void check_actions(int tree_first)
 {
     uint64_t dropped;
@@ -169,7 +169,7 @@ TEST(with_two_trees)
     gnomon_profile_free(p);
 }
 
-/* What began beside one tree ends while the windows of two are open. */
+/* A scope that began with one tree ends while the windows of two are open. */
 TEST(a_second_tree_comes_inside)
 {
     uint64_t dropped;
@@ -218,7 +218,7 @@ TEST(it_counts_what_it_dropped)
     CHECK_EQ(counted("inner"), RING_SLOTS + 100);
 }
 
-/* Gone, and there again: nothing of the first time is left. */
+/* Detached and attached again: nothing of the first time is left. */
 TEST(it_comes_and_goes)
 {
     uint64_t dropped;
@@ -277,8 +277,8 @@ TEST(each_thread_has_its_own)
     CHECK_EQ(of_all_threads(), THREADS * 20000);
 }
 
-/* Windows open and close while threads mark: whatever they saw, the tree has
- * all. */
+/* Windows open and close while threads mark: whatever they record, the tree
+ * has all. */
 TEST(windows_while_threads_mark)
 {
     pthread_t threads[THREADS];
@@ -295,7 +295,7 @@ TEST(windows_while_threads_mark)
     CHECK_EQ(of_all_threads(), THREADS * 20000);
 }
 
-/* ---- What end-only recorders must not miss, nor take ---------------------------------------- */
+/* ---- What end-only recorders must record --------------------------------- */
 
 TEST(it_gets_scopes_that_an_outer_end_ends)
 {
@@ -311,7 +311,7 @@ TEST(it_gets_scopes_that_an_outer_end_ends)
     check_record(1, &outer_region, 6);
 }
 
-/* Who comes later may get the bit of one that went. */
+/* A later recorder may get the bit of a detached one. */
 TEST(it_does_not_get_scopes_begun_before_it)
 {
     uint64_t dropped;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Control calls that are refused, wholly or in part: each says why, does the rest,
- * and changes nothing for the next call.
+/* Control calls that are refused, wholly or in part: each returns its error,
+ * does the rest, and does not change the next call.
+ *
  * links: testing */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "platform/memory.h"
 #include "platform/os_calls.h"
 #include "sanitizer.h"
-#undef close /* here they are the test's own */
+#undef close /* the test calls libc's own */
 #undef open
 #undef pthread_create
 #undef stat
@@ -210,7 +211,7 @@ TEST(a_setup_that_fails_is_reported_each_time)
     gnomon_profile_free(p);
 }
 
-/* ---- A callback that takes its time -------------------------------------- */
+/* ---- A slow callback ----------------------------------------------------- */
 
 static int is_inside, may_leave;
 
@@ -257,7 +258,7 @@ TEST(a_callback_may_run_for_a_second_before_detach_gives_up)
               "a callback of the profiler has been running for a second: "
               "detach again when it is over");
     store_release(&is_inside, 0);
-    mark_slowly(NULL); /* nobody is called any more */
+    mark_slowly(NULL); /* no callback is called any more */
     CHECK_EQ(is_inside, 0);
     let_go(thread);
     CHECK_EQ(gnomon_detach(&slow, NULL), GNOMON_OK);
@@ -291,7 +292,7 @@ TEST(an_unknown_letter_in_a_file_s_name_is_reported)
     CHECK(*log_text);
 }
 
-/* Another process has written there: both reports stay, whatever fails. */
+/* Another process has written there: both reports are kept, whatever fails. */
 TEST(a_second_report_for_which_there_is_no_memory)
 {
     int done = 0, reported = 0;
@@ -325,7 +326,7 @@ TEST(a_second_report_for_which_there_is_no_memory)
 
 /* ---- Forks --------------------------------------------------------------- */
 
-/* Its status: 0 if it went well there. Its counts are written, as exit does. */
+/* Its status: 0 for success. Its coverage counts are written, as exit does. */
 static void check_child(pid_t child)
 {
     int status = -1;
@@ -343,7 +344,8 @@ static void be_child(void)
     CHECK_EQ(calls_of(p, "scope"), 1);
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
-    CHECK_EQ(gnomon_teardown(), GNOMON_ESTATE); /* the parent's are not its */
+    CHECK_EQ(gnomon_teardown(),
+             GNOMON_ESTATE); /* the parent's scopes are not its own */
     exit(test_failures != 0);
 }
 
@@ -392,7 +394,8 @@ static int fork_and_report(void *self, const gnomon_profile *p,
     return out->print(out, "report\n");
 }
 
-/* Files are the parent's: a child that comes out of a report leaves them be. */
+/* Files belong to the parent: a child that returns from a report leaves them
+ * alone. */
 TEST(a_child_of_a_report_writes_nothing)
 {
     gnomon_profiler forks = probe;

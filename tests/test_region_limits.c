@@ -122,7 +122,8 @@ static void touch_all(int unused)
     gnomon_end(gnomon_begin(in_heap));
 }
 
-/* The program's own stay mapped. Of others a handler cannot tell. */
+/* The program's own regions stay mapped. A handler cannot know that of
+ * others. */
 TEST(a_handler_s_first_touches)
 {
     struct sigaction action = {.sa_handler = touch_all};
@@ -215,7 +216,7 @@ TEST(the_log_has_names_of_threads)
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
-/* A program of a later version knows more of it. */
+/* A program of a later version has a larger struct. */
 TEST(a_larger_health_is_zero_past_what_is_known)
 {
     struct {

@@ -75,7 +75,7 @@ TEST(wrong_arguments_are_refused)
     gnomon_profile_free(p);
 }
 
-/* Adding up the halves is the whole. */
+/* The sum of the halves is the whole. */
 TEST(sums_add_histograms)
 {
     gnomon_profile *p = some();

@@ -110,7 +110,7 @@ TEST(a_new_spec_replaces_the_old_one)
     in_order(text, WORDS("gnomon: gnomon_configure: unknown profiler 'simpel'",
                          "configure: GNOMON_EINVAL: gnomon_configure: unknown "
                          "profiler 'simpel': did you mean 'simple'?"));
-    /* The program's own words come before the variable's. */
+    /* The program's own spec precedes the variable's. */
     text = host_both("GNOMON=log", WORDS("configure=simple", "do=a"), 0);
     CHECK_EQ(times_in(text, "log: "), 0);
 }
@@ -143,7 +143,7 @@ TEST(a_resolved_spec_comes_to_itself)
     CHECK_STR(r.out, "\n\n");
 }
 
-/* Memory is taken once. */
+/* Memory is reserved once. */
 TEST(another_mem_comes_too_late)
 {
     child_result r = host("GNOMON=simple,mem=3MiB", "do=a",

@@ -54,7 +54,8 @@ static long number_after(const char *text, const char *word, int n)
     return text ? atol(text) : -1;
 }
 
-/* No heap, no arena: actions ask a gate, and regions are in a list that is there. */
+/* No heap, no arena: actions test one word, and the list of regions is
+ * static. */
 TEST(unset_maps_nothing)
 {
     child_result r = host(NULL, "footprint", ONE, "step", "footprint",
@@ -185,7 +186,7 @@ TEST(lightnings_names_in_filters)
     CHECK_EQ(times_in(r.out, "same\n"), 1);
 }
 
-/* The footer says why there is nothing. */
+/* The footer gives the reason for the empty table. */
 TEST(no_rows_is_explained)
 {
     static const struct {
@@ -240,7 +241,7 @@ TEST(marks_leave_errno_alone)
     }
 }
 
-/* A copy with the set-user-ID bit, of a user who is not ours. */
+/* A copy with the set-user-ID bit, owned by another user. */
 TEST(programs_with_more_rights_obey_nothing)
 {
 #if IS_ASAN
@@ -256,7 +257,7 @@ TEST(programs_with_more_rights_obey_nothing)
     child_result r = child_run("./host_static", "GNOMON=help,simple,@/etc/x",
                                (const char *const[]){ONE, "spec", NULL});
     if (r.status == 127 || times_in(r.err, "Profiler") > 0) {
-        /* Mounted nosuid, it runs as we do. */
+        /* Mounted nosuid, it runs with our rights. */
         if (system("test \"$(findmnt -no OPTIONS -T . | grep nosuid)\"") == 0)
             SKIP("/tmp is mounted nosuid");
     }

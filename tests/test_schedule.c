@@ -142,7 +142,7 @@ TEST(numbers_are_checked)
     refused("active:99999999999999999999999999999999999999999999");
 }
 
-/* As in torch, whatever is not 0 means yes, and it is not checked. */
+/* As in torch, every value but 0 means yes, unchecked. */
 TEST(skip_first_wait_is_a_boolean)
 {
     CHECK_EQ(parsed("active:1/skip_first_wait:0").skip_first_wait, 0);

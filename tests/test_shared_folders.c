@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Folders that others may write to: whatever another user puts there, no report goes
- * into a private file or to that user, and a pipe that nobody reads does not stop the
- * host.
+/* Folders that others may write to: whatever another user puts there, no
+ * report goes into a private file or to that user, and a pipe without a
+ * reader does not stop the host.
  *
- * The kernel has rules of its own for sticky folders (fs.protected_symlinks,
- * _fifos, _regular). They leave alone folders without that bit, pipes that are
- * opened and not made, and what root renames: each test has one of these.
  * links: testing
  * labels: guest */
 #include <errno.h>
@@ -24,7 +21,7 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 #include "test.h"
-#undef open /* here they are the test's own */
+#undef open /* the test calls libc's own */
 #undef close
 #undef read
 #undef write
@@ -64,7 +61,7 @@ static void make_folder(const char *path, mode_t mode)
     CHECK_EQ(mkdir(path, 0777) | chmod(path, mode), 0);
 }
 
-/* ---- Links that flip ----------------------------------------------------- */
+/* ---- Links that change --------------------------------------------------- */
 
 static uint32_t flips, flipper_stop;
 
@@ -138,7 +135,8 @@ TEST(no_report_by_a_link_of_another_user)
     report_among_flips(01777, "/dev/null", STRANGER);
 }
 
-/* The folder itself: now there, now a stranger's link to a private one. */
+/* The folder itself: first a folder, then a link of another user to a
+ * private one. */
 TEST(no_report_into_a_private_folder)
 {
     pthread_t flipper;
@@ -178,7 +176,7 @@ TEST(links_of_one_s_own_are_followed_to_streams)
     CHECK_EQ(symlink(text, "logs/number"), 0);
     CHECK_EQ(publish("logs/number"), 0);
     CHECK_EQ(read(reader, text, 15), 12);
-    /* A loop, and what leads nowhere, are replaced. */
+    /* Looping and dangling links are replaced. */
     CHECK_EQ(symlink("loop", "loop"), 0);
     CHECK_EQ(publish("loop/r"), ELOOP);
     CHECK_EQ(publish("loop"), 0);
@@ -187,7 +185,7 @@ TEST(links_of_one_s_own_are_followed_to_streams)
     CHECK_EQ(publish("nowhere/r"), ENOENT);
     CHECK_EQ(publish("nowhere"), 0);
     CHECK(access("no", F_OK) != 0);
-    /* Below a link folders are made, and removed where that was in vain. */
+    /* Folders are made below a link, and removed where that failed later. */
     make_folder("logs/taken", 0777);
     CHECK_EQ(publish("folder/a//b/../c/r"), 0);
     CHECK_STR(child_read("logs/a/c/r"), "report");
@@ -218,9 +216,9 @@ TEST(paths_of_any_length)
     CHECK_EQ(publish(path), ENAMETOOLONG); /* together */
 }
 
-/* ---- What is a stranger's ------------------------------------------------ */
+/* ---- Files of other users ------------------------------------------------ */
 
-/* The host's report goes to stderr, after one line that says what to do. */
+/* The host's report goes to stderr, after one line with the remedy. */
 static void refused(const char *environment)
 {
     child_result r = host(environment, "stage=fit", ONE, "end", ONE, "exit=7");
@@ -255,7 +253,7 @@ TEST(another_users_pipe_gets_nothing)
     CHECK_EQ(read(reader, text, 15), 6);
 }
 
-/* It was one's own when it was looked at. */
+/* It was the user's own when it was checked. */
 TEST(a_pipe_is_checked_after_it_is_opened)
 {
     char bytes[64];
@@ -295,7 +293,8 @@ TEST(another_users_file_stays_in_a_sticky_folder)
     CHECK_EQ(stat("private", &info), 0);
     CHECK_EQ(info.st_nlink, 2);
     CHECK(is_link("sticky/link"));
-    /* One's own file that somebody linked there is replaced, not written to. */
+    /* The user's own file, linked there by another user, is replaced, not
+     * written to. */
     put("own", "own");
     CHECK_EQ(link("own", "sticky/own.txt"), 0);
     CHECK_EQ(publish("sticky/own.txt"), 0);
@@ -303,7 +302,7 @@ TEST(another_users_file_stays_in_a_sticky_folder)
     CHECK_STR(child_read("sticky/own.txt"), "report");
 }
 
-/* ---- Nobody reads -------------------------------------------------------- */
+/* ---- Without a reader ---------------------------------------------------- */
 
 /* Opened for reading, and never read. */
 static void not_drained(const char *environment, const char *line)
@@ -348,7 +347,7 @@ TEST(a_socket_is_left_alone)
     close(fd);
 }
 
-/* The wait is the host's time: there is one, however many reports there are. */
+/* The host waits once, however many reports there are. */
 TEST(unread_files_are_waited_for_once)
 {
     child_folder();
@@ -381,7 +380,7 @@ TEST(a_terminal_that_nobody_reads_holds_no_exit_up)
     if (terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
         ptsname_r(terminal, name, sizeof name))
         SKIP("no terminals");
-    /* Both ends are open, and the far one is never read. */
+    /* Both ends are open, and the other one is never read. */
     int near = open(name, O_RDWR | O_NOCTTY);
     snprintf(environment, sizeof environment, "GNOMON=simple,file=%s", name);
     child_result r = host(environment, "many=x", "many=y", "many=z", "many=v",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Percentages are of the time that the profiler's view recorded. Of a stage that it
- * recorded in part, they are of that part.
+/* Percentages are of the time that the profiler's view recorded; of a partly
+ * recorded stage, of that part.
+ *
  * links: testing */
 #include <stdlib.h>
 
@@ -104,7 +105,7 @@ TEST(of_the_time_after_a_late_attach)
     CHECK_EQ(recorded_ms(1), 2000);
 }
 
-/* The program attaches it, as somebody asks for it. */
+/* The program attaches it, as a user requested. */
 TEST(of_the_time_between_attach_and_detach)
 {
     static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
@@ -136,7 +137,8 @@ TEST(of_the_windows_alone)
     CHECK_EQ(share() * 10, 500);
 }
 
-/* What passes between a stage's end and the next one's first mark is nobody's. */
+/* The time between a stage's end and the next one's first mark belongs to no
+ * stage. */
 TEST(not_of_the_time_between_stages)
 {
     CHECK_EQ(gnomon_configure("simple(schedule=active:1/repeat:1)"), GNOMON_OK);

@@ -37,8 +37,7 @@ TEST(what_terminals_obey_is_shown_as_escapes)
     CHECK_STR(shown("a\xff\x9bz"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
 }
 
-/* Whatever bytes come, and wherever they are cut, showing them again changes
- * nothing. */
+/* For any bytes, cut anywhere, escaping them a second time changes nothing. */
 TEST(shown_twice_is_shown_once)
 {
     unsigned state = 1;
@@ -59,8 +58,8 @@ TEST(shown_twice_is_shown_once)
 
 /* ---- Reports ------------------------------------------------------------- */
 
-/* A cursor that moves, a row that is none, text that runs backwards, and a C1
- * control; and as they are to be seen. */
+/* A cursor that moves, a false row, right-to-left text, and a C1 control;
+ * and their escapes. */
 #define EVIL "e\x1b[2J\n|  fake\t|\xe2\x80\xae\xc2\x9b"
 #define SEEN "e\\x1b[2J\\n|  fake\\t|\\u202e\\x9b"
 
@@ -93,7 +92,7 @@ TEST(tables_on_stderr_show_them)
     CHECK(is_safe(r.err));
 }
 
-/* A rule is as long as its row: what is shown counts, not what is meant. */
+/* A rule is as long as its row as shown. */
 TEST(columns_fit_what_is_shown)
 {
     child_result r = host("GNOMON=simple", "do=" EVIL);
@@ -129,8 +128,7 @@ static const gnomon_profiler careless = {.struct_size = sizeof careless,
                                          .name = "careless",
                                          .summary = write_evil};
 
-/* What a profiler of others writes is shown too, but for what lines and columns
- * are made of. */
+/* Text of a plugin's report is escaped too, except newlines and tabs. */
 TEST(reports_of_plugins_reach_no_terminal_as_they_are)
 {
     child_folder();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * labels: guest
- * What gnomon does to a process besides recording: nothing where $GNOMON is not
- * set, as strace sees it; and threads of its own, which take no signal and are
- * there only while a profiler needs them. */
+/* gnomon's effects on a process besides recording: none where $GNOMON is not
+ * set, as strace shows; otherwise threads of its own, which take no signal
+ * and exist only while a profiler needs them.
+ *
+ * links: static
+ * labels: guest */
 #include <dirent.h>
 
 #include "recording_threads.h"
@@ -33,7 +34,7 @@ static child_result trace(const char *environment)
     return child_run("/bin/sh", environment, words);
 }
 
-/* How many calls between the program's lines are not the test's. */
+/* How many system calls between the program's lines are not the test's. */
 static int calls_of_ours(int print)
 {
     int inside = 0, lines = 0, n = 0;
@@ -101,8 +102,8 @@ static int threads_of_ours(void)
     return n;
 }
 
-/* The same, when there are some or none: one names itself first thing, and is
- * gone when the kernel says so. */
+/* As above, once there are some or none: a new thread first sets its name,
+ * and is gone when the kernel removes it. */
 static int threads_at_last(int some)
 {
     for (int i = 0; i < 5000 && (threads_of_ours() > 0) != some; i++)

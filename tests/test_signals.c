@@ -36,8 +36,8 @@ static void handler(int number)
     int kept = errno;
     (void)number;
 #ifdef GNOMON__TSAN
-    /* It calls handlers later, where the code looks as any other: the process's
-     * first mark is not seen to be one's. */
+    /* ThreadSanitizer calls handlers later, in ordinary code: the process's
+     * first mark cannot be recognized as a handler's. */
     if (load_relaxed(&gnomon_enabled) & GNOMON_MASK_UNSEEN)
         return;
 #endif
@@ -61,7 +61,7 @@ static void install(void)
     CHECK_EQ(sigaction(SIGUSR1, &act, NULL), 0);
 }
 
-/* What handlers marked, to the last one, beside `plain` of the others. */
+/* All marks of handlers, and `plain` others. */
 static void check_all(long long plain)
 {
     gnomon_profile *p = live_snapshot("keeper");
@@ -91,7 +91,8 @@ static void check_all(long long plain)
     CHECK_EQ(repeated, 0);
 }
 
-/* A token is no other execution's, also not of one that came in between. */
+/* A token is never another execution's, also not of one that began in
+ * between. */
 static void mark_once(void)
 {
     gnomon_token a = gnomon_begin(&plain_region);
@@ -291,8 +292,9 @@ TEST(soak_steps_and_names_in_a_handler)
     gnomon_profile_free(live_snapshot("keeper"));
 }
 
-/* The process's first mark, in children that have not marked yet. What handlers
- * mark while it reads $GNOMON is recorded or not: it must only go on. */
+/* The process's first mark, in children that have not marked. Marks of
+ * handlers while it reads $GNOMON may be recorded or not: it must only
+ * continue. */
 TEST(the_process_s_first_mark)
 {
     setenv("GNOMON", "simple(file=/dev/null)", 1);

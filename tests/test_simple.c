@@ -410,7 +410,8 @@ TEST(no_time_passed)
     free(text);
 }
 
-/* A profile that does not know who was first, or which region a node has. */
+/* A profile without the order of first ends, or with a node without a
+ * region. */
 TEST(profiles_without_an_order_or_regions)
 {
     table t;

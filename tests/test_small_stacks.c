@@ -23,7 +23,7 @@ static void run_there(void)
     what();
 }
 
-/* Bytes that `f` took, with those that any call on a new stack takes. */
+/* Stack bytes that `f` used, with those of any call on a new stack. */
 static size_t taken_by(void (*f)(void))
 {
     size_t free_bytes = 0;
@@ -117,7 +117,7 @@ static void out_of_order(void)
     gnomon_end_alone(a);
 }
 
-/* More than 16 around one that is open are over, so it moves. */
+/* More than 16 scopes around an open one have ended, so it moves. */
 #define OVERLAPPING 60
 static gnomon_token overlapping[OVERLAPPING];
 
@@ -143,7 +143,7 @@ static void *end_overlapping(void *all)
     return NULL;
 }
 
-/* What another thread has ended, the innermost excepted, is closed in here. */
+/* Ends of other threads, except the innermost, are applied in this call. */
 static void take_told_ends(void)
 {
     gnomon_end(overlapping[OVERLAPPING - 1]);
@@ -193,7 +193,7 @@ static void nothing(void)
 {
 }
 
-/* ---- Who listens -------------------------------------------------------------- */
+/* ---- Observers ----------------------------------------------------------- */
 
 static void seen(void *self, const gnomon_frame *frame, uint64_t *slot)
 {

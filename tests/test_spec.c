@@ -69,7 +69,7 @@ TEST(newlines_and_comments_separate)
          "simple(extended=no,filter=a),log");
 }
 
-/* What is wrong is said, and the rest works. */
+/* Errors are reported, and the rest works. */
 static void bad(const char *text, const char *meaning, const char *first)
 {
     gnomon__spec spec;
@@ -248,7 +248,8 @@ TEST(print_is_undone_by_parse)
             gnomon__spec_add(&spec, word(0));
             add_words(&spec.items[spec.item_count - 1].settings, 1);
         }
-        /* A bare free option reads as an item until it is resolved. */
+        /* A free option without a value reads as an item until it is
+         * resolved. */
         add_words(&spec.defaults, 0);
         round_trip(&spec);
         gnomon__spec_free(&spec);
@@ -274,7 +275,8 @@ TEST(print_as_snprintf)
     gnomon__spec_free(&spec);
 }
 
-/* Whatever bytes come: no crash, no leak, what is printed reads the same. */
+/* For any bytes: no crash, no leak, and the printed spec is parsed to the
+ * same. */
 TEST(soak_random_bytes)
 {
     long round, rounds = getenv("GNOMON_SOAK") ? 20000000 : 100000 / EACH;
@@ -318,8 +320,7 @@ TEST(soak_random_bytes)
     }
 }
 
-/* Where time grew with the square of the text, these would run into the
- * timeout. */
+/* With time quadratic in the text, these would hit the timeout. */
 TEST(long_garbage_is_quick)
 {
     static const char *const pieces[] = {"a,",     ")",      "a=1,", "a(",

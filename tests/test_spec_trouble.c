@@ -49,7 +49,7 @@ static const char *crowd_of(int n)
     return text;
 }
 
-/* 32 KiB of them took 42 s when each was tried. */
+/* Once 32 KiB of them took 42 s, when each was tried. */
 TEST(more_profilers_than_fit_are_refused_at_once)
 {
     char spec[64] = "?";
@@ -72,7 +72,7 @@ TEST(more_profilers_than_fit_are_refused_at_once)
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* What was told of a spec; `counted`, which stands in it too, works. */
+/* The messages about a spec; `counted`, also in it, works. */
 static const char *messages_of(const char *spec)
 {
     *messages = 0;
@@ -88,7 +88,7 @@ static const char *messages_of(const char *spec)
 
 #define TOLD "gnomon: gnomon_configure: "
 
-/* Nobody writes to the pipe, and nobody needs to. */
+/* The pipe has no writer, and needs none. */
 TEST(only_regular_files_are_read)
 {
     child_folder();
@@ -102,7 +102,7 @@ TEST(only_regular_files_are_read)
               TOLD "at character 1, '@.,counted': Is a directory\n");
 }
 
-/* SECRET stands for each word that nobody knows. */
+/* SECRET replaces each unknown word. */
 static const struct {
     const char *text, *messages; /* the first line, or its beginning */
 } kept_back[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Stages that alternate for long while threads mark: nothing is lost or reported
- * twice, and a switch costs at the end what it cost at first, in memory too. What time it
- * takes is printed and not judged.
+/* Stages alternate for long while threads mark: nothing is lost or reported
+ * twice, and a switch takes as much memory at the end as at first. Its time
+ * is printed and not judged.
+ *
  * links: static
  * timeout: 300 */
 #include <sys/stat.h>
@@ -23,8 +24,8 @@ typedef struct marker {
     uint64_t scopes, samples;
 } marker;
 
-/* A branch is a scope in a scope in a scope; around all of them is one that lasts for
- * many branches, so that some are open at any switch. */
+/* A branch is three nested scopes; an outer one lasts for many branches, so
+ * that some are open at any switch. */
 static void mark_branch(marker *m, int branch)
 {
     gnomon_token t[3];
@@ -61,7 +62,7 @@ static void make_regions(void)
     samples = gnomon_region_get("samples", NULL, GNOMON_KIND_COUNTER);
 }
 
-/* ---- What is told ------------------------------------------------------------------- */
+/* ---- What is reported ---------------------------------------------------- */
 
 typedef struct sums {
     uint64_t scopes, late, samples, stages;
@@ -112,7 +113,7 @@ static const gnomon_profiler teller = {
     .summary = keep_sums,
 };
 
-/* ---- What it costs ------------------------------------------------------------------- */
+/* ---- Memory and time ----------------------------------------------------- */
 
 typedef struct cost {
     uint64_t heap, mapped, resident, ns;
@@ -156,8 +157,9 @@ static void alternate(long times, cost *tenths)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 
-/* In the second half: by then all paths have room for durations of any length; after
- * few stages on a busy machine not yet, and all that room is 4 MiB. */
+/* Measured in the second half: by then all paths have histograms of any
+ * width. After few stages on a busy machine some have not, and those are 4
+ * MiB. */
 static void check_flat(const cost *tenths, long times)
 {
     const cost *a = &tenths[4], *b = &tenths[9];
@@ -177,7 +179,7 @@ static void check_flat(const cost *tenths, long times)
     CHECK(b->resident <= a->resident + 3 * mib + more);
 }
 
-/* Not rank 0, whose reports would go to stderr. */
+/* Not rank 0, which would print its reports on stderr. */
 static void begin_quietly(void)
 {
     gnomon_setup_options o = {
@@ -198,8 +200,8 @@ static void finish(pthread_t *threads, marker *markers, sums *marked)
     }
 }
 
-/* All that was marked is in one report, or was told of as late; and all of it is in
- * the profile of all stages. */
+/* Each mark is in one report, or counted as late; and all are in the profile
+ * of all stages. */
 TEST(soak_alternating_stages_are_reported_once)
 {
     long times = live_times(600, 100000);
@@ -231,8 +233,8 @@ TEST(soak_alternating_stages_are_reported_once)
     live_check_no_trouble();
 }
 
-/* The same with reports and a profile in files, which take all of it; of few paths
- * where there are many stages, as all of it is read again. */
+/* As above with reports and a profile in files; with few paths where there
+ * are many stages, as all of it is read again. */
 TEST(soak_alternating_stages_are_kept_once)
 {
     long times = live_times(300, 100000);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What belongs to which stage, and when reports come. The clock is the test's.
+/* Which stage scopes belong to, and when reports are written. The clock is
+ * the test's.
  *
  * links: testing */
 #include "test.h"
@@ -52,7 +53,7 @@ static void took(const char *name, unsigned ms)
     gnomon_stop(name);
 }
 
-/* A profiler that keeps what it was told, and rows as "name calls total". */
+/* A profiler that records its calls, and rows as "name calls total". */
 static char calls_text[4096];
 
 static void note_call(const char *format, ...) GNOMON_PRINTF(1, 2);
@@ -152,7 +153,7 @@ TEST(a_stage_owns_what_came_since_the_one_before)
     CHECK_STR(lines, "");
 }
 
-/* What is open when a stage ends counts in the stage where it began. */
+/* A scope that is open when a stage ends counts in the stage where it began. */
 TEST(a_scope_over_the_end_of_a_stage)
 {
     begin_test();
@@ -218,7 +219,7 @@ TEST(wrong_calls_are_reported_and_change_nothing)
                           "teardown(fit) ");
 }
 
-/* A profiler of the program's own reports by itself, not when a spec goes. */
+/* A registered profiler reports by itself, not when a spec is replaced. */
 TEST(a_new_spec_asks_only_those_that_go)
 {
     begin_test();
@@ -283,7 +284,7 @@ TEST(a_summary_now_is_the_report)
     CHECK_EQ(gnomon_summary(NULL, NULL), GNOMON_ENOENT);
 }
 
-/* ---- More names than are told apart --------------------------------------------- */
+/* ---- More names than the limit ------------------------------------------- */
 
 #define NAMES 1100u
 #define TOLD_APART 1023u /* beside that of stages without a name */

@@ -11,7 +11,7 @@
 #include "marks.h"
 #include "platform/error.h"
 
-/* ---- Who listens ------------------------------------------------------------- */
+/* ---- Observers ----------------------------------------------------------- */
 
 static uint32_t steps, stops, stops_before; /* stops when the last step came */
 static uint32_t windows;
@@ -68,7 +68,7 @@ static void one_step(void)
     GNOMON_SCOPE("forward");
 }
 
-/* ---- What is a step ------------------------------------------------------------ */
+/* ---- Ends that are steps ------------------------------------------------- */
 
 TEST(each_kind_of_end_is_a_step)
 {
@@ -91,12 +91,12 @@ TEST(each_kind_of_end_is_a_step)
     CHECK_EQ(steps_in_profile("keeper"), 4);
     gnomon_step(); /* the program's own is one more */
     CHECK_EQ(steps_in_profile("keeper"), 5);
-    (void)gnomon_begin(alone); /* what does not end is none */
+    (void)gnomon_begin(alone); /* an open scope is no step */
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
 }
 
-/* Who records the scope has seen its end when the step comes: nothing of a step is
- * in the next one. */
+/* An observer of the scope gets its end before the step: no part of the step
+ * is in the next one. */
 TEST(a_step_comes_after_the_end_that_makes_it)
 {
     know();
@@ -216,12 +216,12 @@ TEST(a_spec_prints_its_steps)
     CHECK(strstr(lines, "keeper: 'step' is for the whole run: write it outside "
                         "of the brackets\n"));
     *lines = 0;
-    CHECK_EQ(gnomon_configure("step=a"), GNOMON_OK); /* for nobody */
+    CHECK_EQ(gnomon_configure("step=a"), GNOMON_OK); /* without a profiler */
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
     CHECK_STR(lines, "");
 }
 
-/* Whose files are numbered as they were. */
+/* Its files are numbered as before. */
 TEST(a_step_takes_no_number_of_a_view)
 {
     child_folder();

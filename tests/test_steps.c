@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* How long regions took in steps, on the test's clock: in which step a time counts,
- * what is kept of a long run, and what the profiler `steps` prints.
+/* How long regions took in steps, on the test's clock: in which step a time
+ * counts, what is kept of a long run, and what the profiler `steps` prints.
+ *
  * links: testing */
 #include <stdarg.h>
 
@@ -44,7 +45,7 @@ static int text_print(const gnomon_writer *w, const char *format, ...)
     return n < 0 ? GNOMON_EIO : GNOMON_OK;
 }
 
-/* What `steps` says now. The caller frees it. */
+/* The text of `steps` now. The caller frees it. */
 static char *text_now(void)
 {
     char *text = NULL;
@@ -98,8 +99,9 @@ static void nested(int step)
     scope("optimizer_step", step == 30 ? 30 * MS : 1 * MS);
 }
 
-/* What an inner scope has most of is not told of the outer ones; of two that share it
- * the scope around both is told too, but not what is around that. */
+/* Time that is mostly an inner scope's is not reported of the outer ones;
+ * where two inner ones share it, their parent is reported too, but not its
+ * parents. */
 TEST(the_innermost_scope_that_explains_it_is_reported)
 {
     begin("steps(limit=2)");
@@ -143,7 +145,7 @@ TEST(durations_have_three_digits)
         CHECK_STR(gnomon__short_time(text, times[i].ns), times[i].text);
 }
 
-/* ---- Which step ------------------------------------------------------------------- */
+/* ---- In which step a time counts ----------------------------------------- */
 
 static gnomon_profile *of_steps(int all_stages)
 {
@@ -186,7 +188,7 @@ static void *load_on_thread(void *ns)
     return NULL;
 }
 
-/* Threads that follow one another go on in one table, and nothing of them is lost. */
+/* Successive threads of one name share one table, and no time is lost. */
 TEST(threads_add_up_also_those_that_ended)
 {
     begin("steps");
@@ -209,8 +211,8 @@ TEST(threads_add_up_also_those_that_ended)
     gnomon_profile_free(p);
 }
 
-/* Steps that wait are in no sum, and neither is what ended in them; a step is in it
- * only if its window was open from its begin. */
+/* Waiting steps are in no sum, nor is a scope that ended in them; a step
+ * counts only if its window was open from its begin. */
 TEST(a_schedule_s_windows_alone_count)
 {
     begin("steps(schedule=wait:2/warmup:1/active:3/repeat:1),simple");
@@ -235,7 +237,7 @@ TEST(a_schedule_s_windows_alone_count)
     gnomon_profile_free(p);
 }
 
-/* Who does not want them has none, and his tree is the same. */
+/* A profiler that does not want steps has none, and an equal tree. */
 TEST(only_views_that_want_steps_have_them)
 {
     begin("simple");
@@ -247,8 +249,8 @@ TEST(only_views_that_want_steps_have_them)
     gnomon_profile_free(p);
 }
 
-/* A step that began before the view did is not whole; and what was recorded for one
- * that was detached is not found again. */
+/* A step that began before the view was attached is incomplete; times of a
+ * detached view are not used for the next. */
 TEST(a_view_attached_later_has_complete_steps_only)
 {
     gnomon_profiler keeper = {.struct_size = sizeof keeper,
@@ -323,7 +325,7 @@ TEST(stages_of_a_name_add_up)
     free(text);
 }
 
-/* A file's parts are stages one after the other; each is told once. */
+/* A file's parts are successive stages; each is reported once. */
 TEST(a_file_has_them_by_stage)
 {
     child_folder();
@@ -355,8 +357,8 @@ static void many_steps(long steps)
     }
 }
 
-/* A million steps: no more than of the first thousands, of which the slowest are kept,
- * the first of those that are equally slow. */
+/* A million steps take as much memory as the first thousands. The slowest
+ * are kept, of equal ones the first. */
 TEST(a_million_steps_take_the_memory_of_some)
 {
     const long steps = IS_SLOW ? 400012 : 1000000;
@@ -458,7 +460,7 @@ TEST(a_forked_child_begins_anew)
     gnomon_profile_free(p);
 }
 
-/* ---- At once ------------------------------------------------------------------------- */
+/* ---- Concurrently -------------------------------------------------------- */
 
 static uint32_t marking_ends, times_marked;
 
@@ -473,8 +475,8 @@ static void *mark_on(void *unused)
     return unused;
 }
 
-/* Steps are told, stages end and profiles are read while others mark: what all steps
- * had of a region is no more than was recorded of it. */
+/* Steps are reported, stages end and profiles are read while others mark:
+ * the time of a region in all steps is no more than recorded. */
 TEST(steps_are_reported_while_others_mark)
 {
     const int rounds = IS_SLOW ? 20 : 100;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Steps of ranks and stages that are added up: steps stay apart, the slowest of all
- * are kept, and each says its rank.
+/* Steps of summed ranks and stages: steps stay separate, the slowest of all
+ * are kept, and each has its rank.
+ *
  * links: testing
  * needs: cli */
 #include "merging.h"
@@ -8,8 +9,8 @@
 
 #define MS 1000000u
 
-/* A rank's run of one stage, with `steps` steps of `first` ms, each one longer. In
- * each "load" has all but a millisecond. */
+/* A rank's run of one stage, with `steps` steps, the first of `first` ms,
+ * each a ms longer. In each "load" takes all but a millisecond. */
 static bytes rank_of(int32_t rank, int steps, uint64_t first)
 {
     gnomon_builder *b;
@@ -86,8 +87,8 @@ static void check_slow(const gnomon_profile *p, int32_t rank, uint64_t number,
     CHECK_EQ(ns, load_ms * MS);
 }
 
-/* Eight of 11 to 18 ms and eight of 14 to 21: the ten slowest are four and six. Of
- * equally slow ones that of the lower rank. */
+/* Eight of 11 to 18 ms and eight of 14 to 21: the ten slowest are four and
+ * six. Of equal ones the lower rank's is kept. */
 TEST(of_ranks_the_slowest_stay_with_their_rank)
 {
     bytes parts[] = {rank_of(0, 8, 11), rank_of(1, 8, 14)};
@@ -129,14 +130,15 @@ TEST(a_merged_file_keeps_those_of_each_run)
     free(parts[1].at);
 }
 
-/* Two lives of one rank, without uuids: each step stays what it was. */
+/* Two runs of one rank, without uuids: each step is unchanged. */
 TEST(steps_of_one_number_do_not_become_one)
 {
     bytes parts[] = {rank_of(0, 3, 20), rank_of(0, 4, 60)};
     bytes whole = merged(parts, 2);
     gnomon_profile *p = read_back(&whole);
     gnomon_step_info s;
-    /* Those that begin at the same moment are told twice, and the longer holds. */
+    /* Steps that begin at the same time are readings of one, and the longer
+     * is kept. */
     CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 4);
     for (size_t i = 1; gnomon_profile_step(p, i, &s) == GNOMON_OK; i++)
         CHECK_EQ(s.end_ns - s.begin_ns, (59 + i) * MS);
@@ -147,7 +149,7 @@ TEST(steps_of_one_number_do_not_become_one)
     free(parts[1].at);
 }
 
-/* ---- What cannot be ---------------------------------------------------------------- */
+/* ---- Invalid steps ------------------------------------------------------- */
 
 static void check_refused(uint32_t step_stage, uint64_t count, int has_time,
                           const char *why)

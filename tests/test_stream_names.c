@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: testing
- * Names of streams: which callbacks get them, and what becomes of wrong ones. */
+/* Names of streams: which callbacks get them, and how wrong ones are
+ * handled.
+ *
+ * links: testing */
 #include <dlfcn.h>
 #include <signal.h>
 
@@ -72,7 +74,7 @@ TEST(a_handler_s_first_mark)
     CHECK_EQ(reentered(), 1);
 }
 
-/* Another copy of the library hands it on. */
+/* Another copy of the library passes it on. */
 TEST(copies)
 {
     CHECK_EQ(gnomon_attach(&listener, NULL, NULL), GNOMON_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Statistics that are added up before they are checked, as those of a file of several
- * parts are: wrong ones are found all the same.
+/* Statistics that are summed before they are checked, as those of a file of
+ * several parts are: wrong ones are still found.
+ *
  * links: testing */
 #include "profile/sums.h"
 #include "test.h"
@@ -37,7 +38,7 @@ static uint64_t in_cells(const gnomon_stats *s)
     return n;
 }
 
-/* Nothing is written beside the list, and nothing in it is lost. */
+/* No write is outside the list, and no cell is lost. */
 TEST(cells_in_no_order_do_no_harm)
 {
     gnomon_cell one[MOST], two[MOST];

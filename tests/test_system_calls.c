@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Systems that lack a call, interrupt one, or have unusual files: gnomon does its
- * work without them. That any call may fail is tested in test_faults.c.
+/* Systems that lack a call, interrupt one, or have unusual files: gnomon
+ * still works. Failures of any call are tested in test_faults.c.
+ *
  * links: testing
  * labels: guest */
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "platform/os.h"
 #include "platform/os_calls.h"
 #include "sanitizer.h"
-#undef open /* here they are the test's own */
+#undef open /* the test calls libc's own */
 #undef close
 #undef read
 #undef write
@@ -67,7 +68,7 @@ TEST(hooks_without_membarrier)
     CHECK_EQ(gnomon_attach(&counts, NULL, NULL), GNOMON_OK);
     CHECK_EQ(gnomon__needs_fence, 1);
     scopes(10);
-    attach_probe(); /* beside a tree */
+    attach_probe(); /* with a tree */
     scopes(10);
     CHECK_EQ(starts, 40);
     CHECK_EQ(stops, 40);
@@ -101,8 +102,8 @@ static void *mark_till_over(void *over)
     return NULL;
 }
 
-/* A sandbox may be closed after the profiler came: it is detached all the same, and
- * is called no more then. */
+/* A sandbox may forbid the call after the profiler was attached: detach
+ * still works, and no callback runs after it. */
 TEST(a_membarrier_that_is_forbidden_later)
 {
     pthread_t threads[2];
@@ -138,7 +139,8 @@ TEST(a_membarrier_that_cannot_register_is_the_slow_one)
 
 /* ---- Locked pages -------------------------------------------------------- */
 
-/* What cannot be asked or unlocked is mapped all the same, if not so well. */
+/* A host whose pages cannot be queried or unlocked gets them mapped all the
+ * same. */
 TEST(pages_of_a_host_that_locks_its_own)
 {
     static const struct {
@@ -187,7 +189,7 @@ TEST(a_sleep_goes_on_after_signals)
     CHECK(alarms > 0);
 }
 
-/* Each ends the wait for a reader, which is over all the same. */
+/* Each ends a wait for a reader; the wait has its limit all the same. */
 TEST(signals_make_no_wait_longer)
 {
     static char bytes[200000];
@@ -242,8 +244,8 @@ static void *ring_soon(void *unused)
     return unused;
 }
 
-/* Also where the kernel does not wait, or not wake; no clock but the monotonic
- * one is asked. */
+/* Also where the kernel's wait or wake fails; only the monotonic clock is
+ * read. */
 TEST(a_wait_ends_by_a_wake_or_its_time)
 {
     static const char *const calls[] = {NULL, "syscall"};
@@ -267,7 +269,7 @@ TEST(a_wait_ends_by_a_wake_or_its_time)
     }
 }
 
-/* A process whose state is not to be read is not taken for deserted. */
+/* A process whose state cannot be read is not taken for ended. */
 TEST(a_process_of_unknown_state_still_counts)
 {
     static const char *const calls[] = {"open", "read"};
@@ -310,7 +312,7 @@ TEST(an_arena_takes_a_quarter_of_the_room)
     CHECK(arena.size <= 16u << 20 && arena.size > 15u << 20);
 }
 
-/* Where the system does not tell what is used, most of the limit may be. */
+/* Where the used memory is unknown, most of the limit is assumed used. */
 TEST(room_that_is_not_to_be_known_is_a_quarter_of_the_limit)
 {
     limit_address_space((rlim_t)1 << 50);
@@ -389,8 +391,7 @@ static int make_half(int fd, const void *context)
     return ENOSPC;
 }
 
-/* What another process put there is not touched, nor is anything left of what could
- * not be written whole. */
+/* Files of another process are not touched, and partial files are removed. */
 TEST(a_file_is_appended_to_as_long_as_it_is_ours)
 {
     gnomon__os_file mine = {0, 0, 0};
@@ -414,7 +415,7 @@ TEST(a_file_is_appended_to_as_long_as_it_is_ours)
     gnomon__free(text);
 }
 
-/* Unused and without a size, so that nothing could be harmed. */
+/* An unused device without a size, so that no data can be harmed. */
 TEST(a_disk_is_not_written_to)
 {
     char path[32], size[64], *text;
@@ -432,7 +433,8 @@ TEST(a_disk_is_not_written_to)
     SKIP("no disk that may be opened and is empty");
 }
 
-/* What the host opens as 2 is its own; but it never asks the child to have it. */
+/* The host's own file at descriptor 2 is respected; a child need not inherit
+ * it. */
 TEST(a_descriptor_2_that_closes_on_exec_is_the_hosts_file)
 {
     int kept = dup(2);
@@ -460,7 +462,8 @@ static void *hold_the_lock(void *unused)
     return unused;
 }
 
-/* As a handler may that interrupted a mark: the child has a lock of its own. */
+/* A handler that interrupted a mark may fork: the child has a lock of its
+ * own. */
 TEST(a_fork_inside_that_finds_the_lock_taken)
 {
     pthread_t thread;

@@ -17,8 +17,8 @@ static gnomon_region both =
 LIVE_KEEPER(apples, "apples");
 LIVE_KEEPER(beets, "beets");
 
-/* Each layer of the onion writes its letter where the thread keeps them, and
- * leaves in its slot what it must find again. */
+/* Each layer (a hook) writes its letter into the thread's text, and leaves
+ * in its slot what it must find again. */
 typedef struct layer {
     char letter;
     uint64_t starts, stops;
@@ -263,8 +263,8 @@ TEST(the_order_is_that_of_attaching_for_ever)
     live_check_no_trouble();
 }
 
-/* A tree that is attached, or goes, beside the first one costs it nothing: not
- * an open scope, not an action. */
+/* A second tree that is attached or detached costs the first one no open
+ * scope and no action. */
 TEST(open_scopes_outlive_other_attachments)
 {
     long long n = 0;
@@ -303,7 +303,7 @@ TEST(a_second_tree_keeps_its_open_scopes_when_the_first_goes)
         gnomon_token c = gnomon_begin(&both);
         gnomon_end(c);
         gnomon_end(b);
-        gnomon_end(a); /* nobody who saw it is left */
+        gnomon_end(a); /* no observer that saw it is left */
         CHECK_EQ(live_count_of("beets", "apple"), 0);
         CHECK_EQ(live_count_of("beets", "beet"), 1);
         CHECK_EQ(live_count_of("beets", "both"), 1);
@@ -312,8 +312,8 @@ TEST(a_second_tree_keeps_its_open_scopes_when_the_first_goes)
     live_check_no_trouble();
 }
 
-/* A scope whose only observers are gone ends without a word, also where the bit
- * of a tree has become a hook's. */
+/* A scope whose observers are all detached ends silently, also where a
+ * tree's bit is now a hook's. */
 TEST(ends_after_a_detach_are_no_mistakes)
 {
     layer a = {'A', 0, 0};

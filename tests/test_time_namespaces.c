@@ -44,14 +44,15 @@ static void mark_work(void)
     usleep(1000);
 }
 
-/* In the namespace: what is told goes as its clock, and durations are right. */
+/* In the namespace: converted times follow its clock, and durations are
+ * right. */
 static int record(void)
 {
     gnomon_setup(NULL);
     if (gnomon_attach(&keeper, NULL, NULL))
         return 2;
     mark_work();
-    /* Its zero lies between these two. */
+    /* Its zero is between these two. */
     int64_t low = monotonic_ns(), zero = (int64_t)gnomon__host.now_ns();
     int64_t high = monotonic_ns() - zero;
     low -= zero;

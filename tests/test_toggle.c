@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * Control calls change all they can while eight threads mark. One profiler is
- * attached from before the first mark to the end: its tree has each mark. */
+/* Control calls change all settings while eight threads mark. One profiler
+ * is attached from before the first mark to the end: its tree has each mark.
+ *
+ * links: static */
 #include <sched.h>
 
 #include "recording_threads.h"
@@ -173,7 +174,7 @@ static hook *attach_hook(const char *options)
     return h;
 }
 
-/* Once it is detached nobody calls it, so its memory can go at once. */
+/* After the detach no thread calls it, so its memory can be freed at once. */
 static uint64_t detach_hook(hook *h)
 {
     int code, tries = 0;
@@ -187,8 +188,8 @@ static uint64_t detach_hook(hook *h)
     return starts;
 }
 
-/* What a live profile may say: no less than had ended before, no more than had
- * been begun after. */
+/* Limits for a profile of marking threads: at least the executions that had
+ * ended before, at most those begun after. */
 static void check_live(void)
 {
     long long least[KINDS], inexact = 0;
@@ -276,7 +277,7 @@ static void toggle(int i)
     }
 }
 
-/* ---- What comes out in the end --------------------------------------------- */
+/* ---- The final profile --------------------------------------------------- */
 
 static void run_against(void (*change)(long rounds), long rounds)
 {
@@ -353,7 +354,7 @@ static void change_hooks(long rounds)
     uint64_t starts = 0;
     for (long i = 0; i < rounds; i++) {
         hook *h = attach_hook(NULL);
-        /* Now and then until somebody is inside it, else at once. */
+        /* Sometimes waits until a thread is inside it, otherwise at once. */
         while (i % 4 == 0 && !load_relaxed(&h->starts))
             sched_yield();
         starts += detach_hook(h);
@@ -366,7 +367,7 @@ TEST(soak_hooks_come_and_go_while_eight_threads_mark)
     run_against(change_hooks, live_times(3000, 100000));
 }
 
-/* A hook takes the bit that a tree had and the other way round, at once. */
+/* A hook gets the bit of a former tree and vice versa, immediately. */
 static void change_kinds(long rounds)
 {
     for (long i = 0; i < rounds; i++) {

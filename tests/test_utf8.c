@@ -85,7 +85,7 @@ TEST(a_replacement_is_never_cut)
     CHECK_EQ(changed, 1);
 }
 
-/* Every code point there is, and each value that is none. */
+/* Every code point, and each value that is none. */
 TEST(every_code_point)
 {
     uint32_t code, got;

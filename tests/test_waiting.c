@@ -52,7 +52,7 @@ TEST(a_sandbox_after_all_was_detached)
     in_sandbox("detached");
 }
 
-/* ---- Who waited is counted ------------------------------------------------------ */
+/* ---- Regions marked before the attach ------------------------------------ */
 
 static void mark_work(void)
 {
@@ -87,7 +87,7 @@ TEST(regions_are_counted_from_the_attach_on)
     }
 }
 
-/* $GNOMON is read at the first mark; who asks for more by a call gets it. */
+/* $GNOMON is read at the first mark; later control calls can add more. */
 TEST(setup_after_marks_is_obeyed)
 {
     gnomon_setup_options o = {.struct_size = sizeof o,
@@ -99,7 +99,7 @@ TEST(setup_after_marks_is_obeyed)
     CHECK_EQ(gnomon_teardown(), GNOMON_OK);
 }
 
-/* ---- Where regions lie ----------------------------------------------------------- */
+/* ---- Memory of regions --------------------------------------------------- */
 
 #define MODULE TEST_BINARY_DIR "/plugins/module_region.so"
 
@@ -151,7 +151,7 @@ TEST(a_module_that_goes_and_comes_again)
     }
 }
 
-/* Memory of the host's own, which it may give back, or use for something else. */
+/* The host's own memory, which it may free or reuse. */
 TEST(memory_of_the_hosts_own)
 {
     static const gnomon_region fresh =
@@ -177,7 +177,7 @@ TEST(memory_of_the_hosts_own)
     live_check_no_trouble();
 }
 
-/* More than the list takes. */
+/* More regions than the list holds. */
 TEST(regions_by_the_thousand)
 {
     enum { MANY = 5000 };
@@ -195,7 +195,7 @@ TEST(regions_by_the_thousand)
     live_check_no_trouble();
 }
 
-/* ---- Attached amid first marks ---------------------------------------------------- */
+/* ---- Attach during first marks ------------------------------------------- */
 
 enum { THREADS = 4, REGIONS = 64 };
 
@@ -221,8 +221,8 @@ static void *mark_first(void *rounds)
     return NULL;
 }
 
-/* Whoever marks after an attach has returned is counted, wherever the first mark of
- * its region was when it came. */
+/* A mark after an attach has returned is counted, whatever its region's
+ * first mark was doing then. */
 TEST(first_marks_during_an_attach)
 {
     pthread_t threads[THREADS];

@@ -97,7 +97,8 @@ TEST(without_a_schedule_and_over_stages)
     CHECK_EQ(gnomon_stage_begin("last"), GNOMON_OK);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
     CHECK_STR(w.text, "rnrnrnrn");
-    /* Who goes opens none, who comes is told for itself. */
+    /* A detached profiler gets no window; an attached one gets its own
+     * phase. */
     CHECK_EQ(gnomon_detach(&window_only, &scheduled), GNOMON_OK);
     CHECK_STR(w.text, "rnrnrnrn");
     CHECK_EQ(gnomon_attach(&window_only, &late, NULL), GNOMON_OK);
@@ -134,7 +135,7 @@ TEST(a_rank_that_is_left_out_has_no_window)
     CHECK_EQ(gnomon_setup(&o), GNOMON_OK);
     steps(2);
     CHECK_STR(in.text, "r");
-    CHECK(times_in(out.text, "r") <= 1); /* until the rank was known */
+    CHECK(times_in(out.text, "r") <= 1); /* until the rank is known */
     CHECK_EQ(out.last_phase, GNOMON_PHASE_NONE);
     CHECK_EQ(gnomon_detach(&window_only, &in), GNOMON_OK);
     CHECK_EQ(gnomon_detach(&window_only, &out), GNOMON_OK);
@@ -154,7 +155,8 @@ static void *step_on(void *unused)
     return unused;
 }
 
-/* Told once each time, by one at a time, and never after the detach. */
+/* Each phase is delivered once, by one thread at a time, and never after the
+ * detach. */
 TEST(threads_that_step_at_once)
 {
     pthread_t threads[4];
@@ -203,7 +205,7 @@ static void *step_once(void *unused)
     return unused;
 }
 
-/* Its thread would go on to the phases that came meanwhile. */
+/* Its thread would deliver the phases that came meanwhile. */
 TEST(a_callback_that_hangs_is_the_last)
 {
     watcher w = {.text = ""};
@@ -213,7 +215,7 @@ TEST(a_callback_that_hangs_is_the_last)
     pthread_create(&thread, NULL, step_once, NULL);
     while (!__atomic_load_n(&held, __ATOMIC_SEQ_CST))
         sched_yield();
-    steps(1); /* waits for nobody */
+    steps(1); /* does not wait */
     CHECK_EQ(gnomon_detach(&holding, &w), GNOMON_EBUSY);
     __atomic_store_n(&released, 1, __ATOMIC_SEQ_CST);
     pthread_join(thread, NULL);
@@ -247,7 +249,7 @@ TEST(a_child_gets_no_calls)
 
 /* ---- Declined --------------------------------------------------------------- */
 
-/* As if it had not been named: nobody calls it, nobody complains. */
+/* As if it had not been named: no callback and no message. */
 TEST(a_profiler_that_declines)
 {
     child_result r = host("GNOMON=" CHILD_PLUGIN("faulty") "(create=1)",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static
- * Schedules on running threads: what is recorded is what began in the steps
- * that the schedule names, however short steps and however many regions are. */
+/* Schedules on running threads: exactly the scopes that began in the
+ * scheduled steps are recorded, however short steps and however many regions
+ * are.
+ *
+ * links: static */
 #include <dirent.h>
 #include <sched.h>
 #include <time.h>
@@ -157,7 +159,7 @@ typedef struct worker {
 #define STEPS 300
 static pthread_barrier_t step_begins, step_ends;
 
-/* The step is made while nobody marks: then each must be exact. */
+/* The step is made while no thread marks: then each must be exact. */
 static void *work_in_steps(void *item)
 {
     worker *w = item;
@@ -197,7 +199,8 @@ TEST(every_thread_is_in_the_window_at_once)
 
 /* ---- Masks and our thread ---------------------------------------------------------- */
 
-/* How many threads are called "gnomon", and the signals that one blocks. */
+/* How many threads are called "gnomon", and the signals that one of them
+ * blocks. */
 static int our_threads(unsigned long long *blocked)
 {
     int n = 0;
@@ -218,8 +221,8 @@ static int our_threads(unsigned long long *blocked)
     return n;
 }
 
-/* A thread that has begun has its name a little later, one that was joined is
- * in the list a little longer. */
+/* A new thread gets its name a little later; a joined one is listed a little
+ * longer. */
 static int wait_for_threads(int want, unsigned long long *blocked)
 {
     for (int i = 0; i < 10000; i++) {
@@ -241,8 +244,9 @@ static int wait_for_mask(uint32_t want)
     return 0;
 }
 
-/* Free in long waits: nobody wants the region, so a mark is a load and a test.
- * Armed again before the window, by our thread or by the step itself. */
+/* Free in long waits: no profiler wants the region, so a mark is a load and
+ * a test. Armed again before the window, by our thread or by the step
+ * itself. */
 TEST(marks_are_free_in_a_long_wait)
 {
     gnomon__schedule s = parsed("wait:100/active:1");
@@ -272,17 +276,18 @@ TEST(our_threads_run_while_a_view_has_a_schedule)
     CHECK_EQ(our_threads(&blocked), 0);
     for (int i = 0; i < 20; i++) {
         attach_on(&keeper, "wait:1/active:1");
-        /* One that arms, one that looks for the end. */
+        /* One thread arms masks, one watches for the end of the process. */
         CHECK(wait_for_threads(2, &blocked));
         gnomon_step();
         CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);
         CHECK(wait_for_threads(0, &blocked));
     }
-    /* All that can be blocked: KILL and STOP cannot, libc keeps 32 and 33. */
+    /* All blockable signals: KILL and STOP cannot be blocked, libc keeps 32
+     * and 33. */
     CHECK_EQ(~blocked & 0xfffffffe7ffbfeffull & ~(1ull << 31 | 1ull << 32), 0);
 }
 
-/* Steps from several threads at once: a schedule that never ends loses none. */
+/* Steps from several threads at once: a schedule without an end loses none. */
 static void *step_often(void *count)
 {
     for (long i = 0; i < *(long *)count; i++)

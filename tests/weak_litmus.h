@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program of weak_memory.h as a litmus test in C, and what herd7, where there is
- * one, says of it by RC11, the repaired model of C11. */
+/* A program of weak_memory.h as a litmus test in C, and the answer of herd7,
+ * if installed, by RC11, the repaired model of C11. */
 #ifndef GNOMON_TESTS_WEAK_LITMUS_H
 #define GNOMON_TESTS_WEAK_LITMUS_H
 
@@ -71,7 +71,7 @@ static inline void litmus_print(FILE *f, const weak_program *p)
     fprintf(f, "]\nexists (a = 99)\n");
 }
 
-/* What a compare and swap found: what it expected, or something else. */
+/* The result of a compare and swap: the expected value, or another. */
 static inline void litmus_mend(const weak_program *p, weak_registers r)
 {
     for (int t = 0; t < WEAK_THREADS; t++)
@@ -82,7 +82,7 @@ static inline void litmus_mend(const weak_program *p, weak_registers r)
         }
 }
 
-/* Locks, barriers of the system and conditions are not asked about. */
+/* Programs with locks, system barriers or conditions are left out. */
 static inline int litmus_can(const weak_program *p)
 {
     for (int t = 0; t < WEAK_THREADS; t++)

@@ -33,7 +33,7 @@ typedef struct weak_op {
     uint8_t expected; /* by an UPDATE, which else changes nothing; or ANY */
     uint8_t if_register, if_least, if_most; /* a store is made: or 0, 0, 0 */
     uint8_t
-        is_spare; /* its order is for other readers: this program does without */
+        is_spare; /* its order is needed by other programs, not by this one */
     const char *source; /* the argument of the macro in src/, as `file|text` */
 } weak_op;
 
@@ -173,7 +173,7 @@ static inline void weak_run(const weak_program *p, weak_state *s, int thread,
     s->done[thread] |= (uint16_t)(1u << i);
 }
 
-/* ---- All of them ------------------------------------------------------------- */
+/* ---- All states ---------------------------------------------------------- */
 
 /* Whether the state is new. */
 static inline int weak_note(weak_search *all, const weak_state *s)
