@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program of a release: as strangers compile it, against its public headers
- * alone, here or there with a library of another one. -DNEXT: of the next, whose
- * structs have `next_release`. */
+/* A program of a release, compiled as users do, against its public headers
+ * alone; it runs with a library of either release. -DNEXT: of the next one,
+ * whose structs have `next_release`. */
 #define gnomon_builder_create program_create
 #define gnomon_builder_add program_add
 #define gnomon_builder_finish program_finish
@@ -32,7 +32,7 @@ const char *program_error(void)
 
 #ifdef NEXT
 
-/* ---- The field that is new ----------------------------------------------------- */
+/* ---- The new field ------------------------------------------------------- */
 
 #define VALUE_OF_NEXT 0x7478656eu
 
@@ -47,7 +47,7 @@ typedef union any_info {
     uint64_t bytes[24];
 } any_info;
 
-/* A copy of a list with the value in each item, for a while. */
+/* A temporary copy of a list, with the value in each item. */
 static void *with_value(const void *list, size_t count, void *copies[8])
 {
     uint32_t size;
@@ -95,7 +95,7 @@ uint32_t program_add(gnomon_builder *builder, int entity, const void *info)
     return number;
 }
 
-/* Whatever is no value and not zero is somebody else's memory. */
+/* Any other value but zero is foreign memory. */
 static int is_value(uint64_t value)
 {
     CHECK(value == VALUE_OF_NEXT || value == 0);
@@ -113,7 +113,7 @@ uint32_t program_add(gnomon_builder *builder, int entity, const void *info)
 #define IS_NEWS(pointer) ((pointer)->struct_size == 0)
 #endif
 
-/* ---- What it sees --------------------------------------------------------------- */
+/* ---- Comparison ---------------------------------------------------------- */
 
 static size_t seen, news;
 

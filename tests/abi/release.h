@@ -23,8 +23,7 @@ typedef struct release_program {
     /* The same profile in each release, by a library, with a value in all that
      * the program's release has. */
     gnomon_profile *(*build)(const release_library *by);
-    /* How many things differ, in what the program's release has; said on stderr.
-     */
+    /* The number of differences in the release's fields; printed on stderr. */
     int (*differ)(const gnomon_profile *p, const gnomon_profile *q);
     /* How many structs have the value of the field that is new in the next
      * release, as the program sees them, and how many structs there are; -1: one

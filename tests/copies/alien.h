@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A copy of a generation that cannot join ours, nor we it. */
+/* A copy of another generation: neither can join the other. */
 #include "gnomon/version.h"
 #undef GNOMON_VERSION
 #define GNOMON_VERSION "9.0.0"

@@ -72,7 +72,7 @@ static void use_module(void *module, int times)
     function(times);
 }
 
-/* Where the libc has namespaces and one is left. */
+/* Where the libc has namespaces and a free one. */
 static void use_elsewhere(const char *path)
 {
 #ifdef LM_ID_NEWLM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A module whose notes look like those of a copy and are none: one is too short
- * to lead anywhere, the other leads to a table of no size. */
+/* A module with false notes of a copy: one is too short to have a pointer,
+ * the other points to a table of no size. */
 #include "user.h"
 
 extern const unsigned no_copy[8];

@@ -10,7 +10,7 @@
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-/* Gnomon takes `symbol`, which the header means by `name`; its parameters. */
+/* gnomon loads `symbol`, which the header calls `name`; its parameters. */
 #define CALL(name, symbol, ...) \
     IS(__builtin_types_compatible_p(__typeof__(&name), \
                                     CUresult (*)(__VA_ARGS__))); \
@@ -41,8 +41,8 @@ CALL(cuEventRecord, "cuEventRecord", CUevent, CUstream);
 CALL(cuEventQuery, "cuEventQuery", CUevent);
 CALL(cuEventSynchronize, "cuEventSynchronize", CUevent);
 CALL(cuEventDestroy, "cuEventDestroy_v2", CUevent);
-/* Of 13.0 the header means another one by the name; the driver has both, and
- * they take the same. */
+/* From 13.0 on the header's name means a newer symbol; the driver has both,
+ * with equal parameters. */
 #if CUDA_VERSION < 13000
 CALL(cuEventElapsedTime, "cuEventElapsedTime", float *, CUevent, CUevent);
 #else

@@ -65,7 +65,7 @@ static int is_for_other_machine(const char *path)
 static int emulate(emulated *e, const char *path, char *const *words)
 {
     int n = 0;
-    /* To the emulator itself this would be the emulator. */
+    /* /proc/self/exe would be the emulator itself. */
     ssize_t length = readlink(path, e->path, sizeof e->path - 1);
     if (length < 0 || strncmp(path, "/proc/", 6) != 0) {
         length = (ssize_t)strlen(path);
@@ -108,7 +108,7 @@ int __wrap_execv(const char *path, char *const *words)
     return __wrap_execve(path, words, environ);
 }
 
-/* What the other machine's programs are called by has a path. */
+/* Programs of the other machine are called with a path. */
 int __wrap_execvp(const char *path, char *const *words)
 {
     if (strchr(path, '/'))

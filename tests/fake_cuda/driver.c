@@ -51,7 +51,7 @@ typedef struct event {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const uint64_t *the_clock;
-static void **kept; /* all that was ever made: the first word links them */
+static void **kept; /* all objects ever made: the first word links them */
 static context *contexts[64];
 static unsigned context_count;
 static uint64_t alive, misuses, cost;
@@ -88,7 +88,7 @@ static void unlock_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A real one is of no use in a forked child; this one is as good as new. */
+/* A real driver does not work in a forked child; this one starts anew. */
 __attribute__((constructor)) static void survive_forks(void)
 {
     pthread_atfork(lock_all, unlock_all, unlock_all);
@@ -173,7 +173,7 @@ static context *current(void)
     return top ? stack[top - 1] : NULL;
 }
 
-/* What may wait makes a capture invalid, unless the thread says it does not. */
+/* Calls that may wait invalidate a capture, unless the thread allows them. */
 static int may_not(const char *what)
 {
     for (unsigned i = 0; i < context_count; i++)
@@ -509,7 +509,7 @@ EXPORT int cuEventSynchronize(event *e)
     return leave(bad);
 }
 
-/* Of a float, as the real one; half a microsecond is its grain. */
+/* A float, as in the real driver; it is rounded to half a microsecond. */
 EXPORT int cuEventElapsedTime(float *ms, event *from, event *to)
 {
     CALL("cuEventElapsedTime");
@@ -647,7 +647,7 @@ static void fake_revive(void *handle)
 {
     context *c = handle;
     pthread_mutex_lock(&lock);
-    c->id += sizeof contexts / sizeof *contexts; /* nobody else's */
+    c->id += sizeof contexts / sizeof *contexts; /* not shared */
     c->is_gone = 0;
     pthread_mutex_unlock(&lock);
 }

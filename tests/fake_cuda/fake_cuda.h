@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What tests do with the fake driver, beside what gnomon calls of it: found with
- * dlsym, or by its name where a program is linked to none. Any thread. */
+/* Control of the fake driver by tests, besides gnomon's calls: found with
+ * dlsym, or by name in linked programs. From any thread. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -34,9 +34,9 @@ typedef struct fake_cuda {
      * was last. Events and streams that were made and not destroyed. */
     uint64_t (*misuse)(const char **last);
     uint64_t (*leaks)(void);
-    /* No call of that name comes back, until another is named, or NULL. */
+    /* No call of that name returns, until another name is set, or NULL. */
     void (*hang)(const char *call);
-    /* As at the end of a process: no call may come any more. */
+    /* As at the end of a process: no call may follow. */
     void (*unload)(void);
     /* Each call of that name takes so long. */
     void (*slow)(const char *call, unsigned us);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Libraries that go by the driver's name and are of no use: the stub that
- * programs are linked with, a driver that is too old, one that lacks most calls,
- * and one that is something else. */
+/* Useless libraries with the driver's name: the stub for linking, a driver
+ * that is too old, one that lacks most calls, and another library. */
 #define EXPORT __attribute__((visibility("default")))
 
 #ifndef NO_VERSION

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files whose checksums are right, so that what is behind them is met. */
+/* Corrects the checksums of files, so that the code behind the checks runs. */
 #ifndef GNOMON_TESTS_FUZZ_BLESS_H
 #define GNOMON_TESTS_FUZZ_BLESS_H
 
@@ -8,7 +8,7 @@
 #include "profile/bytes.h"
 #include "profile/layout.h"
 
-/* Makes them right. */
+/* Corrects the checksums. */
 static inline void fuzz_bless(char *at, size_t size)
 {
     if (size < GNOMON__FILE_HEADER)

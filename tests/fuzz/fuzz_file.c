@@ -28,7 +28,8 @@ static size_t count_in_parts(const gnomon_profile *p)
            gnomon_profile_count(p, GNOMON_EVENTS);
 }
 
-/* `whole`: what reading all of it gave, if it did. `is_ours`: we wrote it. */
+/* `whole`: the result of reading the whole file, if valid. `is_ours`: gnomon
+ * wrote it. */
 static void try_parts(char *at, size_t size, const gnomon_profile *whole,
                       int is_ours)
 {

@@ -18,8 +18,8 @@
 
 /* ---- Filters ------------------------------------------------------------------- */
 
-/* By trying all; over whole code points, so where both texts are made of them.
- * Exponential, so for short patterns. */
+/* Tries all matches, by code points if both texts are valid. Exponential, so
+ * for short patterns. */
 static int plain_glob(const char *p, size_t n, const char *text)
 {
     size_t left = strlen(text);

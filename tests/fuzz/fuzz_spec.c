@@ -8,7 +8,7 @@
 
 #define LONGEST 512 /* spec_text.h's buffers hold what this spells to */
 
-/* A spec may name files: those of an empty folder only. */
+/* A spec may name files: only those of an empty folder. */
 static void go_to_folder(void)
 {
     static char folder[] = "/tmp/gnomon-fuzz-XXXXXX";
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_begin(data, size);
     fuzz_text(text, sizeof text);
     if (strchr(text, '@') && strchr(text, '/'))
-        return 0; /* another folder's file, perhaps one that never ends */
+        return 0; /* a file of another folder, perhaps an endless one */
     gnomon__heap_start();
     uint64_t before = gnomon__heap_bytes();
     int code = parse(&spec, text);

@@ -17,8 +17,8 @@ enum { THREADS = 4, REGIONS = 4, DEEP = 24, SLOTS = 4, ACTIONS = 2 };
 
 LIVE_KEEPER(keeper, "keeper");
 
-/* What was begun and not counted yet as ended is in one place: a thread's list, or
- * a slot that leads to another thread. */
+/* An execution that began and was not yet counted as ended is in one list of
+ * a thread, or in a slot shared with another thread. */
 typedef struct program {
     int number;
     const uint8_t *at;
@@ -132,7 +132,7 @@ static void end(program *p, uint32_t how)
         return;
     }
     gnomon_end(p->open[at]);
-    /* And all inside it, unless it had ended, with one that was taken back. */
+    /* And all open inner scopes, with one that was taken back. */
     while (p->count > at)
         gnomon_end(p->open[--p->count]);
 }
@@ -204,7 +204,7 @@ static void ask(uint32_t how)
     pthread_mutex_unlock(&control);
 }
 
-/* Silent, and nothing that it does may hang or crash. */
+/* The child is silent, and must not hang or crash. */
 static void have_child(program *p)
 {
     int status = 0;
@@ -277,8 +277,8 @@ static void run(program *p)
     }
 }
 
-/* All that is open anywhere is ended, and each thread marks once more, so that it
- * ends what others told it. */
+/* Ends all open executions; then each thread marks once more, so that it
+ * applies ends of others. */
 static void tidy(program *p)
 {
     pthread_barrier_wait(&turns);
@@ -351,7 +351,7 @@ static void check_counts(void)
     CHECK_EQ(h.reentered, 0);
 }
 
-/* With empty trees: what is copied for a look at them grows with each new path. */
+/* With empty trees: the copy that a read makes grows with each new path. */
 static void start_again(void)
 {
     CHECK_EQ(gnomon_detach(&keeper, NULL), GNOMON_OK);

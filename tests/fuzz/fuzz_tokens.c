@@ -32,7 +32,7 @@ static int find(const gnomon_token *tokens, int count, gnomon_token token)
     return -1;
 }
 
-/* What is open, as the library sees it. */
+/* The open scopes, as the library sees them. */
 static void check_open(void)
 {
     gnomon_open_scope open[MOST_OPEN] = {{.struct_size = sizeof *open}};

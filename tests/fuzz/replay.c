@@ -10,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whether it could be read. The copy is exact, so that overruns show. */
+/* Whether the file could be read. The copy has the exact size, so that
+ * overruns show. */
 static int replay_file(const char *path)
 {
     static uint8_t bytes[1 << 20];
@@ -48,5 +49,5 @@ int main(int argc, char **argv)
         closedir(folder);
     }
     printf("%d inputs\n", count);
-    return count == 0; /* nothing is no proof */
+    return count == 0; /* an empty run proves nothing */
 }

@@ -25,7 +25,7 @@
 #include "spec/names.h"
 #include "tables.h"
 
-/* Every case begins here, so that no time stamp is 0. */
+/* Every case begins at this time, so that no time stamp is 0. */
 #define GOLDEN_ZERO_NS 1000u
 
 static const char *golden_profiler = "simple";

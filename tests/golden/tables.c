@@ -50,7 +50,7 @@ static gnomon_writer tables_writer(FILE *out)
     return writer;
 }
 
-/* ---- What a case says ------------------------------------------------------ */
+/* ---- Reading a case ------------------------------------------------------ */
 
 static uint64_t tables_number(const json_t *object, const char *key)
 {
@@ -84,7 +84,7 @@ static void tables_free(gnomon__functions *t)
     free(t->callers);
 }
 
-/* 1: a caller is no row. */
+/* 1: a caller has no row */
 static int tables_read(const char *path, const json_t *functions,
                        gnomon__functions *t)
 {
@@ -130,7 +130,7 @@ static int tables_read(const char *path, const json_t *functions,
     return 0;
 }
 
-/* A number goes the way of an option's text. */
+/* A number is parsed as an option's text. */
 static int tables_cut(const char *path, const json_t *value,
                       gnomon__restriction *cut)
 {

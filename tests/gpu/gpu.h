@@ -91,7 +91,7 @@ static inline int gpu_begin(void)
     return 1;
 }
 
-/* Beside the others' work, and not behind it. */
+/* Concurrently with the other work, not after it. */
 static inline cudaStream_t gpu_stream(void)
 {
     cudaStream_t stream = NULL;
@@ -167,7 +167,7 @@ static inline gnomon_health health(void)
     return h;
 }
 
-/* Nothing was lost, and the host has no error to meet. */
+/* No time was lost, and the host has no pending error. */
 static inline void gpu_is_well(void)
 {
     gnomon_health h = health();

@@ -62,7 +62,7 @@ TEST(the_loss_is_the_processors)
     CHECK(worst < TOLERANCE);
 }
 
-/* What one wrote, the other goes on with. */
+/* A checkpoint of one program is continued by the other. */
 TEST(checkpoints_are_the_processors)
 {
     static const char *const words[] = {"--epochs=2",

@@ -31,7 +31,8 @@ static cudaGraphExec_t end_capture(size_t kernels)
     return ready;
 }
 
-/* Launches behind a gate, so that their end is not the host's. */
+/* Launches behind a closed gate, so that the host does not wait for their
+ * end. */
 static void launch(const char *name, cudaGraphExec_t graph, double ns)
 {
     gate_close(stream);

@@ -42,8 +42,8 @@ static gnomon_device_context place_of(cudaStream_t on)
     return place;
 }
 
-/* 0: the new context cannot be told from the old one, so that events that are
- * gone would be used. */
+/* 0: the new context cannot be distinguished from the old one, so destroyed
+ * events would be used. */
 static int reset_device(void)
 {
     gnomon_device_context old = place_of(stream);
@@ -153,7 +153,7 @@ TEST(timers_outlive_a_reset)
 
 /* ---- Errors --------------------------------------------------------------------- */
 
-/* The host's own error is there for the host, before and after ours. */
+/* The host's own error is kept for the host, before and after gnomon's. */
 TEST(an_error_of_the_host_stays)
 {
     if (!begin())
@@ -190,7 +190,7 @@ TEST(a_sticky_error_of_the_host_stays)
     CHECK_EQ(cudaStreamSynchronize(stream), code);
 }
 
-/* A thread that no device was chosen on has no place for the default stream. */
+/* A thread without a chosen device has no context for the default stream. */
 static void *first_of_thread(void *unused)
 {
     (void)unused;
@@ -259,7 +259,7 @@ TEST(fork_before_cuda)
     gpu_is_well();
 }
 
-/* Run by the tests below under GNOMON=...; alone they have nothing to say. */
+/* Run by the tests below under GNOMON=...; alone they print nothing. */
 static int program_begin(void)
 {
     if (!gpu_begin())
@@ -342,7 +342,7 @@ TEST(the_report_of_one_that_just_ends)
     check_report(program("GNOMON=simple,cuda", "a_program_that_just_ends"));
 }
 
-/* A report is late by what `wait` allows, and says what it misses. */
+/* A report waits as long as `wait` allows, and prints what is missing. */
 TEST(the_report_of_one_in_flight)
 {
     if (!gpu_count())

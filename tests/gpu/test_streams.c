@@ -283,7 +283,8 @@ TEST(one_that_lags_holds_up_no_other)
     end();
 }
 
-/* Faster than the device: each is timed, or lost and counted. */
+/* The host is faster than the device: each scope is timed, or lost and
+ * counted. */
 TEST(none_goes_missing)
 {
     int most = 5000;

@@ -23,7 +23,7 @@ static const char *a_name(void)
     return once() ? "evaluated name" : GNOMON_NULL;
 }
 
-/* Used in marks alone: that must be use enough. */
+/* Used in marks only: this must count as a use. */
 static const char only_marked[] = "marked name 0";
 
 static int only_in_marks(void)

@@ -39,7 +39,8 @@ static void check_owner(const char *owner)
 {
     static const char *const names[] = {"malloc", "calloc", "realloc", "free",
                                         "posix_memalign"};
-    void *(*linked)(size_t) = malloc; /* as this program's calls are bound */
+    void *(*linked)(size_t) =
+        malloc; /* as the linker binds this program's calls */
     size_t i;
     Dl_info info;
     void *address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Marks, and ends as a program does that knows nothing of ends: its word says what it
+/* A program that marks and ends without teardown; its argument says what it
  * does before. */
 #include <pthread.h>
 #include <stdlib.h>

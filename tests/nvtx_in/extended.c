@@ -435,7 +435,7 @@ static void layouts(void)
     a.fieldMask |= NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
     a.name = "narrow";
     mark(nvtxPayloadSchemaRegister(NULL, &a), bytes, 5);
-    /* A name that nobody could read. */
+    /* A name in unreadable memory. */
     char longest[301];
     memset(longest, 'x', 300);
     longest[300] = 0;
@@ -503,7 +503,7 @@ static void counters(void)
     nvtxCounterSample(lib, node, &v, sizeof v);
     nvtxCounterSample(lib, node, &v, sizeof v.free); /* no more of it */
     nvtxCounterSampleNoValue(lib, node, NVTX_COUNTER_SAMPLE_ZERO);
-    /* Of nobody's, and of nothing. */
+    /* Counters of an unknown domain, and without attributes. */
     nvtxCounterSampleInt64(NULL, mine, 1000);
     nvtxCounterSampleInt64(lib, 12345, 1000);
     nvtxCounterSample(lib, node, NULL, sizeof v);
@@ -561,7 +561,7 @@ static void bad(void)
                FIELD(TYPE(UINT8), "behind"));
     mark_copy(far, bytes, 8);
 
-    /* Texts that end nowhere, or are not there. */
+    /* Texts without an end, or missing. */
     uint64_t fixed = SCHEMA("fixed", MESSAGE(TYPE(CSTRING), 0, 40));
     uint64_t handle =
         SCHEMA("handle", MESSAGE(TYPE(NVTX_REGISTERED_STRING_HANDLE), 0, 0));

@@ -113,7 +113,7 @@ static void kinds(void)
     nvtxDomainRangePop(lib);
     nvtxDomainRangePop(lib);
     nvtxRangePop();
-    /* Gone, and there again. */
+    /* Destroyed, and created again. */
     nvtxDomainDestroy(lib);
     lib = nvtxDomainCreateA("lib");
     a = registered(text);
@@ -373,7 +373,7 @@ static void names(void)
     r.identifierType = NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX;
     r.identifier.ullValue = 1;
     r.messageType = 0;
-    nvtxDomainResourceCreate(NULL, &r); /* nobody's, and no text */
+    nvtxDomainResourceCreate(NULL, &r); /* of no domain, and no text */
     r.size = 4;
     if (nvtxDomainResourceCreate(lib, &r))
         puts("a handle");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What gnomon knows its own tool of NVTX by; it must not come to hear a call. */
+/* The symbol by which gnomon recognizes its own NVTX tool; this tool must
+ * not get a call. */
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A module whose constructor calls what $IN_CONSTRUCTOR says: an address. */
+/* A module whose constructor calls the function at the address in
+ * $IN_CONSTRUCTOR. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

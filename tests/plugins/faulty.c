@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Does wrong what a plugin can: at the door, by $FAULT, and later, by options.
- * What it does right it prints. */
+/* A plugin with every possible fault: at loading, by $FAULT, and later, by
+ * options. It prints the calls that are right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

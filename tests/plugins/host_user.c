@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A plugin that uses the host table: everything it calls came from there. */
+/* A plugin that calls gnomon through the host table only. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A module with a region, which whoever loads it marks. */
+/* A module with a region; the program that loads it marks it. */
 #include <gnomon.h>
 
 extern GNOMON_API gnomon_region region_of_module;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profiler of a release that knew fewer callbacks: its table ends before
- * `stop`, and what lies behind it is not a table. */
+/* A profiler of a release with fewer callbacks: its table ends before
+ * `stop`, and the bytes after it are no table. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that ends, in every way there is; the word says which. Signals are
- * named by their numbers. */
+/* A host that ends in the way that its argument names. Signals are given by
+ * number. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ static void nap(long us)
     nanosleep(&t, NULL);
 }
 
-/* A report that takes memory of the host's, as a plugin's may, and time. */
+/* A report that allocates host memory and takes time, as a plugin's may. */
 static int slow_summary(void *self, const gnomon_profile *p,
                         const gnomon_writer *out)
 {
@@ -41,7 +41,7 @@ static const gnomon_profiler slow = {
     .summary = slow_summary,
 };
 
-/* ThreadSanitizer may lose what comes to a thread that begins to wait. */
+/* ThreadSanitizer may lose a signal for a thread that begins to wait. */
 static void send_now(int what)
 {
     if (IS_TSAN)
@@ -63,7 +63,7 @@ static _Noreturn void wait_for_death(void)
         pause();
 }
 
-/* ---- Where the signal comes ---------------------------------------------- */
+/* ---- Receivers of the signal --------------------------------------------- */
 
 static void *volatile keep;
 
@@ -94,7 +94,7 @@ static _Noreturn void in_control(void)
     }
 }
 
-/* ---- Two of them --------------------------------------------------------- */
+/* ---- Two signals --------------------------------------------------------- */
 
 /* The report is stuck when the second one comes. */
 static void *send_twice(void *second)
@@ -137,7 +137,7 @@ static int with_handler(int before)
         handle(count);
     raise(number);
     work(2);
-    gnomon_stage_begin("s"); /* where default actions are looked for */
+    gnomon_stage_begin("s"); /* where the test reads default actions */
     work(1);
     raise(number);
     return handled == 2 && handler_is(count) ? 6 : 1;
@@ -232,7 +232,8 @@ int main(int argc, char **argv)
         return handler_is(SIG_IGN) ? 6 : 1;
     }
     if (strcmp(word, "chained") == 0) {
-        /* Saved, replaced, called: as who comes later may do with ours. */
+        /* Saves, replaces and calls the handler, as a later library may do
+         * with gnomon's. */
         struct sigaction was;
         work(5);
         sigaction(number, NULL, &was);
@@ -246,7 +247,7 @@ int main(int argc, char **argv)
         handle(count);
         work(5);
         handle(SIG_DFL);
-        gnomon_stage_end(); /* none is open; looked at all the same */
+        gnomon_stage_end(); /* no scope is open; the function is called all the same */
         gnomon_stage_begin("s");
         work(2);
         raise(number);

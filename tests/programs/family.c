@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that has children, in every way there is. The word says which; $GNOMON
- * what becomes of their marks. Exit status 0: all children ended as they should. */
+/* A host that makes children in the way that its argument names; $GNOMON
+ * decides what happens to their marks. Exit status 0: all children ended as
+ * expected. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -58,8 +59,8 @@ static int others_are_asleep(void)
     return all;
 }
 
-/* A thread takes locks of AddressSanitizer's while it begins, and a child made
- * then never gets them back: gnomon's must have begun before. */
+/* A thread takes AddressSanitizer's locks as it begins, and a child made
+ * then never gets them: gnomon's thread must have begun before. */
 static void settle(void)
 {
     while (IS_ASAN && !others_are_asleep())
@@ -72,7 +73,7 @@ static pid_t fork_when_settled(void)
     return fork();
 }
 
-/* Also regions and names that the parent never saw. */
+/* Also regions and names that are new in the child. */
 static _Noreturn void live_as_child(long n)
 {
     role = "child";
@@ -96,7 +97,8 @@ static void one(pid_t (*make)(void), long n)
 
 /* ---- Without handlers ---------------------------------------------------- */
 
-/* What a library may do that knows no better: the memory is the parent's. */
+/* A clone without handlers, as some libraries make: it shares the parent's
+ * memory. */
 static void vfork_one(void)
 {
     volatile pid_t child = vfork();
@@ -110,9 +112,9 @@ static void vfork_one(void)
     wait_for(child);
 }
 
-/* ---- Among threads ------------------------------------------------------- */
+/* ---- With other threads -------------------------------------------------- */
 
-/* New names all the time: the lock is nearly always held. */
+/* New names all the time keep the lock held nearly always. */
 static void *meet_names(void *item)
 {
     char name[64];
@@ -177,7 +179,7 @@ static const gnomon_profiler forking_hook = {
     .stop = fork_in_start,
 };
 
-/* The child comes back out of the callback, and out of open scopes. */
+/* The child returns from the callback, and from open scopes. */
 static void fork_in_callbacks(void)
 {
     need(gnomon_attach(&forking_hook, NULL, NULL) == GNOMON_OK);
@@ -237,8 +239,8 @@ static void fork_in_handlers(void)
 
 /* ---- Servers, other programs --------------------------------------------- */
 
-/* As data loaders do: several workers at a time, which mark and end in both
- * ways, and new ones for each epoch. */
+/* As data loaders do: several workers at a time mark and exit in both ways,
+ * and each epoch has new ones. */
 static void serve(void)
 {
     for (int epoch = 0; epoch < 3; epoch++) {
@@ -280,7 +282,7 @@ static void exec_one(const char *program)
     wait_for(child);
 }
 
-/* ---- Children that ask --------------------------------------------------- */
+/* ---- Children that call setup -------------------------------------------- */
 
 static void ask(pid_t (*make)(void))
 {
@@ -314,8 +316,8 @@ static void tear_down_what_was_set_up_before(void)
     need(gnomon_teardown() == GNOMON_OK);
 }
 
-/* A range and tokens of the parent's end in the child, where new ones are open:
- * those of before are forgotten, not taken for others. */
+/* A range and tokens of the parent end in the child, where new ones are
+ * open: the parent's are ignored, not taken for the child's. */
 static void strange_tokens(void)
 {
     static gnomon_region range =

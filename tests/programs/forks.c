@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that forks, or ends in an unusual way; its one profiler reports how
- * many scopes called "work" there were. The word says which. */
+/* A host that forks, or ends in an unusual way, by its argument; its one
+ * profiler reports the number of scopes called "work". */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #define THREADS 8
 #define EACH 20000
 
-/* A child is a copy of one thread: the others are neither leaks nor there to be
- * stopped in the search for some. */
+/* A child has one thread only: the parent's other threads are no leaks, and
+ * the leak search cannot stop them. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -69,8 +69,8 @@ static void *work_each(void *unused)
     return unused;
 }
 
-/* In a child: all kinds of marks and calls, none of which may wait, print or
- * record; regions that the parent never saw too. */
+/* In a child: marks and calls of all kinds, none of which may wait, print or
+ * record; also regions new to the parent. */
 static void be_a_child(void)
 {
     work(100);
@@ -116,7 +116,8 @@ static void *fork_often(void *good)
     return NULL;
 }
 
-/* The forking thread holds no lock of ours; others may, at any moment. */
+/* The forking thread holds no lock of gnomon's; other threads may, at any
+ * time. */
 static int fork_among_control_calls(void)
 {
     pthread_t thread;
@@ -133,8 +134,8 @@ static int fork_among_control_calls(void)
     return good;
 }
 
-/* In place of libc's, which gnomon's threads call as they begin. If asked to, it
- * takes long, as a wait in an allocator would. */
+/* Replaces libc's, which gnomon's threads call as they begin. On request it
+ * takes long, like a wait in an allocator. */
 static int is_slow, has_begun;
 
 int prctl(int option, ...)
@@ -151,7 +152,7 @@ int prctl(int option, ...)
     return (int)syscall(SYS_prctl, option, name);
 }
 
-/* No child has a thread of ours that is at its beginning. */
+/* No child has a gnomon thread that is just beginning. */
 static int fork_at_once(void)
 {
     int status = -1;

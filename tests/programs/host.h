@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that tests play like an instrument: each word of the command line is a
- * call. What control calls answer, if not GNOMON_OK, goes to stdout. */
+/* A host for tests: each argument is a call. Error codes of control calls go
+ * to stdout. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void host_footprint(void)
            caught, pages);
 }
 
-/* Of the profiler's view; "sound" or what is violated. */
+/* Checks the profiler's view; prints "sound" or the error. */
 static void host_check(const char *profiler)
 {
     gnomon_profile *p;
@@ -85,7 +85,7 @@ static void host_spec(void)
     puts(text);
 }
 
-/* The resolved spec, given back, must come to itself. */
+/* The resolved spec, configured again, must resolve to itself. */
 static void host_respec(void)
 {
     char first[8192], again[8192];
@@ -196,7 +196,7 @@ static void host_remove(const char *path)
         puts("not removed");
 }
 
-/* Opens as the lowest number that is free. */
+/* Opens a file as the lowest free descriptor. */
 static void host_open(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The same with gnomon inside it, exporting nothing.
+/* As host.c, with gnomon linked in statically, exporting nothing.
  *
  * links: static */
 #include "host.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that ends inside its scopes, with a profiler of its own that takes memory
- * at each start; says at the very end how many starts and stops there were. */
+/* A host that ends inside its scopes, with a profiler of its own that
+ * allocates at each start; its last output is the number of starts and
+ * stops. */
 #include <stdio.h>
 #include <stdlib.h>
 

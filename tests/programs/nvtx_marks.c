@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Marks of every kind, for a tool to hear; each word of the command line is one
- * scene. What control calls answer, if not GNOMON_OK, goes to stdout. */
+/* Marks of every kind, for an NVTX tool; each argument is one scene. Error
+ * codes of control calls go to stdout. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -91,7 +91,7 @@ static void facts(void)
     gnomon_mark(gnomon_region_get("saved", "io", GNOMON_KIND_MARK));
 }
 
-/* Regions live as long as the process, and so do their names. */
+/* Regions exist as long as the process, and so do their names. */
 static char *megabyte(void)
 {
     static char name[(1u << 20) + 1];
@@ -99,7 +99,7 @@ static char *megabyte(void)
     return name;
 }
 
-/* Of the program's own texts nothing is known. */
+/* The program's own texts are not registered. */
 static void names(void)
 {
     static gnomon_region bad_name = GNOMON_REGION_INIT(
@@ -148,7 +148,8 @@ static void *crowd_thread(void *number)
     pthread_barrier_wait(&together);
     for (int i = 0; i < 100; i++) {
         GNOMON_SCOPE("shared");
-        snprintf(name, sizeof name, "name %d", i); /* all meet it at once */
+        snprintf(name, sizeof name, "name %d",
+                 i); /* all threads mark it at once */
         gnomon_token t =
             gnomon_begin(gnomon_region_get(name, "crowd", GNOMON_KIND_SCOPE));
         GNOMON_COUNTER("crowd", i);
@@ -182,7 +183,8 @@ static void fork_child(void)
     GNOMON_SCOPE("parent");
 }
 
-/* A scope that is open when its profiler goes, and one after it came again. */
+/* A scope that is open when its profiler is detached, and one after it is
+ * attached again. */
 static void detach(void)
 {
     GNOMON_SCOPE("before");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Something to look at in the viewers of .prof files: recursion and mutual
- * recursion, nested actions with names of all kinds, several threads, two stages.
- * Each part takes some time, so that no viewer finds nothing. */
+/* Data for the viewers of .prof files: recursion and mutual recursion,
+ * nested actions with names of all kinds, several threads, two stages. Each
+ * part takes some time, so that every viewer shows it. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host that marks in every way, on two threads, between two lines of its own;
- * what it does there besides is gnomon's doing. */
+/* A host that marks in every way, on two threads, between two lines of
+ * output; every other system call between them is gnomon's. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -35,7 +35,8 @@ static void *mark_too(void *unused)
     pthread_barrier_wait(&turns);
     mark_all();
     pthread_barrier_wait(&turns);
-    pthread_barrier_wait(&turns); /* its end is not gnomon's doing */
+    pthread_barrier_wait(
+        &turns); /* the thread's end is not counted as gnomon's */
     return unused;
 }
 

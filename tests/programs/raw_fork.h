@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A fork that no handler of pthread_atfork hears of. */
+/* A fork without pthread_atfork handlers. */
 #ifndef GNOMON_TESTS_RAW_FORK_H
 #define GNOMON_TESTS_RAW_FORK_H
 

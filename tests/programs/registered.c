@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program that brings profilers, the second of one name after the first. Each
- * argument is a name to register; "simple" may be one. */
+/* A program that registers profilers, twice under one name. Each argument is
+ * a name; "simple" may be one. */
 #include <stdio.h>
 
 #include <gnomon/profiler.h>

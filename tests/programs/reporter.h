@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What hosts that fork and end share: a profiler, $GNOMON's word for which is
- * "reporter", whose report is one line: who reports, and how many scopes called
- * "work" there were. */
+/* Shared by hosts that fork and end: a profiler, "reporter" in $GNOMON,
+ * whose report is one line: the process, and its number of scopes called
+ * "work". */
 #ifndef GNOMON_TESTS_REPORTER_H
 #define GNOMON_TESTS_REPORTER_H
 
@@ -12,8 +12,8 @@
 
 #include "gnomon/profiler.h"
 
-/* A child is a copy of one thread: the others are neither leaks nor there to be
- * stopped in the search for some. */
+/* A child has one thread only: the parent's other threads are no leaks, and
+ * the leak search cannot stop them. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {

@@ -15,7 +15,7 @@
 
 #define STRICT 1 /* SECCOMP_MODE_STRICT */
 
-/* A signal that no system call brings. */
+/* A signal without a system call. */
 #if defined(__x86_64__)
 #define TRAP() __asm__ volatile("int3" ::: "memory")
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A host, and a profiler in it, compiled against the headers of release 0.1:
- * regions, inline marks and tables of then with the library of today. */
+ * their regions, inline marks and tables work with today's library. */
 #include "../abi/0.1/gnomon/profiler.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A host with streams of the driver at $GNOMON_CUDA_LIBRARY, the fake one, on
- * the real clock; where there is none, its streams are nothing but numbers. Each
- * word of the command line is a call; work=N is a step of N launches. */
+/* A host with streams of the fake driver at $GNOMON_CUDA_LIBRARY, on the
+ * real clock; without it its streams are only numbers. Each argument is a
+ * call; work=N is a step of N launches. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static const fake_cuda *cuda;
 static void *context;
 static gnomon_cuda_stream stream;
 
-/* Not before it is needed, so that one sees what gnomon loads. */
+/* Loaded only when needed, so that tests see what gnomon loads. */
 static gnomon_cuda_stream make_stream(void)
 {
     const char *path = getenv("GNOMON_CUDA_LIBRARY");
