@@ -123,7 +123,7 @@ class Image:
                 self.slots[int(fields[0], 16)] = fields[2].split("@")[0]
 
     def instruction_at(self, address):
-        """What is there, or None. Few of a whole library's are walked."""
+        """The function at the address, or None. Few of a library are walked."""
         if address not in self.code and address in self.text:
             text, following = self.text[address]
             self.code[address] = Instruction(address, text, following)
@@ -150,7 +150,7 @@ class Image:
 
 
 class Path:
-    """One way through a function, and what was met on it."""
+    """One path through a function, and the instructions on it."""
 
     def __init__(self, start):
         self.at = start
@@ -212,7 +212,7 @@ def combine(name, operands, values):
 
 
 class Walk:
-    """All ways through one function with every mark off."""
+    """All paths through one function with every mark off."""
 
     def __init__(self, image, function):
         self.image = image
@@ -226,7 +226,7 @@ class Walk:
                 path = self.step(path, waiting)
 
     def step(self, path, waiting):
-        """Executes one instruction; the path to go on with, or None."""
+        """Executes one instruction; returns the path to continue, or None."""
         one = self.image.instruction_at(path.at)
         path.visits[path.at] = path.visits.get(path.at, 0) + 1
         if one is None:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh SOURCE WORK CC: makes the files of a release, and uses them as who has
-# nothing else: the one file with a compiler, the tree with CMake; and makes the
-# release again from the tree, where there is no repository: the same bytes.
+# check.sh SOURCE WORK CC: makes the files of a release and builds from them alone:
+# the one file with a compiler, the tree with CMake. A release made again from the
+# tree, without a repository, has the same bytes.
 set -eu
 source=$1 work=$2 cc=$3
 command -v gzip > /dev/null || exit 77

@@ -35,7 +35,7 @@ NAME = re.compile(r"^(?:/\*|//|#) ([\w.-]+\.\w+)(?: \*/)?$")
 
 
 def normal(text):
-    """Numbers apart; columns may be wider and rules longer."""
+    """Ignores numbers; columns may be wider and rules longer."""
     text = re.sub(r"\d+(\.\d+)?([eE][-+]?\d+)?", "N", text)
     text = re.sub(r"--+", "--", text)
     text = re.sub(r"[ \t]+", " ", text)
@@ -172,7 +172,7 @@ def prepare(source, build, work, cc):
 
 
 def add_cuda(environment, source, fakes):
-    """A toolkit and a driver of CUDA for who has none: tests/fake_cuda."""
+    """A fake toolkit and driver of CUDA: tests/fake_cuda."""
     environment["CPATH"] = os.path.join(source, "tests", "docs", "cuda")
     environment["LIBRARY_PATH"] = fakes
     environment["LD_LIBRARY_PATH"] += ":" + fakes
@@ -187,7 +187,7 @@ def read(source, name):
 
 
 def sources(source):
-    """All text of the headers and the source, and what files there are."""
+    """All text of the headers and the source, and the names of files."""
     text, files = [], set()
     for folder in ("include", "src"):
         for root, _, names in os.walk(os.path.join(source, folder)):
@@ -199,7 +199,7 @@ def sources(source):
 
 
 def missing_names(page, text, source):
-    """What it names or links to that is not there; counts what it looked at."""
+    """Names and links of the page that do not exist; counts those checked."""
     code, files = sources(source)
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     for name in set(re.findall(r"`([^`\n]+)`", text)):
@@ -245,7 +245,7 @@ def unpack_one_file(work, folder, is_whole):
 
 
 def check_first(source, work, folder, environment):
-    """The README, for what other pages use of it."""
+    """The README: other pages use its files."""
     unpack_one_file(work, folder, False)
     shared = dict(environment)
     shared["DOCS_LIBRARY"] = "-L%s -lgnomon" % environment["DOCS_FOLDER"]

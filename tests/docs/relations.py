@@ -29,7 +29,7 @@ WORDS = ORDER + ("self", "total", "mean", "calls", "%", "mean_ms", "change",
 
 
 class Number:
-    """A number, and how far off it may be by the digits that are shown."""
+    """A number, and the error that its shown digits allow."""
 
     def __init__(self, digits, unit):
         decimals = len(digits.partition(".")[2])
@@ -96,7 +96,7 @@ def row_faults(row):
 
 
 def total_faults(rows):
-    """Rows and the one named Total: its calls are the sum, % is of its total."""
+    """The row Total: its calls are the sum of the rows, % is of its total."""
     whole = [row for name, row in rows if name == "Total"]
     parts = [row for name, row in rows if name != "Total"]
     if len(whole) != 1 or "total" not in whole[0]:

@@ -95,7 +95,7 @@ class Reader:
         return struct.unpack_from("<" + form, self.tail, at - 1)
 
     def struct(self, what, at):
-        """A struct of the tail, and where the next one lies."""
+        """A struct of the tail, and the offset of the next one."""
         size, = self.numbers(at, "I")
         start = at - 1 + 4
         fields = self.record(STRUCTS[what], self.tail[start:at - 1 + size])

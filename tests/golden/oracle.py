@@ -206,7 +206,7 @@ def content(path):
 
 
 def check(golden, directory, options):
-    """How many differ."""
+    """The number of cases that differ."""
     cases = sorted(f for f in os.listdir(directory) if f.endswith(".json"))
     if not cases:
         sys.exit("oracle: no cases in " + directory)

@@ -29,7 +29,7 @@ from oracle import check
 
 
 class Loaded:
-    """What pstats.Stats takes for a profiler."""
+    """An object that pstats.Stats accepts as a profiler."""
 
     def __init__(self, stats):
         self.stats = stats
@@ -187,7 +187,7 @@ def template(body):
 
 
 def any_body(rng, functions, left, depth):
-    """Numbers, which are time that passes, and (function, its body)."""
+    """A script: numbers, which are durations, and (function, its body)."""
     body = []
     for _ in range(rng.randrange(0, 6)):
         if rng.random() < 0.4:
@@ -217,7 +217,7 @@ def script_of(body):
 
 
 def paths_of(body, paths):
-    """Nested dicts, by place."""
+    """Nested dicts, by function."""
     for op in body:
         if not isinstance(op, int):
             paths_of(op[1], paths.setdefault(place_of_code(op[0]), {}))
@@ -225,7 +225,7 @@ def paths_of(body, paths):
 
 
 def walked(paths, order):
-    """Places in the order in which a walk over the paths meets them."""
+    """Functions in the order of a walk over the paths."""
     for place, below in paths.items():
         order.setdefault(place, len(order))
         walked(below, order)

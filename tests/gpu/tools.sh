@@ -28,7 +28,7 @@ trap 'rm -f "$log"' EXIT
 case $tool in
 sanitizer)
     sanitizer=$(find_tool compute-sanitizer) || exit 77
-    # A run of nothing but a look at the device tells whether it may.
+    # A run that only queries the device shows whether the tool may run.
     "$sanitizer" "$folder/gpu_which" > "$log" 2>&1 ||
         { cat "$log" && skip "compute-sanitizer may not run here"; }
     for test in attached_again threads default_streams streams_are_destroyed; do
@@ -46,7 +46,7 @@ ncu)
         { cat "$log" && skip "ncu may not run here"; }
     grep -q "ERR_NVGPUCTRPERM\|No kernels were profiled" "$log" &&
         { cat "$log" && skip "ncu may not read counters here"; }
-    # Ten spins are in the range; what comes before it is not.
+    # Ten spins are in the range; launches before it are not.
     GNOMON=nvtx "$ncu" --nvtx --nvtx-include "gnomon@forward" --nvtx-include "gnomon@forward/" \
         "$folder/gpu_test_lifetimes" a_program > "$log" 2>&1
     cat "$log"

@@ -4,7 +4,7 @@
 #
 #   here     with GNOMON_DISABLE, marks leave no symbol, no data and no text, the
 #            calls work without the library, and every public macro compiles
-#   unknown  the same of marks for a compiler that is not gcc's kin
+#   unknown  the same of marks for compilers other than gcc and clang
 #   foreign  the same of marks for other systems, by the assembly (clang)
 #
 # All under strict warnings, which are errors.
@@ -41,7 +41,7 @@ $2"
 
 case $check in
 here)
-    # The check sees what there is to see.
+    # The check finds symbols where they exist.
     compile -O0 -c "$macros" -o "$work/on.o"
     left_in "$work/on.o" | grep -q ' U gnomon_begin_slow' ||
         fail "marks that are not disabled leave nothing"
@@ -58,7 +58,7 @@ here)
     done
     ;;
 unknown)
-    # Without the attribute that inlines always, an optimizer is needed.
+    # Without always_inline an optimizer is needed.
     for level in -O2 -Os; do
         compile "$level" -ffreestanding -U__GNUC__ -U__clang__ -DONLY_MARKS \
             -c "$disabled" -o "$work/off.o"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# preloaded.sh LIBRARY PROGRAM MODULE: a program that was built without a sanitizer, and
-# a module with a copy of its own, under one that is preloaded: it finds nothing, off
-# and on, and both are counted.
+# preloaded.sh LIBRARY PROGRAM MODULE: a program built without a sanitizer, and a module
+# with its own copy, run under a preloaded sanitizer: it reports nothing, whether gnomon
+# is off or on, and the marks of both are counted.
 set -eu
 library=$1 program=$2 module=$3
 errors=$(mktemp)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh SOURCE STATIC-LIBRARY TESTING-LIBRARY
 #
-# Each function that the library takes from elsewhere stands in the table of
-# src/platform/os_calls.h or in harmless.txt, and none in both. In the testing
-# library only the table itself makes the calls of the table.
+# Each function that the library imports is in the table of src/platform/os_calls.h
+# or in harmless.txt, and none in both. In the testing library only the table itself
+# calls the functions of the table.
 set -eu
 source=$1 static=$2 testing=$3
 work=$(mktemp -d)

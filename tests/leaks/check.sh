@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh NONE HOST SPEC: whether HOST ends with status 0 under $GNOMON, in which @
 # stands for a file of the test's own. NONE is the same host without the library:
-# where that fails, leaks cannot be looked for here.
+# where that fails, this machine cannot search for leaks.
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

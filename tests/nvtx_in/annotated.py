@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A program that is annotated with the package nvtx, and knows no gnomon."""
+"""A program without gnomon, annotated with the package nvtx."""
 import threading
 
 import nvtx

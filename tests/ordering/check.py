@@ -99,7 +99,7 @@ def rows(page):
 
 
 def differences(root):
-    """What of the page is not so, line by line."""
+    """The errors of the page, line by line."""
     with open(os.path.join(root, "docs/ordering.md"), encoding="utf-8") as f:
         table = list(rows(f.read()))
     with open(os.path.join(root, "tests/ordering_programs.h"),

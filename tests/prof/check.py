@@ -40,7 +40,7 @@ def record(program, work, dump):
 
 
 def sections(path):
-    """Action: its table, as the report has it."""
+    """{action: its table}, as in the report."""
     with open(path, encoding="utf-8", newline="") as file:
         text = file.read()
     text = text.split("\ngnomon: ")[0]
@@ -52,7 +52,7 @@ def sections(path):
 
 
 def agrees(stats, path):
-    """Each call has one caller; what one calls takes no longer than it."""
+    """Each call has one caller; callees take no longer than their caller."""
     roots = [f for f in stats if not stats[f][4]]
     if len(roots) != 1 or roots[0] not in ROOTS:
         fail(f"{path}: its roots are {roots}")
@@ -102,7 +102,7 @@ def check_pstats(files, work):
         known += out.getvalue().rstrip("\n") in reports[stage].values()
     if known != len(files) or known != sum(map(len, reports.values())):
         fail(f"pstats prints {known} of {len(files)} as the reports")
-    # As its user would, at its prompt.
+    # As a user does, at its prompt.
     done = subprocess.run([sys.executable, "-m", "pstats", files[0]],
                           input="sort cumulative\nstats 5\ncallers\ncallees\n",
                           capture_output=True, text=True, check=True)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # venv.sh PYTHON VENV REQUIREMENTS
-# Makes VENV with what REQUIREMENTS lists, once. Where that cannot be had, it
-# says so and exits with 77.
+# Makes VENV with the packages in REQUIREMENTS, once. Where they cannot be installed, it
+# prints that and exits with 77.
 set -eu
 python=$1 venv=$2 requirements=$3
 cmp -s "$requirements" "$venv/requirements.txt" && exit 0

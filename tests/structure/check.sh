@@ -93,7 +93,7 @@ check_symbols() {
                 if (inside && from != to && a[1] == b[1] && !is_circled[a[1]])
                     edge[from, to] = 1
             }
-            # What needs no file that is left is in no circle.
+            # A file that needs no remaining file is in no circle.
             do {
                 split("", needy)
                 for (e in edge) { split(e, part, SUBSEP); needy[part[1]] = 1 }

@@ -35,15 +35,15 @@ static)
         "$work/all" | sort -u > "$work/defined"
     awk '$1 == "DEFAULT" { print $2 }' "$work/defined" > "$work/found"
     same "$work/names" "$work/found"
-    # NVTX's own are weak: it means them to be one with those of a host that has
-    # its headers too.
+    # NVTX's own are weak, so that the linker merges them with those of a host
+    # that includes its headers too.
     awk '$5 == "WEAK" && $6 == "HIDDEN" && $8 ~ /^(nvtx|InitializeInjectionNvtx)/ {
         print $6, $8 }' "$work/all" | sort -u |
         comm -13 - "$work/defined" > "$work/own"
     if grep -Ev '^(DEFAULT gnomon_|HIDDEN gnomon__)' "$work/own"; then
         fail "these names may collide with a host's"
     fi
-    # Not even wanted: libmimalloc is opened at run time.
+    # Not even as undefined: libmimalloc is opened at run time.
     if awk '$5 == "GLOBAL" { print $8 }' "$work/all" | grep '^_*mi_'; then
         fail "mimalloc shows"
     fi

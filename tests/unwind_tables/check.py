@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-# Calls a loader's function by hand, once in a process, and tells no tables of it.
+# Calls a loader's function by hand, once in a process, without unwind tables.
 EXEMPT = {"gnomon__tls_far"}
 
 
@@ -120,7 +120,7 @@ def main():
         starts = [at for at, _ in rows]
         if broken and found[2] == "gnomon__hook_begin":
             rows[-1] = (rows[-1][0], rows[-1][1] + 8)
-        # A part that lies apart (.cold) begins with what was pushed elsewhere.
+        # A separate part (.cold) begins with values that the main part pushed.
         away = distances(code, start, end, rows[0][1])
         functions += away is not None
         for at, far in sorted((away or {}).items()):
