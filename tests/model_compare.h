@@ -247,7 +247,7 @@ static int model_same_node(const model_match *x, size_t number)
     if (n->parent && n->stage && x->node[n->parent].stage != n->stage)
         ok &= CHECK(!x->node[n->parent].stage &&
                     !model_node_at(x, x->path[n->parent], n->stage));
-    if (!n->stage) { /* it has links or children, or is open since a stage that is left out */
+    if (!n->stage) { /* it leads to others, or its stage is left out */
         int is_open =
             exec != NOWHERE && !model_stage_number(x, x->m->execs[exec].stage);
         ok &= CHECK(!n->host);

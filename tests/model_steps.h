@@ -74,7 +74,7 @@ static int model_same_steps_of(const model_match *x, size_t number)
         const char *name = r < MODEL_REGIONS ? model_region_name(r) : NULL;
         uint64_t count = 0, total = 0, most = 0;
         if (r < MODEL_REGIONS && (!name || x->m->has_no_order))
-            continue; /* times that were delivered late count in another step, or in none */
+            continue; /* a late time: in another step, or in none */
         for (size_t i = 0; i < n; i++) {
             uint64_t ns = model_step_ns(step[i], r);
             count += ns || !name;

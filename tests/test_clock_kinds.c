@@ -164,7 +164,7 @@ TEST(a_kernel_that_uses_the_counter_of_hyper_v)
     expect(unable, GNOMON__CLOCK_COUNTER);
 }
 
-/* It can use KVM's clock beside a counter that differs from core to core. */
+/* It can use KVM's clock where the counter differs between cores. */
 TEST(a_kernel_that_uses_kvms_clock)
 {
     kernels_clock = "kvm-clock";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* links: static Random lives of a clock: whatever happens to the machine, what
- * was told stays, later is never earlier, memory is bounded, and in quiet times
- * the line is back at CLOCK_MONOTONIC. A failure prints its seed. */
+/* links: static Random events of a clock: whatever happens to the machine,
+ * converted times do not change, later ticks give later times, memory is bounded,
+ * and in quiet times the line is back at CLOCK_MONOTONIC. A failure prints its seed. */
 #include "clock_world.h"
 
 #define LIVES 1500

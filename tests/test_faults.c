@@ -70,7 +70,7 @@ static void *mark_on_thread(void *tag)
 
 /* Reports to stderr, to two files, one of which two stages share and for one a
  * directory is made; a schedule, for which there is a thread; a spec's file; a
- * plugin; marks on two threads; a file for the run's directory; files beside a
+ * plugin; marks on two threads; a file for the run's directory; files together with a
  * report; and profiles of both stages, one that is added to and one
  * that is written anew. */
 static void run_all(void)

@@ -259,7 +259,7 @@ TEST(a_profiler_that_goes_and_comes_again)
 {
     NEEDS_TOOL();
     const char *heard = HEAR(LISTEN "GNOMON=nvtx", "detach");
-    CHECK_EQ(times_in(heard, "domain gnomon\n"), 1); /* told once */
+    CHECK_EQ(times_in(heard, "domain gnomon\n"), 1); /* reported once */
     CHECK_EQ(times_in(heard, "\"between\""), 0);
     CHECK_EQ(times_in(heard, "\"before\""), 2);
     CHECK_EQ(times_in(heard, "\"after\""), 1);

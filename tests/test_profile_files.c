@@ -406,7 +406,7 @@ TEST(the_report_is_what_it_is_without)
     CHECK_STR(report_of("simple,advanced(dump_stats=run),file=r.gnomon.json"),
               plain);
     CHECK(access("fit.gnomon", F_OK) == 0);
-    CHECK(access("validate-r.prof", F_OK) == 0); /* beside it */
+    CHECK(access("validate-r.prof", F_OK) == 0); /* next to the file */
 }
 
 /* ---- While others mark ------------------------------------------------------------- */

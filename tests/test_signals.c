@@ -4,7 +4,7 @@
  * timeout: 300
  * Signal handlers that mark, at any instruction of what they interrupt: a mark, a
  * thread's first or last one, a control call. What was interrupted is recorded
- * exactly; a mark that hits a mark is refused, counted, and told by
+ * exactly; a mark that hits a mark is refused, counted, and shown by
  * a token of 0. */
 #include <errno.h>
 #include <sched.h>

@@ -287,7 +287,7 @@ TEST(a_summary_now_is_the_report)
 /* ---- More names than the limit ------------------------------------------- */
 
 #define NAMES 1100u
-#define TOLD_APART 1023u /* beside that of stages without a name */
+#define STAGE_NAMES 1023u /* besides that of stages without a name */
 
 static unsigned reports_of_their_own;
 
@@ -333,7 +333,7 @@ TEST(names_past_the_table_report_as_themselves)
         others += strcmp(s.name, "(other)") == 0 ? s.count : 0;
     }
     CHECK_EQ(stages, NAMES);
-    CHECK_EQ(others, NAMES - TOLD_APART);
+    CHECK_EQ(others, NAMES - STAGE_NAMES);
     gnomon_profile_free(p);
     CHECK_EQ(gnomon_detach(&names, NULL), GNOMON_OK);
 }

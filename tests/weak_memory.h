@@ -8,7 +8,7 @@
  * between them, a lock, or a store that hangs on what was loaded. What C11 leaves
  * open is open here even where aarch64's instruction for it orders more: so a
  * release fence lets later loads go before earlier stores. A load takes what an
- * earlier store of its own thread has not yet told the others. */
+ * earlier store of its own thread has not shown to the others. */
 #ifndef GNOMON_TESTS_WEAK_MEMORY_H
 #define GNOMON_TESTS_WEAK_MEMORY_H
 

@@ -34,7 +34,7 @@ static void attach()
     CHECK_EQ(gnomon_attach(&listener, nullptr, nullptr), GNOMON_OK);
 }
 
-#define TOLD(call, names) \
+#define CHECK_NAMES(call, names) \
     do { \
         *text = 0; \
         call; \
@@ -93,15 +93,15 @@ template <class... T> static void pack(T...)
 TEST(functions)
 {
     attach();
-    TOLD(plain(), "plain");
-    TOLD(as_in_c(1), "as_in_c");
-    TOLD(outer::inlined(nullptr), "outer::inlined");
-    TOLD(outer::hidden(), "outer::(anonymous)::hidden::hidden\n"
-                          "outer::(anonymous)::hidden::~hidden");
-    TOLD(twice(1), "twice<int>");
-    TOLD(twice(1.5), "twice<double>");
-    TOLD(pack(), "pack<>");
-    TOLD(pack(1, 'c'), "pack<int, char>");
+    CHECK_NAMES(plain(), "plain");
+    CHECK_NAMES(as_in_c(1), "as_in_c");
+    CHECK_NAMES(outer::inlined(nullptr), "outer::inlined");
+    CHECK_NAMES(outer::hidden(), "outer::(anonymous)::hidden::hidden\n"
+                                 "outer::(anonymous)::hidden::~hidden");
+    CHECK_NAMES(twice(1), "twice<int>");
+    CHECK_NAMES(twice(1.5), "twice<double>");
+    CHECK_NAMES(pack(), "pack<>");
+    CHECK_NAMES(pack(1, 'c'), "pack<int, char>");
 }
 
 // ---- Members ------------------------------------------------------------------
@@ -172,16 +172,17 @@ TEST(members)
 {
     attach();
     layer<4> l;
-    TOLD(l.forward(1), "layer<4>::forward");
-    TOLD(layer<16>().forward(1), "layer<16>::forward");
-    TOLD(l.member(1u),
-         GCC_CLANG("layer<4>::member<unsigned int>", "layer<4>::member"));
-    TOLD(l(1), "layer<4>::operator()");
-    TOLD(static_cast<void>(static_cast<bool>(l)), "layer<4>::operator bool");
-    TOLD(static_cast<void>(l < l), "operator<");
-    TOLD(l.local(), "layer<4>::local::inside::run");
-    TOLD(layer_of<layer<2>>().run(),
-         "layer_of<layer<2>>::run\nlayer_of<layer<2>>::~layer_of");
+    CHECK_NAMES(l.forward(1), "layer<4>::forward");
+    CHECK_NAMES(layer<16>().forward(1), "layer<16>::forward");
+    CHECK_NAMES(l.member(1u), GCC_CLANG("layer<4>::member<unsigned int>",
+                                        "layer<4>::member"));
+    CHECK_NAMES(l(1), "layer<4>::operator()");
+    CHECK_NAMES(static_cast<void>(static_cast<bool>(l)),
+                "layer<4>::operator bool");
+    CHECK_NAMES(static_cast<void>(l < l), "operator<");
+    CHECK_NAMES(l.local(), "layer<4>::local::inside::run");
+    CHECK_NAMES(layer_of<layer<2>>().run(),
+                "layer_of<layer<2>>::run\nlayer_of<layer<2>>::~layer_of");
 }
 
 // By the lines of the marks in them.
@@ -216,7 +217,7 @@ requires(sizeof(T) > 1) static void constrained(T)
 TEST(functions_of_later_standards)
 {
     attach();
-    TOLD(constrained(1), "constrained<int>");
+    CHECK_NAMES(constrained(1), "constrained<int>");
     auto generic = [](auto) {
         GNOMON_FUNCTION();
         lines[0] = __LINE__ - 1;

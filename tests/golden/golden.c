@@ -142,7 +142,7 @@ static int golden_filenames(const char *path, const json_t *root, FILE *out)
 
 /* ---- Cases ------------------------------------------------------------------ */
 
-/* Its .prof stands beside its text. */
+/* The case's .prof is in the same folder as its text. */
 static const char *golden_prof;
 
 static int golden_pstats_case(const char *path, const json_t *root, FILE *out)

@@ -354,7 +354,7 @@ TEST(the_report_of_one_in_flight)
 
 /* ---- What the timing itself takes ------------------------------------------------ */
 
-#define PART 16 /* events, of which one cannot be told alone */
+#define PART 16 /* events: a single one is too short to measure */
 #define EVENTS (4 * PART + 1)
 
 /* ns that an event takes of a stream, in a row that the device meets whole. */
@@ -405,6 +405,6 @@ TEST(the_cost_of_events_is_reported)
     printf("two events take %.2f us by `cuda`, %.2f us in a row\n",
            printed_us / US, measured / US);
     CHECK(printed_us > 0 && measured > 0);
-    CHECK(printed_us + 0.1 * US >= 0.7 * measured); /* told in tenths */
+    CHECK(printed_us + 0.1 * US >= 0.7 * measured); /* printed in tenths */
     CHECK(printed_us <= fmax(20 * US, 10 * measured));
 }

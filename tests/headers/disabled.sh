@@ -26,7 +26,7 @@ macros="$source/tests/headers/macros.c"
 compile() { "$compiler" $flags "$@"; }
 
 # What an object has of gnomon; and data or texts of marks, which are all that
-# disabled.c has beside one counter and two texts of its own.
+# disabled.c has besides one counter and two texts of its own.
 left_in() {
     nm -C "$1" | sed 's/([^)]*)//g' | grep -i gnomon | grep -v ' T gnomon_plugin_v1$' || true
     strings -a "$1" | grep 'marked name [1-9]' || true

@@ -287,7 +287,7 @@ static void texts(void)
                 MESSAGE(TYPE(CSTRING), FLAG(ARRAY_ZERO_TERMINATED), 0),
                 FIELD(TYPE(UINT8), "lost"));
     mark(ended, "\1ended\0x", 8);
-    mark(ended, "\2without end", 4); /* of which no more is told */
+    mark(ended, "\2without end", 4); /* fields after it are not recorded */
     uint64_t counted =
         DYNAMIC(NULL, FIELD(TYPE(UINT8), NULL),
                 MESSAGE(TYPE(CSTRING), FLAG(ARRAY_LENGTH_INDEX), 0));
@@ -441,7 +441,7 @@ static void layouts(void)
     longest[300] = 0;
     mark(SCHEMA("long", FIELD(TYPE(UINT8), longest), FIELD(TYPE(UINT8), "b")),
          "\1\2", 2);
-    /* Of unknown size: what lies behind it is not looked for, unless told. */
+    /* Of unknown size: later fields are skipped unless their offsets are given. */
     mark(SCHEMA("gap", FIELD(TYPE(UINT8), "known"), FIELD(900, "what"),
                 FIELD(TYPE(UINT8), "lost"),
                 {.type = TYPE(UINT8), .name = "told", .offset = 3}),

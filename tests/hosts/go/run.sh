@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run.sh GO SOURCE INCLUDE LIBRARY FOLDER: builds the Go program, offline, and runs it
 # off and under GNOMON=simple. What began and ended inside one call of C is counted
-# exactly; so are ranges; a scope that wandered is counted, or told as foreign.
+# exactly; so are ranges; a scope that moved is counted, or reported as foreign.
 set -eu
 go=$1 source=$2 include=$3 library=$4 folder=$5
 mkdir -p "$folder"

@@ -73,7 +73,7 @@ done
 out=$(sql -c "select pg_backend_pid()" -c "select marked_sum(-1)" \
     -c "select marked_sum(5)" 2> errors) || :
 grep -q "nothing to add" errors || fail "the error"
-# One that is told to end (SIGTERM, which is the server's own).
+# A process that is asked to end (SIGTERM, which the server handles).
 sql -c "select pg_backend_pid()" -c "select marked_sum(7)" \
     -c "select pg_sleep(60)" > sleeper 2>&1 &
 for try in $(seq 100); do
