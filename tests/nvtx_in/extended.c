@@ -441,7 +441,7 @@ static void layouts(void)
     longest[300] = 0;
     mark(SCHEMA("long", FIELD(TYPE(UINT8), longest), FIELD(TYPE(UINT8), "b")),
          "\1\2", 2);
-    /* Of unknown size: later fields are skipped unless their offsets are given. */
+    /* Of unknown size: fields after it need an offset. */
     mark(SCHEMA("gap", FIELD(TYPE(UINT8), "known"), FIELD(900, "what"),
                 FIELD(TYPE(UINT8), "lost"),
                 {.type = TYPE(UINT8), .name = "told", .offset = 3}),

@@ -247,7 +247,7 @@ int main(int argc, char **argv)
         handle(count);
         work(5);
         handle(SIG_DFL);
-        gnomon_stage_end(); /* no scope is open; the function is called all the same */
+        gnomon_stage_end(); /* no stage is open: an error */
         gnomon_stage_begin("s");
         work(2);
         raise(number);
