@@ -75,7 +75,7 @@ int gnomon__tree_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     tree->since[t->bank] = t->segment_begin;
     store_relaxed(&tree->cursor.current, root);
     store_relaxed(&tree->root, root);
-    store_release(&t->states[bit], at); /* pairs with the load in record/stack.c */
+    store_release(&t->states[bit], at); /* pairs with record/stack.c */
     store_release(&tree->generation, generation);
     return 1;
 }
