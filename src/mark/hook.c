@@ -70,8 +70,8 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
 }
 
 /* Hooks together with the hot tree, or some of the hooks. */
-static inline gnomon_token begin_more(gnomon_region *region, uint32_t mask,
-                                      uint64_t seq, gnomon__thread *t)
+static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
+                                     uint64_t seq, gnomon__thread *t)
 {
     uint32_t m = mask & load_relaxed(&t->open_bits);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
