@@ -102,7 +102,7 @@ TEST(as_json)
     CHECK_EQ(r.status, 3);
     CHECK_STR(r.out,
               "{\"a\": {\"jobs\": 1, \"runs\": 1}, \"b\": {\"jobs\": 1, "
-              "\"runs\": 1}, \"sure_of\": 0.999, \"assumed\": {\"drift\": "
+              "\"runs\": 1}, \"confidence\": 0.999, \"assumed\": {\"drift\": "
               "0.016, \"drift_ns\": 15},\n\"tables\": [\n"
               "{\"stage\": \"fit\", \"kind\": \"host\", \"metric\": "
               "\"mean\", \"unit\": \"ns\", \"left_out\": 0, \"rows\": [\n"
@@ -113,7 +113,7 @@ TEST(as_json)
               "{\"name\": \"say \\\"x\\\"\", \"calls_a\": 3, \"calls_b\": "
               "null, \"a\": 1000000, \"b\": null, \"change\": null, \"low\": "
               "null, \"high\": null, \"confidence\": null, \"total_a_ns\": "
-              "3000000, \"total_b_ns\": null}]}],\n\"gates\": []}\n");
+              "3000000, \"total_b_ns\": null}]}],\n\"gates\": null}\n");
     save_one("b.gnomon", "b", "say \"x\"", 2000000);
     r = shell("$G diff --as json a.gnomon b.gnomon --limit 1 --drift 0 --gate "
               "'say* mean +5%%' --gate '* total +200%%'");
@@ -464,4 +464,10 @@ TEST(missing_ranks_are_reported_and_gates_fail)
           "B: 3 of 8 ranks of job C are missing: 5-7\n");
     save_ranks("D", 5, 8, 1200000);
     check("B D --gate 'step total +5%'", 3, "gates are refused");
+    /* An empty list would say that no gate fails. */
+    child_result refused =
+        shell("$G diff --as json B D --gate 'step total +5%%' | tail -1");
+    CHECK_STR(refused.out, "\"gates\": null}\n");
+    refused = shell("$G diff --as json B B | tail -1");
+    CHECK_STR(refused.out, "\"gates\": []}\n");
 }

@@ -242,7 +242,12 @@ static void changes_sort(const gnomon__changes *c)
         qsort(c->lines, c->count, sizeof *c->lines, changes_by_key);
 }
 
-/* The head, then the rows. */
+/* Of row `i` of a table; row 0 is the head. */
+static const char *changes_name(const gnomon__changes *c, size_t i)
+{
+    return i ? c->lines[i - 1].name : changes_kinds[c->kind].name;
+}
+
 static void changes_table(const gnomon__changes *c, size_t shown,
                           changes_cells *cells, const gnomon_writer *out)
 {
@@ -251,9 +256,7 @@ static void changes_table(const gnomon__changes *c, size_t shown,
         c->kind == GNOMON__DIFF_COUNTER ? CHANGES_CONFIDENCE : CHANGES_TOTAL;
     size_t widths[CHANGES_COLUMNS] = {0}, name_width = 0;
     for (size_t i = 0; i <= shown; i++) {
-        const char *name =
-            i ? c->lines[i - 1].name : changes_kinds[c->kind].name;
-        size_t width = gnomon__cli_width(name);
+        size_t width = gnomon__cli_width(changes_name(c, i));
         name_width = width > name_width ? width : name_width;
         for (int k = 0; k < CHANGES_COLUMNS; k++) {
             width = gnomon__cli_width(cells[i][k]);
@@ -261,8 +264,7 @@ static void changes_table(const gnomon__changes *c, size_t shown,
         }
     }
     for (size_t i = 0; i <= shown; i++) {
-        const char *name =
-            i ? c->lines[i - 1].name : changes_kinds[c->kind].name;
+        const char *name = changes_name(c, i);
         if (c->form != GNOMON__CHANGES_MD)
             changes_row(out, name, name_width, cells[i], widths, first, last);
         else

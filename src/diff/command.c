@@ -63,7 +63,7 @@ static const gnomon__cli_option diff_options[] = {
     [DIFF_AS] = {.name = "as",
                  .value = "KIND",
                  .words = gnomon__changes_forms,
-                 .help = "text (else this), md or json"},
+                 .help = "text (default), md or json"},
     {.name = NULL}};
 
 static int diff_run(int argc, char **argv);
@@ -237,8 +237,12 @@ static int diff_has_both(const diff_request *r)
     return 0;
 }
 
-static int diff_judge(const diff_request *r, int status, int are_missing)
+/* `is_judged`: whether the gates were. Refused ones are not: in JSON they are null, as an
+ * empty list would say that none fails. */
+static int diff_judge(const diff_request *r, int status, int are_missing,
+                      int *is_judged)
 {
+    *is_judged = 0;
     if (!diff_has_both(r))
         return GNOMON__EXIT_NOTHING;
     if (r->gate_count && status == GNOMON__EXIT_UNREADABLE) {
@@ -250,13 +254,14 @@ static int diff_judge(const diff_request *r, int status, int are_missing)
                     "have the same ones");
         return GNOMON__EXIT_NOTHING;
     }
+    *is_judged = 1;
     return gnomon__gates_judge(r->gates, r->gate_count, &r->of);
 }
 
 static int diff_compare(diff_request *r, char *const *sides)
 {
     int status = gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_A, sides[0]);
-    int code, are_missing;
+    int code, are_missing, is_judged;
     status = gnomon__cli_worse(
         status, gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_B, sides[1]));
     are_missing = gnomon__diff_log_ranks(r->of.diff, GNOMON__SIDE_A, "A");
@@ -272,8 +277,9 @@ static int diff_compare(diff_request *r, char *const *sides)
         gnomon__log("no memory for tables");
     if (code)
         return GNOMON__EXIT_UNREADABLE;
-    status = gnomon__cli_worse(status, diff_judge(r, status, are_missing));
-    gnomon__diff_show_end(&r->of);
+    status = gnomon__cli_worse(status,
+                               diff_judge(r, status, are_missing, &is_judged));
+    gnomon__diff_show_end(&r->of, is_judged);
     return status;
 }
 

@@ -362,11 +362,15 @@ int gnomon__gates_judge(const gnomon__gate *gates, size_t count,
         watched += gate_count(&gates[i], d, r.stage);
     /* Bonferroni: however many there are, all together are right so often. */
     r.least = watched ? 1 - (1 - r.confidence) / (double)watched : 1;
+    if (r.form == GNOMON__CHANGES_JSON)
+        asked->out.print(&asked->out, ",\n\"gates\": [");
     for (size_t i = 0; i < count; i++) {
         r.gate = &gates[i];
         one = gate_count(r.gate, d, r.stage) ? gate_judge(&r, &asked->out)
                                              : gate_watches_nothing(&r);
         status = gnomon__cli_worse(status, one);
     }
+    if (r.form == GNOMON__CHANGES_JSON)
+        asked->out.write(&asked->out, "]", 1);
     return status;
 }

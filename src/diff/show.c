@@ -174,7 +174,7 @@ static void diff_json_head(const gnomon__diff_request *r)
                    gnomon__diff_jobs(r->diff, (enum gnomon__side)i),
                    gnomon__diff_runs(r->diff, (enum gnomon__side)i));
     out->print(out, ", ");
-    gnomon__changes_json_number(out, "sure_of", r->confidence);
+    gnomon__changes_json_number(out, "confidence", r->confidence);
     if (gnomon__diff_is_assumed(r->diff)) {
         out->print(out, ", \"assumed\": {");
         gnomon__changes_json_number(out, "drift", r->assumed.drift);
@@ -205,7 +205,7 @@ int gnomon__diff_show(const gnomon__diff_request *r)
             code = diff_print_stage(r, &stages[i], lines);
         }
         if (is_json)
-            r->out.print(&r->out, "],\n\"gates\": [");
+            r->out.write(&r->out, "]", 1);
     } else {
         code = GNOMON_ENOMEM;
     }
@@ -214,8 +214,8 @@ int gnomon__diff_show(const gnomon__diff_request *r)
     return code;
 }
 
-void gnomon__diff_show_end(const gnomon__diff_request *r)
+void gnomon__diff_show_end(const gnomon__diff_request *r, int is_judged)
 {
     if (r->form == GNOMON__CHANGES_JSON)
-        r->out.print(&r->out, "]}\n");
+        r->out.print(&r->out, "%s}\n", is_judged ? "" : ",\n\"gates\": null");
 }

@@ -23,6 +23,7 @@ typedef struct gnomon__diff_request {
  * gnomon__diff_show_end(). GNOMON_OK, GNOMON_ENOMEM before anything is written, or
  * the writer's code. */
 int gnomon__diff_show(const gnomon__diff_request *request);
-void gnomon__diff_show_end(const gnomon__diff_request *request);
+/* `is_judged`: the gates were written, as gnomon__gates_judge() does. */
+void gnomon__diff_show_end(const gnomon__diff_request *request, int is_judged);
 
 #endif

@@ -119,8 +119,8 @@ void gnomon__table_choose_shown(gnomon__table_choice *choice,
                                 size_t column_count,
                                 const gnomon_options *options);
 
-/* Whether anything was asked for: a report with a text of its own prints that where
- * nothing was. */
+/* Whether columns, an order or a format was asked for: a report with a text of its own
+ * prints that where none was. */
 bool gnomon__table_is_asked_for(const gnomon__table_choice *choice);
 
 /* Writes the table, of a profile of one stage or several. GNOMON_OK,
