@@ -179,6 +179,13 @@ TEST(advanced_for_programs)
               "  if r[\"action\"] == \"forward\":\n"
               "    print(r[\"name\"], r[\"file\"], r[\"cumulative_ns\"])'");
     CHECK_STR(r.out, "forward None 10000\ntask None 6000\ninner None 4000\n");
+    /* As in the text, no rows and all of them. */
+    r = shell("$G report --as 'advanced(line_count_restriction=0)' --format "
+              "csv job.gnomon | wc -l");
+    CHECK_STR(r.out, "1\n");
+    r = shell("$G report --as 'advanced(line_count_restriction=-1)' --format "
+              "csv job.gnomon | grep -c ,forward,");
+    CHECK_STR(r.out, "4\n");
     r = shell("$G report --as advanced --columns calls job.gnomon | head -4");
     CHECK_STR(
         r.out,

@@ -223,8 +223,7 @@ void gnomon__table_choose(gnomon__table_choice *c, const char *report,
 
 bool gnomon__table_is_asked_for(const gnomon__table_choice *c)
 {
-    return c->count || c->sort >= 0 || c->limit != SIZE_MAX ||
-           c->format != GNOMON__TABLE_TEXT;
+    return c->count || c->sort >= 0 || c->format != GNOMON__TABLE_TEXT;
 }
 
 /* ---- Order --------------------------------------------------------------------- */

@@ -263,7 +263,8 @@ static bool advanced_add_row(gnomon__report_table *table, uint32_t action,
     return true;
 }
 
-/* The rows of each action, as a group. What is cut as a fraction is whole here. */
+/* The rows of each action, as a group. A restriction to a fraction of the rows holds in
+ * the text only. */
 static int advanced_print_table(const advanced_report *r,
                                 const gnomon_profile *profile)
 {
@@ -279,8 +280,8 @@ static int advanced_print_table(const advanced_report *r,
                                   .groups = names};
     int code = names ? GNOMON_OK : GNOMON_ENOMEM;
     choice.sort = advanced_column(s->sort);
-    if (!s->cut.is_fraction)
-        choice.limit = s->cut.count > 0 ? (size_t)s->cut.count : 0;
+    if (!s->cut.is_fraction && s->cut.count >= 0)
+        choice.limit = (size_t)s->cut.count;
     for (size_t i = 0; !code && i < actions; i++) {
         const gnomon__functions *f = gnomon__calls_table(r->calls, i, NULL);
         names[i] = gnomon__calls_name(r->calls, i);

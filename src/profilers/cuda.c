@@ -321,7 +321,8 @@ static int device_summary(void *self, const gnomon_profile *profile,
         return GNOMON_ENOMEM;
     device_collect(profile, rows, count);
     count = device_unite(rows, count);
-    if (choice && gnomon__table_is_asked_for(choice))
+    if (choice &&
+        (gnomon__table_is_asked_for(choice) || choice->limit != SIZE_MAX))
         code = device_table(profile, rows, count, choice, out);
     else
         device_print(profile, rows, count, out);

@@ -223,8 +223,7 @@ static int steps_summary(void *self, const gnomon_profile *profile,
     steps_report t = {.out = out, .choice = self ? self : &preset};
     int code = gnomon__slow_steps_make(&t.of, profile);
     size_t stages = gnomon_profile_count(profile, GNOMON_STAGES);
-    if (!code && (t.choice->count || t.choice->sort >= 0 ||
-                  t.choice->format != GNOMON__TABLE_TEXT)) {
+    if (!code && gnomon__table_is_asked_for(t.choice)) {
         code = steps_table_print(&t);
         stages = 0;
     }
