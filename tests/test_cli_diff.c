@@ -450,7 +450,7 @@ TEST(a_slowdown_fails_though_a_rank_was_restarted)
 }
 
 /* Five of eight ranks, and slower: once this passed. */
-TEST(missing_ranks_are_reported_and_gates_fail)
+TEST(missing_ranks_are_reported_and_gates_refused)
 {
     NEEDS_PROGRAM;
     save_ranks("A", 0, 8, 1000000);
