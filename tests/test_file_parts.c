@@ -87,7 +87,7 @@ TEST(some_kinds_alone)
     free(b.at);
 }
 
-/* One run, none, and runs that lie in one another are one part. */
+/* One run, or none. */
 TEST(what_has_no_parts_is_one)
 {
     const char *const ranks[] = {"", "1"};
@@ -106,23 +106,35 @@ TEST(what_has_no_parts_is_one)
         gnomon__index_free(&x);
         free(b.at);
     }
-    gnomon_builder *builder;
-    gnomon_profile *p;
-    CHECK_EQ(gnomon_builder_create(&builder), GNOMON_OK);
-    gnomon_add_run(builder, &(gnomon_run_info){.rank = 0});
-    gnomon_add_run(builder, &(gnomon_run_info){.rank = 1});
-    for (uint32_t i = 0; i < 4; i++)
-        gnomon_add_track(builder,
-                         &(gnomon_track_info){.run = 1 + i % 2, .index = i});
-    CHECK_EQ(gnomon_builder_finish(builder, &p), GNOMON_OK);
-    bytes b = bytes_of(p, GNOMON_FORM_FILE);
-    gnomon__source from = source_of(&b);
-    gnomon__file_index x;
-    CHECK_EQ(gnomon__index_file(&x, &from), GNOMON_OK);
-    CHECK_EQ(x.count, 1);
-    gnomon__index_free(&x);
-    gnomon_profile_free(p);
-    free(b.at);
+}
+
+/* With so many runs these alone are several sections. */
+TEST(runs_in_one_another_are_one_part)
+{
+    const int counts[] = {2, 1000};
+    for (int k = 0; k < 2; k++) {
+        gnomon_builder *builder;
+        gnomon_profile *p;
+        CHECK_EQ(gnomon_builder_create(&builder), GNOMON_OK);
+        for (int i = 0; i < counts[k]; i++)
+            gnomon_add_run(builder, &(gnomon_run_info){.rank = i});
+        for (uint32_t i = 0; i < 4; i++)
+            gnomon_add_track(
+                builder, &(gnomon_track_info){.run = 1 + i % 2, .index = i});
+        CHECK_EQ(gnomon_builder_finish(builder, &p), GNOMON_OK);
+        bytes b = bytes_of(p, GNOMON_FORM_FILE);
+        gnomon__source from = source_of(&b);
+        gnomon__file_index x;
+        CHECK_EQ(gnomon__index_file(&x, &from), GNOMON_OK);
+        CHECK_EQ(x.count, 1);
+        gnomon_profile *q = read_one(&b, &x, 0, GNOMON__EVERY_KIND);
+        if (CHECK(q != NULL))
+            same_profiles(q, p);
+        gnomon_profile_free(q);
+        gnomon_profile_free(p);
+        gnomon__index_free(&x);
+        free(b.at);
+    }
 }
 
 /* A byte changed anywhere: all parts are read, and at most one of them

@@ -13,6 +13,7 @@ typedef struct file_walk {
     gnomon__file_part *part; /* the current one; NULL: before the first */
     uint64_t texts; /* where the texts of the next section begin; 0: none */
     uint32_t seen[GNOMON__ENTITIES];
+    int last; /* what the section before this one holds, texts apart */
     int has_run, has_end, is_irregular;
 } file_walk;
 
@@ -37,7 +38,8 @@ static int begin_part(file_walk *w, uint64_t at)
     return GNOMON_OK;
 }
 
-/* A section of runs begins a new part if the present one has runs. */
+/* A section of runs begins a new part if the present one has runs, and more than these:
+ * many runs in one another take several sections, which follow each other. */
 static int walk_section(file_walk *w, const gnomon__section *s)
 {
     int code = GNOMON_OK;
@@ -52,11 +54,13 @@ static int walk_section(file_walk *w, const gnomon__section *s)
         w->has_end = 1;
     if (s->entity >= GNOMON__ENTITIES)
         return GNOMON_OK;
+    int begins_runs = s->entity == GNOMON_RUNS && w->last != GNOMON_RUNS;
+    w->last = s->entity;
     w->is_irregular |=
         w->has_end; /* appended to: later sections are of the same runs */
     if (gnomon__is_shared(s->entity))
         w->is_irregular |= w->part != NULL;
-    else if (!w->part || (s->entity == GNOMON_RUNS && w->has_run))
+    else if (!w->part || (begins_runs && w->has_run))
         code = begin_part(w, at);
     if (code)
         return code;
@@ -85,7 +89,7 @@ static int whole_file(gnomon__file_index *x, uint64_t size)
 
 int gnomon__index_file(gnomon__file_index *out, const gnomon__source *from)
 {
-    file_walk w = {.index = out};
+    file_walk w = {.index = out, .last = GNOMON__ENTITIES};
     gnomon__sections sections;
     gnomon__section s;
     memset(out, 0, sizeof *out);
