@@ -276,10 +276,16 @@ static int write_nothing(const gnomon_writer *w, const void *bytes, size_t size)
 static int files
     [MODEL_VIEWS]; /* the names have numbers, so that no two views share one */
 
+static const char *folder(void)
+{
+    const char *told = getenv("TMPDIR");
+    return told && strlen(told) < 32 ? told : "/tmp";
+}
+
 static const char *file_of(int v)
 {
-    static char name[64];
-    snprintf(name, sizeof name, "/tmp/gnomon-model-%d-%d-1.gnomon",
+    static char name[96];
+    snprintf(name, sizeof name, "%s/gnomon-model-%d-%d-1.gnomon", folder(),
              (int)getpid(), files[v]);
     return name;
 }
@@ -290,7 +296,7 @@ static const char *options_of(int v, int filter, int schedule)
     static char words[256];
     const char *parts[3] = {filters[filter], schedules[schedule].words, NULL};
     char file[96]; /* which file name has the rank in it */
-    snprintf(file, sizeof file, "file=/tmp/gnomon-model-%d-%d.gnomon",
+    snprintf(file, sizeof file, "file=%s/gnomon-model-%d-%d.gnomon", folder(),
              (int)getpid(), files[v]);
     if (m.views[v].has_file)
         parts[2] = file;

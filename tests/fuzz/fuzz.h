@@ -16,6 +16,13 @@ int fuzz_no_main(int argc, char **argv);
 #include "test.h"
 #undef main
 
+/* Whether inputs of the corpus are run, each once, not those that libFuzzer makes. */
+#ifdef FUZZ_BY_LIBFUZZER
+#define FUZZ_IS_REPLAY 0
+#else
+#define FUZZ_IS_REPLAY 1
+#endif
+
 static const uint8_t *fuzz_data;
 static size_t fuzz_left;
 
