@@ -274,8 +274,12 @@ static void open_in_threads(uint32_t changed, uint32_t now)
     }
 }
 
+/* Without the lock where nothing changes, as at most steps: bits are set here alone, by
+ * one thread at a time, and what others clear meanwhile stays clear. */
 void gnomon__observer_open(uint32_t which, uint32_t open)
 {
+    if (((load_relaxed(&gnomon__open_bits) ^ open) & which) == 0)
+        return;
     gnomon__lock();
     uint32_t was = gnomon__open_bits;
     uint32_t now = ((was & ~which) | (open & which)) & staying_bits();
