@@ -30,8 +30,8 @@ typedef struct written_file {
 
 #define LISTS 256u
 
-/* By path: each file that this process ever wrote. */
-static written_file *files[LISTS];
+/* Each file that this process ever wrote, in a list by its path's hash. NULL: none. */
+static written_file **files;
 static uint32_t view_file_count; /* those with a `view` */
 
 static written_file **list_of(const char *path)
@@ -41,7 +41,7 @@ static written_file **list_of(const char *path)
 
 static written_file *file_known(const char *path)
 {
-    written_file *f = *list_of(path);
+    written_file *f = files ? *list_of(path) : NULL;
     while (f && strcmp(f->path, path) != 0)
         f = f->next;
     return f;
@@ -52,6 +52,8 @@ static written_file *file_at(const char *path)
 {
     size_t size = strlen(path) + 1;
     written_file *f = file_known(path);
+    if (!files && !(files = gnomon__alloc(LISTS * sizeof *files)))
+        return NULL;
     if (f || !(f = gnomon__alloc(sizeof *f + size)))
         return f;
     memcpy(f->path, path, size);
@@ -96,15 +98,8 @@ void gnomon__files_drop(uint32_t view)
 
 void gnomon__files_forget(void)
 {
-    written_file *all = NULL;
-    for (uint32_t i = 0; i < LISTS; i++)
-        while (files[i]) {
-            written_file *f = files[i];
-            files[i] = f->next;
-            f->next = all;
-            all = f;
-        }
-    gnomon__keep_reachable(all);
+    gnomon__keep_reachable(files); /* not freed: the heap may be half changed */
+    files = NULL;
     view_file_count = 0;
 }
 
