@@ -19,6 +19,7 @@ static uint32_t roll(uint32_t below);       /* 0 to below - 1 */
 static int rolled_out(void);                /* no numbers are left */
 static void roll_for(uint32_t operation);   /* independent random numbers */
 static int is_left_out(uint32_t operation); /* for shortening a program */
+static int may_fork(void); /* a fork costs as a hundred others */
 
 /* ---- One operation ---------------------------------------------------------------- */
 
@@ -463,7 +464,7 @@ static int child_of_fork(void)
 static void fork_some(void)
 {
     int status = -1;
-    if (!IS_TSAN) {
+    if (!IS_TSAN && may_fork()) {
         print_operation(0, "fork", -1, 0);
         pid_t child = fork(), ended;
         if (!child)

@@ -30,11 +30,19 @@ static int is_left_out(uint32_t operation)
     return 0;
 }
 
+static uint32_t inputs;
+
+static int may_fork(void)
+{
+    return FUZZ_IS_REPLAY || inputs % 64 == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int is_started;
     if (!is_started++ && !world_start())
         abort();
+    inputs++;
     fuzz_begin(data, size);
     if (run_program())
         world_tidy();
