@@ -13,6 +13,8 @@
 
 #include "recording_threads.h"
 
+/* Of so many inputs TOGETHER the counts are checked: a check takes as long as one. */
+enum { TOGETHER = 16 };
 enum { THREADS = 4, REGIONS = 4, DEEP = 24, SLOTS = 4, ACTIONS = 2 };
 
 LIVE_KEEPER(keeper, "keeper");
@@ -368,7 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static uint32_t inputs;
     if (!inputs)
         start_all();
-    else if (inputs % 16 == 0)
+    else if (inputs % TOGETHER == 0)
         start_again();
     for (size_t i = 0; i < THREADS; i++) {
         programs[i].at = data + i;
@@ -380,7 +382,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (has_hook)
         toggle_hook();
     CHECK_EQ(starts, stops);
-    if (FUZZ_IS_REPLAY || inputs % 4 == 0) /* half of what an input costs */
+    if (FUZZ_IS_REPLAY || inputs % TOGETHER == 0)
         check_counts();
     return fuzz_end();
 }
