@@ -13,7 +13,7 @@
 #include "gnomon.h"
 #include "mark/thread.h"
 #include "platform/memory.h"
-#include "print/short_time.h"
+#include "print/duration.h"
 
 #define MS 1000000u
 
@@ -140,9 +140,30 @@ TEST(durations_have_three_digits)
                  {3100000, "3.1 ms"},
                  {1234 * (uint64_t)MS, "1.23 s"},
                  {99999999 * (uint64_t)MS, "100000 s"}};
-    char text[GNOMON__SHORT_TIME];
+    char text[GNOMON__DURATION];
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        CHECK_STR(gnomon__short_time(text, times[i].ns), times[i].text);
+        CHECK_STR(gnomon__short_duration(text, times[i].ns), times[i].text);
+}
+
+/* Columns have four, with their zeroes. */
+TEST(durations_in_columns_have_four_digits)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } times[] = {{0, "0 ns"},
+                 {999, "999 ns"},
+                 {1000, "1.000 us"},
+                 {99994, "99.99 us"},
+                 {99995, "100.0 us"},
+                 {999949, "999.9 us"},
+                 {999950, "1.000 ms"},
+                 {3100000, "3.100 ms"},
+                 {1234 * (uint64_t)MS, "1.234 s"},
+                 {UINT64_MAX, "18446744074 s"}};
+    char text[GNOMON__DURATION];
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        CHECK_STR(gnomon__print_duration(text, times[i].ns), times[i].text);
 }
 
 /* ---- In which step a time counts ----------------------------------------- */

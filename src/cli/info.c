@@ -13,6 +13,7 @@
 #include "command/progress.h"
 #include "command/text.h"
 #include "platform/error.h"
+#include "print/duration.h"
 
 #define FEW_RUNS 4 /* in one file: printed in full; more are a table */
 
@@ -79,7 +80,7 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
                        uint32_t run)
 {
     gnomon_stage_info s;
-    char text[24];
+    char text[GNOMON__DURATION];
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_STAGES); i++) {
         gnomon_profile_stage(p, i, &s);
         if (s.run != run)
@@ -87,12 +88,12 @@ static void put_stages(const gnomon_writer *out, const gnomon_profile *p,
         out->print(out, "  stage %-3" PRIu32 " ", s.ordinal);
         gnomon__cli_put(out, *s.name ? s.name : "(no name)", 10);
         out->print(out, " %10s",
-                   gnomon__cli_duration(text, s.end_ns - s.begin_ns));
+                   gnomon__print_duration(text, s.end_ns - s.begin_ns));
         if (s.steps && s.steps->count)
-            out->print(
-                out, ", %" PRIu64 " step%s of %s", s.steps->count,
-                s.steps->count == 1 ? "" : "s",
-                gnomon__cli_duration(text, s.steps->total_ns / s.steps->count));
+            out->print(out, ", %" PRIu64 " step%s of %s", s.steps->count,
+                       s.steps->count == 1 ? "" : "s",
+                       gnomon__print_duration(text, s.steps->total_ns /
+                                                        s.steps->count));
         out->print(out, "%s\n", s.ended ? "" : ", open");
     }
 }
@@ -116,14 +117,14 @@ static int put_losses(const gnomon_writer *out, const gnomon_profile *p,
 
 static void put_clock(const gnomon_writer *out, const gnomon_run_info *run)
 {
-    char when[32], text[24];
+    char when[32], text[GNOMON__DURATION];
     if (run->zero_unix_ns)
         out->print(out, "  began     %s, within %s\n",
                    gnomon__cli_when(when, run->zero_unix_ns),
-                   gnomon__cli_duration(text, run->clock_error_ns));
+                   gnomon__print_duration(text, run->clock_error_ns));
     if (run->now_ns)
         out->print(out, "  taken     %s later\n",
-                   gnomon__cli_duration(text, run->now_ns));
+                   gnomon__print_duration(text, run->now_ns));
     put_field(out, "clock", run->clock);
 }
 
@@ -224,7 +225,7 @@ static void info_line(const gnomon_writer *out, const char *path,
                       const gnomon_profile *p)
 {
     gnomon_run_info run;
-    char rank[16], when[32], time[24];
+    char rank[16], when[32], time[GNOMON__DURATION];
     if (gnomon_profile_run(p, 1, &run) != GNOMON_OK)
         run.rank = -1; /* losses of files without runs */
     out->print(out, "%5s ", info_rank(rank, run.rank));
@@ -234,7 +235,7 @@ static void info_line(const gnomon_writer *out, const char *path,
     out->print(out, " %-23s %6zu %10s %7zu %5zu  ",
                gnomon__cli_when(when, run.zero_unix_ns),
                gnomon_profile_count(p, GNOMON_STAGES),
-               gnomon__cli_duration(time, time_of(p)),
+               gnomon__print_duration(time, time_of(p)),
                gnomon_profile_count(p, GNOMON_NODES),
                gnomon_profile_count(p, GNOMON_LOSSES));
     gnomon__cli_put(out, path, 0);

@@ -10,13 +10,7 @@
 #include "platform/json.h"
 #include "platform/memory.h"
 #include "platform/escape.h"
-#include "print/table.h"
 #include "print/width.h"
-
-const char *gnomon__cli_duration(char text[24], uint64_t ns)
-{
-    return gnomon__print_duration(text, ns);
-}
 
 const char *gnomon__cli_when(char text[32], uint64_t unix_ns)
 {

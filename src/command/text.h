@@ -7,9 +7,6 @@
 
 #include "gnomon/profile.h"
 
-/* "12.35 us": four digits and the unit that fits. Returns text. */
-const char *gnomon__cli_duration(char text[24], uint64_t ns);
-
 /* "2026-11-21 17:26:45 UTC"; "-" of 0. Returns text. */
 const char *gnomon__cli_when(char text[32], uint64_t unix_ns);
 

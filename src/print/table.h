@@ -132,8 +132,6 @@ int gnomon__table_print(gnomon__report_table *t,
 
 /* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */
 
-/* "12.35 us": four digits and the unit that fits, whatever the locale. */
-const char *gnomon__print_duration(char text[24], uint64_t ns);
 /* As printf("%g") does in the C locale: six digits; with is_exact as many as are needed
  * to read the same value back. */
 const char *gnomon__print_number(char text[32], double value, bool is_exact);

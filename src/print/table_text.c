@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/duration.h"
 #include "print/letters.h"
 #include "print/table.h"
 #include "print/width.h"
@@ -17,37 +18,6 @@
 static size_t text_width(const char *text)
 {
     return gnomon__print_width(text, strlen(text));
-}
-
-/* Made of integers, as printf's decimal point depends on the host's locale. */
-const char *gnomon__print_duration(char text[24], uint64_t ns)
-{
-    static const char *const units[] = {"us", "ms", "s"};
-    static const uint64_t powers[] = {1, 10, 100, 1000};
-    uint64_t unit = 1000;
-    int which = 0;
-    if (ns < 1000) {
-        (void)snprintf(text, 24, "%" PRIu64 " ns", ns);
-        return text;
-    }
-    for (; which < 2 && ns >= unit * 1000 - unit / 20; unit *= 1000)
-        which++;
-    int digits = ns < 10 * unit - unit / 2000   ? 3
-                 : ns < 100 * unit - unit / 200 ? 2
-                 : ns < 1000 * unit - unit / 20 ? 1
-                                                : 0;
-    uint64_t step = unit / powers[digits];
-    uint64_t value = ns / step + (ns % step >= step - step / 2);
-    char all[48];
-    if (digits)
-        (void)snprintf(all, sizeof all, "%" PRIu64 ".%0*" PRIu64 " %s",
-                       value / powers[digits], digits, value % powers[digits],
-                       units[which]);
-    else
-        (void)snprintf(all, sizeof all, "%" PRIu64 " %s", value, units[which]);
-    memcpy(text, all, 23);
-    text[23] = 0;
-    return text;
 }
 
 const char *gnomon__print_number(char text[32], double value, bool is_exact)

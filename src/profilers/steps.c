@@ -11,8 +11,8 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/duration.h"
 #include "print/letters.h"
-#include "print/short_time.h"
 #include "print/slow_steps.h"
 #include "print/table.h"
 
@@ -29,13 +29,14 @@ typedef struct steps_report {
 static void steps_print_region(const steps_report *t,
                                const gnomon__step_reason *e)
 {
-    char took[GNOMON__SHORT_TIME], usual[GNOMON__SHORT_TIME];
+    char took[GNOMON__DURATION], usual[GNOMON__DURATION];
     gnomon_region_info region;
     gnomon_profile_region(t->of.profile, e->region, &region);
     const char *name = gnomon_shown(t->out, region.name);
     t->out->write(t->out, name, strlen(name));
-    t->out->print(t->out, " %s, usually %s", gnomon__short_time(took, e->ns),
-                  gnomon__short_time(usual, e->usual_ns));
+    t->out->print(t->out, " %s, usually %s",
+                  gnomon__short_duration(took, e->ns),
+                  gnomon__short_duration(usual, e->usual_ns));
 }
 
 static void steps_print_why(steps_report *t, const gnomon__listed_step *slow)
@@ -62,7 +63,7 @@ static void steps_print_slow(steps_report *t)
     size_t count = t->of.slow_count < t->choice->limit ? t->of.slow_count
                                                        : t->choice->limit;
     int width = 0;
-    char label[64], took[GNOMON__SHORT_TIME];
+    char label[64], took[GNOMON__DURATION];
     for (size_t i = 0; i < count; i++) {
         steps_label(t, &t->of.slow[i], label);
         width = (int)strlen(label) > width ? (int)strlen(label) : width;
@@ -71,7 +72,7 @@ static void steps_print_slow(steps_report *t)
         const gnomon__listed_step *slow = &t->of.slow[i];
         steps_label(t, slow, label);
         t->out->print(t->out, "%s%-*s  %7s", i ? "" : "\n", width, label,
-                      gnomon__short_time(took, slow->ns));
+                      gnomon__short_duration(took, slow->ns));
         if (slow->step.rank >= 0)
             t->out->print(t->out, "  rank %" PRId32, slow->step.rank);
         steps_print_why(t, slow);
@@ -85,13 +86,13 @@ static void steps_print_all(const steps_report *t)
     const gnomon_stats *s = t->of.all;
     const uint64_t ns[] = {s->total_ns / s->count, gnomon_quantile_ns(s, 0.5),
                            gnomon_quantile_ns(s, 0.99), s->max_ns};
-    char text[GNOMON__SHORT_TIME];
+    char text[GNOMON__DURATION];
     t->out->print(t->out, "\n%10s", "Steps");
     for (int i = 0; i < 4; i++)
         t->out->print(t->out, "  %9s", heads[i]);
     t->out->print(t->out, "\n%10" PRIu64, s->count);
     for (int i = 0; i < 4; i++)
-        t->out->print(t->out, "  %9s", gnomon__short_time(text, ns[i]));
+        t->out->print(t->out, "  %9s", gnomon__short_duration(text, ns[i]));
     t->out->write(t->out, "\n", 1);
 }
 
