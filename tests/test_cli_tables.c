@@ -316,7 +316,7 @@ TEST(steps_are_filtered_too)
               "why3,why3_time_ns,why3_usual_ns\n"
               "fit,10,1,,92000,3037,91622,92000,20,load,90000,1012,,,,,,\n"
               "fit,0,1,,3000,3037,91622,92000,20,,,,,,,,,\n");
-    r = shell("$G report --as steps --columns time,why --sort step --limit 1 "
+    r = shell("$G report --as steps --columns time,why --sort time --limit 1 "
               "job.gnomon");
     CHECK_STR(r.out, "FIT Steps\n\nStep      Time  Why\n"
                      "  10  92.00 us  load\n");

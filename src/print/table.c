@@ -235,7 +235,8 @@ typedef struct table_key {
     size_t index;
 } table_key;
 
-/* Numbers descend, texts ascend; empty cells come last. */
+/* Numbers descend; texts and ids, whose number is negated, ascend. Empty cells come
+ * last. */
 static int by_table_key(const void *left, const void *right)
 {
     const table_key *a = left, *b = right;
@@ -268,6 +269,9 @@ static int sort_rows(gnomon__report_table *t, int sort)
         case GNOMON__CELL_COUNT:
         case GNOMON__CELL_TIME:
             k->number = cell->is_there ? (double)cell->count : -HUGE_VAL;
+            break;
+        case GNOMON__CELL_ID:
+            k->number = cell->is_there ? -(double)cell->count : -HUGE_VAL;
             break;
         default:
             k->number = cell->is_there ? cell->number : -HUGE_VAL;

@@ -15,6 +15,7 @@
 enum gnomon__cell_kind {
     GNOMON__CELL_TEXT,
     GNOMON__CELL_COUNT,
+    GNOMON__CELL_ID,    /* `count` says which and not how many: a line, a rank */
     GNOMON__CELL_TIME,  /* `count` ns: with a unit in text, "_ns" added to its
                            key in csv and JSON */
     GNOMON__CELL_SHARE, /* `number` per cent */

@@ -20,7 +20,8 @@ static const char *unit_of(const gnomon__column *column)
 static bool data_number(char text[32], const gnomon__column *column,
                         const gnomon__cell *cell)
 {
-    if (column->kind == GNOMON__CELL_COUNT || column->kind == GNOMON__CELL_TIME)
+    if (column->kind == GNOMON__CELL_COUNT || column->kind == GNOMON__CELL_ID ||
+        column->kind == GNOMON__CELL_TIME)
         (void)snprintf(text, 32, "%" PRIu64, cell->count);
     else if (!isfinite(cell->number))
         return false;

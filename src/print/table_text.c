@@ -72,6 +72,7 @@ static const char *cell_shown(char room[32], const gnomon__report_table *t,
     case GNOMON__CELL_TIME:
         return gnomon__print_duration(room, cell->count);
     case GNOMON__CELL_COUNT:
+    case GNOMON__CELL_ID:
         (void)snprintf(room, 32, "%" PRIu64, cell->count);
         return room;
     case GNOMON__CELL_SHARE:

@@ -48,7 +48,7 @@ enum {
 static const gnomon__column advanced_columns[ADVANCED_COLUMNS] = {
     [ADVANCED_NAME] = {"name", "Function", GNOMON__CELL_TEXT, false},
     [ADVANCED_FILE] = {"file", "File", GNOMON__CELL_TEXT, false},
-    [ADVANCED_LINE] = {"line", "Line", GNOMON__CELL_COUNT, false},
+    [ADVANCED_LINE] = {"line", "Line", GNOMON__CELL_ID, false},
     [ADVANCED_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
     [ADVANCED_PRIMITIVE] = {"primitive", "Primitive", GNOMON__CELL_COUNT, true},
     [ADVANCED_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},

@@ -133,9 +133,9 @@ enum {
     }
 
 static const gnomon__column steps_columns[STEPS_COLUMNS] = {
-    {"step", "Step", GNOMON__CELL_COUNT, false},
-    {"ordinal", "Of stage", GNOMON__CELL_COUNT, true},
-    {"rank", "Rank", GNOMON__CELL_COUNT, false},
+    {"step", "Step", GNOMON__CELL_ID, false},
+    {"ordinal", "Of stage", GNOMON__CELL_ID, true},
+    {"rank", "Rank", GNOMON__CELL_ID, false},
     {"time", "Time", GNOMON__CELL_TIME, false},
     {"median", "Median", GNOMON__CELL_TIME, false},
     {"p99", "p99", GNOMON__CELL_TIME, false},

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* advanced, cuda and steps as tables whose rows are grouped (by=) and ordered, of a
+ * job whose times are known.
+ * links: static
+ * needs: cli */
+#include "program.h"
+
+#include "gnomon.h"
+#include "merging.h"
+
+#define US 1000u
+
+typedef struct timed {
+    gnomon_stats stats;
+    gnomon_cell cell;
+} timed;
+
+/* `count` durations of `ns` each. */
+static const gnomon_stats *times(timed *t, uint64_t count, uint64_t ns,
+                                 uint64_t self_ns)
+{
+    t->cell = (gnomon_cell){gnomon_cell_of(ns), 0, count};
+    t->stats = (gnomon_stats){.struct_size = sizeof t->stats,
+                              .count = count,
+                              .total_ns = count * ns,
+                              .self_ns = self_ns,
+                              .min_ns = ns,
+                              .max_ns = ns,
+                              .cells = &t->cell,
+                              .cell_count = 1};
+    return &t->stats;
+}
+
+typedef struct job_rank {
+    gnomon_builder *b;
+    uint32_t run, stage;
+} job_rank;
+
+static uint32_t region_of(gnomon_builder *b, const char *name, uint32_t kind,
+                          const char *category, const char *file, uint32_t line)
+{
+    return gnomon_add_region(b, &(gnomon_region_info){.name = name,
+                                                      .kind = kind,
+                                                      .category = category,
+                                                      .file = file,
+                                                      .line = line});
+}
+
+static uint32_t path_of(const job_rank *j, uint32_t track, uint32_t parent,
+                        uint32_t region, uint64_t count, uint64_t ns,
+                        uint64_t self_ns, uint64_t device_ns)
+{
+    timed host, device;
+    return gnomon_add_node(
+        j->b, &(gnomon_node_info){
+                  .track = track,
+                  .parent = parent,
+                  .region = region,
+                  .stage = j->stage,
+                  .host = times(&host, count, ns, self_ns),
+                  .device = device_ns ? times(&device, 1, device_ns, device_ns)
+                                      : NULL});
+}
+
+/* Steps 0, 1, ... of one, two, ... times `ns`; in each "load" takes all but 1 us. */
+static void add_steps(const job_rank *j, const gnomon_stats *all,
+                      uint32_t region, int count, uint64_t ns)
+{
+    gnomon_add_step_time(
+        j->b, &(gnomon_step_time_info){.stage = j->stage, .time = all});
+    for (int i = 0; i < count; i++) {
+        uint64_t begin = (uint64_t)i * 1000 * US, its = (uint64_t)(i + 1) * ns;
+        const uint32_t step = gnomon_add_step(
+            j->b, &(gnomon_step_info){.stage = j->stage,
+                                      .number = (uint64_t)i,
+                                      .begin_ns = begin,
+                                      .end_ns = begin + its,
+                                      .phase = GNOMON_PHASE_RECORD,
+                                      .rank = -1});
+        for (int k = 0; k < 2; k++) {
+            timed t;
+            gnomon_add_step_time(
+                j->b, &(gnomon_step_time_info){
+                          .stage = j->stage,
+                          .step = step,
+                          .region = k ? region : 0,
+                          .time = times(&t, 1, its - (k ? US : 0), 0)});
+        }
+    }
+}
+
+/* A rank of four on two hosts, whose times are `us` and multiples. */
+static void put_rank(int32_t rank, uint64_t us, int steps)
+{
+    char host[8], path[16];
+    const uint64_t u = us * US;
+    gnomon_cell cells[16] = {{0}};
+    gnomon_stats all = {.struct_size = sizeof all, .cells = cells};
+    for (int i = 0; i < steps; i++) {
+        uint64_t ns = (uint64_t)(i + 1) * u;
+        cells[all.cell_count++] = (gnomon_cell){gnomon_cell_of(ns), 0, 1};
+        all.count++;
+        all.total_ns += ns;
+        all.min_ns = u;
+        all.max_ns = ns;
+    }
+    job_rank j;
+    CHECK_EQ(gnomon_builder_create(&j.b), GNOMON_OK);
+    snprintf(host, sizeof host, "n%d", rank / 2);
+    snprintf(path, sizeof path, "r%d.gnomon", rank);
+    j.run = gnomon_add_run(j.b, &(gnomon_run_info){.rank = rank,
+                                                   .local_rank = -1,
+                                                   .world_size = 4,
+                                                   .host = host});
+    j.stage = gnomon_add_stage(j.b, &(gnomon_stage_info){.run = j.run,
+                                                         .ordinal = 2,
+                                                         .name = "fit",
+                                                         .end_ns = 9000 * US,
+                                                         .steps = &all});
+    const uint32_t step = region_of(j.b, "step", GNOMON_KIND_ACTION, "", "", 0);
+    const uint32_t load =
+        region_of(j.b, "load", GNOMON_KIND_SCOPE, "disk", "io.c", 40);
+    const uint32_t walk =
+        region_of(j.b, "walk", GNOMON_KIND_FUNCTION, "", "train.c", 7);
+    uint32_t tracks[2];
+    for (uint32_t i = 0; i < 2; i++)
+        tracks[i] = gnomon_add_track(
+            j.b, &(gnomon_track_info){.run = j.run,
+                                      .index = i,
+                                      .name = i ? "worker" : "main",
+                                      .device = -1});
+    const uint32_t top = path_of(&j, tracks[0], 0, step, 1, 10 * u, 3 * u, 0);
+    path_of(&j, tracks[0], top, load, 2, 2 * u, 4 * u, 0);
+    path_of(&j, tracks[0], top, walk, 1, 3 * u, 3 * u, 2 * u);
+    path_of(&j, tracks[1], 0, load, 1, 5 * u, 5 * u, u);
+    add_steps(&j, &all, load, steps, u);
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_finish(j.b, &p), GNOMON_OK);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+static void put_job(void)
+{
+    for (int32_t rank = 0; rank < 4; rank++)
+        put_rank(rank, 10 * (uint64_t)(rank + 1), 3);
+}
+
+static void check_report(const char *words, const char *out)
+{
+    child_result r = shell("$G report %s", words);
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, out);
+    CHECK_STR(r.err, "");
+}
+
+/* ---- Order ------------------------------------------------------------------- */
+
+/* Lines, steps and ranks are ordered as names are, what has none comes last. */
+TEST(numbers_that_name_something_ascend)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as advanced --sort line --columns line --format csv "
+                 "r0.gnomon",
+                 "stage,action,name,line\n"
+                 "fit,step,walk,7\n"
+                 "fit,step,load,40\n"
+                 "fit,step,step,\n"
+                 "fit,load,load,40\n");
+    check_report("--as steps --sort step --columns time --limit 2 r0.gnomon",
+                 "FIT Steps\n"
+                 "\n"
+                 "Step      Time\n"
+                 "   0  10.00 us\n"
+                 "   1  20.00 us\n");
+    check_report("--as steps --sort rank --columns rank --limit 4 "
+                 "r?.gnomon",
+                 "FIT Steps\n"
+                 "\n"
+                 "Step  Rank\n"
+                 "   2     0\n"
+                 "   1     0\n"
+                 "   2     1\n"
+                 "   1     1\n");
+}
