@@ -184,3 +184,32 @@ TEST(numbers_that_name_something_ascend)
                  "   2     1\n"
                  "   1     1\n");
 }
+
+/* ---- Tables of reports with a text of their own ----------------------------------- */
+
+/* An empty line is between tables. The reports' own texts follow one another, and a
+ * line says how many stages each is of. */
+TEST(tables_are_set_apart)
+{
+    static const char *const reports[] = {"advanced", "steps", "cuda"};
+    NEEDS_PROGRAM;
+    CHECK_EQ(gnomon_configure("steps,file=two.gnomon"), GNOMON_OK);
+    for (int i = 0; i < 4; i++) {
+        gnomon_stage_begin(i % 2 ? "test" : "fit");
+        gnomon_start("step");
+        gnomon_stop("step");
+        gnomon_step();
+        gnomon_stage_end();
+    }
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        child_result r =
+            shell("$G report --as %s --columns all two.gnomon", reports[i]);
+        CHECK(strstr(r.out, "\n\nTEST "));
+        CHECK(strstr(r.out, ", 2 stages added up\n"));
+        CHECK_STR(r.err, "");
+        r = shell("$G report --as '%s(format=text)' two.gnomon", reports[i]);
+        CHECK_EQ(times_in(r.err, "TEST") + times_in(r.out, "TEST "), 1);
+        CHECK_EQ(times_in(r.err, " is 2 stages added up\n"), 2);
+    }
+}

@@ -187,7 +187,8 @@ void gnomon__table_choose_shown(gnomon__table_choice *c, const char *report,
 {
     table_words w = {report, columns, column_count, options};
     const char *text;
-    *c = (gnomon__table_choice){.limit = SIZE_MAX, .sort = -1};
+    *c =
+        (gnomon__table_choice){.is_table = true, .limit = SIZE_MAX, .sort = -1};
     if (options && (text = options->text(options, "columns")))
         choose_columns(c, &w, text);
     if (options && (text = options->text(options, "format")))
@@ -223,7 +224,7 @@ void gnomon__table_choose(gnomon__table_choice *c, const char *report,
 
 bool gnomon__table_is_asked_for(const gnomon__table_choice *c)
 {
-    return c->count || c->sort >= 0 || c->format != GNOMON__TABLE_TEXT;
+    return c->count || c->by || c->sort >= 0 || c->format != GNOMON__TABLE_TEXT;
 }
 
 /* ---- Order --------------------------------------------------------------------- */

@@ -15,9 +15,9 @@
 enum gnomon__cell_kind {
     GNOMON__CELL_TEXT,
     GNOMON__CELL_COUNT,
-    GNOMON__CELL_ID,    /* `count` says which and not how many: a line, a rank */
-    GNOMON__CELL_TIME,  /* `count` ns: with a unit in text, "_ns" added to its
-                           key in csv and JSON */
+    GNOMON__CELL_ID,   /* `count` says which and not how many: a line, a rank */
+    GNOMON__CELL_TIME, /* `count` ns: with a unit in text, "_ns" added to its
+                          key in csv and JSON */
     GNOMON__CELL_SHARE, /* `number` per cent */
     GNOMON__CELL_NUMBER
 };
@@ -86,7 +86,10 @@ enum gnomon__table_format {
 
 #define GNOMON__MOST_COLUMNS 24
 
+/* The settings of every built-in profiler with format= are one or begin with one:
+ * report/profiler.c reads is_table there. */
 typedef struct gnomon__table_choice {
+    bool is_table;  /* false: the report's own text was asked for */
     size_t limit;   /* the most rows of each group; SIZE_MAX: all */
     int sort;       /* a column; -1: the report's own order */
     int format;     /* gnomon__table_format */
@@ -108,8 +111,8 @@ typedef struct gnomon__table_choice {
         GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \
         GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
 
-/* Reads these options. A wrong word is logged by options->log and ignored. `options`
- * may be NULL. */
+/* Reads these options; is_table is true. A wrong word is logged by options->log and
+ * ignored. `options` may be NULL. */
 void gnomon__table_choose(gnomon__table_choice *choice, const char *report,
                           const gnomon__column *columns, size_t column_count,
                           const gnomon_options *options);
@@ -120,8 +123,8 @@ void gnomon__table_choose_shown(gnomon__table_choice *choice,
                                 size_t column_count,
                                 const gnomon_options *options);
 
-/* Whether columns, an order or a format was asked for: a report with a text of its own
- * prints that where none was. */
+/* Whether columns, groups, an order or a format was asked for: what is_table is of a
+ * report with a text of its own. */
 bool gnomon__table_is_asked_for(const gnomon__table_choice *choice);
 
 /* Writes the table, of a profile of one stage or several. GNOMON_OK,

@@ -28,10 +28,10 @@
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 
 typedef struct advanced_settings {
+    gnomon__table_choice table; /* the first: see there */
     gnomon__restriction cut;
-    int dump;                   /* advanced_dump */
-    int sort;                   /* gnomon__pstats_key */
-    gnomon__table_choice table; /* where columns or a format are asked for */
+    int dump; /* advanced_dump */
+    int sort; /* gnomon__pstats_key */
 } advanced_settings;
 
 enum {
@@ -132,6 +132,7 @@ static int advanced_create(const gnomon_options *options, void **self)
         s->sort = gnomon__pstats_key(sort);
     gnomon__table_choose_shown(&s->table, "advanced", advanced_columns,
                                ADVANCED_COLUMNS, options);
+    s->table.is_table = gnomon__table_is_asked_for(&s->table);
     *self = s;
     return GNOMON_OK;
 }
@@ -324,9 +325,8 @@ static int advanced_summary(void *self, const gnomon_profile *profile,
         return GNOMON_EINVAL;
     advanced_title(&r, profile);
     if (advanced_take(&r, profile)) {
-        code = gnomon__table_is_asked_for(&r.settings->table)
-                   ? advanced_print_table(&r, profile)
-                   : advanced_print(&r);
+        code = r.settings->table.is_table ? advanced_print_table(&r, profile)
+                                          : advanced_print(&r);
         advanced_dump(&r);
     }
     advanced_give(&r);

@@ -304,6 +304,7 @@ static int device_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "cuda", device_columns, DEVICE_COLUMNS, options);
+    c->is_table = gnomon__table_is_asked_for(c) || c->limit != SIZE_MAX;
     *self = c;
     return GNOMON_OK;
 }
@@ -321,8 +322,7 @@ static int device_summary(void *self, const gnomon_profile *profile,
         return GNOMON_ENOMEM;
     device_collect(profile, rows, count);
     count = device_unite(rows, count);
-    if (choice &&
-        (gnomon__table_is_asked_for(choice) || choice->limit != SIZE_MAX))
+    if (choice && choice->is_table)
         code = device_table(profile, rows, count, choice, out);
     else
         device_print(profile, rows, count, out);

@@ -208,6 +208,7 @@ static int steps_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "steps", steps_columns, STEPS_COLUMNS, options);
+    c->is_table = gnomon__table_is_asked_for(c);
     if (c->limit == SIZE_MAX)
         c->limit = STEPS_PRESET;
     *self = c;
@@ -224,7 +225,7 @@ static int steps_summary(void *self, const gnomon_profile *profile,
     steps_report t = {.out = out, .choice = self ? self : &preset};
     int code = gnomon__slow_steps_make(&t.of, profile);
     size_t stages = gnomon_profile_count(profile, GNOMON_STAGES);
-    if (!code && gnomon__table_is_asked_for(t.choice)) {
+    if (!code && t.choice->is_table) {
         code = steps_table_print(&t);
         stages = 0;
     }

@@ -8,6 +8,7 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/table.h"
 #include "report/rank_table.h"
 #include "run/plugin.h"
 #include "spec/options.h"
@@ -51,6 +52,7 @@ static int no_report(const char *name)
 
 static int find_report(gnomon__cli_profiler *p, const gnomon__spec_item *item)
 {
+    p->is_plugin = item->is_path;
     if (item->is_path) {
         if (gnomon__plugin_load(&p->profiler, item->name, item->name)) {
             gnomon__log("%s", gnomon_error_text());
@@ -132,29 +134,12 @@ static const char *option_of(const gnomon__options *options,
                : NULL;
 }
 
-/* Reports with a text of their own are tables where one of these is given. */
-static const struct {
-    const char *name, *keys[5];
-} own_texts[] = {{"advanced", {"columns", "format"}},
-                 {"steps", {"columns", "format", "sort"}},
-                 {"cuda", {"columns", "format", "sort", "limit"}}};
-
-static int report_prints_table(const gnomon__options *options,
-                               const gnomon_profiler *profiler)
+/* Of a plugin it is not known, so a plugin with format= is taken for a table. */
+static int report_prints_table(const gnomon__cli_profiler *p)
 {
-    const char *format = option_of(options, profiler, "format");
-    if (!gnomon__option_find(gnomon__options_of(profiler), "format"))
-        return 0;
-    for (size_t i = 0; i < sizeof own_texts / sizeof *own_texts; i++) {
-        if (strcmp(own_texts[i].name, profiler->name) != 0)
-            continue;
-        for (const char *const *key = own_texts[i].keys; *key; key++)
-            if (option_of(options, profiler, *key) &&
-                (strcmp(*key, "format") != 0 || strcmp(format, "text") != 0))
-                return 1;
-        return 0;
-    }
-    return 1;
+    const gnomon__table_choice *choice = p->self;
+    return gnomon__option_find(gnomon__options_of(p->profiler), "format") &&
+           (p->is_plugin || choice->is_table);
 }
 
 static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
@@ -162,7 +147,6 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
     int code = GNOMON_OK;
     const char *format = option_of(options, p->profiler, "format");
     const char *by = option_of(options, p->profiler, "by");
-    p->is_table = report_prints_table(options, p->profiler);
     snprintf(p->format, sizeof p->format, "%s", format ? format : "");
     p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__STAGES_BY_RANK
             : by && gnomon__same_word(by, "host") ? GNOMON__STAGES_BY_HOST
@@ -174,6 +158,8 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
         options->api.log = profiler_log;
         code = p->profiler->create(&options->api, &p->self);
     }
+    if (!code)
+        p->is_table = report_prints_table(p);
     return complaints_logged ? GNOMON_EINVAL : code;
 }
 

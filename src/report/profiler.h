@@ -14,6 +14,7 @@ typedef struct gnomon__cli_profiler {
     void *self;
     gnomon__filter *filter; /* NULL: everything */
     char format[8];         /* what format= says; "": nothing */
+    int is_plugin;
     int is_table; /* of print/table.h: its title comes first, and it is set apart */
     enum gnomon__stages_by by;
 } gnomon__cli_profiler;
