@@ -213,3 +213,72 @@ TEST(tables_are_set_apart)
         CHECK_EQ(times_in(r.err, " is 2 stages added up\n"), 2);
     }
 }
+
+/* What the program says of options that a report does not know. */
+static void check_refused(const char *words, const char *line)
+{
+    child_result r = shell("$G report %s r0.gnomon", words);
+    CHECK_EQ(r.status, 1);
+    CHECK_STR(r.out, "");
+    CHECK_STR(r.err, line);
+}
+
+/* ---- cuda ----------------------------------------------------------------------- */
+
+TEST(device_times_by_group)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as cuda --by rank --columns calls,total,host r?.gnomon",
+                 "FIT Device Report by rank\n"
+                 "\n"
+                 "Rank 0\n"
+                 "  Action  Calls    Device      Host\n"
+                 "  walk        1  20.00 us  30.00 us\n"
+                 "  load        1  10.00 us  50.00 us\n"
+                 "\n"
+                 "Rank 1\n"
+                 "  Action  Calls    Device      Host\n"
+                 "  walk        1  40.00 us  60.00 us\n"
+                 "  load        1  20.00 us  100.0 us\n"
+                 "\n"
+                 "Rank 2\n"
+                 "  Action  Calls    Device      Host\n"
+                 "  walk        1  60.00 us  90.00 us\n"
+                 "  load        1  30.00 us  150.0 us\n"
+                 "\n"
+                 "Rank 3\n"
+                 "  Action  Calls    Device      Host\n"
+                 "  walk        1  80.00 us  120.0 us\n"
+                 "  load        1  40.00 us  200.0 us\n");
+    check_report("--as cuda --by host --format csv --columns calls,total,max "
+                 "--limit 1 r?.gnomon",
+                 "stage,host,name,calls,total_ns,max_ns\n"
+                 "fit,n0,walk,2,60000,40000\n"
+                 "fit,n1,walk,2,140000,80000\n");
+    check_report("--as cuda --by thread --format csv --columns total r0.gnomon",
+                 "stage,thread,name,total_ns\n"
+                 "fit,0 main,walk,20000\n"
+                 "fit,1 worker,load,10000\n");
+    check_report("--as cuda --by category --format md --columns total "
+                 "r0.gnomon",
+                 "### FIT Device Report by category\n"
+                 "\n"
+                 "#### Category disk\n"
+                 "\n"
+                 "| Action | Device |\n"
+                 "| --- | ---: |\n"
+                 "| load | 10.00 us |\n"
+                 "\n"
+                 "#### Category (none)\n"
+                 "\n"
+                 "| Action | Device |\n"
+                 "| --- | ---: |\n"
+                 "| walk | 20.00 us |\n");
+    check_report("--as 'cuda(by=file,format=csv)' --columns total r?.gnomon",
+                 "stage,file,name,total_ns\n"
+                 "fit,io.c,load,100000\n"
+                 "fit,train.c,walk,200000\n");
+    check_refused("--as 'cuda(by=week)'", "gnomon: cuda: by=week: say thread, "
+                                          "rank, host, category or file\n");
+}

@@ -136,6 +136,31 @@ TEST(names)
     end();
 }
 
+/* by= is of a table, also in the running program. */
+TEST(rows_by_category)
+{
+    begin("cuda(file=/dev/null,by=category,columns=calls|total)");
+    for (int i = 0; i < 3; i++) {
+        gnomon_device_scope s = gnomon_begin_on(
+            gnomon_region_get("copy", i ? "io" : NULL, GNOMON_KIND_SCOPE),
+            gnomon_cuda_device(), stream);
+        cuda->launch(stream, (unsigned)(i + 1) * MS);
+        pass(10 * US);
+        gnomon_end_on(s);
+        pass(100 * MS);
+    }
+    CHECK_STR(report("cuda"), "Device Report by category\n"
+                              "\n"
+                              "Category io\n"
+                              "  Action  Calls    Device\n"
+                              "  copy        2  5.000 ms\n"
+                              "\n"
+                              "Category (none)\n"
+                              "  Action  Calls    Device\n"
+                              "  copy        1  1.000 ms\n");
+    end();
+}
+
 TEST(many_rows)
 {
     char name[16], expected[1u << 16] = "";

@@ -119,7 +119,7 @@ static bool read_entries(group_entry *group_entries, size_t count, int by,
 int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
                         gnomon__report_table *table)
 {
-    *g = (gnomon__groups){.by = by, .word = group_words[by]};
+    *g = (gnomon__groups){.by = by, .word = group_words[by], .count = 1};
     if (by == GNOMON__BY_NOTHING)
         return GNOMON_OK;
     size_t count = gnomon_profile_count(p, is_of_regions(by) ? GNOMON_REGIONS
@@ -140,6 +140,7 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
             g->texts[used++] = group_entries[i].text;
         g->of_number[group_entries[i].number] = used - 1;
     }
+    g->count = used;
     if (is_of_regions(by))
         g->of_region = g->of_number;
     else
@@ -165,21 +166,23 @@ uint32_t gnomon__group_of(const gnomon__groups *g, uint32_t track,
                          : 0;
 }
 
-int gnomon__groups_choose(const char *report, bool of_regions,
+int gnomon__groups_choose(const char *report, int first, int last,
                           const gnomon_options *options)
 {
     const char *text = options ? options->text(options, "by") : NULL;
-    int last = of_regions ? GNOMON__BY_FILE : GNOMON__BY_HOST;
     char line[160];
-    for (int by = 1; text && by <= last; by++)
+    for (int by = first; text && by <= last; by++)
         if (strcmp(text, group_words[by]) == 0)
             return by;
-    if (text) {
-        (void)snprintf(line, sizeof line,
-                       "%s: by=%.48s: say thread, rank%s host%s", report, text,
-                       of_regions ? "," : " or",
-                       of_regions ? ", category or file" : "");
-        options->log(line);
-    }
+    if (!text)
+        return GNOMON__BY_NOTHING;
+    int n = snprintf(line, sizeof line, "%s: by=%.48s: say ", report, text);
+    for (int by = first; by <= last; by++)
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%s",
+                      by == first  ? ""
+                      : by == last ? " or "
+                                   : ", ",
+                      group_words[by]);
+    options->log(line);
     return GNOMON__BY_NOTHING;
 }

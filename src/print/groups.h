@@ -19,6 +19,7 @@ typedef struct gnomon__groups {
     int by;              /* gnomon__group_by */
     const char *word;    /* "thread"; NULL: no groups */
     const char **texts;  /* the groups' names, in their order */
+    uint32_t count;      /* of groups; 1 without any */
     uint32_t *of_number; /* the group of each track or region, by its number */
     uint32_t *of_track;  /* one of these is of_number, the other NULL */
     uint32_t *of_region;
@@ -34,9 +35,9 @@ void gnomon__groups_free(gnomon__groups *groups);
 uint32_t gnomon__group_of(const gnomon__groups *groups, uint32_t track,
                           uint32_t region);
 
-/* Reads the option `by` of a report. A wrong word is logged, with the right ones.
- * `of_regions`: category and file are allowed too. */
-int gnomon__groups_choose(const char *report, bool of_regions,
+/* Reads the option `by` of a report that knows the groups from `first` to `last`. A
+ * wrong word is logged, with the right ones. */
+int gnomon__groups_choose(const char *report, int first, int last,
                           const gnomon_options *options);
 
 #endif

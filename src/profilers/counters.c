@@ -54,7 +54,8 @@ static int counters_create(const gnomon_options *options, void **self)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "counters", counters_columns, COUNTERS_COLUMNS,
                          options);
-    c->by = gnomon__groups_choose("counters", true, options);
+    c->by = gnomon__groups_choose("counters", GNOMON__BY_THREAD,
+                                  GNOMON__BY_FILE, options);
     *self = c;
     return GNOMON_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda: what scopes on streams took on the device, a table below others'; as
- * the other tables where columns, an order or a format are asked for.
+ * the other tables where columns, groups, an order or a format are asked for.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
- * over all their regions, paths and threads. Uses public headers and src/print
+ * over all their regions, paths and threads, or over those of a group. Uses public headers and src/print
  * only. All memory is taken before the first byte is written. Numbers are made of
  * integers, as printf's decimal point depends on the host's locale.
  */
@@ -15,17 +15,25 @@
 
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
+#include "print/groups.h"
 #include "print/letters.h"
-#include "print/table.h"
 #include "print/width.h"
 
 typedef struct device_row {
-    const char *name; /* NULL: nothing on a device */
+    const char *name;
+    uint32_t group;
     gnomon_stats device;
     uint64_t host_calls, host_ns; /* of the same nodes */
 } device_row;
 
 /* ---- Rows ---------------------------------------------------------------- */
+
+/* A node that was timed on a device. */
+typedef struct device_node {
+    const char *name;
+    uint32_t group;
+    uint32_t number;
+} device_node;
 
 static void device_add(gnomon_stats *to, const gnomon_stats *s)
 {
@@ -38,62 +46,84 @@ static void device_add(gnomon_stats *to, const gnomon_stats *s)
     to->self_ns += s->self_ns;
 }
 
-/* One row for each region, in the order of regions. */
-static void device_collect(const gnomon_profile *profile, device_row *rows,
-                           size_t region_count)
+static size_t device_find(const gnomon_profile *profile,
+                          const gnomon__groups *groups, device_node *nodes)
 {
-    size_t node_count = gnomon_profile_count(profile, GNOMON_NODES);
+    size_t count = 0, node_count = gnomon_profile_count(profile, GNOMON_NODES);
     for (size_t i = 1; i <= node_count; i++) {
-        gnomon_node_info node;
+        gnomon_node_info n;
         gnomon_region_info region;
-        if (gnomon_profile_node(profile, i, &node) != GNOMON_OK ||
-            !node.device || !node.device->count || node.region > region_count ||
-            gnomon_profile_region(profile, node.region, &region) != GNOMON_OK)
-            continue;
-        device_row *row = &rows[node.region - 1];
-        row->name = region.name;
-        device_add(&row->device, node.device);
-        row->host_calls += node.host ? node.host->count : 0;
-        row->host_ns += node.host ? node.host->total_ns : 0;
+        if (gnomon_profile_node(profile, i, &n) == GNOMON_OK && n.device &&
+            n.device->count &&
+            gnomon_profile_region(profile, n.region, &region) == GNOMON_OK)
+            nodes[count++] = (device_node){
+                region.name, gnomon__group_of(groups, n.track, n.region),
+                (uint32_t)i};
     }
+    return count;
 }
 
 static int device_by_name(const void *left, const void *right)
 {
-    const device_row *a = left, *b = right;
+    const device_node *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
 static int device_by_total(const void *left, const void *right)
 {
     const device_row *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
     if (a->device.total_ns != b->device.total_ns)
         return a->device.total_ns > b->device.total_ns ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
-/* One for each name. Returns how many they are. */
-static size_t device_unite(device_row *rows, size_t count)
+/* One row for each name in each group. */
+static size_t device_unite(const gnomon_profile *profile, device_row *rows,
+                           const device_node *nodes, size_t count)
 {
-    size_t used = 0, united = 0;
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].name)
-            rows[used++] = rows[i];
-    if (used > 1)
-        qsort(rows, used, sizeof *rows, device_by_name);
-    for (size_t i = 0; i < used; i++) {
-        device_row *last = united ? &rows[united - 1] : NULL;
-        if (last && strcmp(last->name, rows[i].name) == 0) {
-            device_add(&last->device, &rows[i].device);
-            last->host_calls += rows[i].host_calls;
-            last->host_ns += rows[i].host_ns;
-        } else {
-            rows[united++] = rows[i];
-        }
+    size_t united = 0;
+    for (size_t i = 0; i < count; i++) {
+        gnomon_node_info n;
+        (void)gnomon_profile_node(profile, nodes[i].number, &n);
+        if (!i || device_by_name(&nodes[i - 1], &nodes[i]) != 0)
+            rows[united++] =
+                (device_row){.name = nodes[i].name, .group = nodes[i].group};
+        device_row *row = &rows[united - 1];
+        device_add(&row->device, n.device);
+        row->host_calls += n.host ? n.host->count : 0;
+        row->host_ns += n.host ? n.host->total_ns : 0;
     }
-    if (united > 1)
-        qsort(rows, united, sizeof *rows, device_by_total);
     return united;
+}
+
+/* Those of a group together, by time. The caller frees *rows. */
+static int device_collect(const gnomon_profile *profile,
+                          const gnomon__groups *groups, device_row **rows,
+                          size_t *count)
+{
+    size_t used = 0;
+    device_node *nodes =
+        calloc(gnomon_profile_count(profile, GNOMON_NODES) + 1, sizeof *nodes);
+    if (!nodes)
+        return GNOMON_ENOMEM;
+    *count = device_find(profile, groups, nodes);
+    if (*count > 1)
+        qsort(nodes, *count, sizeof *nodes, device_by_name);
+    for (size_t i = 0; i < *count; i++)
+        used += !i || device_by_name(&nodes[i - 1], &nodes[i]) != 0;
+    *rows = calloc(used + 1, sizeof **rows);
+    if (*rows)
+        *count = device_unite(profile, *rows, nodes, *count);
+    free(nodes);
+    if (!*rows)
+        return GNOMON_ENOMEM;
+    if (*count > 1)
+        qsort(*rows, *count, sizeof **rows, device_by_total);
+    return GNOMON_OK;
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -267,33 +297,25 @@ static const gnomon__column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_HOST] = {"host", "Host", GNOMON__CELL_TIME, false},
 };
 
-static int device_table(const gnomon_profile *profile, const device_row *rows,
-                        size_t count, const gnomon__table_choice *choice,
-                        const gnomon_writer *out)
+static int device_print_table(gnomon__report_table *table,
+                              const device_row *rows, size_t count,
+                              const gnomon__table_choice *choice,
+                              const gnomon_profile *profile,
+                              const gnomon_writer *out)
 {
-    gnomon__report_table table = {.name = "cuda",
-                                  .title = "Device Report",
-                                  .columns = device_columns,
-                                  .column_count = DEVICE_COLUMNS};
-    int code = GNOMON_OK;
-    for (size_t i = 0; !code && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const gnomon_stats *d = &rows[i].device;
         const uint64_t values[] = {
             d->count,  d->total_ns, d->self_ns,         d->total_ns / d->count,
             d->min_ns, d->max_ns,   rows[i].host_calls, rows[i].host_ns};
-        gnomon__cell *cells = gnomon__table_add(&table, 0, 0);
-        if (!cells) {
-            code = GNOMON_ENOMEM;
-            break;
-        }
+        gnomon__cell *cells = gnomon__table_add(table, rows[i].group, 0);
+        if (!cells)
+            return GNOMON_ENOMEM;
         gnomon__cell_text(&cells[DEVICE_NAME], rows[i].name);
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             gnomon__cell_count(&cells[DEVICE_CALLS + k], values[k]);
     }
-    if (!code)
-        code = gnomon__table_print(&table, choice, profile, out);
-    gnomon__table_free(&table);
-    return code;
+    return gnomon__table_print(table, choice, profile, out);
 }
 
 /* ---- The profiler -------------------------------------------------------- */
@@ -304,6 +326,8 @@ static int device_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "cuda", device_columns, DEVICE_COLUMNS, options);
+    c->by = gnomon__groups_choose("cuda", GNOMON__BY_THREAD, GNOMON__BY_FILE,
+                                  options);
     c->is_table = gnomon__table_is_asked_for(c) || c->limit != SIZE_MAX;
     *self = c;
     return GNOMON_OK;
@@ -312,21 +336,27 @@ static int device_create(const gnomon_options *options, void **self)
 static int device_summary(void *self, const gnomon_profile *profile,
                           const gnomon_writer *out)
 {
-    const gnomon__table_choice *choice = self;
+    static const gnomon__table_choice preset = {.limit = SIZE_MAX, .sort = -1};
+    const gnomon__table_choice *choice = self ? self : &preset;
+    gnomon__report_table table = {.name = "cuda",
+                                  .title = "Device Report",
+                                  .columns = device_columns,
+                                  .column_count = DEVICE_COLUMNS};
+    gnomon__groups groups;
+    device_row *rows = NULL;
+    size_t count = 0;
     if (!profile)
         return GNOMON_EINVAL;
-    size_t count = gnomon_profile_count(profile, GNOMON_REGIONS);
-    device_row *rows = calloc(count + 1, sizeof *rows);
-    int code = GNOMON_OK;
-    if (!rows)
-        return GNOMON_ENOMEM;
-    device_collect(profile, rows, count);
-    count = device_unite(rows, count);
-    if (choice && choice->is_table)
-        code = device_table(profile, rows, count, choice, out);
-    else
+    int code = gnomon__groups_make(&groups, choice->by, profile, &table);
+    if (!code)
+        code = device_collect(profile, &groups, &rows, &count);
+    if (!code && choice->is_table)
+        code = device_print_table(&table, rows, count, choice, profile, out);
+    else if (!code)
         device_print(profile, rows, count, out);
     free(rows);
+    gnomon__groups_free(&groups);
+    gnomon__table_free(&table);
     return code ? code : out->write(out, "", 0);
 }
 
@@ -338,6 +368,7 @@ static const gnomon_option_info device_options[] = {
      .preset = "1s",
      .help = "at a stage's end, the longest wait for the device"},
     GNOMON__TABLE_OPTIONS,
+    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
     {.key = NULL}};
 
 static const gnomon_profiler device_times = {

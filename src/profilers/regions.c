@@ -53,7 +53,8 @@ static int regions_create(const gnomon_options *options, void **self)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "regions", regions_columns, REGIONS_COLUMNS,
                          options);
-    c->by = gnomon__groups_choose("regions", true, options);
+    c->by = gnomon__groups_choose("regions", GNOMON__BY_THREAD, GNOMON__BY_FILE,
+                                  options);
     if (c->sort < 0)
         c->sort = REGIONS_TOTAL;
     *self = c;

@@ -48,7 +48,8 @@ static int tree_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "tree", tree_columns, TREE_COLUMNS, options);
-    c->by = gnomon__groups_choose("tree", false, options);
+    c->by = gnomon__groups_choose("tree", GNOMON__BY_THREAD, GNOMON__BY_HOST,
+                                  options);
     if (c->sort >= 0 && c->sort != TREE_NAME && c->sort != TREE_TOTAL &&
         c->sort != TREE_SELF && c->sort != TREE_CALLS) {
         options->log("tree: sort= orders what has one parent: say total, self, "
