@@ -282,3 +282,120 @@ TEST(device_times_by_group)
     check_refused("--as 'cuda(by=week)'", "gnomon: cuda: by=week: say thread, "
                                           "rank, host, category or file\n");
 }
+
+/* ---- advanced -------------------------------------------------------------------- */
+
+TEST(functions_by_group)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as advanced --by thread --format csv r0.gnomon",
+                 "stage,thread,action,name,file,line,calls,primitive,self_ns,"
+                 "cumulative_ns\n"
+                 "fit,0 main,step,step,,,1,1,30000,100000\n"
+                 "fit,0 main,step,load,io.c,40,2,2,40000,40000\n"
+                 "fit,0 main,step,walk,train.c,7,1,1,30000,30000\n"
+                 "fit,1 worker,load,load,io.c,40,1,1,50000,50000\n");
+    check_report("--as advanced --by rank --columns calls,cumulative --limit 1 "
+                 "--sort calls r0.gnomon r1.gnomon r2.gnomon r3.gnomon",
+                 "FIT Profiler Report by rank and action\n"
+                 "\n"
+                 "Rank 0, action load\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          1    50.00 us\n"
+                 "\n"
+                 "Rank 0, action step\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          2    40.00 us\n"
+                 "\n"
+                 "Rank 1, action load\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          1    100.0 us\n"
+                 "\n"
+                 "Rank 1, action step\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          2    80.00 us\n"
+                 "\n"
+                 "Rank 2, action load\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          1    150.0 us\n"
+                 "\n"
+                 "Rank 2, action step\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          2    120.0 us\n"
+                 "\n"
+                 "Rank 3, action load\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          1    200.0 us\n"
+                 "\n"
+                 "Rank 3, action step\n"
+                 "  Function  Calls  Cumulative\n"
+                 "  load          2    160.0 us\n");
+    check_report("--as advanced --by host --columns self --format csv "
+                 "r?.gnomon",
+                 "stage,host,action,name,self_ns\n"
+                 "fit,n0,load,load,150000\n"
+                 "fit,n0,step,step,90000\n"
+                 "fit,n0,step,load,120000\n"
+                 "fit,n0,step,walk,90000\n"
+                 "fit,n1,load,load,350000\n"
+                 "fit,n1,step,step,210000\n"
+                 "fit,n1,step,load,280000\n"
+                 "fit,n1,step,walk,210000\n");
+    check_report("--as advanced --by category --columns self,cumulative "
+                 "--format md r?.gnomon",
+                 "### FIT Profiler Report by category and action\n"
+                 "\n"
+                 "#### Category disk, action step\n"
+                 "\n"
+                 "| Function | Self | Cumulative |\n"
+                 "| --- | ---: | ---: |\n"
+                 "| load | 400.0 us | 400.0 us |\n"
+                 "\n"
+                 "#### Category disk, action load\n"
+                 "\n"
+                 "| Function | Self | Cumulative |\n"
+                 "| --- | ---: | ---: |\n"
+                 "| load | 500.0 us | 500.0 us |\n"
+                 "\n"
+                 "#### Category (none), action step\n"
+                 "\n"
+                 "| Function | Self | Cumulative |\n"
+                 "| --- | ---: | ---: |\n"
+                 "| step | 300.0 us | 1.000 ms |\n"
+                 "| walk | 300.0 us | 300.0 us |\n");
+    check_report("--as 'advanced(by=file)' r0.gnomon",
+                 "FIT Profiler Report by file and action\n"
+                 "\n"
+                 "File io.c, action step\n"
+                 "  Function  Line  Calls      Self  Cumulative\n"
+                 "  load        40      2  40.00 us    40.00 us\n"
+                 "\n"
+                 "File io.c, action load\n"
+                 "  Function  Line  Calls      Self  Cumulative\n"
+                 "  load        40      1  50.00 us    50.00 us\n"
+                 "\n"
+                 "File train.c, action step\n"
+                 "  Function  Line  Calls      Self  Cumulative\n"
+                 "  walk         7      1  30.00 us    30.00 us\n"
+                 "\n"
+                 "File (none), action step\n"
+                 "  Function  Line  Calls      Self  Cumulative\n"
+                 "  step                1  30.00 us    100.0 us\n");
+    check_report("--as 'advanced(by=file)' --format json --columns line "
+                 "r0.gnomon",
+                 "[{\"file\": \"r0.gnomon\", \"report\": \"advanced\", "
+                 "\"rank\": 0, \"stage\": \"fit\", \"ordinal\": 2, \"stages\": "
+                 "1, \"wall_ns\": 9000000, \"steps\": 3, \"rows\": [\n"
+                 "{\"file\": \"io.c\", \"action\": \"step\", \"name\": "
+                 "\"load\", \"line\": 40},\n"
+                 "{\"file\": \"io.c\", \"action\": \"load\", \"name\": "
+                 "\"load\", \"line\": 40},\n"
+                 "{\"file\": \"train.c\", \"action\": \"step\", \"name\": "
+                 "\"walk\", \"line\": 7},\n"
+                 "{\"file\": \"(none)\", \"action\": \"step\", \"name\": "
+                 "\"step\", \"line\": null}]}]\n");
+    check_refused("--as 'advanced(by=action)'",
+                  "gnomon: advanced: by=action: say thread, rank, host, "
+                  "category or file\n");
+}

@@ -193,6 +193,59 @@ TEST(advanced_for_programs)
     gnomon_configure(NULL);
 }
 
+/* Rows of several categories are apart; what a thread was given to do is in the group
+ * of who gave it. */
+TEST(advanced_has_groups)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,advanced(by=category,columns=self|cumulative),"
+             "file=/dev/null");
+    check_live("advanced", 0,
+               "FIT Profiler Report by category and action\n"
+               "\n"
+               "Category disk, action step\n"
+               "  Function      Self  Cumulative\n"
+               "  load      5.000 us    5.000 us\n"
+               "\n"
+               "Category net, action step\n"
+               "  Function      Self  Cumulative\n"
+               "  load      3.000 us    3.000 us\n"
+               "\n"
+               "Category (none), action step\n"
+               "  Function      Self  Cumulative\n"
+               "  step      2.000 us    20.00 us\n"
+               "  forward   10.00 us    10.00 us\n"
+               "  task      2.000 us    6.000 us\n"
+               "  inner     4.000 us    4.000 us\n"
+               "\n"
+               "Category (none), action forward\n"
+               "  Function      Self  Cumulative\n"
+               "  forward   10.00 us    10.00 us\n"
+               "  task      2.000 us    6.000 us\n"
+               "  inner     4.000 us    4.000 us\n");
+    child_result r = shell("$G report --as advanced --by thread --format csv "
+                           "--columns calls job.gnomon | sed 's/ ([0-9]*)//'");
+    CHECK_STR(r.out, "stage,thread,action,name,calls\n"
+                     "fit,0 test_cli_tables,step,step,1\n"
+                     "fit,0 test_cli_tables,step,forward,1\n"
+                     "fit,0 test_cli_tables,step,load,2\n"
+                     "fit,0 test_cli_tables,step,task,2\n"
+                     "fit,0 test_cli_tables,step,inner,2\n"
+                     "fit,0 test_cli_tables,forward,forward,1\n"
+                     "fit,0 test_cli_tables,forward,task,2\n"
+                     "fit,0 test_cli_tables,forward,inner,2\n");
+    /* Its files are of all groups. */
+    gnomon__test_set(1000);
+    gnomon_configure("advanced(dump_stats=run,file=whole.txt)");
+    run_job();
+    gnomon__test_set(1000);
+    gnomon_configure("advanced(dump_stats=run,by=thread,file=parts.txt)");
+    run_job();
+    gnomon_configure(NULL);
+    r = shell("cmp fit-whole.prof fit-parts.prof && head -1 parts.txt");
+    CHECK_STR(r.out, "FIT Profiler Report by thread and action\n");
+}
+
 TEST(regions_of_one_name_show_their_categories)
 {
     NEEDS_PROGRAM;
@@ -252,6 +305,12 @@ TEST(regions_of_one_name_show_their_categories)
                 "| forward | 10.00 us |\n"
                 "| task | 6.000 us |\n"
                 "| inner | 4.000 us |\n");
+    /* What the groups say is no column besides. */
+    check_table("--by category --columns category,total --format csv "
+                "--filter load",
+                "stage,category,name,total_ns\n"
+                "fit,disk,load,5000\n"
+                "fit,net,load,3000\n");
     gnomon_configure(NULL);
 }
 

@@ -28,7 +28,9 @@ static int calls_by_source(const void *left, const void *right)
         return order;
     if ((*a)->line != (*b)->line)
         return (*a)->line < (*b)->line ? -1 : 1;
-    return strcmp((*a)->name, (*b)->name);
+    order = strcmp((*a)->name, (*b)->name);
+    return order ? order
+                 : ((*a)->group > (*b)->group) - ((*a)->group < (*b)->group);
 }
 
 /* Whether regions of this kind are on a thread's stack. */
@@ -64,7 +66,8 @@ static void calls_read_region(gnomon__calls_region *r,
 }
 
 /* False: no memory. */
-static bool calls_read_regions(gnomon__calls *c, const gnomon_profile *profile)
+static bool calls_read_regions(gnomon__calls *c, const gnomon_profile *profile,
+                               const gnomon__groups *groups)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_REGIONS);
     gnomon__calls_region **sorted = calloc(count + 1, sizeof *sorted);
@@ -77,6 +80,8 @@ static bool calls_read_regions(gnomon__calls *c, const gnomon_profile *profile)
     for (size_t i = 0; i < count; i++) {
         sorted[i] = &c->regions[i + 1];
         calls_read_region(sorted[i], profile, i + 1);
+        if (groups && groups->of_region)
+            sorted[i]->group = groups->of_region[i + 1];
     }
     qsort(sorted, count, sizeof *sorted, calls_by_source);
     for (size_t i = 0; i < count; i++) {
@@ -87,11 +92,11 @@ static bool calls_read_regions(gnomon__calls *c, const gnomon_profile *profile)
     qsort(sorted, count, sizeof *sorted, calls_by_name);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || calls_by_name(&sorted[i - 1], &sorted[i]) != 0)
-            c->action_count++;
-        sorted[i]->title = (uint32_t)c->action_count - 1;
+            c->name_count++;
+        sorted[i]->title = (uint32_t)c->name_count - 1;
     }
     free(sorted);
-    c->actions = calloc(c->action_count + 1, sizeof *c->actions);
+    c->actions = calloc(c->name_count + 1, sizeof *c->actions);
     c->functions = calloc(c->function_count + 1, sizeof *c->functions);
     return c->actions && c->functions;
 }
@@ -156,12 +161,24 @@ static void calls_read_opens(gnomon__calls *c, const gnomon_profile *profile)
     }
 }
 
-/* Node 0 is the root of all. */
-static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
+static uint32_t calls_track_group(const gnomon_profile *profile,
+                                  const gnomon__groups *groups, size_t node)
+{
+    gnomon_node_info info;
+    if (!groups || !groups->of_track)
+        return 0;
+    (void)gnomon_profile_node(profile, node, &info);
+    return groups->of_track[info.track];
+}
+
+/* Node 0 is the root of all in the group that is chosen. */
+static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile,
+                             const gnomon__groups *groups)
 {
     size_t count = gnomon_profile_count(profile, GNOMON_NODES);
     c->nodes = calloc(count + 1, sizeof *c->nodes);
-    if (!c->nodes)
+    c->roots = calloc(groups ? groups->count + 1 : 1, sizeof *c->roots);
+    if (!c->nodes || !c->roots)
         return false;
     c->node_count = count;
     for (size_t i = 1; i <= count; i++)
@@ -173,8 +190,11 @@ static bool calls_read_nodes(gnomon__calls *c, const gnomon_profile *profile)
         gnomon__calls_node *n = &c->nodes[i];
         if (!n->region)
             continue;
-        n->next = c->nodes[n->parent].child;
-        c->nodes[n->parent].child = (uint32_t)i;
+        uint32_t *first =
+            n->parent ? &c->nodes[n->parent].child
+                      : &c->roots[calls_track_group(profile, groups, i)];
+        n->next = *first;
+        *first = (uint32_t)i;
     }
     return true;
 }
@@ -286,31 +306,39 @@ static int calls_by_start(const void *left, const void *right)
 }
 
 /* Keeps of c->actions, which has an entry for each name, those that have a table. */
-static void calls_find_actions(gnomon__calls *c)
+void gnomon__calls_choose(gnomon__calls *c, uint32_t group)
 {
     size_t used = 0;
+    c->nodes[0].child = c->roots[group];
+    memset(c->actions, 0, c->name_count * sizeof *c->actions);
     for (uint32_t at = c->nodes[0].child; at; at = c->nodes[at].next)
         gnomon__calls_walk(c, at, calls_enter_action, calls_leave_action);
-    for (size_t i = 0; i < c->action_count; i++)
+    for (size_t i = 0; i < c->name_count; i++)
         if (c->actions[i].first_root)
             c->actions[used++] = c->actions[i];
     c->action_count = used;
     qsort(c->actions, used, sizeof *c->actions, calls_by_start);
 }
 
-int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile)
+int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
+                          const gnomon__groups *groups)
 {
     gnomon__calls *c = *out = calloc(1, sizeof *c);
     if (!c)
         return GNOMON_ENOMEM;
-    if (!calls_read_regions(c, profile) || !calls_read_nodes(c, profile) ||
-        !calls_number_edges(c)) {
+    if (!calls_read_regions(c, profile, groups) ||
+        !calls_read_nodes(c, profile, groups) || !calls_number_edges(c)) {
         gnomon__calls_free(c);
         *out = NULL;
         return GNOMON_ENOMEM;
     }
-    calls_find_actions(c);
+    gnomon__calls_choose(c, 0);
     return GNOMON_OK;
+}
+
+int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile)
+{
+    return gnomon__calls_make_by(out, profile, NULL);
 }
 
 void gnomon__calls_free(gnomon__calls *c)
@@ -318,6 +346,7 @@ void gnomon__calls_free(gnomon__calls *c)
     if (!c)
         return;
     free(c->nodes);
+    free(c->roots);
     free(c->regions);
     free(c->actions);
     free(c->functions);

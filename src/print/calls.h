@@ -28,6 +28,7 @@ typedef struct gnomon__calls_region {
     uint32_t function; /* number of its row, from 0: some regions share one */
     uint32_t title;    /* number of its name, from 0 */
     uint32_t open;     /* how often it is on the walk's way down */
+    uint32_t group;    /* of regions; 0: there are none */
     bool is_action;
     bool has_row;
 } gnomon__calls_region;
@@ -54,7 +55,12 @@ struct gnomon__calls {
     gnomon__calls_slot *functions;
     gnomon__calls_slot *edges; /* between rows, then from outside to each */
     gnomon__caller *unsorted_callers; /* in the order of the walk */
-    size_t region_count, node_count, action_count, function_count, edge_count;
+    uint32_t
+        *roots; /* by group of tracks: the first outermost node, its siblings
+                        follow */
+    size_t region_count, node_count, function_count, edge_count;
+    size_t name_count;   /* of regions: the most actions that there can be */
+    size_t action_count; /* of the group at hand */
     gnomon__functions table;
 };
 

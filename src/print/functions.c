@@ -28,6 +28,7 @@ static gnomon__function *calls_row(gnomon__calls *c,
         row->file = r->file;
         row->line = r->line;
         row->name = r->name;
+        row->group = r->group;
         slot->at = (uint32_t)c->table.row_count;
     }
     return &c->table.rows[slot->at - 1];

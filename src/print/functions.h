@@ -11,6 +11,7 @@
 #define GNOMON_PRINT_FUNCTIONS_H
 
 #include "gnomon/profile.h"
+#include "print/groups.h"
 
 /* Of all tracks and stages of the profile. Scopes that are open count as if they
  * ended now. */
@@ -24,6 +25,8 @@ typedef struct gnomon__function {
     uint64_t cc;         /* primitive calls: not inside a call of the row */
     uint64_t tt_ns;      /* self */
     uint64_t ct_ns;      /* cumulative: total of the primitive calls */
+    uint32_t group;      /* of regions: gnomon__calls_make_by */
+    uint32_t reserved;
 } gnomon__function;
 
 /* The same of the calls that `caller` made. Here a call is primitive if it is not
@@ -52,6 +55,15 @@ typedef struct gnomon__calls gnomon__calls;
 /* O(nodes) memory, O(nodes log nodes) time. GNOMON_ENOMEM: *out is NULL. */
 int gnomon__calls_make(gnomon__calls **out, const gnomon_profile *profile);
 void gnomon__calls_free(gnomon__calls *calls);
+
+/* The same with groups, which need not outlive the call. Regions of several groups are
+ * different rows. Of groups of tracks each has tables of its own: what is outermost on
+ * its tracks and all below, also what that submitted to other tracks. The first group
+ * is chosen. */
+int gnomon__calls_make_by(gnomon__calls **out, const gnomon_profile *profile,
+                          const gnomon__groups *groups);
+/* From now on it is about this group of tracks. O(its nodes + names). */
+void gnomon__calls_choose(gnomon__calls *calls, uint32_t group);
 
 /* The number and names of the tables: one for each name of an action, or of an
  * outermost scope of a thread. Ordered by thread, then by first start. */

@@ -294,6 +294,27 @@ static bool has_cells(const gnomon__report_table *t, size_t column)
     return i < t->row_count;
 }
 
+/* Whether the groups say it already: their word is the column's key. */
+static bool is_of_groups(const gnomon__report_table *t, size_t column)
+{
+    const char *key = t->columns[column].key;
+    return column && t->group_word && strcmp(key, t->group_word) == 0;
+}
+
+static void choose_shown(const gnomon__report_table *t,
+                         const gnomon__table_choice *from,
+                         gnomon__table_choice *c, bool is_data)
+{
+    c->count = 0;
+    for (uint32_t k = 0; k < from->count; k++)
+        if (!is_of_groups(t, from->columns[k]))
+            c->columns[c->count++] = from->columns[k];
+    for (size_t i = 0; !from->count && i < t->column_count; i++)
+        if (!is_of_groups(t, i) &&
+            (is_data || !i || (!t->columns[i].is_extra && has_cells(t, i))))
+            c->columns[c->count++] = (uint8_t)i;
+}
+
 int gnomon__table_print(gnomon__report_table *t,
                         const gnomon__table_choice *choice,
                         const gnomon_profile *profile, const gnomon_writer *out)
@@ -306,9 +327,7 @@ int gnomon__table_print(gnomon__report_table *t,
     }
     bool is_data =
         c.format == GNOMON__TABLE_CSV || c.format == GNOMON__TABLE_JSON;
-    for (size_t i = 0; !choice->count && i < t->column_count; i++)
-        if (is_data || !i || (!t->columns[i].is_extra && has_cells(t, i)))
-            c.columns[c.count++] = (uint8_t)i;
+    choose_shown(t, choice, &c, is_data);
     if (!is_data)
         gnomon__table_as_text(t, &c, profile, out);
     else

@@ -53,7 +53,9 @@ typedef struct gnomon__report_table {
     size_t column_count;
     const char *group_word;    /* "thread"; NULL: there are no groups */
     const char *const *groups; /* names of the groups */
-    bool is_ordered;           /* rows stay as they were added */
+    const char *inner_word;    /* "action": groups inside groups; NULL: none */
+    const char *const *inner_groups; /* their names, by the same index */
+    bool is_ordered;                 /* rows stay as they were added */
     bool is_tree;
     bool is_part; /* of a report: no stage's name in its title */
     gnomon__table_row *rows;

@@ -55,6 +55,8 @@ static void put_csv_head(const gnomon__report_table *t,
     out->print(out, "stage");
     if (t->group_word)
         out->print(out, ",%s", t->group_word);
+    if (t->inner_word)
+        out->print(out, ",%s", t->inner_word);
     for (size_t k = 0; k < c->count; k++) {
         const gnomon__column *column = &t->columns[c->columns[k]];
         out->print(out, ",%s%s", column->key, unit_of(column));
@@ -71,6 +73,10 @@ static void put_csv_row(const gnomon__report_table *t,
     if (t->group_word) {
         out->write(out, ",", 1);
         put_csv_text(out, t->groups[row->group]);
+    }
+    if (t->inner_word) {
+        out->write(out, ",", 1);
+        put_csv_text(out, t->inner_groups[row->group]);
     }
     for (size_t k = 0; k < c->count; k++) {
         const gnomon__cell *cell = &t->cells[row->cells + c->columns[k]];
@@ -98,6 +104,10 @@ static void put_json_row(const gnomon__report_table *t,
         out->print(out, "{\"%s\": ", t->group_word);
         gnomon_write_json(out, t->groups[row->group]);
         between = ", ";
+    }
+    if (t->inner_word) {
+        out->print(out, ", \"%s\": ", t->inner_word);
+        gnomon_write_json(out, t->inner_groups[row->group]);
     }
     for (size_t k = 0; k < c->count; k++) {
         const gnomon__cell *cell = &t->cells[row->cells + c->columns[k]];

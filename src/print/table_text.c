@@ -100,20 +100,26 @@ static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
     gnomon__print_title(out, name, t->title);
     if (t->group_word)
         out->print(out, " by %s", t->group_word);
+    if (t->inner_word)
+        out->print(out, " and %s", t->inner_word);
     if (count > 1)
         out->print(out, ", %" PRIu32 " stages added up", count);
     out->write(out, "\n", 1);
 }
 
-/* "Thread 0 train (4711)" */
+/* "Thread 0 train (4711)", "Rank 3, action step" */
 static void put_group(const gnomon__report_table *t, uint32_t group,
                       const gnomon_writer *out)
 {
     char first = t->group_word[0];
     if (first >= 'a' && first <= 'z')
         first = (char)(first - 'a' + 'A');
-    out->print(out, "%c%s %s\n", first, t->group_word + 1,
+    out->print(out, "%c%s %s", first, t->group_word + 1,
                gnomon_shown(out, t->groups[group]));
+    if (t->inner_word)
+        out->print(out, ", %s %s", t->inner_word,
+                   gnomon_shown(out, t->inner_groups[group]));
+    out->write(out, "\n", 1);
 }
 
 /* ---- Text ------------------------------------------------------------------------ */

@@ -18,12 +18,11 @@
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/advanced.h"
-#include "print/functions.h"
+#include "print/function_table.h"
 #include "print/letters.h"
 #include "print/prof.h"
 #include "print/pstats.h"
 #include "print/python.h"
-#include "print/table.h"
 
 enum advanced_dump { ADVANCED_NO_FILES, ADVANCED_ACTIONS, ADVANCED_RUN };
 
@@ -33,28 +32,6 @@ typedef struct advanced_settings {
     int dump; /* advanced_dump */
     int sort; /* gnomon__pstats_key */
 } advanced_settings;
-
-enum {
-    ADVANCED_NAME,
-    ADVANCED_FILE,
-    ADVANCED_LINE,
-    ADVANCED_CALLS,
-    ADVANCED_PRIMITIVE,
-    ADVANCED_SELF,
-    ADVANCED_CUMULATIVE,
-    ADVANCED_COLUMNS
-};
-
-static const gnomon__column advanced_columns[ADVANCED_COLUMNS] = {
-    [ADVANCED_NAME] = {"name", "Function", GNOMON__CELL_TEXT, false},
-    [ADVANCED_FILE] = {"file", "File", GNOMON__CELL_TEXT, false},
-    [ADVANCED_LINE] = {"line", "Line", GNOMON__CELL_ID, false},
-    [ADVANCED_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
-    [ADVANCED_PRIMITIVE] = {"primitive", "Primitive", GNOMON__CELL_COUNT, true},
-    [ADVANCED_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
-    [ADVANCED_CUMULATIVE] = {"cumulative", "Cumulative", GNOMON__CELL_TIME,
-                             false},
-};
 
 /* ---- Options --------------------------------------------------------------- */
 
@@ -130,8 +107,10 @@ static int advanced_create(const gnomon_options *options, void **self)
                           "pcalls, name, filename, line, nfl or stdname");
     else if (sort)
         s->sort = gnomon__pstats_key(sort);
-    gnomon__table_choose_shown(&s->table, "advanced", advanced_columns,
-                               ADVANCED_COLUMNS, options);
+    gnomon__table_choose_shown(&s->table, "advanced", gnomon__function_columns,
+                               GNOMON__FUNCTION_COLUMNS, options);
+    s->table.by = gnomon__groups_choose("advanced", GNOMON__BY_THREAD,
+                                        GNOMON__BY_FILE, options);
     s->table.is_table = gnomon__table_is_asked_for(&s->table);
     *self = s;
     return GNOMON_OK;
@@ -230,71 +209,32 @@ static int advanced_column(int key)
 {
     switch (key) {
     case GNOMON__PSTATS_TIME:
-        return ADVANCED_SELF;
+        return GNOMON__FUNCTION_SELF;
     case GNOMON__PSTATS_CALLS:
-        return ADVANCED_CALLS;
+        return GNOMON__FUNCTION_CALLS;
     case GNOMON__PSTATS_PRIMITIVE:
-        return ADVANCED_PRIMITIVE;
+        return GNOMON__FUNCTION_PRIMITIVE;
     case GNOMON__PSTATS_CUMULATIVE:
-        return ADVANCED_CUMULATIVE;
+        return GNOMON__FUNCTION_CUMULATIVE;
     case GNOMON__PSTATS_FILE:
-        return ADVANCED_FILE;
+        return GNOMON__FUNCTION_FILE;
     case GNOMON__PSTATS_LINE:
-        return ADVANCED_LINE;
+        return GNOMON__FUNCTION_LINE;
     default:
-        return ADVANCED_NAME;
+        return GNOMON__FUNCTION_NAME;
     }
 }
 
-static bool advanced_add_row(gnomon__report_table *table, uint32_t action,
-                             const gnomon__function *f)
-{
-    gnomon__cell *cells = gnomon__table_add(table, action, 0);
-    if (!cells)
-        return false;
-    gnomon__cell_text(&cells[ADVANCED_NAME], f->name);
-    if (f->line) {
-        gnomon__cell_text(&cells[ADVANCED_FILE], f->file);
-        gnomon__cell_count(&cells[ADVANCED_LINE], f->line);
-    }
-    gnomon__cell_count(&cells[ADVANCED_CALLS], f->nc);
-    gnomon__cell_count(&cells[ADVANCED_PRIMITIVE], f->cc);
-    gnomon__cell_count(&cells[ADVANCED_SELF], f->tt_ns);
-    gnomon__cell_count(&cells[ADVANCED_CUMULATIVE], f->ct_ns);
-    return true;
-}
-
-/* The rows of each action, as a group. A restriction to a fraction of the rows holds in
- * the text only. */
+/* A restriction to a fraction of the rows holds in the text only. */
 static int advanced_print_table(const advanced_report *r,
                                 const gnomon_profile *profile)
 {
     const advanced_settings *s = r->settings;
-    size_t actions = gnomon__calls_count(r->calls);
-    const char **names = calloc(actions + 1, sizeof *names);
     gnomon__table_choice choice = s->table;
-    gnomon__report_table table = {.name = "advanced",
-                                  .title = "Profiler Report",
-                                  .columns = advanced_columns,
-                                  .column_count = ADVANCED_COLUMNS,
-                                  .group_word = "action",
-                                  .groups = names};
-    int code = names ? GNOMON_OK : GNOMON_ENOMEM;
     choice.sort = advanced_column(s->sort);
     if (!s->cut.is_fraction && s->cut.count >= 0)
         choice.limit = (size_t)s->cut.count;
-    for (size_t i = 0; !code && i < actions; i++) {
-        const gnomon__functions *f = gnomon__calls_table(r->calls, i, NULL);
-        names[i] = gnomon__calls_name(r->calls, i);
-        for (size_t k = 0; !code && k < f->row_count; k++)
-            if (!advanced_add_row(&table, (uint32_t)i, &f->rows[k]))
-                code = GNOMON_ENOMEM;
-    }
-    if (!code)
-        code = gnomon__table_print(&table, &choice, profile, r->out);
-    gnomon__table_free(&table);
-    free(names);
-    return code;
+    return gnomon__function_table_print(r->calls, &choice, profile, r->out);
 }
 
 /* The writer has said why where one cannot be written; the others will not be
@@ -353,6 +293,7 @@ static const gnomon_option_info advanced_options[] = {
      .type = GNOMON_OPTION_TEXT,
      .help = "what rows are ordered by, a word of pstats: time, calls, ..."},
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
+    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
     GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
     {.key = NULL}};
 
