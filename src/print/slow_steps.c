@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* O(regions) memory, and for each step that is asked about a walk over its times. */
+/* O(nodes + times) memory, and for each step that is asked about a walk over the times
+ * of its stage. */
 #include "print/slow_steps.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct slow_steps_node {
+/* By the names of regions alone, whatever stage or thread it was on. */
+typedef struct slow_steps_path {
     uint32_t parent, region;
     int is_below; /* the region that was asked for last */
-} slow_steps_node;
+} slow_steps_path;
 
 /* Region 0 is the steps themselves. */
 typedef struct slow_steps_region {
@@ -30,32 +33,93 @@ static uint64_t slow_steps_median(const gnomon_stats *time, uint64_t steps)
 
 void gnomon__slow_steps_free(gnomon__slow_steps *t)
 {
-    free(t->node);
+    free(t->path);
+    free(t->time);
+    free(t->first);
     free(t->region);
     free(t->excess);
     free(t->slow);
 }
 
-int gnomon__slow_steps_make(gnomon__slow_steps *t, const gnomon_profile *p)
+/* Finds the paths of all nodes; `slots` has `room` places, a power of two, of which
+ * half stay empty. */
+static void slow_steps_find_paths(gnomon__slow_steps *t, size_t nodes,
+                                  uint32_t *path_of, uint32_t *slots,
+                                  size_t room)
 {
     gnomon_node_info n;
+    for (size_t i = 1; i <= nodes; i++) {
+        if (gnomon_profile_node(t->profile, i, &n) != GNOMON_OK)
+            continue;
+        uint32_t parent = n.parent < i ? path_of[n.parent] : 0;
+        uint64_t hash =
+            ((uint64_t)parent << 32 | n.region) * 0x9E3779B97F4A7C15u;
+        size_t at = (size_t)(hash >> 20) & (room - 1);
+        while (slots[at] && (t->path[slots[at]].parent != parent ||
+                             t->path[slots[at]].region != n.region))
+            at = (at + 1) & (room - 1);
+        if (!slots[at]) {
+            slots[at] = (uint32_t)++t->paths;
+            t->path[t->paths].parent = parent;
+            t->path[t->paths].region = n.region;
+        }
+        path_of[i] = slots[at];
+    }
+}
+
+static bool slow_steps_read_paths(gnomon__slow_steps *t)
+{
+    size_t nodes = gnomon_profile_count(t->profile, GNOMON_NODES), room = 4;
+    while (room < 2 * (nodes + 1))
+        room *= 2;
+    uint32_t *path_of = calloc(nodes + 1, sizeof *path_of);
+    uint32_t *slots = calloc(room, sizeof *slots);
+    t->path = calloc(nodes + 1, sizeof *t->path);
+    bool ok = path_of && slots && t->path;
+    if (ok)
+        slow_steps_find_paths(t, nodes, path_of, slots, room);
+    free(path_of);
+    free(slots);
+    return ok;
+}
+
+/* Sorts the times by stage, in their order. */
+static bool slow_steps_sort_times(gnomon__slow_steps *t)
+{
+    gnomon_step_time_info time;
+    t->first = calloc(t->stages + 3, sizeof *t->first);
+    t->time = calloc(t->times + 1, sizeof *t->time);
+    if (!t->first || !t->time)
+        return false;
+    size_t *next =
+        t->first + 1; /* once all are placed, what follows is first */
+    for (size_t i = 1; i <= t->times; i++)
+        if (gnomon_profile_step_time(t->profile, i, &time) == GNOMON_OK &&
+            time.stage <= t->stages)
+            next[time.stage + 1]++;
+    for (size_t i = 1; i <= t->stages + 1; i++)
+        next[i] += next[i - 1];
+    for (size_t i = 1; i <= t->times; i++)
+        if (gnomon_profile_step_time(t->profile, i, &time) == GNOMON_OK &&
+            time.stage <= t->stages)
+            t->time[next[time.stage]++] = (uint32_t)i;
+    return true;
+}
+
+int gnomon__slow_steps_make(gnomon__slow_steps *t, const gnomon_profile *p)
+{
     memset(t, 0, sizeof *t);
     t->profile = p;
-    t->nodes = gnomon_profile_count(p, GNOMON_NODES);
+    t->stages = gnomon_profile_count(p, GNOMON_STAGES);
     t->regions = gnomon_profile_count(p, GNOMON_REGIONS);
     t->times = gnomon_profile_count(p, GNOMON_STEP_TIMES);
     t->steps = gnomon_profile_count(p, GNOMON_STEPS);
-    t->node = calloc(t->nodes + 1, sizeof *t->node);
     t->region = calloc(t->regions + 1, sizeof *t->region);
     t->excess = calloc(t->regions + 1, sizeof *t->excess);
     t->slow = calloc(t->steps + 1, sizeof *t->slow);
-    if (!t->node || !t->region || !t->excess || !t->slow)
+    if (!t->region || !t->excess || !t->slow || !slow_steps_read_paths(t) ||
+        !slow_steps_sort_times(t))
         return GNOMON_ENOMEM;
-    for (size_t i = 1; i <= t->nodes; i++) {
-        gnomon_profile_node(p, i, &n);
-        t->node[i].parent = n.parent;
-        t->node[i].region = n.region;
-    }
     return GNOMON_OK;
 }
 
@@ -63,7 +127,8 @@ int gnomon__slow_steps_make(gnomon__slow_steps *t, const gnomon_profile *p)
 static int slow_steps_get(const gnomon__slow_steps *t, size_t i,
                           gnomon_step_time_info *time)
 {
-    return gnomon_profile_step_time(t->profile, i, time) == GNOMON_OK &&
+    return gnomon_profile_step_time(t->profile, t->time[i], time) ==
+               GNOMON_OK &&
            time->stage == t->stage_number && time->view == t->view &&
            time->time && time->region <= t->regions;
 }
@@ -104,7 +169,7 @@ void gnomon__slow_steps_read(gnomon__slow_steps *t, uint32_t stage,
     t->view = view;
     t->slow_count = 0;
     memset(t->region, 0, (t->regions + 1) * sizeof *t->region);
-    for (size_t i = 1; i <= t->times; i++) {
+    for (size_t i = t->first[stage]; i < t->first[stage + 1]; i++) {
         if (!slow_steps_get(t, i, &time))
             continue;
         if (!time.step)
@@ -142,7 +207,8 @@ static void slow_steps_compare(gnomon__slow_steps *t,
     gnomon_step_time_info time;
     for (size_t i = 1; i <= t->regions; i++)
         t->region[i].ns = 0;
-    for (size_t i = 1; i <= t->times; i++)
+    for (size_t i = t->first[t->stage_number];
+         i < t->first[t->stage_number + 1]; i++)
         if (slow_steps_get(t, i, &time) && time.step == slow->number)
             t->region[time.region].ns = time.time->total_ns;
     t->excess_count = 0;
@@ -164,10 +230,10 @@ static void slow_steps_compare(gnomon__slow_steps *t,
 static int slow_steps_is_inside(gnomon__slow_steps *t, uint32_t inner,
                                 uint32_t outer)
 {
-    for (size_t i = 1; i <= t->nodes; i++) {
-        const slow_steps_node *above = &t->node[t->node[i].parent];
-        t->node[i].is_below = above->is_below || above->region == outer;
-        if (t->node[i].is_below && t->node[i].region == inner)
+    for (size_t i = 1; i <= t->paths; i++) {
+        const slow_steps_path *above = &t->path[t->path[i].parent];
+        t->path[i].is_below = above->is_below || above->region == outer;
+        if (t->path[i].is_below && t->path[i].region == inner)
             return 1;
     }
     return 0;

@@ -25,9 +25,11 @@ typedef struct gnomon__step_reason {
 
 typedef struct gnomon__slow_steps {
     const gnomon_profile *profile;
-    size_t nodes, regions, times, steps;
-    struct slow_steps_node *node;
+    size_t stages, paths, regions, times, steps;
+    struct slow_steps_path *path; /* from 1; parents have lower numbers */
     struct slow_steps_region *region;
+    uint32_t *time; /* numbers of times, those of a stage together */
+    size_t *first;  /* by stage: into `time`; the next one's is the end */
     gnomon__step_reason *excess; /* of the step at hand, the largest first */
     size_t excess_count;
     /* Of the stage and view that were read last: */
