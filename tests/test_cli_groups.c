@@ -62,12 +62,16 @@ static uint32_t path_of(const job_rank *j, uint32_t track, uint32_t parent,
                                       : NULL});
 }
 
-/* Steps 0, 1, ... of one, two, ... times `ns`; in each "load" takes all but 1 us. */
+/* Steps 0, 1, ... of one, two, ... times `ns`; in each "load" takes all but 1 us. Of
+ * its median the steps' is close enough. */
 static void add_steps(const job_rank *j, const gnomon_stats *all,
                       uint32_t region, int count, uint64_t ns)
 {
     gnomon_add_step_time(
         j->b, &(gnomon_step_time_info){.stage = j->stage, .time = all});
+    gnomon_add_step_time(j->b, &(gnomon_step_time_info){.stage = j->stage,
+                                                        .region = region,
+                                                        .time = all});
     for (int i = 0; i < count; i++) {
         uint64_t begin = (uint64_t)i * 1000 * US, its = (uint64_t)(i + 1) * ns;
         const uint32_t step = gnomon_add_step(
@@ -398,4 +402,95 @@ TEST(functions_by_group)
     check_refused("--as 'advanced(by=action)'",
                   "gnomon: advanced: by=action: say thread, rank, host, "
                   "category or file\n");
+}
+
+/* ---- steps ----------------------------------------------------------------------- */
+
+/* Each rank or host has its slowest and its own median, however fast it is beside the
+ * others. */
+TEST(steps_by_group)
+{
+    NEEDS_PROGRAM;
+    put_rank(0, 10, 12);
+    for (int32_t rank = 1; rank < 4; rank++)
+        put_rank(rank, 1000 * (uint64_t)rank, 11);
+    check_report(
+        "--as steps --by rank --limit 2 r?.gnomon",
+        "FIT Steps by rank\n"
+        "\n"
+        "Rank 0\n"
+        "  Step      Time    Median       p99  Why   Why took   usually\n"
+        "    11  120.0 us  61.44 us  119.9 us  load  119.0 us  61.44 us\n"
+        "    10  110.0 us  61.44 us  119.9 us  load  109.0 us  61.44 us\n"
+        "\n"
+        "Rank 1\n"
+        "  Step      Time    Median       p99  Why   Why took   usually\n"
+        "    10  11.00 ms  5.898 ms  10.94 ms  load  11.00 ms  5.898 ms\n"
+        "     9  10.00 ms  5.898 ms  10.94 ms  load  9.999 ms  5.898 ms\n"
+        "\n"
+        "Rank 2\n"
+        "  Step      Time    Median       p99  Why   Why took   usually\n"
+        "    10  22.00 ms  11.80 ms  21.89 ms  load  22.00 ms  11.80 ms\n"
+        "     9  20.00 ms  11.80 ms  21.89 ms  load  20.00 ms  11.80 ms\n"
+        "\n"
+        "Rank 3\n"
+        "  Step      Time    Median       p99  Why   Why took   usually\n"
+        "    10  33.00 ms  18.35 ms  32.95 ms  load  33.00 ms  18.35 ms\n"
+        "     9  30.00 ms  18.35 ms  32.95 ms  load  30.00 ms  18.35 ms\n");
+    check_report("--as steps --by host --limit 3 --format csv --columns "
+                 "rank,time,steps,why r?.gnomon",
+                 "stage,host,step,rank,time_ns,steps,why\n"
+                 "fit,n0,10,1,11000000,23,load\n"
+                 "fit,n0,9,1,10000000,23,load\n"
+                 "fit,n0,8,1,9000000,23,load\n"
+                 "fit,n1,10,3,33000000,22,load\n"
+                 "fit,n1,9,3,30000000,22,load\n"
+                 "fit,n1,8,3,27000000,22,load\n");
+    check_report("--as steps --by rank --sort step --limit 1 --columns time "
+                 "--filter nothing --format md r1.gnomon",
+                 "### FIT Steps by rank\n"
+                 "\n"
+                 "#### Rank 1\n"
+                 "\n"
+                 "| Step | Time |\n"
+                 "| ---: | ---: |\n"
+                 "| 1 | 2.000 ms |\n");
+    check_report(
+        "--as steps --by rank --limit 1 --columns step --format json "
+        "r?.gnomon",
+        "[{\"file\": \"r0.gnomon\", \"ranks\": 4, \"report\": \"steps\", "
+        "\"rank\": null, \"stage\": \"fit\", \"stages\": 4, \"rows\": [\n"
+        "{\"rank\": \"0\", \"step\": 11},\n"
+        "{\"rank\": \"1\", \"step\": 10},\n"
+        "{\"rank\": \"2\", \"step\": 10},\n"
+        "{\"rank\": \"3\", \"step\": 10}]}]\n");
+    child_result r = shell("$G report --as steps --by rank --format csv "
+                           "r?.gnomon | grep -c '^fit,0,'");
+    CHECK_STR(r.out, "10\n");
+    r = shell("$G merge -o all.gnomon r?.gnomon && $G report --as steps --by "
+              "rank --limit 2 all.gnomon >a && $G report --as steps --by rank "
+              "--limit 2 r?.gnomon | diff a -");
+    CHECK_STR(r.out, "");
+    CHECK_EQ(r.status, 0);
+    check_refused("--as steps --by thread",
+                  "gnomon: steps: by=thread: say rank or host\n");
+    check_refused("--as 'steps(by=file)'",
+                  "gnomon: steps: by=file: say rank or host\n");
+}
+
+/* In the running program there is one rank. */
+TEST(steps_by_rank_in_the_running_program)
+{
+    child_folder();
+    setenv("RANK", "3", 1);
+    setenv("WORLD_SIZE", "4", 1);
+    CHECK_EQ(gnomon_configure("steps(by=rank,columns=step,format=csv,"
+                              "file=live-%r.csv)"),
+             GNOMON_OK);
+    gnomon_stage_begin("fit");
+    gnomon_start("step");
+    gnomon_stop("step");
+    gnomon_step();
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    CHECK_STR(child_read("live-3.csv"), "stage,rank,step\nfit,3,0\n");
 }

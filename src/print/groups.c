@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sorts tracks or regions by the order and text of their group; those that are equal in
+/* Sorts tracks, regions or runs by the order and text of their group; those that are equal in
  * both are one group. */
 #include "print/groups.h"
 
@@ -62,6 +62,21 @@ static bool is_named_after(int by, const gnomon_track_info *track,
            track->name[n] == ' ';
 }
 
+static void read_rank_or_host(group_entry *e, int by,
+                              const gnomon_run_info *run, uint32_t number,
+                              gnomon__report_table *table)
+{
+    if (by == GNOMON__BY_HOST) {
+        e->text = run->host && *run->host ? run->host : "(not known)";
+    } else if (run->rank >= 0) {
+        e->order = run->rank;
+        e->text = gnomon__table_keep(table, "%" PRId32, run->rank);
+    } else {
+        e->order = INT64_MAX;
+        e->text = gnomon__table_keep(table, "of run %" PRIu32, number);
+    }
+}
+
 static void read_track(group_entry *e, int by, const gnomon_profile *p,
                        gnomon__report_table *table)
 {
@@ -76,17 +91,11 @@ static void read_track(group_entry *e, int by, const gnomon_profile *p,
         e->text = track.name + strlen(group_words[by]) + 1;
         long rank = strtol(e->text, &end, 10);
         e->order = *end ? INT64_MAX : rank;
-    } else if (by == GNOMON__BY_HOST) {
-        e->text = run.host && *run.host ? run.host : "(not known)";
     } else if (by == GNOMON__BY_THREAD) {
         e->order = (int64_t)e->number;
         e->text = thread_text(&track, &run, has_ranks, table);
-    } else if (run.rank >= 0) {
-        e->order = run.rank;
-        e->text = gnomon__table_keep(table, "%" PRId32, run.rank);
     } else {
-        e->order = INT64_MAX;
-        e->text = gnomon__table_keep(table, "of run %" PRIu32, track.run);
+        read_rank_or_host(e, by, &run, track.run, table);
     }
 }
 
@@ -101,12 +110,19 @@ static void read_region(group_entry *e, int by, const gnomon_profile *p)
     }
 }
 
+/* `entity`: what is grouped: regions, tracks or runs. */
 static bool read_entries(group_entry *group_entries, size_t count, int by,
-                         const gnomon_profile *p, gnomon__report_table *table)
+                         int entity, const gnomon_profile *p,
+                         gnomon__report_table *table)
 {
+    gnomon_run_info run;
     for (size_t i = 0; i < count; i++) {
         group_entries[i].number = (uint32_t)i + 1;
-        if (is_of_regions(by))
+        if (entity == GNOMON_RUNS &&
+            gnomon_profile_run(p, i + 1, &run) == GNOMON_OK)
+            read_rank_or_host(&group_entries[i], by, &run, (uint32_t)i + 1,
+                              table);
+        else if (entity == GNOMON_REGIONS)
             read_region(&group_entries[i], by, p);
         else
             read_track(&group_entries[i], by, p, table);
@@ -116,19 +132,18 @@ static bool read_entries(group_entry *group_entries, size_t count, int by,
     return true;
 }
 
-int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
-                        gnomon__report_table *table)
+static int make_groups(gnomon__groups *g, int by, int entity,
+                       const gnomon_profile *p, gnomon__report_table *table)
 {
     *g = (gnomon__groups){.by = by, .word = group_words[by], .count = 1};
     if (by == GNOMON__BY_NOTHING)
         return GNOMON_OK;
-    size_t count = gnomon_profile_count(p, is_of_regions(by) ? GNOMON_REGIONS
-                                                             : GNOMON_TRACKS);
+    size_t count = gnomon_profile_count(p, entity);
     group_entry *group_entries = calloc(count + 1, sizeof *group_entries);
     g->texts = calloc(count + 1, sizeof *g->texts);
     g->of_number = calloc(count + 1, sizeof *g->of_number);
     if (!group_entries || !g->texts || !g->of_number ||
-        !read_entries(group_entries, count, by, p, table)) {
+        !read_entries(group_entries, count, by, entity, p, table)) {
         free(group_entries);
         return GNOMON_ENOMEM;
     }
@@ -140,15 +155,28 @@ int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
             g->texts[used++] = group_entries[i].text;
         g->of_number[group_entries[i].number] = used - 1;
     }
+    if (!used) /* of number 0, which stands for none */
+        g->texts[used++] = "(not known)";
     g->count = used;
-    if (is_of_regions(by))
-        g->of_region = g->of_number;
-    else
-        g->of_track = g->of_number;
+    g->of_region = entity == GNOMON_REGIONS ? g->of_number : NULL;
+    g->of_track = entity == GNOMON_TRACKS ? g->of_number : NULL;
     table->group_word = g->word;
     table->groups = g->texts;
     free(group_entries);
     return GNOMON_OK;
+}
+
+int gnomon__groups_make(gnomon__groups *g, int by, const gnomon_profile *p,
+                        gnomon__report_table *table)
+{
+    return make_groups(
+        g, by, is_of_regions(by) ? GNOMON_REGIONS : GNOMON_TRACKS, p, table);
+}
+
+int gnomon__groups_of_runs(gnomon__groups *g, int by, const gnomon_profile *p,
+                           gnomon__report_table *table)
+{
+    return make_groups(g, by, GNOMON_RUNS, p, table);
 }
 
 void gnomon__groups_free(gnomon__groups *g)

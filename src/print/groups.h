@@ -16,19 +16,24 @@ enum gnomon__group_by {
 };
 
 typedef struct gnomon__groups {
-    int by;              /* gnomon__group_by */
-    const char *word;    /* "thread"; NULL: no groups */
-    const char **texts;  /* the groups' names, in their order */
-    uint32_t count;      /* of groups; 1 without any */
-    uint32_t *of_number; /* the group of each track or region, by its number */
-    uint32_t *of_track;  /* one of these is of_number, the other NULL */
-    uint32_t *of_region;
+    int by;             /* gnomon__group_by */
+    const char *word;   /* "thread"; NULL: no groups */
+    const char **texts; /* the groups' names, in their order */
+    uint32_t count;     /* of groups; 1 without any */
+    uint32_t
+        *of_number; /* the group of each track, region or run, by its number */
+    uint32_t *of_track;  /* of_number, if it is of tracks; else NULL */
+    uint32_t *of_region; /* likewise */
 } gnomon__groups;
 
 /* GNOMON_OK, or GNOMON_ENOMEM. `table` keeps the texts. Free in any case. */
 int gnomon__groups_make(gnomon__groups *groups, int by,
                         const gnomon_profile *profile,
                         gnomon__report_table *table);
+/* The same for what is of a run and no track: by rank or host. */
+int gnomon__groups_of_runs(gnomon__groups *groups, int by,
+                           const gnomon_profile *profile,
+                           gnomon__report_table *table);
 void gnomon__groups_free(gnomon__groups *groups);
 
 /* The group of a node or counter. */

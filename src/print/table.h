@@ -136,6 +136,10 @@ int gnomon__table_print(gnomon__report_table *t,
                         const gnomon_profile *profile,
                         const gnomon_writer *out);
 
+/* The stage that all rows are of: the only one, or the first of those of one name that
+ * each run has. False: there is none. In table_stage.c. */
+bool gnomon__table_stage(const gnomon_profile *profile, gnomon_stage_info *out);
+
 /* ---- Cells as text: table_text.c, table_data.c ---------------------------------- */
 
 /* As printf("%g") does in the C locale: six digits; with is_exact as many as are needed

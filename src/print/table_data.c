@@ -139,9 +139,11 @@ static void put_json_head(const gnomon__report_table *t,
         out->print(out, ", \"rank\": %" PRId32, run.rank);
     else
         out->print(out, ", \"rank\": null");
-    if (stages == 1 && gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
+    if (gnomon__table_stage(p, &stage)) {
         out->print(out, ", \"stage\": ");
         gnomon_write_json(out, stage.name);
+    }
+    if (stages == 1) {
         out->print(out,
                    ", \"ordinal\": %" PRIu32 ", \"stages\": %" PRIu32
                    ", \"wall_ns\": %" PRIu64 ", \"steps\": %" PRIu64,
@@ -162,10 +164,10 @@ void gnomon__table_as_data(const gnomon__report_table *t,
                            const gnomon_writer *out)
 {
     bool is_csv = c->format == GNOMON__TABLE_CSV, is_first = true;
-    gnomon_stage_info stage = {.name = ""};
+    gnomon_stage_info stage;
     size_t in_group = 0;
-    if (gnomon_profile_count(profile, GNOMON_STAGES) == 1)
-        (void)gnomon_profile_stage(profile, 1, &stage);
+    if (!gnomon__table_stage(profile, &stage))
+        stage.name = "";
     if (is_csv) {
         put_csv_head(t, c, out);
     } else {

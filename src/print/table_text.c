@@ -92,8 +92,7 @@ static void put_title(const gnomon__report_table *t, const gnomon_profile *p,
     gnomon_stage_info stage;
     const char *name = "";
     uint32_t count = 0;
-    if (!t->is_part && gnomon_profile_count(p, GNOMON_STAGES) == 1 &&
-        gnomon_profile_stage(p, 1, &stage) == GNOMON_OK) {
+    if (!t->is_part && gnomon__table_stage(p, &stage)) {
         name = stage.name;
         count = stage.count;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * steps: how long steps took, and of the slowest what took longer in them than it
- * does in the median step. As the other tables where columns, an order or a format
- * are asked for. A pure function from a profile.
+ * does in the median step. As the other tables where columns, groups, an order or a
+ * format are asked for. A pure function from a profile.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "gnomon/profile.h"
 #include "gnomon/profiler.h"
 #include "print/duration.h"
+#include "print/groups.h"
 #include "print/letters.h"
 #include "print/slow_steps.h"
-#include "print/table.h"
 
 #define STEPS_PRESET 10u /* steps that are listed */
 
@@ -146,11 +146,11 @@ static const gnomon__column steps_columns[STEPS_COLUMNS] = {
     STEPS_REASON("why3", "Third", true)};
 
 static int steps_add_row(steps_report *t, gnomon__report_table *table,
-                         const gnomon__listed_step *slow)
+                         uint32_t group, const gnomon__listed_step *slow)
 {
     const gnomon__step_reason *reasons[GNOMON__STEP_REASONS];
     int named = gnomon__slow_steps_reasons(&t->of, slow, reasons);
-    gnomon__cell *cells = gnomon__table_add(table, 0, 0);
+    gnomon__cell *cells = gnomon__table_add(table, group, 0);
     const gnomon_stats *all = t->of.all;
     gnomon_region_info region;
     if (!cells)
@@ -184,18 +184,24 @@ static int steps_table_print(steps_report *t)
                                   .title = "Steps",
                                   .columns = steps_columns,
                                   .column_count = STEPS_COLUMNS,
-                                  .is_ordered = t->choice->sort < 0};
+                                  .is_ordered =
+                                      t->choice->sort < 0 && !t->choice->by};
+    gnomon__groups groups;
     size_t views = gnomon_profile_count(t->of.profile, GNOMON_VIEWS);
     size_t stages = gnomon_profile_count(t->of.profile, GNOMON_STAGES);
-    int code = GNOMON_OK;
-    for (uint32_t stage = 1; stage <= stages; stage++)
-        for (uint32_t view = 0; view <= views; view++) {
+    int code =
+        gnomon__groups_of_runs(&groups, t->choice->by, t->of.profile, &table);
+    for (uint32_t stage = 1; !code && stage <= stages; stage++)
+        for (uint32_t view = 0; !code && view <= views; view++) {
             gnomon__slow_steps_read(&t->of, stage, view);
+            uint32_t group =
+                t->choice->by ? groups.of_number[t->of.stage.run] : 0;
             for (size_t i = 0; !code && i < t->of.slow_count; i++)
-                code = steps_add_row(t, &table, &t->of.slow[i]);
+                code = steps_add_row(t, &table, group, &t->of.slow[i]);
         }
     if (!code)
         code = gnomon__table_print(&table, t->choice, t->of.profile, t->out);
+    gnomon__groups_free(&groups);
     gnomon__table_free(&table);
     return code;
 }
@@ -208,6 +214,8 @@ static int steps_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "steps", steps_columns, STEPS_COLUMNS, options);
+    c->by = gnomon__groups_choose("steps", GNOMON__BY_RANK, GNOMON__BY_HOST,
+                                  options);
     c->is_table = gnomon__table_is_asked_for(c);
     if (c->limit == SIZE_MAX)
         c->limit = STEPS_PRESET;
@@ -243,6 +251,7 @@ static const gnomon_option_info steps_options[] = {
      .type = GNOMON_OPTION_INTEGER,
      .preset = "10",
      .help = "how many of the slowest steps"},
+    GNOMON__TABLE_OPTION("by", TEXT, "the slowest of each rank or host"),
     GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
     {.key = NULL}};
 

@@ -271,9 +271,11 @@ static int report_stage(report_request *r, const char *path,
     int code = gnomon__cli_stage_take(&stages->at[which], &p);
     if (code)
         return code;
-    if (r->stage || stages->count == 1 || !report_is_gap(p))
-        code = report_filtered(r, path, report_view(stages, which, p), p,
-                               &stages->at[which].ranks);
+    const gnomon_profile *shown =
+        gnomon__apart_view(&stages->at[which].apart, p);
+    if (r->stage || stages->count == 1 || !report_is_gap(shown))
+        code = report_filtered(r, path, report_view(stages, which, shown),
+                               shown, &stages->at[which].ranks);
     if (!code && !r->profiler.is_table)
         report_log_count(path, p);
     gnomon_profile_free(p);

@@ -127,50 +127,6 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
                : to;
 }
 
-/* A profile whose tracks all have the name of its rank or host, so that a sum of ranks
- * keeps only these apart. */
-typedef struct named_tracks {
-    gnomon_profile base;
-    const gnomon_profile *of;
-    const char *name;
-} named_tracks;
-
-static size_t named_count(const gnomon_profile *p, int entity)
-{
-    return gnomon_profile_count(((const named_tracks *)(const void *)p)->of,
-                                entity);
-}
-
-static int named_get(const gnomon_profile *p, int entity, size_t number,
-                     void *info)
-{
-    const named_tracks *named = (const void *)p;
-    int code = named->of->api->get(named->of, entity, number, info);
-    if (!code && entity == GNOMON_TRACKS) {
-        gnomon_track_info *track = info;
-        track->name = named->name;
-        track->os_id = 0;
-    }
-    return code;
-}
-
-static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
-                     const gnomon_run_info *run, enum gnomon__stages_by by)
-{
-    static const gnomon_profile_api api = {.struct_size = sizeof api,
-                                           .abi = GNOMON_ABI,
-                                           .count = named_count,
-                                           .get = named_get};
-    char name[320];
-    named_tracks named = {{&api}, stage, name};
-    if (by == GNOMON__STAGES_BY_RANK)
-        snprintf(name, sizeof name, "rank %" PRId32, run->rank);
-    else
-        snprintf(name, sizeof name, "host %s",
-                 *run->host ? run->host : "(not known)");
-    return gnomon__unite_add(sum, by ? &named.base : stage, 1, NULL);
-}
-
 /* Ranks are compared in the regions that the filter takes. */
 static int compare_rank(gnomon__cli_stage *to, const gnomon__filter *filter,
                         const gnomon_profile *stage, const gnomon_run_info *run)
@@ -207,7 +163,8 @@ static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
         return code;
     code = compare_rank(to, s->filter, stage, run);
     if (!code)
-        code = add_named(to->sum, stage, run, s->by);
+        code = gnomon__apart_add(&to->apart, to->sum, stage, run, s->by,
+                                 s->of == GNOMON__STAGES_OF_STEPS);
     gnomon_profile_free(stage);
     return code;
 }
@@ -378,6 +335,7 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
 {
     int code = GNOMON_OK;
     *s = (gnomon__cli_stages){.runs = group->count,
+                              .of = choice->of,
                               .by = choice->by,
                               .filter = choice->filter,
                               .names_rule =
@@ -406,6 +364,7 @@ void gnomon__cli_stages_free(gnomon__cli_stages *s)
         gnomon__free((void *)(size_t)s->at[i].key.name);
         gnomon__unite_free(s->at[i].sum);
         gnomon__rank_table_free(&s->at[i].ranks);
+        gnomon__apart_free(&s->at[i].apart);
     }
     for (size_t i = 0; i < s->name_count; i++)
         gnomon__free(s->names[i]);

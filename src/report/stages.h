@@ -7,6 +7,7 @@
 
 #include "merge/gather.h"
 #include "command/notes.h"
+#include "report/apart.h"
 #include "report/rank_table.h"
 #include "spec/filter.h"
 
@@ -15,14 +16,15 @@ typedef struct gnomon__cli_stage {
     uint64_t begin_ns;        /* of the first, where it is all of a name */
     gnomon__unite *sum;
     gnomon__rank_table ranks; /* where there are several */
+    gnomon__apart apart;      /* likewise */
 } gnomon__cli_stage;
 
-/* How the tracks of a sum of several runs are named, and so kept apart: by thread,
- * "rank 3", or "host n7". */
-enum gnomon__stages_by {
-    GNOMON__STAGES_BY_THREAD, /* threads of one name */
-    GNOMON__STAGES_BY_RANK,
-    GNOMON__STAGES_BY_HOST
+/* What the report is about. Steps are the same in all views. Records of no stage get a
+ * report, too, if there are any. */
+enum gnomon__stages_of {
+    GNOMON__STAGES_OF_HOST,
+    GNOMON__STAGES_OF_DEVICES,
+    GNOMON__STAGES_OF_STEPS
 };
 
 typedef struct gnomon__cli_stages {
@@ -30,6 +32,7 @@ typedef struct gnomon__cli_stages {
     size_t count, room;
     size_t runs;
     unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
+    enum gnomon__stages_of of;
     enum gnomon__stages_by by;
     const gnomon__filter *filter;
     char **names; /* of all stages there are */
@@ -57,14 +60,6 @@ typedef struct gnomon__cli_groups {
 int gnomon__cli_groups_find(gnomon__cli_groups *groups,
                             const gnomon__gather *g);
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
-
-/* What the report is about. Steps are the same in all views. Records of no stage get a
- * report, too, if there are any. */
-enum gnomon__stages_of {
-    GNOMON__STAGES_OF_HOST,
-    GNOMON__STAGES_OF_DEVICES,
-    GNOMON__STAGES_OF_STEPS
-};
 
 typedef struct gnomon__stages_choice {
     const char *name; /* stages of that name alone; NULL: all */
