@@ -85,7 +85,7 @@ TEST(sums_add_histograms)
     gnomon_stats all;
     CHECK_EQ(gnomon_rows_make(&rows, p, GNOMON_ROWS_ALL), GNOMON_OK);
     gnomon_sum_add(&sum, NULL);
-    CHECK_EQ(sum.count, 0);
+    CHECK_EQ(sum.stats.count, 0);
     for (size_t i = 0; i < rows->count; i++)
         gnomon_sum_add(&sum, gnomon_row_at(rows, i)->host);
     gnomon_sum_stats(&sum, cells, &all);
@@ -100,6 +100,30 @@ TEST(sums_add_histograms)
     CHECK_EQ(gnomon_quantile_ns(&all, 1), 100000);
     gnomon_rows_free(rows);
     gnomon_profile_free(p);
+}
+
+/* Of an execution that is still open there is self time, but no minimum. */
+TEST(statistics_add_in_any_order)
+{
+    const gnomon_stats ended = {.struct_size = sizeof ended,
+                                .count = 2,
+                                .total_ns = 30,
+                                .self_ns = 25,
+                                .min_ns = 10,
+                                .max_ns = 20};
+    const gnomon_stats open = {.struct_size = sizeof open, .self_ns = 7};
+    gnomon_stats a = {.count = 0}, b = a;
+    gnomon_stats_add(&a, &open);
+    gnomon_stats_add(&a, &ended);
+    gnomon_stats_add(&b, &ended);
+    gnomon_stats_add(&b, &open);
+    CHECK_EQ(a.struct_size, sizeof a);
+    CHECK_EQ(a.count, 2);
+    CHECK_EQ(a.total_ns, 30);
+    CHECK_EQ(a.self_ns, 32);
+    CHECK_EQ(a.min_ns, 10);
+    CHECK_EQ(a.max_ns, 20);
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
 }
 
 /* ---- Files of a profiler's own ------------------------------------------------- */

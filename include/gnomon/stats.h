@@ -52,7 +52,8 @@ typedef struct gnomon_cell {
 } gnomon_cell;
 
 /* Statistics of executions that are over, on the host or on a device, or of
- * steps. Sums of several are exact: gnomon_sum_add in gnomon/report.h. */
+ * steps. Sums of several are exact: gnomon_stats_add, and gnomon_sum_add in
+ * gnomon/report.h, which adds the cells too. */
 typedef struct gnomon_stats {
     uint32_t struct_size;
     uint32_t reserved;
@@ -71,6 +72,21 @@ typedef struct gnomon_stats {
     const gnomon_cell *cells;
     size_t cell_count;
 } gnomon_stats;
+
+/* Adds all of `from` to *to, but no cells. *to is all zero or a sum, and its
+ * struct_size is set. The sum does not depend on the order. One thread at a time for
+ * each `to`. */
+GNOMON_INLINE void gnomon_stats_add(gnomon_stats *to, const gnomon_stats *from)
+{
+    to->struct_size = GNOMON_CAST(uint32_t, sizeof *to);
+    if (from->count && (!to->count || from->min_ns < to->min_ns))
+        to->min_ns = from->min_ns;
+    if (from->max_ns > to->max_ns)
+        to->max_ns = from->max_ns;
+    to->count += from->count;
+    to->total_ns += from->total_ns;
+    to->self_ns += from->self_ns;
+}
 
 /* Memory that one path took from one pool, and gave back to it. */
 typedef struct gnomon_memory_stats {

@@ -131,17 +131,6 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
 
 /* ---- One row's sums ----------------------------------------------------- */
 
-void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from)
-{
-    if (to->count == 0 || from->min_ns < to->min_ns)
-        to->min_ns = from->min_ns;
-    if (from->max_ns > to->max_ns)
-        to->max_ns = from->max_ns;
-    to->count += from->count;
-    to->total_ns += from->total_ns;
-    to->self_ns += from->self_ns;
-}
-
 void gnomon__diff_spread(gnomon__diff *d, const gnomon_stats *s)
 {
     for (size_t i = 0; i < s->cell_count; i++) {
@@ -220,7 +209,7 @@ int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
     part->runs++;
     if (diff_add_cells(d, half, s))
         return GNOMON_ENOMEM;
-    gnomon__diff_sum(&half->all, s);
+    gnomon_stats_add(&half->all, s);
     return GNOMON_OK;
 }
 

@@ -273,7 +273,7 @@ static size_t diff_add_entries(diff_reader *r, size_t first, size_t sorted,
             diff_add_up(r, r->entries[at].counter, &count, &samples);
             continue;
         }
-        gnomon__diff_sum(&sum, r->entries[at].stats);
+        gnomon_stats_add(&sum, r->entries[at].stats);
         gnomon__diff_spread(r->diff, r->entries[at].stats);
     }
     if (!f->stats) {

@@ -35,9 +35,8 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *diff, size_t sorted,
                                       const gnomon__diff_key *key);
 void gnomon__diff_sort(gnomon__diff *diff);
 
-/* Adds `from` to `to`, but for cells: _spread adds them to the scratch array, and
- * _collect moves them to a list. */
-void gnomon__diff_sum(gnomon_stats *to, const gnomon_stats *from);
+/* Cells are added up in the scratch array: _spread adds those of `stats` to it, and
+ * _collect moves all to a list. */
 void gnomon__diff_spread(gnomon__diff *diff, const gnomon_stats *stats);
 
 /* How many cells are spread out; with `cells`, puts them there. */

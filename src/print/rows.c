@@ -82,7 +82,7 @@ static bool keep_sum(gnomon__region_rows *all, gnomon_stats *to,
                      const gnomon_sum *sum)
 {
     size_t need = all->cell_count + GNOMON_CELLS;
-    if (!sum->count)
+    if (!sum->stats.count)
         return true;
     if (need > all->cell_room) {
         size_t room = 2 * need;
@@ -116,7 +116,7 @@ static bool close_row(gnomon__region_rows *all, row_sums *sums)
     bool ok = keep_sum(all, &row->host, &sums->host) &&
               keep_sum(all, &row->device, &sums->device);
     memset(&sums->host, 0, sizeof sums->host);
-    if (sums->device.count)
+    if (sums->device.stats.count)
         memset(&sums->device, 0, sizeof sums->device);
     return ok;
 }

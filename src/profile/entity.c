@@ -56,13 +56,13 @@ const char *const *gnomon__words(const gnomon__field *f)
 #define MOST GNOMON__MOST
 #define REGION_OR_POOL 0xff /* gnomon__number_of */
 
-#define S gnomon_stats
+#define S gnomon_stats /* gnomon_stats_add merges them, not rules of fields */
 static const gnomon__field stats_fields[] = {
-    FIELD(U64, count, ADD),
-    FIELD(U64, total_ns, ADD),
-    FIELD(U64, self_ns, ADD),
-    FIELD(U64, min_ns, 0), /* no LEAST: 0 means no executions */
-    FIELD(U64, max_ns, MOST),
+    FIELD(U64, count, 0),
+    FIELD(U64, total_ns, 0),
+    FIELD(U64, self_ns, 0),
+    FIELD(U64, min_ns, 0),
+    FIELD(U64, max_ns, 0),
     LIST(CELLS, cells, cell_count, 0),
 };
 #undef S

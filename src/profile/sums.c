@@ -62,9 +62,7 @@ int gnomon__sum_add(gnomon__sum *to, const gnomon_stats *more)
     add_cells((gnomon_cell *)(size_t)to->s.cells, to->s.cell_count, more->cells,
               more->cell_count, both);
     to->s.cell_count = both;
-    if (more->count && (!to->s.count || more->min_ns < to->s.min_ns))
-        to->s.min_ns = more->min_ns;
-    gnomon__merge_fields(&gnomon__structs[GNOMON__STATS], &to->s, more, 0);
+    gnomon_stats_add(&to->s, more);
     return GNOMON_OK;
 }
 

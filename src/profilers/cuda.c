@@ -35,17 +35,6 @@ typedef struct device_node {
     uint32_t number;
 } device_node;
 
-static void device_add(gnomon_stats *to, const gnomon_stats *s)
-{
-    if (!to->count || s->min_ns < to->min_ns)
-        to->min_ns = s->min_ns;
-    if (s->max_ns > to->max_ns)
-        to->max_ns = s->max_ns;
-    to->count += s->count;
-    to->total_ns += s->total_ns;
-    to->self_ns += s->self_ns;
-}
-
 static size_t device_find(const gnomon_profile *profile,
                           const gnomon__groups *groups, device_node *nodes)
 {
@@ -93,7 +82,7 @@ static size_t device_unite(const gnomon_profile *profile, device_row *rows,
             rows[united++] =
                 (device_row){.name = nodes[i].name, .group = nodes[i].group};
         device_row *row = &rows[united - 1];
-        device_add(&row->device, n.device);
+        gnomon_stats_add(&row->device, n.device);
         row->host_calls += n.host ? n.host->count : 0;
         row->host_ns += n.host ? n.host->total_ns : 0;
     }

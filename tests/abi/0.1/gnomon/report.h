@@ -86,11 +86,9 @@ GNOMON__CALL void gnomon_rows_free(gnomon_rows *rows);
 /* Statistics to which others are added. All zero is empty. 8 KB: rather static or
  * on the heap than on a small stack. */
 typedef struct gnomon_sum {
-    uint64_t count;
-    uint64_t total_ns;
-    uint64_t self_ns;
-    uint64_t min_ns;
-    uint64_t max_ns;
+    /* All but the cells. */
+    gnomon_stats stats;
+    /* How many durations each cell has. */
     uint64_t cells[GNOMON_CELLS];
 } gnomon_sum;
 
@@ -101,13 +99,7 @@ static inline void gnomon_sum_add(gnomon_sum *sum, const gnomon_stats *s)
     size_t i;
     if (!s || !s->count)
         return;
-    if (!sum->count || s->min_ns < sum->min_ns)
-        sum->min_ns = s->min_ns;
-    if (s->max_ns > sum->max_ns)
-        sum->max_ns = s->max_ns;
-    sum->count += s->count;
-    sum->total_ns += s->total_ns;
-    sum->self_ns += s->self_ns;
+    gnomon_stats_add(&sum->stats, s);
     for (i = 0; i < s->cell_count; i++)
         if (s->cells[i].cell < GNOMON_CELLS)
             sum->cells[s->cells[i].cell] += s->cells[i].count;
@@ -120,15 +112,9 @@ static inline void gnomon_sum_stats(const gnomon_sum *sum, gnomon_cell *cells,
                                     gnomon_stats *out)
 {
     uint32_t i;
+    *out = sum->stats;
     out->struct_size = GNOMON_CAST(uint32_t, sizeof *out);
-    out->reserved = 0;
-    out->count = sum->count;
-    out->total_ns = sum->total_ns;
-    out->self_ns = sum->self_ns;
-    out->min_ns = sum->min_ns;
-    out->max_ns = sum->max_ns;
     out->cells = cells;
-    out->cell_count = 0;
     for (i = 0; i < GNOMON_CELLS; i++) {
         if (!sum->cells[i])
             continue;
