@@ -73,9 +73,9 @@ gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
 
 /* ---- Rows ---------------------------------------------------------------------------- */
 
-static uint32_t node_flags(const gnomon__row *row, int is_partial)
+static uint16_t node_flags(const gnomon__row *row, int is_partial)
 {
-    uint32_t flags = is_partial ? GNOMON_NODE_PARTIAL : 0;
+    uint16_t flags = is_partial ? GNOMON_NODE_PARTIAL : 0;
     if (row->part_flags & GNOMON__PART_CROSSED)
         flags |= GNOMON_NODE_CROSSED;
     if (row->part_flags & GNOMON__PART_CLOCK)
@@ -104,8 +104,6 @@ static int add_row_cells(gnomon__total *s, const gnomon__slice_thread *t,
         return 1;
     if (!gnomon__total_hold(s, low, high))
         return 0;
-    gnomon__total_bounds(s, gnomon__slice_ns(t, row->min),
-                         gnomon__slice_ns(t, row->max));
     for (uint32_t k = 0; k < row->cell_count; k++)
         gnomon__total_cell(s, ns_cell(t, cells[k].cell), cells[k].count);
     return 1;
@@ -118,7 +116,7 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
     const gnomon__share *share = &t->shares[i];
     int is_own_open =
         row->is_on_chain && row->token && row->segment == t->rows.segment;
-    uint32_t flags = node_flags(row, share->is_partial != 0);
+    uint16_t flags = node_flags(row, share->is_partial != 0);
     int is_flags_only = !row->count && !share->self_ns && !is_own_open;
     if (is_flags_only && !flags)
         return 1;
@@ -131,8 +129,12 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
         return s != NULL;
     if (!s || !add_row_cells(s, t, row))
         return 0;
-    s->total_ns += gnomon__slice_ns(t, row->total);
-    s->self_ns += share->self_ns;
+    const gnomon_stats more = {.count = row->count,
+                               .total_ns = gnomon__slice_ns(t, row->total),
+                               .self_ns = share->self_ns,
+                               .min_ns = gnomon__slice_ns(t, row->min),
+                               .max_ns = gnomon__slice_ns(t, row->max)};
+    gnomon_stats_add(&s->s, &more);
     gnomon__total_first(s, row->first);
     return 1;
 }
@@ -148,7 +150,7 @@ static int add_earlier(gnomon__ledger *l, const gnomon__slice_thread *t,
         to ? gnomon__totals_path(to, t->thread, row->number) : NULL;
     if (!s)
         return 0;
-    s->self_ns += t->shares[i].earlier_self_ns;
+    s->s.self_ns += t->shares[i].earlier_self_ns;
     s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
     return 1;
 }
@@ -167,7 +169,7 @@ static int add_late(gnomon__ledger *l, const gnomon__slice_thread *t,
     s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
     if (late->is_left) {
         s->flags |= GNOMON_NODE_CROSSED;
-        s->self_ns += self;
+        s->s.self_ns += self;
         return 1;
     }
     if (!gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self))

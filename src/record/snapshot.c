@@ -16,22 +16,19 @@ gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
                                      const gnomon__total *s)
 {
     gnomon_stats *out = gnomon__model_sized(b->m, sizeof *out);
-    size_t used = 0, cells = s->count ? s->room * (size_t)GNOMON__CELLS : 0;
+    size_t used = 0, cells = s->room * (size_t)GNOMON__CELLS;
     for (size_t i = 0; i < cells; i++)
         used += s->cells[i] != 0;
     gnomon_cell *at = gnomon__model_room(b->m, used * sizeof *at);
     if (!out || !at)
         return NULL;
+    *out = s->s;
+    out->struct_size = sizeof *out;
     out->cells = at;
     for (size_t i = 0; i < cells; i++)
         if (s->cells[i])
             at[out->cell_count++] = (gnomon_cell){
                 s->low * GNOMON__CELLS + (uint32_t)i, 0, s->cells[i]};
-    out->count = s->count;
-    out->total_ns = s->total_ns;
-    out->self_ns = s->self_ns;
-    out->min_ns = s->min_ns;
-    out->max_ns = s->max_ns;
     return out;
 }
 
@@ -114,7 +111,7 @@ static int put_stage(gnomon__snapshot_builder *b, const gnomon__stage_record *f)
     s->count = f->count;
     s->recorded_ns = f->totals->recorded_ns;
     s->late = f->totals->late;
-    if (f->steps && f->steps->count &&
+    if (f->steps && f->steps->s.count &&
         !(s->steps = gnomon__snapshot_stats(b, f->steps)))
         return 0;
     return s->name != NULL;
@@ -215,7 +212,7 @@ static int put_step_times(gnomon__snapshot_builder *b, uint32_t stage)
     const gnomon_step_time_info info = {.stage = stage};
     int ok = 1;
     for (uint32_t i = 0; ok && steps && i < steps->room; i++)
-        ok = !steps->of[i].count || put_step_time(b, info, i, &steps->of[i]);
+        ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
     for (uint32_t i = 0; ok && steps && i < steps->slow_count; i++)
         ok = put_slow_step(b, stage, &steps->slow[i]);
     return ok;

@@ -31,11 +31,11 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
     uint32_t last = gnomon__cell_of_ticks(s->max);
     uint64_t min_ns = gnomon__line_scale(s->min, rate);
     uint64_t max_ns = gnomon__line_scale(s->max, rate);
+    uint64_t count = 0; /* that of the cells: a fork may come between the two */
     /* Wider than min to max: the middle of a cell may be outside of them. */
     if (!gnomon__total_hold(to, gnomon_cell_of(min_ns / 2) / GNOMON__CELLS,
                             gnomon_cell_of(2 * max_ns + 2) / GNOMON__CELLS))
         return 0;
-    gnomon__total_bounds(to, min_ns, max_ns);
     for (uint32_t i = gnomon__cell_of_ticks(s->min); i <= last; i++) {
         uint64_t from = gnomon_cell_low(i), to_ticks = gnomon_cell_low(i + 1);
         if (s->cells[i])
@@ -43,10 +43,16 @@ int gnomon__tick_sum_add(gnomon__total *to, const gnomon__tick_sum *s,
                                gnomon_cell_of(gnomon__line_scale(
                                    from + (to_ticks - from) / 2, rate)),
                                s->cells[i]);
+        count += s->cells[i];
     }
     uint64_t total_ns = gnomon__line_scale(s->total, rate);
-    to->total_ns += total_ns;
-    to->self_ns += total_ns;
+    const gnomon_stats more = {.struct_size = sizeof more,
+                               .count = count,
+                               .total_ns = total_ns,
+                               .self_ns = total_ns,
+                               .min_ns = min_ns,
+                               .max_ns = max_ns};
+    gnomon_stats_add(&to->s, &more);
     return 1;
 }
 
@@ -95,8 +101,8 @@ int gnomon__step_sums_add(gnomon__step_sums **to, const gnomon__step_sums *from)
     int ok = 1;
     for (uint32_t i = 0; from && i < from->room; i++) {
         gnomon__total *s =
-            from->of[i].count ? gnomon__step_sums_at(to, i) : NULL;
-        ok &= !from->of[i].count || (s && gnomon__total_add(s, &from->of[i]));
+            from->of[i].s.count ? gnomon__step_sums_at(to, i) : NULL;
+        ok &= !from->of[i].s.count || (s && gnomon__total_add(s, &from->of[i]));
     }
     for (uint32_t i = 0; from && *to && i < from->slow_count; i++) {
         gnomon__slow_step copy = from->slow[i];

@@ -25,28 +25,19 @@ int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high)
                (size_t)s->room * GNOMON__CELLS * sizeof *cells);
     gnomon__free(s->cells);
     s->cells = cells;
-    s->low = (uint16_t)low;
-    s->room = (uint16_t)room;
+    s->low = (uint8_t)low;
+    s->room = (uint8_t)room;
     return 1;
 }
 
 void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count)
 {
-    uint16_t octave = (uint16_t)(cell / GNOMON__CELLS);
-    if (!s->count || octave < s->least)
+    uint8_t octave = (uint8_t)(cell / GNOMON__CELLS);
+    if (!s->end || octave < s->least)
         s->least = octave;
-    if (!s->count || octave > s->most)
-        s->most = octave;
+    if (octave >= s->end)
+        s->end = (uint8_t)(octave + 1);
     s->cells[cell - s->low * GNOMON__CELLS] += count;
-    s->count += count;
-}
-
-void gnomon__total_bounds(gnomon__total *s, uint64_t min_ns, uint64_t max_ns)
-{
-    if (!s->count || min_ns < s->min_ns)
-        s->min_ns = min_ns;
-    if (max_ns > s->max_ns)
-        s->max_ns = max_ns;
 }
 
 void gnomon__total_first(gnomon__total *s, uint64_t first)
@@ -60,10 +51,14 @@ int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns)
     uint32_t cell = gnomon_cell_of(ns);
     if (!gnomon__total_hold(s, cell / GNOMON__CELLS, cell / GNOMON__CELLS))
         return 0;
-    gnomon__total_bounds(s, ns, ns);
+    const gnomon_stats one = {.struct_size = sizeof one,
+                              .count = 1,
+                              .total_ns = ns,
+                              .self_ns = self_ns,
+                              .min_ns = ns,
+                              .max_ns = ns};
     gnomon__total_cell(s, cell, 1);
-    s->total_ns += ns;
-    s->self_ns += self_ns;
+    gnomon_stats_add(&s->s, &one);
     return 1;
 }
 
@@ -72,19 +67,16 @@ int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
     if (from->device && !to->device &&
         !(to->device = gnomon__alloc(sizeof *to->device)))
         return 0;
-    if (from->count && !gnomon__total_hold(to, from->least, from->most))
+    if (from->end && !gnomon__total_hold(to, from->least, from->end - 1u))
         return 0;
     if (from->device && !gnomon__total_add(to->device, from->device))
         return 0;
-    if (from->count)
-        gnomon__total_bounds(to, from->min_ns, from->max_ns);
     uint32_t below = from->low * GNOMON__CELLS;
-    uint32_t end = from->count ? (from->most + 1u) * GNOMON__CELLS : 0;
-    for (uint32_t i = from->least * GNOMON__CELLS; i < end; i++)
+    for (uint32_t i = from->least * GNOMON__CELLS;
+         i < from->end * (uint32_t)GNOMON__CELLS; i++)
         if (from->cells[i - below])
             gnomon__total_cell(to, i, from->cells[i - below]);
-    to->total_ns += from->total_ns;
-    to->self_ns += from->self_ns;
+    gnomon_stats_add(&to->s, &from->s);
     to->flags |= from->flags;
     to->has_times |= from->has_times;
     gnomon__total_first(to, from->first);
@@ -95,13 +87,10 @@ void gnomon__total_clear(gnomon__total *s)
 {
     if (s->device)
         gnomon__total_free(s->device);
-    if (s->count)
+    if (s->end)
         memset(s->cells + (size_t)(s->least - s->low) * GNOMON__CELLS, 0,
-               (size_t)(s->most - s->least + 1) * GNOMON__CELLS *
-                   sizeof *s->cells);
-    s->count = s->total_ns = s->self_ns = s->min_ns = s->max_ns = s->first = 0;
-    s->flags = s->is_touched = s->has_times = 0;
-    s->device = NULL;
+               (size_t)(s->end - s->least) * GNOMON__CELLS * sizeof *s->cells);
+    *s = (gnomon__total){.cells = s->cells, .low = s->low, .room = s->room};
 }
 
 void gnomon__total_empty(gnomon__total *s)

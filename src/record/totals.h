@@ -5,23 +5,25 @@
 #ifndef GNOMON_RECORD_TOTALS_H
 #define GNOMON_RECORD_TOTALS_H
 
+#include "gnomon/stats.h"
 #include "profile/slots.h"
 #include "record/rows.h"
 
 #define GNOMON__NS_CELLS 1024 /* above the highest cell: 16 * 59 + 32 */
 
 /* The sums of one path of one thread. `cells` are those of octaves low to
- * low + room - 1, 16 each. `count` is the sum of the cells. */
+ * low + room - 1, 16 each; those of least to end - 1 are in use. The count of `s` is
+ * the sum of the cells. */
 typedef struct gnomon__total {
-    uint64_t count, total_ns, self_ns, min_ns, max_ns;
+    gnomon_stats s; /* without cells */
     uint64_t first; /* order of the first end; 0: none */
     uint64_t *cells;
-    uint16_t low, room; /* octaves */
-    uint32_t flags;     /* gnomon_node_flags */
-    uint32_t is_touched;
-    uint32_t has_times;           /* it has more than flags */
-    uint16_t least, most;         /* lowest and highest octave in use */
     struct gnomon__total *device; /* times on devices; NULL: none */
+    uint16_t flags;               /* gnomon_node_flags */
+    uint8_t is_touched;
+    uint8_t has_times; /* it has more than flags */
+    uint8_t low, room; /* octaves */
+    uint8_t least, end;
 } gnomon__total;
 
 /* A link between paths of one or two threads. */
@@ -85,11 +87,8 @@ void gnomon__totals_free(gnomon__totals *t);
  * memory. */
 int gnomon__total_count(gnomon__total *s, uint64_t ns, uint64_t self_ns);
 int gnomon__total_hold(gnomon__total *s, uint32_t low, uint32_t high);
-/* Adds to a cell for which _hold has made room. */
+/* Adds to a cell for which _hold has made room; the caller adds to `s`. */
 void gnomon__total_cell(gnomon__total *s, uint32_t cell, uint64_t count);
-/* Widens min and max. Called before the counts are added, as a count of 0 means that
- * there is no min yet. */
-void gnomon__total_bounds(gnomon__total *s, uint64_t min_ns, uint64_t max_ns);
 void gnomon__total_first(gnomon__total *s, uint64_t first);
 /* All of `from`; 0: no memory, and nothing was added. */
 int gnomon__total_add(gnomon__total *to, const gnomon__total *from);

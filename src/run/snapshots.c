@@ -104,7 +104,7 @@ static int join_open(gnomon__snapshot_input *f, gnomon__stage_record *s,
                      const gnomon__stage_record *open)
 {
     uint64_t begin_ns = s->count ? s->key.begin_ns : open->key.begin_ns;
-    if (s->steps && s->steps->count &&
+    if (s->steps && s->steps->s.count &&
         !gnomon__total_add(&f->open_steps, s->steps))
         return 0;
     s->name = open->name;

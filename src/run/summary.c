@@ -102,7 +102,7 @@ static void collect_footer(const gnomon__attachment *a,
     if (v->tree_bit < GNOMON__BITS)
         footer->regions_excluded = gnomon__region_excluded(v->tree_bit);
     gnomon__unlock();
-    footer->steps_made = steps ? steps->count : 0;
+    footer->steps_made = steps ? steps->s.count : 0;
     footer->first_active_step =
         v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
     footer->pid = gnomon__os_pid();
