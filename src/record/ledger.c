@@ -76,9 +76,9 @@ gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
 static uint16_t node_flags(const gnomon__row *row, int is_partial)
 {
     uint16_t flags = is_partial ? GNOMON_NODE_PARTIAL : 0;
-    if (row->part_flags & GNOMON__PART_CROSSED)
+    if (row->part.flags & GNOMON__PART_CROSSED)
         flags |= GNOMON_NODE_CROSSED;
-    if (row->part_flags & GNOMON__PART_CLOCK)
+    if (row->part.flags & GNOMON__PART_CLOCK)
         flags |= GNOMON_NODE_CLOCK;
     return flags;
 }
@@ -132,10 +132,10 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
     const gnomon_stats more = {.count = row->count,
                                .total_ns = gnomon__slice_ns(t, row->total),
                                .self_ns = share->self_ns,
-                               .min_ns = gnomon__slice_ns(t, row->min),
-                               .max_ns = gnomon__slice_ns(t, row->max)};
+                               .min_ns = gnomon__slice_ns(t, row->part.least),
+                               .max_ns = gnomon__slice_ns(t, row->part.most)};
     gnomon_stats_add(&s->s, &more);
-    gnomon__total_first(s, row->first);
+    gnomon__total_first(s, row->part.first);
     return 1;
 }
 

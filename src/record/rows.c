@@ -82,7 +82,19 @@ int gnomon__rows_copy(gnomon__rows *out, const gnomon__thread *t, uint32_t bit,
 
 /* ---- The bank at rest ------------------------------------------------------------- */
 
-/* Clears the cells that the row lists. One of them may be outside the window. */
+/* Relaxed word by word, as the owner may read them later. */
+static void store_words(void *to, const void *from, size_t bytes)
+{
+    uint64_t *out = to;
+    for (size_t i = 0; i < bytes / 8; i++) {
+        uint64_t word;
+        memcpy(&word, (const char *)from + 8 * i, sizeof word);
+        store_relaxed(&out[i], word);
+    }
+}
+
+/* Clears the bank but for the histogram's place, and the cells that the row lists. One
+ * of them may be outside the window. */
 static void clear_node(gnomon__rows_copier *c, const gnomon__row *row)
 {
     gnomon__front *line = &gnomon__copied_node(c, row->node)->front[c->bank];
@@ -97,10 +109,9 @@ static void clear_node(gnomon__rows_copier *c, const gnomon__row *row)
     store_relaxed(&line->total, 0);
     store_relaxed(&line->min, GNOMON__NO_MIN);
     store_relaxed(&line->spread, 0);
-    store_relaxed(&p->first, 0);
-    store_relaxed(&p->adjust, 0);
-    store_relaxed(&p->no_cell, 0);
-    store_relaxed(&p->flags, 0);
+    const gnomon__part cleared = {
+        .histogram = p->histogram, .low = p->low, .room = p->room};
+    store_words(p, &cleared, sizeof cleared);
 }
 
 /* Gives the carries that were read back to the thread, which reuses them from its

@@ -16,12 +16,11 @@ typedef struct gnomon__row {
     uint32_t parent; /* row; GNOMON__NO_ROW: outermost */
     uint32_t key;
     uint32_t node_flags; /* GNOMON__NODE_*; _RANGES: it is of ranges */
-    uint32_t part_flags; /* GNOMON__PART_* */
+    uint32_t reserved;
     uint64_t count;
-    uint64_t total, min, max; /* ticks */
-    uint64_t first;
-    int64_t adjust;
-    uint32_t cells; /* first of its cells in the table */
+    uint64_t total;    /* ticks */
+    gnomon__part part; /* least and most are 0 where nothing ended */
+    uint32_t cells;    /* first of its cells in the table */
     uint32_t cell_count;
     /* If it is on the chain of open scopes: */
     uint32_t is_on_chain;

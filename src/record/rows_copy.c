@@ -171,7 +171,9 @@ static void add_without_cell(gnomon__rows *r, gnomon__row *row, uint64_t bare)
     if (!bare)
         return;
     uint64_t mean = row->total / (row->count + bare);
-    mean = mean < row->min ? row->min : mean > row->max ? row->max : mean;
+    mean = mean < row->part.least  ? row->part.least
+           : mean > row->part.most ? row->part.most
+                                   : mean;
     uint32_t cell = gnomon__cell_of_ticks(mean);
     for (uint32_t i = 0; i < row->cell_count; i++) {
         gnomon__row_cell *at = &r->cells[row->cells + i];
@@ -191,60 +193,58 @@ static int copy_node(gnomon__rows_copier *c, gnomon__row *row)
     gnomon__rows *r = c->out;
     const gnomon__node *n = gnomon__copied_node(c, row->node);
     gnomon__front line;
-    gnomon__part p;
+    gnomon__part *p = &row->part;
     copy_words(&line, &n->front[c->bank], sizeof line);
-    copy_words(&p, &n->part[c->bank], sizeof p);
-    p.histogram_word = load_acquire(&n->part[c->bank].histogram_word);
+    copy_words(p, &n->part[c->bank], sizeof *p);
+    p->histogram_word = load_acquire(&n->part[c->bank].histogram_word);
+    if (!p->first)
+        p->least = p->most = 0;
     r->cell_count = row->cells;
     row->cell_count = 0;
     row->count = 0;
-    row->total = p.first ? line.total : 0;
-    row->min = p.first ? p.least : 0;
-    row->max = p.first ? p.most : 0;
-    row->first = p.first;
-    row->adjust = p.adjust;
-    row->part_flags = p.flags;
+    row->total = p->first ? line.total : 0;
     if (row->is_on_chain && c->is_live) {
         row->token = line.token;
         row->begin = line.begin;
     }
-    uint32_t low = gnomon__cell_of_ticks(row->min) >> 4;
-    uint32_t high = gnomon__cell_of_ticks(row->max) >> 4;
-    uint32_t octaves = p.first && p.histogram ? p.room : 0;
+    uint32_t low = gnomon__cell_of_ticks(p->least) >> 4;
+    uint32_t high = gnomon__cell_of_ticks(p->most) >> 4;
+    uint32_t octaves = p->first && p->histogram ? p->room : 0;
     if (!ROOM_FOR(r, cells, cell_count, cell_room,
                   (size_t)octaves * GNOMON__CELLS + 1))
         return 0;
     if (octaves) {
         /* Where memory was spent, durations may be in cells that are not theirs: then
          * the whole window is read, which may be an earlier segment's. */
-        uint32_t last = (uint32_t)p.low + p.room - 1;
-        if (low < p.low || high > last || p.no_cell) {
-            low = p.low;
+        uint32_t last = (uint32_t)p->low + p->room - 1;
+        if (low < p->low || high > last || p->no_cell) {
+            low = p->low;
             high = last;
         }
-        const uint64_t *count = gnomon__at(c->t, p.histogram);
-        for (uint32_t i = (low - p.low) * GNOMON__CELLS;
-             i < (high + 1 - p.low) * GNOMON__CELLS; i++) {
+        const uint64_t *count = gnomon__at(c->t, p->histogram);
+        for (uint32_t i = (low - p->low) * GNOMON__CELLS;
+             i < (high + 1 - p->low) * GNOMON__CELLS; i++) {
             uint64_t ended = load_relaxed(&count[i]) +
-                             (c->pending == p.histogram + 8 * i && c->pending);
+                             (c->pending == p->histogram + 8 * i && c->pending);
             if (ended)
-                add_cell(r, row, p.low * GNOMON__CELLS + i, ended);
+                add_cell(r, row, p->low * GNOMON__CELLS + i, ended);
         }
     }
-    add_without_cell(r, row,
-                     p.first ? p.no_cell + !!(p.flags & GNOMON__PART_ONCE) : 0);
+    add_without_cell(
+        r, row, p->first ? p->no_cell + !!(p->flags & GNOMON__PART_ONCE) : 0);
     return 1;
 }
 
 /* Makes fields of different moments consistent. */
 static void make_consistent(gnomon__row *row)
 {
+    gnomon__part *p = &row->part;
     if (!row->count)
-        row->min = row->max = row->total = 0;
-    if (row->max > row->total)
-        row->max = row->total;
-    if (row->min > row->max)
-        row->min = row->max;
+        p->least = p->most = row->total = 0;
+    if (p->most > row->total)
+        p->most = row->total;
+    if (p->least > p->most)
+        p->least = p->most;
 }
 
 static int copy_nodes(gnomon__rows_copier *c, int tries)

@@ -18,8 +18,8 @@ static uint64_t since_begin(const gnomon__rows *r, uint64_t begin)
 
 static void cross_row(gnomon__row *row, int64_t ticks)
 {
-    row->adjust += ticks;
-    row->part_flags |= GNOMON__PART_CROSSED;
+    row->part.adjust += ticks;
+    row->part.flags |= GNOMON__PART_CROSSED;
 }
 
 static gnomon__row *row_above(gnomon__rows *r, const gnomon__row *row)
@@ -79,9 +79,11 @@ static void share_self(gnomon__slice_thread *t, size_t i)
 {
     const gnomon__row *row = &t->rows.rows[i];
     gnomon__share *s = &t->shares[i];
-    uint64_t adjust = gnomon__slice_ns(
-        t, row->adjust < 0 ? 0 - (uint64_t)row->adjust : (uint64_t)row->adjust);
-    uint64_t self = row->adjust < 0 ? s->self_ns - adjust : s->self_ns + adjust;
+    int64_t adjust = row->part.adjust;
+    uint64_t adjust_ns = gnomon__slice_ns(t, adjust < 0 ? 0 - (uint64_t)adjust
+                                                        : (uint64_t)adjust);
+    uint64_t self =
+        adjust < 0 ? s->self_ns - adjust_ns : s->self_ns + adjust_ns;
     if (row->node_flags & GNOMON__NODE_RANGES)
         self = 0;
     if (began_earlier(&t->rows, row)) {
