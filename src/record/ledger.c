@@ -75,12 +75,10 @@ gnomon__path *gnomon__ledger_path(const gnomon__ledger *l, uint32_t thread,
 
 static uint16_t node_flags(const gnomon__row *row, int is_partial)
 {
-    uint16_t flags = is_partial ? GNOMON_NODE_PARTIAL : 0;
-    if (row->part.flags & GNOMON__PART_CROSSED)
-        flags |= GNOMON_NODE_CROSSED;
-    if (row->part.flags & GNOMON__PART_CLOCK)
-        flags |= GNOMON_NODE_CLOCK;
-    return flags;
+    const uint32_t part = row->part.flags;
+    return (uint16_t)((is_partial ? GNOMON_NODE_PARTIAL : 0) |
+                      (part & GNOMON__PART_CROSSED ? GNOMON_NODE_CROSSED : 0) |
+                      (part & GNOMON__PART_CLOCK ? GNOMON_NODE_CLOCK : 0));
 }
 
 /* The cell of ns that holds the middle of a cell of ticks. */
@@ -129,7 +127,8 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
         return s != NULL;
     if (!s || !add_row_cells(s, t, row))
         return 0;
-    const gnomon_stats more = {.count = row->count,
+    const gnomon_stats more = {.struct_size = sizeof more,
+                               .count = row->count,
                                .total_ns = gnomon__slice_ns(t, row->total),
                                .self_ns = share->self_ns,
                                .min_ns = gnomon__slice_ns(t, row->part.least),
@@ -139,44 +138,47 @@ static int add_row(gnomon__totals *to, const gnomon__slice_thread *t, size_t i)
     return 1;
 }
 
+/* The sums of a row in the segment in which an execution began; `ended` is how many did
+ * so. NULL: no memory. */
+static gnomon__total *sums_at_begin(gnomon__ledger *l,
+                                    const gnomon__slice_thread *t, size_t row,
+                                    uint32_t segment, uint64_t ended)
+{
+    int is_late;
+    uint32_t number = t->rows.rows[row].number;
+    gnomon__totals *to = segment_totals(l, segment, &is_late);
+    gnomon__total *s = to ? gnomon__totals_path(to, t->thread, number) : NULL;
+    if (s && is_late) {
+        s->flags |= GNOMON_NODE_PARTIAL;
+        to->late += ended;
+    }
+    return s;
+}
+
 /* The self time in this segment of an execution that began in an earlier one. */
 static int add_earlier(gnomon__ledger *l, const gnomon__slice_thread *t,
                        size_t i)
 {
-    int is_late;
-    const gnomon__row *row = &t->rows.rows[i];
-    gnomon__totals *to = segment_totals(l, row->segment, &is_late);
-    gnomon__total *s =
-        to ? gnomon__totals_path(to, t->thread, row->number) : NULL;
-    if (!s)
-        return 0;
-    s->s.self_ns += t->shares[i].earlier_self_ns;
-    s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
-    return 1;
+    gnomon__total *s = sums_at_begin(l, t, i, t->rows.rows[i].segment, 0);
+    if (s)
+        s->s.self_ns += t->shares[i].earlier_self_ns;
+    return s != NULL;
 }
 
 static int add_late(gnomon__ledger *l, const gnomon__slice_thread *t,
                     const gnomon__late *late)
 {
-    int is_late;
-    const gnomon__row *row = &t->rows.rows[late->row];
-    gnomon__totals *to = segment_totals(l, late->segment, &is_late);
+    const uint64_t self = gnomon__slice_ns(t, late->self);
     gnomon__total *s =
-        to ? gnomon__totals_path(to, t->thread, row->number) : NULL;
-    uint64_t self = gnomon__slice_ns(t, late->self);
-    if (!s)
-        return 0;
-    s->flags |= is_late ? GNOMON_NODE_PARTIAL : 0;
-    if (late->is_left) {
+        sums_at_begin(l, t, late->row, late->segment, !late->is_left);
+    if (s && late->is_left) {
         s->flags |= GNOMON_NODE_CROSSED;
         s->s.self_ns += self;
-        return 1;
+    } else if (s) {
+        gnomon__total_first(s, UINT64_MAX); /* after all ends in the stage */
+        return gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self);
     }
-    if (!gnomon__total_count(s, gnomon__slice_ns(t, late->ticks), self))
-        return 0;
-    gnomon__total_first(s, UINT64_MAX); /* after all ends in the stage */
-    to->late += is_late != 0;
-    return 1;
+    return s != NULL;
 }
 
 static int add_opens(gnomon__ledger *l, const gnomon__slice_thread *t)
@@ -273,11 +275,6 @@ static int add_slice(gnomon__ledger *l, const gnomon__slice *slice)
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-static void hold_segment(uint32_t segment)
-{
-    gnomon__segments_hold(segment);
-}
-
 int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
 {
     gnomon__slice slice;
@@ -293,7 +290,7 @@ int gnomon__ledger_take(gnomon__ledger *l, uint32_t bit, uint32_t generation)
             if (r->rows[k].is_on_chain)
                 gnomon__segments_hold(r->rows[k].segment);
     }
-    gnomon__ranges_open(hold_segment);
+    gnomon__ranges_open(gnomon__segments_hold);
     gnomon__slice_free(&slice);
     return code;
 }

@@ -85,8 +85,7 @@ int gnomon__total_add(gnomon__total *to, const gnomon__total *from)
 
 void gnomon__total_clear(gnomon__total *s)
 {
-    if (s->device)
-        gnomon__total_free(s->device);
+    gnomon__total_free(s->device);
     if (s->end)
         memset(s->cells + (size_t)(s->least - s->low) * GNOMON__CELLS, 0,
                (size_t)(s->end - s->least) * GNOMON__CELLS * sizeof *s->cells);
@@ -95,8 +94,7 @@ void gnomon__total_clear(gnomon__total *s)
 
 void gnomon__total_empty(gnomon__total *s)
 {
-    if (s->device)
-        gnomon__total_free(s->device);
+    gnomon__total_free(s->device);
     gnomon__free(s->cells);
     *s = (gnomon__total){0};
 }
