@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The profiles that reports are made of. Runs of one job are a group. Each stage of a
- * group, or all stages of one name, is one profile: of one run as its profilers got it,
- * of several ranks their sum. */
+/* The profiles that reports are made of. Each stage of a group of runs, or all stages of
+ * one name, is one profile: of one run as its profilers got it, of several ranks their
+ * sum. */
 #ifndef GNOMON_REPORT_STAGES_H
 #define GNOMON_REPORT_STAGES_H
 
-#include "merge/gather.h"
 #include "command/notes.h"
 #include "report/apart.h"
 #include "report/rank_table.h"
+#include "report/run_groups.h"
 #include "spec/filter.h"
 
 typedef struct gnomon__cli_stage {
@@ -40,26 +40,6 @@ typedef struct gnomon__cli_stages {
     int has_views;           /* more than one */
     gnomon__cli_notes notes; /* of all runs */
 } gnomon__cli_stages;
-
-/* Runs of one job, or one that is alone: the ranks of a job are those whose world
- * is larger than one. */
-typedef struct gnomon__cli_group {
-    size_t *runs;
-    size_t count;
-    size_t ranks; /* attempts of one rank are one */
-    size_t input; /* the first file that has one of them */
-} gnomon__cli_group;
-
-typedef struct gnomon__cli_groups {
-    gnomon__cli_group *at; /* in the order of their first files */
-    size_t count;
-    size_t *runs; /* of all, group after group */
-} gnomon__cli_groups;
-
-/* GNOMON_OK or GNOMON_ENOMEM. Free in any case. */
-int gnomon__cli_groups_find(gnomon__cli_groups *groups,
-                            const gnomon__gather *g);
-void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
 typedef struct gnomon__stages_choice {
     const char *name; /* stages of that name alone; NULL: all */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Groups of runs, in the order of the files in which they are first. */
+#include "report/run_groups.h"
+
+#include <stdlib.h>
+
+#include "profile/keys.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+typedef struct group_run {
+    const gnomon_run_info *info;
+    size_t run, input;
+    int is_alone;
+} group_run;
+
+/* Those of one job together; runs come in the order of their keys. */
+static int by_group(const void *left, const void *right)
+{
+    const group_run *a = left, *b = right;
+    if (a->is_alone != b->is_alone)
+        return a->is_alone - b->is_alone;
+    int order =
+        a->is_alone ? 0 : gnomon__compare_texts(a->info->job, b->info->job);
+    return order ? order : GNOMON__COMPARE(a->run, b->run);
+}
+
+static int by_input(const void *left, const void *right)
+{
+    const gnomon__cli_group *a = left, *b = right;
+    if (a->input != b->input)
+        return GNOMON__COMPARE(a->input, b->input);
+    return GNOMON__COMPARE(a->runs[0], b->runs[0]);
+}
+
+int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
+{
+    size_t n = gnomon__merge_count(g->merge);
+    group_run *runs = gnomon__alloc((n + 1) * sizeof *runs);
+    groups->count = 0;
+    groups->at = gnomon__alloc((n + 1) * sizeof *groups->at);
+    groups->runs = gnomon__alloc((n + 1) * sizeof *groups->runs);
+    if (!runs || !groups->at || !groups->runs) {
+        gnomon__free(runs);
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for the groups of runs");
+    }
+    for (size_t i = 0; i < n; i++) {
+        group_run *r = &runs[i];
+        size_t last = gnomon__merge_readings(g->merge, i) - 1, input;
+        r->run = i;
+        r->info = gnomon__merge_reading(g->merge, i, last, &input);
+        r->is_alone = r->info->world_size <= 1;
+        r->input = SIZE_MAX;
+        for (size_t k = 0; k <= last; k++) {
+            (void)gnomon__merge_reading(g->merge, i, k, &input);
+            r->input = input < r->input ? input : r->input;
+        }
+    }
+    qsort(runs, n, sizeof *runs, by_group);
+    for (size_t i = 0; i < n; i++) {
+        if (!i || runs[i].is_alone || runs[i - 1].is_alone ||
+            gnomon__compare_texts(runs[i - 1].info->job, runs[i].info->job)) {
+            groups->at[groups->count++] = (gnomon__cli_group){
+                .runs = &groups->runs[i], .input = SIZE_MAX};
+        }
+        gnomon__cli_group *to = &groups->at[groups->count - 1];
+        groups->runs[i] = runs[i].run;
+        to->ranks += !to->count++ || runs[i].info->rank < 0 ||
+                     runs[i].info->rank != runs[i - 1].info->rank;
+        to->input = runs[i].input < to->input ? runs[i].input : to->input;
+    }
+    if (groups->count > 1)
+        qsort(groups->at, groups->count, sizeof *groups->at, by_input);
+    gnomon__free(runs);
+    return GNOMON_OK;
+}
+
+void gnomon__cli_groups_free(gnomon__cli_groups *groups)
+{
+    gnomon__free(groups->at);
+    gnomon__free(groups->runs);
+    *groups = (gnomon__cli_groups){0};
+}
