@@ -119,6 +119,9 @@ static void full_rank(gnomon_builder *b, const full_names *n, int32_t rank)
                                         .region = n->step,
                                         .time = &one};
     gnomon_add_step_time(b, &time);
+    const gnomon_view_time_info recorded = {
+        .stage = fit, .view = n->view, .recorded_ns = 70000};
+    gnomon_add_view_time(b, &recorded);
     gnomon_track_info t = {.run = run,
                            .kind = GNOMON_TRACK_THREAD,
                            .name = "main",

@@ -208,6 +208,11 @@ static inline void random_facts(gnomon_builder *b, const random_run *r)
                                      .time = &time.s});
         }
     }
+    for (uint32_t i = 0; i < random_below(5); i++)
+        gnomon_add_view_time(
+            b, &(gnomon_view_time_info){.stage = r->stage[random_below(2)],
+                                        .view = 1 + random_below(2),
+                                        .recorded_ns = random_below(100)});
     if (random_below(2))
         gnomon_add_metadata(
             b, &(gnomon_metadata_info){.run = r->run,

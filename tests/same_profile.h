@@ -93,6 +93,14 @@ static inline void same_step_time(gnomon_step_time_info a,
     same_stats(a.time, b.time);
 }
 
+static inline void same_view_time(gnomon_view_time_info a,
+                                  gnomon_view_time_info b)
+{
+    SAME_FIELD(stage);
+    SAME_FIELD(view);
+    SAME_FIELD(recorded_ns);
+}
+
 static inline void same_track(gnomon_track_info a, gnomon_track_info b)
 {
     SAME_FIELD(kind);
@@ -278,6 +286,7 @@ static inline void same_profiles(const gnomon_profile *p,
     SAME_KIND(op, GNOMON_OPS);
     SAME_KIND(event, GNOMON_EVENTS);
     SAME_KIND(step_time, GNOMON_STEP_TIMES);
+    SAME_KIND(view_time, GNOMON_VIEW_TIMES);
 }
 
 #endif

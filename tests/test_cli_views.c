@@ -57,6 +57,105 @@ TEST(a_run_under_two_filters_is_shown_as_two_views)
     CHECK_EQ(r.status, 0);
 }
 
+/* A process that recorded `fit` whole and one of its four steps, and `validate` in the
+ * first view alone; as the two files of it are. */
+static void put_scheduled_views(void)
+{
+    static const char node[] =
+        "{\"track\": 1, \"stage\": %d, \"view\": 1, \"region\": 1, \"host\": "
+        "{\"count\": %d, \"total_ns\": %d, \"self_ns\": %d, \"min_ns\": 20000, "
+        "\"max_ns\": 20000}}";
+    static const char form[] =
+        "{\"gnomon\": 1, \"runs\": [{\"rank\": 0, \"uuid\": \"u\"}], "
+        "\"stages\": [{\"name\": \"fit\", \"ordinal\": 1, \"end_ns\": 100000, "
+        "\"recorded_ns\": %s], \"tracks\": [{\"name\": \"main\"}], "
+        "\"views\": [{\"words\": \"%s\"}], \"regions\": [{\"name\": "
+        "\"step\"}], "
+        "\"nodes\": [%s]}";
+    char fit[256], validate[256], both[600], text[1600];
+    child_folder();
+    CHECK_EQ(mkdir("two", 0777), 0);
+    snprintf(fit, sizeof fit, node, 1, 4, 80000, 80000);
+    snprintf(validate, sizeof validate, node, 2, 1, 20000, 20000);
+    snprintf(both, sizeof both, "%s, %s", fit, validate);
+    snprintf(text, sizeof text, form,
+             "100000}, {\"name\": \"validate\", \"ordinal\": 2, \"begin_ns\": "
+             "100000, \"end_ns\": 140000, \"recorded_ns\": 40000}",
+             "", both);
+    program_put("two/all.gnomon.json", text);
+    snprintf(fit, sizeof fit, node, 1, 1, 20000, 20000);
+    snprintf(text, sizeof text, form, "25000}", "schedule=wait:3/active:1",
+             fit);
+    program_put("two/one.gnomon.json", text);
+}
+
+/* Once the longer time was that of both views: 20 % of the second one. */
+TEST(per_cents_of_a_view_are_of_the_time_that_it_recorded)
+{
+    NEEDS_PROGRAM;
+    put_scheduled_views();
+    static const char shown[] = "fit,step,80,80000,4\n"
+                                "fit,step,80,20000,1\n"
+                                "validate,step,50,20000,1\n";
+#define STEPS "'tree(format=csv,columns=percent|total|calls)' %s | tail -n +2"
+    child_result r = shell("$G report --as " STEPS, "two");
+    CHECK_STR(r.out, shown);
+    r = shell("$G merge -o both.json two && $G report --as " STEPS,
+              "both.json");
+    CHECK_STR(r.out, shown);
+#undef STEPS
+    r = shell("$G merge -o a.gnomon two/all.gnomon.json && "
+              "$G merge -o b.json two/one.gnomon.json a.gnomon && cmp b.json "
+              "both.json && $G merge -o c.json b.json two/one.gnomon.json && "
+              "cmp c.json both.json && grep -A3 view_times c.json");
+    CHECK_STR(r.out, "\"view_times\": [\n"
+                     "{\"stage\": 1, \"view\": 1, \"recorded_ns\": 100000},\n"
+                     "{\"stage\": 1, \"view\": 2, \"recorded_ns\": 25000},\n"
+                     "{\"stage\": 2, \"view\": 1, \"recorded_ns\": 40000}]}\n");
+}
+
+TEST(a_view_has_no_report_of_a_stage_that_it_did_not_record)
+{
+    NEEDS_PROGRAM;
+    put_scheduled_views();
+    child_result r = shell("$G report two");
+    CHECK_EQ(times_in(r.out, "FIT Profiler Report\n"), 2);
+    CHECK_EQ(times_in(r.out, "VALIDATE Profiler Report\n"), 1);
+    CHECK_EQ(times_in(r.out, "--- view: all marks ---\n"), 2);
+}
+
+/* A profiler with a schedule, and one that comes in the middle of the stage. */
+TEST(a_process_under_several_schedules_is_shown_with_the_time_of_each)
+{
+    NEEDS_PROGRAM;
+    child_folder();
+    CHECK_EQ(mkdir("two", 0777), 0);
+    CHECK_EQ(gnomon_configure("profile(file=two/all.gnomon),profile("
+                              "schedule=wait:5/active:1,file=two/a.gnomon)"),
+             GNOMON_OK);
+    gnomon_stage_begin("fit");
+    for (int i = 0; i < 6; i++) {
+        gnomon_start("step");
+        usleep(4000);
+        gnomon_stop("step");
+        gnomon_step();
+    }
+    gnomon_stage_end();
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    child_result r = shell("$G report --as 'regions(format=csv,columns=percent"
+                           "|calls)' two | tail -n +2");
+    CHECK_STR(r.err, "");
+    double percent[2] = {0, 0};
+    unsigned calls[2] = {0, 0};
+    CHECK_EQ(sscanf(r.out, "fit,step,%lf,%u fit,step,%lf,%u", &percent[0],
+                    &calls[0], &percent[1], &calls[1]),
+             4);
+    CHECK_EQ(calls[0], 6);
+    CHECK_EQ(calls[1], 1);
+    CHECK(percent[0] > 80 && percent[0] <= 100.01);
+    CHECK(percent[1] > 80 && percent[1] <= 100.01); /* it was 17 once */
+}
+
 TEST(views_are_always_written)
 {
     NEEDS_PROGRAM;

@@ -23,6 +23,7 @@ static const struct {
     {GNOMON_STAGES, offsetof(gnomon_stage_info, reserved)},
     {GNOMON_STEPS, offsetof(gnomon_step_info, reserved)},
     {GNOMON_STEP_TIMES, offsetof(gnomon_step_time_info, reserved)},
+    {GNOMON_VIEW_TIMES, offsetof(gnomon_view_time_info, reserved)},
     {GNOMON_VIEWS, offsetof(gnomon_view_info, reserved)},
     {GNOMON_REGIONS, offsetof(gnomon_region_info, reserved)},
     {GNOMON_NODES, offsetof(gnomon_node_info, reserved)},

@@ -158,6 +158,16 @@ static void show_step_times(const gnomon_profile *p)
     }
 }
 
+static void show_view_times(const gnomon_profile *p)
+{
+    EACH(GNOMON_VIEW_TIMES, view_time, gnomon_view_time_info, "VTIM")
+    {
+        u("stage", x.stage);
+        u("view", x.view);
+        u("recorded_ns", x.recorded_ns);
+    }
+}
+
 static void show_tracks(const gnomon_profile *p)
 {
     EACH(GNOMON_TRACKS, track, gnomon_track_info, "TRCK")
@@ -331,6 +341,7 @@ static void dump(const gnomon_profile *p)
     show_stages(p);
     show_steps(p);
     show_step_times(p);
+    show_view_times(p);
     show_tracks(p);
     show_regions(p);
     show_nodes(p);

@@ -159,12 +159,13 @@ static void put_counts(const gnomon_writer *out, const gnomon_profile *p,
     static const struct {
         int entity;
         const char *name;
-    } kinds[] = {{GNOMON_TRACKS, "track"},        {GNOMON_REGIONS, "region"},
-                 {GNOMON_NODES, "node"},          {GNOMON_OPENS, "open scope"},
-                 {GNOMON_STEPS, "step kept"},     {GNOMON_OPS, "op"},
-                 {GNOMON_EVENTS, "event"},        {GNOMON_LINKS, "link"},
-                 {GNOMON_COUNTERS, "counter"},    {GNOMON_VIEWS, "view"},
-                 {GNOMON_STEP_TIMES, "step time"}};
+    } kinds[] = {
+        {GNOMON_TRACKS, "track"},         {GNOMON_REGIONS, "region"},
+        {GNOMON_NODES, "node"},           {GNOMON_OPENS, "open scope"},
+        {GNOMON_STEPS, "step kept"},      {GNOMON_OPS, "op"},
+        {GNOMON_EVENTS, "event"},         {GNOMON_LINKS, "link"},
+        {GNOMON_COUNTERS, "counter"},     {GNOMON_VIEWS, "view"},
+        {GNOMON_STEP_TIMES, "step time"}, {GNOMON_VIEW_TIMES, "view time"}};
     out->print(out, "%sholds%s\n", gnomon__cli_bold(stdout),
                gnomon__cli_plain(stdout));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -16,6 +16,7 @@
 BY_KEY(links, GNOMON_LINKS)
 BY_KEY(losses, GNOMON_LOSSES)
 BY_KEY(metadata, GNOMON_METADATA)
+BY_KEY(view_times, GNOMON_VIEW_TIMES)
 BY_KEY(same_opens, GNOMON_OPENS)
 #undef BY_KEY
 
@@ -103,6 +104,7 @@ static const struct leaf_rule {
     [GNOMON_COUNTERS] = {compare_counters, NULL},
     [GNOMON_LOSSES] = {compare_losses, NULL},
     [GNOMON_METADATA] = {compare_metadata, NULL},
+    [GNOMON_VIEW_TIMES] = {compare_view_times, NULL},
     [GNOMON_EVENTS] = {compare_events, compare_same_events},
 };
 

@@ -271,9 +271,9 @@ static void order_leaves(gnomon__unite *u, gnomon__model *out,
 
 int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
 {
-    static const int leaves[] = {GNOMON_OPENS,    GNOMON_LINKS,
-                                 GNOMON_COUNTERS, GNOMON_METADATA,
-                                 GNOMON_LOSSES,   GNOMON_EVENTS};
+    static const int leaves[] = {
+        GNOMON_OPENS,  GNOMON_LINKS,  GNOMON_COUNTERS,  GNOMON_METADATA,
+        GNOMON_LOSSES, GNOMON_EVENTS, GNOMON_VIEW_TIMES};
     gnomon__numbers n = {{0}};
     gnomon__slots_free(&u->nodes); /* nothing is looked for any more */
     int code = order_stages(u, out, &n);

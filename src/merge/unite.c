@@ -10,6 +10,7 @@
 
 #include "merge/unite_nodes.h"
 #include "merge/unite_steps.h"
+#include "merge/unite_views.h"
 #include "merge/united.h"
 #include "platform/error.h"
 #include "platform/hash.h"
@@ -166,7 +167,7 @@ static int unite_stages(gnomon__united_part *part)
     int code = GNOMON_OK;
     for (size_t i = 1; !code && i <= part->count[GNOMON_STAGES]; i++) {
         gnomon_profile_stage(part->p, i, &s);
-        if (!is_stage_in(part, &s))
+        if (!is_stage_in(part, &s) || !gnomon__unite_view_stage(part, i, &s))
             continue;
         if (!part->last_stage || s.ordinal > last) {
             part->last_stage = i;
@@ -273,15 +274,20 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
     if (!code)
         code = unite_run(&part);
     if (!code)
+        code = gnomon__unite_views_begin(&part);
+    if (!code)
         code = unite_stages(&part);
     if (!code)
         code = unite_tracks(&part);
+    if (!code)
+        code = gnomon__unite_views(&part);
     if (!code)
         code = gnomon__unite_nodes(&part);
     if (!code)
         code = gnomon__unite_steps(&part);
     if (!code)
         code = gnomon__unite_leaves(&part);
+    gnomon__free(part.view_time);
     gnomon__numbers_free(&part.map);
     return code;
 }
@@ -301,6 +307,11 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
     gnomon__free(u);
     *out = NULL;
     return gnomon__no_memory_to_merge();
+}
+
+int gnomon__unite_has_stages(const gnomon__unite *u)
+{
+    return gnomon__model_count(u->m, GNOMON_STAGES) > 0;
 }
 
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out)

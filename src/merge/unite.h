@@ -52,6 +52,9 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
 
+/* Whether any stage was added. */
+int gnomon__unite_has_stages(const gnomon__unite *u);
+
 /* The result, in an order that its content alone decides; frees `u` in any case. The
  * caller frees the profile. */
 int gnomon__unite_finish(gnomon__unite *u, gnomon_profile **out);

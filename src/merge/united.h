@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What unite*.c, merge_leaves.c and order.c work on. Leaves are entities that no other
- * refers to: open scopes, links, counters, losses, metadata, events. */
+ * refers to: open scopes, links, counters, losses, metadata, events, times of views. */
 #ifndef GNOMON_MERGE_UNITED_H
 #define GNOMON_MERGE_UNITED_H
 
@@ -57,8 +57,9 @@ typedef struct gnomon__united_part {
     /* United numbers by the part's, 0: left out; and how many it has of each. */
     gnomon__numbers map;
     size_t count[GNOMON__ENTITIES];
-    size_t last_stage; /* of those that are in */
-    int is_latest;     /* its run's record is the one that holds */
+    size_t last_stage;   /* of those that are in */
+    uint32_t *view_time; /* unite_views.c: by stage, in the chosen view */
+    int is_latest;       /* its run's record is the one that holds */
 } gnomon__united_part;
 
 /* Copies what `of` points to into u->m, each text once. 0: no memory. */

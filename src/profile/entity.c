@@ -163,6 +163,13 @@ static const gnomon__field step_time_fields[] = {
     PART(time, GNOMON__STATS),
 };
 #undef S
+#define S gnomon_view_time_info
+static const gnomon__field view_time_fields[] = {
+    OF(NUMBER, stage, GNOMON_STAGES, NEEDED | KEY, 0),
+    OF(NUMBER, view, GNOMON_VIEWS, NEEDED | KEY, 0),
+    FIELD(U64, recorded_ns, ADD),
+};
+#undef S
 #define S gnomon_track_info
 static const gnomon__field track_fields[] = {
     OF(NUMBER, run, GNOMON_RUNS, OWNED | KEY, 1),
@@ -315,6 +322,7 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
     ENTITY(OPS, op, "op", "ops", "OP  ", 6, bytes),
     ENTITY(EVENTS, event, "event", "events", "EVNT", 8, value),
     ENTITY(STEP_TIMES, step_time, "time in steps", "step_times", "STIM", 5, time),
+    ENTITY(VIEW_TIMES, view_time, "time of a view", "view_times", "VTIM", 3, recorded_ns),
     PART(STATS, stats, gnomon_stats, "statistics", 6, cell_count),
     PART(MEMORY, memory, gnomon_memory_stats, "memory", 7, peak_bytes),
     PART(WORK, work, gnomon_work_stats, "work", 2, bytes),
@@ -329,13 +337,13 @@ const gnomon__struct gnomon__structs[GNOMON__STRUCTS] = {
 /* clang-format on */
 
 const uint8_t gnomon__file_order[GNOMON__ENTITIES] = {
-    GNOMON_REGIONS,  GNOMON_OPS,        GNOMON_VIEWS, GNOMON_RUNS,
-    GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS, GNOMON_TRACKS,
-    GNOMON_NODES,    GNOMON_OPENS,      GNOMON_LINKS, GNOMON_COUNTERS,
-    GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_EVENTS};
+    GNOMON_REGIONS,  GNOMON_OPS,        GNOMON_VIEWS,      GNOMON_RUNS,
+    GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS,      GNOMON_TRACKS,
+    GNOMON_NODES,    GNOMON_OPENS,      GNOMON_LINKS,      GNOMON_COUNTERS,
+    GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES, GNOMON_EVENTS};
 
 const uint8_t gnomon__json_order[GNOMON__ENTITIES] = {
-    GNOMON_RUNS,   GNOMON_METADATA, GNOMON_STAGES,    GNOMON_STEPS,
-    GNOMON_TRACKS, GNOMON_VIEWS,    GNOMON_REGIONS,   GNOMON_OPS,
-    GNOMON_NODES,  GNOMON_OPENS,    GNOMON_LINKS,     GNOMON_COUNTERS,
-    GNOMON_EVENTS, GNOMON_LOSSES,   GNOMON_STEP_TIMES};
+    GNOMON_RUNS,   GNOMON_METADATA, GNOMON_STAGES,     GNOMON_STEPS,
+    GNOMON_TRACKS, GNOMON_VIEWS,    GNOMON_REGIONS,    GNOMON_OPS,
+    GNOMON_NODES,  GNOMON_OPENS,    GNOMON_LINKS,      GNOMON_COUNTERS,
+    GNOMON_EVENTS, GNOMON_LOSSES,   GNOMON_STEP_TIMES, GNOMON_VIEW_TIMES};

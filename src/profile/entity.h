@@ -11,7 +11,7 @@
 
 #include "gnomon/profile.h"
 
-#define GNOMON__ENTITIES 15
+#define GNOMON__ENTITIES 16
 
 /* The structs: entities by their gnomon_entity, then the structs they point to. */
 enum gnomon__struct_number {
@@ -114,6 +114,7 @@ typedef union gnomon__any {
     gnomon_op_info op;
     gnomon_event_info event;
     gnomon_step_time_info step_time;
+    gnomon_view_time_info view_time;
     gnomon_stats stats;
     gnomon_memory_stats memory;
     gnomon_work_stats work;

@@ -253,6 +253,27 @@ static int by_stage(const void *left, const void *right)
     return GNOMON__COMPARE(a->key.view, b->key.view);
 }
 
+static void free_stage(gnomon__cli_stage *stage)
+{
+    gnomon__free((void *)(size_t)stage->key.name);
+    gnomon__unite_free(stage->sum);
+    gnomon__rank_table_free(&stage->ranks);
+    gnomon__apart_free(&stage->apart);
+}
+
+/* A view has no report of a stage that it did not record. */
+static void drop_empty_stages(gnomon__cli_stages *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->at[i].key.name || gnomon__unite_has_stages(s->at[i].sum))
+            s->at[kept++] = s->at[i];
+        else
+            free_stage(&s->at[i]);
+    }
+    s->count = kept;
+}
+
 int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                             const gnomon__cli_group *group,
                             const gnomon__stages_choice *choice)
@@ -266,6 +287,8 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                                   choice->each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)
         code = add_run(s, g, group, i, choice->name, choice->of);
+    if (!code)
+        drop_empty_stages(s);
     if (s->count > 1)
         qsort(s->at, s->count, sizeof *s->at, by_stage);
     for (size_t i = 0; i < s->count; i++) {
@@ -284,12 +307,8 @@ int gnomon__cli_stage_take(gnomon__cli_stage *stage, gnomon_profile **out)
 
 void gnomon__cli_stages_free(gnomon__cli_stages *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        gnomon__free((void *)(size_t)s->at[i].key.name);
-        gnomon__unite_free(s->at[i].sum);
-        gnomon__rank_table_free(&s->at[i].ranks);
-        gnomon__apart_free(&s->at[i].apart);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        free_stage(&s->at[i]);
     for (size_t i = 0; i < s->name_count; i++)
         gnomon__free(s->names[i]);
     gnomon__free((void *)s->names);

@@ -150,6 +150,7 @@ NO_PARTS(counter)
 NO_PARTS(metadata)
 NO_PARTS(loss)
 NO_PARTS(view)
+NO_PARTS(view_time)
 NO_PARTS(event)
 
 static void see_parts_of_run(const gnomon_run_info *x)
@@ -205,6 +206,7 @@ static size_t program_news(const gnomon_profile *p, size_t *structs)
     SEE_EACH(op, GNOMON_OPS)
     SEE_EACH(event, GNOMON_EVENTS)
     SEE_EACH(step_time, GNOMON_STEP_TIMES)
+    SEE_EACH(view_time, GNOMON_VIEW_TIMES)
     *structs = seen;
     return test_failures == before ? news : (size_t)-1;
 }

@@ -19,6 +19,7 @@ KINDS = {  # in the order of gnomon/entities.h
     "STEP": "u32 stage, u64 number, u64 begin_ns, u64 end_ns, "
             "i32 phase, i32 rank, u32 ordinal",
     "STIM": "u32 stage, u32 view, u32 step, u32 region, stats time",
+    "VTIM": "u32 stage, u32 view, u64 recorded_ns",
     "TRCK": "u32 run, u32 kind, i32 device, u32 index, text name, i64 os_id, "
             "u32 thread_count, i32 alive, i32 inexact",
     "REGN": "u32 kind, text name, text category, text file, u32 line, "

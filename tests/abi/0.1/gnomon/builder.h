@@ -75,6 +75,7 @@ GNOMON__ADDER(view, GNOMON_VIEWS, gnomon_view_info)
 GNOMON__ADDER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__ADDER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__ADDER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
+GNOMON__ADDER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
 #undef GNOMON__ADDER
 
 GNOMON_END_DECLS

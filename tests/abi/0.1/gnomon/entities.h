@@ -52,7 +52,9 @@ enum gnomon_entity {
     /* gnomon_event_info: single executions and moments. */
     GNOMON_EVENTS = 13,
     /* gnomon_step_time_info: how long regions took in steps. */
-    GNOMON_STEP_TIMES = 14
+    GNOMON_STEP_TIMES = 14,
+    /* gnomon_view_time_info: how long views recorded stages. */
+    GNOMON_VIEW_TIMES = 15
 };
 
 /* ---- The run ---------------------------------------------------------------- */
@@ -160,7 +162,8 @@ typedef struct gnomon_stage_info {
     uint32_t count;
     uint32_t reserved;
     /* How long it was recorded, of which reports give percents; 0: not known,
-     * then take end_ns - begin_ns. */
+     * then take end_ns - begin_ns. Of several views the longest time: those of
+     * each view are gnomon_view_time_info. */
     uint64_t recorded_ns;
     /* How many executions in its sums ended after it. */
     uint64_t late;
@@ -218,6 +221,17 @@ typedef struct gnomon_step_time_info {
     /* Never NULL; its self_ns is 0. */
     const gnomon_stats *time;
 } gnomon_step_time_info;
+
+/* How long a view recorded a stage. Merged profiles have these, because their
+ * views share the stages. In any other profile a stage's own `recorded_ns` is that
+ * of its only view. */
+typedef struct gnomon_view_time_info {
+    uint32_t struct_size;
+    uint32_t stage;
+    uint32_t view;
+    uint32_t reserved;
+    uint64_t recorded_ns;
+} gnomon_view_time_info;
 
 /* ---- Who did it, and what ------------------------------------------------------- */
 

@@ -83,6 +83,7 @@ GNOMON__READER(view, GNOMON_VIEWS, gnomon_view_info)
 GNOMON__READER(op, GNOMON_OPS, gnomon_op_info)
 GNOMON__READER(event, GNOMON_EVENTS, gnomon_event_info)
 GNOMON__READER(step_time, GNOMON_STEP_TIMES, gnomon_step_time_info)
+GNOMON__READER(view_time, GNOMON_VIEW_TIMES, gnomon_view_time_info)
 #undef GNOMON__READER
 
 /* The cell of a histogram in which a duration counts: 0 .. 975. */
