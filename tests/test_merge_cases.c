@@ -256,6 +256,73 @@ TEST(events_of_one_stage)
     gnomon__shared_free(&shared);
 }
 
+/* ---- Times of views ------------------------------------------------------ */
+
+/* Of two views: `fit` was recorded by both, `test` too, but a time is lost, and `idle` by
+ * the first alone. */
+static gnomon_profile *of_two_views(void)
+{
+    static const char *const names[] = {"fit", "test", "idle"};
+    life l = begin_life(NULL);
+    uint32_t view[2];
+    for (uint32_t i = 0; i < 2; i++)
+        view[i] = gnomon_add_view(
+            l.b, &(gnomon_view_info){.words = i ? "schedule=active:1" : ""});
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t stage =
+            gnomon_add_stage(l.b, &(gnomon_stage_info){.run = l.run,
+                                                       .ordinal = i + 2,
+                                                       .name = names[i],
+                                                       .end_ns = 100,
+                                                       .recorded_ns = 100});
+        for (uint32_t k = 0; k < (i == 2 ? 1 : 2); k++)
+            gnomon_add_node(l.b, &(gnomon_node_info){.track = l.track,
+                                                     .stage = stage,
+                                                     .view = view[k],
+                                                     .region = l.region});
+        gnomon_view_time_info t = {
+            .stage = stage, .view = view[0], .recorded_ns = 100};
+        gnomon_add_view_time(l.b, &t);
+        t.view = view[1];
+        t.recorded_ns = 25;
+        if (i == 0)
+            gnomon_add_view_time(l.b, &t);
+    }
+    return full_finish(l.b);
+}
+
+/* The stage of this name in the second view: its recorded time; -1: it is left out. */
+static int recorded_in_view(const gnomon_profile *p, uint32_t ordinal,
+                            const char *name)
+{
+    const gnomon__stage_filter only = {ordinal, name, 2};
+    gnomon__shared shared = {.m = NULL};
+    gnomon__unite *u = NULL;
+    gnomon_profile *out = NULL;
+    gnomon_stage_info s;
+    CHECK_EQ(gnomon__shared_add(&shared, p), GNOMON_OK);
+    CHECK_EQ(gnomon__shared_order(&shared), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_create(&u, &shared, 0), GNOMON_OK);
+    CHECK_EQ(gnomon__unite_add(u, p, 1, &only), GNOMON_OK);
+    int has_stages = gnomon__unite_has_stages(u);
+    CHECK_EQ(gnomon__unite_finish(u, &out), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(out, GNOMON_STAGES), (size_t)has_stages);
+    CHECK_EQ(gnomon_profile_count(out, GNOMON_VIEW_TIMES), 0);
+    int ns = gnomon_profile_stage(out, 1, &s) ? -1 : (int)s.recorded_ns;
+    gnomon_profile_free(out);
+    gnomon__shared_free(&shared);
+    return ns;
+}
+
+TEST(a_stage_of_one_view_has_the_time_of_that_view)
+{
+    gnomon_profile *p = of_two_views();
+    CHECK_EQ(recorded_in_view(p, 2, "fit"), 25);
+    CHECK_EQ(recorded_in_view(p, 3, "test"), 100);
+    CHECK_EQ(recorded_in_view(p, 4, "idle"), -1);
+    gnomon_profile_free(p);
+}
+
 /* ---- Entities of no run -------------------------------------------------- */
 
 /* Of two executions of so many ns each. */
@@ -437,8 +504,8 @@ TEST(each_allocation_may_fail)
     CHECK_EQ(gnomon__heap_bytes(), before);
 }
 
-/* A profile merged with itself. */
-static int try_unite(const gnomon_profile *p)
+/* A profile merged with itself, or what `only` selects of it. */
+static int try_unite(const gnomon_profile *p, const gnomon__stage_filter *only)
 {
     gnomon__shared shared = {.m = NULL};
     gnomon__unite *u = NULL;
@@ -449,7 +516,7 @@ static int try_unite(const gnomon_profile *p)
     if (!code)
         code = gnomon__unite_create(&u, &shared, 0);
     if (!code)
-        code = gnomon__unite_add(u, p, 1, NULL);
+        code = gnomon__unite_add(u, p, 1, only);
     if (!code)
         code = gnomon__unite_finish(u, &out);
     else
@@ -457,6 +524,21 @@ static int try_unite(const gnomon_profile *p)
     gnomon_profile_free(out);
     gnomon__shared_free(&shared);
     return code;
+}
+
+TEST(the_time_of_a_view_may_lack_memory)
+{
+    static const gnomon__stage_filter only = {2, "fit", 2};
+    gnomon_profile *p = of_two_views();
+    uint64_t before = gnomon__heap_bytes();
+    uint32_t n = 0;
+    int code;
+    do {
+        gnomon__test_fail_allocation(++n);
+        code = try_unite(p, &only);
+    } while (is_fair(code, n) && CHECK(n < 1000));
+    CHECK_EQ(gnomon__heap_bytes(), before);
+    gnomon_profile_free(p);
 }
 
 TEST(each_piece_may_lack_memory)
@@ -468,7 +550,7 @@ TEST(each_piece_may_lack_memory)
         int code;
         do {
             gnomon__test_fail_allocation(++n);
-            code = try_unite(p);
+            code = try_unite(p, NULL);
         } while (is_fair(code, n) && CHECK(n < 1000));
         gnomon_profile_free(p);
     }
