@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* host MODULE EATER... : a program that knows nothing of gnomon.
+/* host MODULE EATER... : a program without gnomon.
  *
- * Loads copies of each EATER until its room for the thread-local words of late
- * libraries is used up, then MODULE, and calls its marked() on the main thread,
- * on one that was there before, and on a new one: three times 1000 rounds. */
+ * Loads copies of each EATER until the static TLS area is full, then loads MODULE, and
+ * calls its marked() for 1000 rounds on each of three threads: the main thread, one that
+ * was started before MODULE was loaded, and a new one. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static int copy(const char *from, const char *to)
     return out != NULL && fclose(out) == 0;
 }
 
-/* Until the loader says that there is no more. */
+/* Loads copies until the loader says that the static TLS area is full. Returns whether it
+ * did. */
 static int use_up(const char *eater)
 {
     char folder[] = "/tmp/gnomon_tls_XXXXXX", path[64];

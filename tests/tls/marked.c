@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* An extension module that marks. */
+/* A marked extension module. */
 #include <gnomon.h>
 
 __attribute__((visibility("default"))) void marked(int rounds)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Threads that mark while profiles are read, hooks come and go and stages turn; with
- * the word `race` they also share a number of the host's own without any order. */
+/* Threads mark while profiles are read, hooks are attached and detached, and stages begin
+ * and end. With the argument `race` they also have a data race on a variable of the
+ * host. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,17 +9,17 @@
 #include <gnomon.h>
 #include <gnomon/profiler.h>
 
-enum { THREADS = 2, ROUNDS = 300, LOOKS = 5 };
+enum { THREADS = 2, ROUNDS = 300, SNAPSHOTS = 5 };
 
-static int races;
-static volatile int shared;
+static int has_race;
+static volatile int racy_count;
 
 static void *work(void *unused)
 {
     static gnomon_region range =
         GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
-    if (races)
-        shared++; /* before a lock of gnomon's orders the two by chance */
+    if (has_race)
+        racy_count++; /* first: later a lock of gnomon may order the two threads */
     for (int i = 0; i < ROUNDS; i++) {
         GNOMON_SCOPE("outer");
         gnomon_start(i % 2 ? "odd" : "even");
@@ -31,7 +32,7 @@ static void *work(void *unused)
     return unused;
 }
 
-static void no_start(void *self, const gnomon_frame *frame, uint64_t *slot)
+static void empty_start(void *self, const gnomon_frame *frame, uint64_t *slot)
 {
     (void)self, (void)frame, (void)slot;
 }
@@ -43,17 +44,17 @@ static const gnomon_profiler keeper = {.struct_size = sizeof keeper,
 static const gnomon_profiler hook = {.struct_size = sizeof hook,
                                      .abi = GNOMON_ABI,
                                      .name = "hook",
-                                     .start = no_start};
+                                     .start = empty_start};
 
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
     int code = 0;
-    races = argc > 1 && strcmp(argv[1], "race") == 0;
+    has_race = argc > 1 && strcmp(argv[1], "race") == 0;
     code |= gnomon_attach(&keeper, NULL, NULL);
     for (int i = 0; i < THREADS; i++)
         code |= pthread_create(&threads[i], NULL, work, NULL);
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < SNAPSHOTS; i++) {
         gnomon_profile *p = NULL;
         code |= gnomon_attach(&hook, NULL, NULL);
         code |= gnomon_stage_begin("stage");

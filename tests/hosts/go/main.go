@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A Go program with gnomon inside: goroutines that wander between threads, signals
-// on stacks of Go's own (preemption, and its CPU profiler at 100 Hz), a heap that is
-// collected meanwhile. Go's end runs no exit handlers: hence teardown.
+// A Go program with gnomon inside. Its goroutines move between threads, signal handlers
+// run on stacks of Go (for preemption, and for its CPU profiler at 100 Hz), and its heap
+// is garbage-collected meanwhile. A Go program ends without exit handlers, so it calls
+// gnomon_teardown.
 package main
 
 /*
@@ -54,7 +55,7 @@ func work(all *sync.WaitGroup, handed chan C.gnomon_range) {
 		token := C.begin_wandering()
 		C.full_call(2)
 		handed <- C.begin_range()
-		runtime.Gosched() // on another thread from here on, perhaps
+		runtime.Gosched() // may continue on another thread
 		C.by_name((*C.char)(unsafe.Pointer(&name[0])), C.size_t(len(name)))
 		C.end_range(<-handed)
 		C.end_alone(token)

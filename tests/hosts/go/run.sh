@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# run.sh GO SOURCE INCLUDE LIBRARY FOLDER: builds the Go program, offline, and runs it
-# off and under GNOMON=simple. What began and ended inside one call of C is counted
-# exactly; so are ranges; a scope that moved is counted, or reported as foreign.
+# run.sh GO SOURCE INCLUDE LIBRARY FOLDER: builds the Go program without network, and runs
+# it without $GNOMON and with GNOMON=simple. Scopes inside one call of C, and ranges, must
+# be counted exactly. A scope whose goroutine moved is counted, or reported as foreign.
 set -eu
 go=$1 source=$2 include=$3 library=$4 folder=$5
 mkdir -p "$folder"
 cd "$folder"
 export GOCACHE="$folder/cache" GOFLAGS=-mod=mod GO111MODULE=off GOTOOLCHAIN=local
-# Go keeps what it has built, and looks at no library: its sum makes it look.
+# Go does not notice that the library changed. Its checksum in the flags makes Go build
+# again.
 sum=$(cksum < "$library")
 export CGO_CFLAGS="-O2 -I$include -DLIBRARY=${sum%% *}" CGO_LDFLAGS="$library -ldl -lpthread -lm"
 "$go" build -o host "$source" > build.log 2>&1 || { cat build.log; exit 1; }
@@ -17,7 +18,7 @@ fail() {
     cat out err
     exit 1
 }
-# calls ROW: how often it was called.
+# calls ROW: prints how often ROW was called.
 calls() { awk -F'|' -v row="$1" '{ gsub(/^[ \t]+|[ \t]+$/, "", $2) } $2 == row { print $4 + 0 }' err; }
 
 ./host > out 2> err || fail "off: $?"

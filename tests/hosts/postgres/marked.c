@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* An extension of PostgreSQL with marks: marked_sum(n) adds 1 .. n, a scope for
- * each, below one for the call. Loaded at the server's start, it marks there too,
- * so that every connection is the fork of a process that records. */
+/* A marked extension of PostgreSQL. marked_sum(n) adds 1 .. n: one scope for the call,
+ * and in it one for each number. It is loaded when the server starts, and marks then too.
+ * So each connection is a process forked from one that records. */
 #include "postgres.h"
 
 #include "fmgr.h"

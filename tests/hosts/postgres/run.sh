@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# run.sh PROGRAMS MODULE: a server of its own with the marked extension, on a
-# socket in a folder of its own, under GNOMON=simple,fork=follow. Each connection
-# must give its own report, right, and the server must do all that it did.
+# run.sh PROGRAMS MODULE: runs a new server with the marked extension, with
+# GNOMON=simple,fork=follow and a socket in a folder of its own. Each connection must write
+# a correct report of its own, and the server must work as it does without gnomon.
 set -eu
 programs=$1 module=$2
 work=$(mktemp -d /tmp/gnomon-pg-XXXXXX)
 user=
 trap 'status=$?; stop || :; rm -rf "$work"; exit $status' EXIT
 
-# The server refuses to be root's.
+# The server refuses to run as root.
 as() { "$@"; }
 if [ "$(id -u)" -eq 0 ]; then
     user=$(getent passwd postgres nobody | head -n 1 | cut -d : -f 1)
@@ -32,12 +32,12 @@ fail() {
     exit 1
 }
 sql() { as "$programs/psql" -X -q -A -t -h "$work" -p 54329 -U tester "$@" postgres; }
-# Until FILE is there, 20 seconds at most: a report comes whole.
+# await FILE: waits at most 20 seconds. A report is renamed when it is complete.
 await() {
     try=0
     while [ ! -f "$1" ] && [ $((try += 1)) -le 100 ]; do sleep 0.2; done
 }
-# calls FILE ROW: how often it was called.
+# calls FILE ROW: prints how often ROW was called.
 calls() { awk -F'|' -v row="$2" '{ gsub(/[ \t]/, "", $2) } $2 == row { print $4 + 0 }' "$1"; }
 
 as "$programs/initdb" -D data -U tester -A trust --no-sync > init.log 2>&1 ||
@@ -69,7 +69,7 @@ for n in 10 200 3000; do
     [ -z "$(calls "reports/$pid" init)" ] || fail "$pid has the server's rows"
 done
 
-# Errors leave scopes by longjmp; what follows is counted right.
+# Errors leave scopes by longjmp. What follows must be counted correctly.
 out=$(sql -c "select pg_backend_pid()" -c "select marked_sum(-1)" \
     -c "select marked_sum(5)" 2> errors) || :
 grep -q "nothing to add" errors || fail "the error"
@@ -77,7 +77,7 @@ grep -q "nothing to add" errors || fail "the error"
 sql -c "select pg_backend_pid()" -c "select marked_sum(7)" \
     -c "select pg_sleep(60)" > sleeper 2>&1 &
 for try in $(seq 100); do
-    pid=$(sed -n 1p sleeper 2> /dev/null) || : # it may not be there yet
+    pid=$(sed -n 1p sleeper 2> /dev/null) || : # it may not exist yet
     [ -n "$pid" ] && [ "$(wc -l < sleeper)" -ge 2 ] && break
     sleep 0.2
 done

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""interpreters.py FOLDER: the modules left and right, each with a copy of gnomon, in
-interpreters that threads make and destroy, beside the first one. Run as a child off
-and under GNOMON=simple, and judged by its report."""
+"""interpreters.py FOLDER: uses the modules left and right, each with a copy of
+gnomon, in the first interpreter and in others that threads create and destroy. It
+runs itself as a child without $GNOMON and with GNOMON=simple, and checks the
+report."""
 import os
 import re
 import subprocess
@@ -22,7 +23,7 @@ THREADS, EACH = 3, 5
 
 def make():
     try:
-        return interpreters.create("legacy")  # modules of one phase load there
+        return interpreters.create("legacy")  # single-phase modules load
     except TypeError:
         return interpreters.create()
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A module of Python with a copy of gnomon of its own: NAME.work(n) marks n
- * scopes called NAME, below an action that both modules name "work";
- * NAME.start() and NAME.finish() are for processes that end without exit(). */
+/* A Python module with a copy of gnomon of its own. NAME.work(n) marks n scopes called
+ * NAME, inside an action that both modules call "work". NAME.start() and NAME.finish()
+ * are for processes that end without exit(). */
 #include <Python.h>
 
 #include "gnomon.h"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """run.py FOLDER METHOD: a Python program with the modules left and right, each
-with a copy of gnomon, and processes started by METHOD: a pool whose workers end
-through os._exit, two that ask for a run and finish it, and one that a signal
-ends. Run as a child under GNOMON=simple without and with fork=follow, and
-judged by its reports."""
+with a copy of gnomon, and processes that METHOD starts: a pool whose workers end
+by os._exit, two that start a run and finish it, and one that a signal ends. It
+runs itself as a child with GNOMON=simple, with and without fork=follow, and
+checks the reports."""
 import glob
 import multiprocessing
 import multiprocessing.util
@@ -85,7 +85,7 @@ def run(folder, method, spec):
 
 
 def judge(reports, method, follows):
-    """What each process that reports did, with both copies in one table."""
+    """Checks the report of each process: both copies are in one table."""
     rows = ("left", "right", "work")
     of = sorted(tuple(calls(t, row) for row in rows) for t in reports)
     print(method, of)
@@ -95,7 +95,7 @@ def judge(reports, method, follows):
     # The server's children load gnomon themselves, so none of them was forked.
     if method != "fork" or follows:
         wanted.append((4, 4, 2))
-    if method == "spawn":  # the pool's workers end as programs do
+    if method == "spawn":  # the pool's workers end by exit()
         for pair in wanted:
             of.remove(pair)
         assert [sum(n) for n in zip(*of)] == 3 * [2 * TASKS], of

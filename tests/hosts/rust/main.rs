@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// A Rust program with gnomon inside, by its functions alone: threads with signal
-// stacks of Rust's own, guards that end scopes, and panics that unwind through them.
+// A Rust program with gnomon inside. It calls gnomon's functions, without the macros of
+// the headers. Its threads have signal stacks of Rust; guards end scopes; panics unwind
+// through them.
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::os::raw::c_char;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# run.sh RUSTC SOURCE LIBRARY FOLDER: builds the Rust program, and runs it off and
-# under GNOMON=simple: each scope is counted, also those that a panic left.
+# run.sh RUSTC SOURCE LIBRARY FOLDER: builds the Rust program, and runs it without $GNOMON
+# and with GNOMON=simple. Each scope must be counted, also those that a panic leaves.
 set -eu
 rustc=$1 source=$2 library=$3 folder=$4
 mkdir -p "$folder"
@@ -13,7 +13,7 @@ fail() {
     cat out err
     exit 1
 }
-# calls ROW: how often it was called.
+# calls ROW: prints how often ROW was called.
 calls() { awk -F'|' -v row="$1" '{ gsub(/^[ \t]+|[ \t]+$/, "", $2) } $2 == row { print $4 + 0 }' err; }
 
 ./host > out 2> err || fail "off: $?"
