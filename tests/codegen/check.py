@@ -1,26 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pins what a mark costs when it is off, by disassembling marked places.
+"""Checks what a mark costs when it is off, by disassembling marked functions.
 
     check.py --compiler gcc --include ../../include [--shared libgnomon.so]
              [--static libgnomon.a] [--hosts | --self-test]
 
 Compiles the sites of sites.h at -O2, -O3 and -Os as C, C++ inline functions and
-C++ templates, with and without marks; links them as an executable (plain and
+C++ templates, with and without marks. Links them as an executable (plain and
 position independent) and as a shared library, against a shared and a static
-gnomon; and walks every off path. Each path must hold, compared with the same
-path without marks:
-  - one load of the mask for each begin, and no other load, but for the GOT's
-    where the word's place is known to the linker only: that of a C++ inline
-    function or template under -fPIC, and gnomon_enabled in any but plain code;
-  - no call into gnomon, nor of an outlined copy of its inline functions;
+gnomon. Then it walks every off path, and compares it with the same path without
+marks. The marks may add:
+  - one load of the mask for each begin, and no other load. The exception is a
+    load from the GOT if only the linker knows the address: of the region of a
+    C++ inline function or template with -fPIC, and of gnomon_enabled in all
+    code but that of a plain executable;
+  - no call into gnomon, and none of an outlined copy of its inline functions;
   - no atomic instruction, fence, thread-local access or store into a mark;
-  - at most the instructions of LIMITS.
---hosts does so at -O2 and -Os as hosts build that use link-time optimization,
--fno-plt or -fvisibility=hidden; there no region is reached through the GOT where
-it is hidden.
---self-test feeds headers that break each rule and expects each to be reported.
-Exit status: 0, 1, or 77 where the test cannot run.
+  - at most as many instructions as LIMITS says.
+--hosts does the same at -O2 and -Os with flags that hosts use: link-time
+optimization, -fno-plt and -fvisibility=hidden. A hidden region must not be
+reached through the GOT.
+--self-test runs the check on headers that break one rule each, and expects a
+report of each.
+Exit status: 0, 1, or 77 if the test cannot run.
 """
 import argparse
 import functools
@@ -37,30 +39,32 @@ import walk
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPTIMIZE = ("-O2", "-O3", "-Os")
 LANGUAGES = ("c", "inline", "template")
-# How objects are compiled and linked.
+# How objects are compiled, and how they are linked.
 MODES = {"exe": ("-fno-pie", "-no-pie"), "pie": ("-fPIE", "-pie"),
          "so": ("-fPIC", "-shared")}
-# How hosts build beyond that.
+# Further flags of hosts.
 HOSTS = {"lto": ("-flto",), "noplt": ("-fno-plt",),
          "hidden": ("-fvisibility=hidden", "-fvisibility-inlines-hidden"),
          "all": ("-flto", "-fno-plt", "-fvisibility=hidden")}
-# What a system's compiler may add by itself is not the mark's.
+# Turns off what some systems' compilers add by default: it is no cost of marks.
 COMMON = ("-fno-stack-protector", "-fcf-protection=none",
           "-fomit-frame-pointer", "-fno-lto", "-g0", "-w")
 ONLY = {"gcc": ("-fno-ipa-icf",), "clang": ()}
 
-# Loads of a mark's word on a path of each site, by its opaque calls.
+# How many loads of masks a path of each site has: a number, or a function of
+# the opaque calls on the path.
 SITES = {"plain": 1, "call": 1, "early_return": 1, "loop": len, "nested": 2,
          "function": 1, "begin_end": 1, "start_stop": 2, "range": 1, "mark": 1,
          "counter": 1, "step": 1}
 GATES = ("start_stop", "step")
 
-# At most so many instructions, and so many of a frame (push, pop, moves of
-# rsp, ret), may one off pass add: measured with the versions of MEASURED as
+# The most instructions that marks may add to one off path: those of the path
+# itself + those of the frame (push, pop, moves of rsp, ret). Measured with the
+# versions of MEASURED, in this order of columns:
 #   C -O2 and -O3, C -Os, C++ -O2 and -O3, C++ -Os
-# A load from the GOT, where allowed, comes on top. A scope in C is the load,
-# the test, the branch; what a site pays beyond is a register kept for the path
-# that is on, its test at the end, or a tail call that the scope took away.
+# A load from the GOT, where it is allowed, comes on top. A scope in C costs a
+# load, a test and a branch. A site that costs more keeps a register for the
+# path that is on, tests it at the end, or has lost a tail call to the scope.
 MEASURED = {"gcc": ("12",), "clang": ("14", "16")}
 LIMITS = {
     "gcc": {
@@ -92,7 +96,7 @@ LIMITS = {
         "step": "3+0 3+0 3+0 3+0",
     },
 }
-# What another version of a compiler may add: so much does gcc 11.
+# How much more another version of a compiler may add. gcc 11 adds this much.
 SLACK = (3, 4)
 
 
@@ -110,7 +114,7 @@ def run(command):
 
 
 class Build:
-    """Compiles and links in a folder, one header at a time."""
+    """Compiles and links in a folder, with the headers in `include`."""
 
     def __init__(self, compiler, include, folder, shared=None, static=None):
         self.cc, self.include, self.folder = compiler, include, folder
@@ -137,7 +141,7 @@ class Build:
         return output
 
     def library(self, kind):
-        """The gnomon to link: the given one, else one of bare symbols."""
+        """The gnomon to link: the given one, else library.c."""
         if not self.libraries[kind]:
             one = self.compile("library.c", self.path("library.o"), "-fPIC")
             if kind == "static":
@@ -169,7 +173,7 @@ class Build:
                 for source in ("sites.c", "sites.cpp")]
 
     def link(self, sites, optimize, mode, host, *library):
-        # What libgnomon itself needs may stay open: nothing is run.
+        # What libgnomon needs may stay undefined, because nothing is run.
         compiled, linked = MODES[mode]
         output = self.path("linked", optimize, mode)
         late = [optimize, compiled, *COMMON, *ONLY[self.family],
@@ -180,12 +184,12 @@ class Build:
 
     @functools.lru_cache(maxsize=None)
     def bare(self, optimize, mode, host):
-        """The sites without marks, which see no header of gnomon's."""
+        """The linked sites without marks, which include no header of gnomon."""
         sites = self.sites(optimize, mode, host, "-DNO_MARKS")
         return self.link(sites, optimize, mode, host)
 
     def images(self, optimize, mode, kinds, host):
-        """The sites linked: without marks under None, with under `kinds`."""
+        """The linked sites by kind of gnomon; by None those without marks."""
         images = {None: self.bare(optimize, mode, host)}
         sites = self.sites(optimize, mode, host)
         for kind in kinds:
@@ -221,7 +225,7 @@ def got_allowed(language, site, mode, host=()):
 
 
 def compare(site, marked, bare, got, host=()):
-    """Instructions that the marks add, and what is wrong with the off path."""
+    """How many instructions the marks add, and the faults of the off paths."""
     faults = []
     cheapest, added = {}, {}
     for path in bare:
@@ -244,7 +248,7 @@ def compare(site, marked, bare, got, host=()):
         if path.reads - old.reads != path.words + path.got:
             faults.append("%d loads beside the mask's"
                           % (path.reads - old.reads - path.words - path.got))
-        # With -fno-plt compilers take functions' addresses out of a loop.
+        # With -fno-plt compilers load functions' addresses before a loop.
         if path.addresses > old.addresses and not ("-fno-plt" in host and
                                                    site == "loop"):
             faults.append("%d loads of functions' addresses"
@@ -256,7 +260,7 @@ def compare(site, marked, bare, got, host=()):
     if not marked:
         faults.append("no path returns")
     if site == "loop" and ("work",) * 2 in added:
-        # One more turn: what enters the loop is paid once.
+        # The cost of one more iteration: the loop is entered only once.
         one, two = added[("work",)], added[("work",) * 2]
         return (two[0] - one[0], two[1] - one[1]), faults
     most = [max(column) for column in zip((0, 0), *added.values())]
@@ -274,7 +278,7 @@ def limit(build, optimize, language, site, got):
 
 def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
           kinds=("shared", "static"), host=()):
-    """Walks every site: reports of what is wrong, and what each costs."""
+    """Walks every site. Returns lines on what is wrong, and the costs."""
     reports, costs = [], {}
     for optimize in optimizes:
         for mode in modes:
@@ -290,10 +294,10 @@ def check(build, optimizes=OPTIMIZE, modes=tuple(MODES),
                         if added[0] > most[0] or added[1] > most[1]:
                             faults.append("adds %d+%d instructions, not %d+%d"
                                           % (added + most))
-                        where = "%s %s %s, %s, %s, %s" % (
+                        context = "%s %s %s, %s, %s, %s" % (
                             " ".join((build.cc,) + host), optimize, mode, kind,
                             language, site)
-                        reports += ["%s: %s" % (where, fault)
+                        reports += ["%s: %s" % (context, fault)
                                     for fault in sorted(set(faults))]
                         costs[site, optimize, mode, kind, language] = added
     return reports, costs
@@ -316,7 +320,7 @@ def print_table(build, costs):
 
 
 def check_hosts(build):
-    """Whether a site of any of the HOSTS is not as it must be."""
+    """Checks all sites with the flags of each of HOSTS; 1: there are faults."""
     faults, skipped = 0, 0
     for name, host in HOSTS.items():
         if "-flto" in host and not build.has_lto():
@@ -340,8 +344,8 @@ BEGIN_TEST = "if (__builtin_expect(mask == 0, 1))\n        return 0;\n" \
     "    return gnomon_begin_slow(region, mask);"
 LOAD = "uint32_t mask = gnomon__mask(region);"
 GATE = "__atomic_load_n(&gnomon_enabled, __ATOMIC_RELAXED)"
-# What breaks a rule: (name, pattern in gnomon.h, what takes its place, what
-# must be reported, at which site).
+# Changes of gnomon.h that break a rule: (name, pattern in gnomon.h, its
+# replacement, the report that is expected, the site that it is expected for).
 BROKEN = (
     ("a second load at begin", re.escape(BEGIN_TEST),
      BEGIN_TEST.replace("mask == 0", "mask == 0 && " + GATE + " == 0"),
@@ -379,7 +383,7 @@ BROKEN = (
 
 
 def self_test(build):
-    """Whether each broken header is reported, by its rule, at its site."""
+    """Returns how many of the broken headers are not reported as expected."""
     source = build.include
     failed = 0
     for name, pattern, instead, report, site in (("as it is", "", "", "", ""),
@@ -387,7 +391,7 @@ def self_test(build):
         folder = os.path.join(build.folder, "include")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(source, folder)
-        # As many instructions as are one too many.
+        # One instruction more than the limit with its slack.
         instead = instead.replace('"clc"', '"clc;"' * (1 + build.slack[0]))
         if pattern:
             path = os.path.join(folder, "gnomon.h")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # first.sh LIBRARY
-# No scope's or action's function begins with a load: see gnomon__step.
+# Fails if the first instruction of a function that begins or ends a scope or action is
+# a load: see gnomon__step.
 objdump -f "$1" 2> /dev/null | grep -q x86-64 || {
     echo "skipped: no objdump, or another processor's library"
     exit 77

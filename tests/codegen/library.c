@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The symbols that the sites need, for a check.py that was given no libgnomon
- * to link: only whether they lie in a shared or a static library counts. */
+/* The symbols that the sites need, for check.py without --shared or --static. What the
+ * functions do makes no difference, because nothing is run. */
 #include "gnomon.h"
 
 uint32_t gnomon_enabled = GNOMON_MASK_UNSEEN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The marks of gnomon.h or, with NO_MARKS, nothing in their place: what the
- * sites cost without them. Opaque functions are defined in opaque.c. */
+/* The marks of gnomon.h. With NO_MARKS they are empty macros, to show what the sites cost
+ * without marks. work, after and value are defined in opaque.c. */
 #ifndef CODEGEN_MARKS_H
 #define CODEGEN_MARKS_H
 

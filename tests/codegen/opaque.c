@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the sites call: a module of its own, so that no compiler sees into it.
- * Linked and disassembled, never run. */
+/* The functions that the sites call. They are a module of their own, so that no compiler
+ * can inline them. Linked and disassembled, never run. */
 void work(void);
 void after(void);
 double value(void);

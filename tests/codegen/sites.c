@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The sites as C functions: their regions are static in this module. */
+/* The sites as C functions. Their regions are static in this module. */
 #include "marks.h"
 
 #define SITE(type, name, args) \

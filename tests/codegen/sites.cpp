@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The sites as C++11 inline functions and as members of a class template. All
- * modules share one copy of such a function's region, so that under -fPIC it is
- * reached through the GOT. */
+/* The sites as C++11 inline functions and as members of a class template. All modules
+ * share one copy of the region of such a function, so code with -fPIC reaches it through
+ * the GOT. */
 #include "marks.h"
 
 #define SITE(type, name, args) \

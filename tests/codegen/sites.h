@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The marked places that check.py walks. SITE is a C function, a C++ inline
- * function or a member of a C++ class template: see sites.c and sites.cpp.
+ * The marked functions, called sites, whose code check.py walks. SITE is a C function, a
+ * C++ inline function or a member of a C++ class template: see sites.c and sites.cpp.
  *
- * Each is compiled twice: with the marks, and with NO_MARKS, where they vanish;
- * the difference on the off path is what a mark costs. Operands stay in
- * registers, so that every other load in a site is a mark's.
+ * Each is compiled with the marks, and with NO_MARKS, without them. The difference on the
+ * off path is what a mark costs. A site's own operands stay in registers, so its loads
+ * are those of marks.
  */
 SITE(int, plain, (int x))
 {

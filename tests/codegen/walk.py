@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Walks the off path of an x86-64 function in a linked file, for check.py.
 
-It interprets objdump's text from a function's entry to its return with every
-mark's word (a region's mask, gnomon_enabled) read as zero. Registers and stack
-slots hold known integers, known addresses, or nothing known; a branch on
-something unknown is walked both ways. What the walk does not understand makes
-a value unknown, so that losing track of a mask shows as a call into gnomon and
-fails: it errs on the strict side.
+It interprets objdump's text from a function's entry to its return, and reads
+zero for each mark's word (a region's mask, gnomon_enabled). A register or stack
+slot holds a known integer, a known address, or an unknown value. A branch on an
+unknown value is walked both ways. An instruction that the walk does not know
+makes its result unknown. If that loses a mask, the walk comes to a call of
+gnomon and reports it: so a mistake of the walk fails the test, and hides
+nothing.
 """
 import bisect
 import re
@@ -18,15 +19,15 @@ PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs",
 FENCES = {"mfence", "lfence", "sfence"}
 KEEP_FLAGS = re.compile(r"mov|lea|push|pop|nop|set|cvt|[a-z]+[sp][sd]$|pxor")
 MEMORY = re.compile(r"(?:%([c-gs]s):)?(-?0x[0-9a-f]+)?(?:\((.*)\))?$")
-# What objdump says of a defined symbol (address, flags, size, name) and
-# of the GOT (size, address).
+# objdump's lines for a defined symbol (address, flags, size, name) and for the
+# GOT (size, address).
 SYMBOL = re.compile(r"^([0-9a-f]{16}) (.{7}) (?!\*UND\*)\S+\t([0-9a-f]+)\s+"
                     r"(?:\.\w+ )?(\S+)$", re.M)
 GOT = re.compile(r"^ *\d+ \.got(?:\.plt)? +([0-9a-f]+) +([0-9a-f]+) ", re.M)
-CALL_LIMIT = 2    # paths with more calls of opaque functions are not followed
-VISIT_LIMIT = 8   # nor those that come to one instruction more often
+CALL_LIMIT = 2   # a path with more calls of opaque functions is given up
+VISIT_LIMIT = 8  # also one that comes to an instruction more often than this
 
-# Registers by every name: canonical name and width in bits.
+# For each name of a register: its 64-bit name, and its width in bits.
 REGISTERS = {}
 for _short in "ax bx cx dx si di bp sp".split():
     REGISTERS["r" + _short] = ("r" + _short, 64)
@@ -60,7 +61,7 @@ class Instruction:
         while len(words) > 1 and words[0] in PREFIXES:
             self.prefixes.append(words.pop(0))
         self.name = words[0]
-        # A jump's own operand is an address and "<symbol+offset>".
+        # The operand of a jump is an address and "<symbol+offset>".
         self.symbol = ""
         found = re.search(r"<([^>]*)>", self.text)
         if found:
@@ -76,7 +77,7 @@ class Instruction:
             or self.text == "xchg %ax,%ax"
 
     def is_frame(self):
-        """Saves, restores or returns: what a frame costs, not a mark."""
+        """Whether it is of the stack frame: push, pop, a move of rsp, ret."""
         return self.name.startswith(("push", "pop", "ret")) or (
             self.name[:3] in ("add", "sub", "lea")
             and self.operands[-1] == "%rsp")
@@ -86,7 +87,7 @@ class Image:
     """A linked file: its instructions, functions, mark words and GOT."""
 
     def __init__(self, path):
-        self.text = {}  # address: an instruction's text, where the next is
+        self.text = {}  # by address: an instruction's text, the next address
         self.code = {}
         last = None
         listing = output_of("objdump", "-htd", "--no-show-raw-insn", path)
@@ -123,21 +124,22 @@ class Image:
                 self.slots[int(fields[0], 16)] = fields[2].split("@")[0]
 
     def instruction_at(self, address):
-        """The function at the address, or None. Few of a library are walked."""
+        """The instruction at the address, or None. It is parsed at the first
+        call, because few instructions of a library are walked."""
         if address not in self.code and address in self.text:
             text, following = self.text[address]
             self.code[address] = Instruction(address, text, following)
         return self.code.get(address)
 
     def word_at(self, address):
-        """The mark whose word lies at an address, if one does."""
+        """The symbol of the mark's word at the address, or None."""
         i = bisect.bisect(self.words, (address + 1,)) - 1
         if i >= 0 and self.words[i][0] == address:
             return self.words[i][2]
         return None
 
     def function_at(self, value):
-        """The name of the function whose address a register holds, or "*"."""
+        """The name of the function at the address `value`; "*": not known."""
         if isinstance(value, tuple) and value[0] == "symbol":
             return value[1]
         for name, (start, _) in self.functions.items():
@@ -156,14 +158,14 @@ class Path:
         self.at = start
         self.registers = {"rsp": ("stack", 0)}
         self.stack = {}
-        self.flags = None  # the result that set them, if known
+        self.flags = None  # the result that they were set by; None: not known
         self.calls = ()
-        self.instructions = 0  # all but the frame's
-        self.frame = 0         # push, pop, moves of rsp, ret
-        self.words = 0     # loads of marks' words
-        self.got = 0       # loads of marks' addresses
-        self.addresses = 0 # loads of functions' addresses
-        self.reads = 0     # loads of any other kind but push, pop, ret
+        self.instructions = 0  # without those of the frame
+        self.frame = 0         # instructions of the frame
+        self.words = 0         # loads of marks' words
+        self.got = 0           # loads of marks' addresses from the GOT
+        self.addresses = 0     # loads of functions' addresses from the GOT
+        self.reads = 0         # all loads but push, pop, ret and `addresses`
         self.faults = []
         self.visits = {}
 
@@ -226,7 +228,7 @@ class Walk:
                 path = self.step(path, waiting)
 
     def step(self, path, waiting):
-        """Executes one instruction; returns the path to continue, or None."""
+        """Executes one instruction. Returns the path to go on with, or None."""
         one = self.image.instruction_at(path.at)
         path.visits[path.at] = path.visits.get(path.at, 0) + 1
         if one is None:
