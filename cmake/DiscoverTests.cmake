@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs after a test program is built: asks it for its tests and writes them to
-# OUT, which ctest reads. A program without tests is an error.
+# Runs after a test program is built. It asks the program for the names of its tests
+# and writes them to OUT, which ctest reads. A program without tests is an error.
 execute_process(COMMAND ${LAUNCHER} "${PROGRAM}" --list
   OUTPUT_VARIABLE names RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL 0 OR names STREQUAL "")

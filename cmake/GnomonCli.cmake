@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The program `gnomon`, and gnomon_cli: all of it but its main, which tests link
-# too. It uses symbols that the shared library hides, so link a static gnomon
-# after it.
+# The program `gnomon`, and gnomon_cli: all of it but its main, for tests too. It uses
+# symbols that the shared library hides, so a static gnomon must be linked after it.
 option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
-option(GNOMON_JSON "Read profiles in JSON, with jansson if it is there" ON)
+option(GNOMON_JSON "Read profiles in JSON, with jansson if it is installed" ON)
 set(GNOMON_WITH_JANSSON 0)
 if(GNOMON_JSON)
   find_path(JANSSON_INCLUDE_DIR jansson.h)
@@ -68,29 +67,29 @@ if(GNOMON_PROGRAM)
     gnomon_cli gnomon::static ${GNOMON_SYSTEM_LIBRARIES} m)
   gnomon_set_warnings(gnomon_program)
 
-  # The man page and completions, which the program prints itself. A program for
-  # another system, or with a sanitizer, is not run for them.
+  # The program prints its man page and completions itself. A cross-compiled program
+  # cannot be run here, and one with a sanitizer is not.
   if(GNOMON_INSTALL)
     install(TARGETS gnomon_program RUNTIME)
   endif()
   if(GNOMON_INSTALL AND NOT CMAKE_CROSSCOMPILING AND NOT GNOMON_SANITIZE)
-    set(says "${PROJECT_BINARY_DIR}/says")
-    add_custom_command(OUTPUT "${says}/gnomon.1" "${says}/gnomon.bash"
-        "${says}/_gnomon" "${says}/gnomon.fish"
-      COMMAND ${CMAKE_COMMAND} -E make_directory "${says}"
-      COMMAND gnomon_program help --man > "${says}/gnomon.1"
-      COMMAND gnomon_program completion bash > "${says}/gnomon.bash"
-      COMMAND gnomon_program completion zsh > "${says}/_gnomon"
-      COMMAND gnomon_program completion fish > "${says}/gnomon.fish"
+    set(printed "${PROJECT_BINARY_DIR}/printed")
+    add_custom_command(OUTPUT "${printed}/gnomon.1" "${printed}/gnomon.bash"
+        "${printed}/_gnomon" "${printed}/gnomon.fish"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${printed}"
+      COMMAND gnomon_program help --man > "${printed}/gnomon.1"
+      COMMAND gnomon_program completion bash > "${printed}/gnomon.bash"
+      COMMAND gnomon_program completion zsh > "${printed}/_gnomon"
+      COMMAND gnomon_program completion fish > "${printed}/gnomon.fish"
       DEPENDS gnomon_program VERBATIM)
-    add_custom_target(gnomon_says ALL DEPENDS "${says}/gnomon.1")
-    install(FILES "${says}/gnomon.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    add_custom_target(gnomon_printed ALL DEPENDS "${printed}/gnomon.1")
+    install(FILES "${printed}/gnomon.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
     set(share "${CMAKE_INSTALL_DATADIR}")
-    install(FILES "${says}/gnomon.bash" RENAME gnomon
+    install(FILES "${printed}/gnomon.bash" RENAME gnomon
       DESTINATION "${share}/bash-completion/completions")
-    install(FILES "${says}/_gnomon"
+    install(FILES "${printed}/_gnomon"
       DESTINATION "${share}/zsh/site-functions")
-    install(FILES "${says}/gnomon.fish"
+    install(FILES "${printed}/gnomon.fish"
       DESTINATION "${share}/fish/vendor_completions.d")
   endif()
 endif()

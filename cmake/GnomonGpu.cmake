@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Setup for what NVIDIA's compiler builds: tests/gpu, bench/gpu, train_gpt_cuda.
-# Only if GNOMON_GPU is on; nothing else needs it.
+# Finds NVIDIA's compiler, for tests/gpu, bench/gpu and train_gpt_cuda. Only included if
+# GNOMON_GPU is on.
 find_program(CMAKE_CUDA_COMPILER nvcc
   HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
 if(NOT CMAKE_CUDA_COMPILER)

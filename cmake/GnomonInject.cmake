@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# libgnomon-nvtx.so, which programs without gnomon load: it receives their NVTX
-# marks. It is src/inject and a complete gnomon, of which nothing is exported.
+# libgnomon-nvtx.so, which programs without gnomon load: it receives their NVTX marks. It
+# consists of src/inject and a complete gnomon, whose symbols are hidden.
 include(GnomonNvtx)
-option(GNOMON_NVTX_IN "Build libgnomon-nvtx.so, if NVTX's headers are there"
+option(GNOMON_NVTX_IN "Build libgnomon-nvtx.so, if NVTX's headers are found"
   ${GNOMON_BOTH})
 if(NOT GNOMON_NVTX_IN OR NOT GNOMON_NVTX_INCLUDE_DIR)
   return()

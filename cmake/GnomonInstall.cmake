@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs the libraries, the headers, the library as one file, and the files that
-# find them: gnomonConfig.cmake and gnomon.pc. Both use paths relative to
-# themselves, so the installed tree may be moved.
+# Installs the libraries, the headers, the library as one file, and the files by which
+# builds find them: gnomonConfig.cmake and gnomon.pc. Both use paths relative to their
+# own, so the installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 set(targets gnomon)
@@ -25,7 +25,7 @@ install(FILES "${PROJECT_BINARY_DIR}/gnomonConfig.cmake"
   "${PROJECT_BINARY_DIR}/gnomonConfigVersion.cmake"
   DESTINATION "${config_dir}")
 
-# `path` below ${prefix}, or itself where it is absolute.
+# Sets `path` below ${prefix}, or `path` itself if it is absolute.
 function(join_prefix out path)
   if(IS_ABSOLUTE "${path}")
     set(${out} "${path}" PARENT_SCOPE)
@@ -45,7 +45,7 @@ set(pc_private "${CMAKE_THREAD_LIBS_INIT}")
 foreach(library IN LISTS CMAKE_DL_LIBS)
   string(APPEND pc_private " -l${library}")
 endforeach()
-# If only the static library is built, -lgnomon means it: its dependencies are public.
+# If only the static library is built, -lgnomon links it, and needs its dependencies too.
 if(GNOMON_BOTH OR BUILD_SHARED_LIBS)
   set(pc_public "")
 else()

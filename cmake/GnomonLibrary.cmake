@@ -77,7 +77,7 @@ function(gnomon_compile target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES
     C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON
-    C_EXTENSIONS ON) # for one type qualifier: GnomonTls.cmake
+    C_EXTENSIONS ON) # for __seg_fs: src/platform/tls.h
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE

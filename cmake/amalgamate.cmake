@@ -2,8 +2,8 @@
 #
 #   cmake -D SOURCE=<this project> -D OUT=<folder> -P cmake/amalgamate.cmake
 #
-# Writes the whole library as one file: OUT/gnomon.c, and the public headers
-# below OUT/include. A host adds the file to its own and needs nothing but libc.
+# Writes the whole library as one file, OUT/gnomon.c, and the public headers below
+# OUT/include. A host compiles the file with its own and needs only libc.
 #
 # The folders of src/ come in the order of their dependencies; each header of src/
 # comes before its first use. System and public headers are included at the top,
@@ -38,7 +38,7 @@ function(append path)
     string(FIND "${text}" "${include}" at)
     string(SUBSTRING "${text}" 0 ${at} before)
     string(SUBSTRING "${text}" ${at} -1 text)
-    string(FIND "${text}" "\n" end) # of the line, comment and all
+    string(FIND "${text}" "\n" end) # of the line, with its comment
     string(SUBSTRING "${text}" ${end} -1 text)
     string(APPEND mine "${before}")
     if(known MATCHES "[|]${name}[|]")
@@ -65,7 +65,7 @@ endfunction()
 
 foreach(room IN LISTS rooms)
   file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
-  # Only in the program.
+  # These are in the program only.
   list(FILTER files EXCLUDE REGEX "^profile/json_(read|scan|struct|value)\\.c$")
   list(SORT files)
   foreach(file IN LISTS files)
@@ -81,11 +81,11 @@ set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
  *
  *     cc -std=gnu11 -O2 -Iinclude gnomon.c app.c
  *
- * Needs libc alone. Where there is a mimalloc, it is loaded at run time and
- * gnomon's own heap; -DGNOMON_WITH_MIMALLOC=0 never looks. The profiler nvtx is
- * there with -DGNOMON_WITH_NVTX=1 and -isystem to the headers of NVTX 3.
- * Thread-local storage is as the compiler's flags have it. Only what the public
- * headers declare leaves the module that this is linked into. */
+ * Needs libc alone. If mimalloc is installed, it is loaded at run time as gnomon's
+ * own heap; with -DGNOMON_WITH_MIMALLOC=0 it is not. -DGNOMON_WITH_NVTX=1 and
+ * -isystem with the headers of NVTX 3 add the profiler nvtx. The compiler's flags
+ * choose the model of thread-local storage. The module that this is linked into
+ * exports only what the public headers declare. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -100,7 +100,7 @@ set(top "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 ")
 file(WRITE "${OUT}/gnomon.c" "${top}${public}
 #ifdef GNOMON_DISABLE
-typedef int gnomon__disabled; /* ISO C wants something here */
+typedef int gnomon__disabled; /* ISO C forbids an empty file */
 #else
 
 ${system}

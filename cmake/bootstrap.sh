@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # bootstrap.sh build|test|bench|lint|coverage|aarch64|fuzz
-# Installs the packages that the job needs. Nothing happens, and no network is
-# needed, if they are there. As root on Debian, Ubuntu and similar systems missing
-# packages are installed; otherwise the command that installs them is printed.
+# Installs the packages that the job needs. If they are installed already, nothing
+# happens and no network is needed. As root on Debian, Ubuntu and similar systems it
+# installs missing packages; otherwise it prints the command that installs them.
 set -eu
 job=${1:-build}
 
-# package=command: the command is enough, as it may come from another source.
+# package=command: the package is not needed if the command exists, from any source.
 build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
     libjansson-dev"
 test="$build clang=clang binutils=nm pkg-config=pkg-config
@@ -34,7 +34,7 @@ installed() {
         grep -q '^installed'
 }
 
-# The package may have another name, so the library itself is looked for.
+# The package may have another name, so this looks for the library itself.
 has_fuzzer() {
     ls "$(clang -print-runtime-dir 2> /dev/null)"/libclang_rt.fuzzer* \
         > /dev/null 2>&1
@@ -47,7 +47,7 @@ for item in $wanted; do
     if [ "$item" != "$package" ] && command -v "$command" > /dev/null; then
         continue
     fi
-    # Whether a library is installed is only known where there is dpkg.
+    # Only dpkg knows whether a library is installed.
     if [ "$item" = "$package" ] && ! command -v dpkg-query > /dev/null; then
         continue
     fi

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """coverage.py ROOT BUILD LEAST: what the tests reached of src/, by gcov.
 
-The library is compiled twice, with the test clock and without, the built-in
-profilers once more as plugins, and the clock in a test of its own: a line
-counts if one of them ran it. Prints a table, then every line and branch that
-nothing reached. Fails below LEAST % of lines; where a line is in a function
-that tests/unreached.txt does not name; and where that names one that was
-reached, but for those that are reached `sometimes`."""
+The library is compiled twice, with the test clock and without; the built-in
+profilers once more as plugins; and the clock once more in a test of its own. A
+line is reached if it ran in any of them. Prints a table, then every line and
+branch that was not reached. Fails if less than LEAST % of the lines were
+reached; if a function has such lines and tests/unreached.txt does not name it;
+and if that names a function that was reached, unless it says `sometimes`."""
 import collections
 import gzip
 import json
@@ -17,7 +17,7 @@ import sys
 
 root, build, least = os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3]
 sources = os.path.join(root, "src") + os.sep
-places = "_objects.dir", "plugin_", "test_clock_kinds", "gnomon_cli.dir"
+object_folders = "_objects.dir", "plugin_", "test_clock_kinds", "gnomon_cli.dir"
 lines = collections.defaultdict(collections.Counter)
 branches = collections.defaultdict(collections.Counter)
 functions = collections.defaultdict(dict)
@@ -51,7 +51,7 @@ def read(folder, name):
 
 for folder, _, names in os.walk(build):
     for name in names:
-        if name.endswith(".gcno") and any(p in folder for p in places):
+        if name.endswith(".gcno") and any(p in folder for p in object_folders):
             read(folder, name)
 
 

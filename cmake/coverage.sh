@@ -10,8 +10,8 @@ cmake --preset coverage > /dev/null
 cmake --build --preset coverage -j "${JOBS:-2}"
 find build/coverage -name '*.gcda' -delete
 bad=0
-# Leaves out tests that only read source text, and tests that cannot write their
-# coverage files: because of a limit on file size or memory, or as another user.
+# Leaves out tests that only read source text, and tests that cannot write coverage
+# files: they run under a limit on file size or memory, or as another user.
 limited='files\.the_file_size_limit_kills_nobody|guest_io\.the_file_size_limit'
 limited="$limited|guest_io\.little_address_space|cli\.files_are_made_whole"
 limited="$limited|profile_paths\.the_file_size_limit_is_reported"

@@ -5,13 +5,15 @@
 # or with $RUNS inputs if that is set. It starts from the corpus in the tree and the
 # inputs that earlier runs found, which stay in build/fuzz/corpus. A crash is written
 # to build/fuzz/TARGET-crash-*, and the script fails.
-# `minimize` then replaces the corpus by few, small files that reach the same code.
+# With `minimize` it then replaces the corpus by fewer and smaller files that reach the
+# same code.
 set -eu
-# ASan keeps freed memory unused for a while. 1 MiB instead of 256 fits in the cache. Who
-# allocated is told by the input that fails, run with ASAN_OPTIONS=malloc_context_size=30.
+# ASan keeps freed memory unused for a while: 1 MiB instead of 256, to fit in the cache.
+# Reports lack the allocation's stack: run the failing input again with
+# ASAN_OPTIONS=malloc_context_size=30 to see it.
 quick=quarantine_size_mb=1:thread_local_quarantine_size_kb=64:malloc_context_size=0
 export ASAN_OPTIONS="$quick:${ASAN_OPTIONS:-}"
-# A file in memory is made three times as fast.
+# Files in memory are created three times as fast.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 cd "$(dirname "$0")/.."
 root=$(pwd) minimize= bad=0
@@ -32,10 +34,10 @@ for name in "$@"; do
     case $name in
     file) longest=6000 ;;
     merge) longest=16000 ;;
-    spec) longest=${RUNS:+150} ;; # what it costs grows with the square
-    threads) # a look for leaks takes as long as some inputs
+    spec) longest=${RUNS:+150} ;; # its time grows with the square of the length
+    threads) # a leak check takes as long as several inputs
         longest=${RUNS:+100} leaks=0 ;;
-    programs) # its threads take turns, which on one processor is no wait
+    programs) # its threads take turns: on one processor none spins
         longest=${RUNS:+100} leaks=0
         ! taskset -c 0 true 2> /dev/null || on="taskset -c 0" ;;
     esac
