@@ -22,7 +22,7 @@
 #ifdef __x86_64__
 
 #define MAX_PAGES 65536
-#define LARGEST ((uintptr_t)1 << 32) /* address space of no use to us */
+#define LARGEST ((uintptr_t)1 << 32) /* larger mappings are only reserved */
 
 static char *pages[MAX_PAGES];
 static size_t page_count;
@@ -38,7 +38,7 @@ static void add_mapping(uintptr_t from, uintptr_t to)
             pages[page_count++] = (char *)(from + i * page);
 }
 
-/* Once for each row: what it uses may be new. */
+/* Call it for each row, because a row may map new memory. */
 static void learn(void)
 {
     char line[512];
@@ -89,9 +89,9 @@ static BENCH_ALIGNED uint64_t nothing_once(void)
     return bench_ticks_alone() - begin;
 }
 
-/* The code of the place itself is there: it just came to run. So is the code
- * that calls it, since the first call returns there: the processor fetches what
- * comes after a return early, and clock reads wait for it. */
+/* The row's own code stays cached, as in a program that has just come to a mark. The
+ * code that calls it stays too, because the first call returns there: the processor
+ * fetches the code after a return early, and clock reads wait for it. */
 static __attribute__((noinline)) uint64_t time_cold(uint64_t (*once)(void))
 {
     _Alignas(64) uint64_t (*volatile call[2])(void) = {nothing_once, once};
@@ -128,7 +128,7 @@ double bench_median(double *values, size_t count)
                      : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The first times are for what only a first time costs. */
+/* The first four calls pay what only first calls cost. */
 static void sample_cold(uint64_t (*once)(void), double *ticks, size_t samples)
 {
     for (int i = 0; i < 4; i++)

@@ -99,7 +99,7 @@ static void count_rows(const bench_row *rows, size_t count, const char *what,
 {
     for (int mode = 0; mode < BENCH_MODES; mode++) {
         int entered = 0;
-        if (mode == BENCH_CUDA) /* the reader's would be counted too */
+        if (mode == BENCH_CUDA) /* instructions of the reader would count too */
             continue;
         for (size_t i = 0; i < count; i++) {
             if (rows[i].mode != mode || !is_among(rows[i].name, what))

@@ -102,7 +102,7 @@ static __attribute__((noinline)) void bare(void *self, uint64_t *slot)
     __asm__ volatile("" ::"r"(self), "r"(slot));
 }
 
-/* Volatile: the compiler must not know the callee. */
+/* volatile, so that the compiler does not know the callee. */
 static void (*volatile const fi_call[4])(void *, uint64_t *) = {bare, bare,
                                                                 bare, bare};
 
@@ -157,7 +157,7 @@ const bench_row bench_floors[] = {
     FLOOR("calls", calls, 1),
     FLOOR("Fr", records, 1),
 #if GNOMON_WITH_NVTX
-    /* NVTX by hand, and through a library: the tool must receive each. */
+    /* NVTX called directly, and through a library. The tool must receive each call. */
     FLOOR_TOLD("Fn", by_hand),
     FLOOR_TOLD("Fno", nvtx_near),
     FLOOR_TOLD("Fno_so", nvtx_far),

@@ -19,7 +19,7 @@ static const bench_effort smoke_effort = {2, 3, 2e3, 1};
 
 static uint64_t start_ticks, start_ns;
 
-/* Between the program's start and now: late enough to be good. */
+/* From the program's start until now. Call it late: a longer time is more exact. */
 double bench_ns_per_tick(void)
 {
     uint64_t ns = bench_now_ns(CLOCK_MONOTONIC) - start_ns;
@@ -28,7 +28,7 @@ double bench_ns_per_tick(void)
 
 int bench_cpu(int index)
 {
-    static cpu_set_t allowed; /* before we pinned ourselves */
+    static cpu_set_t allowed; /* from before threads were pinned */
     static int known;
     if (!known) {
         known = 1;
@@ -129,7 +129,8 @@ int main(int argc, char **argv)
     const char *output = BENCH_OUTPUT, *own = NULL;
     const char *plants = getenv("GNOMON_BENCH_SELFTEST");
     int guard = 0;
-    unsetenv("GNOMON"); /* modes are set here, and starts measured without */
+    unsetenv(
+        "GNOMON"); /* rows set the profilers; start-up is measured without */
     start_ns = bench_now_ns(CLOCK_MONOTONIC);
     start_ticks = floor_ticks();
     bench_cpu(0);

@@ -56,7 +56,7 @@ BENCH_PAIRS(advanced_scope, 1, ADVANCED_PAIR, ADVANCED_PAIR)
 BENCH_PAIRS(simple_byname, 1, NAME_PAIR("simple_byname"),
             NAME_PAIR("simple_byname cold"))
 
-/* One buffer, whose text changes from pair to pair: a layer's number. */
+/* One buffer, whose text changes with each pair, as with a layer's number. */
 static __thread char buffer_text[] = "changing_buffer#0";
 #define BUFFER_PAIR \
     { \
@@ -75,7 +75,7 @@ BENCH_PAIRS(buffer, 1, BUFFER_PAIR, BUFFER_PAIR)
     }
 BENCH_PAIRS(hundred, 100, BENCH_100(HUNDRED_PAIR), HUNDRED_PAIR(10, 0))
 
-/* 64 names in an order that no prediction knows. */
+/* 64 names in an order that the processor cannot predict. */
 #define RANDOM_REGION(a, b) \
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "name " #a #b, "random_64_names", \
                        "marks"),
@@ -96,7 +96,7 @@ static inline gnomon_region *random_region(void)
     }
 BENCH_PAIRS(random_names, 1, RANDOM_PAIR, RANDOM_PAIR)
 
-/* A GPT's layer: names that come back inside their parent. */
+/* A layer of a GPT: some names occur more than once in their parent. */
 static gnomon_region layer_regions[] = {
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "layer", "repeated_names", NULL),
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "layernorm", "repeated_names", NULL),
@@ -112,7 +112,7 @@ static gnomon_region layer_regions[] = {
         BENCH_FENCE(); \
         gnomon_end(token); \
     }
-/* The formatter never comes to an end with such lines. */
+/* clang-format never ends on these lines. */
 /* clang-format off */
 #define LAYER_PAIRS \
     { \
@@ -160,7 +160,7 @@ BENCH_PAIRS(step, 1, gnomon_step();, gnomon_step();)
     }
 BENCH_PAIRS(steps_scope, 1, STEPS_PAIR, STEPS_PAIR)
 
-/* Each step has something to take. */
+/* A scope in each step, so that each step has times. */
 #define STEPS_STEP \
     { \
         GNOMON_SCOPE("steps_step"); \
@@ -169,7 +169,7 @@ BENCH_PAIRS(steps_scope, 1, STEPS_PAIR, STEPS_PAIR)
     gnomon_step();
 BENCH_PAIRS(steps_step, 1, STEPS_STEP, STEPS_STEP)
 
-/* The scope shows that each window is exact: it is in every other one. */
+/* The scope is recorded in every other step, which shows that windows are exact. */
 #define FLIP_PAIR \
     { \
         gnomon_step(); \
@@ -238,7 +238,7 @@ const bench_row bench_marks[] = {
 };
 const size_t bench_mark_count = sizeof bench_marks / sizeof *bench_marks;
 
-/* After 10^5 regions were registered. */
+/* These rows run after 10^5 regions were registered. */
 const bench_row bench_late[] = {
     MARK("step_flip", "Fd", BENCH_FLIP, BENCH_HALF, 2, flip),
 };
@@ -246,7 +246,7 @@ const size_t bench_late_count = sizeof bench_late / sizeof *bench_late;
 
 /* ---- Planted faults ------------------------------------------------------ */
 
-/* Each does to a row above what a mistake in gnomon could. */
+/* Each is a row above with a fault that a mistake in gnomon could cause. */
 static volatile uint64_t plant_sink;
 static pthread_mutex_t plant_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -266,7 +266,7 @@ BENCH_PAIRS(plant_clock, 1, CLOCK_PAIR, CLOCK_PAIR)
     }
 BENCH_PAIRS(plant_lock, 1, LOCK_PAIR, LOCK_PAIR)
 
-/* One in a thousand. */
+/* Leaves out one pair in a thousand. */
 #define LOSE_PAIR \
     if (i % 1000 != 1) \
     SIMPLE_PAIR

@@ -13,7 +13,7 @@
 #define MAX_ROWS 40
 #define MAX_REPETITIONS 64
 
-/* One segment: what both threads run, and what they found. */
+/* One segment: what both threads run, and what they measured. */
 static struct {
     const bench_row *row;
     uint64_t warm, pairs;
@@ -111,8 +111,8 @@ static uint64_t pairs_of(const bench_row *row)
     return row->sites * (rounds ? rounds : 1);
 }
 
-/* Steps are the process's: with two who make them, whose windows are whose is
- * open. */
+/* Steps belong to the process. If two threads made steps, a window could not be
+ * assigned to one of them. */
 static int threads_of(const bench_row *row)
 {
     return row->record == BENCH_HALF ? 1 : threads_there;
@@ -160,7 +160,7 @@ static double least(const double *values, size_t count)
     return value;
 }
 
-/* Whether the row fails. */
+/* Adds the row to the table. Returns whether it fails. */
 static int conclude(bench_table *t, const bench_row *row, samples *s,
                     int threads)
 {
@@ -185,7 +185,7 @@ static int conclude(bench_table *t, const bench_row *row, samples *s,
     return 1;
 }
 
-/* The code that ran off is real if it records once it is on. */
+/* Checks that the code that was measured off records once it is switched on. */
 static void switched(const bench_row *row, samples *s, int threads)
 {
     uint64_t before = bench_recorded(row);

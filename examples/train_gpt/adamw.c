@@ -70,7 +70,7 @@ void adamw_step(struct adamw *optimizer, struct model *model, double rate)
     }
 }
 
-/* Steps are made where parameters and moments lie. */
+/* Steps are made on the device that has the parameters and moments. */
 void adamw_send(const struct adamw *optimizer, const struct model *model)
 {
     (void)optimizer;
