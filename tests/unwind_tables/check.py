@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check.py SOURCE STATIC-LIBRARY SHARED-LIBRARY [broken]
 
-A thread may be cancelled at each instruction of a mark, and is then unwound from
-there by the compiler's tables. They are held against the code: how far the stack's
-pointer is from where the function was called, by each push, pop, add and sub on the
-ways to an instruction, is what the table's row says. A wrong row crashes the host.
+A thread may be cancelled at any instruction of a mark, and is then unwound by the
+compiler's tables. This compares the tables with the code. The pushes, pops, adds and
+subs on the path to an instruction give the distance from rsp to the frame, and the
+table's row must say the same. A wrong row crashes the host.
 
-Functions of src/mark/ on x86-64 whose frame is told by the stack's pointer. With
-"broken" one row of the tables is changed, and the check has to see it.
+It checks the functions of src/mark/ on x86-64 whose tables are relative to rsp. With
+"broken" it changes one row of the tables, and must find it.
 """
 import bisect
 import glob
@@ -67,8 +67,9 @@ def tables(library):
 
 
 def distances(code, start, end, far):
-    """address -> how far the frame lies there, along the first way that leads there,
-    if it is `far` at the start; None where the code keeps the stack's pointer in no way that is known here."""
+    """By address: the distance from rsp to the frame, along the first path that
+    leads to the address; it is `far` at `start`. None: the code sets rsp in a way
+    that this function does not know."""
     order = sorted(a for a in code if start <= a < end)
     after = dict(zip(order, order[1:]))
     away, kept, ways = {}, {}, [(start, far)]
