@@ -13,7 +13,7 @@
 static nvtxDomainHandle_t domain;
 static nvtxStringHandle_t name;
 static nvtxEventAttributes_t made;
-static floor_nvtx place;
+static floor_nvtx target;
 static uint64_t (*tool_pairs)(void);
 
 static void fill(nvtxEventAttributes_t *event)
@@ -33,7 +33,7 @@ void bench_nvtx_listen(void)
     domain = nvtxDomainCreateA("bench");
     name = nvtxDomainRegisterStringA(domain, "bench");
     fill(&made);
-    place = (floor_nvtx){domain, &made};
+    target = (floor_nvtx){domain, &made};
     void *tool = dlopen(BENCH_NVTX_TOOL, RTLD_NOW);
     void *symbol = tool ? dlsym(tool, "bench_tool_pairs") : NULL;
     memcpy(&tool_pairs, &symbol, sizeof tool_pairs);
@@ -57,7 +57,7 @@ BENCH_PAIRS(hand, 1, BY_HAND_PAIR, BY_HAND_PAIR)
 
 #define OUT_PAIR(where) \
     { \
-        uint64_t token = where##_n_begin(&place); \
+        uint64_t token = where##_n_begin(&target); \
         BENCH_FENCE(); \
         where##_n_end(token); \
     }

@@ -121,7 +121,7 @@ static inline toy_stream *toy_handle(void *stream)
     return stream == &toy_own ? toy_mine : stream;
 }
 
-static int toy_place(void *stream, gnomon_device_context *out)
+static int toy_context_of(void *stream, gnomon_device_context *out)
 {
     toy_enter_call();
     const toy_stream *s = toy_handle(stream);
@@ -132,25 +132,25 @@ static int toy_place(void *stream, gnomon_device_context *out)
                               : GNOMON_OK);
 }
 
-static int toy_check(void *stream, const gnomon_device_context *place)
+static int toy_check(void *stream, const gnomon_device_context *context)
 {
     gnomon_device_context now;
-    int code = toy_place(stream, &now);
-    return !code && (now.context != place->context || now.id != place->id)
+    int code = toy_context_of(stream, &now);
+    return !code && (now.context != context->context || now.id != context->id)
                ? GNOMON_ESTATE
                : code;
 }
 
-static int toy_event_create(const gnomon_device_context *place, void **event)
+static int toy_event_create(const gnomon_device_context *context, void **event)
 {
     toy_enter_call();
-    if (((toy_context *)place->context)->life != place->id)
+    if (((toy_context *)context->context)->life != context->id)
         return toy_leave_call(GNOMON_ESTATE);
     toy_event *e = &toy_events[toy_event_count];
     int code = toy_event_count < 8192 ? GNOMON_OK : GNOMON_ENOMEM;
     if (!code) {
         toy_event_count++;
-        *e = (toy_event){NULL, 0, place->id, 1};
+        *e = (toy_event){NULL, 0, context->id, 1};
         *event = e;
     }
     return toy_leave_call(code);
@@ -171,11 +171,11 @@ static int toy_event_record(void *event, void *stream)
     return toy_leave_call(GNOMON_OK);
 }
 
-static int toy_enter(const gnomon_device_context *place)
+static int toy_enter(const gnomon_device_context *context)
 {
     toy_enter_call();
-    toy_context *c = place->context;
-    if (c->life != place->id)
+    toy_context *c = context->context;
+    if (c->life != context->id)
         return toy_leave_call(GNOMON_ESTATE);
     toy_faults += toy_entered != NULL;
     toy_entries++;
@@ -216,9 +216,10 @@ static void toy_event_destroy(void *event)
     toy_leave_call(0);
 }
 
-static int toy_stream_create(const gnomon_device_context *place, void **stream)
+static int toy_stream_create(const gnomon_device_context *context,
+                             void **stream)
 {
-    toy_stream *s = toy_make_stream(place->context);
+    toy_stream *s = toy_make_stream(context->context);
     toy_enter_call();
     s->is_alive = 2; /* gnomon's reader */
     *stream = s;
@@ -233,10 +234,10 @@ static void toy_stream_destroy(void *stream)
     toy_leave_call(0);
 }
 
-static int toy_describe(const gnomon_device_context *place, int32_t *index,
+static int toy_describe(const gnomon_device_context *context, int32_t *index,
                         char *name, size_t size)
 {
-    *index = ((toy_context *)place->context)->index;
+    *index = ((toy_context *)context->context)->index;
     snprintf(name, size, "Toy %d", (int)*index);
     return GNOMON_OK;
 }
@@ -245,7 +246,7 @@ static const gnomon_device toy = {
     .struct_size = sizeof toy,
     .abi = GNOMON_ABI,
     .name = "toy",
-    .context_of = toy_place,
+    .context_of = toy_context_of,
     .check = toy_check,
     .event_create = toy_event_create,
     .event_record = toy_event_record,

@@ -407,12 +407,12 @@ static int model_same_counters(const model_match *x)
 
 /* ---- The whole profile --------------------------------------------------- */
 
-/* Whether `p` is what view `place` of the model must show. */
-static int model_compare(const model *m, int place, const gnomon_profile *p,
+/* Whether `p` is what view `number` of the model must show. */
+static int model_compare(const model *m, int number, const gnomon_profile *p,
                          enum model_scope scope)
 {
     model_match *x = &model_x;
-    const model_view *v = &m->views[place];
+    const model_view *v = &m->views[number];
     x->m = m;
     x->p = p;
     x->view = v->serial;

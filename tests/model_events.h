@@ -57,20 +57,21 @@ static void model_sample(model *m, int thread, int region, double value)
     }
 }
 
-/* The open path of a thread in each view, in one configuration. */
-typedef struct model_place {
+/* One end of a link: the open path of a thread in each view, in one configuration. */
+typedef struct model_link_end {
     int is_set, config, path[MODEL_VIEWS];
-} model_place;
+} model_link_end;
 
-static model_place model_link_out(const model *m, int thread)
+static model_link_end model_link_out(const model *m, int thread)
 {
-    model_place p = {model_attached(m) != 0, m->config, {0}};
+    model_link_end p = {model_attached(m) != 0, m->config, {0}};
     for (int v = 0; v < MODEL_VIEWS; v++)
         p.path[v] = model_innermost(m, v, thread);
     return p;
 }
 
-static void model_link_in(model *m, const model_place *p, int thread, int kind)
+static void model_link_in(model *m, const model_link_end *p, int thread,
+                          int kind)
 {
     if (!p->is_set || !model_trees(m))
         return;

@@ -25,7 +25,7 @@ static int may_fork(void); /* a fork costs as a hundred others */
 
 static model m;
 static gnomon_link link_values[8];
-static model_place link_places[8];
+static model_link_end link_ends[8];
 static int link_values_used;
 
 /* With $MODEL_SEED the program is printed as it runs, and compared often. */
@@ -149,12 +149,12 @@ static void link_some(int thread)
     int i = (int)roll(8);
     if (roll(2)) {
         link_values[i] = gnomon_link_out();
-        link_places[i] = model_link_out(&m, thread);
+        link_ends[i] = model_link_out(&m, thread);
         link_values_used |= 1 << i;
     } else if (link_values_used >> i & 1) {
         int kind = (int)roll(2);
         gnomon_link_in(&link_values[i], kind);
-        model_link_in(&m, &link_places[i], thread, kind);
+        model_link_in(&m, &link_ends[i], thread, kind);
     }
 }
 
@@ -260,11 +260,11 @@ static int on_summary(void *self, const gnomon_profile *p,
     observer *o = self;
     (void)out;
     o->reports++;
-    if (!CHECK_EQ(p != NULL, m.views[o->place].has_tree) || !p)
+    if (!CHECK_EQ(p != NULL, m.views[o->view].has_tree) || !p)
         return GNOMON_OK;
     CHECK_EQ(gnomon_profile_stage(p, 1, &stage), GNOMON_OK);
     CHECK_EQ(stage.ordinal, reported);
-    compare_with(o->place, p, MODEL_ONE);
+    compare_with(o->view, p, MODEL_ONE);
     return GNOMON_OK;
 }
 
@@ -320,7 +320,7 @@ static void attach(int v, uint32_t hooks)
     p->wants |= roll(2) ? GNOMON_WANT_STEPS : 0; /* nothing without a tree */
     p->summary = roll(2) ? on_summary : NULL;
     observers[v] =
-        (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .place = v};
+        (observer){.wants_times = p->wants & GNOMON_WANT_TIMES, .view = v};
     if (has_hooks[v]) {
         p->start = on_start;
         p->stop = on_stop;

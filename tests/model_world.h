@@ -95,7 +95,7 @@ static int model_is_window(int schedule, uint64_t steps)
 typedef struct observer {
     uint64_t starts, stops, marks, steps, samples, bad_slots, bad_times;
     uint64_t reports;
-    int wants_times, place;
+    int wants_times, view;
 } observer;
 
 static void on_start(void *self, const gnomon_frame *f, uint64_t *slot)

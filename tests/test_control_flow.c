@@ -268,7 +268,7 @@ TEST(a_million_deep_on_the_stack)
 #define STACK_BYTES 65536
 
 typedef struct wanderer {
-    ucontext_t here, home;
+    ucontext_t context, caller;
     char *stack;
     long rounds;
     int is_over;
@@ -277,20 +277,20 @@ typedef struct wanderer {
 static wanderer wanderers[CONTEXTS];
 static uint32_t next_turn;
 
-/* Gives its thread back in the middle of its scopes. */
+/* Switches back to its thread's context in the middle of its scopes. */
 static void wander(int number)
 {
     wanderer *w = &wanderers[number];
     for (long i = 0; i < w->rounds; i++) {
         GNOMON_SCOPE("first");
-        swapcontext(&w->here, &w->home);
+        swapcontext(&w->context, &w->caller);
         GNOMON_SCOPE("second");
         gnomon_start("by name");
-        swapcontext(&w->here, &w->home);
+        swapcontext(&w->context, &w->caller);
         gnomon_stop("by name");
     }
     w->is_over = 1;
-    swapcontext(&w->here, &w->home);
+    swapcontext(&w->context, &w->caller);
 }
 
 /* Each context runs on any free thread, one at a time. */
@@ -302,7 +302,7 @@ static void *carry(void *rounds)
         uint32_t n = add_relaxed(&next_turn, 1) * 5 % CONTEXTS;
         pthread_mutex_lock(&turns[n]);
         if (!wanderers[n].is_over)
-            swapcontext(&wanderers[n].home, &wanderers[n].here);
+            swapcontext(&wanderers[n].caller, &wanderers[n].context);
         pthread_mutex_unlock(&turns[n]);
     }
     return NULL;
@@ -312,14 +312,14 @@ static void start_contexts(long rounds)
 {
     for (int i = 0; i < CONTEXTS; i++) {
         wanderer *w = &wanderers[i];
-        getcontext(&w->here);
+        getcontext(&w->context);
         w->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        w->here.uc_stack.ss_sp = w->stack;
-        w->here.uc_stack.ss_size = STACK_BYTES;
+        w->context.uc_stack.ss_sp = w->stack;
+        w->context.uc_stack.ss_size = STACK_BYTES;
         w->rounds = rounds;
         pthread_mutex_init(&turns[i], NULL);
-        makecontext(&w->here, (void (*)(void))(size_t)wander, 1, i);
+        makecontext(&w->context, (void (*)(void))(size_t)wander, 1, i);
     }
 }
 
@@ -386,15 +386,15 @@ static void first_in_context(int unused)
 
 TEST(the_first_mark_in_a_context)
 {
-    static ucontext_t here, home;
+    static ucontext_t context, caller;
     setenv("GNOMON", "simple(file=/dev/null)", 1);
-    getcontext(&here);
-    here.uc_stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    here.uc_stack.ss_size = STACK_BYTES;
-    here.uc_link = &home;
-    makecontext(&here, (void (*)(void))(size_t)first_in_context, 1, 0);
-    CHECK_EQ(swapcontext(&home, &here), 0);
+    getcontext(&context);
+    context.uc_stack.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    context.uc_stack.ss_size = STACK_BYTES;
+    context.uc_link = &caller;
+    makecontext(&context, (void (*)(void))(size_t)first_in_context, 1, 0);
+    CHECK_EQ(swapcontext(&caller, &context), 0);
     CHECK_EQ(live_count_of("simple", "first"), 1);
 }
 #endif

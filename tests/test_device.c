@@ -18,7 +18,7 @@
 #define US 1000u
 #define MS 1000000u
 
-static toy_context *here;
+static toy_context *main_context;
 static toy_stream *stream;
 
 static void ignore_start(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -32,8 +32,8 @@ static void begin(void)
 {
     gnomon__test_set(1000);
     setenv("GNOMON_CUDA_LIBRARY", "/nonexistent", 0);
-    here = toy_device_context(0);
-    stream = toy_make_stream(here);
+    main_context = toy_device_context(0);
+    stream = toy_make_stream(main_context);
     CHECK_EQ(gnomon_attach(&timed, NULL, NULL), GNOMON_OK);
 }
 
@@ -68,7 +68,7 @@ static void scope_on(const char *name, toy_stream *on, uint64_t ns)
 TEST(scopes_nest_and_overlap)
 {
     begin();
-    toy_stream *other = toy_make_stream(here);
+    toy_stream *other = toy_make_stream(main_context);
     for (unsigned i = 1; i <= 2; i++) {
         gnomon_device_scope outer = toy_begin("outer", stream);
         toy_launch(stream, i * MS);
@@ -136,7 +136,7 @@ TEST(both_vendors_in_one_report)
 
 static void *mark_thread(void *name)
 {
-    toy_stream *own = toy_make_stream(here);
+    toy_stream *own = toy_make_stream(main_context);
     for (int i = 0; i < 100; i++) {
         gnomon_device_scope s = toy_begin(name, own);
         toy_launch(own, 1 * US);
@@ -179,7 +179,7 @@ static void *mark_slow(void *unused)
 TEST(streams_of_threads)
 {
     begin();
-    toy_mine = toy_make_stream(here);
+    toy_mine = toy_make_stream(main_context);
     scope_on("quick", &toy_own, 1 * MS);
     on_thread(mark_slow, NULL);
     scope_on("quick", &toy_own, 2 * MS);
@@ -202,13 +202,13 @@ TEST(a_device_that_is_reset)
     begin();
     scope_on("a", stream, 1 * MS);
     gnomon_device_scope half = toy_begin("half", stream);
-    toy_reset(here, 1);
+    toy_reset(main_context, 1);
     gnomon_end_on(half);
     pass(10 * MS);
     gnomon_profile *p = snapshot();
     CHECK_EQ(device_of(p, "a").count + device_of(p, "half").count, 0);
     gnomon_profile_free(p);
-    stream = toy_make_stream(here);
+    stream = toy_make_stream(main_context);
     scope_on("a", stream, 1 * MS);
     pass(10 * MS);
     p = snapshot();
@@ -328,9 +328,9 @@ static void check_refusing(const gnomon_device *device, const char *key)
     CHECK_EQ(toy_alive(), 2); /* the timer's */
 }
 
-static int few_create(const gnomon_device_context *place, void **event)
+static int few_create(const gnomon_device_context *context, void **event)
 {
-    return toy_event_count < 12 ? toy_event_create(place, event)
+    return toy_event_count < 12 ? toy_event_create(context, event)
                                 : GNOMON_ENOMEM;
 }
 
@@ -346,10 +346,10 @@ TEST(few_events)
     CHECK_EQ(toy_event_count, 12);
 }
 
-static int mute_describe(const gnomon_device_context *place, int32_t *index,
+static int mute_describe(const gnomon_device_context *context, int32_t *index,
                          char *name, size_t size)
 {
-    (void)toy_describe(place, index, name, size);
+    (void)toy_describe(context, index, name, size);
     return GNOMON_ESTATE;
 }
 
@@ -519,10 +519,10 @@ static void fork_now(void)
     pthread_mutex_unlock(&toy_lock);
 }
 
-static int forking_place(void *on, gnomon_device_context *out)
+static int forking_context_of(void *on, gnomon_device_context *out)
 {
     fork_now();
-    return toy_place(on, out);
+    return toy_context_of(on, out);
 }
 
 static int forking_record(void *event, void *on)
@@ -539,7 +539,7 @@ static void fork_at_call(uint32_t number)
     static gnomon_device forking;
     forking = toy;
     int status = -1;
-    forking.context_of = forking_place;
+    forking.context_of = forking_context_of;
     forking.event_record = forking_record;
     forks_at = number;
     forked = -1;
@@ -561,7 +561,7 @@ static void fork_at_call(uint32_t number)
 
 TEST(a_fork_before_the_begin)
 {
-    fork_at_call(1); /* of place, and then of event_record */
+    fork_at_call(1); /* of context_of, and then of event_record */
 }
 
 TEST(a_fork_at_the_begin)
@@ -610,7 +610,7 @@ TEST(an_outer_one_that_is_lost_first)
     gnomon_end_on(outer);
     stream->is_captured = 0;
     gnomon_profile_free(snapshot()); /* the outer's timer is free */
-    toy_stream *other = toy_make_stream(here);
+    toy_stream *other = toy_make_stream(main_context);
     for (int i = 0; i < 2; i++)
         scope_on("next", other, 60 * MS);
     pass(200 * MS);

@@ -84,13 +84,13 @@ TEST(one_flipped_bit_costs_one_section)
         size_t size = (size_t)gnomon__get_64(b.at + at + 8);
         size_t next = at + GNOMON__SECTION_HEADER + ((size + 7) & ~7ull);
         if (steps++ % (IS_SANITIZED ? 7 : 5) == 0 || size < 200) {
-            const size_t places[] = {at + 9,
-                                     at + GNOMON__SECTION_HEADER + size / 2};
+            const size_t offsets[] = {at + 9,
+                                      at + GNOMON__SECTION_HEADER + size / 2};
             for (int i = 0; i < 2; i++) {
-                b.at[places[i]] ^= 4;
+                b.at[offsets[i]] ^= 4;
                 size_t left = rows_left(&b);
                 worst = left < worst ? left : worst;
-                b.at[places[i]] ^= 4;
+                b.at[offsets[i]] ^= 4;
             }
         }
         at = next;

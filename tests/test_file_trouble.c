@@ -221,11 +221,11 @@ TEST(nothing_is_behind_the_tail_or_there_twice)
     for (uint32_t i = 0; i < 5; i++) /* which makes sums unchecked */
         forge_inside(&b, section, i * size + 28, GNOMON_NODE_CROSSED);
     p = read_back(&b);
-    size_t there = 0;
+    size_t blocks = 0;
     for (size_t i = 1; !gnomon_profile_node(p, i, &n); i++)
-        there += (n.host && n.host->cells ? 1u : 0) +
-                 (n.device && n.device->cells ? 1u : 0);
-    CHECK(there > 0 && there < 10);
+        blocks += (n.host && n.host->cells ? 1u : 0) +
+                  (n.device && n.device->cells ? 1u : 0);
+    CHECK(blocks > 0 && blocks < 10);
     gnomon_profile_free(p);
     free(b.at);
 }

@@ -57,10 +57,10 @@ static int entries(const char *path)
 
 static void clean(void)
 {
-    char here[PATH_MAX], command[PATH_MAX + 20];
-    if (getcwd(here, sizeof here) == NULL || chdir("/") != 0)
+    char folder[PATH_MAX], command[PATH_MAX + 20];
+    if (getcwd(folder, sizeof folder) == NULL || chdir("/") != 0)
         return;
-    snprintf(command, sizeof command, "rm -rf '%s'", here);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
     CHECK_EQ(system(command), 0);
 }
 
@@ -107,7 +107,7 @@ TEST(publish_says_why_not_and_leaves_nothing)
 /* A path whose first folder does not exist is taken for mistyped. */
 TEST(publish_makes_no_folder_in_the_root)
 {
-    char path[PATH_MAX + 32], here[PATH_MAX];
+    char path[PATH_MAX + 32], folder[PATH_MAX];
     CHECK_EQ(publish("/gnomon-no-such/run/x.gnomon", "x"), GNOMON__OS_IN_ROOT);
     CHECK_EQ(publish("//gnomon-no-such/x", "x"), GNOMON__OS_IN_ROOT);
     CHECK(gnomon__os_is_missing("/gnomon-no-such"));
@@ -115,9 +115,9 @@ TEST(publish_makes_no_folder_in_the_root)
     CHECK(
         strstr(gnomon__os_error_text(GNOMON__OS_IN_ROOT), "none is made in /"));
     in_new_directory(); /* below one that is there, as many as are needed */
-    if (!CHECK(getcwd(here, sizeof here) != NULL))
+    if (!CHECK(getcwd(folder, sizeof folder) != NULL))
         return;
-    snprintf(path, sizeof path, "%s/b/c/x.gnomon", here);
+    snprintf(path, sizeof path, "%s/b/c/x.gnomon", folder);
     CHECK_EQ(publish(path, "x"), 0);
     holds("b/c/x.gnomon", "x");
     clean();

@@ -62,44 +62,44 @@ static void other_kinds(void)
     gnomon_step();
 }
 
-/* Ends of another thread's scopes, and marks of a thread some of whose
- * scopes another one ended: `prepare` arranges both. */
-static gnomon_token there[2], here[3];
+/* Tokens of scopes that the main thread and another one began. Each thread ends some of
+ * the other's: `prepare` arranges that. */
+static gnomon_token other_tokens[2], main_tokens[3];
 static uint32_t is_prepared, is_over;
 
-static void ends_elsewhere(void)
+static void ends_of_other_thread(void)
 {
-    gnomon_end(there[0]);
-    gnomon_end_alone(there[1]);
+    gnomon_end(other_tokens[0]);
+    gnomon_end_alone(other_tokens[1]);
 }
 
-static void *begin_there(void *unused)
+static void *begin_on_thread(void *unused)
 {
     (void)unused;
-    there[0] = gnomon_begin(&a);
-    there[1] = gnomon_begin(&b);
-    gnomon_end(here[0]);
-    gnomon_end(here[1]);
+    other_tokens[0] = gnomon_begin(&a);
+    other_tokens[1] = gnomon_begin(&b);
+    gnomon_end(main_tokens[0]);
+    gnomon_end(main_tokens[1]);
     store_release(&is_prepared, 1);
     while (!load_acquire(&is_over))
         sched_yield();
     return NULL;
 }
 
-static void takes_ends(void)
+static void marks_after_foreign_ends(void)
 {
     gnomon_token inner = gnomon_begin(&b);
     gnomon_end(inner);
-    gnomon_end(here[2]);
+    gnomon_end(main_tokens[2]);
 }
 
 static void prepare(pthread_t *thread)
 {
     is_prepared = is_over = 0;
-    here[0] = gnomon_begin(&a);
-    here[1] = gnomon_begin(&b);
-    here[2] = gnomon_begin(&a);
-    CHECK_EQ(pthread_create(thread, NULL, begin_there, NULL), 0);
+    main_tokens[0] = gnomon_begin(&a);
+    main_tokens[1] = gnomon_begin(&b);
+    main_tokens[2] = gnomon_begin(&a);
+    CHECK_EQ(pthread_create(thread, NULL, begin_on_thread, NULL), 0);
     while (!load_acquire(&is_prepared))
         sched_yield();
 }
@@ -218,7 +218,8 @@ static void in_each_step(void (*marks)(void),
 {
     run r = {marks, at_step};
     pthread_t thread, other;
-    int has_other = marks == ends_elsewhere || marks == takes_ends;
+    int has_other =
+        marks == ends_of_other_thread || marks == marks_after_foreign_ends;
     if (!CAN_STEP)
         SKIP("no single steps here");
     CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
@@ -245,7 +246,7 @@ static void in_each_step(void (*marks)(void),
                      live_health().reentered - refused,
                  (uint64_t)steps);
     gnomon_profile *p = live_snapshot("keeper");
-    if (has_other && marks == takes_ends && at_step != mark_at)
+    if (has_other && marks == marks_after_foreign_ends && at_step != mark_at)
         CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 0);
     CHECK_EQ(live_health().foreign, 0);
     gnomon_profile_free(p);
@@ -272,7 +273,7 @@ static void in_each_step(void (*marks)(void),
 EACH_WAY(scopes, scopes, 0)
 EACH_WAY(ends_alone, ends_alone, 0)
 EACH_WAY(actions, actions, 0)
-EACH_WAY(ends_elsewhere, ends_elsewhere, 0)
-EACH_WAY(ends_that_were_told, takes_ends, 0)
+EACH_WAY(ends_of_other_thread, ends_of_other_thread, 0)
+EACH_WAY(marks_after_foreign_ends, marks_after_foreign_ends, 0)
 EACH_WAY(other_kinds, other_kinds, 0)
 EACH_WAY(a_thread_s_first_mark, scopes, 1)

@@ -84,8 +84,8 @@ static int copy_of_host(const char *name)
     return system(command) == 0;
 }
 
-static child_result run_here(const char *program, const char *environment,
-                             const char *const *words)
+static child_result run_in_folder(const char *program, const char *environment,
+                                  const char *const *words)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", child_path, program);
@@ -302,18 +302,18 @@ static void as_nobody(void)
     strcpy(child_path, "."); /* it is the working one */
     if (access("host", X_OK))
         SKIP("another user may not run the program");
-    r = run_here("host", "GNOMON=simple,file=readonly/r.txt", words);
+    r = run_in_folder("host", "GNOMON=simple,file=readonly/r.txt", words);
     check_report(r, "Permission denied");
-    r = run_here("host", "GNOMON=simple,file=readonly/a/b.txt", words);
+    r = run_in_folder("host", "GNOMON=simple,file=readonly/a/b.txt", words);
     check_report(r, "Permission denied");
     /* A folder of another user, writable for all: only our file is touched. */
-    r = run_here("host", "GNOMON=simple,file=open/r.txt", words);
+    r = run_in_folder("host", "GNOMON=simple,file=open/r.txt", words);
     CHECK_EQ(r.status, 7);
     CHECK_STR(r.err, "");
     CHECK_EQ(times_in(child_read("open/r.txt"), REPORT), 1);
     CHECK_EQ(entries("open"), 1);
     /* A link of another user, in a folder writable for all. */
-    r = run_here("host", "GNOMON=simple,file=sticky/link/r.txt", words);
+    r = run_in_folder("host", "GNOMON=simple,file=sticky/link/r.txt", words);
     check_report(r, "Permission denied");
     strcpy(child_path, "");
 }
@@ -436,8 +436,8 @@ static void as_user_of_setuid(void)
     if (setgid(NOBODY) || setuid(NOBODY))
         SKIP("cannot become another user");
     strcpy(child_path, ".");
-    child_result r =
-        run_here("host", "GNOMON=simple,file=r.txt\nMIMALLOC_VERBOSE=1", words);
+    child_result r = run_in_folder(
+        "host", "GNOMON=simple,file=r.txt\nMIMALLOC_VERBOSE=1", words);
     strcpy(child_path, "");
     if (times_in(r.out, "secure 1\n") != 1)
         SKIP("the file system gives no rights (nosuid)");

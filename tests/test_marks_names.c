@@ -174,7 +174,7 @@ TEST(two_pointers_with_one_text)
  * their own. */
 TEST(regions_differ_by_kind_name_and_category)
 {
-    static gnomon_region here =
+    static gnomon_region static_n =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "n", NULL, "f");
     static gnomon_region nameless =
         GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, NULL, NULL, NULL);
@@ -185,7 +185,7 @@ TEST(regions_differ_by_kind_name_and_category)
     CHECK(n != gnomon_region_get("n", "c", GNOMON_KIND_SCOPE));
     scope(n, 1);
     scope(gnomon_region_get("n", "c", GNOMON_KIND_SCOPE), 1);
-    scope(&here, 1);
+    scope(&static_n, 1);
     gnomon_start("n");
     gnomon_stop("n");
     gnomon_profile *p = profile_of("probe", 1);

@@ -84,11 +84,11 @@ TEST(names_know_who_writes)
     if (folder)
         closedir(folder);
     long pid = 0, start = 0;
-    char machine[128] = "", here[128] = "";
-    gethostname(here, sizeof here - 1);
+    char machine[128] = "", host_name[128] = "";
+    gethostname(host_name, sizeof host_name - 1);
     CHECK_EQ(sscanf(name, "fit-2-1-%127[^-]", machine), 1);
-    CHECK(strncmp(machine, here, strlen(machine)) == 0);
-    size_t skip = strlen("fit-2-1-") + strlen(here);
+    CHECK(strncmp(machine, host_name, strlen(machine)) == 0);
+    size_t skip = strlen("fit-2-1-") + strlen(host_name);
     if (CHECK(strlen(name) > skip)) {
         CHECK_EQ(sscanf(name + skip, "-%ld-%ld-", &pid, &start), 2);
         CHECK(pid > 1 && start > 1600000000);

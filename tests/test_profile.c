@@ -151,7 +151,7 @@ TEST(readers_return_every_field)
     gnomon_profile_free(p);
 }
 
-static void here(void)
+static void with_static_region(void)
 {
     GNOMON_SCOPE_IN("category", "static");
     pass(1);
@@ -161,12 +161,12 @@ TEST(where_a_static_region_is)
 {
     gnomon_region_info r = {0};
     attach_probe();
-    here();
+    with_static_region();
     gnomon_profile *p = profile_of("probe", 0);
     CHECK_EQ(gnomon_profile_region(p, 1, &r), GNOMON_OK);
     CHECK_STR(r.name, "static");
     CHECK_STR(r.category, "category");
-    CHECK_STR(r.function, "here");
+    CHECK_STR(r.function, "with_static_region");
     CHECK_STR(r.file, __FILE__);
     CHECK(r.line > 100 && r.line < __LINE__);
     gnomon_profile_free(p);

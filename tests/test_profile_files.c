@@ -33,7 +33,7 @@ static void work(const char *tag)
     gnomon_end(outer);
 }
 
-static void *work_here(void *unused)
+static void *thread_work(void *unused)
 {
     work("train_step");
     return unused;
@@ -43,7 +43,7 @@ static void stage(const char *name)
 {
     CHECK_EQ(gnomon_stage_begin(name), GNOMON_OK);
     work("train_step");
-    on_thread(work_here, NULL);
+    on_thread(thread_work, NULL);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 

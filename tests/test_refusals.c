@@ -364,7 +364,7 @@ TEST(a_child_nests_its_own_setups)
 
 static pid_t child_of_callback;
 
-static void fork_here(void *self, const gnomon_mark_event *event)
+static void fork_in_mark(void *self, const gnomon_mark_event *event)
 {
     (void)self, (void)event;
     child_of_callback = fork();
@@ -373,7 +373,7 @@ static void fork_here(void *self, const gnomon_mark_event *event)
 TEST(a_child_of_a_callback_starts_when_it_asks)
 {
     gnomon_profiler forks = slow;
-    forks.mark = fork_here;
+    forks.mark = fork_in_mark;
     CHECK_EQ(gnomon_attach(&forks, NULL, NULL), GNOMON_OK);
     GNOMON_MARK("mark");
     if (child_of_callback == 0)

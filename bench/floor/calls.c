@@ -17,7 +17,7 @@
 
 struct open {
     uint64_t token;
-    const floor_nvtx *place;
+    const floor_nvtx *target;
 };
 
 typedef struct state {
@@ -136,7 +136,7 @@ _Static_assert(offsetof(state, word) == 64, "the work's first line");
 
 /* A word that keeps signal handlers out, and a stack that pairs ends with begins.
  * No filters, windows, detaching, or reports of misuse. */
-OUT uint64_t CALL(n_begin)(const floor_nvtx *place)
+OUT uint64_t CALL(n_begin)(const floor_nvtx *target)
 {
     state *s = self;
     uint64_t seq = s->seq;
@@ -145,9 +145,9 @@ OUT uint64_t CALL(n_begin)(const floor_nvtx *place)
         return 0;
     s->seq = seq + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    *o = (struct open){seq + 1, place};
+    *o = (struct open){seq + 1, target};
     s->top = o + 1;
-    nvtxDomainRangePushEx(place->domain, place->event);
+    nvtxDomainRangePushEx(target->domain, target->event);
     __atomic_store_n(&s->seq, seq + 2, __ATOMIC_RELEASE);
     return seq + 1;
 }
@@ -163,7 +163,7 @@ OUT void CALL(n_end)(uint64_t token)
     s->seq = seq + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->top = --top;
-    nvtxDomainRangePop(top->place->domain);
+    nvtxDomainRangePop(top->target->domain);
     __atomic_store_n(&s->seq, seq + 2, __ATOMIC_RELEASE);
 }
 #endif

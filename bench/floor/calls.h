@@ -53,7 +53,7 @@ typedef struct floor_nvtx {
     void where##_do_end(void); \
     void where##_w_begin(void); \
     void where##_w_end(void); \
-    uint64_t where##_n_begin(const floor_nvtx *place); \
+    uint64_t where##_n_begin(const floor_nvtx *target); \
     void where##_n_end(uint64_t token);
 
 FLOOR_CALLS(near)

@@ -133,12 +133,12 @@ static int measure(const char *path, int smoke)
 static long long calls_in(const char *report, const char *name)
 {
     char line[512], row[64];
-    long long calls = -1, calls_here;
+    long long calls = -1, row_calls;
     FILE *f = fopen(report, "r");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "| %63s | %*s | %lld", row, &calls_here) == 2 &&
+        if (sscanf(line, "| %63s | %*s | %lld", row, &row_calls) == 2 &&
             strcmp(row, name) == 0)
-            calls = calls_here;
+            calls = row_calls;
     if (f)
         fclose(f);
     return calls;

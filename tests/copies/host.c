@@ -27,7 +27,7 @@ static void toggle(void)
             exit(6);
 }
 
-static void mark_here(int times)
+static void mark_in_host(int times)
 {
     for (int i = 0; i < times; i++) {
         GNOMON_SCOPE("host");
@@ -40,7 +40,7 @@ static void toggle(void)
 {
 }
 
-static void mark_here(int times)
+static void mark_in_host(int times)
 {
     (void)times;
 }
@@ -170,13 +170,13 @@ int main(int argc, char **argv)
                 if (argv[k][0] == '/')
                     use_module(open_module(argv[k]), 1);
                 else
-                    mark_here(strcmp(argv[k], "self") == 0);
+                    mark_in_host(strcmp(argv[k], "self") == 0);
         else if (strncmp(argv[i], "race=", 5) == 0)
             race(argv[i] + 5);
         else if (strcmp(argv[i], "toggle") == 0)
             toggle();
         else if (strcmp(argv[i], "self") == 0)
-            mark_here(2);
+            mark_in_host(2);
         else
             use_module(open_module(argv[i]), 2);
     }

@@ -13,7 +13,7 @@
 #include "gnomon/profiler.h"
 
 /* Of the fake driver, where $GNOMON_CUDA_LIBRARY names it; else none. */
-static gnomon_cuda_stream stream_here(void)
+static gnomon_cuda_stream null_stream(void)
 {
     static gnomon_cuda_stream stream;
     const char *path = getenv("GNOMON_CUDA_LIBRARY");
@@ -38,7 +38,7 @@ void use(int times)
         GNOMON_COUNTER("counter of " USER, i);
         GNOMON_MARK("mark of " USER);
         {
-            GNOMON_SCOPE_ON("stream of " USER, stream_here());
+            GNOMON_SCOPE_ON("stream of " USER, null_stream());
         }
         gnomon_link link = gnomon_link_out();
         gnomon_link_in(&link, GNOMON_LINK_SUBMIT);

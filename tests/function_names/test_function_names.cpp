@@ -197,12 +197,12 @@ TEST(lambdas)
              "layer<4>::lambdas::lambda::lambda at %d\n",
              lines[0], lines[1]);
     CHECK_STR(text, names);
-    auto here = [] {
+    auto lambda = [] {
         GNOMON_FUNCTION();
         lines[0] = __LINE__ - 1;
     };
     *text = 0;
-    here();
+    lambda();
     snprintf(names, sizeof names, "test_run_lambdas::lambda at %d\n", lines[0]);
     CHECK_STR(text, names);
 }

@@ -6,10 +6,10 @@
 
 Python's own pstats prints the tables and its marshal writes the .prof files;
 its own cProfile, on a clock that the script drives, counts the calls. Nothing
-is left out for rounding: seconds are the same doubles here and there. Two
-things are given: the order of rows of a script, which is arbitrary in cProfile,
-and that no two callers of one function become equal when directories are
-stripped, where pstats forgets one. With $GNOMON_SOAK it goes on 50 times.
+is left out because of rounding: both sides have the same doubles as seconds. Two
+things are left out: the order of the rows of a script, which is arbitrary in
+cProfile; and two callers of a function that become equal when directories are
+stripped, of which pstats forgets one. With $GNOMON_SOAK it goes on 50 times.
 """
 import argparse
 import cProfile
@@ -91,7 +91,7 @@ def any_text(rng):
     return "".join(rng.choice(LETTERS) for _ in range(rng.randrange(0, 12)))
 
 
-def any_place(rng):
+def any_key(rng):
     folder = rng.choice(["", "/", "/app/", "/app/src/", "../", "a\\b/", "x//"])
     file = folder + rng.choice(
         ["a.c", "b.c", "ops.c", "long_name_of_a_file.cpp", "~", "<string>", "",
@@ -121,23 +121,23 @@ def any_numbers(rng):
     return {"nc": nc, "cc": cc, "tt_ns": any_ns(rng), "ct_ns": any_ns(rng)}
 
 
-def place_of(place):
-    return {"file": place[0], "line": place[1], "function": place[2]}
+def fields_of(key):
+    return {"file": key[0], "line": key[1], "function": key[2]}
 
 
 def any_table(rng):
-    places = list({any_place(rng) for _ in range(rng.randrange(1, 30))})
-    places.sort()
-    rng.shuffle(places)
+    keys = list({any_key(rng) for _ in range(rng.randrange(1, 30))})
+    keys.sort()
+    rng.shuffle(keys)
     functions = []
-    for place in places:
+    for key in keys:
         callers, seen = [], set()
-        for caller in rng.sample(places, rng.randrange(min(len(places), 6))):
+        for caller in rng.sample(keys, rng.randrange(min(len(keys), 6))):
             stripped = (os.path.basename(caller[0]), *caller[1:])
             if stripped not in seen:
-                callers.append({**place_of(caller), **any_numbers(rng)})
+                callers.append({**fields_of(caller), **any_numbers(rng)})
             seen.add(stripped)
-        functions.append({**place_of(place), **any_numbers(rng),
+        functions.append({**fields_of(key), **any_numbers(rng),
                           "callers": callers})
     return functions
 
@@ -200,7 +200,7 @@ def any_body(rng, functions, left, depth):
     return body
 
 
-def place_of_code(function):
+def key_of(function):
     code = function.__code__
     return code.co_filename, code.co_firstlineno, code.co_name
 
@@ -211,7 +211,7 @@ def script_of(body):
         if isinstance(op, int):
             script.append(["advance", op])
         else:
-            script += [["call", *place_of_code(op[0])], *script_of(op[1]),
+            script += [["call", *key_of(op[0])], *script_of(op[1]),
                        ["return"]]
     return script
 
@@ -220,14 +220,14 @@ def paths_of(body, paths):
     """Nested dicts, by function."""
     for op in body:
         if not isinstance(op, int):
-            paths_of(op[1], paths.setdefault(place_of_code(op[0]), {}))
+            paths_of(op[1], paths.setdefault(key_of(op[0]), {}))
     return paths
 
 
 def walked(paths, order):
     """Functions in the order of a walk over the paths."""
-    for place, below in paths.items():
-        order.setdefault(place, len(order))
+    for key, below in paths.items():
+        order.setdefault(key, len(order))
         walked(below, order)
     return order
 
@@ -241,7 +241,7 @@ def cprofile_case(rng):
         for file, line, name in {
             (rng.choice(["/app/a.c", "/lib/a.c", "b.c"]),
              rng.randrange(1, 4), rng.choice("fgh")) for _ in range(6)}]
-    functions.sort(key=place_of_code)
+    functions.sort(key=key_of)
     body, left = [], [rng.choice([3, 20, 120])]
     while not any(isinstance(op, tuple) for op in body):
         body = any_body(rng, functions, left, 0)
@@ -258,13 +258,13 @@ def cprofile_case(rng):
             profiler.disable()
     profiler.create_stats()
     stats = {}
-    for place in walked(paths_of(body, {}), {}):
-        cc, nc, tt, ct, callers = profiler.stats[place]
+    for key in walked(paths_of(body, {}), {}):
+        cc, nc, tt, ct, callers = profiler.stats[key]
         if case["strip_dirs"]:  # two that become equal: pstats forgets one
             stripped = {(os.path.basename(c[0]), *c[1:]) for c in callers}
             if len(stripped) != len(callers):
                 return cprofile_case(rng)
-        stats[place] = (cc, nc, round(tt) / 1e9, round(ct) / 1e9, {
+        stats[key] = (cc, nc, round(tt) / 1e9, round(ct) / 1e9, {
             caller: (n, c, round(t) / 1e9, round(u) / 1e9)
             for caller, (n, c, t, u) in callers.items()})
     return case, printed(case, stats), None

@@ -45,7 +45,7 @@ static int read_losses(const char *folder, double losses[STEPS + 2])
 
 TEST(the_loss_is_the_processors)
 {
-    double here[STEPS + 2], there[STEPS + 2], worst = 0;
+    double on_cpu[STEPS + 2], on_gpu[STEPS + 2], worst = 0;
     if (!gpu_count())
         SKIP("no GPU here");
     child_result cpu = train(TRAIN_GPT, NULL, "cpu");
@@ -53,11 +53,11 @@ TEST(the_loss_is_the_processors)
     CHECK_EQ(cpu.status, 0);
     if (!CHECK_EQ(gpu.status, 0))
         fprintf(stderr, "%s", gpu.err);
-    CHECK_EQ(read_losses("cpu", here), STEPS + 2);
-    if (!CHECK_EQ(read_losses("gpu", there), STEPS + 2))
+    CHECK_EQ(read_losses("cpu", on_cpu), STEPS + 2);
+    if (!CHECK_EQ(read_losses("gpu", on_gpu), STEPS + 2))
         return;
     for (int i = 0; i < STEPS + 2; i++)
-        worst = fmax(worst, fabs(there[i] - here[i]) / here[i]);
+        worst = fmax(worst, fabs(on_gpu[i] - on_cpu[i]) / on_cpu[i]);
     printf("of %d losses the worst differs by %.1e of it\n", STEPS + 2, worst);
     CHECK(worst < TOLERANCE);
 }
@@ -81,8 +81,8 @@ TEST(checkpoints_are_the_processors)
     CHECK_EQ(read_losses("cpu", whole), STEPS + 2);
     CHECK_EQ(read_losses("resumed", rest), STEPS / 2 + 1);
     for (int i = 0; i < STEPS / 2; i++) {
-        double there = whole[STEPS / 2 + i];
-        CHECK(fabs(rest[i] - there) < TOLERANCE * there);
+        double loss = whole[STEPS / 2 + i];
+        CHECK(fabs(rest[i] - loss) < TOLERANCE * loss);
     }
 }
 

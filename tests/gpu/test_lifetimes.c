@@ -37,9 +37,9 @@ TEST(streams_are_destroyed)
 
 static gnomon_device_context place_of(cudaStream_t on)
 {
-    gnomon_device_context place = {.struct_size = sizeof place};
-    CHECK_EQ(gnomon_cuda_device()->context_of(on, &place), GNOMON_OK);
-    return place;
+    gnomon_device_context context = {.struct_size = sizeof context};
+    CHECK_EQ(gnomon_cuda_device()->context_of(on, &context), GNOMON_OK);
+    return context;
 }
 
 /* 0: the new context cannot be distinguished from the old one, so destroyed

@@ -122,11 +122,11 @@ GNOMON_INLINE double sample(void)
     return 1.0;
 }
 
-static gnomon_cuda_stream here;
+static gnomon_cuda_stream null_stream;
 
 GNOMON_INLINE gnomon_cuda_stream stream(void)
 {
-    return here;
+    return null_stream;
 }
 
 static uint64_t marks(void)

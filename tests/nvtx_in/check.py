@@ -9,7 +9,7 @@ import sys
 
 library, work = sys.argv[1:]
 os.makedirs(work, exist_ok=True)
-here = os.path.dirname(os.path.abspath(__file__))
+folder = os.path.dirname(os.path.abspath(__file__))
 faults = []
 
 
@@ -18,7 +18,7 @@ def profile(spec):
     path = os.path.join(work, "p.gnomon.json")
     environment = dict(os.environ, NVTX_INJECTION64_PATH=library,
                        GNOMON="%s,file=%s" % (spec, path))
-    subprocess.run([sys.executable, os.path.join(here, "annotated.py")],
+    subprocess.run([sys.executable, os.path.join(folder, "annotated.py")],
                    check=True, env=environment)
     with open(path, encoding="utf-8") as file:
         data = json.load(file)

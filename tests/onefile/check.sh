@@ -13,7 +13,7 @@
 #            them the profiler says so
 set -eu
 case=$1 cc=$2 onefile=$3 source=$4 nvtx=${5:-}
-here=$source/tests/onefile
+tests=$source/tests/onefile
 export CCACHE_DISABLE=1
 unset GNOMON
 
@@ -28,7 +28,7 @@ build() { # OUTPUT FLAGS...
 }
 objects() { # FLAGS...: gnomon.o and app.o, for more than one output
     build gnomon.o "$@" -c "$onefile/gnomon.c"
-    build app.o "$@" -c "$here/app.c"
+    build app.o "$@" -c "$tests/app.c"
 }
 
 # The table of `simple` holds every mark.
@@ -63,7 +63,7 @@ says_of_nvtx() { # WORDS: in one line
         grep -q "^gnomon: nvtx: $1" "$work/report" ||
         fail "$(cat "$work/report")"
 }
-all="$onefile/gnomon.c $here/app.c"
+all="$onefile/gnomon.c $tests/app.c"
 errors="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -Wmissing-prototypes -Wundef -Wcast-qual -Wpointer-arith -Wvla
     -Wwrite-strings -Wformat=2 -Wdouble-promotion -Werror"
@@ -87,7 +87,7 @@ lto)
     GNOMON=simple reported "$work/app"
     build lib.so -O1 $hidden -fPIC -shared "$onefile/gnomon.c"
     exports "$work/lib.so"
-    build app -O1 "$here/app.c" "$work/lib.so" "-Wl,-rpath,$work"
+    build app -O1 "$tests/app.c" "$work/lib.so" "-Wl,-rpath,$work"
     GNOMON=simple reported "$work/app"
     ;;
 nvtx)
@@ -129,7 +129,7 @@ late)
     if readelf -d "$work/lib.so" | grep STATIC_TLS; then
         fail "the library wants room beside the threads of the start"
     fi
-    build app -O2 "$here/late.c" -ldl
+    build app -O2 "$tests/late.c" -ldl
     quiet "$work/app" "$work/lib.so"
     GNOMON=simple reported "$work/app" "$work/lib.so"
     ;;

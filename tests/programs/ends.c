@@ -154,7 +154,7 @@ static void *work_and_end(void *unused)
     return NULL;
 }
 
-static void *raise_here(void *unused)
+static void *raise_on_thread(void *unused)
 {
     raise(number);
     wait_for_death();
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(word, "exit") == 0) {
         stuck = 1;
-        pthread_create(&thread, NULL, raise_here, NULL);
+        pthread_create(&thread, NULL, raise_on_thread, NULL);
         while (!__atomic_load_n(&in_summary, __ATOMIC_ACQUIRE))
             nap(1000);
         __atomic_store_n(&stuck, 0, __ATOMIC_RELEASE);

@@ -188,10 +188,10 @@ static int host_control(const char *verb, const char *value)
 /* A folder with files in it, or the working one. */
 static void host_remove(const char *path)
 {
-    char here[4096], command[4200];
-    if (!realpath(path, here))
+    char resolved[4096], command[4200];
+    if (!realpath(path, resolved))
         return;
-    snprintf(command, sizeof command, "rm -rf '%s'", here);
+    snprintf(command, sizeof command, "rm -rf '%s'", resolved);
     if (system(command))
         puts("not removed");
 }

@@ -74,12 +74,12 @@ static void move(void)
 
 static void wander(void)
 {
-    gnomon_range here =
+    gnomon_range same_thread =
         gnomon_range_begin(gnomon_region_get("here", "net", GNOMON_KIND_RANGE));
-    gnomon_range there = gnomon_range_begin(
+    gnomon_range other_thread = gnomon_range_begin(
         gnomon_region_get("there", "net", GNOMON_KIND_RANGE));
-    on_thread(end_range, &there);
-    gnomon_range_end(here);
+    on_thread(end_range, &other_thread);
+    gnomon_range_end(same_thread);
 }
 
 static void facts(void)

@@ -71,7 +71,7 @@ check_symbols() {
     if [ -f symbols ]; then cat symbols; else xargs "$nm" -A -P < "$objects"; fi |
         awk -v rooms="$rooms" -v circled="$circled" -v inside="$1" '
         BEGIN {
-            for (n = split(rooms, room); n; n--) place[room[n]] = n
+            for (n = split(rooms, room); n; n--) position[room[n]] = n
             for (n = split(circled, room); n; n--) is_circled[room[n]] = 1
         }
         {
@@ -88,7 +88,7 @@ check_symbols() {
                 from = part[1]; to = home[part[2]]
                 if (to == "" || part[2] ~ /^gnomon__upcall_/) continue
                 split(from, a, "/"); split(to, b, "/")
-                if (!inside && place[b[1]] > place[a[1]])
+                if (!inside && position[b[1]] > position[a[1]])
                     print from ": needs " part[2] " of " to
                 if (inside && from != to && a[1] == b[1] && !is_circled[a[1]])
                     edge[from, to] = 1

@@ -211,9 +211,9 @@ TEST(damaged_checkpoint_is_refused)
     if (!CHECK_EQ(trainer_create(&t, &options), 0))
         return;
     real first = t.model->parameters[0];
-    static const long places[] = {-1, 0, 60, 4000, 9999};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        spoil(good, wrong, places[i]);
+    static const long offsets[] = {-1, 0, 60, 4000, 9999};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        spoil(good, wrong, offsets[i]);
         CHECK_EQ(checkpoint_load(&t, wrong, &why), -1);
         CHECK(strlen(why) > 10);
     }
