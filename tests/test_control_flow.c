@@ -356,11 +356,11 @@ static void wandering(int threads)
         pthread_barrier_wait(&over);
         live_join(&first, 1);
     }
-    /* Ended threads left scopes open, which disturbs nothing. */
+    /* Ended threads left scopes open, which disturbs nothing. An end on another thread
+     * ends the scope, or is counted: which, depends on who ran when. */
     gnomon_health h = live_health();
     CHECK(h.crossed + h.unmatched + h.foreign + h.left_open > 0);
     CHECK_EQ(h.lost_scopes + h.bad_regions + h.reentered, 0);
-    CHECK(threads == 1 || h.foreign > 0);
     gnomon_profile_free(live_snapshot("keeper")); /* and its invariants */
     gnomon_token t = gnomon_begin(&outer_region);
     gnomon_end(t);
