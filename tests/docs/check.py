@@ -25,6 +25,7 @@ each must show.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -148,8 +149,9 @@ def prepare(source, build, work, cc):
                    check=True, stdout=subprocess.DEVNULL)
     wrapper = os.path.join(work, "bin", "cc")
     with open(wrapper, "w") as out:
-        out.write('#!/bin/sh\nexec "%s" -Wall -Wextra -Werror "$@" '
-                  '$DOCS_LIBRARY\n' % cc)
+        # A compiler that looks for itself in PATH, as ccache does, must not find this.
+        out.write('#!/bin/sh\nPATH=%s exec "%s" -Wall -Wextra -Werror "$@" '
+                  '$DOCS_LIBRARY\n' % (shlex.quote(os.environ["PATH"]), cc))
     os.chmod(wrapper, 0o755)
     found = [os.path.join(root, "") for root, _, names in os.walk(prefix)
              if "gnomon.pc" in names]
