@@ -382,6 +382,23 @@ TEST(a_tool_without_attributes_gets_names)
     CHECK_STR(result.err, NO_DOMAINS);
 }
 
+/* It has functions for the default domain as well. */
+TEST(a_tool_that_does_not_want_the_domain_gets_nothing)
+{
+    NEEDS_TOOL();
+    const char *heard =
+        HEAR(LISTEN "NVTX_TOOL_REFUSES=mine\nGNOMON=nvtx(domain=mine)", "nest",
+             "facts", "masks");
+    CHECK_STR(heard, "domain mine\n");
+    CHECK_STR(result.err, "gnomon: nvtx: the tool does not want the domain "
+                          "'mine', so it is off\n");
+    CHECK_STR(result.out, OFF);
+    HEAR(LISTEN "NVTX_TOOL_REFUSES=mine\nGNOMON=nvtx(domain=mine),nvtx", "nest",
+         "masks");
+    CHECK_EQ(times_in(result.err, "\n"), 1);
+    CHECK_EQ(times_in(result.out, OFF), 0);
+}
+
 /* gnomon's own library for NVTX programs: its symbol in a tool that must not
  * get calls, and the library itself, where it is built. */
 TEST(gnomon_is_not_its_own_tool)

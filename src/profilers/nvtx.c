@@ -164,15 +164,21 @@ static int nvtx_tool_error(char *why, size_t size)
     return 1;
 }
 
-/* Logs how to start the program with a tool. The line names --capture-range-end, as by
+/* Logs why it is off, and how to start the program with a tool. The line names --capture-range-end, as by
  * default the tool ends at the first range's end and sends the program SIGTERM. */
-static void nvtx_log_absence(const nvtx_self *s, const char *domain)
+static void nvtx_log_absence(const nvtx_self *s, const char *domain,
+                             int is_refused)
 {
     static uint32_t is_logged;
     char line[512];
     if (__atomic_exchange_n(&is_logged, 1, __ATOMIC_RELAXED))
         return;
-    if (nvtx_tool_error(line, sizeof line)) {
+    if (is_refused)
+        snprintf(line, sizeof line,
+                 "nvtx: the tool does not want the domain '%.64s', so it is "
+                 "off",
+                 domain);
+    if (is_refused || nvtx_tool_error(line, sizeof line)) {
         s->log(line);
         return;
     }
@@ -215,8 +221,10 @@ static int nvtx_take_options(nvtx_self *s, const gnomon_options *options)
         return GNOMON_DECLINED;
     }
     int code = gnomon__nvtx_domain_get(&s->domain, domain);
-    if (code == GNOMON_DECLINED)
-        nvtx_log_absence(s, domain);
+    if (code == GNOMON_DECLINED || code == GNOMON__NVTX_REFUSED) {
+        nvtx_log_absence(s, domain, code == GNOMON__NVTX_REFUSED);
+        return GNOMON_DECLINED;
+    }
     if (code != GNOMON__NVTX_NO_DOMAINS)
         return code;
     s->log(

@@ -85,9 +85,9 @@ int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name)
     d->pid = pid;
     nvtxInitialize(NULL);
     d->handle = nvtxDomainCreateA(name);
-    if (!d->handle && !nvtx_has_core()) {
+    if (!d->handle && (nvtx_has_domains() || !nvtx_has_core())) {
         free(d);
-        return GNOMON_DECLINED;
+        return nvtx_has_domains() ? GNOMON__NVTX_REFUSED : GNOMON_DECLINED;
     }
     if (d->handle)
         d->capture = nvtxDomainRegisterStringA(d->handle, GNOMON__NVTX_CAPTURE);

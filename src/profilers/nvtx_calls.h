@@ -18,8 +18,10 @@ typedef struct gnomon__nvtx_domain gnomon__nvtx_domain;
 
 /* The domain of this name, made at its first use and never freed. In control calls.
  * GNOMON_OK; GNOMON__NVTX_NO_DOMAINS: the tool has no domains, so all is sent in the
- * default one; GNOMON_ENOMEM; GNOMON_DECLINED: there is no tool. */
+ * default one; GNOMON__NVTX_REFUSED: it has domains, but does not want this one;
+ * GNOMON_ENOMEM; GNOMON_DECLINED: there is no tool. */
 #define GNOMON__NVTX_NO_DOMAINS (GNOMON_DECLINED + 1)
+#define GNOMON__NVTX_REFUSED (GNOMON_DECLINED + 2)
 int gnomon__nvtx_domain_get(gnomon__nvtx_domain **out, const char *name);
 
 /* The profiler's callbacks. `self` points to a struct whose first field is a pointer to

@@ -17,6 +17,12 @@
 #define NVTX_TOOL(function) \
     NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).function##_impl_fnptr
 
+/* Then NULL from nvtxDomainCreateA is the tool's answer. */
+static inline int nvtx_has_domains(void)
+{
+    return NVTX_TOOL(nvtxDomainCreateA) != NULL;
+}
+
 static inline int nvtx_has_core(void)
 {
     return (NVTX_TOOL(nvtxRangePushEx) || NVTX_TOOL(nvtxRangePushA)) &&

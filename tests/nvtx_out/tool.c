@@ -83,7 +83,10 @@ static string_handle *keep(const string_handle *domain, const char *text)
 /* The handles of NVTX are pointers to what only the tool knows. */
 static nvtxDomainHandle_t domain_create(const char *name)
 {
+    const char *refused = getenv("NVTX_TOOL_REFUSES");
     say("domain %s\n", name);
+    if (refused && strcmp(refused, name) == 0)
+        return NULL;
     return (nvtxDomainHandle_t)(void *)keep(NULL, name);
 }
 
@@ -280,6 +283,8 @@ EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
     HEAR(RangePop, range_pop);
     HEAR(NameCategoryA, category_name);
     HEAR(CreateA, domain_create);
+    if (getenv("NVTX_TOOL_REFUSES")) /* as real tools, which have both */
+        hear_core(core, 1);
     if (!getenv("NVTX_TOOL_NO_STRINGS"))
         HEAR(RegisterStringA, string_register);
     return 1;
