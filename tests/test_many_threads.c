@@ -434,3 +434,12 @@ TEST(soak_a_range_ends_once)
     CHECK_EQ(live_count_of("keeper", "range"), n + (n + 15) / 16);
     CHECK_EQ(live_health().unmatched, n);
 }
+
+TEST(mem_is_for_attached_profilers_too)
+{
+    setenv("GNOMON", "mem=1MiB", 1);
+    CHECK_EQ(gnomon_attach(&keeper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon__marks_arena.size, 1 << 20);
+    mark_once();
+    check_counts(1);
+}

@@ -76,6 +76,8 @@ TEST(lines_say_what_to_write)
 {
     resolves("file=out.txt", GNOMON_EINVAL, "free[file:out.txt]",
              "$GNOMON: no profiler is named: write simple,file=out.txt");
+    resolves("mem=1GiB,step=it*", GNOMON_EINVAL, "free[mem:1GiB]free[step:it*]",
+             "$GNOMON: no profiler is named: write simple,step=it*");
     resolves("extended", GNOMON_EINVAL, "free[extended:true]",
              "$GNOMON: no profiler is named: write simple,extended=true");
     resolves("log,filter=forward,backward", GNOMON_EINVAL,

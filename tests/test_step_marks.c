@@ -216,9 +216,10 @@ TEST(a_spec_prints_its_steps)
     CHECK(strstr(lines, "keeper: 'step' is for the whole run: write it outside "
                         "of the brackets\n"));
     *lines = 0;
-    CHECK_EQ(gnomon_configure("step=a"), GNOMON_OK); /* without a profiler */
+    CHECK_EQ(gnomon_configure("mem=64MiB,step=a"), GNOMON_EINVAL);
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
-    CHECK_STR(lines, "");
+    CHECK_STR(lines, "gnomon: gnomon_configure: no profiler is named: write "
+                     "simple,step=a\n");
 }
 
 /* Its files are numbered as before. */

@@ -101,6 +101,15 @@ void gnomon__memory_print(char *text, size_t size)
         snprintf(text, size, "%uMiB", (unsigned)(bytes >> 20));
 }
 
+/* NULL: the spec has none. */
+static const gnomon__setting *find_mem(const gnomon__spec *spec)
+{
+    for (size_t i = 0; i < spec->defaults.count; i++)
+        if (gnomon__same_word(spec->defaults.at[i].key, "mem"))
+            return &spec->defaults.at[i];
+    return NULL;
+}
+
 /* Memory is mapped once: a later mem= of another size has no effect. */
 static void compare_memory(const gnomon__spec *spec, int64_t budget,
                            gnomon__complaints *complaints)
@@ -108,17 +117,12 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
     int64_t more = budget - (int64_t)gnomon__marks_arena.size;
     char have[16];
     gnomon__memory_print(have, sizeof have);
-    for (size_t i = 0; i < spec->defaults.count; i++)
-        if (gnomon__same_word(spec->defaults.at[i].key, "mem") &&
-            (more >= 65536 || more <= -65536)) {
-            gnomon__complain(complaints,
-                             "mem=%s: recording has %s, taken once for the "
-                             "process, and below 4GiB",
-                             gnomon__spec_shown(spec->defaults.at[i].position,
-                                                spec->defaults.at[i].value),
-                             have);
-            return;
-        }
+    const gnomon__setting *mem = find_mem(spec);
+    if (mem && (more >= 65536 || more <= -65536))
+        gnomon__complain(complaints,
+                         "mem=%s: recording has %s, taken once for the "
+                         "process, and below 4GiB",
+                         gnomon__spec_shown(mem->position, mem->value), have);
 }
 
 /* What the spec says of the whole run. */
@@ -144,7 +148,7 @@ static int take_run_options(const gnomon__spec *spec,
     else if (!code)
         compare_memory(spec, budget, complaints);
     word = run ? gnomon__options_text(run, "step") : NULL;
-    if (word && !mapped)
+    if (word && !mapped && spec->item_count)
         stepped = gnomon__steps_attach(word, complaints);
     gnomon__options_destroy(run);
     return code ? code : mapped ? mapped : stepped;
@@ -285,7 +289,7 @@ int gnomon__configure(const char *text, const char *origin)
     code = refused ? refused : code;
     if (spec.wants_help)
         print_help();
-    if (spec.item_count) {
+    if (spec.item_count || find_mem(&spec)) {
         int mapped = take_run_options(&spec, &complaints);
         code = code ? code : mapped;
     } else {

@@ -245,13 +245,14 @@ static int resolve_item(resolve_words *w, gnomon__spec *spec,
     return 0;
 }
 
-/* Complains of options in a spec without a profiler. */
+/* Complains of options in a spec without a profiler. mem= is also for profilers that
+ * the host attaches. */
 static void resolve_nobody(resolve_words *w, const gnomon__spec *spec)
 {
     for (size_t i = 0; i < spec->defaults.count; i++) {
         const gnomon__setting *one = &spec->defaults.at[i];
         gnomon__spec_who who;
-        if (gnomon__option_find(gnomon__run_options, one->key))
+        if (gnomon__same_word(one->key, "mem"))
             continue;
         gnomon__complain(
             w->complaints, "%s: no profiler is named: write simple,%.64s=%.64s",
