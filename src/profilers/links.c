@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * links: which path caused which other one, how often, and the times of the other one.
- * A pure function of a profile.
+ * With by= a link is in the group of the path that caused it. A pure function of a
+ * profile.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gnomon.h"
 #include "gnomon/profiler.h"
-#include "print/table.h"
+#include "print/groups.h"
 
 enum {
     LINKS_FROM,
@@ -31,10 +32,10 @@ static const gnomon__column links_columns[LINKS_COLUMNS] = {
     [LINKS_SELF] = {"self", "Self of it", GNOMON__CELL_TIME, true},
 };
 
-/* All links between two paths by their names, on any threads. */
+/* All links between two paths by their names, on any threads of the group. */
 typedef struct links_row {
     const char *from, *to;
-    uint32_t kind, to_node;
+    uint32_t group, kind, to_node;
     uint64_t count, calls, total_ns, self_ns;
 } links_row;
 
@@ -44,6 +45,8 @@ static int links_create(const gnomon_options *options, void **self)
     if (!c)
         return GNOMON_ENOMEM;
     gnomon__table_choose(c, "links", links_columns, LINKS_COLUMNS, options);
+    c->by = gnomon__groups_choose("links", GNOMON__BY_THREAD, GNOMON__BY_FILE,
+                                  options);
     if (c->sort < 0)
         c->sort = LINKS_COUNT;
     *self = c;
@@ -72,7 +75,8 @@ static const char *links_path(gnomon__report_table *table,
 static int links_by_row(const void *left, const void *right)
 {
     const links_row *a = left, *b = right;
-    int order = strcmp(a->from, b->from);
+    int order = (a->group > b->group) - (a->group < b->group);
+    order = order ? order : strcmp(a->from, b->from);
     order = order ? order : strcmp(a->to, b->to);
     if (order || a->kind == b->kind)
         return order;
@@ -88,19 +92,23 @@ static int links_by_node(const void *left, const void *right)
 }
 
 static bool links_read(links_row *rows, size_t *count,
+                       const gnomon__groups *groups,
                        gnomon__report_table *table, const gnomon_profile *p)
 {
     size_t links = gnomon_profile_count(p, GNOMON_LINKS);
     *count = 0;
     for (size_t i = 1; i <= links; i++) {
         gnomon_link_info link;
-        gnomon_node_info to;
+        gnomon_node_info from, to;
         if (gnomon_profile_link(p, i, &link) != GNOMON_OK ||
             gnomon_profile_node(p, link.to, &to) != GNOMON_OK)
             continue;
+        (void)gnomon_profile_node(p, link.from, &from);
         links_row *r = &rows[(*count)++];
         *r = (links_row){.from = links_path(table, p, link.from),
                          .to = links_path(table, p, link.to),
+                         .group =
+                             gnomon__group_of(groups, from.track, from.region),
                          .kind = link.kind,
                          .to_node = link.to,
                          .count = link.count};
@@ -144,7 +152,7 @@ static bool links_add(gnomon__report_table *table, const links_row *row)
     static const char *const kinds[] = {[GNOMON_LINK_SUBMIT] = "submit",
                                         [GNOMON_LINK_BACKWARD] = "backward",
                                         [GNOMON_LINK_LAUNCH] = "launch"};
-    gnomon__cell *cells = gnomon__table_add(table, 0, 0);
+    gnomon__cell *cells = gnomon__table_add(table, row->group, 0);
     if (!cells)
         return false;
     gnomon__cell_text(&cells[LINKS_FROM], row->from);
@@ -166,15 +174,16 @@ static int links_summary(void *self, const gnomon_profile *profile,
                                   .title = "Links",
                                   .columns = links_columns,
                                   .column_count = LINKS_COLUMNS};
+    gnomon__groups groups;
     if (!profile)
         return GNOMON_EINVAL;
     if (self)
         choice = *(const gnomon__table_choice *)self;
     size_t count = gnomon_profile_count(profile, GNOMON_LINKS);
     links_row *rows = calloc(count + 1, sizeof *rows);
-    int code = rows && links_read(rows, &count, &table, profile)
-                   ? GNOMON_OK
-                   : GNOMON_ENOMEM;
+    int code = gnomon__groups_make(&groups, choice.by, profile, &table);
+    if (!code && (!rows || !links_read(rows, &count, &groups, &table, profile)))
+        code = GNOMON_ENOMEM;
     count = code ? 0 : links_unite(rows, count);
     for (size_t i = 0; !code && i < count; i++)
         if (!links_add(&table, &rows[i]))
@@ -182,12 +191,15 @@ static int links_summary(void *self, const gnomon_profile *profile,
     if (!code)
         code = gnomon__table_print(&table, &choice, profile, out);
     free(rows);
+    gnomon__groups_free(&groups);
     gnomon__table_free(&table);
     return code;
 }
 
-static const gnomon_option_info links_options[] = {GNOMON__TABLE_OPTIONS,
-                                                   {.key = NULL}};
+static const gnomon_option_info links_options[] = {
+    GNOMON__TABLE_OPTIONS,
+    GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
+    {.key = NULL}};
 
 static const gnomon_profiler links = {
     .struct_size = sizeof links,
