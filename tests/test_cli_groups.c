@@ -404,6 +404,64 @@ TEST(functions_by_group)
                   "category or file\n");
 }
 
+/* ---- ranks ------------------------------------------------------------------------ */
+
+/* The ranks of a host are compared with each other; of a category or file what their
+ * actions have of it. */
+TEST(ranks_by_group)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as ranks --by host r?.gnomon",
+                 "FIT 4 ranks, time of each by host\n"
+                 "\n"
+                 "Host n0\n"
+                 "  Action  Ranks       Min    Median       Max  Slowest\n"
+                 "  step        2  100.0 us  150.0 us  200.0 us  rank 1\n"
+                 "  load        2  90.00 us  135.0 us  180.0 us  rank 1\n"
+                 "  walk        2  30.00 us  45.00 us  60.00 us  rank 1\n"
+                 "\n"
+                 "Host n1\n"
+                 "  Action  Ranks       Min    Median       Max  Slowest\n"
+                 "  step        2  300.0 us  350.0 us  400.0 us  rank 3\n"
+                 "  load        2  270.0 us  315.0 us  360.0 us  rank 3\n"
+                 "  walk        2  90.00 us  105.0 us  120.0 us  rank 3\n");
+    check_report("--as ranks --by category --columns median,total "
+                 "--sort name --format md r?.gnomon",
+                 "### FIT 4 ranks, time of each by category\n"
+                 "\n"
+                 "#### Category disk\n"
+                 "\n"
+                 "| Action | Median | Total |\n"
+                 "| --- | ---: | ---: |\n"
+                 "| load | 225.0 us | 900.0 us |\n"
+                 "\n"
+                 "#### Category (none)\n"
+                 "\n"
+                 "| Action | Median | Total |\n"
+                 "| --- | ---: | ---: |\n"
+                 "| step | 250.0 us | 1.000 ms |\n"
+                 "| walk | 75.00 us | 300.0 us |\n");
+    check_report("--as 'ranks(by=file,format=csv)' --columns min,max --limit 1 "
+                 "r?.gnomon",
+                 "stage,file,name,min_ns,max_ns\n"
+                 "fit,io.c,load,90000,360000\n"
+                 "fit,train.c,walk,30000,120000\n"
+                 "fit,(none),step,100000,400000\n");
+    check_report(
+        "--as ranks --by host --columns total --format json "
+        "--filter walk r?.gnomon",
+        "[{\"file\": \"r0.gnomon\", \"ranks\": 4, \"report\": \"ranks\", "
+        "\"rank\": null, \"stage\": \"fit\", \"ordinal\": 2, \"stages\": 1, "
+        "\"wall_ns\": 36000000, \"steps\": 12, \"rows\": [\n"
+        "{\"host\": \"n0\", \"name\": \"walk\", \"total_ns\": 90000},\n"
+        "{\"host\": \"n1\", \"name\": \"walk\", \"total_ns\": 210000}]}]\n");
+    check_refused("--as ranks --by rank",
+                  "gnomon: ranks: by=rank: say host, category or file\n");
+    check_refused("--as 'ranks(by=thread)'",
+                  "gnomon: ranks: by=thread: say host, category or file\n");
+}
+
 /* ---- steps ----------------------------------------------------------------------- */
 
 /* Each rank or host has its slowest and its own median, however fast it is beside the

@@ -186,21 +186,22 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
 }
 
 static int report_one(report_request *r, const char *path, const char *view,
-                      const gnomon_profile *p, const gnomon__rank_table *ranks)
+                      const gnomon_profile *p, gnomon__rank_table *ranks)
 {
     const gnomon__cli_profiler *kind = &r->profiler;
     const gnomon_writer *out = &r->out.base;
-    if (report_is(r, "ranks") && !ranks->runs) {
+    if (report_is(r, "ranks") && !ranks->run_count) {
         gnomon__log("%s: it has one rank only", path);
         return GNOMON_OK;
     }
     r->has_rows |= report_has_rows(r, p);
     r->printed++;
-    gnomon__joined_next(&r->out, path, view, ranks->runs, r->profiler.is_table);
+    gnomon__joined_next(&r->out, path, view, ranks->run_count,
+                        r->profiler.is_table);
     if (!kind->profiler->summary) /* of ranks */
         return gnomon__rank_table_print(ranks, kind->self, p, out);
     int code = kind->profiler->summary(kind->self, p, out);
-    if (code || !ranks->runs || kind->by || !r->out.is_text ||
+    if (code || !ranks->run_count || kind->by || !r->out.is_text ||
         report_is(r, "steps"))
         return code;
     gnomon__cli_end_line();
@@ -210,7 +211,7 @@ static int report_one(report_request *r, const char *path, const char *view,
 
 static int report_filtered(report_request *r, const char *path,
                            const char *view, const gnomon_profile *p,
-                           const gnomon__rank_table *ranks)
+                           gnomon__rank_table *ranks)
 {
     if (!r->profiler.filter)
         return report_one(r, path, view, p, ranks);
@@ -304,8 +305,12 @@ static int report_group(report_request *r, gnomon__gather *g,
                        group->ranks == 2 ? "" : "s");
         out->print(out, " <==\n");
     }
-    const gnomon__stages_choice choice = {r->stage, r->each, report_what(r),
-                                          r->profiler.by, r->profiler.filter};
+    const gnomon__stages_choice choice = {.name = r->stage,
+                                          .each = r->each,
+                                          .of = report_what(r),
+                                          .by = r->profiler.by,
+                                          .ranks_by = r->profiler.ranks_by,
+                                          .filter = r->profiler.filter};
     int code = gnomon__cli_stages_read(&stages, g, group, &choice);
     for (size_t i = 0; !code && i < stages.name_count; i++)
         if (r->stage)

@@ -146,7 +146,9 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
 {
     int code = GNOMON_OK;
     const char *format = option_of(options, p->profiler, "format");
-    const char *by = option_of(options, p->profiler, "by");
+    const char *by = p->profiler == &gnomon__ranks_report
+                         ? NULL /* they are never added up */
+                         : option_of(options, p->profiler, "by");
     snprintf(p->format, sizeof p->format, "%s", format ? format : "");
     p->by = by && gnomon__same_word(by, "rank")   ? GNOMON__STAGES_BY_RANK
             : by && gnomon__same_word(by, "host") ? GNOMON__STAGES_BY_HOST
@@ -160,6 +162,8 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
     }
     if (!code)
         p->is_table = report_prints_table(p);
+    if (!code && p->profiler == &gnomon__ranks_report)
+        p->ranks_by = ((const gnomon__table_choice *)p->self)->by;
     return complaints_logged ? GNOMON_EINVAL : code;
 }
 

@@ -17,6 +17,7 @@ typedef struct gnomon__cli_profiler {
     int is_plugin;
     int is_table; /* of print/table.h: its title comes first, and it is set apart */
     enum gnomon__stages_by by;
+    int ranks_by; /* of --as ranks: gnomon__rank_table.by */
 } gnomon__cli_profiler;
 
 /* All that have a report, as --as has them; NULL at the end. */

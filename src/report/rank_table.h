@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* How the ranks of a stage compare: of each action the least, the median and the
- * most time that a rank spent in it, and which one was slowest. */
+ * most time that a rank spent in it, and which one was slowest. With by= it is so for
+ * the ranks of each host, or for the part of an action of each category or file. */
 #ifndef GNOMON_REPORT_RANK_TABLE_H
 #define GNOMON_REPORT_RANK_TABLE_H
 
@@ -10,28 +11,32 @@
 
 typedef struct gnomon__rank_time {
     uint64_t total_ns;
-    int32_t rank;
-    uint32_t run; /* index among the runs: of its host, and for its name if the
-                     rank is not known */
+    uint32_t run;   /* index in `runs` */
+    uint32_t group; /* with by=host: of the run's host; else 0 */
 } gnomon__rank_time;
 
+/* One action, or one of a category or file. */
 typedef struct gnomon__rank_row {
+    char *group; /* category or file; "": none, or not asked for */
     char *name;
-    gnomon__rank_time *times;
+    gnomon__rank_time *times; /* of the ranks that have it */
     size_t count, room;
-    uint64_t total_ns; /* of all ranks */
-    /* Of the ranks that have it; when they are summed up. */
-    uint64_t min_ns, median_ns, max_ns;
-    gnomon__rank_time slowest;
 } gnomon__rank_row;
 
-/* Zeroes are an empty one. */
+typedef struct gnomon__rank_run {
+    char *host;   /* "(not known)" where it is not */
+    int32_t rank; /* -1: not known */
+    uint32_t host_group;
+} gnomon__rank_run;
+
+/* Zeroes are an empty one, without groups. */
 typedef struct gnomon__rank_table {
-    gnomon__rank_row *rows;
+    int by; /* gnomon__group_by: nothing, host, category or file; set it first */
+    gnomon__rank_row *rows; /* by group and name */
     size_t count, room;
-    char **hosts; /* by run */
-    size_t host_room;
-    uint32_t runs;  /* attempts of one rank are one */
+    gnomon__rank_run *runs; /* attempts of one rank are one */
+    size_t run_room;
+    uint32_t run_count;
     int32_t before; /* the rank that was added last */
 } gnomon__rank_table;
 
@@ -40,16 +45,14 @@ typedef struct gnomon__rank_table {
 int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage);
 
-/* Sums up: rows by their total, the largest first. */
-void gnomon__rank_table_sum(gnomon__rank_table *t);
-
 /* --as ranks: a profiler in name and options, without a summary, since it takes
  * more than one profile to make the table. */
 extern const gnomon_profiler gnomon__ranks_report;
 
-/* Prints the table. `self` is of gnomon__ranks_report; NULL: as text, all of it.
- * `stage` is what the ranks add up to. The writer's code, or GNOMON_ENOMEM. */
-int gnomon__rank_table_print(const gnomon__rank_table *t, const void *self,
+/* Prints the table, and sorts the times in it. `self` is of gnomon__ranks_report; NULL:
+ * as text, all of it. `stage` is what the ranks add up to. The writer's code, or
+ * GNOMON_ENOMEM. */
+int gnomon__rank_table_print(gnomon__rank_table *t, const void *self,
                              const gnomon_profile *stage,
                              const gnomon_writer *out);
 void gnomon__rank_table_free(gnomon__rank_table *t);

@@ -38,7 +38,7 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
     if (!gnomon__grow(&s->at, &s->room, s->count + 1, sizeof *s->at))
         return NULL;
     gnomon__cli_stage *to = &s->at[s->count];
-    *to = (gnomon__cli_stage){.key.view = view};
+    *to = (gnomon__cli_stage){.key.view = view, .ranks.by = s->ranks_by};
     if (stage) {
         to->key.ordinal = stage->ordinal;
         to->begin_ns = s->names_rule ? stage->begin_ns : 0;
@@ -282,6 +282,7 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
     *s = (gnomon__cli_stages){.runs = group->count,
                               .of = choice->of,
                               .by = choice->by,
+                              .ranks_by = choice->ranks_by,
                               .filter = choice->filter,
                               .names_rule =
                                   choice->each ? 0 : GNOMON__UNITE_NAMES};
@@ -291,10 +292,8 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
         drop_empty_stages(s);
     if (s->count > 1)
         qsort(s->at, s->count, sizeof *s->at, by_stage);
-    for (size_t i = 0; i < s->count; i++) {
-        gnomon__rank_table_sum(&s->at[i].ranks);
+    for (size_t i = 0; i < s->count; i++)
         s->has_views |= s->at[i].key.view != s->at[0].key.view;
-    }
     return code;
 }
 

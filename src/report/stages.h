@@ -34,6 +34,7 @@ typedef struct gnomon__cli_stages {
     unsigned names_rule; /* GNOMON__UNITE_NAMES, or 0: each stage by itself */
     enum gnomon__stages_of of;
     enum gnomon__stages_by by;
+    int ranks_by; /* of their table: gnomon__rank_table.by */
     const gnomon__filter *filter;
     char **names; /* of all stages there are */
     size_t name_count, name_room;
@@ -46,6 +47,7 @@ typedef struct gnomon__stages_choice {
     int each;         /* by itself, not those of a name as one */
     enum gnomon__stages_of of;
     enum gnomon__stages_by by;
+    int ranks_by;                 /* gnomon__rank_table.by */
     const gnomon__filter *filter; /* of what ranks are compared in; NULL: all */
 } gnomon__stages_choice;
 
