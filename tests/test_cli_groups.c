@@ -191,12 +191,9 @@ TEST(numbers_that_name_something_ascend)
 
 /* ---- Tables of reports with a text of their own ----------------------------------- */
 
-/* An empty line is between tables. The reports' own texts follow one another, and a
- * line says how many stages each is of. */
-TEST(tables_are_set_apart)
+/* Two stages of each of two names. */
+static void put_stages(void)
 {
-    static const char *const reports[] = {"advanced", "steps", "cuda"};
-    NEEDS_PROGRAM;
     CHECK_EQ(gnomon_configure("steps,file=two.gnomon"), GNOMON_OK);
     for (int i = 0; i < 4; i++) {
         gnomon_stage_begin(i % 2 ? "test" : "fit");
@@ -206,16 +203,67 @@ TEST(tables_are_set_apart)
         gnomon_stage_end();
     }
     CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+}
+
+static void check_tables(const char *report, const char *words)
+{
+    child_result r = shell("$G report --as %s %s two.gnomon", report, words);
+    CHECK(strstr(r.out, "\n\nTEST ") || strstr(r.out, "\n\n### TEST "));
+    CHECK_EQ(times_in(r.out, ", 2 stages added up\n"), 2);
+    CHECK_STR(r.err, "");
+}
+
+static void check_own_texts(const char *report, const char *words)
+{
+    child_result r = shell("$G report --as %s %s two.gnomon", report, words);
+    CHECK_EQ(times_in(r.err, "test is 2 stages added up\n"), 1);
+    CHECK_EQ(times_in(r.err, " is 2 stages added up\n"), 2);
+    CHECK_EQ(times_in(r.out, "added up"), 0);
+}
+
+/* An empty line is between tables. The reports' own texts follow one another, and a
+ * line says how many stages each is of. */
+TEST(tables_are_set_apart)
+{
+    static const char *const reports[] = {"advanced", "steps", "cuda"};
+    NEEDS_PROGRAM;
+    put_stages();
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
-        child_result r =
-            shell("$G report --as %s --columns all two.gnomon", reports[i]);
-        CHECK(strstr(r.out, "\n\nTEST "));
-        CHECK(strstr(r.out, ", 2 stages added up\n"));
-        CHECK_STR(r.err, "");
-        r = shell("$G report --as '%s(format=text)' two.gnomon", reports[i]);
-        CHECK_EQ(times_in(r.err, "TEST") + times_in(r.out, "TEST "), 1);
-        CHECK_EQ(times_in(r.err, " is 2 stages added up\n"), 2);
+        check_tables(reports[i], "--columns all");
+        check_own_texts(reports[i], "");
+        check_own_texts(reports[i], "--format text");
     }
+}
+
+/* The same of plugins, whose options say what they print. */
+TEST(tables_of_plugins_are_set_apart)
+{
+    static const char *const tables[] = {
+        CHILD_PLUGIN("tree"), CHILD_PLUGIN("regions"), CHILD_PLUGIN("links"),
+        CHILD_PLUGIN("counters")};
+    static const char *const both[] = {
+        CHILD_PLUGIN("advanced"), CHILD_PLUGIN("steps"), CHILD_PLUGIN("cuda")};
+    NEEDS_PROGRAM;
+    put_stages();
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        check_tables(tables[i], "");
+        check_tables(tables[i], "--format text");
+    }
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        check_tables(both[i], "--columns all");
+        check_tables(both[i], "--by rank");
+        check_tables(both[i], "--format md");
+        check_own_texts(both[i], "");
+        check_own_texts(both[i], "--format text");
+    }
+    check_own_texts(CHILD_PLUGIN("simple"), "");
+    check_own_texts(CHILD_PLUGIN("own_text"), "");
+    child_result r = shell(
+        "$G report --as " CHILD_PLUGIN("own_text") " --format csv two.gnomon");
+    CHECK_EQ(times_in(r.err, " is 2 stages added up\n"), 2);
+    r = shell("$G report --as '" CHILD_PLUGIN("own_text") "(format=short)' "
+                                                          "two.gnomon");
+    CHECK_STR(r.out, "own text of fit as short\nown text of test as short\n");
 }
 
 /* What the program says of options that a report does not know. */

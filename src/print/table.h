@@ -100,18 +100,25 @@ typedef struct gnomon__table_choice {
     uint8_t columns[GNOMON__MOST_COLUMNS];
 } gnomon__table_choice;
 
-/* Entries for a profiler's options: those that all tables share. */
+/* Entries for a profiler's options. */
 #define GNOMON__TABLE_OPTION(word, what_type, text) \
     { \
         .struct_size = sizeof(gnomon_option_info), .key = word, \
         .type = GNOMON_OPTION_##what_type, .help = text \
     }
+/* Those of a report that is always a table. The preset of format= says so to
+ * report/profiler.c, which knows nothing else of a plugin: reports that have a text of
+ * their own too list format= without it. */
 #define GNOMON__TABLE_OPTIONS \
     GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"), \
         GNOMON__TABLE_OPTION("sort", TEXT, \
                              "the column that rows are ordered by"), \
         GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"), \
-        GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json")
+    { \
+        .struct_size = sizeof(gnomon_option_info), .key = "format", \
+        .type = GNOMON_OPTION_TEXT, .preset = "text", \
+        .help = "text, csv, md or json" \
+    }
 
 /* Reads these options; is_table is true. A wrong word is logged by options->log and
  * ignored. `options` may be NULL. */

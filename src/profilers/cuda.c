@@ -356,7 +356,10 @@ static const gnomon_option_info device_options[] = {
      .type = GNOMON_OPTION_DURATION,
      .preset = "1s",
      .help = "at a stage's end, the longest wait for the device"},
-    GNOMON__TABLE_OPTIONS,
+    GNOMON__TABLE_OPTION("columns", TEXT, "which columns: a|b, or all"),
+    GNOMON__TABLE_OPTION("sort", TEXT, "the column that rows are ordered by"),
+    GNOMON__TABLE_OPTION("limit", INTEGER, "the most rows; else all"),
+    GNOMON__TABLE_OPTION("format", TEXT, "text, csv, md or json"),
     GNOMON__TABLE_OPTION("by", TEXT, "thread, rank, host, category or file"),
     {.key = NULL}};
 

@@ -134,12 +134,29 @@ static const char *option_of(const gnomon__options *options,
                : NULL;
 }
 
-/* Of a plugin it is not known, so a plugin with format= is taken for a table. */
-static int report_prints_table(const gnomon__cli_profiler *p)
+/* Whether a plugin prints a table of print/table.h, by its options alone, as its
+ * settings are its own: it has columns= and format=, and these ask for one. A preset of
+ * format= says that the report has no other text. */
+static int plugin_prints_table(const gnomon__options *options,
+                               const gnomon_profiler *profiler)
+{
+    const gnomon_option_info *table = gnomon__options_of(profiler);
+    const char *format = option_of(options, profiler, "format");
+    if (!gnomon__option_find(table, "columns"))
+        return 0;
+    return option_of(options, profiler, "columns") ||
+           option_of(options, profiler, "by") ||
+           (format && (!gnomon__same_word(format, "text") ||
+                       gnomon__option_find(table, "format")->preset));
+}
+
+static int report_prints_table(const gnomon__cli_profiler *p,
+                               const gnomon__options *options)
 {
     const gnomon__table_choice *choice = p->self;
     return gnomon__option_find(gnomon__options_of(p->profiler), "format") &&
-           (p->is_plugin || choice->is_table);
+           (p->is_plugin ? plugin_prints_table(options, p->profiler)
+                         : choice->is_table);
 }
 
 static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
@@ -161,7 +178,7 @@ static int make_report(gnomon__cli_profiler *p, gnomon__options *options)
         code = p->profiler->create(&options->api, &p->self);
     }
     if (!code)
-        p->is_table = report_prints_table(p);
+        p->is_table = report_prints_table(p, options);
     if (!code && p->profiler == &gnomon__ranks_report)
         p->ranks_by = ((const gnomon__table_choice *)p->self)->by;
     return complaints_logged ? GNOMON_EINVAL : code;
