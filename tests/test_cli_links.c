@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Links in reports of a job whose links are known: their table in groups.
+/* Links in reports of a job whose links are known: their table in groups, and filters
+ * that leave out who submitted or what was submitted.
  * links: static
  * needs: cli */
 #include "program.h"
@@ -179,4 +180,86 @@ TEST(links_by_group)
     CHECK_STR(r.out, "");
     CHECK_STR(r.err, "gnomon: links: by=week: say thread, rank, host, "
                      "category or file\n");
+}
+
+/* ---- Filters ----------------------------------------------------------------------- */
+
+/* A tree with a filter is the tree without the rows that it leaves out: what they
+ * submitted is below the nearest kept path above them, on whatever thread. */
+TEST(submitted_work_stays_below_what_is_kept)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as tree --columns calls,total r0.gnomon",
+                 "FIT Call Tree\n"
+                 "\n"
+                 "Path          Calls     Total\n"
+                 "step              1  20.00 us\n"
+                 "  forward         1  10.00 us\n"
+                 "    ~ task        4  8.000 us\n"
+                 "      inner       4  4.000 us\n"
+                 "      ~ copy      2  2.000 us\n"
+                 "  load            2  6.000 us\n");
+    check_report("--as tree --columns calls,total --exclude forward r0.gnomon",
+                 "FIT Call Tree\n"
+                 "\n"
+                 "Path        Calls     Total\n"
+                 "step            1  20.00 us\n"
+                 "  ~ task        4  8.000 us\n"
+                 "    inner       4  4.000 us\n"
+                 "    ~ copy      2  2.000 us\n"
+                 "  load          2  6.000 us\n");
+    check_report("--as tree --columns calls,total --exclude task r0.gnomon",
+                 "FIT Call Tree\n"
+                 "\n"
+                 "Path         Calls     Total\n"
+                 "step             1  20.00 us\n"
+                 "  forward        1  10.00 us\n"
+                 "    ~ inner      4  4.000 us\n"
+                 "    ~ copy       2  2.000 us\n"
+                 "  load           2  6.000 us\n");
+    check_report(
+        "--as tree --columns calls,total --filter 'step|copy' r0.gnomon",
+        "FIT Call Tree\n"
+        "\n"
+        "Path      Calls     Total\n"
+        "step          1  20.00 us\n"
+        "  ~ copy      2  2.000 us\n");
+    check_report(
+        "--as tree --columns calls,total --filter 'inner|copy' r0.gnomon",
+        "FIT Call Tree\n"
+        "\n"
+        "Path   Calls     Total\n"
+        "inner      4  4.000 us\n"
+        "copy       2  2.000 us\n");
+    check_report(
+        "--as tree --columns calls,total --filter 'task|copy' r0.gnomon",
+        "FIT Call Tree\n"
+        "\n"
+        "Path      Calls     Total\n"
+        "task          4  8.000 us\n"
+        "  ~ copy      2  2.000 us\n");
+    check_report("--as tree --columns calls,total --filter 'step|copy' --by "
+                 "rank --format csv r?.gnomon",
+                 "stage,rank,name,calls,total_ns\n"
+                 "fit,0,step,1,20000\n"
+                 "fit,0,~ copy,2,2000\n"
+                 "fit,1,step,1,40000\n"
+                 "fit,1,~ copy,2,4000\n"
+                 "fit,2,step,1,60000\n"
+                 "fit,2,~ copy,2,6000\n"
+                 "fit,3,step,1,80000\n"
+                 "fit,3,~ copy,2,8000\n");
+    check_report("--as links --columns to,count,calls,total --exclude "
+                 "'forward|task' r0.gnomon",
+                 "FIT Links\n"
+                 "\n"
+                 "From  To     Links  Calls of it  Total of it\n"
+                 "step  inner      3            4     4.000 us\n"
+                 "step  copy       2            2     2.000 us\n");
+    check_report("--as advanced --format csv --columns calls,cumulative "
+                 "--filter 'step|copy' r0.gnomon",
+                 "stage,action,name,calls,cumulative_ns\n"
+                 "fit,step,step,1,20000\n"
+                 "fit,step,copy,2,2000\n");
 }

@@ -131,15 +131,16 @@ TEST(work_stands_below_who_submitted_it)
                      "        inner      2\n"
                      "    load           1\n"
                      "    load           1\n");
-    /* Filtered regions are part of the time of their parents. */
+    /* Regions that are left out are part of the time of their parents. What was
+     * submitted in one was submitted by the nearest kept path. */
     check_table("--as tree --filter 'step|inner|load' --columns self,total",
                 "FIT Call Tree\n"
                 "\n"
-                "Path        Self     Total\n"
-                "step    12.00 us  20.00 us\n"
-                "  load  5.000 us  5.000 us\n"
-                "  load  3.000 us  3.000 us\n"
-                "inner   4.000 us  4.000 us\n");
+                "Path           Self     Total\n"
+                "step       12.00 us  20.00 us\n"
+                "  load     5.000 us  5.000 us\n"
+                "  ~ inner  4.000 us  4.000 us\n"
+                "  load     3.000 us  3.000 us\n");
     gnomon_configure(NULL);
 }
 

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Entities keep their numbers; left-out ones read as zeroes. So several nodes of one
- * region may have the same parent, which reports add up by name. */
+ * region may have the same parent, which reports add up by name. Links that stand for
+ * left-out ones follow all others. */
 #include "report/filtered.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "gnomon.h"
 #include "platform/memory.h"
+#include "print/links.h"
+
+typedef struct filtered_link {
+    uint32_t from, to;
+    uint64_t count;
+} filtered_link;
 
 struct gnomon__filtered {
     gnomon_profile base; /* what readers see */
@@ -14,6 +25,10 @@ struct gnomon__filtered {
                                 kept node around it; 0: none */
     uint64_t *more_self;     /* of left-out nodes inside it */
     gnomon_stats *stats;     /* of nodes with `more_self`; else zeroes */
+    uint32_t *parents; /* gnomon__linked_parents, malloc's; NULL: no links */
+    size_t links;
+    filtered_link *added;
+    size_t added_count, added_room;
 };
 
 static const gnomon__filtered *filtered_of(const gnomon_profile *p)
@@ -23,7 +38,9 @@ static const gnomon__filtered *filtered_of(const gnomon_profile *p)
 
 static size_t filtered_count(const gnomon_profile *p, int entity)
 {
-    return gnomon_profile_count(filtered_of(p)->of, entity);
+    const gnomon__filtered *f = filtered_of(p);
+    return gnomon_profile_count(f->of, entity) +
+           (entity == GNOMON_LINKS ? f->added_count : 0);
 }
 
 static int filtered_node(const gnomon__filtered *f, size_t number,
@@ -43,20 +60,46 @@ static int filtered_node(const gnomon__filtered *f, size_t number,
     return GNOMON_OK;
 }
 
-/* A link of a left-out node goes to the kept node around it. */
+/* The nearest kept node above a left-out one that no kept node is around: above work
+ * that was submitted is who did it. 0: none. */
+static uint32_t kept_submitter(const gnomon__filtered *f, uint32_t node)
+{
+    while (node && !f->around[node])
+        node = f->parents[node];
+    return f->around[node];
+}
+
+/* A link of a left-out node is one of the kept node around it. */
+static int filtered_get_link(const gnomon__filtered *f, size_t number,
+                             gnomon_link_info *link)
+{
+    if (number > f->links && number - f->links <= f->added_count) {
+        const filtered_link *added = &f->added[number - f->links - 1];
+        *link = (gnomon_link_info){.struct_size = link->struct_size,
+                                   .from = added->from,
+                                   .to = added->to,
+                                   .kind = GNOMON_LINK_SUBMIT,
+                                   .count = added->count};
+        return GNOMON_OK;
+    }
+    int code = f->of->api->get(f->of, GNOMON_LINKS, number, link);
+    if (code)
+        return code;
+    link->from = kept_submitter(f, link->from);
+    link->to = f->around[link->to];
+    return link->from && link->to ? GNOMON_OK : GNOMON_EINVAL;
+}
+
 static int filtered_get(const gnomon_profile *p, int entity, size_t number,
                         void *info)
 {
     const gnomon__filtered *f = filtered_of(p);
     if (entity == GNOMON_NODES)
         return filtered_node(f, number, info);
+    if (entity == GNOMON_LINKS)
+        return filtered_get_link(f, number, info);
     int code = f->of->api->get(f->of, entity, number, info);
-    if (!code && entity == GNOMON_LINKS) {
-        gnomon_link_info *link = info;
-        link->from = f->around[link->from];
-        link->to = f->around[link->to];
-        code = link->from && link->to ? GNOMON_OK : GNOMON_EINVAL;
-    } else if (!code && entity == GNOMON_OPENS) {
+    if (!code && entity == GNOMON_OPENS) {
         const gnomon_open_info *open = info;
         code = f->around[open->node] == open->node ? GNOMON_OK : GNOMON_EINVAL;
     } else if (!code && entity == GNOMON_COUNTERS) {
@@ -86,6 +129,57 @@ static void filter_nodes(gnomon__filtered *f)
         f->stats[i] = *n.host;
         f->stats[i].self_ns += f->more_self[i];
     }
+}
+
+/* counts[node]: how often it was submitted by its parent among f->parents. */
+static void count_submits(const gnomon__filtered *f, const bool *is_linked,
+                          uint64_t *counts)
+{
+    gnomon_link_info link;
+    for (size_t i = 1; i <= f->links; i++)
+        if (gnomon_profile_link(f->of, i, &link) == GNOMON_OK &&
+            link.kind == GNOMON_LINK_SUBMIT && !link.from_instance &&
+            !link.to_instance && is_linked[link.to] &&
+            link.from == f->parents[link.to])
+            counts[link.to] += link.count;
+}
+
+/* Where submitted work was left out, what is kept of it was submitted in its place. 0:
+ * no memory. */
+static int add_links(gnomon__filtered *f, const bool *is_linked,
+                     const uint64_t *counts)
+{
+    gnomon_node_info n;
+    for (uint32_t i = 1; i <= f->nodes; i++) {
+        gnomon_profile_node(f->of, i, &n);
+        if (f->around[i] != i || f->around[n.parent] || is_linked[i])
+            continue;
+        uint32_t work = n.parent, from = kept_submitter(f, n.parent);
+        while (from && !is_linked[work])
+            work = f->parents[work];
+        if (!from || from == i)
+            continue;
+        if (!gnomon__grow(&f->added, &f->added_room, f->added_count + 1,
+                          sizeof *f->added))
+            return 0;
+        f->added[f->added_count++] = (filtered_link){from, i, counts[work]};
+    }
+    return 1;
+}
+
+static int filter_links(gnomon__filtered *f)
+{
+    bool *is_linked;
+    f->links = gnomon_profile_count(f->of, GNOMON_LINKS);
+    if (gnomon__linked_parents(&f->parents, &is_linked, f->of))
+        return 0;
+    uint64_t *counts = gnomon__alloc((f->nodes + 1) * sizeof *counts);
+    if (counts)
+        count_submits(f, is_linked, counts);
+    int ok = counts && add_links(f, is_linked, counts);
+    gnomon__free(counts);
+    free(is_linked);
+    return ok;
 }
 
 gnomon__filtered *gnomon__filtered_create(const gnomon_profile *of,
@@ -118,6 +212,10 @@ gnomon__filtered *gnomon__filtered_create(const gnomon_profile *of,
                                                  region.category) != 0);
     }
     filter_nodes(f);
+    if (gnomon_profile_count(of, GNOMON_LINKS) && !filter_links(f)) {
+        gnomon__filtered_free(f);
+        return NULL;
+    }
     return f;
 }
 
@@ -134,5 +232,7 @@ void gnomon__filtered_free(gnomon__filtered *f)
     gnomon__free(f->around);
     gnomon__free(f->more_self);
     gnomon__free(f->stats);
+    gnomon__free(f->added);
+    free(f->parents);
     gnomon__free(f);
 }

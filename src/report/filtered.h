@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A profile as if it had been recorded with filter=. Regions that the filter does not
- * take are left out; their self time and their children go to the scope around them. */
+ * take are left out; their self time and their children go to the scope around them.
+ * Unlike there, work that was submitted by what is left out, or in what is left out,
+ * stays below the nearest scope that is kept. */
 #ifndef GNOMON_REPORT_FILTERED_H
 #define GNOMON_REPORT_FILTERED_H
 
