@@ -9,6 +9,13 @@
 
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "report/filtered.h"
+#include "report/rank_steps.h"
+
+static int no_room_apart(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory for the ranks");
+}
 
 /* A profile whose tracks all have the name of its rank or host, so that a sum keeps
  * only these apart. */
@@ -42,10 +49,9 @@ static int named_get(const gnomon_profile *p, int entity, size_t number,
 }
 
 /* The number of the rank or host among the runs, from 1; 0: no memory. */
-static uint32_t apart_run(gnomon__apart *a, const gnomon_run_info *run,
-                          enum gnomon__stages_by by)
+static uint32_t apart_run(gnomon__apart *a, const gnomon_run_info *run)
 {
-    const int is_host = by == GNOMON__STAGES_BY_HOST;
+    const int is_host = a->by == GNOMON__STAGES_BY_HOST;
     for (size_t i = 0; i < a->count; i++)
         if (is_host ? strcmp(a->runs[i].host, run->host) == 0
                     : a->runs[i].rank == run->rank)
@@ -65,30 +71,88 @@ static uint32_t apart_run(gnomon__apart *a, const gnomon_run_info *run,
     return (uint32_t)++a->count;
 }
 
-int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
-                      const gnomon_profile *stage, const gnomon_run_info *run,
-                      enum gnomon__stages_by by, int of_steps)
+static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
+                     const char *name, uint32_t ordinal)
 {
     static const gnomon_profile_api api = {.struct_size = sizeof api,
                                            .abi = GNOMON_ABI,
                                            .count = named_count,
                                            .get = named_get};
+    const named_tracks named = {{&api}, stage, name, ordinal};
+    return gnomon__unite_add(sum, &named.base, 1, NULL);
+}
+
+/* ---- Steps of ranks ------------------------------------------------------------------ */
+
+static int add_rank_steps(gnomon__unite *sum, const gnomon_profile *rank,
+                          const gnomon_profile *shown, uint32_t ordinal)
+{
+    gnomon__rank_steps steps;
+    int code = gnomon__rank_steps_make(&steps, rank, shown);
+    if (!code)
+        code = add_named(sum, &steps.base, "", ordinal);
+    gnomon__rank_steps_free(&steps);
+    return code;
+}
+
+int gnomon__apart_end(gnomon__apart *a, gnomon__unite *sum)
+{
+    gnomon__unite *one = a->one;
+    gnomon_profile *rank;
+    if (!one)
+        return GNOMON_OK;
+    a->one = NULL;
+    int code = gnomon__unite_finish(one, &rank);
+    if (code)
+        return code;
+    gnomon__filtered *f =
+        a->filter ? gnomon__filtered_create(rank, a->filter) : NULL;
+    if (a->filter && !f)
+        code = no_room_apart();
+    else
+        code = add_rank_steps(sum, rank, f ? gnomon__filtered_profile(f) : rank,
+                              a->one_run);
+    gnomon__filtered_free(f);
+    gnomon_profile_free(rank);
+    return code;
+}
+
+/* The attempts of a rank are added up before its slow steps are looked at. */
+static int add_attempt(gnomon__apart *a, gnomon__unite *sum,
+                       const gnomon__shared *shared,
+                       const gnomon_profile *stage, uint32_t run)
+{
+    int code = run == a->one_run ? GNOMON_OK : gnomon__apart_end(a, sum);
+    a->one_run = run;
+    if (!code && !a->one)
+        code = gnomon__unite_create(&a->one, shared, GNOMON__UNITE_RANKS);
+    return code ? code : gnomon__unite_add(a->one, stage, 1, NULL);
+}
+
+/* ---- Stages ---------------------------------------------------------------------------- */
+
+int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
+                      const gnomon__shared *shared, const gnomon_profile *stage,
+                      const gnomon_run_info *run)
+{
     char name[320];
     gnomon_stage_info first;
-    named_tracks named = {{&api}, stage, name, 0};
-    if (!by)
+    uint32_t number = 0;
+    if (!a->by)
         return gnomon__unite_add(sum, stage, 1, NULL);
-    if (by == GNOMON__STAGES_BY_RANK)
+    if (a->of_steps && gnomon_profile_stage(stage, 1, &first) == GNOMON_OK) {
+        a->ordinal = first.ordinal;
+        if (!(number = apart_run(a, run)))
+            return no_room_apart();
+        if (a->by == GNOMON__STAGES_BY_RANK)
+            return add_attempt(a, sum, shared, stage, number);
+    }
+    if (a->by == GNOMON__STAGES_BY_RANK)
         snprintf(name, sizeof name, "rank %" PRId32, run->rank);
     else
         snprintf(name, sizeof name, "host %s",
                  *run->host ? run->host : "(not known)");
-    if (of_steps && gnomon_profile_stage(stage, 1, &first) == GNOMON_OK) {
-        a->ordinal = first.ordinal;
-        if (!(named.ordinal = apart_run(a, run, by)))
-            return gnomon__fail(GNOMON_ENOMEM, "no memory for the ranks");
-    }
-    return gnomon__unite_add(sum, &named.base, 1, NULL);
+    return add_named(sum, stage, name, number);
 }
 
 /* ---- The sum ---------------------------------------------------------------------- */
@@ -136,5 +200,6 @@ void gnomon__apart_free(gnomon__apart *a)
     for (size_t i = 0; i < a->count; i++)
         gnomon__free((void *)(size_t)a->runs[i].host);
     gnomon__free(a->runs);
+    gnomon__unite_free(a->one);
     *a = (gnomon__apart){.count = 0};
 }

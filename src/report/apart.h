@@ -4,6 +4,7 @@
 #define GNOMON_REPORT_APART_H
 
 #include "merge/unite.h"
+#include "spec/filter.h"
 
 /* How the tracks of a sum of several runs are named, and so kept apart: by thread,
  * "rank 3", or "host n7". */
@@ -14,20 +15,29 @@ enum gnomon__stages_by {
 };
 
 /* Steps are on no track. In a sum of them each rank or host has a stage of its own,
- * whose ordinal in the sum is that of these runs. */
+ * whose ordinal in the sum is that of these runs. Of a rank only what a report shows of
+ * its steps is in the sum, once the rank is complete. */
 typedef struct gnomon__apart {
     gnomon_profile base; /* the sum with these runs */
     const gnomon_profile *of;
-    gnomon_run_info *runs; /* from 0: a rank or a host, which it owns */
+    /* Set these first: */
+    enum gnomon__stages_by by;
+    int of_steps;
+    const gnomon__filter *filter; /* of what is shown; NULL: all */
+    gnomon_run_info *runs;        /* from 0: a rank or a host, which it owns */
     size_t count, room;
-    uint32_t ordinal; /* of the stage in its runs */
+    uint32_t ordinal;   /* of the stage in its runs */
+    gnomon__unite *one; /* the steps of the rank at hand; NULL: none */
+    uint32_t one_run;   /* its number among the runs */
 } gnomon__apart;
 
-/* Adds a stage of one rank to the sum. Its error codes are those of
- * gnomon__unite_add. */
+/* Adds a stage of one rank to the sum: attempts of a rank one after the other. Its error
+ * codes are those of gnomon__unite_add. */
 int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
-                      const gnomon_profile *stage, const gnomon_run_info *run,
-                      enum gnomon__stages_by by, int of_steps);
+                      const gnomon__shared *shared, const gnomon_profile *stage,
+                      const gnomon_run_info *run);
+/* All are added. Likewise. */
+int gnomon__apart_end(gnomon__apart *a, gnomon__unite *sum);
 
 /* The finished sum as reports read it: `sum` itself, or a view of it that both of them
  * must outlive. */

@@ -38,7 +38,12 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
     if (!gnomon__grow(&s->at, &s->room, s->count + 1, sizeof *s->at))
         return NULL;
     gnomon__cli_stage *to = &s->at[s->count];
-    *to = (gnomon__cli_stage){.key.view = view, .ranks.by = s->ranks_by};
+    *to = (gnomon__cli_stage){
+        .key.view = view,
+        .ranks.by = s->ranks_by,
+        .apart = {.by = s->by,
+                  .of_steps = s->of == GNOMON__STAGES_OF_STEPS,
+                  .filter = s->filter}};
     if (stage) {
         to->key.ordinal = stage->ordinal;
         to->begin_ns = s->names_rule ? stage->begin_ns : 0;
@@ -87,8 +92,8 @@ static int add_rank(const gnomon__cli_stages *s, gnomon__cli_stage *to,
         return code;
     code = compare_rank(to, s->filter, stage, run);
     if (!code)
-        code = gnomon__apart_add(&to->apart, to->sum, stage, run, s->by,
-                                 s->of == GNOMON__STAGES_OF_STEPS);
+        code = gnomon__apart_add(&to->apart, to->sum,
+                                 gnomon__merge_shared(g->merge), stage, run);
     gnomon_profile_free(stage);
     return code;
 }
@@ -288,6 +293,8 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                                   choice->each ? 0 : GNOMON__UNITE_NAMES};
     for (size_t i = 0; !code && i < group->count; i++)
         code = add_run(s, g, group, i, choice->name, choice->of);
+    for (size_t i = 0; !code && i < s->count; i++)
+        code = gnomon__apart_end(&s->at[i].apart, s->at[i].sum);
     if (!code)
         drop_empty_stages(s);
     if (s->count > 1)
