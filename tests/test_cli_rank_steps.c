@@ -106,7 +106,8 @@ static void add_slowest(gnomon_builder *b, const uint32_t regions[])
     }
 }
 
-/* A rank of `ranks`, on a host of four; `attempt` is one of its processes. */
+/* A rank of `ranks`, of which two are on each host; `attempt` is one of its processes,
+ * the next one is on another host. */
 static void put_rank(int32_t rank, int32_t ranks, int attempt)
 {
     char host[8], path[32], name[16];
@@ -116,13 +117,13 @@ static void put_rank(int32_t rank, int32_t ranks, int attempt)
     step_sum sum;
     make_times((uint64_t)rank * 7 + (uint64_t)attempt + 1);
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    snprintf(host, sizeof host, "n%d", rank % 4);
+    snprintf(host, sizeof host, "n%d", (rank + attempt) % (ranks / 2));
     snprintf(path, sizeof path, "r%d-%d.gnomon", rank, attempt);
     gnomon_add_run(b, &(gnomon_run_info){.rank = rank,
                                          .local_rank = -1,
                                          .world_size = ranks,
                                          .host = host,
-                                         .pid = attempt + 1});
+                                         .uuid = path});
     gnomon_add_stage(
         b, &(gnomon_stage_info){.run = 1,
                                 .ordinal = 1,
@@ -158,33 +159,49 @@ static void put_rank(int32_t rank, int32_t ranks, int attempt)
     gnomon_profile_free(p);
 }
 
-/* What is said of a rank beside others is what is said of it alone: which steps, which
- * regions in them, and how long these usually take. */
-static void check_each_rank(int ranks, const char *words)
+#define COLUMNS \
+    "--columns " \
+    "time,median,p99,max,steps,why,why_time,why_usual,why2,why2_time," \
+    "why2_usual,why3,why3_time,why3_usual"
+
+/* What is said of a rank or host beside others is what is said of its files alone, where
+ * there are no groups: which steps, which regions in them, and how long these usually
+ * take. Returns how many steps have a region that is named. */
+static int check_group(const char *by, int group, const char *files,
+                       const char *words)
 {
-    int named = 0;
-    for (int rank = 0; rank < ranks; rank++) {
-        child_result r =
-            shell("$G report --as steps --by rank --format csv %s r%d-0.gnomon "
-                  ">alone && $G report --as steps --by rank --format csv %s "
-                  "r*.gnomon | grep -e ^stage -e '^fit,%d,' | diff alone - && "
-                  "grep -c -e inner alone",
-                  words, rank, words, rank);
-        CHECK_EQ(r.status, 0);
-        named += atoi(r.out);
-    }
-    CHECK(named > ranks);
+    child_result r = shell(
+        "$G report --as steps --format csv " COLUMNS " %s %s >alone && "
+        "$G report --as steps --by %s --format csv " COLUMNS
+        " %s r*.gnomon | grep -e ^stage -e '^fit,n*%d,' | "
+        "cut -d, -f1,3- | diff alone - && grep -c -e inner -e outer alone",
+        words, files, by, words, group);
+    CHECK_EQ(r.status, 0);
+    return atoi(r.out);
 }
 
-TEST(a_rank_has_what_it_has_alone)
+TEST(a_rank_or_host_has_what_it_has_alone)
 {
+    static const char *const words[] = {"", "--exclude 'outer*|inner1*'",
+                                        "--sort why --limit 4"};
     enum { RANKS = 6 };
+    int named = 0;
+    char files[64];
     NEEDS_PROGRAM;
     for (int32_t rank = 0; rank < RANKS; rank++)
         put_rank(rank, RANKS, 0);
-    check_each_rank(RANKS, "--columns all");
-    /* What the filter takes is named where the rest is slow, too. */
-    check_each_rank(RANKS, "--columns all --exclude 'outer*|inner1*'");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+            snprintf(files, sizeof files, "r%d-0.gnomon", rank);
+            named += check_group("rank", rank, files, words[i]);
+        }
+        for (int host = 0; host < RANKS / 2; host++) {
+            snprintf(files, sizeof files, "r%d-0.gnomon r%d-0.gnomon", host,
+                     host + RANKS / 2);
+            named += check_group("host", host, files, words[i]);
+        }
+    }
+    CHECK(named > RANKS * 10);
     /* Outer regions are not named for what is slow inside them. */
     child_result r = shell("$G report --as steps --by rank --format csv "
                            "--columns why,why2,why3 r*.gnomon >all; "
@@ -196,27 +213,43 @@ TEST(a_rank_has_what_it_has_alone)
     CHECK_STR(r.out, "");
 }
 
-/* Attempts of a rank have one median and ten steps together. */
+/* Attempts of a rank have one median and ten steps together, on whatever hosts they
+ * were. */
 TEST(attempts_of_a_rank_are_one)
 {
     NEEDS_PROGRAM;
-    for (int32_t rank = 0; rank < 3; rank++)
-        put_rank(rank, 3, 0);
-    put_rank(1, 3, 1);
-    child_result r = shell("$G report --as steps --by rank --columns all "
-                           "--format csv r1-*.gnomon >alone 2>lines && "
-                           "$G report --as steps --by rank --columns all "
-                           "--format csv r*.gnomon 2>>lines | "
-                           "grep -e ^stage -e '^fit,1,' | diff alone - && "
-                           "wc -l <alone");
-    CHECK_STR(r.out, "11\n");
-    r = shell("$G report --as steps --by rank --format csv --columns steps "
-              "--limit 1 r*.gnomon 2>lines | cut -d, -f2,4");
-    CHECK_STR(r.out, "rank,steps\n0,40\n1,80\n2,40\n");
+    for (int32_t rank = 0; rank < 4; rank++)
+        put_rank(rank, 4, 0);
+    put_rank(1, 4, 1);
+    CHECK(check_group("rank", 1, "r1-*.gnomon", "") > 0);
+    CHECK(check_group("host", 0, "r0-0.gnomon r1-1.gnomon r2-0.gnomon", "") >
+          0);
+    CHECK(check_group("host", 1, "r1-0.gnomon r3-0.gnomon", "") > 0);
+    child_result r =
+        shell("$G report --as steps --by rank --format csv --columns steps "
+              "--limit 1 r*.gnomon | cut -d, -f2,4; "
+              "$G report --as steps --by host --format json r*.gnomon | "
+              " grep -o '\"ranks\": .'");
+    CHECK_STR(r.out, "rank,steps\n0,40\n1,80\n2,40\n3,40\n\"ranks\": 4\n");
 }
 
-/* It was 0.2 MB for each rank, with all times of its slowest steps. */
-TEST(ranks_take_little_memory)
+/* In MiB; 0: it failed. */
+static double memory_of(const char *words)
+{
+    child_result r =
+        shell("python3 -c 'import resource, subprocess, sys\n"
+              "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
+              "check=True)\n"
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "
+              "$G report %s",
+              words);
+    double mib = strtod(r.out, NULL) / 1024;
+    fprintf(stderr, "    %s: %.1f MiB\n", words, mib);
+    return mib;
+}
+
+/* It was 0.2 MB for each rank or host, with all times of its slowest steps. */
+TEST(ranks_and_hosts_take_little_memory)
 {
     enum { RANKS = 200 };
     NEEDS_PROGRAM;
@@ -226,13 +259,8 @@ TEST(ranks_take_little_memory)
         SKIP("no python3");
     for (int32_t rank = 0; rank < RANKS; rank++)
         put_rank(rank, RANKS, 0);
-    child_result r =
-        shell("python3 -c 'import resource, subprocess, sys\n"
-              "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
-              "check=True)\n"
-              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "
-              "$G report --as steps --by rank .");
-    const double mib = strtod(r.out, NULL) / 1024;
-    fprintf(stderr, "    %d ranks: %.1f MiB\n", (int)RANKS, mib);
-    CHECK(mib > 0 && mib < 20);
+    const double ranks = memory_of("--as steps --by rank .");
+    const double hosts = memory_of("--as steps --by host .");
+    CHECK(ranks > 0 && ranks < 20);
+    CHECK(hosts > 0 && hosts < 14);
 }

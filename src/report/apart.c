@@ -82,7 +82,7 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
     return gnomon__unite_add(sum, &named.base, 1, NULL);
 }
 
-/* ---- Steps of ranks ------------------------------------------------------------------ */
+/* ---- Steps of ranks and hosts ------------------------------------------------------------------ */
 
 static int add_rank_steps(gnomon__unite *sum, const gnomon_profile *rank,
                           const gnomon_profile *shown, uint32_t ordinal)
@@ -117,10 +117,11 @@ int gnomon__apart_end(gnomon__apart *a, gnomon__unite *sum)
     return code;
 }
 
-/* The attempts of a rank are added up before its slow steps are looked at. */
-static int add_attempt(gnomon__apart *a, gnomon__unite *sum,
-                       const gnomon__shared *shared,
-                       const gnomon_profile *stage, uint32_t run)
+/* The attempts of a rank, or the ranks of a host, are added up before the slow steps are
+ * looked at. */
+static int add_to_one(gnomon__apart *a, gnomon__unite *sum,
+                      const gnomon__shared *shared, const gnomon_profile *stage,
+                      uint32_t run)
 {
     int code = run == a->one_run ? GNOMON_OK : gnomon__apart_end(a, sum);
     a->one_run = run;
@@ -137,22 +138,21 @@ int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
 {
     char name[320];
     gnomon_stage_info first;
-    uint32_t number = 0;
+    uint32_t number;
     if (!a->by)
         return gnomon__unite_add(sum, stage, 1, NULL);
     if (a->of_steps && gnomon_profile_stage(stage, 1, &first) == GNOMON_OK) {
         a->ordinal = first.ordinal;
         if (!(number = apart_run(a, run)))
             return no_room_apart();
-        if (a->by == GNOMON__STAGES_BY_RANK)
-            return add_attempt(a, sum, shared, stage, number);
+        return add_to_one(a, sum, shared, stage, number);
     }
     if (a->by == GNOMON__STAGES_BY_RANK)
         snprintf(name, sizeof name, "rank %" PRId32, run->rank);
     else
         snprintf(name, sizeof name, "host %s",
                  *run->host ? run->host : "(not known)");
-    return add_named(sum, stage, name, number);
+    return add_named(sum, stage, name, 0);
 }
 
 /* ---- The sum ---------------------------------------------------------------------- */

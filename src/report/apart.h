@@ -15,8 +15,8 @@ enum gnomon__stages_by {
 };
 
 /* Steps are on no track. In a sum of them each rank or host has a stage of its own,
- * whose ordinal in the sum is that of these runs. Of a rank only what a report shows of
- * its steps is in the sum, once the rank is complete. */
+ * whose ordinal in the sum is that of these runs. Only what a report shows of its steps
+ * is in the sum, once the rank or host is complete. */
 typedef struct gnomon__apart {
     gnomon_profile base; /* the sum with these runs */
     const gnomon_profile *of;
@@ -27,12 +27,12 @@ typedef struct gnomon__apart {
     gnomon_run_info *runs;        /* from 0: a rank or a host, which it owns */
     size_t count, room;
     uint32_t ordinal;   /* of the stage in its runs */
-    gnomon__unite *one; /* the steps of the rank at hand; NULL: none */
+    gnomon__unite *one; /* the steps of the rank or host at hand; NULL: none */
     uint32_t one_run;   /* its number among the runs */
 } gnomon__apart;
 
-/* Adds a stage of one rank to the sum: attempts of a rank one after the other. Its error
- * codes are those of gnomon__unite_add. */
+/* Adds a stage of one rank to the sum: attempts of a rank one after the other, and of
+ * steps by host the ranks of a host. Its error codes are those of gnomon__unite_add. */
 int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
                       const gnomon__shared *shared, const gnomon_profile *stage,
                       const gnomon_run_info *run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The steps of one rank, without what a report of them does not show: of each slow step
- * the times of the regions that are named for it remain, and of all steps the times of
- * these. So the steps of many ranks fit in memory. */
+/* The steps of one rank or host, without what a report of them does not show: of each
+ * slow step the times of the regions that are named for it remain, and of all steps the
+ * times of these. So those of many ranks fit in memory. */
 #ifndef GNOMON_REPORT_RANK_STEPS_H
 #define GNOMON_REPORT_RANK_STEPS_H
 

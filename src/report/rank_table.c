@@ -71,11 +71,24 @@ static int add_run(gnomon__rank_table *t, const gnomon_run_info *run)
     return GNOMON_OK;
 }
 
-/* Of the run that was added last. One name may have rows of several categories. */
-static int add_time(gnomon__rank_table *t, const char *group,
+/* Attempts of one rank are one run. */
+static int find_run(gnomon__rank_table *t, const gnomon_run_info *run,
+                    uint32_t *number)
+{
+    for (uint32_t i = t->run_count; run->rank >= 0 && i-- > 0;)
+        if (t->runs[i].rank == run->rank) {
+            *number = i;
+            return GNOMON_OK;
+        }
+    *number = t->run_count;
+    return add_run(t, run);
+}
+
+/* One name may have rows of several categories, and attempts of a rank follow one
+ * another. (Not so in a report of steps by host, which shows no times of ranks.) */
+static int add_time(gnomon__rank_table *t, uint32_t run, const char *group,
                     const gnomon__region_row *row)
 {
-    const uint32_t run = t->run_count - 1;
     gnomon__rank_row *r = rank_row(t, group, row->name);
     if (r && r->count && r->times[r->count - 1].run == run) {
         r->times[r->count - 1].total_ns += row->host.total_ns;
@@ -94,17 +107,15 @@ int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
     gnomon__report_table unused = {0}; /* groups of regions keep no texts */
     gnomon__groups groups = {0};
     gnomon__region_rows all = {0};
-    int code = GNOMON_OK;
-    /* Else it is one more attempt of the rank before it. */
-    if (!t->run_count || run->rank < 0 || run->rank != t->before)
-        code = add_run(t, run);
-    t->before = run->rank;
+    uint32_t number;
+    int code = find_run(t, run, &number);
     if (!code && ((t->by > GNOMON__BY_HOST &&
                    gnomon__groups_make(&groups, t->by, stage, &unused)) ||
                   gnomon__region_rows_make(&all, &groups, stage)))
         code = no_room_for_ranks();
     for (size_t i = 0; !code && i < all.count; i++)
-        code = add_time(t, groups.texts ? groups.texts[all.rows[i].group] : "",
+        code = add_time(t, number,
+                        groups.texts ? groups.texts[all.rows[i].group] : "",
                         &all.rows[i]);
     gnomon__region_rows_free(&all);
     gnomon__groups_free(&groups);

@@ -37,11 +37,10 @@ typedef struct gnomon__rank_table {
     gnomon__rank_run *runs; /* attempts of one rank are one */
     size_t run_room;
     uint32_t run_count;
-    int32_t before; /* the rank that was added last */
 } gnomon__rank_table;
 
 /* Adds what a run's profile of one stage says, which may be a sum that knows of no
- * run: attempts of a rank one after the other. GNOMON_OK or GNOMON_ENOMEM. */
+ * run. GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__rank_table_add(gnomon__rank_table *t, const gnomon_run_info *run,
                            const gnomon_profile *stage);
 

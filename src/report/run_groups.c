@@ -75,6 +75,37 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
     return GNOMON_OK;
 }
 
+typedef struct host_run {
+    const char *host;
+    size_t run, position;
+} host_run;
+
+static int by_host_name(const void *left, const void *right)
+{
+    const host_run *a = left, *b = right;
+    int order = gnomon__compare_texts(a->host, b->host);
+    return order ? order : GNOMON__COMPARE(a->position, b->position);
+}
+
+int gnomon__cli_group_by_host(const gnomon__cli_group *group,
+                              const gnomon__gather *g)
+{
+    host_run *runs = gnomon__alloc((group->count + 1) * sizeof *runs);
+    if (!runs)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for the runs of hosts");
+    for (size_t i = 0; i < group->count; i++) {
+        const size_t run = group->runs[i];
+        size_t last = gnomon__merge_readings(g->merge, run) - 1, input;
+        runs[i] = (host_run){
+            gnomon__merge_reading(g->merge, run, last, &input)->host, run, i};
+    }
+    qsort(runs, group->count, sizeof *runs, by_host_name);
+    for (size_t i = 0; i < group->count; i++)
+        group->runs[i] = runs[i].run;
+    gnomon__free(runs);
+    return GNOMON_OK;
+}
+
 void gnomon__cli_groups_free(gnomon__cli_groups *groups)
 {
     gnomon__free(groups->at);

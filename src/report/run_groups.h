@@ -23,6 +23,10 @@ typedef struct gnomon__cli_groups {
 /* GNOMON_OK or GNOMON_ENOMEM. Free in any case. */
 int gnomon__cli_groups_find(gnomon__cli_groups *groups,
                             const gnomon__gather *g);
+/* Puts the runs of each host together, hosts by their names. GNOMON_OK or
+ * GNOMON_ENOMEM. */
+int gnomon__cli_group_by_host(const gnomon__cli_group *group,
+                              const gnomon__gather *g);
 void gnomon__cli_groups_free(gnomon__cli_groups *groups);
 
 #endif

@@ -32,14 +32,20 @@ static gnomon__cli_stage *stage_of(gnomon__cli_stages *s,
             (stage ? to->key.name &&
                          (to->key.ordinal == stage->ordinal || s->names_rule) &&
                          strcmp(to->key.name, stage->name) == 0
-                   : !to->key.name))
+                   : !to->key.name)) {
+            if (stage && s->names_rule && s->run < to->first_run) {
+                to->begin_ns = stage->begin_ns;
+                to->first_run = s->run;
+            }
             return to;
+        }
     }
     if (!gnomon__grow(&s->at, &s->room, s->count + 1, sizeof *s->at))
         return NULL;
     gnomon__cli_stage *to = &s->at[s->count];
     *to = (gnomon__cli_stage){
         .key.view = view,
+        .first_run = s->run,
         .ranks.by = s->ranks_by,
         .apart = {.by = s->by,
                   .of_steps = s->of == GNOMON__STAGES_OF_STEPS,
@@ -228,6 +234,7 @@ static int add_run(gnomon__cli_stages *s, gnomon__gather *g,
     const size_t run = group->runs[which];
     const gnomon_profile *read;
     gnomon_profile *made = NULL;
+    s->run = run;
     gnomon__progress_at("run", which + 1, group->count);
     int code = gnomon__merge_run_read(g->merge, run, &read);
     if (!code && !read)
@@ -291,6 +298,9 @@ int gnomon__cli_stages_read(gnomon__cli_stages *s, gnomon__gather *g,
                               .filter = choice->filter,
                               .names_rule =
                                   choice->each ? 0 : GNOMON__UNITE_NAMES};
+    if (choice->of == GNOMON__STAGES_OF_STEPS &&
+        choice->by == GNOMON__STAGES_BY_HOST)
+        code = gnomon__cli_group_by_host(group, g);
     for (size_t i = 0; !code && i < group->count; i++)
         code = add_run(s, g, group, i, choice->name, choice->of);
     for (size_t i = 0; !code && i < s->count; i++)

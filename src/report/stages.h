@@ -13,7 +13,8 @@
 
 typedef struct gnomon__cli_stage {
     gnomon__stage_filter key; /* name NULL: of what is of no stage */
-    uint64_t begin_ns;        /* of the first, where it is all of a name */
+    uint64_t begin_ns; /* of the first run's, where it is all of a name */
+    size_t first_run;  /* of those that have it, by their order in the inputs */
     gnomon__unite *sum;
     gnomon__rank_table ranks; /* where there are several */
     gnomon__apart apart;      /* likewise */
@@ -36,6 +37,7 @@ typedef struct gnomon__cli_stages {
     enum gnomon__stages_by by;
     int ranks_by; /* of their table: gnomon__rank_table.by */
     const gnomon__filter *filter;
+    size_t run;   /* that is being added */
     char **names; /* of all stages there are */
     size_t name_count, name_room;
     int has_views;           /* more than one */
