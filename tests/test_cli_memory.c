@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "cli/commands.h"
+#include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os_calls.h"
@@ -30,7 +31,51 @@ static void hear(const char *line)
     memory_errors += strstr(line, "no memory") || strstr(line, "GNOMON_ENOMEM");
 }
 
-/* A profile of two stages and two tracks, with steps; one name is too long
+/* Of a stage: a step that is slow, by a region in it. */
+static void put_slow_step(gnomon_builder *b, uint32_t stage, uint32_t region,
+                          const gnomon_stats *usual)
+{
+    gnomon_cell cell = {gnomon_cell_of(9000), 0, 1};
+    gnomon_stats slow = {sizeof slow, 0, 1, 9000, 0, 9000, 9000, &cell, 1};
+    uint32_t step =
+        gnomon_add_step(b, &(gnomon_step_info){.stage = stage, .end_ns = 9000});
+    for (uint32_t i = 0; i < 2; i++) {
+        gnomon_add_step_time(
+            b, &(gnomon_step_time_info){
+                   .stage = stage, .region = i ? region : 0, .time = usual});
+        gnomon_add_step_time(b,
+                             &(gnomon_step_time_info){.stage = stage,
+                                                      .step = step,
+                                                      .region = i ? region : 0,
+                                                      .time = &slow});
+    }
+}
+
+/* Of a stage: "work" that the node submitted, with "part" inside it. */
+static void put_work(gnomon_builder *b, uint32_t stage, uint32_t track,
+                     uint32_t from, const gnomon_stats *part)
+{
+    uint32_t regions[2], above = 0;
+    gnomon_stats all = *part;
+    all.self_ns = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        regions[i] = gnomon_add_region(
+            b, &(gnomon_region_info){.name = i ? "part" : "work"});
+        above =
+            gnomon_add_node(b, &(gnomon_node_info){.track = track,
+                                                   .parent = above,
+                                                   .stage = stage,
+                                                   .region = regions[i],
+                                                   .host = i ? part : &all});
+        if (!i)
+            gnomon_add_link(b, &(gnomon_link_info){.from = from,
+                                                   .to = above,
+                                                   .kind = GNOMON_LINK_SUBMIT,
+                                                   .count = 2});
+    }
+}
+
+/* A profile of two stages and two tracks, with steps and links; one name is too long
  * for a buffer. `lost`: the message of a loss, or NULL. */
 static void put_rank(const char *path, int32_t rank, int32_t world,
                      const char *lost)
@@ -53,11 +98,12 @@ static void put_rank(const char *path, int32_t rank, int32_t world,
                    .run = run, .ordinal = i, .name = "fit", .end_ns = 9000});
         uint32_t track = gnomon_add_track(
             b, &(gnomon_track_info){.run = run, .name = "main", .device = -1});
-        gnomon_add_step(b, &(gnomon_step_info){.stage = stage, .end_ns = 7});
-        gnomon_add_node(b, &(gnomon_node_info){.track = track,
-                                               .stage = stage,
-                                               .region = region,
-                                               .host = &twice});
+        uint32_t node = gnomon_add_node(b, &(gnomon_node_info){.track = track,
+                                                               .stage = stage,
+                                                               .region = region,
+                                                               .host = &twice});
+        put_slow_step(b, stage, region, &twice);
+        put_work(b, stage, track, node, &twice);
     }
     if (lost)
         gnomon_add_loss(
@@ -133,6 +179,12 @@ TEST(each_allocation_that_fails_is_reported)
     put_rank("ranks/0.gnomon", 0, 2, NULL);
     put_rank("ranks/1.gnomon", 1, 2, NULL);
     STARVE_SUM("report", "ranks");
+    STARVE("report", "--as=ranks", "--by=host", "ranks");
+    STARVE("report", "--as=ranks", "--by=category", "--exclude=part", "ranks");
+    STARVE("report", "--as=steps", "--by=rank", "ranks");
+    STARVE("report", "--as=steps", "--by=host", "--exclude=part", "ranks");
+    STARVE("report", "--as=links", "--by=rank", "--exclude=work", "ranks");
+    STARVE("report", "--as=tree", "--exclude=work", "ranks");
     STARVE("info", "ranks");
     STARVE("merge", "-o", "all.gnomon", "ranks");
     STARVE("merge", "-o", "all.json", "ranks");
