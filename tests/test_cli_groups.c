@@ -584,6 +584,50 @@ TEST(steps_by_group)
                   "gnomon: steps: by=file: say rank or host\n");
 }
 
+#define LAST_STEPS \
+    "gnomon: 1.gnomon: only its last 64 steps are in it: GNOMON=steps keeps " \
+    "the slowest\n"
+
+/* A rank in a process of its own. */
+static void record_steps(const char *rank, const char *spec, int steps)
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("RANK", rank, 1);
+        setenv("WORLD_SIZE", "2", 1);
+        int code = gnomon_configure(spec);
+        for (int step = 0; step < steps; step++) {
+            gnomon_start("load");
+            gnomon_stop("load");
+            gnomon_step();
+        }
+        _exit(code || gnomon_configure(NULL));
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+}
+
+/* Slower ones may have come before the last steps. */
+TEST(files_without_step_times_say_so)
+{
+    NEEDS_PROGRAM;
+    child_folder();
+    record_steps("0", "profile,file=%r.gnomon", 64);
+    record_steps("1", "profile,file=%r.gnomon", 70);
+    record_steps("0", "profile,steps,file=2.gnomon", 70);
+    CHECK_STR(shell("$G report --as steps 0.gnomon >t").err, "");
+    CHECK_STR(shell("$G report --as steps 2*.gnomon >t").err, "");
+    CHECK_STR(shell("$G report --as steps 1.gnomon >t").err, LAST_STEPS);
+    CHECK_STR(shell("$G report --as steps --format csv 1.gnomon >t").err,
+              LAST_STEPS);
+    CHECK_STR(shell("$G report --as regions 1.gnomon >t").err, "");
+    CHECK_STR(shell("$G report --as steps 0.gnomon 1.gnomon >t").err,
+              "gnomon: 0.gnomon: which of its steps were slow is not in it: "
+              "GNOMON=steps keeps the slowest\n");
+}
+
 /* In the running program there is one rank. */
 TEST(steps_by_rank_in_the_running_program)
 {

@@ -185,6 +185,22 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
     return 0;
 }
 
+/* Without step times a profile has the last steps, and a sum of ranks has none. */
+static void report_log_steps(const char *path, const gnomon_profile *p)
+{
+    gnomon_stage_info s;
+    size_t kept = gnomon_profile_count(p, GNOMON_STEPS);
+    if (gnomon_profile_count(p, GNOMON_STEP_TIMES) ||
+        gnomon_profile_stage(p, 1, &s) != GNOMON_OK || !s.steps ||
+        s.steps->count <= kept)
+        return;
+    char kept_text[64] = "which of its steps were slow is not in it";
+    if (kept)
+        snprintf(kept_text, sizeof kept_text,
+                 "only its last %zu steps are in it", kept);
+    gnomon__log("%s: %s: GNOMON=steps keeps the slowest", path, kept_text);
+}
+
 static int report_one(report_request *r, const char *path, const char *view,
                       const gnomon_profile *p, gnomon__rank_table *ranks)
 {
@@ -201,6 +217,8 @@ static int report_one(report_request *r, const char *path, const char *view,
     if (!kind->profiler->summary) /* of ranks */
         return gnomon__rank_table_print(ranks, kind->self, p, out);
     int code = kind->profiler->summary(kind->self, p, out);
+    if (!code && report_is(r, "steps"))
+        report_log_steps(path, p);
     if (code || !ranks->run_count || kind->by || !r->out.is_text ||
         report_is(r, "steps"))
         return code;
