@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Builds a profile from a ledger: the run, its stages, steps, regions and tracks.
- * Nodes, links and counters are in snapshot_nodes.c. Any thread; recording threads do
- * not wait for it. */
+/* Builds a profile from a ledger: the run, its stages, regions and tracks. Nodes, links
+ * and counters are in snapshot_nodes.c, steps in snapshot_steps.c. Any thread; recording
+ * threads do not wait for it. */
 #include "record/snapshot.h"
 
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "record/snapshot_parts.h"
-#include "record/step_sums.h"
 
 gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
                                      const gnomon__total *s)
@@ -32,7 +31,7 @@ gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
     return out;
 }
 
-/* ---- The run, stages, steps --------------------------------------------------- */
+/* ---- The run and stages -------------------------------------------------------- */
 
 static int put_metadata(gnomon__snapshot_builder *b)
 {
@@ -115,107 +114,6 @@ static int put_stage(gnomon__snapshot_builder *b, const gnomon__stage_record *f)
         !(s->steps = gnomon__snapshot_stats(b, f->steps)))
         return 0;
     return s->name != NULL;
-}
-
-static int put_step(gnomon__snapshot_builder *b, uint32_t stage,
-                    const gnomon__step_record *f)
-{
-    gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
-    if (!s)
-        return 0;
-    s->stage = stage;
-    s->number = f->number;
-    s->begin_ns = f->begin_ns;
-    s->end_ns = f->end_ns;
-    s->phase = f->phase;
-    s->rank = -1;
-    s->ordinal = f->ordinal;
-    return 1;
-}
-
-/* The steps whose stage is in the profile. */
-static int put_steps(gnomon__snapshot_builder *b)
-{
-    const gnomon__run_record *record = b->record;
-    for (size_t i = 0; i < record->step_count; i++) {
-        const gnomon__step_record *f = &record->steps[i];
-        size_t stage = 0;
-        while (stage < record->stage_count &&
-               record->stages[stage].key.ordinal != f->ordinal)
-            stage++;
-        if (stage == record->stage_count)
-            continue;
-        if (!put_step(b, (uint32_t)stage + 1, f))
-            return 0;
-    }
-    return 1;
-}
-
-static int put_step_time(gnomon__snapshot_builder *b,
-                         gnomon_step_time_info info, uint32_t region,
-                         const gnomon__total *time)
-{
-    info.region = region ? gnomon__snapshot_region(b, region) : 0;
-    info.time = gnomon__snapshot_stats(b, time);
-    gnomon_step_time_info *to = info.time && (info.region || !region)
-                                    ? gnomon__model_add(b->m, GNOMON_STEP_TIMES)
-                                    : NULL;
-    if (!to)
-        return 0;
-    info.struct_size = to->struct_size;
-    *to = info;
-    return 1;
-}
-
-/* The number of a slow step, which may be among the last steps already. 0: no
- * memory. */
-static uint32_t slow_step_number(gnomon__snapshot_builder *b, uint32_t stage,
-                                 const gnomon__slow_step *slow)
-{
-    const gnomon__step_record f = {slow->ordinal, slow->phase, slow->number,
-                                   slow->begin_ns, slow->end_ns};
-    size_t count = gnomon__model_count(b->m, GNOMON_STEPS);
-    for (uint32_t i = 1; i <= count; i++) {
-        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
-        if (s->stage == stage && s->ordinal == f.ordinal &&
-            s->number == f.number && s->begin_ns == f.begin_ns)
-            return i;
-    }
-    return put_step(b, stage, &f) ? (uint32_t)count + 1 : 0;
-}
-
-static int put_one_time(gnomon__snapshot_builder *b, gnomon_step_time_info info,
-                        uint32_t region, uint64_t ns)
-{
-    gnomon__total one = {0};
-    int ok = gnomon__total_count(&one, ns, ns) &&
-             put_step_time(b, info, region, &one);
-    gnomon__total_empty(&one);
-    return ok;
-}
-
-static int put_slow_step(gnomon__snapshot_builder *b, uint32_t stage,
-                         const gnomon__slow_step *slow)
-{
-    const gnomon_step_time_info info = {
-        .stage = stage, .step = slow_step_number(b, stage, slow)};
-    int ok =
-        info.step && put_one_time(b, info, 0, slow->end_ns - slow->begin_ns);
-    for (uint32_t i = 1; ok && i < slow->room; i++)
-        ok = !slow->ns[i] || put_one_time(b, info, i, slow->ns[i]);
-    return ok;
-}
-
-static int put_step_times(gnomon__snapshot_builder *b, uint32_t stage)
-{
-    const gnomon__step_sums *steps = b->record->stages[stage - 1].totals->steps;
-    const gnomon_step_time_info info = {.stage = stage};
-    int ok = 1;
-    for (uint32_t i = 0; ok && steps && i < steps->room; i++)
-        ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
-    for (uint32_t i = 0; ok && steps && i < steps->slow_count; i++)
-        ok = put_slow_step(b, stage, &steps->slow[i]);
-    return ok;
 }
 
 /* ---- Regions and tracks ------------------------------------------------------- */
@@ -317,11 +215,11 @@ static int build(gnomon__snapshot_builder *b)
     int ok = gnomon__snapshot_choose(b) && put_run(b) && put_view(b);
     for (size_t i = 0; ok && i < b->record->stage_count; i++)
         ok = put_stage(b, &b->record->stages[i]);
-    ok = ok && put_steps(b);
+    ok = ok && gnomon__snapshot_steps(b);
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
-        ok = put_step_times(b, i);
+        ok = gnomon__snapshot_step_times(b, i);
     return ok && gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
            put_losses(b);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The state of a snapshot while it is built, shared by snapshot.c, which puts the run
- * into it, and snapshot_nodes.c, which puts what threads recorded. */
+ * into it, snapshot_steps.c, which puts its steps, and snapshot_nodes.c, which puts what
+ * threads recorded. */
 #ifndef GNOMON_RECORD_SNAPSHOT_PARTS_H
 #define GNOMON_RECORD_SNAPSHOT_PARTS_H
 
@@ -51,5 +52,10 @@ int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread);
 int gnomon__snapshot_counters(gnomon__snapshot_builder *b, uint32_t thread);
 int gnomon__snapshot_links(gnomon__snapshot_builder *b);
 int gnomon__snapshot_opens(gnomon__snapshot_builder *b);
+
+/* The steps whose stage is in the profile; after the threads, how long regions took in
+ * the steps of a stage. */
+int gnomon__snapshot_steps(gnomon__snapshot_builder *b);
+int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage);
 
 #endif

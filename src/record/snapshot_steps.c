@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Puts the steps of a run into a profile, and how long regions took in them. */
+#include "record/snapshot_parts.h"
+#include "record/step_sums.h"
+
+static int put_step(gnomon__snapshot_builder *b, uint32_t stage,
+                    const gnomon__step_record *f)
+{
+    gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
+    if (!s)
+        return 0;
+    s->stage = stage;
+    s->number = f->number;
+    s->begin_ns = f->begin_ns;
+    s->end_ns = f->end_ns;
+    s->phase = f->phase;
+    s->rank = -1;
+    s->ordinal = f->ordinal;
+    return 1;
+}
+
+int gnomon__snapshot_steps(gnomon__snapshot_builder *b)
+{
+    const gnomon__run_record *record = b->record;
+    for (size_t i = 0; i < record->step_count; i++) {
+        const gnomon__step_record *f = &record->steps[i];
+        size_t stage = 0;
+        while (stage < record->stage_count &&
+               record->stages[stage].key.ordinal != f->ordinal)
+            stage++;
+        if (stage == record->stage_count)
+            continue;
+        if (!put_step(b, (uint32_t)stage + 1, f))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- Times in steps ------------------------------------------------------------- */
+
+static int put_step_time(gnomon__snapshot_builder *b,
+                         gnomon_step_time_info info, uint32_t region,
+                         const gnomon__total *time)
+{
+    info.region = region ? gnomon__snapshot_region(b, region) : 0;
+    info.time = gnomon__snapshot_stats(b, time);
+    gnomon_step_time_info *to = info.time && (info.region || !region)
+                                    ? gnomon__model_add(b->m, GNOMON_STEP_TIMES)
+                                    : NULL;
+    if (!to)
+        return 0;
+    info.struct_size = to->struct_size;
+    *to = info;
+    return 1;
+}
+
+/* The number of a slow step, which may be among the last steps already. 0: no
+ * memory. */
+static uint32_t slow_step_number(gnomon__snapshot_builder *b, uint32_t stage,
+                                 const gnomon__slow_step *slow)
+{
+    const gnomon__step_record f = {slow->ordinal, slow->phase, slow->number,
+                                   slow->begin_ns, slow->end_ns};
+    size_t count = gnomon__model_count(b->m, GNOMON_STEPS);
+    for (uint32_t i = 1; i <= count; i++) {
+        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
+        if (s->stage == stage && s->ordinal == f.ordinal &&
+            s->number == f.number && s->begin_ns == f.begin_ns)
+            return i;
+    }
+    return put_step(b, stage, &f) ? (uint32_t)count + 1 : 0;
+}
+
+static int put_one_time(gnomon__snapshot_builder *b, gnomon_step_time_info info,
+                        uint32_t region, uint64_t ns)
+{
+    gnomon__total one = {0};
+    int ok = gnomon__total_count(&one, ns, ns) &&
+             put_step_time(b, info, region, &one);
+    gnomon__total_empty(&one);
+    return ok;
+}
+
+static int put_slow_step(gnomon__snapshot_builder *b, uint32_t stage,
+                         const gnomon__slow_step *slow)
+{
+    const gnomon_step_time_info info = {
+        .stage = stage, .step = slow_step_number(b, stage, slow)};
+    int ok =
+        info.step && put_one_time(b, info, 0, slow->end_ns - slow->begin_ns);
+    for (uint32_t i = 1; ok && i < slow->room; i++)
+        ok = !slow->ns[i] || put_one_time(b, info, i, slow->ns[i]);
+    return ok;
+}
+
+int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage)
+{
+    const gnomon__step_sums *steps = b->record->stages[stage - 1].totals->steps;
+    const gnomon_step_time_info info = {.stage = stage};
+    int ok = 1;
+    for (uint32_t i = 0; ok && steps && i < steps->room; i++)
+        ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
+    for (uint32_t i = 0; ok && steps && i < steps->slow_count; i++)
+        ok = put_slow_step(b, stage, &steps->slow[i]);
+    return ok;
+}
