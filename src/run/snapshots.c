@@ -31,18 +31,6 @@ static int take_run(gnomon__snapshot_input *f, const gnomon__view *v)
     return GNOMON_OK;
 }
 
-static int one_stage(gnomon__snapshot_input *f,
-                     const gnomon__stage_record *stage)
-{
-    f->stages = gnomon__alloc(sizeof *f->stages);
-    if (!f->stages)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
-    f->stages[0] = *stage;
-    f->run.stages = f->stages;
-    f->run.stage_count = 1;
-    return GNOMON_OK;
-}
-
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 {
     gnomon__ledger_free(&f->ledger);
@@ -54,17 +42,14 @@ void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 
 /* ---- A stage that is over ------------------------------------------------------------ */
 
-int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
+static int snapshot_stage(gnomon__model **out, const gnomon__view *v,
+                          const gnomon__stage_record *stage)
 {
     gnomon__snapshot_input f;
-    gnomon__stage_record stage = *gnomon__stage_reported();
-    *out = NULL;
     gnomon__readers_lock();
-    stage.totals = &v->ledger.closed;
     int code = take_run(&f, v);
-    if (!code)
-        code = one_stage(&f, &stage);
-    f.run.open = stage.key.ordinal; /* no records of the next stage */
+    f.run.stages = stage;
+    f.run.stage_count = 1;
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
         code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
     gnomon__readers_unlock();
@@ -72,14 +57,20 @@ int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
     return code;
 }
 
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
+{
+    gnomon__stage_record stage = *gnomon__stage_reported();
+    *out = NULL;
+    stage.totals = &v->ledger.closed;
+    return snapshot_stage(out, v, &stage);
+}
+
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
                           uint32_t which)
 {
-    gnomon__snapshot_input f;
     *out = NULL;
     if (which >= v->ledger.late_reported.count)
         return GNOMON_OK;
-    gnomon__readers_lock();
     const gnomon__late_part *part = &v->ledger.late_reported.of[which];
     const gnomon__stage_record stage = {
         .name = gnomon__stages_named(part->stage.name)->name,
@@ -87,14 +78,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         .count = 1,
         .is_over = 1,
         .totals = &part->totals};
-    int code = take_run(&f, v);
-    if (!code)
-        code = one_stage(&f, &stage);
-    if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
-        code = gnomon__fail(GNOMON_ENOMEM, "no memory for a profile");
-    gnomon__readers_unlock();
-    gnomon__snapshot_input_free(&f);
-    return code;
+    return snapshot_stage(out, v, &stage);
 }
 
 /* ---- All of their names --------------------------------------------------------------- */
@@ -236,7 +220,8 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
     } else if (!code) {
         open.totals = &f.ledger.open;
         f.ledger.open.recorded_ns = recorded;
-        code = one_stage(&f, &open);
+        f.run.stages = &open;
+        f.run.stage_count = 1;
     }
     if (!code)
         code = gnomon__snapshot(out, &f.ledger, &f.run);
