@@ -20,9 +20,17 @@ typedef struct gnomon__finished {
 } gnomon__finished;
 
 struct gnomon__slice_thread;
+struct gnomon__snapshot_builder;
+struct gnomon__step_record;
+struct gnomon__totals;
 
-/* All but `step` and `collect` come on the marking thread, with its word odd. Any
- * may be NULL. */
+/* The first member of what a recorder keeps for a view. */
+typedef struct gnomon__kept {
+    uint32_t bit, generation;
+} gnomon__kept;
+
+/* Those before `step` come on the marking thread, with its word odd. Any may be
+ * NULL. */
 typedef struct gnomon__recorder {
     const char *name;
     int is_tree; /* a call tree: gnomon__tree */
@@ -54,6 +62,33 @@ typedef struct gnomon__recorder {
      * or GNOMON_ENOMEM. */
     int (*collect)(struct gnomon__slice_thread *out, gnomon__thread *t,
                    uint32_t bit, uint32_t generation, int is_live);
+
+    /* The bit of gnomon_wants that asks for it (record/recorders.h). */
+    uint32_t wants;
+
+    /* ---- What it keeps for a view in the open stage ---- */
+    /* Its size, with gnomon__kept. The view has it on the heap, zeroed. */
+    uint32_t kept_bytes;
+    /* A step is over; the moments of `done` are in ticks. NULL: what came since
+     * the last step is of no step that counts. This and the next are called
+     * under the lock of steps. */
+    void (*count_step)(gnomon__kept *kept,
+                       const struct gnomon__step_record *done);
+    /* Adds it to its sums in `to`, which are of a stage that lasts from `begin`
+     * to `now` in ticks. 0: no memory, and some is missing. */
+    int (*read)(const gnomon__kept *kept, struct gnomon__totals *to,
+                uint64_t begin, uint64_t now);
+    /* The stage is over; or the view goes, and no step reaches it any more. */
+    void (*empty)(gnomon__kept *kept);
+
+    /* ---- Its sums of a stage, or of all stages of a name ---- */
+    /* gnomon__totals.sums. Under the readers' lock. `add_sums` makes *to where
+     * it is NULL. It and `put_sums`, which puts them into a profile, return 0
+     * when there is no memory. */
+    int (*add_sums)(void **to, const void *sums);
+    void (*free_sums)(void *sums);
+    int (*put_sums)(struct gnomon__snapshot_builder *b, uint32_t stage,
+                    const void *sums);
 } gnomon__recorder;
 
 /* The first member of what a recorder keeps for a thread. */

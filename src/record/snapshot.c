@@ -210,6 +210,15 @@ static int put_losses(gnomon__snapshot_builder *b)
     return 1;
 }
 
+static int put_sums(gnomon__snapshot_builder *b, uint32_t stage)
+{
+    void *const *sums = b->record->stages[stage - 1].totals->sums;
+    int ok = 1;
+    for (int i = 0; ok && i < GNOMON__RECORDERS; i++)
+        ok = !sums[i] || gnomon__recorders[i]->put_sums(b, stage, sums[i]);
+    return ok;
+}
+
 static int build(gnomon__snapshot_builder *b)
 {
     int ok = gnomon__snapshot_choose(b) && put_run(b) && put_view(b);
@@ -219,7 +228,7 @@ static int build(gnomon__snapshot_builder *b)
     for (uint32_t i = 0; ok && i < b->thread_count; i++)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
-        ok = gnomon__snapshot_step_times(b, i);
+        ok = put_sums(b, i);
     return ok && gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
            put_losses(b);
 }

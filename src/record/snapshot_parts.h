@@ -54,8 +54,9 @@ int gnomon__snapshot_links(gnomon__snapshot_builder *b);
 int gnomon__snapshot_opens(gnomon__snapshot_builder *b);
 
 /* The steps whose stage is in the profile; after the threads, how long regions took in
- * the steps of a stage. */
+ * the steps of a stage, of which `sums` are gnomon__step_sums. */
 int gnomon__snapshot_steps(gnomon__snapshot_builder *b);
-int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage);
+int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
+                                const void *sums);
 
 #endif

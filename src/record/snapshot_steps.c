@@ -93,14 +93,15 @@ static int put_slow_step(gnomon__snapshot_builder *b, uint32_t stage,
     return ok;
 }
 
-int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage)
+int gnomon__snapshot_step_times(gnomon__snapshot_builder *b, uint32_t stage,
+                                const void *sums)
 {
-    const gnomon__step_sums *steps = b->record->stages[stage - 1].totals->steps;
+    const gnomon__step_sums *steps = sums;
     const gnomon_step_time_info info = {.stage = stage};
     int ok = 1;
-    for (uint32_t i = 0; ok && steps && i < steps->room; i++)
+    for (uint32_t i = 0; ok && i < steps->room; i++)
         ok = !steps->of[i].s.count || put_step_time(b, info, i, &steps->of[i]);
-    for (uint32_t i = 0; ok && steps && i < steps->slow_count; i++)
+    for (uint32_t i = 0; ok && i < steps->slow_count; i++)
         ok = put_slow_step(b, stage, &steps->slow[i]);
     return ok;
 }

@@ -96,15 +96,17 @@ void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step)
     s->slow_count++;
 }
 
-int gnomon__step_sums_add(gnomon__step_sums **to, const gnomon__step_sums *from)
+int gnomon__step_sums_add(void **to, const void *sums)
 {
+    const gnomon__step_sums *from = sums;
+    gnomon__step_sums *all = *to;
     int ok = 1;
-    for (uint32_t i = 0; from && i < from->room; i++) {
+    for (uint32_t i = 0; i < from->room; i++) {
         gnomon__total *s =
-            from->of[i].s.count ? gnomon__step_sums_at(to, i) : NULL;
+            from->of[i].s.count ? gnomon__step_sums_at(&all, i) : NULL;
         ok &= !from->of[i].s.count || (s && gnomon__total_add(s, &from->of[i]));
     }
-    for (uint32_t i = 0; from && *to && i < from->slow_count; i++) {
+    for (uint32_t i = 0; all && i < from->slow_count; i++) {
         gnomon__slow_step copy = from->slow[i];
         copy.ns = NULL;
         copy.room = 0;
@@ -113,17 +115,15 @@ int gnomon__step_sums_add(gnomon__step_sums **to, const gnomon__step_sums *from)
             ok = 0;
         else if (room)
             memcpy(copy.ns, from->slow[i].ns, room * sizeof *copy.ns);
-        gnomon__step_sums_slow(*to, copy);
+        gnomon__step_sums_slow(all, copy);
     }
+    *to = all;
     return ok;
 }
 
-void gnomon__step_sums_free(gnomon__step_sums **s)
+void gnomon__step_sums_free(void *sums)
 {
-    gnomon__step_sums *all = *s;
-    *s = NULL;
-    if (!all)
-        return;
+    gnomon__step_sums *all = sums;
     for (size_t i = 0; i < all->room; i++)
         gnomon__total_empty(&all->of[i]);
     for (uint32_t i = 0; i < all->slow_count; i++)

@@ -48,10 +48,8 @@ gnomon__total *gnomon__step_sums_at(gnomon__step_sums **s, uint32_t region);
  * equally slow steps the first stays. */
 void gnomon__step_sums_slow(gnomon__step_sums *s, gnomon__slow_step step);
 
-/* Adds all of `from`, which may be NULL. 0: no memory, and some is missing. */
-int gnomon__step_sums_add(gnomon__step_sums **to,
-                          const gnomon__step_sums *from);
-/* Sets *s to NULL. */
-void gnomon__step_sums_free(gnomon__step_sums **s);
+/* As add_sums and free_sums of gnomon__recorder. */
+int gnomon__step_sums_add(void **to, const void *sums);
+void gnomon__step_sums_free(void *sums);
 
 #endif

@@ -8,8 +8,11 @@
 #include "record/step_times.h"
 
 #include "gnomon/profile.h"
+#include "gnomon/profiler.h"
 #include "mark/region.h"
 #include "platform/clock.h"
+#include "record/snapshot_parts.h"
+#include "record/step_sums.h"
 
 #define STEP_PAGE 128u /* regions in a page */
 #define STEP_PAGES 32u /* regions from 4096 on are "(other)" */
@@ -87,14 +90,6 @@ static void step_range(gnomon__thread *t, uint32_t bit,
     step_end(t, bit, f);
 }
 
-const gnomon__recorder gnomon__step_recorder = {
-    .name = "steps",
-    .adopt = step_adopt,
-    .drop = step_drop,
-    .end = step_end,
-    .range = step_range,
-};
-
 /* ---- A view's sums -------------------------------------------------------------------- */
 
 typedef struct step_part {
@@ -108,8 +103,10 @@ typedef struct open_slow_step {
     uint32_t count, bytes;
 } open_slow_step;
 
-struct gnomon__step_times {
-    uint32_t bit, generation;
+/* The sums of one view in the open stage. What is added while steps are counted is in
+ * the arena. */
+typedef struct step_times {
+    gnomon__kept kept;
     uint32_t sums[STEP_REGIONS]; /* in the arena; 0: of the steps themselves */
     /* Of the step that ends now. */
     uint64_t now[STEP_REGIONS]; /* ticks */
@@ -118,21 +115,11 @@ struct gnomon__step_times {
     uint32_t slow_count;
     int is_incomplete;                          /* some is missing: no memory */
     open_slow_step slow[GNOMON__SLOWEST_STEPS]; /* in no order */
-};
+} step_times;
 
 static void *in_arena(uint32_t at)
 {
     return gnomon__marks_arena.base + at;
-}
-
-gnomon__step_times *gnomon__step_times_create(uint32_t bit, uint32_t generation)
-{
-    gnomon__step_times *s = gnomon__alloc(sizeof *s);
-    if (s) {
-        s->bit = bit;
-        s->generation = generation;
-    }
-    return s;
 }
 
 static void give_parts(const open_slow_step *slow)
@@ -141,8 +128,9 @@ static void give_parts(const open_slow_step *slow)
         gnomon__chunk_give(slow->parts, slow->bytes);
 }
 
-void gnomon__step_times_clear(gnomon__step_times *s)
+static void step_times_empty(gnomon__kept *kept)
 {
+    step_times *s = (step_times *)kept;
     for (uint32_t i = 0; i < STEP_REGIONS; i++) {
         if (s->sums[i])
             gnomon__chunk_give(s->sums[i], sizeof(gnomon__tick_sum));
@@ -154,16 +142,9 @@ void gnomon__step_times_clear(gnomon__step_times *s)
     s->is_incomplete = 0;
 }
 
-void gnomon__step_times_free(gnomon__step_times *s)
-{
-    if (s)
-        gnomon__step_times_clear(s);
-    gnomon__free(s);
-}
-
 /* ---- A step ------------------------------------------------------------------------------ */
 
-static void take_page(gnomon__step_times *s, step_page *page, uint32_t first)
+static void take_page(step_times *s, step_page *page, uint32_t first)
 {
     for (uint32_t i = 0; i < STEP_PAGE; i++) {
         uint64_t ticks = load_relaxed(&page->ticks[i]);
@@ -177,14 +158,15 @@ static void take_page(gnomon__step_times *s, step_page *page, uint32_t first)
     }
 }
 
-static void take_threads(gnomon__step_times *s)
+static void take_threads(step_times *s)
 {
     uint32_t count = load_acquire(&gnomon__thread_total);
     for (uint32_t i = 0; i < count; i++) {
         const gnomon__thread *t = load_acquire(&gnomon__threads[i]);
-        if (load_acquire(&t->generations[s->bit]) != s->generation)
+        if (load_acquire(&t->generations[s->kept.bit]) != s->kept.generation)
             continue;
-        step_table *table = gnomon__at(t, load_relaxed(&t->states[s->bit]));
+        step_table *table =
+            gnomon__at(t, load_relaxed(&t->states[s->kept.bit]));
         uint64_t ends = load_acquire(&table->ends);
         if (ends == table->seen)
             continue;
@@ -197,7 +179,7 @@ static void take_threads(gnomon__step_times *s)
     }
 }
 
-static void count_region(gnomon__step_times *s, uint32_t region, uint64_t ticks)
+static void count_region(step_times *s, uint32_t region, uint64_t ticks)
 {
     if (!s->sums[region])
         s->sums[region] =
@@ -209,7 +191,7 @@ static void count_region(gnomon__step_times *s, uint32_t region, uint64_t ticks)
 }
 
 /* Keeps the regions' times of a slow step, or none where there is no memory. */
-static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
+static void keep_parts(step_times *s, open_slow_step *slow)
 {
     slow->bytes = s->touched_count * (uint32_t)sizeof(step_part);
     slow->bytes = slow->bytes < 1024 ? 1024 : slow->bytes;
@@ -222,7 +204,7 @@ static void keep_parts(gnomon__step_times *s, open_slow_step *slow)
 }
 
 /* Of equally slow steps the first stays. */
-static void keep_slow(gnomon__step_times *s, const gnomon__step_record *done)
+static void keep_slow(step_times *s, const gnomon__step_record *done)
 {
     uint64_t least = UINT64_MAX;
     uint32_t at = s->slow_count;
@@ -249,9 +231,11 @@ static void keep_slow(gnomon__step_times *s, const gnomon__step_record *done)
     keep_parts(s, to);
 }
 
-void gnomon__step_times_step(gnomon__step_times *s,
+/* O(threads + regions of those that marked). */
+static void step_times_count(gnomon__kept *kept,
                              const gnomon__step_record *done)
 {
+    step_times *s = (step_times *)kept;
     take_threads(s);
     if (done) {
         count_region(s, 0, done->end_ns - done->begin_ns);
@@ -286,19 +270,38 @@ static int add_slow(gnomon__step_sums *to, const open_slow_step *from)
     return ok;
 }
 
-int gnomon__step_times_add(const gnomon__step_times *s, gnomon__totals *to,
+static int step_times_read(const gnomon__kept *kept, gnomon__totals *to,
                            uint64_t begin, uint64_t now)
 {
+    const step_times *s = (const step_times *)kept;
+    gnomon__step_sums *sums = to->sums[GNOMON__STEP_RECORDER];
     uint64_t rate = gnomon__clock_rate(begin, now);
     int ok = 1;
     for (uint32_t i = 0; i < STEP_REGIONS; i++) {
         if (!s->sums[i])
             continue;
-        gnomon__total *its = gnomon__step_sums_at(&to->steps, i);
+        gnomon__total *its = gnomon__step_sums_at(&sums, i);
         ok &= its && gnomon__tick_sum_add(its, in_arena(s->sums[i]), rate);
     }
-    for (uint32_t i = 0; to->steps && i < s->slow_count; i++)
-        ok &= add_slow(to->steps, &s->slow[i]);
+    for (uint32_t i = 0; sums && i < s->slow_count; i++)
+        ok &= add_slow(sums, &s->slow[i]);
+    to->sums[GNOMON__STEP_RECORDER] = sums;
     to->is_incomplete |= s->is_incomplete;
     return ok;
 }
+
+const gnomon__recorder gnomon__step_recorder = {
+    .name = "steps",
+    .adopt = step_adopt,
+    .drop = step_drop,
+    .end = step_end,
+    .range = step_range,
+    .wants = GNOMON_WANT_STEPS,
+    .kept_bytes = sizeof(step_times),
+    .count_step = step_times_count,
+    .read = step_times_read,
+    .empty = step_times_empty,
+    .add_sums = gnomon__step_sums_add,
+    .free_sums = gnomon__step_sums_free,
+    .put_sums = gnomon__snapshot_step_times,
+};

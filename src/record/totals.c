@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "platform/memory.h"
-#include "record/step_sums.h"
 
 /* ---- Paths ------------------------------------------------------------------ */
 
@@ -125,6 +124,24 @@ int gnomon__totals_link(gnomon__totals *t, const gnomon__total_edge *e)
 
 /* ---- The whole -------------------------------------------------------------------- */
 
+static int add_sums(gnomon__totals *to, const gnomon__totals *from)
+{
+    int ok = 1;
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        if (from->sums[i])
+            ok &= gnomon__recorders[i]->add_sums(&to->sums[i], from->sums[i]);
+    return ok;
+}
+
+static void free_sums(gnomon__totals *t)
+{
+    for (int i = 0; i < GNOMON__RECORDERS; i++) {
+        if (t->sums[i])
+            gnomon__recorders[i]->free_sums(t->sums[i]);
+        t->sums[i] = NULL;
+    }
+}
+
 static int add_thread(gnomon__totals *to, uint32_t thread,
                       const gnomon__totals_thread *from)
 {
@@ -150,7 +167,7 @@ int gnomon__totals_add(gnomon__totals *to, const gnomon__totals *from)
             ok = add_thread(to, i, &from->threads[i]);
     for (size_t i = 0; ok && i < from->edge_count; i++)
         ok = gnomon__totals_link(to, &from->edges[i]);
-    ok = gnomon__step_sums_add(&to->steps, from->steps) && ok;
+    ok &= add_sums(to, from);
     to->recorded_ns += from->recorded_ns;
     to->late += from->late;
     to->is_incomplete |= from->is_incomplete | !ok;
@@ -168,7 +185,7 @@ void gnomon__totals_clear(gnomon__totals *t)
     }
     gnomon__slots_empty(&t->edge_slots);
     t->edge_count = 0;
-    gnomon__step_sums_free(&t->steps);
+    free_sums(t);
     t->recorded_ns = t->late = 0;
     t->is_incomplete = 0;
 }
@@ -186,6 +203,6 @@ void gnomon__totals_free(gnomon__totals *t)
     gnomon__free(t->threads);
     gnomon__free(t->edges);
     gnomon__slots_free(&t->edge_slots);
-    gnomon__step_sums_free(&t->steps);
+    free_sums(t);
     *t = (gnomon__totals){0};
 }

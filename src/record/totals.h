@@ -7,6 +7,7 @@
 
 #include "gnomon/stats.h"
 #include "profile/slots.h"
+#include "record/recorders.h"
 #include "record/rows.h"
 
 #define GNOMON__NS_CELLS 1024 /* above the highest cell: 16 * 59 + 32 */
@@ -52,10 +53,10 @@ typedef struct gnomon__totals {
     gnomon__total_edge *edges;
     size_t edge_count, edge_room;
     gnomon__slots edge_slots;
-    uint64_t recorded_ns; /* how long the view recorded */
-    uint64_t late;        /* executions that ended after their stage */
-    int is_incomplete;    /* some is missing: no memory */
-    struct gnomon__step_sums *steps; /* NULL: none were recorded */
+    uint64_t recorded_ns;          /* how long the view recorded */
+    uint64_t late;                 /* executions that ended after their stage */
+    int is_incomplete;             /* some is missing: no memory */
+    void *sums[GNOMON__RECORDERS]; /* of recorders; NULL: none */
 } gnomon__totals;
 
 /* These make what is missing. 0 or NULL: no memory. */

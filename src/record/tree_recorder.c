@@ -149,4 +149,5 @@ const gnomon__recorder gnomon__tree_recorder = {
     .mark = gnomon__tree_mark,
     .sample = gnomon__tree_sample,
     .collect = tree_collect,
+    .kept_bytes = sizeof(gnomon__kept),
 };

@@ -63,22 +63,18 @@ static void call_setup(gnomon__attachment *a)
                     gnomon_error_name(code));
 }
 
-/* These wishes count only together with a tree. */
-static int wants_with_tree(const gnomon_profiler *p, uint32_t what)
-{
-    uint32_t both = GNOMON_WANT_TREE | what;
-    return (p->wants & both) == both;
-}
-
+/* It counts only together with a tree. */
 static int wants_device(const gnomon_profiler *p)
 {
-    return wants_with_tree(p, GNOMON_WANT_DEVICE);
+    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_DEVICE;
+    return (p->wants & both) == both;
 }
 
 static int need_device(gnomon__view *v)
 {
-    int code =
-        v->timed ? GNOMON_OK : gnomon__timers_watch(v->tree_bit, v->generation);
+    int code = v->timed
+                   ? GNOMON_OK
+                   : gnomon__timers_watch(v->tree->bit, v->tree->generation);
     v->timed += !code;
     return code;
 }
@@ -86,7 +82,7 @@ static int need_device(gnomon__view *v)
 static void drop_device(gnomon__view *v)
 {
     if (--v->timed == 0)
-        gnomon__timers_unwatch(v->generation);
+        gnomon__timers_unwatch(v->tree->generation);
 }
 
 static void watch(gnomon__attachment *a, int comes)
@@ -98,11 +94,7 @@ static void watch(gnomon__attachment *a, int comes)
 
 static int take_bits(gnomon__attachment *a)
 {
-    int code = GNOMON_OK;
-    if (a->profiler.wants & GNOMON_WANT_TREE)
-        code = gnomon__view_need_tree(a->view);
-    if (!code && wants_with_tree(&a->profiler, GNOMON_WANT_STEPS))
-        code = gnomon__view_need_steps(a->view);
+    int code = gnomon__view_need(a->view, a->profiler.wants);
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))

@@ -40,7 +40,6 @@
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "record/snapshot.h"
-#include "record/step_times.h"
 #include "spec/filter.h"
 #include "spec/options.h"
 #include "spec/rank.h"
@@ -62,14 +61,12 @@ typedef struct gnomon__view {
     gnomon__schedule schedule; /* all zero: none */
     int scheduled;
     int rank_on;
-    uint32_t bits;       /* of its recorders and hooks */
-    uint32_t watchers;   /* of these, hooks with a `window` callback */
-    uint32_t tree_bit;   /* GNOMON__BITS: none */
-    uint32_t generation; /* of the tree's recorder */
-    /* GNOMON__BITS and NULL: it keeps no times of regions in steps. */
-    uint32_t steps_bit;
-    gnomon__step_times *steps;
-    uint32_t timed;       /* how many want device times */
+    uint32_t bits;      /* of its recorders and hooks */
+    uint32_t watchers;  /* of these, hooks with a `window` callback */
+    gnomon__kept *tree; /* of the tree's recorder; NULL: none */
+    gnomon__kept *kept[GNOMON__RECORDERS]; /* of the others; NULL: none */
+    int counts_steps;                      /* whether one of these does */
+    uint32_t timed;                        /* how many want device times */
     int32_t phase;        /* gnomon_phase of the step that is open */
     int was_active;       /* in the open stage ... */
     int was_active_then;  /* ... and in the one that is reported */
@@ -225,10 +222,14 @@ int gnomon__view_is_of_spec(const gnomon__view *v);
 void gnomon__view_drop(gnomon__view *v);
 /* A bit whose marks are those that the view's filter takes. */
 void gnomon__view_add_bit(gnomon__view *v, uint32_t bit);
-/* The view has a call tree from now on. */
-int gnomon__view_need_tree(gnomon__view *v);
-/* It keeps the times of regions in steps from now on. */
-int gnomon__view_need_steps(gnomon__view *v);
+/* The view has the recorders that `wants` asks for from now on. */
+int gnomon__view_need(gnomon__view *v, uint32_t wants);
+/* Adds what its recorders keep of the open stage, from `begin` to `now`, to `to`. 0: no
+ * memory, and some is missing. Under the lock of steps. */
+int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
+                      uint64_t now);
+/* Adds it to the view's ledger and empties them, as the stage is over. As above. */
+int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now);
 /* The rank has changed: checks ranks= again. */
 void gnomon__views_rank(int32_t rank);
 /* In a forked child. */

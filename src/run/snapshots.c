@@ -186,12 +186,9 @@ static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
 {
     gnomon__step_lock();
     gnomon__stage_describe(stage);
-    uint64_t now = gnomon__ticks();
-    int ok =
-        gnomon__steps_copy(&f->open_steps, gnomon__stage_begin_ticks(now), now);
-    if (ok && v->steps)
-        ok = gnomon__step_times_add(v->steps, &f->ledger.open,
-                                    gnomon__stage_begin_ticks(now), now);
+    uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    int ok = gnomon__steps_copy(&f->open_steps, begin, now) &&
+             gnomon__view_read(v, &f->ledger.open, begin, now);
     gnomon__step_unlock();
     stage->steps = &f->open_steps;
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
@@ -203,8 +200,8 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
     gnomon__stage_record open;
     int code = take_run(&f, v);
     if (!code)
-        code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree_bit,
-                                   v->generation, by_name);
+        code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree->bit,
+                                   v->tree->generation, by_name);
     /* Described last, so that all copied records are before its end. */
     if (!code)
         code = describe_open(&f, &open, v);

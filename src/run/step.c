@@ -9,6 +9,8 @@
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/owner.h"
+#include "record/step_sums.h"
+#include "record/step_times.h"
 #include "run/step_marks.h"
 
 static gnomon__tick_sum stage_steps; /* of the open stage */
@@ -38,17 +40,21 @@ void gnomon__steps_begin(uint64_t ticks)
     step_begin = ticks;
 }
 
+static void count_in_recorders(const gnomon__view *v,
+                               const gnomon__step_record *done)
+{
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        if (v->kept[i] && gnomon__recorders[i]->count_step)
+            gnomon__recorders[i]->count_step(v->kept[i], done);
+}
+
 /* ---- Statistics ------------------------------------------------------------------ */
 
 int gnomon__steps_flush(const gnomon__total **out, uint64_t begin, uint64_t now)
 {
     int ok = 1;
-    for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        if (!v->steps)
-            continue;
-        ok &= gnomon__step_times_add(v->steps, &v->ledger.open, begin, now);
-        gnomon__step_times_clear(v->steps);
-    }
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        ok &= gnomon__view_flush(v, begin, now);
     gnomon__total_clear(&reported_steps);
     if (!gnomon__steps_copy(&reported_steps, begin, now)) {
         gnomon__total_clear(&reported_steps);
@@ -63,9 +69,8 @@ int gnomon__steps_end(const gnomon__total **out, uint64_t begin, uint64_t now)
     int code = gnomon__steps_flush(out, begin, now);
     if (stage_steps.count)
         memset(&stage_steps, 0, sizeof stage_steps);
-    for (gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->steps) /* what came after the last step is in no step */
-            gnomon__step_times_step(v->steps, NULL);
+    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+        count_in_recorders(v, NULL); /* no step has what came after the last */
     store_relaxed(&steps_over, 0);
     begin_step(0, 0);
     store_relaxed(&gnomon__step_since, now);
@@ -102,12 +107,12 @@ void gnomon__steps_restart(void)
 
 /* ---- A step --------------------------------------------------------------------- */
 
-/* The times of regions in a step are known only if the view recorded all of it. */
-static void take_times(const gnomon__view *v, gnomon__step_record done)
+/* A step counts only in views that recorded all of it. */
+static void count_in_view(const gnomon__view *v, gnomon__step_record done)
 {
     int is_whole = v->is_open && v->rank_on && v->open_since <= done.begin_ns;
     done.phase = v->phase;
-    gnomon__step_times_step(v->steps, is_whole ? &done : NULL);
+    count_in_recorders(v, is_whole ? &done : NULL);
 }
 
 /* Under the lock: counts the finished step, which it returns, and begins the next. */
@@ -128,8 +133,8 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     gnomon__step_record done = {gnomon__stage_ordinal(), phase, step_number,
                                 step_begin, now};
     for (const gnomon__view *v = gnomon__views; v; v = v->next)
-        if (v->steps)
-            take_times(v, done);
+        if (v->counts_steps)
+            count_in_view(v, done);
     store_relaxed(&gnomon__step_since, now);
     last_steps[steps_kept++ % GNOMON__LAST_STEPS] = done;
     store_relaxed(&steps_over, steps_over + 1);

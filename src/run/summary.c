@@ -23,8 +23,7 @@ static gnomon_health health_run;    /* at the run's */
 
 int gnomon__attachment_has_tree(const gnomon__attachment *a)
 {
-    return a->view->tree_bit < GNOMON__BITS &&
-           (a->profiler.wants & GNOMON_WANT_TREE);
+    return a->view->tree && (a->profiler.wants & GNOMON_WANT_TREE);
 }
 
 static int write_metadata(const char *key, const char *json)
@@ -54,9 +53,9 @@ static void take_devices(void)
     gnomon__devices_read(1);
     gnomon__readers_lock();
     for (gnomon__view *v = gnomon__views; v; v = v->next) {
-        int its = v->timed
-                      ? gnomon__ledger_take_devices(&v->ledger, v->generation)
-                      : GNOMON_OK;
+        int its = v->timed ? gnomon__ledger_take_devices(&v->ledger,
+                                                         v->tree->generation)
+                           : GNOMON_OK;
         code = code ? code : its;
     }
     gnomon__readers_unlock();
@@ -99,8 +98,8 @@ static void collect_footer(const gnomon__attachment *a,
     if (footer->regions_seen)
         footer->regions_seen--; /* "(other)" is ours */
     gnomon__lock();
-    if (v->tree_bit < GNOMON__BITS)
-        footer->regions_excluded = gnomon__region_excluded(v->tree_bit);
+    if (v->tree)
+        footer->regions_excluded = gnomon__region_excluded(v->tree->bit);
     gnomon__unlock();
     footer->steps_made = steps ? steps->s.count : 0;
     footer->first_active_step =

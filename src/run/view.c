@@ -78,8 +78,7 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch)
 {
     char why[128];
-    gnomon__view made = {
-        .batch = batch, .tree_bit = GNOMON__BITS, .steps_bit = GNOMON__BITS};
+    gnomon__view made = {.batch = batch};
     const char *schedule = gnomon__options_text(o, "schedule");
     const char *ranks = gnomon__options_text(o, "ranks");
     made.scheduled = schedule && !gnomon__schedule_parse(
@@ -118,6 +117,16 @@ int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
     return GNOMON_OK;
 }
 
+static void drop_recorder(const gnomon__recorder *r, gnomon__kept *kept)
+{
+    if (!kept)
+        return;
+    if (r->empty)
+        r->empty(kept);
+    gnomon__observer_detach(kept->bit);
+    gnomon__free(kept);
+}
+
 void gnomon__view_drop(gnomon__view *v)
 {
     if (v->refs)
@@ -128,11 +137,9 @@ void gnomon__view_drop(gnomon__view *v)
         at = &(*at)->next;
     *at = v->next;
     unlock_all();
-    if (v->tree_bit < GNOMON__BITS)
-        gnomon__observer_detach(v->tree_bit);
-    if (v->steps_bit < GNOMON__BITS)
-        gnomon__observer_detach(v->steps_bit);
-    gnomon__step_times_free(v->steps);
+    drop_recorder(&gnomon__tree_recorder, v->tree);
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        drop_recorder(gnomon__recorders[i], v->kept[i]);
     gnomon__files_drop(v->number);
     gnomon__ledger_free(&v->ledger);
     free_view_parts(v);
@@ -159,53 +166,69 @@ void gnomon__views_rank(int32_t rank)
     gnomon__windows_refresh(0);
 }
 
-int gnomon__view_need_tree(gnomon__view *v)
+/* ---- Its recorders --------------------------------------------------------------- */
+
+/* *at: what it keeps for the view; not NULL: the view has the recorder. */
+static int add_recorder(gnomon__view *v, const gnomon__recorder *r,
+                        gnomon__kept **at)
 {
-    uint32_t bit;
-    if (v->tree_bit < GNOMON__BITS)
+    if (*at)
         return GNOMON_OK;
-    int code =
-        gnomon__observer_attach(&gnomon__tree_recorder, NULL, NULL, &bit);
-    if (code)
+    gnomon__kept *kept = gnomon__alloc(r->kept_bytes);
+    if (!kept)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for the recorder '%s'",
+                            r->name);
+    int code = gnomon__observer_attach(r, NULL, NULL, &kept->bit);
+    if (code) {
+        gnomon__free(kept);
         return code;
-    gnomon__readers_lock();
-    v->tree_bit = bit;
-    v->generation = gnomon__observers[bit].generation;
-    gnomon__readers_unlock();
-    gnomon__view_add_bit(v, bit);
+    }
+    kept->generation = gnomon__observers[kept->bit].generation;
+    lock_all();
+    *at = kept;
+    v->counts_steps |= r->count_step != NULL;
+    unlock_all();
+    gnomon__view_add_bit(v, kept->bit);
     return GNOMON_OK;
 }
 
-int gnomon__view_need_steps(gnomon__view *v)
+int gnomon__view_need(gnomon__view *v, uint32_t wants)
 {
-    uint32_t bit;
-    if (v->steps_bit < GNOMON__BITS)
+    if (!(wants & GNOMON_WANT_TREE))
         return GNOMON_OK;
-    int code =
-        gnomon__observer_attach(&gnomon__step_recorder, NULL, NULL, &bit);
-    if (code)
-        return code;
-    gnomon__step_times *steps =
-        gnomon__step_times_create(bit, gnomon__observers[bit].generation);
-    if (!steps) {
-        gnomon__observer_detach(bit);
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for the times of steps");
-    }
-    gnomon__step_lock();
-    v->steps_bit = bit;
-    v->steps = steps;
-    gnomon__step_unlock();
-    gnomon__view_add_bit(v, bit);
-    return GNOMON_OK;
+    int code = add_recorder(v, &gnomon__tree_recorder, &v->tree);
+    for (int i = 0; !code && i < GNOMON__RECORDERS; i++)
+        if (wants & gnomon__recorders[i]->wants)
+            code = add_recorder(v, gnomon__recorders[i], &v->kept[i]);
+    return code;
+}
+
+int gnomon__view_read(const gnomon__view *v, gnomon__totals *to, uint64_t begin,
+                      uint64_t now)
+{
+    int ok = 1;
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        if (v->kept[i])
+            ok &= gnomon__recorders[i]->read(v->kept[i], to, begin, now);
+    return ok;
+}
+
+int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now)
+{
+    int ok = gnomon__view_read(v, &v->ledger.open, begin, now);
+    for (int i = 0; i < GNOMON__RECORDERS; i++)
+        if (v->kept[i])
+            gnomon__recorders[i]->empty(v->kept[i]);
+    return ok;
 }
 
 /* ---- Its ledger ------------------------------------------------------------------ */
 
 int gnomon__view_take(gnomon__view *v)
 {
-    return v->tree_bit < GNOMON__BITS
-               ? gnomon__ledger_take(&v->ledger, v->tree_bit, v->generation)
-               : GNOMON_OK;
+    return v->tree ? gnomon__ledger_take(&v->ledger, v->tree->bit,
+                                         v->tree->generation)
+                   : GNOMON_OK;
 }
 
 static uint64_t recorded_until(const gnomon__view *v, uint64_t begin,

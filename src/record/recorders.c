@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The recorders beside the call tree, by number. */
+#include "record/recorders.h"
+
+#include "record/step_times.h"
+
+const gnomon__recorder *const gnomon__recorders[GNOMON__RECORDERS] = {
+    [GNOMON__STEP_RECORDER] = &gnomon__step_recorder,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The list of recorders that profilers can want beside the call tree. A new one needs
+ * its files, a bit of gnomon_wants, a number here and a line in recorders.c. */
+#ifndef GNOMON_RECORD_RECORDERS_H
+#define GNOMON_RECORD_RECORDERS_H
+
+#include "mark/recorder.h"
+
+enum gnomon__recorder_numbers {
+    GNOMON__STEP_RECORDER,
+    GNOMON__RECORDERS /* how many */
+};
+
+/* By number. */
+extern const gnomon__recorder *const gnomon__recorders[GNOMON__RECORDERS];
+
+#endif
