@@ -1,11 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What values the options of the core and of the run may have. Pure functions. */
+/* The options of the core and of the run, and what values they may have. Pure
+ * functions. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "spec/options.h"
 #include "spec/rank.h"
 #include "spec/schedule.h"
+
+#define OPTION(type, key, preset, help) \
+    { \
+        sizeof(gnomon_option_info), GNOMON_OPTION_##type, key, preset, help \
+    }
+
+const gnomon_option_info gnomon__core_options[] = {
+    OPTION(TEXT, "filter", NULL, "marks to take: opt*|[Callback]*|@category"),
+    OPTION(TEXT, "exclude", NULL, "marks to leave out, as in filter"),
+    OPTION(TEXT, "schedule", NULL,
+           "steps to record: wait:1/warmup:1/active:3, also repeat, "
+           "skip_first, skip_first_wait"),
+    OPTION(TEXT, "ranks", "all", "ranks to record on: all or 0|3|8-15"),
+    OPTION(TEXT, "at", "stage",
+           "when reports come: at each stage's end, or at the run's end, one "
+           "for each name of stages: stage or end"),
+    OPTION(TEXT, "file", NULL,
+           "where the report goes, or the profile, as NAME.gnomon; %r rank, "
+           "%l local rank, %h host, %p pid, %s stage, %t start"),
+    OPTION(TEXT, "dir", NULL, "directory for reports under names of their own"),
+    {.key = NULL},
+};
+
+const gnomon_option_info gnomon__run_options[] = {
+    OPTION(BYTES, "mem", GNOMON__DEFAULT_MEM,
+           "most memory that recording may take"),
+    OPTION(TEXT, "fork", NULL,
+           "follow: children that this process forks record and report too"),
+    OPTION(TEXT, "step", NULL,
+           "marks whose ends are steps, as in filter: iteration*"),
+    OPTION(TEXT, "fold", NULL,
+           "of NVTX in: numbers, where nothing is said: 'iteration 17' is "
+           "'iteration #'; off"),
+    {.key = NULL},
+};
+
+/* ---- Tables ------------------------------------------------------------- */
+
+/* The size of a row that has no struct_size: that of the first release. */
+#define FIRST_OPTION (offsetof(gnomon_option_info, help) + sizeof(char *))
+
+const gnomon_option_info *gnomon__option_at(const gnomon_option_info *table,
+                                            size_t i)
+{
+    if (!table)
+        return NULL;
+    size_t apart = table->struct_size ? table->struct_size : FIRST_OPTION;
+    table = (const void *)((const char *)table + i * apart);
+    return table->key ? table : NULL;
+}
+
+/* ---- Words -------------------------------------------------------------- */
+
+const gnomon_option_info *gnomon__option_find(const gnomon_option_info *table,
+                                              const char *key)
+{
+    const gnomon_option_info *o;
+    for (size_t i = 0; (o = gnomon__option_at(table, i)) != NULL; i++)
+        if (gnomon__same_word(o->key, key))
+            return o;
+    return NULL;
+}
+
+int gnomon__option_may_be_bare(const gnomon_option_info *info)
+{
+    return info->type == GNOMON_OPTION_BOOL ||
+           (info->preset && strcmp(info->preset, "false") == 0) ||
+           (strcmp(info->key, "dir") == 0 &&
+            gnomon__option_find(gnomon__core_options, "dir") == info);
+}
+
+const gnomon_option_info *gnomon__options_of(const gnomon_profiler *profiler)
+{
+    if (profiler->struct_size <
+        offsetof(gnomon_profiler, options) + sizeof profiler->options)
+        return NULL;
+    return profiler->options;
+}
+
+/* ---- Values -------------------------------------------------------------- */
 
 int gnomon__setting_goes_on(char *line, size_t size,
                             const gnomon__setting *before, const char *word)
