@@ -12,8 +12,6 @@
 #define READER_LONG_NS 1e9 /* from here the device clock is more exact */
 #define BUSY_STREAMS 64u
 
-uint64_t gnomon__reader_calls;
-
 /* State of one pass. `busy` is of the thread whose timers are being read. */
 typedef struct reader_pass {
     const gnomon_device *device; /* the one entered; NULL: none */

@@ -271,8 +271,6 @@ void gnomon__timers_unwatch(uint32_t generation)
 
 /* ---- The end ------------------------------------------------------------- */
 
-uint32_t gnomon__timers_closed;
-
 /* First reads the times that are over, as a signal's report may need them. The last
  * pass is waited for; it finds gnomon__timers_closed set and calls no device. */
 static void timers_at_exit(void)

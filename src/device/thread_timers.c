@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread's free timers, in a pool for each device context, and its queue to the
- * reader. Called on the marking thread while its sequence word is odd. */
-#include "device/timers.h"
+/* What the marking threads and the reader share; a thread's free timers, in a pool
+ * for each device context, and its queue to the reader. The functions are called on
+ * the marking thread while its sequence word is odd. */
+#include "device/reader.h"
+
+gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
+uint32_t gnomon__timer_bits;
+gnomon__thread_timers *gnomon__all_timers;
+uint32_t gnomon__timers_closed;
+uint64_t gnomon__reader_calls;
 
 void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
                         uint32_t word)

@@ -14,10 +14,6 @@
 #include "platform/os.h"
 #include "platform/owner.h"
 
-gnomon__timer_view gnomon__timer_views[GNOMON__TIMER_VIEWS];
-uint32_t gnomon__timer_bits;
-gnomon__thread_timers *gnomon__all_timers;
-
 /* ---- Open timers --------------------------------------------------------- */
 
 /* A view may come or go meanwhile. Then has_tree finds no tree of its generation. */
