@@ -45,7 +45,6 @@ static uint64_t count(void)
     (void)snprintf(buffer, size, "%s", kernels_clock)
 #include "platform/clock.c"
 #include "platform/clock_counter.c"
-#include "platform/clock_moments.c"
 
 #define KVM 0x4b4d564b, 0x564b4d56, 0x4d /* "KVMKVMKVM" */
 #define HYPER_V 0x7263694d, 0x666f736f, 0x76482074

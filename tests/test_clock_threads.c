@@ -10,7 +10,6 @@
 
 #include "platform/clock.c"
 #include "platform/clock_counter.c"
-#include "platform/clock_moments.c"
 #include "test.h"
 
 #define THREADS 4

@@ -93,6 +93,9 @@ size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
 #define LINE_BUFFERS 8u
 /* More than the 10 ms after which a rate is known. */
 #define FIND_TRIES 100000
+#define MOMENTS_KEPT (GNOMON__CLOCK_MOMENTS - 2) /* beside the zero and now */
+#define MOMENTS_DISTANCE_NS 1000000000u
+#define MOMENTS_TRIES 1000000 /* in a child, the owner may not exist */
 
 typedef uint64_t __attribute__((__may_alias__)) line_word;
 #define LINE_HEAD_WORDS (offsetof(gnomon__line, pieces) / sizeof(line_word))
@@ -146,7 +149,9 @@ static void publish_line(uint64_t head, const gnomon__line *line)
     sub_release(&clock_claims, mine);
 }
 
-gnomon__anchor gnomon__clock_take(uint64_t (*system)(void))
+/* Reads `system` between two reads of the ticks, several times, and returns the most
+ * exact pair; error UINT64_MAX where the ticks ran backwards. */
+static gnomon__anchor take_anchor(uint64_t (*system)(void))
 {
     gnomon__anchor best = {gnomon__ticks(), system(), UINT64_MAX};
     for (int i = 0; i < ANCHOR_TRIES; i++) { /* an interrupt widens one */
@@ -162,6 +167,54 @@ gnomon__anchor gnomon__clock_take(uint64_t (*system)(void))
     return best;
 }
 
+/* ---- Moments ------------------------------------------------------------- */
+
+/* Moments of the run with the system's clock, which show whether it was set.
+ * A thread that takes an anchor keeps a moment if one is due. One thread at
+ * a time; a second one skips it. When the array is full every other moment
+ * is dropped, so that they stay about equally far apart. */
+
+static uint32_t moments_owned;
+static uint64_t moments_due = MOMENTS_DISTANCE_NS; /* when to keep the next */
+static uint64_t moments_distance_ns = MOMENTS_DISTANCE_NS;
+static gnomon__clock_moment kept_moments[MOMENTS_KEPT];
+static size_t kept_count;
+static gnomon__anchor unix_zero; /* right after the zero */
+
+static int own_moments(void)
+{
+    uint32_t nobody = 0;
+    return cas_acq_rel(&moments_owned, &nobody, 1);
+}
+
+static void thin_moments(void)
+{
+    for (size_t i = 1; i < MOMENTS_KEPT; i += 2)
+        kept_moments[i / 2] = kept_moments[i];
+    kept_count = MOMENTS_KEPT / 2;
+    moments_distance_ns *= 2;
+}
+
+/* Keeps the present moment, `ticks`, if the last one kept is long ago; never waits.
+ * `ns` is its ns, `rate` the rate of ticks. */
+static void keep_moment(uint64_t ticks, uint64_t ns, uint64_t rate)
+{
+    if (ns < load_relaxed(&moments_due) || !own_moments())
+        return;
+    gnomon__anchor now = take_anchor(gnomon__os_unix_ns);
+    if (now.error != UINT64_MAX && now.ticks >= ticks) {
+        if (kept_count == MOMENTS_KEPT)
+            thin_moments();
+        kept_moments[kept_count++] = (gnomon__clock_moment){
+            ns + gnomon__line_scale(now.ticks - ticks, rate), now.ns,
+            gnomon__line_scale(now.error, rate) + 1};
+        store_relaxed(&moments_due, ns + moments_distance_ns);
+    }
+    store_release(&moments_owned, 0);
+}
+
+/* ---- The start ------------------------------------------------------------- */
+
 static void clock_begin(void)
 {
     gnomon__line line;
@@ -169,7 +222,7 @@ static void clock_begin(void)
     gnomon__anchor first = {0, 0, UINT64_MAX};
     if (is_counter) {
         store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_COUNTER);
-        first = gnomon__clock_take(gnomon__os_monotonic_ns);
+        first = take_anchor(gnomon__os_monotonic_ns);
     }
     if (first.error == UINT64_MAX) {
         store_relaxed(&clock_kind_chosen, GNOMON__CLOCK_SYSTEM);
@@ -180,7 +233,7 @@ static void clock_begin(void)
         gnomon__line_begin(&line, &first);
     }
     clock_zero_ns = first.ns;
-    gnomon__moments_begin();
+    unix_zero = take_anchor(gnomon__os_unix_ns);
     publish_line(load_relaxed(&clock_head), &line);
 }
 
@@ -208,7 +261,7 @@ static int draw_line_now(uint64_t until)
     copy_line(&line, line_at_head(head));
     if (!is_still_head(head))
         return 1;
-    gnomon__anchor now = gnomon__clock_take(gnomon__os_monotonic_ns);
+    gnomon__anchor now = take_anchor(gnomon__os_monotonic_ns);
     now.ns = now.ns > clock_zero_ns ? now.ns - clock_zero_ns : 0;
     if (gnomon__line_add(&line, &now, until))
         publish_line(head, &line);
@@ -280,10 +333,36 @@ void gnomon__clock_anchor_due(uint64_t now)
         (void)draw_line_now(0);
     l = line_at_head(load_acquire(&clock_head));
     if (rate && now < load_relaxed(&l->limit))
-        gnomon__moments_keep(now, gnomon__line_ns(l, now), rate);
+        keep_moment(now, gnomon__line_ns(l, now), rate);
     store_relaxed(&gnomon__quiet_from, now);
     store_relaxed(&gnomon__quiet_ticks,
                   rate ? ((uint64_t)QUIET_NS << 32) / ((rate >> 16) + 1) : 0);
+}
+
+/* ---- Moments, read --------------------------------------------------------- */
+
+size_t gnomon__clock_moments(gnomon__clock_moment out[GNOMON__CLOCK_MOMENTS])
+{
+    gnomon__clock_start();
+    gnomon__anchor now = take_anchor(gnomon__os_unix_ns);
+    uint64_t ns = gnomon__clock_ns(now.ticks); /* which makes a rate known */
+    uint64_t rate = gnomon__clock_rate(unix_zero.ticks, now.ticks);
+    size_t n = 1;
+    out[0].ns = 0;
+    out[0].unix_ns = unix_zero.ns - gnomon__clock_ns(unix_zero.ticks);
+    out[0].error_ns = gnomon__line_scale(unix_zero.error, rate) + 1;
+    for (int tries = 0; tries < MOMENTS_TRIES; tries++) {
+        if (!own_moments())
+            continue;
+        for (size_t i = 0; i < kept_count && kept_moments[i].ns < ns; i++)
+            out[n++] = kept_moments[i];
+        store_release(&moments_owned, 0);
+        break;
+    }
+    out[n].ns = ns;
+    out[n].unix_ns = now.ns;
+    out[n].error_ns = gnomon__line_scale(now.error, rate) + 1;
+    return n + 1;
 }
 
 #endif

@@ -158,14 +158,4 @@ static inline void gnomon__clock_anchor(void)
  * small to notice). clock_counter.c. */
 int gnomon__counter_is_usable(uint64_t *step);
 
-/* Reads `system` between two reads of the ticks, several times, and returns
- * the most exact pair; error UINT64_MAX where the ticks ran backwards. */
-gnomon__anchor gnomon__clock_take(uint64_t (*system)(void));
-
-/* Reads the Unix time of the start. */
-void gnomon__moments_begin(void);
-/* Keeps the present moment, `ticks`, if the last one kept is long ago; never
- * waits. `ns` is its ns, `rate` the rate of ticks. */
-void gnomon__moments_keep(uint64_t ticks, uint64_t ns, uint64_t rate);
-
 #endif
