@@ -120,7 +120,7 @@ static void put_profile(const char *path)
 
 static int run(const char *const *words)
 {
-    const gnomon__command *c = gnomon__command_find(words[0]);
+    const gnomon__command *c = gnomon__cli_find(gnomon__commands, words[0]);
     char *argv[8] = {NULL};
     int argc = 0;
     for (; words[argc]; argc++)

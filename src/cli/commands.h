@@ -8,7 +8,4 @@
 /* All of them, in the order of help; NULL at the end. */
 extern const gnomon__command *const gnomon__commands[];
 
-/* NULL: there is none, and one line has said so, with what may be meant. */
-const gnomon__command *gnomon__command_find(const char *name);
-
 #endif

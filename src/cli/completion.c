@@ -5,15 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "command/command.h"
 
-static int completion_run(int argc, char **argv);
-static void bash_all(void);
-static void zsh_all(void);
-static void fish_all(void);
+typedef const gnomon__command *const *all_commands;
+
+static int completion_run(all_commands all, int argc, char **argv);
+static void bash_all(all_commands all);
+static void zsh_all(all_commands all);
+static void fish_all(all_commands all);
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static void (*const scripts[])(void) = {bash_all, zsh_all, fish_all};
+static void (*const scripts[])(all_commands all) = {bash_all, zsh_all,
+                                                    fish_all};
 
 const gnomon__command gnomon__command_completion = {
     .name = "completion",
@@ -22,7 +25,7 @@ const gnomon__command gnomon__command_completion = {
     .more = "  bash:  eval \"$(gnomon completion bash)\"\n"
             "  zsh:   gnomon completion zsh > a folder of $fpath/_gnomon\n"
             "  fish:  gnomon completion fish | source",
-    .run = completion_run,
+    .run_of_all = completion_run,
 };
 
 static void put_words(const char *const *words, const char *between)
@@ -31,10 +34,10 @@ static void put_words(const char *const *words, const char *between)
         printf("%s%s", i ? between : "", words[i]);
 }
 
-static void put_commands(const char *between)
+static void put_commands(all_commands all, const char *between)
 {
-    for (int i = 0; gnomon__commands[i]; i++)
-        printf("%s%s", i ? between : "", gnomon__commands[i]->name);
+    for (int i = 0; all[i]; i++)
+        printf("%s%s", i ? between : "", all[i]->name);
 }
 
 static int is_help(const gnomon__command *c)
@@ -44,7 +47,7 @@ static int is_help(const gnomon__command *c)
 
 static int is_completion(const gnomon__command *c)
 {
-    return c->run == completion_run;
+    return c->run_of_all == completion_run;
 }
 
 /* ---- bash ------------------------------------------------------------------------ */
@@ -69,12 +72,12 @@ static void bash_values(const gnomon__command *c)
     }
 }
 
-static void bash_operands(const gnomon__command *c)
+static void bash_operands(all_commands all, const gnomon__command *c)
 {
     printf("    %s) ", c->name);
     if (is_help(c)) {
         fputs("words='", stdout);
-        put_commands(" ");
+        put_commands(all, " ");
         fputs("' ", stdout);
     } else if (is_completion(c)) {
         fputs("words='", stdout);
@@ -88,7 +91,7 @@ static void bash_operands(const gnomon__command *c)
     puts(";;");
 }
 
-static void bash_all(void)
+static void bash_all(all_commands all)
 {
     puts("# bash completion of gnomon");
     puts("_gnomon_program() {\n"
@@ -113,7 +116,7 @@ static void bash_all(void)
          "    COMPREPLY=()\n"
          "    if [[ $COMP_CWORD -eq 1 ]]; then");
     fputs("        words='", stdout);
-    put_commands(" ");
+    put_commands(all, " ");
     puts(" --help --version'\n"
          "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
          "        return\n"
@@ -122,13 +125,13 @@ static void bash_all(void)
          "    [[ $word == = ]] && word=\n"
          "    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}\n"
          "    case $command:$before in");
-    for (int i = 0; gnomon__commands[i]; i++)
-        bash_values(gnomon__commands[i]);
+    for (int i = 0; all[i]; i++)
+        bash_values(all[i]);
     puts("    *)\n"
          "        if [[ $word == -* ]]; then\n"
          "            case $command in");
-    for (int i = 0; gnomon__commands[i]; i++) {
-        const gnomon__command *c = gnomon__commands[i];
+    for (int i = 0; all[i]; i++) {
+        const gnomon__command *c = all[i];
         printf("            %s) words='", c->name);
         for (const gnomon__cli_option *o = c->options; o && o->name; o++)
             printf("--%s ", o->name);
@@ -137,8 +140,8 @@ static void bash_all(void)
     puts("            esac\n"
          "        else\n"
          "            case $command in");
-    for (int i = 0; gnomon__commands[i]; i++)
-        bash_operands(gnomon__commands[i]);
+    for (int i = 0; all[i]; i++)
+        bash_operands(all, all[i]);
     puts("            esac\n"
          "        fi ;;\n"
          "    esac\n"
@@ -178,7 +181,7 @@ static void zsh_option(const gnomon__cli_option *o)
     puts("' \\");
 }
 
-static void zsh_command(const gnomon__command *c)
+static void zsh_command(all_commands all, const gnomon__command *c)
 {
     printf("        %s)\n        _arguments -S \\\n", c->name);
     for (const gnomon__cli_option *o = c->options; o && o->name; o++)
@@ -187,7 +190,7 @@ static void zsh_command(const gnomon__command *c)
     fputs("            ", stdout);
     if (is_help(c)) {
         fputs("'1:command:(", stdout);
-        put_commands(" ");
+        put_commands(all, " ");
         puts(")' ;;");
     } else if (is_completion(c)) {
         fputs("'1:shell:(", stdout);
@@ -200,16 +203,16 @@ static void zsh_command(const gnomon__command *c)
     }
 }
 
-static void zsh_all(void)
+static void zsh_all(all_commands all)
 {
     puts("#compdef gnomon\n"
          "_gnomon() {\n"
          "    local state line\n"
          "    local -a commands\n"
          "    commands=(");
-    for (int i = 0; gnomon__commands[i]; i++) {
-        printf("        '%s:", gnomon__commands[i]->name);
-        zsh_text(gnomon__commands[i]->about);
+    for (int i = 0; all[i]; i++) {
+        printf("        '%s:", all[i]->name);
+        zsh_text(all[i]->about);
         puts("'");
     }
     puts("    )\n"
@@ -220,8 +223,8 @@ static void zsh_all(void)
          "    command) _describe command commands ;;\n"
          "    word)\n"
          "        case $line[1] in");
-    for (int i = 0; gnomon__commands[i]; i++)
-        zsh_command(gnomon__commands[i]);
+    for (int i = 0; all[i]; i++)
+        zsh_command(all, all[i]);
     puts("        esac ;;\n"
          "    esac\n"
          "}\n"
@@ -248,11 +251,11 @@ static void fish_option(const gnomon__command *c, const gnomon__cli_option *o)
     printf(" -d '%s'\n", o->help);
 }
 
-static void fish_all(void)
+static void fish_all(all_commands all)
 {
     puts("# fish completion of gnomon");
-    for (int i = 0; gnomon__commands[i]; i++) {
-        const gnomon__command *c = gnomon__commands[i];
+    for (int i = 0; all[i]; i++) {
+        const gnomon__command *c = all[i];
         printf("complete -c gnomon -f -n __fish_use_subcommand -a %s "
                "-d '%s'\n",
                c->name, c->about);
@@ -266,7 +269,7 @@ static void fish_all(void)
                    " -a '",
                    c->name);
             if (is_help(c))
-                put_commands(" ");
+                put_commands(all, " ");
             else
                 put_words(shells, " ");
             puts("'");
@@ -276,7 +279,7 @@ static void fish_all(void)
 
 /* ---- The command ------------------------------------------------------------------- */
 
-static int completion_run(int argc, char **argv)
+static int completion_run(all_commands all, int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_completion;
     int which, option = gnomon__cli_next(c, argc, argv);
@@ -287,6 +290,6 @@ static int completion_run(int argc, char **argv)
     which = gnomon__cli_word(argv[optind], shells);
     if (which < 0)
         return gnomon__cli_no_word("shell", argv[optind], shells);
-    scripts[which]();
+    scripts[which](all);
     return GNOMON__EXIT_OK;
 }

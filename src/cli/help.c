@@ -2,7 +2,6 @@
 /* --help, and the command `help`. All is printed from the table; nothing is
  * wrapped, so lines there are kept short. */
 #include "cli/help.h"
-#include "cli/commands.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "command/output.h"
 #include "command/usage.h"
 
-void gnomon__help_all(void)
+void gnomon__help_all(const gnomon__command *const *all)
 {
     const char *bold = gnomon__cli_bold(stdout),
                *plain = gnomon__cli_plain(stdout);
@@ -18,9 +17,8 @@ void gnomon__help_all(void)
            "Shows, converts and compares what gnomon recorded.\n\n"
            "%scommands:%s\n",
            bold, plain, bold, plain);
-    for (int i = 0; gnomon__commands[i]; i++)
-        printf("  %-11s %s\n", gnomon__commands[i]->name,
-               gnomon__commands[i]->about);
+    for (int i = 0; all[i]; i++)
+        printf("  %-11s %s\n", all[i]->name, all[i]->about);
     printf("\n  --help      show this help; gnomon COMMAND --help: of that "
            "command\n"
            "  --version   the version\n\n"
@@ -37,17 +35,17 @@ static const gnomon__cli_option help_options[] = {
     [HELP_MAN] = {.name = "man", .help = "the man page, gnomon(1), in roff"},
     {.name = NULL}};
 
-static int help_run(int argc, char **argv);
+static int help_run(const gnomon__command *const *all, int argc, char **argv);
 
 const gnomon__command gnomon__command_help = {
     .name = "help",
     .operands = "[COMMAND]",
     .about = "Shows help on all commands or on one",
     .options = help_options,
-    .run = help_run,
+    .run_of_all = help_run,
 };
 
-static int help_run(int argc, char **argv)
+static int help_run(const gnomon__command *const *all, int argc, char **argv)
 {
     const gnomon__command *c = NULL;
     int option, man = 0;
@@ -57,13 +55,13 @@ static int help_run(int argc, char **argv)
         return gnomon__cli_over(option);
     if (argc - optind > 1 || (man && optind < argc))
         return gnomon__cli_usage(&gnomon__command_help, "too many words");
-    if (optind < argc && !(c = gnomon__command_find(argv[optind])))
+    if (optind < argc && !(c = gnomon__cli_find(all, argv[optind])))
         return GNOMON__EXIT_USAGE;
     if (man)
-        gnomon__help_man();
+        gnomon__help_man(all);
     else if (c)
         gnomon__help_command(c);
     else
-        gnomon__help_all();
+        gnomon__help_all(all);
     return GNOMON__EXIT_OK;
 }

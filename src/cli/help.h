@@ -3,9 +3,11 @@
 #ifndef GNOMON_CLI_HELP_H
 #define GNOMON_CLI_HELP_H
 
-void gnomon__help_all(void);
+#include "command/command.h"
+
+void gnomon__help_all(const gnomon__command *const *all);
 
 /* The man page, gnomon(1), in roff. */
-void gnomon__help_man(void);
+void gnomon__help_man(const gnomon__command *const *all);
 
 #endif

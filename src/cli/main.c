@@ -26,13 +26,15 @@ int main(int argc, char **argv)
         return GNOMON__EXIT_USAGE;
     }
     if (is_word(argv[1], "--help") || is_word(argv[1], "-h"))
-        gnomon__help_all();
+        gnomon__help_all(gnomon__commands);
     else if (is_word(argv[1], "--version"))
         printf("gnomon %s\n", GNOMON_VERSION);
-    else if ((command = gnomon__command_find(argv[1])) != NULL)
-        status = command->run(argc - 1, argv + 1);
-    else
+    else if (!(command = gnomon__cli_find(gnomon__commands, argv[1])))
         status = GNOMON__EXIT_USAGE;
+    else if (command->run_of_all)
+        status = command->run_of_all(gnomon__commands, argc - 1, argv + 1);
+    else
+        status = command->run(argc - 1, argv + 1);
     flushed = gnomon__cli_flush();
     return flushed ? flushed : status;
 }

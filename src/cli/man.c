@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "cli/help.h"
-#include "cli/commands.h"
 #include "command/usage.h"
 #include "gnomon/version.h"
 
@@ -63,7 +62,7 @@ static void man_command(const gnomon__command *c)
     }
 }
 
-void gnomon__help_man(void)
+void gnomon__help_man(const gnomon__command *const *all)
 {
     printf(".TH GNOMON 1 \"\" \"gnomon %s\" \"User Commands\"\n",
            GNOMON_VERSION);
@@ -74,8 +73,8 @@ void gnomon__help_man(void)
          ".B gnomon \\-\\-help\n.br\n"
          ".B gnomon \\-\\-version\n"
          ".SH COMMANDS");
-    for (int i = 0; gnomon__commands[i]; i++)
-        man_command(gnomon__commands[i]);
+    for (int i = 0; all[i]; i++)
+        man_command(all[i]);
     puts(".SH EXIT STATUS");
     puts(".TP\n.B 0\nDone.\n.TP\n.B 1\nWrong usage.\n"
          ".TP\n.B 2\nA file could not be read, or output not written.\n"

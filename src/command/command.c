@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/usage.h"
 #include "platform/error.h"
@@ -52,6 +53,24 @@ int gnomon__cli_no_word(const char *what, const char *word,
         append_word(known, sizeof known, words[i]);
     }
     return say_unknown(what, &s, known);
+}
+
+const gnomon__command *gnomon__cli_find(const gnomon__command *const *all,
+                                        const char *name)
+{
+    char known[512] = "";
+    gnomon__suggestion s = gnomon__suggest(name);
+    for (int i = 0; all[i]; i++) {
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+        gnomon__suggest_offer(&s, all[i]->name);
+        append_word(known, sizeof known, all[i]->name);
+    }
+    if (access(name, F_OK) == 0)
+        gnomon__log("'%s' is a file, no command: gnomon report %s", name, name);
+    else
+        say_unknown("command", &s, known);
+    return NULL;
 }
 
 int gnomon__cli_number(const char *text, unsigned long long *number)

@@ -41,9 +41,17 @@ typedef struct gnomon__command {
     /* argv[0] is the command's name. Returns a gnomon__exit; the command `run`
      * returns the status of its program. */
     int (*run)(int argc, char **argv);
+    /* Instead of run, where the command tells of all commands. */
+    int (*run_of_all)(const struct gnomon__command *const *all, int argc,
+                      char **argv);
     int operands_follow; /* options end at the first operand */
     int takes_files;     /* operands are files, for completions */
 } gnomon__command;
+
+/* The command of this name, of `all`, which ends with NULL. NULL: there is none, and
+ * one line has said so, with what may be meant. */
+const gnomon__command *gnomon__cli_find(const gnomon__command *const *all,
+                                        const char *name);
 
 /* ---- Words of the command line ------------------------------------------- */
 
