@@ -34,13 +34,13 @@
 
 #define GNOMON__INJECT_ON() likely(load_relaxed(&gnomon_enabled) != 0)
 
-/* ---- Memory (nvtx_names.c) ------------------------------------------------ */
+/* ---- Memory --------------------------------------------------------------- */
 
-/* Zeroed memory, or NULL. Keeps errno for the host. */
+/* Zeroed memory, or NULL. Keeps errno for the host. nvtx_text.c. */
 void *gnomon__inject_alloc(size_t bytes);
 
 /* Counts one more in *made; 0: there are `most` already. The first refusal is logged
- * as "more than `most` `what`". */
+ * as "more than `most` `what`". nvtx_names.c. */
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what);
 
 /* ---- Names (nvtx_names.c) ------------------------------------------------- */
@@ -373,7 +373,7 @@ typedef struct gnomon__inject_extension {
 } gnomon__inject_extension;
 
 extern const gnomon__inject_extension
-    gnomon__inject_payloads; /* nvtx_payload.c */
+    gnomon__inject_payloads; /* nvtx_payload_calls.c */
 extern const gnomon__inject_extension
     gnomon__inject_counters; /* nvtx_counters.c */
 

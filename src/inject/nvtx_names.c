@@ -5,7 +5,6 @@
  *
  * The category of the regions is "domain/label"; in the default domain "label"; without
  * a label "domain". The label of an NVTX category without a name is its number. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,14 +37,6 @@ static gnomon__inject_regions inject_other_regions = {
     .name = &inject_other_name,
     .mark = GNOMON_REGION_INIT(GNOMON_KIND_MARK, "(other)", NULL, NULL),
     .counter = GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "(other)", NULL, NULL)};
-
-void *gnomon__inject_alloc(size_t bytes)
-{
-    int kept_errno = errno;
-    void *memory = gnomon__alloc(bytes);
-    errno = kept_errno;
-    return memory;
-}
 
 int gnomon__inject_reserve(uint32_t *made, uint32_t most, const char *what)
 {

@@ -11,6 +11,14 @@
 
 #define MOST 4u /* bytes of a code point */
 
+void *gnomon__inject_alloc(size_t bytes)
+{
+    int kept_errno = errno;
+    void *memory = gnomon__alloc(bytes);
+    errno = kept_errno;
+    return memory;
+}
+
 static size_t put_code_point(char *out, uint32_t c)
 {
     if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
@@ -51,11 +59,8 @@ void gnomon__inject_units(gnomon__inject_text *out, const void *units,
     size_t room = sizeof out->buffer - 1, used = 0;
     size_t most = width == 1 ? 1 : MOST;
     out->kept = NULL;
-    if (count > room / most && count < SIZE_MAX / MOST) {
-        int kept_errno = errno;
-        out->kept = gnomon__alloc(most * count + 1);
-        errno = kept_errno;
-    }
+    if (count > room / most && count < SIZE_MAX / MOST)
+        out->kept = gnomon__inject_alloc(most * count + 1);
     if (out->kept) {
         to = out->kept;
         room = most * count;
