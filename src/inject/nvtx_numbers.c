@@ -14,6 +14,7 @@
 
 #include "inject/nvtx.h"
 #include "platform/memory.h"
+#include "platform/utf8.h"
 
 #define FOLD_OFF ",fold=off" /* gnomon_spec always puts it last */
 
@@ -48,8 +49,8 @@ static int is_digit_of(char c)
 /* All that is not ASCII counts as a letter, as most of it is. */
 static int is_letter_of(char c)
 {
-    unsigned char byte = (unsigned char)c, small = byte | 0x20;
-    return byte >= 0x80 || (small >= 'a' && small <= 'z');
+    char small = gnomon__lower(c);
+    return (unsigned char)c >= 0x80 || (small >= 'a' && small <= 'z');
 }
 
 static int is_of_word(char c)
@@ -70,7 +71,7 @@ static int ends_in(const char *from, const char *to, const char *word, size_t n)
     if ((size_t)(to - from) < n)
         return 0;
     for (size_t i = 0; i < n; i++)
-        if (((to - n)[i] | 0x20) != word[i])
+        if (gnomon__lower((to - n)[i]) != word[i])
             return 0;
     return 1;
 }
@@ -106,11 +107,11 @@ static int has_digit_at(const char *at, const char *end)
 static const char *hex_end(const char *at, const char *end)
 {
     const char *from = at + 2;
-    if (end - at < 3 || *at != '0' || (at[1] | 0x20) != 'x')
+    if (end - at < 3 || *at != '0' || gnomon__lower(at[1]) != 'x')
         return NULL;
     at = from;
-    while (at < end &&
-           (is_digit_of(*at) || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'f')))
+    while (at < end && (is_digit_of(*at) || (gnomon__lower(*at) >= 'a' &&
+                                             gnomon__lower(*at) <= 'f')))
         at++;
     return at > from ? at : NULL;
 }
@@ -125,7 +126,7 @@ static const char *number_end(const char *at, const char *end)
         next += 4;
     while (next < end && *next == '.' && has_digit_at(next + 1, end))
         next = digits_end(next + 1, end);
-    if (next < end && (*next | 0x20) == 'e') {
+    if (next < end && gnomon__lower(*next) == 'e') {
         at = next + 1;
         at += at < end && (*at == '-' || *at == '+');
         if (has_digit_at(at, end))

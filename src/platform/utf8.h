@@ -16,6 +16,12 @@ typedef struct gnomon__text {
     size_t length;
 } gnomon__text;
 
+/* The small letter of a capital one of ASCII; any other byte as it is. */
+static inline char gnomon__lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* The text of a call's arguments; the length may be GNOMON_TO_NUL. */
 gnomon__text gnomon__text_of(const char *at, size_t length);
 

@@ -15,26 +15,18 @@
 
 #define SUGGEST_LONGEST 40
 
-static int suggest_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-int gnomon__same_word(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (suggest_lower(*a) != suggest_lower(*b))
-            return 0;
-    return *a == *b;
-}
-
 int gnomon__is_word(gnomon__text text, const char *word)
 {
     size_t i = 0;
     while (i < text.length && word[i] &&
-           suggest_lower(text.at[i]) == suggest_lower(word[i]))
+           gnomon__lower(text.at[i]) == gnomon__lower(word[i]))
         i++;
     return i == text.length && !word[i];
+}
+
+int gnomon__same_word(const char *a, const char *b)
+{
+    return gnomon__is_word((gnomon__text){a, strlen(a)}, b);
 }
 
 static size_t suggest_least(size_t a, size_t b)
@@ -55,11 +47,11 @@ static size_t suggest_distance(const char *a, size_t na, const char *b,
         size_t *recycled = before;
         row[0] = i;
         for (k = 1; k <= nb; k++) {
-            int x = suggest_lower(a[i - 1]), y = suggest_lower(b[k - 1]);
+            char x = gnomon__lower(a[i - 1]), y = gnomon__lower(b[k - 1]);
             row[k] = suggest_least(above[k - 1] + (x != y),
                                    1 + suggest_least(above[k], row[k - 1]));
-            if (i > 1 && k > 1 && x == suggest_lower(b[k - 2]) &&
-                y == suggest_lower(a[i - 2]))
+            if (i > 1 && k > 1 && x == gnomon__lower(b[k - 2]) &&
+                y == gnomon__lower(a[i - 2]))
                 row[k] = suggest_least(row[k], before[k - 2] + 1);
         }
         before = above;
