@@ -4,6 +4,7 @@
  * links: testing
  * needs: cli */
 #include "json_form.h"
+#include "command/inputs.h"
 #include "platform/memory.h"
 #include "full_profile.h"
 #if GNOMON_WITH_JANSSON
@@ -96,36 +97,29 @@ TEST(any_allocation_may_fail)
 }
 #endif
 
-TEST(files_and_streams_are_read)
+TEST(files_are_read)
 {
     NEEDS_JANSSON();
     gnomon_profile *p = full_of("01"), *q;
     char path[] = "/tmp/gnomon-json-XXXXXX", *text = json_of(p);
     FILE *f = fdopen(mkstemp(path), "w+");
+    fputs(text, f);
     for (int i = 0; i < 100000; i++)
         fputc(' ', f);
-    fputs(text, f);
     fclose(f);
-    CHECK_EQ(gnomon__json_read_path(&q, path), GNOMON_OK);
+    CHECK_EQ(gnomon__cli_load(path, &q), GNOMON_OK);
     same_profiles(p, q);
     gnomon_profile_free(q);
-    f = fopen(path, "r");
-    CHECK_EQ(gnomon__json_read_stream(&q, f), GNOMON_OK);
-    gnomon_profile_free(q);
-    CHECK_EQ(gnomon__json_read_stream(&q, f), GNOMON_EINVAL); /* at its end */
-    rewind(f);
     for (uint32_t n = 1; n < 3; n++) {
         gnomon__test_fail_allocation(n);
-        CHECK_EQ(gnomon__json_read_stream(&q, f), GNOMON_ENOMEM);
+        CHECK_EQ(gnomon__cli_load(path, &q), GNOMON_ENOMEM);
         CHECK(q == NULL);
         gnomon__test_fail_allocation(0);
-        rewind(f);
     }
-    fclose(f);
     unlink(path);
-    CHECK_EQ(gnomon__json_read_path(&q, path), GNOMON_ENOENT);
-    CHECK(strncmp(gnomon_error_text(), path, strlen(path)) == 0);
-    CHECK_EQ(gnomon__json_read_path(&q, "/tmp"), GNOMON_EIO);
+    CHECK_EQ(gnomon__cli_load(path, &q), GNOMON_ENOENT);
+    CHECK_STR(gnomon_error_text(), "No such file or directory");
+    CHECK_EQ(gnomon__cli_load("/tmp", &q), GNOMON_EIO);
     CHECK_STR(gnomon_error_text(), "cannot be read: Is a directory");
     free(text);
     gnomon_profile_free(p);

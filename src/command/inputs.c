@@ -18,6 +18,8 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
+#define FIRST_READ ((size_t)64 << 10)
+
 /* ---- Loading ---------------------------------------------------------------- */
 
 /* Whether the first byte is one of JSON, valid or not. A .gnomon file begins with a byte
@@ -30,13 +32,14 @@ static int is_json_text(const char *head, size_t size)
     return at < size && strchr("{[\"", head[at]) && head[at];
 }
 
-static int load_stream(FILE *from, gnomon_profile **out)
+/* Reads all that is left in `from`: `expected` bytes, or more. */
+static int load_stream(FILE *from, size_t expected, gnomon_profile **out)
 {
     char *bytes = NULL;
-    size_t size = 0, room = 0, n = 1;
+    size_t size = 0, room = 0, n = 1, more = expected + FIRST_READ;
     int code;
     while (n && !ferror(from)) {
-        if (size == room && !gnomon__grow(&bytes, &room, room + 65536, 1)) {
+        if (size == room && !gnomon__grow(&bytes, &room, room + more, 1)) {
             gnomon__free(bytes);
             return gnomon__fail(GNOMON_ENOMEM, "no memory to read it");
         }
@@ -63,10 +66,10 @@ static int load_file(const char *path, gnomon_profile **out)
         return gnomon__fail(errno == ENOENT ? GNOMON_ENOENT : GNOMON_EIO, "%s",
                             strerror(errno));
     if (fstat(fileno(from), &about) != 0 || !S_ISREG(about.st_mode)) {
-        code = load_stream(from, out);
+        code = load_stream(from, 0, out);
     } else if (is_json_text(head, fread(head, 1, sizeof head, from))) {
         rewind(from);
-        code = gnomon__json_read_stream(out, from);
+        code = load_stream(from, (size_t)about.st_size, out);
     } else {
         code = gnomon_profile_load(out, path);
     }
@@ -82,7 +85,7 @@ static int load_any(const char *path, gnomon_profile **out, int again)
     *out = NULL;
     gnomon__fail_clear();
     gnomon__progress_show();
-    code = is_stdin ? load_stream(stdin, out) : load_file(path, out);
+    code = is_stdin ? load_stream(stdin, 0, out) : load_file(path, out);
     gnomon__progress_hide();
     why = gnomon_error_text();
     if (strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0)

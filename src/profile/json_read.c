@@ -3,14 +3,10 @@
  * and the struct is added to a builder. */
 #include "profile/json_read.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "platform/error.h"
 #include "platform/memory.h"
-
-#define FIRST_READ ((size_t)64 << 10)
 
 #if GNOMON_WITH_JANSSON
 #include "profile/json_scan.h"
@@ -268,57 +264,3 @@ int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
                         "GNOMON_JSON=ON and build again");
 }
 #endif
-
-/* ---- Files ----------------------------------------------------------------------- */
-
-/* All that is left in `from`; *text is NULL after an error. */
-static int read_all(FILE *from, char **text, size_t *size)
-{
-    size_t room = 0, n = 1, most = FIRST_READ;
-    struct stat about;
-    *text = NULL;
-    *size = 0;
-    if (fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode))
-        most += (size_t)about.st_size;
-    while (n) {
-        if (*size == room && !gnomon__grow(text, &room, room + most, 1)) {
-            gnomon__free(*text);
-            *text = NULL;
-            return gnomon__fail(GNOMON_ENOMEM, "no memory to read a profile");
-        }
-        n = fread(*text + *size, 1, room - *size, from);
-        *size += n;
-    }
-    if (!ferror(from))
-        return GNOMON_OK;
-    int why = errno;
-    gnomon__free(*text);
-    *text = NULL;
-    return gnomon__fail(GNOMON_EIO, "cannot be read: %s", strerror(why));
-}
-
-int gnomon__json_read_stream(gnomon_profile **out, FILE *from)
-{
-    char *text;
-    size_t size;
-    *out = NULL;
-    int code = read_all(from, &text, &size);
-    if (!code)
-        code = gnomon__json_read(out, text, size);
-    gnomon__free(text);
-    return code;
-}
-
-int gnomon__json_read_path(gnomon_profile **out, const char *path)
-{
-    *out = NULL;
-    FILE *from = fopen(path, "rbe");
-    if (!from) {
-        int why = errno;
-        return gnomon__fail(why == ENOENT ? GNOMON_ENOENT : GNOMON_EIO,
-                            "%s: %s", path, strerror(why));
-    }
-    int code = gnomon__json_read_stream(out, from);
-    fclose(from);
-    return code;
-}

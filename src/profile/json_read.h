@@ -4,8 +4,6 @@
 #ifndef GNOMON_PROFILE_JSON_READ_H
 #define GNOMON_PROFILE_JSON_READ_H
 
-#include <stdio.h>
-
 #include "gnomon/profile.h"
 
 /* GNOMON_OK, and the caller frees *out. gnomon_error_text() is then "", or says
@@ -19,11 +17,5 @@
  *   GNOMON_ESTATE  built without jansson
  * Places count from 1, as the numbers of entities do. */
 int gnomon__json_read(gnomon_profile **out, const char *text, size_t size);
-
-/* The same, of all that is left in `from`; GNOMON_EIO where it cannot be read. */
-int gnomon__json_read_stream(gnomon_profile **out, FILE *from);
-
-/* The same, of a file; GNOMON_ENOENT where there is none. */
-int gnomon__json_read_path(gnomon_profile **out, const char *path);
 
 #endif
