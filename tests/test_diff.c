@@ -29,14 +29,12 @@ static const gnomon__diff_row *row_of_kind(const gnomon__diff *d,
                                            enum gnomon__diff_kind kind,
                                            const char *stage, const char *name)
 {
-    size_t count;
-    const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
-    for (size_t i = 0; i < count; i++)
-        if (rows[i]->kind == kind && strcmp(rows[i]->stage, stage) == 0 &&
-            strcmp(rows[i]->name, name) == 0)
-            return rows[i];
+    for (size_t i = 0; i < d->count; i++)
+        if (d->rows[i]->kind == kind && strcmp(d->rows[i]->stage, stage) == 0 &&
+            strcmp(d->rows[i]->name, name) == 0)
+            return d->rows[i];
     fprintf(stderr, "    no row %s of stage %s\n", name, stage);
-    CHECK_EQ(count, SIZE_MAX);
+    CHECK_EQ(d->count, SIZE_MAX);
     return NULL;
 }
 
@@ -48,10 +46,9 @@ static const gnomon__diff_row *row_of(const gnomon__diff *d, const char *stage,
 
 static size_t row_count(const gnomon__diff *d)
 {
-    size_t count, host = 0;
-    const gnomon__diff_row *const *rows = gnomon__diff_rows(d, &count);
-    for (size_t i = 0; i < count; i++)
-        host += rows[i]->kind == GNOMON__DIFF_HOST;
+    size_t host = 0;
+    for (size_t i = 0; i < d->count; i++)
+        host += d->rows[i]->kind == GNOMON__DIFF_HOST;
     return host;
 }
 
@@ -177,18 +174,18 @@ TEST(ranks_are_one_job_and_a_rank_again_is_another)
     const gnomon__diff_half *h;
     add_life(d, NULL, 0, "a0", "fit", 10);
     add_life(d, NULL, 1, "a1", "fit", 20);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
     add_life(d, NULL, 1, "b1", "fit", 400);
     add_life(d, NULL, 0, "b0", "fit", 300);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 2);
     add_life(d, "named", 0, "c0", "fit", 5000);
     add_life(d, NULL, 0, NULL, "fit",
              60000); /* without identity: always a new one */
     add_life(d, NULL, 0, NULL, "fit", 60000);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 5);
-    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 7);
-    CHECK_EQ(gnomon__diff_doubled(d, GNOMON__SIDE_A), 0);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_B), 0);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 5);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 7);
+    CHECK_EQ(d->doubled[GNOMON__SIDE_A], 0);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_B].jobs, 0);
     h = &row_of(d, "fit", "step")->side[0];
     CHECK_EQ(h->part_count, 5);
     CHECK_EQ(h->parts[0].total_ns, 30);
@@ -221,14 +218,14 @@ TEST(attempts_of_a_rank_are_one_job)
     add_attempt(d, GNOMON__SIDE_A, 0, NULL, "a0", 20);
     add_attempt(d, GNOMON__SIDE_A, 1, "1", "b1", 300);
     add_attempt(d, GNOMON__SIDE_A, 1, "2", "c1", 4000);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
-    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 2);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 2);
     const gnomon__diff_half *h = &row_of(d, "fit", "step")->side[0];
     CHECK_EQ(h->part_count, 1);
     check_half(h, 4, 4330, 10, 4000);
     /* The same attempt once more is of another job. */
     add_attempt(d, GNOMON__SIDE_A, 1, "2", "d1", 5);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 2);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 2);
     gnomon__diff_free(d);
 }
 
@@ -239,12 +236,12 @@ TEST(jobs_are_compared_by_their_ranks)
         add_attempt(d, GNOMON__SIDE_A, 3 - rank, NULL, NULL, 10);
         add_attempt(d, GNOMON__SIDE_B, rank, rank ? NULL : "1", NULL, 10);
     }
-    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_A, "A"), 0);
-    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_B, "B"), 0);
-    CHECK_EQ(gnomon__diff_same_ranks(d), 1);
+    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_A], "A"), 0);
+    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_B], "B"), 0);
+    CHECK_EQ(gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]), 1);
     add_attempt(d, GNOMON__SIDE_B, 2, NULL, NULL, 10); /* a second job */
-    CHECK_EQ(gnomon__diff_log_ranks(d, GNOMON__SIDE_B, "B"), 1);
-    CHECK_EQ(gnomon__diff_same_ranks(d), 0);
+    CHECK_EQ(gnomon__jobs_log_ranks(&d->jobs[GNOMON__SIDE_B], "B"), 1);
+    CHECK_EQ(gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]), 0);
     gnomon__diff_free(d);
 }
 
@@ -260,9 +257,9 @@ TEST(a_run_in_several_files_is_one)
     l.stage = 0;
     RUN_ROW(&l, "step", 3);
     add(d, GNOMON__SIDE_A, &l);
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 1);
-    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_A), 1);
-    CHECK_EQ(gnomon__diff_doubled(d, GNOMON__SIDE_A), 1);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 1);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].rank_count, 1);
+    CHECK_EQ(d->doubled[GNOMON__SIDE_A], 1);
     check_half(&row_of(d, "fit", "step")->side[0], 1, 10, 10, 10);
     check_half(&row_of(d, "test", "step")->side[0], 1, 77, 77, 77);
     check_half(&row_of(d, "", "step")->side[0], 1, 3, 3, 3);
@@ -276,7 +273,7 @@ TEST(many_jobs_share_parts)
     for (int i = 0; i < 3 * GNOMON__DIFF_PARTS + 1; i++)
         add_life(d, NULL, 0, NULL, "fit", 7);
     h = &row_of(d, "fit", "step")->side[0];
-    CHECK_EQ(gnomon__diff_jobs(d, GNOMON__SIDE_A), 3 * GNOMON__DIFF_PARTS + 1);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_A].jobs, 3 * GNOMON__DIFF_PARTS + 1);
     CHECK_EQ(h->part_count, GNOMON__DIFF_PARTS);
     CHECK_EQ(h->parts[0].calls, 4);
     CHECK_EQ(h->parts[1].calls, 3);
@@ -299,7 +296,7 @@ TEST(a_run_without_uuid_is_identified_by_its_process)
         CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_B, p), GNOMON_OK);
         gnomon_profile_free(p);
     }
-    CHECK_EQ(gnomon__diff_runs(d, GNOMON__SIDE_B), 2);
+    CHECK_EQ(d->jobs[GNOMON__SIDE_B].rank_count, 2);
     gnomon__diff_free(d);
 }
 

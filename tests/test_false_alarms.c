@@ -38,13 +38,12 @@ static int is_alarm(const noise_kind *k, const gnomon__gate *g, size_t n)
     static const gnomon__assumptions usual = {GNOMON__DRIFT, GNOMON__DRIFT_NS};
     double base = k->is.base_ns > 0 ? k->is.base_ns : 1e6 * (1 + uniform());
     gnomon__diff *d;
-    size_t count;
     gnomon__diff_create(&d);
     for (size_t job = 0; job < n; job++) {
         add_job(d, GNOMON__SIDE_A, &k->is, base, CALLS);
         add_job(d, GNOMON__SIDE_B, &k->is, base, CALLS);
     }
-    const gnomon__diff_row *row = gnomon__diff_rows(d, &count)[0];
+    const gnomon__diff_row *row = d->rows[0];
     gnomon__change c = gnomon__compare(d, row, g->metric, 0.999, &usual);
     int alarm = gnomon__gate_judge(g, &c, CALLS, 0.999) == GNOMON__GATE_FAILS;
     gnomon__diff_free(d);

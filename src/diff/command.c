@@ -185,7 +185,7 @@ static int diff_option(diff_request *r, int option)
     case DIFF_CONFIDENCE:
         return diff_percent("confidence", optarg, 100, &r->of.confidence);
     case DIFF_VIEW:
-        gnomon__diff_view(r->of.diff, optarg);
+        r->of.diff->view = optarg;
         return 1;
     case DIFF_AS:
         r->of.form = (enum gnomon__changes_form)gnomon__cli_word(
@@ -220,13 +220,12 @@ static int diff_words(diff_request *r, int argc, char **argv)
 /* Whether something is on both sides; else a line has said that nothing is. */
 static int diff_has_both(const diff_request *r)
 {
-    const gnomon__diff_row *const *rows;
-    size_t count, seen = 0;
-    rows = gnomon__diff_rows(r->of.diff, &count);
-    for (size_t i = 0; i < count; i++) {
-        int is_here = !r->of.stage || strcmp(rows[i]->stage, r->of.stage) == 0;
+    size_t seen = 0;
+    for (size_t i = 0; i < r->of.diff->count; i++) {
+        const gnomon__diff_row *row = r->of.diff->rows[i];
+        int is_here = !r->of.stage || strcmp(row->stage, r->of.stage) == 0;
         seen += (size_t)is_here;
-        if (is_here && rows[i]->side[0].all.count && rows[i]->side[1].all.count)
+        if (is_here && row->side[0].all.count && row->side[1].all.count)
             return 1;
     }
     if (r->of.stage && !seen)
@@ -249,7 +248,8 @@ static int diff_judge(const diff_request *r, int status, int are_missing,
         gnomon__log("gates are refused: not all of both sides could be read");
         return status;
     }
-    if (r->gate_count && are_missing && !gnomon__diff_same_ranks(r->of.diff)) {
+    if (r->gate_count && are_missing &&
+        !gnomon__jobs_same_ranks(&r->of.diff->jobs[0], &r->of.diff->jobs[1])) {
         gnomon__log("gates are refused: ranks are missing, and the jobs do not "
                     "have the same ones");
         return GNOMON__EXIT_NOTHING;
@@ -264,10 +264,12 @@ static int diff_compare(diff_request *r, char *const *sides)
     int code, are_missing, is_judged;
     status = gnomon__cli_worse(
         status, gnomon__diff_read_side(r->of.diff, GNOMON__SIDE_B, sides[1]));
-    are_missing = gnomon__diff_log_ranks(r->of.diff, GNOMON__SIDE_A, "A");
-    are_missing |= gnomon__diff_log_ranks(r->of.diff, GNOMON__SIDE_B, "B");
-    if (!gnomon__diff_jobs(r->of.diff, GNOMON__SIDE_A) ||
-        !gnomon__diff_jobs(r->of.diff, GNOMON__SIDE_B)) {
+    are_missing =
+        gnomon__jobs_log_ranks(&r->of.diff->jobs[GNOMON__SIDE_A], "A");
+    are_missing |=
+        gnomon__jobs_log_ranks(&r->of.diff->jobs[GNOMON__SIDE_B], "B");
+    if (!r->of.diff->jobs[GNOMON__SIDE_A].jobs ||
+        !r->of.diff->jobs[GNOMON__SIDE_B].jobs) {
         if (!status)
             diff_has_both(r);
         return gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);

@@ -44,11 +44,6 @@ void gnomon__diff_free(gnomon__diff *d)
     gnomon__free(d);
 }
 
-void gnomon__diff_view(gnomon__diff *d, const char *pattern)
-{
-    d->view = pattern;
-}
-
 /* ---- Rows --------------------------------------------------------------- */
 
 int gnomon__diff_order(const gnomon__diff_key *a, const gnomon__diff_key *b)
@@ -238,47 +233,7 @@ int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,
     return GNOMON_OK;
 }
 
-/* ---- What it came to ---------------------------------------------------- */
-
-const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *d,
-                                                 size_t *count)
-{
-    *count = d->count;
-    return (const gnomon__diff_row *const *)d->rows;
-}
-
-size_t gnomon__diff_jobs(const gnomon__diff *d, enum gnomon__side side)
-{
-    return d->jobs[side].jobs;
-}
-
 int gnomon__diff_is_assumed(const gnomon__diff *d)
 {
     return d->jobs[0].jobs < 2 && d->jobs[1].jobs < 2;
-}
-
-size_t gnomon__diff_runs(const gnomon__diff *d, enum gnomon__side side)
-{
-    return d->jobs[side].rank_count;
-}
-
-size_t gnomon__diff_doubled(const gnomon__diff *d, enum gnomon__side side)
-{
-    return d->doubled[side];
-}
-
-size_t gnomon__diff_other_views(const gnomon__diff *d, enum gnomon__side side)
-{
-    return d->in_other_views[side];
-}
-
-int gnomon__diff_log_ranks(gnomon__diff *d, enum gnomon__side side,
-                           const char *word)
-{
-    return gnomon__jobs_log_ranks(&d->jobs[side], word);
-}
-
-int gnomon__diff_same_ranks(const gnomon__diff *d)
-{
-    return gnomon__jobs_same_ranks(&d->jobs[0], &d->jobs[1]);
 }

@@ -6,6 +6,7 @@
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
 
+#include "diff/jobs.h"
 #include "gnomon/profile.h"
 
 enum gnomon__side { GNOMON__SIDE_A = 0, GNOMON__SIDE_B = 1 };
@@ -58,15 +59,24 @@ typedef struct gnomon__diff_row {
     gnomon__diff_half side[2];
 } gnomon__diff_row;
 
-typedef struct gnomon__diff gnomon__diff;
+#define GNOMON__DIFF_CELLS 1024 /* all there are: 16 * 59 + 32 */
+
+typedef struct gnomon__diff {
+    gnomon__diff_row **rows; /* after an add by stage, kind and name */
+    size_t count, room;
+    gnomon__jobs jobs[2];     /* of each side */
+    size_t doubled[2];        /* stages left out, as they were there already */
+    size_t in_other_views[2]; /* and those of another view than the one taken */
+    /* Views whose words match this pattern are read alone; * and ? in it are any text
+     * and any letter. Not owned. NULL: all. */
+    const char *view;
+    uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
+    uint32_t low, high;                   /* all else is in [low, high) */
+} gnomon__diff;
 
 /* GNOMON_OK or GNOMON_ENOMEM. */
 int gnomon__diff_create(gnomon__diff **out);
 void gnomon__diff_free(gnomon__diff *diff);
-
-/* From now on views whose words match this pattern are read alone; * and ? in it are
- * any text and any letter. It must live as long. */
-void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
 
 /* Adds what finished in a profile to a side, but no stage of a process that was added
  * already. Of one that was recorded in several views, under filters that differ, the
@@ -75,29 +85,7 @@ void gnomon__diff_view(gnomon__diff *diff, const char *pattern);
 int gnomon__diff_add(gnomon__diff *diff, enum gnomon__side side,
                      const gnomon_profile *profile);
 
-/* Ordered by stage, kind and name. Valid until the next add. */
-const gnomon__diff_row *const *gnomon__diff_rows(const gnomon__diff *diff,
-                                                 size_t *count);
-
-/* How many jobs a side is, and how many ranks of them, each with all its attempts;
- * and stages left out, as they were there already. */
-size_t gnomon__diff_jobs(const gnomon__diff *diff, enum gnomon__side side);
-size_t gnomon__diff_runs(const gnomon__diff *diff, enum gnomon__side side);
-size_t gnomon__diff_doubled(const gnomon__diff *diff, enum gnomon__side side);
-/* And those of another view than the one that is taken. */
-size_t gnomon__diff_other_views(const gnomon__diff *diff,
-                                enum gnomon__side side);
-
 /* Whether each side is one job, so that the spread between jobs is assumed. */
 int gnomon__diff_is_assumed(const gnomon__diff *diff);
-
-/* When a side is whole: lines on standard error, which begin with `word`, for ranks
- * that are missing or were restarted. Whether some are missing. */
-int gnomon__diff_log_ranks(gnomon__diff *diff, enum gnomon__side side,
-                           const char *word);
-
-/* After gnomon__diff_log_ranks of both sides: whether all their jobs have the same
- * ranks. */
-int gnomon__diff_same_ranks(const gnomon__diff *diff);
 
 #endif

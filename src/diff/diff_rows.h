@@ -5,20 +5,6 @@
 #define GNOMON_DIFF_DIFF_ROWS_H
 
 #include "diff/diff.h"
-#include "diff/jobs.h"
-
-#define GNOMON__DIFF_CELLS 1024 /* all there are: 16 * 59 + 32 */
-
-struct gnomon__diff {
-    gnomon__diff_row **rows;
-    size_t count, room;
-    gnomon__jobs jobs[2];
-    size_t doubled[2], in_other_views[2];
-    const char
-        *view; /* a pattern of the words of those that are read; NULL: all */
-    uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
-    uint32_t low, high;                   /* all else is in [low, high) */
-};
 
 /* What a row is matched by. */
 typedef struct gnomon__diff_key {

@@ -234,7 +234,7 @@ double gnomon__estimate_value(const gnomon__diff *d,
     gnomon__estimate e;
     if (half->all.count == 0)
         return (double)NAN;
-    add_parts(&e, half, gnomon__diff_jobs(d, side), metric);
+    add_parts(&e, half, d->jobs[side].jobs, metric);
     return e.value;
 }
 
@@ -264,7 +264,7 @@ gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
                           .executions = (double)half->all.count};
     if (half->all.count == 0)
         return e;
-    add_parts(&e, half, gnomon__diff_jobs(d, side), metric);
+    add_parts(&e, half, d->jobs[side].jobs, metric);
     if (row->kind != GNOMON__DIFF_COUNTER)
         e.relative = relative_variance(&half->all);
     else

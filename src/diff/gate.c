@@ -267,35 +267,32 @@ static void gate_print_holds(const gate_round *r, const char *text,
  * largest change. */
 static int gate_judge(gate_round *r, const gnomon_writer *out)
 {
-    const gnomon__diff_row *const *rows, *largest = NULL;
+    const gnomon__diff_row *largest = NULL;
     gnomon__change most = {.relative = 0};
     int status = GNOMON__EXIT_OK, lines = 0;
     char text[768];
-    size_t count;
-    rows = gnomon__diff_rows(r->diff, &count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < r->diff->count; i++) {
+        const gnomon__diff_row *row = r->diff->rows[i];
         enum gnomon__verdict verdict;
         gnomon__change c;
-        if (!gate_watches(r->gate, rows[i], r->stage) ||
-            !gate_has_both(rows[i]))
+        if (!gate_watches(r->gate, row, r->stage) || !gate_has_both(row))
             continue;
-        c = gnomon__compare(r->diff, rows[i], r->gate->metric, r->confidence,
+        c = gnomon__compare(r->diff, row, r->gate->metric, r->confidence,
                             r->assumed);
-        verdict = gnomon__gate_judge(r->gate, &c,
-                                     gnomon__estimate_value(r->diff, rows[i],
-                                                            GNOMON__SIDE_A,
-                                                            GNOMON__CALLS),
-                                     r->least);
+        verdict = gnomon__gate_judge(
+            r->gate, &c,
+            gnomon__estimate_value(r->diff, row, GNOMON__SIDE_A, GNOMON__CALLS),
+            r->least);
         if (!largest || (r->gate->falls ? c.relative < most.relative
                                         : c.relative > most.relative)) {
-            largest = rows[i];
+            largest = row;
             most = c;
         }
         if (r->form == GNOMON__CHANGES_JSON)
-            gate_json(r, rows[i], &c, verdict, out);
+            gate_json(r, row, &c, verdict, out);
         if (verdict == GNOMON__GATE_HOLDS)
             continue;
-        gate_say(r, rows[i], &c, text, sizeof text);
+        gate_say(r, row, &c, text, sizeof text);
         gate_log(r, verdict, text);
         lines++;
         if (verdict == GNOMON__GATE_FAILS)
@@ -311,13 +308,12 @@ static int gate_judge(gate_round *r, const gnomon_writer *out)
 static int gate_watches_nothing(const gate_round *r)
 {
     gnomon__suggestion s = gnomon__suggest(r->gate->name);
-    const gnomon__diff_row *const *rows;
-    size_t count, seen = 0;
-    rows = gnomon__diff_rows(r->diff, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i]->kind == r->gate->kind)
-            gnomon__suggest_offer(&s, rows[i]->name);
-        seen += (size_t)gate_watches(r->gate, rows[i], r->stage);
+    size_t seen = 0;
+    for (size_t i = 0; i < r->diff->count; i++) {
+        const gnomon__diff_row *row = r->diff->rows[i];
+        if (row->kind == r->gate->kind)
+            gnomon__suggest_offer(&s, row->name);
+        seen += (size_t)gate_watches(r->gate, row, r->stage);
     }
     if (seen) {
         gnomon__log("gate '%s' has nothing to compare: what it watches is on "
@@ -338,11 +334,9 @@ static int gate_watches_nothing(const gate_round *r)
 static size_t gate_count(const gnomon__gate *g, const gnomon__diff *d,
                          const char *stage)
 {
-    const gnomon__diff_row *const *rows;
-    size_t count, watched = 0;
-    rows = gnomon__diff_rows(d, &count);
-    for (size_t i = 0; i < count; i++)
-        if (gate_watches(g, rows[i], stage) && gate_has_both(rows[i]))
+    size_t watched = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (gate_watches(g, d->rows[i], stage) && gate_has_both(d->rows[i]))
             watched++;
     return watched;
 }

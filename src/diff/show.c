@@ -2,6 +2,7 @@
 /* Rows of two sides as tables, in the order of the run. */
 #include "diff/show.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ static gnomon__changes_line diff_line(const gnomon__diff_request *r,
 
 /* The rows of one stage and kind, which follow one another. */
 typedef struct diff_stage {
-    const gnomon__diff_row *const *rows;
+    gnomon__diff_row **rows;
     size_t count;
     uint32_t ordinal; /* of the stage */
 } diff_stage;
@@ -93,10 +94,9 @@ static void diff_join_ordinals(diff_stage *stages, size_t count)
 /* In the order of the run; at most as many as there are rows. */
 static size_t diff_stages(const gnomon__diff_request *r, diff_stage *stages)
 {
-    const gnomon__diff_row *const *rows;
-    size_t count, found = 0;
-    rows = gnomon__diff_rows(r->diff, &count);
-    for (size_t i = 0; i < count; i++) {
+    gnomon__diff_row **rows = r->diff->rows;
+    size_t found = 0;
+    for (size_t i = 0; i < r->diff->count; i++) {
         diff_stage *last = found ? &stages[found - 1] : NULL;
         if (r->stage && strcmp(rows[i]->stage, r->stage) != 0)
             continue;
@@ -142,8 +142,8 @@ static int diff_print_stage(const gnomon__diff_request *r,
 static void diff_print_side(const gnomon__diff_request *r,
                             enum gnomon__side side)
 {
-    size_t jobs = gnomon__diff_jobs(r->diff, side);
-    size_t runs = gnomon__diff_runs(r->diff, side);
+    size_t jobs = r->diff->jobs[side].jobs;
+    size_t runs = r->diff->jobs[side].rank_count;
     r->out.print(&r->out, "%c: %zu job%s, %zu run%s",
                  side == GNOMON__SIDE_A ? 'A' : 'B', jobs, jobs == 1 ? "" : "s",
                  runs, runs == 1 ? "" : "s");
@@ -169,10 +169,9 @@ static void diff_json_head(const gnomon__diff_request *r)
 {
     const gnomon_writer *out = &r->out;
     for (int i = 0; i < 2; i++)
-        out->print(out, "%s\"%c\": {\"jobs\": %zu, \"runs\": %zu}",
-                   i ? ", " : "{", 'a' + i,
-                   gnomon__diff_jobs(r->diff, (enum gnomon__side)i),
-                   gnomon__diff_runs(r->diff, (enum gnomon__side)i));
+        out->print(out, "%s\"%c\": {\"jobs\": %" PRIu32 ", \"runs\": %zu}",
+                   i ? ", " : "{", 'a' + i, r->diff->jobs[i].jobs,
+                   r->diff->jobs[i].rank_count);
     out->print(out, ", ");
     gnomon__changes_json_number(out, "confidence", r->confidence);
     if (gnomon__diff_is_assumed(r->diff)) {
@@ -190,10 +189,9 @@ static void diff_json_head(const gnomon__diff_request *r)
 int gnomon__diff_show(const gnomon__diff_request *r)
 {
     int is_json = r->form == GNOMON__CHANGES_JSON, code = GNOMON_OK;
-    size_t count, found;
+    size_t count = r->diff->count, found;
     diff_stage *stages;
     gnomon__changes_line *lines;
-    gnomon__diff_rows(r->diff, &count);
     stages = gnomon__alloc((count + 1) * sizeof *stages);
     lines = gnomon__alloc((count + 1) * sizeof *lines);
     if (stages && lines) {

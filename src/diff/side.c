@@ -68,8 +68,8 @@ int gnomon__diff_read_side(gnomon__diff *diff, enum gnomon__side side,
         status = gnomon__cli_worse(status, read_file(diff, side, &in, i));
     gnomon__progress_end();
     gnomon__cli_inputs_free(&in);
-    size_t doubled = gnomon__diff_doubled(diff, side);
-    size_t other = gnomon__diff_other_views(diff, side);
+    size_t doubled = diff->doubled[side];
+    size_t other = diff->in_other_views[side];
     if (doubled)
         gnomon__log("%s: %zu stage%s there twice, and count%s once", word,
                     doubled, doubled == 1 ? " is" : "s are",
