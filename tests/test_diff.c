@@ -56,14 +56,14 @@ static void check_half(const gnomon__diff_half *h, uint64_t calls,
                        uint64_t total, uint64_t min, uint64_t max)
 {
     uint64_t sum = 0;
-    CHECK_EQ(h->all.count, calls);
-    CHECK_EQ(h->all.total_ns, total);
-    CHECK_EQ(h->all.min_ns, min);
-    CHECK_EQ(h->all.max_ns, max);
-    for (size_t i = 0; i < h->all.cell_count; i++) {
-        sum += h->all.cells[i].count;
-        CHECK(h->all.cells[i].count > 0);
-        CHECK(i == 0 || h->all.cells[i - 1].cell < h->all.cells[i].cell);
+    CHECK_EQ(h->all.s.count, calls);
+    CHECK_EQ(h->all.s.total_ns, total);
+    CHECK_EQ(h->all.s.min_ns, min);
+    CHECK_EQ(h->all.s.max_ns, max);
+    for (size_t i = 0; i < h->all.s.cell_count; i++) {
+        sum += h->all.s.cells[i].count;
+        CHECK(h->all.s.cells[i].count > 0);
+        CHECK(i == 0 || h->all.s.cells[i - 1].cell < h->all.s.cells[i].cell);
     }
     CHECK_EQ(sum, calls);
     for (size_t i = 0; i < h->part_count; i++)
@@ -94,12 +94,12 @@ TEST(rows_are_matched_by_stage_and_name)
     const gnomon__diff_row *row = row_of(d, "fit", "step");
     check_half(&row->side[0], 3, 470, 70, 300);
     check_half(&row->side[1], 3, 3040, 40, 2000);
-    CHECK_EQ(row->side[0].all.self_ns, 235);
+    CHECK_EQ(row->side[0].all.s.self_ns, 235);
     CHECK_EQ(row->ordinal, 1);
     check_half(&row_of(d, "test", "step")->side[0], 1, 9, 9, 9);
-    CHECK_EQ(row_of(d, "test", "step")->side[1].all.count, 0);
-    CHECK_EQ(row_of(d, "fit", "gone")->side[1].all.count, 0);
-    CHECK_EQ(row_of(d, "fit", "new")->side[0].all.count, 0);
+    CHECK_EQ(row_of(d, "test", "step")->side[1].all.s.count, 0);
+    CHECK_EQ(row_of(d, "fit", "gone")->side[1].all.s.count, 0);
+    CHECK_EQ(row_of(d, "fit", "new")->side[0].all.s.count, 0);
     CHECK_EQ(row_of(d, "fit", "new")->ordinal, 2);
     gnomon__diff_free(d);
 }
@@ -120,7 +120,7 @@ TEST(sums_are_those_of_report)
         if (!row)
             continue;
         check_half(&row->side[0], s->count, s->total_ns, s->min_ns, s->max_ns);
-        CHECK_EQ(row->side[0].all.self_ns, s->self_ns);
+        CHECK_EQ(row->side[0].all.s.self_ns, s->self_ns);
         seen++;
     }
     CHECK(seen > 0);
@@ -142,17 +142,18 @@ TEST(devices_steps_and_counters_have_rows)
     h = &row_of_kind(d, GNOMON__DIFF_DEVICE, "", "HtoD")->side[0];
     check_half(h, 14, 560, 40, 40);
     h = &row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0];
-    CHECK_EQ(h->all.count, 6);
+    CHECK_EQ(h->all.s.count, 6);
     CHECK_EQ(h->parts[0].calls, 6);
     h = &row_of_kind(d, GNOMON__DIFF_COUNTER, "fit", "loss")->side[0];
-    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(h->all.s.count, 4);
     CHECK_EQ(h->parts[0].runs, 2);
     CHECK(h->samples.high == 1.7976931348623157e308);
     CHECK(h->samples.low < 0);
     CHECK_EQ(gnomon__diff_add(d, GNOMON__SIDE_A, p), GNOMON_OK); /* again */
-    CHECK_EQ(h->all.count, 4);
+    CHECK_EQ(h->all.s.count, 4);
     CHECK_EQ(
-        row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0].all.count, 6);
+        row_of_kind(d, GNOMON__DIFF_STEPS, "fit", "fit")->side[0].all.s.count,
+        6);
     gnomon_profile_free(p);
     gnomon__diff_free(d);
 }
@@ -309,7 +310,7 @@ static double quantile_of(const uint64_t *ns, size_t n, double q)
     double value;
     run_row(&l, GNOMON_KIND_SCOPE, "x", ns, n);
     add(d, GNOMON__SIDE_A, &l);
-    value = gnomon_quantile(&row_of(d, "", "x")->side[0].all, q);
+    value = gnomon_quantile(&row_of(d, "", "x")->side[0].all.s, q);
     gnomon__diff_free(d);
     return value;
 }
@@ -359,7 +360,7 @@ TEST(report_and_diff_use_one_quantile)
     const gnomon__diff_half *h = &row_of(d, "", "x")->side[0];
     for (int i = 0; i < 3; i++) {
         CHECK_EQ((uint64_t)h->parts[0].quantiles[i], shown[i]);
-        CHECK_EQ(gnomon_quantile_ns(&h->all, q[i]), shown[i]);
+        CHECK_EQ(gnomon_quantile_ns(&h->all.s, q[i]), shown[i]);
     }
     gnomon__region_rows_free(&all);
     gnomon_profile_free(p);

@@ -225,7 +225,7 @@ static int diff_has_both(const diff_request *r)
         const gnomon__diff_row *row = r->of.diff->rows[i];
         int is_here = !r->of.stage || strcmp(row->stage, r->of.stage) == 0;
         seen += (size_t)is_here;
-        if (is_here && row->side[0].all.count && row->side[1].all.count)
+        if (is_here && row->side[0].all.s.count && row->side[1].all.s.count)
             return 1;
     }
     if (r->of.stage && !seen)

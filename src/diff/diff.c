@@ -2,8 +2,8 @@
 /* Rows of two sides. Called by the program, one thread at a time. Executions are summed
  * as they are read; sums are also kept by part, for the spread between jobs.
  *
- * Invariant between adds: rows are ordered and no two have the same names, the cells of
- * each side ascend and add up to its count, and a side's parts to its sums. */
+ * Invariant between adds: rows are ordered and no two have the same names, and a
+ * side's parts add up to its sums. */
 #include "diff/diff.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void diff_free_row(gnomon__diff_row *row)
 {
     for (int side = 0; side < 2; side++) {
         gnomon__free(row->side[side].parts);
-        gnomon__free(row->side[side].cells);
+        gnomon__sum_free(&row->side[side].all);
     }
     gnomon__free(row->stage);
     gnomon__free(row->name);
@@ -126,56 +126,6 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *d, size_t sorted,
 
 /* ---- One row's sums ----------------------------------------------------- */
 
-void gnomon__diff_spread(gnomon__diff *d, const gnomon_stats *s)
-{
-    for (size_t i = 0; i < s->cell_count; i++) {
-        uint32_t cell =
-            s->cells[i].cell; /* of those there are: it is checked */
-        d->scratch[cell] += s->cells[i].count;
-        d->low = d->high && d->low < cell ? d->low : cell;
-        d->high = d->high > cell ? d->high : cell + 1;
-    }
-}
-
-size_t gnomon__diff_collect(gnomon__diff *d, gnomon_cell *cells)
-{
-    size_t count = 0;
-    for (uint32_t i = d->low; i < d->high; i++) {
-        if (d->scratch[i] && cells)
-            cells[count] = (gnomon_cell){i, 0, d->scratch[i]};
-        count += d->scratch[i] != 0;
-        if (cells)
-            d->scratch[i] = 0;
-    }
-    if (cells)
-        d->low = d->high = 0;
-    return count;
-}
-
-static int diff_add_cells(gnomon__diff *d, gnomon__diff_half *half,
-                          const gnomon_stats *s)
-{
-    size_t count;
-    gnomon__diff_spread(d, &half->all);
-    gnomon__diff_spread(d, s);
-    count = gnomon__diff_collect(d, NULL);
-    if (count > half->all.cell_count) {
-        gnomon_cell *cells =
-            gnomon__realloc(half->cells, count * sizeof *cells);
-        if (!cells) {
-            memset(d->scratch, 0, sizeof d->scratch);
-            d->low = d->high = 0;
-            return GNOMON_ENOMEM;
-        }
-        half->cells = cells;
-    }
-    half->all.cell_count = count;
-    half->all.cells = half->cells;
-    if (half->cells)
-        gnomon__diff_collect(d, half->cells);
-    return GNOMON_OK;
-}
-
 /* NULL: no memory. */
 static gnomon__diff_part *diff_part_of(gnomon__diff_half *half, size_t job)
 {
@@ -189,7 +139,7 @@ static gnomon__diff_part *diff_part_of(gnomon__diff_half *half, size_t job)
 }
 
 /* The sums of one run. */
-int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
+int gnomon__diff_add_run(gnomon__diff_half *half, size_t job,
                          const gnomon_stats *s)
 {
     gnomon__diff_part *part = diff_part_of(half, job);
@@ -202,10 +152,7 @@ int gnomon__diff_add_run(gnomon__diff *d, gnomon__diff_half *half, size_t job,
     for (int q = 0; q < GNOMON__QUANTILES; q++)
         part->quantiles[q] += gnomon_quantile(s, gnomon__quantiles[q]);
     part->runs++;
-    if (diff_add_cells(d, half, s))
-        return GNOMON_ENOMEM;
-    gnomon_stats_add(&half->all, s);
-    return GNOMON_OK;
+    return gnomon__sum_add(&half->all, s);
 }
 
 static void diff_sum_samples(gnomon__diff_samples *to, int is_first,
@@ -226,10 +173,10 @@ int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,
     if (!part)
         return GNOMON_ENOMEM;
     diff_sum_samples(&part->samples, !part->runs, s);
-    diff_sum_samples(&half->samples, !half->all.count, s);
+    diff_sum_samples(&half->samples, !half->all.s.count, s);
     part->calls += count;
     part->runs++;
-    half->all.count += count;
+    half->all.s.count += count;
     return GNOMON_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "diff/jobs.h"
 #include "gnomon/profile.h"
+#include "profile/sums.h"
 
 enum gnomon__side { GNOMON__SIDE_A = 0, GNOMON__SIDE_B = 1 };
 
@@ -44,10 +45,9 @@ typedef struct gnomon__diff_part {
 
 /* One side of a row. count 0: it is not on this side. */
 typedef struct gnomon__diff_half {
-    gnomon_stats all; /* of all its runs */
+    gnomon__sum all; /* of all its runs; of a counter the count alone */
     gnomon__diff_part *parts;
     size_t part_count, part_room; /* parts past its count are zero */
-    gnomon_cell *cells;
     gnomon__diff_samples samples; /* of all its runs */
 } gnomon__diff_half;
 
@@ -59,8 +59,6 @@ typedef struct gnomon__diff_row {
     gnomon__diff_half side[2];
 } gnomon__diff_row;
 
-#define GNOMON__DIFF_CELLS 1024 /* all there are: 16 * 59 + 32 */
-
 typedef struct gnomon__diff {
     gnomon__diff_row **rows; /* after an add by stage, kind and name */
     size_t count, room;
@@ -70,8 +68,6 @@ typedef struct gnomon__diff {
     /* Views whose words match this pattern are read alone; * and ? in it are any text
      * and any letter. Not owned. NULL: all. */
     const char *view;
-    uint64_t scratch[GNOMON__DIFF_CELLS]; /* zero between uses */
-    uint32_t low, high;                   /* all else is in [low, high) */
 } gnomon__diff;
 
 /* GNOMON_OK or GNOMON_ENOMEM. */

@@ -256,8 +256,7 @@ static size_t diff_add_entries(diff_reader *r, size_t first, size_t sorted,
 {
     const diff_entry *f = &r->entries[first];
     gnomon__diff_row *row = gnomon__diff_row_of(r->diff, sorted, &f->key);
-    gnomon_cell cells[GNOMON__DIFF_CELLS];
-    gnomon_stats sum = {.cells = cells};
+    gnomon__sum sum = {.room = 0};
     gnomon__diff_samples samples = {.sum = 0};
     uint64_t count = 0;
     size_t at = first;
@@ -266,23 +265,21 @@ static size_t diff_add_entries(diff_reader *r, size_t first, size_t sorted,
         return at;
     }
     gnomon__diff_half *half = &row->side[r->side];
-    for (; at < r->entry_count && diff_by_row(f, &r->entries[at]) == 0; at++) {
+    for (;
+         !*code && at < r->entry_count && diff_by_row(f, &r->entries[at]) == 0;
+         at++) {
         if (r->entries[at].ordinal < row->ordinal)
             row->ordinal = r->entries[at].ordinal;
-        if (!r->entries[at].stats) {
+        if (r->entries[at].stats)
+            *code = gnomon__sum_add(&sum, r->entries[at].stats);
+        else
             diff_add_up(r, r->entries[at].counter, &count, &samples);
-            continue;
-        }
-        gnomon_stats_add(&sum, r->entries[at].stats);
-        gnomon__diff_spread(r->diff, r->entries[at].stats);
     }
-    if (!f->stats) {
-        *code =
-            gnomon__diff_add_samples(half, r->jobs[f->run], count, &samples);
-        return at;
-    }
-    sum.cell_count = gnomon__diff_collect(r->diff, cells);
-    *code = gnomon__diff_add_run(r->diff, half, r->jobs[f->run], &sum);
+    if (!*code)
+        *code = f->stats ? gnomon__diff_add_run(half, r->jobs[f->run], &sum.s)
+                         : gnomon__diff_add_samples(half, r->jobs[f->run],
+                                                    count, &samples);
+    gnomon__sum_free(&sum);
     return at;
 }
 

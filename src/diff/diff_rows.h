@@ -21,16 +21,9 @@ gnomon__diff_row *gnomon__diff_row_of(gnomon__diff *diff, size_t sorted,
                                       const gnomon__diff_key *key);
 void gnomon__diff_sort(gnomon__diff *diff);
 
-/* Cells are added up in the scratch array: _spread adds those of `stats` to it, and
- * _collect moves all to a list. */
-void gnomon__diff_spread(gnomon__diff *diff, const gnomon_stats *stats);
-
-/* How many cells are spread out; with `cells`, puts them there. */
-size_t gnomon__diff_collect(gnomon__diff *diff, gnomon_cell *cells);
-
 /* Adds what one run of a job did in a row. GNOMON_OK or GNOMON_ENOMEM. */
-int gnomon__diff_add_run(gnomon__diff *diff, gnomon__diff_half *half,
-                         size_t job, const gnomon_stats *stats);
+int gnomon__diff_add_run(gnomon__diff_half *half, size_t job,
+                         const gnomon_stats *stats);
 
 /* The same of a counter, of so many samples. */
 int gnomon__diff_add_samples(gnomon__diff_half *half, size_t job,

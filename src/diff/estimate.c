@@ -147,7 +147,7 @@ static double relative_variance(const gnomon_stats *s)
  * Davis (2000) let it be. */
 static double samples_variance(const gnomon__diff_half *half)
 {
-    double mean = half->samples.sum / (double)half->all.count;
+    double mean = half->samples.sum / (double)half->all.s.count;
     double most = (half->samples.high - mean) * (mean - half->samples.low);
     return isfinite(most) ? fmax(most, 0) : (double)NAN;
 }
@@ -184,7 +184,7 @@ static double value_variance(const gnomon__diff_half *half,
                              const gnomon__estimate *e, double n,
                              double independent, enum gnomon__metric metric)
 {
-    const gnomon_stats *s = &half->all;
+    const gnomon_stats *s = &half->all.s;
     double mean = (double)s->total_ns / (double)s->count;
     switch ((int)metric) {
     case GNOMON__CALLS:
@@ -232,7 +232,7 @@ double gnomon__estimate_value(const gnomon__diff *d,
 {
     const gnomon__diff_half *half = &row->side[side];
     gnomon__estimate e;
-    if (half->all.count == 0)
+    if (half->all.s.count == 0)
         return (double)NAN;
     add_parts(&e, half, d->jobs[side].jobs, metric);
     return e.value;
@@ -261,23 +261,23 @@ gnomon__estimate gnomon__estimate_of(const gnomon__diff *d,
 {
     const gnomon__diff_half *half = &row->side[side];
     gnomon__estimate e = {.value = (double)NAN,
-                          .executions = (double)half->all.count};
-    if (half->all.count == 0)
+                          .executions = (double)half->all.s.count};
+    if (half->all.s.count == 0)
         return e;
     add_parts(&e, half, d->jobs[side].jobs, metric);
     if (row->kind != GNOMON__DIFF_COUNTER)
-        e.relative = relative_variance(&half->all);
+        e.relative = relative_variance(&half->all.s);
     else
-        e.relative = half->all.count < 2
+        e.relative = half->all.s.count < 2
                          ? (double)NAN
                          : samples_variance(half) / square(e.value);
     assume(&e, half, e.executions / e.parts, metric, assumed);
-    if (half->all.count < 2 && metric != GNOMON__CALLS)
+    if (half->all.s.count < 2 && metric != GNOMON__CALLS)
         e.guessed = (double)NAN;
     if (grows_with_calls(metric))
         e.known += counts * square(e.value);
     else if (metric != GNOMON__MEAN && metric < GNOMON__MAX)
-        e.unseen = cell_variance(&half->all,
+        e.unseen = cell_variance(&half->all.s,
                                  gnomon__quantiles[metric - GNOMON__METRIC_P50],
                                  e.relative);
     return e;

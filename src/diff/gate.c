@@ -185,7 +185,7 @@ static int gate_watches(const gnomon__gate *g, const gnomon__diff_row *row,
 
 static int gate_has_both(const gnomon__diff_row *row)
 {
-    return row->side[0].all.count && row->side[1].all.count;
+    return row->side[0].all.s.count && row->side[1].all.s.count;
 }
 
 /* "fit: optimizer_step: mean 1.204 ms -> 1.331 ms, +10.5 %, 99.97 % sure", and of
