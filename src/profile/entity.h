@@ -31,6 +31,7 @@ typedef enum gnomon__type {
     GNOMON__TYPE_WORD,   /* uint32_t or int32_t: one of some words */
     GNOMON__TYPE_FLAGS,  /* uint32_t: words by bit */
     GNOMON__TYPE_NUMBER, /* uint32_t: of an entity; 0: none */
+    /* Up to here a field has 32 bits, from here on 64. */
     GNOMON__TYPE_U64,
     GNOMON__TYPE_I64,
     GNOMON__TYPE_DOUBLE,
@@ -38,6 +39,7 @@ typedef enum gnomon__type {
     GNOMON__TYPE_TEXT,
     GNOMON__TYPE_MAYBE, /* a text; NULL is not "" */
     GNOMON__TYPE_JSON,  /* a text that is JSON */
+    /* From here on it points to structs or numbers, and may have a count. */
     GNOMON__TYPE_STRUCT,
     GNOMON__TYPE_STRUCTS, /* a list; its count is a size_t */
     GNOMON__TYPE_CELLS,   /* of gnomon_cell; likewise */

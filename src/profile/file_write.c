@@ -172,41 +172,25 @@ static uint32_t file_list(file_writer *w, const gnomon__field *f,
 static uint32_t file_field(file_writer *w, file_buffer *to, size_t at,
                            const gnomon__field *f, const void *of)
 {
-    size_t count;
-    uint32_t small;
-    switch ((gnomon__type)f->type) {
-    case GNOMON__TYPE_U32:
-    case GNOMON__TYPE_I32:
-    case GNOMON__TYPE_TRUTH:
-    case GNOMON__TYPE_WORD:
-    case GNOMON__TYPE_FLAGS:
-        gnomon__put_32(to->bytes + at, gnomon__field_32(f, of));
-        return 4;
-    case GNOMON__TYPE_NUMBER:
-        small =
-            file_number(w, gnomon__number_of(f, of), gnomon__field_32(f, of));
-        gnomon__put_32(to->bytes + at, small);
-        return 4;
-    case GNOMON__TYPE_U64:
-    case GNOMON__TYPE_I64:
-    case GNOMON__TYPE_DOUBLE:
+    const uint32_t bytes = gnomon__field_bytes(f);
+    uint32_t small = 0;
+    if (f->type < GNOMON__TYPE_U64) {
+        small = gnomon__field_32(f, of);
+        if (f->type == GNOMON__TYPE_NUMBER)
+            small = file_number(w, gnomon__number_of(f, of), small);
+    } else if (f->type < GNOMON__TYPE_TEXT) {
         gnomon__put_64(to->bytes + at, gnomon__field_64(f, of));
-        return 8;
-    case GNOMON__TYPE_TEXT:
-    case GNOMON__TYPE_MAYBE:
-    case GNOMON__TYPE_JSON:
+        return bytes;
+    } else if (f->type < GNOMON__TYPE_STRUCT) {
         small = file_text_at(w, gnomon__field_pointer(f, of));
-        gnomon__put_32(to->bytes + at, small);
-        return 4;
-    default:
-        count = gnomon__field_count(f, of);
+    } else {
+        size_t count = gnomon__field_count(f, of);
         small = file_list(w, f, gnomon__field_pointer(f, of), count);
-        gnomon__put_32(to->bytes + at, small);
-        if (gnomon__field_bytes(f) == 4)
-            return 4;
-        gnomon__put_32(to->bytes + at + 4, (uint32_t)count);
-        return 8;
+        if (bytes == 8)
+            gnomon__put_32(to->bytes + at + 4, (uint32_t)count);
     }
+    gnomon__put_32(to->bytes + at, small);
+    return bytes;
 }
 
 static void file_fields(file_writer *w, file_buffer *to, size_t at,

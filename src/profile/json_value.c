@@ -257,8 +257,8 @@ static int is_number_text(const char *text)
     return *text >= '0' && *text <= '9';
 }
 
-static int word_number(gnomon__json_reading *r, json_t *value,
-                       const char *const *words, uint32_t *out)
+int gnomon__json_to_word(gnomon__json_reading *r, json_t *value,
+                         const char *const *words, uint32_t *out)
 {
     const char *text = json_string_value(value);
     char known[120], shown[24];
@@ -280,12 +280,6 @@ static int word_number(gnomon__json_reading *r, json_t *value,
                               known);
 }
 
-int gnomon__json_to_word(gnomon__json_reading *r, json_t *value,
-                         const char *const *words, uint32_t *out)
-{
-    return word_number(r, value, words, out);
-}
-
 int gnomon__json_to_flags(gnomon__json_reading *r, json_t *value,
                           const char *const *words, uint32_t *out)
 {
@@ -297,7 +291,7 @@ int gnomon__json_to_flags(gnomon__json_reading *r, json_t *value,
     json_array_foreach(value, i, item)
     {
         gnomon__json_enter(r, NULL, i + 1);
-        if (!word_number(r, item, words, &bits))
+        if (!gnomon__json_to_word(r, item, words, &bits))
             return 0;
         const char *text = json_string_value(item);
         flags |= text && !is_number_text(text) ? (uint32_t)1 << bits : bits;

@@ -151,29 +151,17 @@ static void stream_cell(json_stream *s, const gnomon_cell *cell)
 
 static int is_left_out(const gnomon__field *f, const void *of)
 {
-    const char *text;
     if (f->rules & GNOMON__NEEDED)
         return 0;
-    switch ((gnomon__type)f->type) {
-    case GNOMON__TYPE_U64:
-    case GNOMON__TYPE_I64:
-    case GNOMON__TYPE_DOUBLE: /* by its bits: -0 is not left out */
-        return gnomon__field_64(f, of) == (uint64_t)f->standard;
-    case GNOMON__TYPE_TEXT:
-    case GNOMON__TYPE_JSON:
-        text = gnomon__field_pointer(f, of);
-        return !text || !*text;
-    case GNOMON__TYPE_MAYBE:
-        return !gnomon__field_pointer(f, of);
-    case GNOMON__TYPE_STRUCT:
-    case GNOMON__TYPE_STRUCTS:
-    case GNOMON__TYPE_CELLS:
-    case GNOMON__TYPE_DIMS:
-    case GNOMON__TYPE_STRIDES:
-        return gnomon__field_count(f, of) == 0;
-    default:
+    if (f->type < GNOMON__TYPE_U64)
         return gnomon__field_32(f, of) == (uint32_t)f->standard;
+    if (f->type < GNOMON__TYPE_TEXT) /* by its bits: -0 is not left out */
+        return gnomon__field_64(f, of) == (uint64_t)f->standard;
+    if (f->type < GNOMON__TYPE_STRUCT) {
+        const char *text = gnomon__field_pointer(f, of);
+        return !text || (!*text && f->type != GNOMON__TYPE_MAYBE);
     }
+    return gnomon__field_count(f, of) == 0;
 }
 
 static void stream_struct(json_stream *s, const gnomon__struct *what,

@@ -206,35 +206,18 @@ static void read_list(gnomon__record_reader *r, const gnomon__field *f,
 static void read_field(gnomon__record_reader *r, const gnomon__field *f,
                        const char *at, void *of)
 {
-    uint32_t small;
-    uint64_t large;
-    const char *text;
-    switch ((gnomon__type)f->type) {
-    case GNOMON__TYPE_U32:
-    case GNOMON__TYPE_I32:
-    case GNOMON__TYPE_TRUTH:
-    case GNOMON__TYPE_WORD:
-    case GNOMON__TYPE_FLAGS:
-        small = gnomon__get_32(at);
+    if (f->type < GNOMON__TYPE_U64) {
+        uint32_t small = gnomon__get_32(at);
+        if (f->type == GNOMON__TYPE_NUMBER)
+            small = read_number(r, gnomon__number_of(f, of), small);
         gnomon__field_set(f, of, &small, sizeof small);
-        return;
-    case GNOMON__TYPE_NUMBER:
-        small = read_number(r, gnomon__number_of(f, of), gnomon__get_32(at));
-        gnomon__field_set(f, of, &small, sizeof small);
-        return;
-    case GNOMON__TYPE_U64:
-    case GNOMON__TYPE_I64:
-    case GNOMON__TYPE_DOUBLE:
-        large = gnomon__get_64(at);
+    } else if (f->type < GNOMON__TYPE_TEXT) {
+        uint64_t large = gnomon__get_64(at);
         gnomon__field_set(f, of, &large, sizeof large);
-        return;
-    case GNOMON__TYPE_TEXT:
-    case GNOMON__TYPE_MAYBE:
-    case GNOMON__TYPE_JSON:
-        text = read_text_of(r, f, gnomon__get_32(at));
+    } else if (f->type < GNOMON__TYPE_STRUCT) {
+        const char *text = read_text_of(r, f, gnomon__get_32(at));
         gnomon__field_set(f, of, &text, sizeof text);
-        return;
-    default:
+    } else {
         read_list(r, f, at, of);
     }
 }
