@@ -10,6 +10,7 @@
 
 #include "inject/nvtx.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/memory.h"
 
 #define BUCKETS 4096u
@@ -128,15 +129,6 @@ static int is_full(const uint32_t *made)
 
 /* ---- Names ---------------------------------------------------------------- */
 
-static uint64_t hash_name(const gnomon__inject_domain *domain, const char *text,
-                          size_t n)
-{
-    uint64_t hash = 0xcbf29ce484222325ull ^ domain->index; /* FNV-1a */
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 static gnomon__inject_name *find_name(gnomon__inject_name *from,
                                       const gnomon__inject_domain *domain,
                                       uint64_t hash, const char *text, size_t n)
@@ -153,7 +145,8 @@ gnomon__inject_name_titled(gnomon__inject_domain *domain,
 {
     const char *text = title->text;
     size_t n = title->length;
-    uint64_t hash = hash_name(domain, text, n);
+    uint64_t hash =
+        gnomon__hash_bytes(GNOMON__HASH_SEED ^ domain->index, text, n);
     gnomon__inject_name **bucket = &inject_names[(hash ^ hash >> 32) % BUCKETS];
     gnomon__inject_name *head = load_acquire(bucket), *made = NULL;
     gnomon__inject_name *known = find_name(head, domain, hash, text, n);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mark/thread.h"
+#include "platform/hash.h"
 #include "platform/os.h"
 
 #define ROOM_PAGE 65536u
@@ -33,9 +34,8 @@ void *gnomon__name_room(size_t bytes)
 
 uint64_t gnomon__name_hash(uint64_t hash, gnomon__text text)
 {
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.at[i]) * 0x100000001b3ull;
-    return (hash ^ 0xff) * 0x100000001b3ull;
+    hash = gnomon__hash_bytes(hash, text.at, text.length);
+    return gnomon__hash_bytes(hash, "\xff", 1); /* no name has this byte */
 }
 
 /* Cuts `clean`, which has `length` bytes, before a code point, and ends it in the

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gnomon/profile.h"
+#include "platform/hash.h"
 #include "platform/memory.h"
 #include "platform/utf8.h"
 
@@ -102,16 +103,13 @@ size_t gnomon__file_extension(const char *name, size_t n)
 static void name_add_fitting(name_text *t, const char *part, size_t n,
                              size_t dot)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     char digits[NAME_HASH + 1];
-    size_t kept = 0, room, i;
+    size_t kept = 0, room;
 
     if (n <= NAME_MOST) {
         name_add(t, part, n);
         return;
     }
-    for (i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)part[i]) * 0x100000001b3u;
     if (n - dot > NAME_EXTENSION)
         dot = n;
     room = NAME_MOST - NAME_HASH - (n - dot);
@@ -122,7 +120,8 @@ static void name_add_fitting(name_text *t, const char *part, size_t n,
             break;
         kept += took;
     }
-    snprintf(digits, sizeof digits, "-%016" PRIx64, hash);
+    snprintf(digits, sizeof digits, "-%016" PRIx64,
+             gnomon__hash_bytes(GNOMON__HASH_SEED, part, n));
     name_add(t, part, kept);
     name_add(t, digits, NAME_HASH);
     name_add(t, part + dot, n - dot);
