@@ -17,6 +17,7 @@
 #include "platform/atomic.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "publish.h"
 #include "test.h"
 
 /* A new directory, which is then the working directory. */
@@ -29,7 +30,7 @@ static void in_new_directory(void)
 
 static int publish(const char *path, const char *text)
 {
-    return gnomon__os_publish(path, text, strlen(text));
+    return publish_bytes(path, text, strlen(text));
 }
 
 /* Whether the file holds just this. */
@@ -240,11 +241,11 @@ TEST(readers_see_the_old_or_the_new_file)
     int i;
     in_new_directory();
     memset(large, 'a', sizeof large);
-    CHECK_EQ(gnomon__os_publish("r", large, sizeof large), 0);
+    CHECK_EQ(publish_bytes("r", large, sizeof large), 0);
     pthread_create(&reader, NULL, read_on, NULL);
     for (i = 1; i < 400; i++) {
         memset(large, 'a' + i % 26, sizeof large);
-        CHECK_EQ(gnomon__os_publish("r", large, i & 1 ? 50 : sizeof large), 0);
+        CHECK_EQ(publish_bytes("r", large, i & 1 ? 50 : sizeof large), 0);
     }
     store_relaxed(&readers_stop, 1);
     pthread_join(reader, NULL);
@@ -298,8 +299,8 @@ TEST(the_file_size_limit_kills_nobody)
     static char bytes[5000];
     in_new_directory();
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    CHECK_EQ(gnomon__os_publish("big", bytes, sizeof bytes), EFBIG);
-    CHECK_EQ(gnomon__os_publish("small", bytes, 1000), 0);
+    CHECK_EQ(publish_bytes("big", bytes, sizeof bytes), EFBIG);
+    CHECK_EQ(publish_bytes("small", bytes, 1000), 0);
     CHECK_EQ(entries("."), 1);
     clean();
 }
@@ -360,7 +361,7 @@ TEST(reads_files_up_to_a_limit)
     char path[32];
     in_new_directory();
     memset(bytes, 'q', sizeof bytes);
-    CHECK_EQ(gnomon__os_publish("f", bytes, sizeof bytes), 0);
+    CHECK_EQ(publish_bytes("f", bytes, sizeof bytes), 0);
     CHECK_EQ(gnomon__os_read_file("f", 20000, &text), 0);
     CHECK_EQ(strlen(text), 20000);
     gnomon__free(text);

@@ -19,6 +19,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "platform/os_calls.h"
+#include "publish.h"
 #include "sanitizer.h"
 #undef open /* the test calls libc's own */
 #undef close
@@ -225,7 +226,7 @@ TEST(a_read_goes_on_after_signals)
     uint64_t size;
     int fd;
     child_folder();
-    CHECK_EQ(gnomon__os_publish("f", "report", 6), 0);
+    CHECK_EQ(publish_bytes("f", "report", 6), 0);
     CHECK_EQ(gnomon__os_open("f", &fd, &size), 0);
     gnomon__test_fail_calls("pread", 1, 3, EINTR);
     CHECK_EQ(gnomon__os_read_at(fd, 2, text, 3), 0);
@@ -327,7 +328,7 @@ TEST(room_that_is_not_to_be_known_is_a_quarter_of_the_limit)
 
 static int publish(const char *path, const char *text)
 {
-    return gnomon__os_publish(path, text, strlen(text));
+    return publish_bytes(path, text, strlen(text));
 }
 
 /* Where only root may write: else it says so. */

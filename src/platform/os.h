@@ -159,7 +159,7 @@ int gnomon__os_stderr(void);
 /* Columns of the terminal that is standard error; 0: it is no terminal. */
 unsigned gnomon__os_columns(void);
 
-/* Makes the missing folders of a path, as _publish does. 0, or an errno. */
+/* Makes the missing folders of a path, as _publish_made does. 0, or an errno. */
 int gnomon__os_make_folders(const char *path);
 
 /* Identifies a file; all zero: none. */
@@ -169,7 +169,7 @@ typedef struct gnomon__os_file {
 
 /* Errors besides errnos, larger than any of them. */
 enum gnomon__os_trouble {
-    GNOMON__OS_FOREIGN = 4096, /* another user's, see _publish */
+    GNOMON__OS_FOREIGN = 4096, /* another user's, see _publish_made */
     GNOMON__OS_UNREAD = 4097,  /* a stream that nobody reads any more */
     GNOMON__OS_IN_ROOT = 4098  /* a folder would have to be made in / */
 };
@@ -191,7 +191,11 @@ void gnomon__os_note(const char *file, char note, const char *path);
 /* Whether nothing exists at the path. */
 int gnomon__os_is_missing(const char *path);
 
-/* Makes `path` hold these bytes. They are written to a temporary file next to
+/* Writes all of a file's bytes, with gnomon__os_write: 0, or an errno. It may be
+ * called again, for another file. */
+typedef int gnomon__os_make(int fd, const void *context);
+
+/* Makes `path` hold what `make` writes. That goes to a temporary file next to
  * it, created for its owner only, which is then renamed, so that a reader sees
  * the old or the new file whole. A link is replaced, not followed; a link to a
  * directory is followed. Missing directories are made, except in the root of an
@@ -206,17 +210,11 @@ int gnomon__os_is_missing(const char *path);
  * that others may write to, no link or pipe of a stranger is used, and in a
  * sticky one no file of a stranger is replaced: GNOMON__OS_FOREIGN.
  *
+ * `mine` is the file that this process put there last, or NULL. With it, a file
+ * that another process put there after `since_unix_ns`, by the kernel's ticks (up
+ * to 10 ms), is kept: EEXIST.
+ *
  * 0, or an errno. */
-int gnomon__os_publish(const char *path, const void *bytes, size_t size);
-
-/* Writes all of a file's bytes, with gnomon__os_write: 0, or an errno. It may be
- * called again, for another file. */
-typedef int gnomon__os_make(int fd, const void *context);
-
-/* The same with bytes that `make` writes, so that they need not be in memory
- * at once. `mine` is the file that this process put there last, or NULL.
- * With it, a file that another process put there after `since_unix_ns`, by
- * the kernel's ticks (up to 10 ms), is kept: EEXIST. */
 int gnomon__os_publish_made(const char *path, gnomon__os_make *make,
                             const void *context, gnomon__os_file *mine,
                             uint64_t since_unix_ns);

@@ -280,23 +280,6 @@ int gnomon__os_append_made(const char *path, gnomon__os_make *make,
     return error;
 }
 
-typedef struct known_bytes {
-    const void *bytes;
-    size_t size;
-} known_bytes;
-
-static int make_known(int fd, const void *context)
-{
-    const known_bytes *known = context;
-    return gnomon__os_write(fd, known->bytes, known->size);
-}
-
-int gnomon__os_publish(const char *path, const void *bytes, size_t size)
-{
-    known_bytes known = {bytes, size};
-    return gnomon__os_publish_made(path, make_known, &known, NULL, 0);
-}
-
 /* ---- Reading ------------------------------------------------------------- */
 
 /* Fills `*text`, growing it: files of /proc do not say how long they are. */
