@@ -14,6 +14,10 @@
  * Linear time. */
 int gnomon__json_valid(const char *text, size_t n);
 
+/* The length of the value at the begin of the n bytes, with the blanks before and
+ * behind it. 0: there is none. Linear time. */
+size_t gnomon__json_length(const char *text, size_t n);
+
 /* Writes the n bytes as a JSON string, in its quotes; what is not UTF-8 becomes
  * U+FFFD. Returns the length that all of it has; it was cut, at a whole
  * character or escape, and has no closing quote, if that is not below `size`.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The spans of values in a JSON text. Only for texts that passed gnomon__json_valid: it
- * reads only brackets, quotes, commas and blanks. */
+/* The spans of values in a JSON text, for texts that passed gnomon__json_valid. */
 #include "profile/json_scan.h"
+
+#include "platform/json.h"
 
 static const char *after_blanks(const char *at, const char *end)
 {
@@ -11,57 +12,15 @@ static const char *after_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Behind the quote that ends the text whose first one is at `at`. */
-static const char *after_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at + 1 : end;
-}
-
 static const char *after_value(const char *at, const char *end)
 {
-    size_t depth = 0;
-    while (at < end) {
-        switch (*at) {
-        case '"':
-            at = after_string(at, end);
-            break;
-        case '{':
-        case '[':
-            depth++;
-            at++;
-            break;
-        case '}':
-        case ']':
-            if (!depth) /* it closes the surrounding value */
-                return at;
-            depth--;
-            at++;
-            break;
-        case ',':
-        case ' ':
-        case '\t':
-        case '\n':
-        case '\r':
-            if (!depth)
-                return at;
-            at++;
-            continue;
-        default:
-            at++;
-            continue;
-        }
-        if (!depth)
-            return at;
-    }
-    return end;
+    return at + gnomon__json_length(at, (size_t)(end - at));
 }
 
 gnomon__json_span gnomon__json_scan_text(const char *text, size_t size)
 {
     const char *end = text + size, *at = after_blanks(text, end);
-    return (gnomon__json_span){at, (size_t)(after_value(at, end) - at)};
+    return (gnomon__json_span){at, (size_t)(end - at)};
 }
 
 gnomon__json_scan gnomon__json_scan_into(gnomon__json_span of)
@@ -79,10 +38,9 @@ int gnomon__json_scan_next(gnomon__json_scan *s, gnomon__json_span *key,
         return 0;
     if (key) {
         key->at = s->at;
-        s->at = after_string(s->at, s->end);
+        s->at = after_value(s->at, s->end);
         key->size = (size_t)(s->at - key->at);
-        s->at = after_blanks(s->at, s->end); /* the colon */
-        s->at = after_blanks(s->at + 1, s->end);
+        s->at = after_blanks(s->at + 1, s->end); /* after the colon */
     }
     value->at = s->at;
     s->at = after_value(s->at, s->end);

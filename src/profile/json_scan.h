@@ -24,7 +24,7 @@ gnomon__json_scan gnomon__json_scan_into(gnomon__json_span of);
 int gnomon__json_scan_next(gnomon__json_scan *scan, gnomon__json_span *key,
                            gnomon__json_span *value);
 
-/* The value that a whole text is, without blanks around it. */
+/* The value that a whole text is, without blanks before it. */
 gnomon__json_span gnomon__json_scan_text(const char *text, size_t size);
 
 #endif
