@@ -204,18 +204,15 @@ uint32_t gnomon__trees_find(gnomon__thread *t, uint32_t *bits, uint64_t token)
     return found;
 }
 
-void gnomon__end_only_end(gnomon__thread *t, const gnomon__finished *f,
-                          uint32_t bits)
-{
-    gnomon__recorders_end(
-        t, bits & t->end_only_bits & load_relaxed(&t->attached), f);
-}
-
-void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
+/* Closes the node of `token` in those of the trees `bits` that have it open, and
+ * calls the end-only recorders that saw it. With `keeps_inner`, tokens of scopes
+ * inside an "(other)" that ends stay valid. */
+static void close_in_each(gnomon__thread *t, uint32_t bits, uint64_t token,
+                          uint64_t now, int keeps_inner)
 {
     gnomon__finished f = {.token = token & ~GNOMON__TOKEN_FLAGS, .end = now};
     uint32_t seen = 0;
-    gnomon__each_bit(bit, load_relaxed(&t->attached) & t->tree_bits) {
+    gnomon__each_bit(bit, bits) {
         gnomon__tree *tree = gnomon__tree_of(t, bit);
         uint32_t node = gnomon__tree_find(t, bit, token),
                  depth = tree->other_depth;
@@ -226,10 +223,17 @@ void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
         f.node = node;
         seen |= gnomon__front_at(t, node)->seen;
         gnomon__tree_close(t, bit, node, now);
-        if (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER)
+        if (keeps_inner &&
+            (gnomon__node_at(t, node)->flags & GNOMON__NODE_OTHER))
             tree->other_depth_valid = depth;
     }
-    gnomon__end_only_end(t, &f, seen);
+    gnomon__recorders_end(
+        t, seen & t->end_only_bits & load_relaxed(&t->attached), &f);
+}
+
+void gnomon__close_in_trees(gnomon__thread *t, uint64_t token, uint64_t now)
+{
+    close_in_each(t, load_relaxed(&t->attached) & t->tree_bits, token, now, 1);
 }
 
 /* The newest scope of a tree that is open and no action. 0: none. */
@@ -258,19 +262,7 @@ void gnomon__trees_close_inner(gnomon__thread *t, uint64_t token, uint64_t now)
         }
         if (newest <= token)
             return;
-        gnomon__finished f = {.token = newest, .end = now};
-        uint32_t seen = 0;
-        gnomon__each_bit(bit, trees) {
-            uint32_t node = gnomon__tree_find(t, bit, newest);
-            if (!node)
-                continue;
-            f.begin = gnomon__front_at(t, node)->begin;
-            f.key = gnomon__front_at(t, node)->key;
-            f.node = node;
-            seen |= gnomon__front_at(t, node)->seen;
-            gnomon__tree_close(t, bit, node, now);
-        }
-        gnomon__end_only_end(t, &f, seen);
+        close_in_each(t, trees, newest, now, 0);
         gnomon__trouble(t, crossed);
     }
 }

@@ -102,11 +102,6 @@ static inline int gnomon__has_end_only(const gnomon__thread *t)
     return (t->end_only_bits & load_relaxed(&t->attached)) != 0;
 }
 
-/* Calls `end` of the end-only recorders in `bits`, with a copy of what the
- * tree's node held. */
-void gnomon__end_only_end(gnomon__thread *t, const gnomon__finished *f,
-                          uint32_t bits);
-
 /* Of a bit in t->recorder_bits. */
 static inline const gnomon__recorder *
 gnomon__recorder_of(const gnomon__thread *t, uint32_t bit)
