@@ -28,26 +28,25 @@ const gnomon__command gnomon__command_completion = {
     .run_of_all = completion_run,
 };
 
-static void put_words(const char *const *words, const char *between)
+static void put_words(const char *const *words)
 {
     for (int i = 0; words[i]; i++)
-        printf("%s%s", i ? between : "", words[i]);
+        printf("%s%s", i ? " " : "", words[i]);
 }
 
-static void put_commands(all_commands all, const char *between)
+static void put_commands(all_commands all)
 {
     for (int i = 0; all[i]; i++)
-        printf("%s%s", i ? between : "", all[i]->name);
+        printf("%s%s", i ? " " : "", all[i]->name);
 }
 
-static int is_help(const gnomon__command *c)
+/* The words of which help and completion take one. */
+static void put_operands(all_commands all, const gnomon__command *c)
 {
-    return strcmp(c->name, "help") == 0;
-}
-
-static int is_completion(const gnomon__command *c)
-{
-    return c->run_of_all == completion_run;
+    if (c->run_of_all == completion_run)
+        put_words(shells);
+    else
+        put_commands(all);
 }
 
 /* ---- bash ------------------------------------------------------------------------ */
@@ -63,7 +62,7 @@ static void bash_values(const gnomon__command *c)
             printf("|%s:-%c", c->name, o->letter);
         if (o->words) {
             fputs(") words='", stdout);
-            put_words(o->words, " ");
+            put_words(o->words);
             puts("' ;;");
         } else {
             puts(o->kind == GNOMON__VALUE_FILE ? ") compopt -o default ;;"
@@ -75,13 +74,9 @@ static void bash_values(const gnomon__command *c)
 static void bash_operands(all_commands all, const gnomon__command *c)
 {
     printf("    %s) ", c->name);
-    if (is_help(c)) {
+    if (c->run_of_all) {
         fputs("words='", stdout);
-        put_commands(all, " ");
-        fputs("' ", stdout);
-    } else if (is_completion(c)) {
-        fputs("words='", stdout);
-        put_words(shells, " ");
+        put_operands(all, c);
         fputs("' ", stdout);
     } else if (c->operands_follow) {
         fputs("_gnomon_program \"$((i + 1))\"; return ", stdout);
@@ -116,7 +111,7 @@ static void bash_all(all_commands all)
          "    COMPREPLY=()\n"
          "    if [[ $COMP_CWORD -eq 1 ]]; then");
     fputs("        words='", stdout);
-    put_commands(all, " ");
+    put_commands(all);
     puts(" --help --version'\n"
          "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
          "        return\n"
@@ -172,7 +167,7 @@ static void zsh_option(const gnomon__cli_option *o)
         printf(":%s:", o->value);
         if (o->words) {
             putchar('(');
-            put_words(o->words, " ");
+            put_words(o->words);
             putchar(')');
         } else if (o->kind == GNOMON__VALUE_FILE) {
             fputs("_files", stdout);
@@ -188,13 +183,10 @@ static void zsh_command(all_commands all, const gnomon__command *c)
         zsh_option(o);
     puts("            '--help[show this help]' \\");
     fputs("            ", stdout);
-    if (is_help(c)) {
-        fputs("'1:command:(", stdout);
-        put_commands(all, " ");
-        puts(")' ;;");
-    } else if (is_completion(c)) {
-        fputs("'1:shell:(", stdout);
-        put_words(shells, " ");
+    if (c->run_of_all) {
+        printf("'1:%s:(",
+               c->run_of_all == completion_run ? "shell" : "command");
+        put_operands(all, c);
         puts(")' ;;");
     } else if (c->operands_follow) {
         puts("'(-)1:program:_command_names -e' '*::word:_normal' ;;");
@@ -245,7 +237,7 @@ static void fish_option(const gnomon__command *c, const gnomon__cli_option *o)
     printf(" -l %s%s", o->name, o->value ? " -r" : "");
     if (o->words) {
         fputs(" -a '", stdout);
-        put_words(o->words, " ");
+        put_words(o->words);
         fputs("' -f", stdout);
     }
     printf(" -d '%s'\n", o->help);
@@ -264,14 +256,11 @@ static void fish_all(all_commands all)
         printf("complete -c gnomon -n '__fish_seen_subcommand_from %s' "
                "-l help -d 'show this help'\n",
                c->name);
-        if (is_help(c) || is_completion(c)) {
+        if (c->run_of_all) {
             printf("complete -c gnomon -f -n '__fish_seen_subcommand_from %s'"
                    " -a '",
                    c->name);
-            if (is_help(c))
-                put_commands(all, " ");
-            else
-                put_words(shells, " ");
+            put_operands(all, c);
             puts("'");
         }
     }
