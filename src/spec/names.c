@@ -172,7 +172,6 @@ char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
     const char *parts[4];
     char digits[16];
     size_t i, stem = 0;
-    int any = 0;
 
     snprintf(digits, sizeof digits, "%" PRId32, rank);
     parts[0] = stage && *stage ? stage : NULL;
@@ -183,9 +182,8 @@ char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
     for (i = 0; i < 4; i++) {
         if (!parts[i])
             continue;
-        name_add(&joined, "-", any ? 1 : 0);
+        name_add(&joined, "-", joined.length ? 1 : 0);
         name_add(&joined, parts[i], strlen(parts[i]));
-        any = 1;
     }
     if (!joined.failed) {
         joined.length = name_sanitise(joined.at, joined.length);
@@ -203,28 +201,20 @@ char *gnomon__file_name(const char *stage, const char *filename, int32_t rank,
 
 /* ---- Patterns ----------------------------------------------------------- */
 
-/* Whether the paths of all ranks of a run differ. */
-static int name_separates_ranks(const char *pattern)
-{
-    int rank = 0, local = 0, host = 0, pid = 0;
-    for (; *pattern; pattern++) {
-        if (*pattern != '%' || pattern[1] == '\0')
-            continue;
-        pattern++;
-        rank |= *pattern == 'r';
-        local |= *pattern == 'l';
-        host |= *pattern == 'h';
-        pid |= *pattern == 'p';
-    }
-    return rank || (host && (local || pid));
-}
-
 static int name_has(const char *pattern, char percent)
 {
     for (; *pattern; pattern++)
         if (*pattern == '%' && pattern[1] != '\0' && *++pattern == percent)
             return 1;
     return 0;
+}
+
+/* Whether the paths of all ranks of a run differ. */
+static int name_separates_ranks(const char *pattern)
+{
+    return name_has(pattern, 'r') ||
+           (name_has(pattern, 'h') &&
+            (name_has(pattern, 'l') || name_has(pattern, 'p')));
 }
 
 int gnomon__file_has_stage(const char *pattern)
