@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "platform/json.h"
-#include "platform/memory.h"
 #include "platform/escape.h"
 #include "print/width.h"
 
@@ -50,16 +49,13 @@ void gnomon__cli_put(const gnomon_writer *out, const char *text, size_t width)
 
 void gnomon__cli_put_json(const gnomon_writer *out, const char *text)
 {
-    char few[256];
-    size_t n = strlen(text);
-    size_t size = gnomon__json_quote(text, n, few, sizeof few) + 1;
-    char *all = size > sizeof few ? gnomon__alloc(size) : NULL;
-    if (all)
-        gnomon__json_quote(text, n, all, size);
-    /* Without memory the name is cut, but its quote is closed. */
-    if (!all && size > sizeof few)
-        out->print(out, "%s\"", few);
-    else
-        out->write(out, all ? all : few, size - 1);
-    gnomon__free(all);
+    char quoted[12];
+    uint32_t code;
+    out->write(out, "\"", 1);
+    for (size_t left = strlen(text), took; left; text += took, left -= took) {
+        took = gnomon__utf8_next(text, left, &code);
+        size_t n = gnomon__json_quote(text, took, quoted, sizeof quoted);
+        out->write(out, quoted + 1, n - 2); /* without its quotes */
+    }
+    out->write(out, "\"", 1);
 }
