@@ -233,6 +233,10 @@ int gnomon__os_open(const char *path, int *fd, uint64_t *size);
 int gnomon__os_read_at(int fd, uint64_t at, void *bytes, size_t size);
 void gnomon__os_close(int fd);
 
+/* The beginning of a file that the kernel makes, with a NUL. Returns its length; 0
+ * where it cannot be read. Keeps errno. */
+size_t gnomon__os_read_small(const char *path, char *text, size_t size);
+
 /* The whole of a regular file as a terminated string from gnomon__alloc, at most
  * `limit` bytes. 0, or an errno (EFBIG: longer, ESPIPE: not a regular file), and
  * *text is NULL. */

@@ -80,9 +80,7 @@ void gnomon__os_host_name(char *buffer, size_t size)
     copy_text(buffer, size, name);
 }
 
-/* The beginning of a file that the kernel makes, always terminated. Returns its
- * length; 0 where it cannot be read. */
-static size_t read_small_file(const char *path, char *text, size_t size)
+size_t gnomon__os_read_small(const char *path, char *text, size_t size)
 {
     int cancel = gnomon__os_cancel_off();
     int kept_errno = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,9 +97,9 @@ static size_t read_small_file(const char *path, char *text, size_t size)
 
 void gnomon__os_clock_source(char *buffer, size_t size)
 {
-    (void)read_small_file("/sys/devices/system/clocksource/clocksource0/"
-                          "current_clocksource",
-                          buffer, size);
+    (void)gnomon__os_read_small("/sys/devices/system/clocksource/clocksource0/"
+                                "current_clocksource",
+                                buffer, size);
     buffer[strcspn(buffer, "\n")] = 0;
 }
 
@@ -197,7 +195,7 @@ uint64_t gnomon__os_mappable_bytes(void)
     errno = kept_errno;
     if (all.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
-    size_t n = read_small_file("/proc/self/statm", text, sizeof text), i;
+    size_t n = gnomon__os_read_small("/proc/self/statm", text, sizeof text), i;
     for (i = 0; i < n && field < 7; i++) {
         if (text[i] >= '0' && text[i] <= '9')
             used[field] = used[field] * 10 + (uint64_t)(text[i] - '0');

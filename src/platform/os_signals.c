@@ -5,7 +5,6 @@
  * still installed. Also the event for the thread that waits for such
  * signals, and whether only our threads are left. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -151,18 +150,12 @@ int gnomon__os_bell_wait(uint64_t ns)
  * threads, with the main one, which is a zombie while others run. */
 int gnomon__os_is_deserted(void)
 {
-    char text[1024], *at;
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), field;
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        (void)close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    at = strrchr(text, ')');
+    char text[1024];
+    (void)gnomon__os_read_small("/proc/self/stat", text, sizeof text);
+    const char *at = strrchr(text, ')');
     if (at == NULL || at[1] != ' ' || at[2] != 'Z')
         return 0;
-    for (field = 2; field < 20 && at != NULL; field++)
+    for (int field = 2; field < 20 && at != NULL; field++)
         at = strchr(at + 1, ' ');
     return at != NULL &&
            (unsigned long)atol(at) == 1 + gnomon__os_thread_count();
