@@ -36,8 +36,7 @@ endforeach()
 # Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 if(GNOMON_WITH_JANSSON)
-  list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_scan.c"
-    "${PROJECT_SOURCE_DIR}/src/profile/json_struct.c"
+  list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_struct.c"
     "${PROJECT_SOURCE_DIR}/src/profile/json_value.c")
 endif()
 list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")

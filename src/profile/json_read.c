@@ -9,13 +9,58 @@
 #include "platform/memory.h"
 
 #if GNOMON_WITH_JANSSON
-#include "profile/json_scan.h"
 #include "profile/json_value.h"
 #include "profile/texts.h"
 #include "platform/json.h"
 #include "profile/forms.h"
 
 typedef gnomon__json_reading reading;
+
+/* ---- Where values lie -------------------------------------------------------------- */
+
+/* A part of a document that passed gnomon__json_valid. */
+typedef struct json_span {
+    const char *at; /* NULL: there is none */
+    size_t size;
+} json_span;
+
+static void pass_over(json_span *s, size_t n)
+{
+    s->at += n;
+    s->size -= n;
+}
+
+static void pass_blanks(json_span *s)
+{
+    while (s->size && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' ||
+                       *s->at == '\r'))
+        pass_over(s, 1);
+}
+
+static json_span take_value(json_span *s)
+{
+    json_span value = {s->at, gnomon__json_length(s->at, s->size)};
+    pass_over(s, value.size);
+    return value;
+}
+
+/* The next item of what is left of a list or object, from its bracket on, with the key
+ * of an object's (NULL: of a list). So a long list is read item by item, and never
+ * whole. 0: it ends. */
+static int next_item(json_span *left, json_span *key, json_span *value)
+{
+    pass_over(left, strchr("[{,", *left->at) != NULL);
+    pass_blanks(left);
+    if (!left->size || *left->at == ']' || *left->at == '}')
+        return 0;
+    if (key) {
+        *key = take_value(left);
+        pass_over(left, 1); /* the colon */
+        pass_blanks(left);
+    }
+    *value = take_value(left);
+    return 1;
+}
 
 /* ---- Texts as trees ---------------------------------------------------------------- */
 
@@ -55,7 +100,7 @@ static void wrong_text(reading *r, const json_error_t *error, int is_json)
 
 /* A document that cannot be read: jansson parses all of it once more, for an error with
  * line and column. */
-static void wrong_document(reading *r, gnomon__json_span text, int is_json)
+static void wrong_document(reading *r, json_span text, int is_json)
 {
     /* jansson 2.14 leaves the code in it unset where its first buffer fails. */
     json_error_t error = {0};
@@ -71,7 +116,7 @@ static void wrong_document(reading *r, gnomon__json_span text, int is_json)
 }
 
 /* A piece of the document; NULL: it cannot be read, for whatever reason. */
-static json_t *piece_of(gnomon__json_span piece)
+static json_t *piece_of(json_span piece)
 {
     json_error_t error = {0};
     return json_loadb(piece.at, piece.size, PARSE_FLAGS, &error);
@@ -81,11 +126,11 @@ static json_t *piece_of(gnomon__json_span piece)
 
 /* Where the lists lie in the document. */
 typedef struct document {
-    gnomon__json_span text, version, lists[GNOMON__ENTITIES];
+    json_span text, version, lists[GNOMON__ENTITIES];
     gnomon__text_table keys; /* all keys of it, copied */
 } document;
 
-static int is_null(gnomon__json_span value)
+static int is_null(json_span value)
 {
     return !value.at || *value.at == 'n';
 }
@@ -95,13 +140,11 @@ static int read_kind(reading *r, gnomon_builder *b, int entity,
                      const document *d)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
-    const gnomon__json_span list = d->lists[entity];
-    gnomon__json_scan scan = gnomon__json_scan_into(list);
-    gnomon__json_span piece;
+    json_span list = d->lists[entity], piece;
     gnomon__json_enter(r, s->many, 0);
     if (*list.at != '[')
         return gnomon__json_wrong(r, "not a list");
-    for (size_t i = 1; gnomon__json_scan_next(&scan, NULL, &piece); i++) {
+    for (size_t i = 1; next_item(&list, NULL, &piece); i++) {
         gnomon__any any;
         json_t *item = piece_of(piece);
         if (!item) {
@@ -154,7 +197,7 @@ static int read_version(reading *r, const document *d)
 }
 
 /* Which key it is; the others are ignored, once all lists are read. */
-static int find_list(document *d, const char *key, gnomon__json_span value)
+static int find_list(document *d, const char *key, json_span value)
 {
     if (strcmp(key, "gnomon") == 0) {
         d->version = value;
@@ -171,9 +214,8 @@ static int find_list(document *d, const char *key, gnomon__json_span value)
 /* Finds the lists in the document, which is an object. A second equal key is an error. */
 static int find_lists(reading *r, document *d)
 {
-    gnomon__json_scan scan = gnomon__json_scan_into(d->text);
-    gnomon__json_span key, value;
-    while (gnomon__json_scan_next(&scan, &key, &value)) {
+    json_span left = d->text, key, value;
+    while (next_item(&left, &key, &value)) {
         json_t *text = piece_of(key);
         const char *name = json_string_value(text);
         gnomon__text_item *item =
@@ -236,7 +278,7 @@ int gnomon__json_read(gnomon_profile **out, const char *text, size_t size)
     if (code)
         return code;
     if (gnomon__json_valid(text, size)) {
-        d.text = gnomon__json_scan_text(text, size);
+        pass_blanks(&d.text);
         read_document(&r, b, &d);
     } else {
         wrong_document(&r, d.text, 0);
