@@ -13,7 +13,6 @@
 #include "profile/bytes.h"
 #include "profile/repair.h"
 #include "profile/model.h"
-#include "profile/dangling.h"
 #include "profile/parts.h"
 #include "profile/record_read.h"
 

@@ -4,7 +4,7 @@
 
 #include "profile/file_read.h"
 #include "profile/model.h"
-#include "profile/dangling.h"
+#include "profile/repair.h"
 
 typedef struct gnomon__read_texts {
     uint64_t first, bytes;
