@@ -12,7 +12,7 @@
 #include "profile/json_value.h"
 #include "profile/texts.h"
 #include "platform/json.h"
-#include "profile/forms.h"
+#include "profile/json_write.h"
 
 typedef gnomon__json_reading reading;
 

@@ -3,6 +3,8 @@
  * public readers, so of any profile. Nothing is allocated but one buffer.
  *
  * Invariant: a field is left out only if the reader puts the same value back. */
+#include "profile/json_write.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,6 @@
 #include "platform/memory.h"
 #include "platform/utf8.h"
 #include "profile/fields.h"
-#include "profile/forms.h"
 
 #define JSON_BUFFER ((size_t)64 << 10)
 

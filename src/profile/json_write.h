@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A profile's two forms, docs/file-format.md. Each writes from start to end and
- * returns GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
-#ifndef GNOMON_PROFILE_FORMS_H
-#define GNOMON_PROFILE_FORMS_H
+/* The JSON form of a profile, docs/file-format.md. */
+#ifndef GNOMON_PROFILE_JSON_WRITE_H
+#define GNOMON_PROFILE_JSON_WRITE_H
 
 #include "gnomon/profile.h"
 
@@ -10,7 +9,7 @@
  * wrong; a key that it may ignore is no change. */
 #define GNOMON__JSON_FORM 1
 
-int gnomon__write_file(const gnomon_profile *p, const gnomon_writer *out);
+/* Writes all of it. GNOMON_OK, GNOMON_ENOMEM, or the writer's error. */
 int gnomon__write_json(const gnomon_profile *p, const gnomon_writer *out);
 
 #endif
