@@ -77,6 +77,10 @@ TEST(it_prints_where_the_reports_are)
     CHECK(strstr(r.err, "gnomon: report: both.gnomon.json\n"));
     r = shell("$G run -p simple,ranks=3,file=none.txt %s do=a", HOST);
     CHECK_STR(r.err, "gnomon: no report was written\n");
+    r = shell("$G run -p simple,ranks=3,file=/dev/shm/none.txt %s do=a", HOST);
+    CHECK_STR(r.err, "gnomon: no report was written\n");
+    r = shell("$G run -p simple,ranks=3,file=/dev/null %s do=a", HOST);
+    CHECK_STR(r.err, "");              /* a stream */
     r = shell("$G run %s do=a", HOST); /* on standard error */
     CHECK_EQ(times_in(r.err, "gnomon: report: "), 0);
     CHECK_EQ(times_in(r.err, "no report"), 0);

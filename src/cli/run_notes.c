@@ -14,6 +14,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "spec/names.h"
 #include "spec/spec.h"
 
 void gnomon__run_notes_begin(gnomon__run_notes *notes)
@@ -81,8 +82,7 @@ static int names_file(const gnomon__settings *settings)
         const char *value = settings->at[i].value;
         if (gnomon__same_word(settings->at[i].key, "dir") ||
             (gnomon__same_word(settings->at[i].key, "file") && value &&
-             strncmp(value, "/dev/", 5) != 0 &&
-             strncmp(value, "/proc/", 6) != 0))
+             !gnomon__file_is_stream(value)))
             return 1;
     }
     return 0;
