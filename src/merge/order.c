@@ -23,47 +23,7 @@ typedef struct node_order_key {
     uint32_t number; /* before */
 } node_order_key;
 
-typedef struct item_order_key {
-    const void *item;
-    int entity;
-    uint32_t number; /* before */
-} item_order_key;
-
-/* ---- Stages and tracks ------------------------------------------------------------ */
-
-static int item_order(const void *left, const void *right)
-{
-    const item_order_key *a = left, *b = right;
-    return gnomon__compare_keys(a->entity, a->item, b->item);
-}
-
-int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
-                        gnomon__numbers *ordered)
-{
-    size_t n = gnomon__model_count(u->m, entity);
-    item_order_key *keys = gnomon__alloc((n + 1) * sizeof *keys);
-    uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
-    int code = GNOMON_OK;
-    ordered->of[entity] = numbers;
-    if (!keys || !numbers) {
-        gnomon__free(keys);
-        return gnomon__no_memory_to_merge();
-    }
-    for (uint32_t i = 0; i < n; i++)
-        keys[i] = (item_order_key){gnomon__model_at(u->m, entity, i + 1),
-                                   entity, i + 1};
-    qsort(keys, n, sizeof *keys, item_order);
-    for (uint32_t i = 0; !code && i < n; i++) {
-        void *to = gnomon__model_add(out, entity);
-        if (to)
-            memcpy(to, keys[i].item, out->tables[entity].size);
-        else
-            code = gnomon__no_memory_to_merge();
-        numbers[keys[i].number] = i + 1;
-    }
-    gnomon__free(keys);
-    return code;
-}
+/* ---- Stages ----------------------------------------------------------------------- */
 
 static int order_stages(const gnomon__unite *u, gnomon__model *out,
                         gnomon__numbers *n)

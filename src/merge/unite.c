@@ -12,33 +12,9 @@
 #include "merge/unite_steps.h"
 #include "merge/unite_views.h"
 #include "merge/united.h"
-#include "platform/error.h"
 #include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/fields.h"
-
-int gnomon__no_memory_to_merge(void)
-{
-    return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
-}
-
-/* ---- Texts -------------------------------------------------------------------- */
-
-static const char *unite_text(gnomon__copier *c, const char *text, int type)
-{
-    gnomon__unite *u = c->context;
-    gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
-    (void)type;
-    if (item && !item->text)
-        item->text = gnomon__model_text(u->m, text);
-    return item ? item->text : NULL;
-}
-
-int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
-{
-    gnomon__copier copier = {u->m, unite_text, u, NULL};
-    return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
-}
 
 /* ---- The run --------------------------------------------------------------------- */
 

@@ -76,7 +76,7 @@ int gnomon__unite_leaves(gnomon__united_part *part);
 void gnomon__sort_leaves(gnomon__unite *u, int entity);
 void gnomon__merge_leaves(gnomon__unite *u, int entity);
 
-/* order.c: puts a table's items into the model in the order of their keys; `ordered`
+/* Puts a table's items into the model in the order of their keys; `ordered`
  * gets their numbers there. */
 int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
                         gnomon__numbers *ordered);

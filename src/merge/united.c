@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What all parts of a merge need: texts of the merged profile, the order of a table by
+ * its keys, the error. */
+#include "merge/united.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/fields.h"
+#include "profile/keys.h"
+
+int gnomon__no_memory_to_merge(void)
+{
+    return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
+}
+
+static const char *unite_text(gnomon__copier *c, const char *text, int type)
+{
+    gnomon__unite *u = c->context;
+    gnomon__text_item *item = gnomon__text_intern(&u->texts, text);
+    (void)type;
+    if (item && !item->text)
+        item->text = gnomon__model_text(u->m, text);
+    return item ? item->text : NULL;
+}
+
+int gnomon__unite_keep(gnomon__unite *u, int entity, void *of)
+{
+    gnomon__copier copier = {u->m, unite_text, u, NULL};
+    return gnomon__copy_inside(&copier, &gnomon__structs[entity], of);
+}
+
+typedef struct item_order_key {
+    const void *item;
+    int entity;
+    uint32_t number; /* before */
+} item_order_key;
+
+static int item_order(const void *left, const void *right)
+{
+    const item_order_key *a = left, *b = right;
+    return gnomon__compare_keys(a->entity, a->item, b->item);
+}
+
+int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
+                        gnomon__numbers *ordered)
+{
+    size_t n = gnomon__model_count(u->m, entity);
+    item_order_key *keys = gnomon__alloc((n + 1) * sizeof *keys);
+    uint32_t *numbers = gnomon__alloc((n + 1) * sizeof *numbers);
+    int code = GNOMON_OK;
+    ordered->of[entity] = numbers;
+    if (!keys || !numbers) {
+        gnomon__free(keys);
+        return gnomon__no_memory_to_merge();
+    }
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = (item_order_key){gnomon__model_at(u->m, entity, i + 1),
+                                   entity, i + 1};
+    qsort(keys, n, sizeof *keys, item_order);
+    for (uint32_t i = 0; !code && i < n; i++) {
+        void *to = gnomon__model_add(out, entity);
+        if (to)
+            memcpy(to, keys[i].item, out->tables[entity].size);
+        else
+            code = gnomon__no_memory_to_merge();
+        numbers[keys[i].number] = i + 1;
+    }
+    gnomon__free(keys);
+    return code;
+}
