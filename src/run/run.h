@@ -72,7 +72,7 @@ typedef struct gnomon__view {
     int was_active_then;  /* ... and in the one that is reported */
     int is_open;          /* its window, since ... */
     uint64_t open_since;  /* ... these ticks */
-    uint64_t recorded_ns; /* in the open stage, while it was open before */
+    uint64_t open_before; /* ticks, in windows of this stage that were closed */
     gnomon__ledger ledger;
 } gnomon__view;
 

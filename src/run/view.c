@@ -235,8 +235,11 @@ static uint64_t recorded_until(const gnomon__view *v, uint64_t begin,
                                uint64_t end)
 {
     uint64_t since = v->open_since > begin ? v->open_since : begin;
-    return v->recorded_ns +
-           (v->is_open ? gnomon__clock_between(since, end) : 0);
+    uint64_t before =
+        v->open_before
+            ? gnomon__line_scale(v->open_before, gnomon__clock_rate(begin, end))
+            : 0;
+    return before + (v->is_open ? gnomon__clock_between(since, end) : 0);
 }
 
 uint64_t gnomon__view_recorded(const gnomon__view *v, uint64_t now)
@@ -254,7 +257,7 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
     uint64_t recorded = recorded_until(v, begin, end);
     v->was_active_then = v->was_active;
     store_relaxed(&v->was_active, v->is_open);
-    v->recorded_ns = 0;
+    v->open_before = 0;
     v->open_since = end;
     gnomon__step_unlock();
     return gnomon__ledger_close(&v->ledger, name, next, recorded);

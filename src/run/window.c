@@ -102,15 +102,16 @@ static int32_t phase_at(const gnomon__view *v, uint64_t step)
                         : GNOMON_PHASE_RECORD;
 }
 
-/* How long a window is open is what its view recorded, from the stage's begin on. */
+/* How long a window is open is what its view recorded, from the stage's begin on. Only
+ * the first window of a stage may have been opened before that. */
 static void set_open(gnomon__view *v, int is_open, uint64_t now)
 {
     if (v->is_open == is_open)
         return;
     if (!is_open) {
-        uint64_t begin = gnomon__stage_begin_ticks(now);
-        v->recorded_ns += gnomon__clock_between(
-            v->open_since > begin ? v->open_since : begin, now);
+        uint64_t begin = v->open_before ? 0 : gnomon__stage_begin_ticks(now);
+        uint64_t since = v->open_since > begin ? v->open_since : begin;
+        v->open_before += now > since ? now - since : 0;
     }
     v->open_since = now;
     v->is_open = is_open;
@@ -140,7 +141,7 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
             open |= v->bits;
             store_relaxed(&v->was_active, 1);
         }
-        if (!v->scheduled ||
+        if (v->phase != GNOMON_PHASE_NONE ||
             gnomon__schedule_next_active(&v->schedule, step) - step <=
                 ARM_AHEAD)
             near |= v->bits;
