@@ -96,7 +96,7 @@ static void add_steps(const job_rank *j, const gnomon_stats *all,
 /* A rank of four on two hosts, whose times are `us` and multiples. */
 static void put_rank(int32_t rank, uint64_t us, int steps)
 {
-    char host[8], path[16];
+    char host[16], path[24];
     const uint64_t u = us * US;
     gnomon_cell cells[16] = {{0}};
     gnomon_stats all = {.struct_size = sizeof all, .cells = cells};

@@ -53,7 +53,7 @@ static void submit(gnomon_builder *b, uint32_t from, uint32_t to,
  * of the rank plus one. */
 static void put_rank(int32_t rank)
 {
-    char host[8], path[16];
+    char host[16], path[24];
     const uint64_t u = US * (uint64_t)(rank + 1);
     static const char *const threads[] = {"main", "worker", "copier"};
     gnomon_builder *b;

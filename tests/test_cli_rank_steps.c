@@ -110,7 +110,7 @@ static void add_slowest(gnomon_builder *b, const uint32_t regions[])
  * the next one is on another host. */
 static void put_rank(int32_t rank, int32_t ranks, int attempt)
 {
-    char host[8], path[32], name[16];
+    char host[16], path[32], name[16];
     uint32_t regions[REGIONS + 1] = {0}, outer = 0;
     gnomon_builder *b;
     gnomon_profile *p = NULL;
