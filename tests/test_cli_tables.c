@@ -144,6 +144,30 @@ TEST(work_stands_below_who_submitted_it)
     gnomon_configure(NULL);
 }
 
+TEST(formats_are_words_in_any_letters)
+{
+    NEEDS_PROGRAM;
+    save_job("profile,tree(format=Md,columns=calls),file=/dev/null");
+    check_live("tree", 0,
+               "### FIT Call Tree\n"
+               "\n"
+               "| Path | Calls |\n"
+               "| --- | ---: |\n"
+               "| step | 1 |\n"
+               "| &nbsp;&nbsp;forward | 1 |\n"
+               "| &nbsp;&nbsp;&nbsp;&nbsp;~ task | 2 |\n"
+               "| &nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;inner | 2 |\n"
+               "| &nbsp;&nbsp;load | 1 |\n"
+               "| &nbsp;&nbsp;load | 1 |\n");
+    check_table("--as 'tree(format=CSV)' --columns calls --limit 1",
+                "stage,name,calls\nfit,step,1\n");
+    child_result r = shell("$G report --as 'regions(format=xml)' "
+                           "--columns calls --limit 1 job.gnomon");
+    CHECK_STR(r.err, "gnomon: regions: format=xml: say text, csv, md or "
+                     "json\n");
+    gnomon_configure(NULL);
+}
+
 /* Advanced's tables have it too. */
 TEST(advanced_has_what_an_action_submitted)
 {

@@ -169,7 +169,7 @@ static void choose_format(gnomon__table_choice *c, const table_words *w,
                                           [GNOMON__TABLE_JSON] = "json"};
     char line[128];
     for (int i = 0; i <= GNOMON__TABLE_JSON; i++) {
-        if (strcmp(text, formats[i]) != 0)
+        if (!gnomon__print_same_word(text, strlen(text), formats[i]))
             continue;
         c->format = i;
         return;
