@@ -17,6 +17,7 @@ limited="$limited|guest_io\.little_address_space|cli\.files_are_made_whole"
 limited="$limited|profile_paths\.the_file_size_limit_is_reported"
 others='guest_io\.directories_of_other_users|guest_io\.nor_one_with_file_.*'
 others="$others|run\.programs_with_more_rights_obey_nothing"
+others="$others|guest_io\.a_program_with_file_capabilities_obeys_no_environment"
 ctest --preset coverage -j "${JOBS:-2}" --output-on-failure \
     -LE '^(codegen|headers|structure|consumer)$' \
     -E "^($limited|$others)\$" || bad=1

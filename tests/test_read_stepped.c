@@ -4,7 +4,8 @@
  * written node must not mislead the reader, nor count anything twice. The
  * handler of the steps reads the stack itself, as that takes no lock.
  *
- * links: testing */
+ * links: testing
+ * timeout: 300 */
 #include <sched.h>
 
 #include "recording_threads.h"
