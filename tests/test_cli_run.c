@@ -367,6 +367,27 @@ TEST(repeat_makes_the_jobs_of_a_side)
     CHECK_STR(r.out, "\"job\": \"b-2\"\n");
 }
 
+/* Also names that are patterns of files. */
+TEST(repeat_looks_into_folders_of_any_name)
+{
+    NEEDS_PROGRAM;
+    CHECK_STR(
+        shell("$G run --repeat 1 -o 'a[1]*' -- %s do=a 2> err; cat err", HOST)
+            .out,
+        "gnomon: a[1]*: 1 job, 1 profile: gnomon diff compares two such "
+        "folders\n");
+    CHECK_STR(shell("$G run --repeat 1 -o 'a[1]*' -- true").err,
+              "gnomon: a[1]*: holds profiles already: name another folder\n");
+    child_result r = shell("$G run --repeat 1 -o 'a\"b' -- true");
+    CHECK_EQ(r.status, 2);
+    CHECK_STR(r.err, "gnomon: a\"b: a name with a quote cannot stand in "
+                     "$GNOMON\n");
+    CHECK_EQ(access("a\"b", F_OK), -1);
+    r = shell("mkdir 'c\"d' && cd 'c\"d' && $G run --repeat 1 -o e -- true");
+    CHECK_STR(r.err,
+              "gnomon: e: a name with a quote cannot stand in $GNOMON\n");
+}
+
 /* The ranks of a job are one job, whatever its number of processes. */
 TEST(repeated_jobs_have_ranks)
 {

@@ -14,6 +14,8 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 
+#define QUOTED "a name with a quote cannot stand in $GNOMON"
+
 static int jobs_fail(const char *folder, const char *why)
 {
     gnomon__log("%s: %s", folder, why);
@@ -36,12 +38,14 @@ int gnomon__cli_jobs_begin(gnomon__cli_jobs *jobs, const char *folder)
 {
     const char *name = getenv("GNOMON_JOB");
     char path[PATH_MAX];
+    if (strchr(folder, '"'))
+        return jobs_fail(folder, QUOTED);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return jobs_fail(folder, strerror(errno));
     if (!realpath(folder, path))
         return jobs_fail(folder, strerror(errno));
     if (strchr(path, '"'))
-        return jobs_fail(folder, "a name with a quote cannot stand in $GNOMON");
+        return jobs_fail(folder, QUOTED);
     const char *slash = strrchr(path, '/');
     jobs->given = folder;
     jobs->folder = gnomon__strdup(path);
