@@ -158,6 +158,26 @@ static void check_report(const char *words, const char *out)
     CHECK_STR(r.err, "");
 }
 
+/* ---- The tree ----------------------------------------------------------------- */
+
+TEST(the_tree_has_device_times_of_all_threads)
+{
+    NEEDS_PROGRAM;
+    put_job();
+    check_report("--as tree --columns calls,total,device r?.gnomon | head -n 7",
+                 "FIT Call Tree\n"
+                 "\n"
+                 "Path    Calls     Total    Device\n"
+                 "step        4  1.000 ms\n"
+                 "  load      8  400.0 us\n"
+                 "  walk      4  300.0 us  200.0 us\n"
+                 "load        4  500.0 us  100.0 us\n");
+    check_report("--as tree --by rank --columns device --format csv "
+                 "r?.gnomon | grep ,walk,",
+                 "fit,0,walk,20000\nfit,1,walk,40000\nfit,2,walk,60000\n"
+                 "fit,3,walk,80000\n");
+}
+
 /* ---- Order ------------------------------------------------------------------- */
 
 /* Lines, steps and ranks are ordered as names are, what has none comes last. */
