@@ -9,6 +9,7 @@
 #include "gnomon/cuda.h"
 #include "recording_threads.h"
 #include "mark/thread.h"
+#include "run/run.h"
 
 LIVE_KEEPER(keeper, "keeper");
 
@@ -442,4 +443,7 @@ TEST(mem_is_for_attached_profilers_too)
     CHECK_EQ(gnomon__marks_arena.size, 1 << 20);
     mark_once();
     check_counts(1);
+    /* For other options of a run there is no profiler. */
+    CHECK_EQ(gnomon_configure("mem=1MiB,fork=follow"), GNOMON_EINVAL);
+    CHECK(gnomon__follows() == NULL);
 }

@@ -125,6 +125,14 @@ static void compare_memory(const gnomon__spec *spec, int64_t budget,
                          gnomon__spec_shown(mem->position, mem->value), have);
 }
 
+/* An option of the whole run. NULL: it is not given, or there is no profiler for it;
+ * only mem= is for those that the program attaches, too. */
+static const char *run_text(const gnomon__options *run,
+                            const gnomon__spec *spec, const char *key)
+{
+    return run && spec->item_count ? gnomon__options_text(run, key) : NULL;
+}
+
 /* What the spec says of the whole run. */
 static int take_run_options(const gnomon__spec *spec,
                             gnomon__complaints *complaints)
@@ -134,9 +142,9 @@ static int take_run_options(const gnomon__spec *spec,
     int code = gnomon__run_options_create(&run, spec, complaints), stepped = 0;
     if (run && gnomon__options_number(run, "mem") > 0)
         budget = gnomon__options_number(run, "mem");
-    const char *word = run ? gnomon__options_text(run, "fork") : NULL;
+    const char *word = run_text(run, spec, "fork");
     store_relaxed(&follows, word && gnomon__same_word(word, "follow"));
-    word = run ? gnomon__options_text(run, "fold") : NULL;
+    word = run_text(run, spec, "fold");
     store_relaxed(&folds, !word                            ? NULL
                           : gnomon__same_word(word, "off") ? "off"
                                                            : "numbers");
@@ -147,8 +155,8 @@ static int take_run_options(const gnomon__spec *spec,
                          "raise the limit (ulimit -v)");
     else if (!code)
         compare_memory(spec, budget, complaints);
-    word = run ? gnomon__options_text(run, "step") : NULL;
-    if (word && !mapped && spec->item_count)
+    word = run_text(run, spec, "step");
+    if (word && !mapped)
         stepped = gnomon__steps_attach(word, complaints);
     gnomon__options_destroy(run);
     return code ? code : mapped ? mapped : stepped;
