@@ -66,7 +66,7 @@ endfunction()
 foreach(room IN LISTS rooms)
   file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
   # These are in the program only.
-  list(FILTER files EXCLUDE REGEX "^profile/json_(read|scan|struct|value)\\.c$")
+  list(FILTER files EXCLUDE REGEX "^profile/json_(read|struct|value)\\.c$")
   list(SORT files)
   foreach(file IN LISTS files)
     append("${file}")

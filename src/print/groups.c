@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sorts tracks, regions or runs by the order and text of their group; those that are equal in
- * both are one group. */
+/* Sorts tracks, regions or runs by the order and text of their group; those that are
+ * equal in both are one group. */
 #include "print/groups.h"
 
 #include <inttypes.h>

@@ -16,12 +16,11 @@ enum gnomon__group_by {
 };
 
 typedef struct gnomon__groups {
-    int by;             /* gnomon__group_by */
-    const char *word;   /* "thread"; NULL: no groups */
-    const char **texts; /* the groups' names, in their order */
-    uint32_t count;     /* of groups; 1 without any */
-    uint32_t
-        *of_number; /* the group of each track, region or run, by its number */
+    int by;              /* gnomon__group_by */
+    const char *word;    /* "thread"; NULL: no groups */
+    const char **texts;  /* the groups' names, in their order */
+    uint32_t count;      /* of groups; 1 without any */
+    uint32_t *of_number; /* by the number of a track, region or run */
     uint32_t *of_track;  /* of_number, if it is of tracks; else NULL */
     uint32_t *of_region; /* likewise */
 } gnomon__groups;

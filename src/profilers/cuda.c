@@ -4,9 +4,10 @@
  * the other tables where columns, groups, an order or a format are asked for.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
- * over all their regions, paths and threads, or over those of a group. Uses public headers and src/print
- * only. All memory is taken before the first byte is written. Numbers are made of
- * integers, as printf's decimal point depends on the host's locale.
+ * over all their regions, paths and threads, or over those of a group. Uses
+ * public headers and src/print only. All memory is taken before the first byte
+ * is written. Numbers are made of integers, as printf's decimal point depends on
+ * the host's locale.
  */
 #include <inttypes.h>
 #include <stdio.h>

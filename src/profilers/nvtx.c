@@ -164,8 +164,9 @@ static int nvtx_tool_error(char *why, size_t size)
     return 1;
 }
 
-/* Logs why it is off, and how to start the program with a tool. The line names --capture-range-end, as by
- * default the tool ends at the first range's end and sends the program SIGTERM. */
+/* Logs why it is off, and how to start the program with a tool. The line names
+ * --capture-range-end, as by default the tool ends at the first range's end and sends
+ * the program SIGTERM. */
 static void nvtx_log_absence(const nvtx_self *s, const char *domain,
                              int is_refused)
 {

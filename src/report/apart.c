@@ -82,7 +82,7 @@ static int add_named(gnomon__unite *sum, const gnomon_profile *stage,
     return gnomon__unite_add(sum, &named.base, 1, NULL);
 }
 
-/* ---- Steps of ranks and hosts ------------------------------------------------------------------ */
+/* ---- Steps of ranks and hosts --------------------------------------------------- */
 
 static int add_rank_steps(gnomon__unite *sum, const gnomon_profile *rank,
                           const gnomon_profile *shown, uint32_t ordinal)
@@ -130,7 +130,7 @@ static int add_to_one(gnomon__apart *a, gnomon__unite *sum,
     return code ? code : gnomon__unite_add(a->one, stage, 1, NULL);
 }
 
-/* ---- Stages ---------------------------------------------------------------------------- */
+/* ---- Stages --------------------------------------------------------------------- */
 
 int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
                       const gnomon__shared *shared, const gnomon_profile *stage,
@@ -155,7 +155,7 @@ int gnomon__apart_add(gnomon__apart *a, gnomon__unite *sum,
     return add_named(sum, stage, name, 0);
 }
 
-/* ---- The sum ---------------------------------------------------------------------- */
+/* ---- The sum -------------------------------------------------------------------- */
 
 static size_t apart_count(const gnomon_profile *p, int entity)
 {
