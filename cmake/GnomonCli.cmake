@@ -33,6 +33,7 @@ foreach(room command merge diff report cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
   list(APPEND cli_sources ${files})
 endforeach()
+list(APPEND cli_sources ${GNOMON_PROGRAM_EXPORTS})
 # Without jansson json_read.c is still built: it only reports that jansson is missing.
 list(APPEND cli_sources "${PROJECT_SOURCE_DIR}/src/profile/json_read.c")
 if(GNOMON_WITH_JANSSON)

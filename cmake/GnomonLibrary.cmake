@@ -9,12 +9,20 @@ find_package(Threads REQUIRED)
 set(GNOMON_SYSTEM_LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 
 # Each folder of src/ is globbed: a new file needs no registration. The files of the
-# program and the JSON reader are not in the library (GnomonCli.cmake), and
+# program, exports but Chrome's, and the JSON reader are not in the library
+# (GnomonCli.cmake, which takes GNOMON_PROGRAM_EXPORTS), and
 # src/inject is a library of its own (GnomonInject.cmake).
+set(GNOMON_LIBRARY_EXPORTS "/src/export/(text|lanes|chrome[a-z_]*)\\.c$")
+file(GLOB GNOMON_PROGRAM_EXPORTS CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/src/export/*.c")
+list(FILTER GNOMON_PROGRAM_EXPORTS EXCLUDE REGEX "${GNOMON_LIBRARY_EXPORTS}")
 function(gnomon_collect_sources out)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*/*.c")
   list(FILTER sources EXCLUDE REGEX
     "/src/((command|merge|diff|report|cli|inject)/|profile/json_[rsv][^/]*$)")
+  foreach(source IN LISTS GNOMON_PROGRAM_EXPORTS)
+    list(REMOVE_ITEM sources "${source}")
+  endforeach()
   list(SORT sources)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
@@ -37,14 +45,14 @@ check_c_compiler_flag(-fno-semantic-interposition GNOMON_HAS_NO_INTERPOSITION)
 # are not: marks and steps call them, or they build each node of a profile.
 set(GNOMON_COLD_OPTIONS "$<$<CONFIG:Release,RelWithDebInfo>:-Os>")
 string(CONCAT GNOMON_COLD_SOURCES
-  "/src/(spec|record|profile|print|profilers|run)/"
+  "/src/(spec|record|profile|print|export|profilers|run)/"
   "|/src/platform/(clock_[a-z_]*|crc32|error|json[a-z_]*|m[a-z]*|os_[a-z]*"
   "|escape|utf8)\\.c$"
   "|/src/mark/(adopt|arena|calibrate|carry|close|cut|foreign|frame|health|intern|leave|link|names|outside"
   "|observer|pretty|region|repair|segment|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|cuda_timer|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
-  "/src/(profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
+  "/src/(export/(text|lanes|chrome[a-z_]*)|profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.
@@ -54,7 +62,7 @@ if(GNOMON_HAS_SECTIONS)
   list(APPEND GNOMON_SECTION_OPTIONS -ffunction-sections -fdata-sections)
 endif()
 
-# Profilers and src/print use public headers only, so they call libc's heap and
+# Profilers, src/print and src/export use public headers only, so they call libc's heap and
 # loader directly. In tests these calls are replaced by ones that can fail.
 set(testing_calls "")
 foreach(call calloc dlopen dlsym)
@@ -92,7 +100,7 @@ function(gnomon_compile target)
   gnomon_use_nvtx(${target})
   gnomon_set_warnings(${target})
   foreach(source IN LISTS ARGN)
-    if(source MATCHES "/src/(profilers|print)/")
+    if(source MATCHES "/src/(profilers|print|export)/")
       set_source_files_properties("${source}" PROPERTIES
         COMPILE_DEFINITIONS "GNOMON_BUILTIN;${testing_calls}")
       if(source MATCHES "/nvtx_calls\\.c$") # it includes much code from NVTX's headers

@@ -4,8 +4,8 @@
 # check.sh calls|circles ROOT NM OBJECTS
 #
 #   rooms    a room of src/ includes itself, the rooms to its left and public
-#            headers; src/print and src/profilers, which plugins are made of,
-#            themselves, src/print and public headers only; src/inject, beside
+#            headers; src/print, src/export and src/profilers, which plugins are
+#            made of, themselves, those two and public headers only; src/inject, beside
 #            the library, itself, platform and public headers only
 #   calls    what an object of the library or the program needs of another one lies in
 #            its own room or to its left: the same order, as the linker sees it. The
@@ -25,7 +25,7 @@
 # and the check must find each of the planted faults.
 set -eu
 rule=$1 root=$2 nm=${3:-} objects=${4:-}
-rooms="platform spec profile mark record device print profilers run command merge diff report cli inject"
+rooms="platform spec profile mark record device print export profilers run command merge diff report cli inject"
 circled="run"
 
 check_rooms() {
@@ -38,7 +38,8 @@ check_rooms() {
             [ "$left" != "$room" ] || break
         done
         case $room in
-        print | profilers) allowed=print ;;
+        print) allowed=print ;;
+        export | profilers) allowed="print export" ;;
         inject) allowed=platform ;;
         esac
         case " $rooms " in

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Exports: profiles in somebody else's format.
+ *
+ * An exporter reads profiles by their public readers, event after event, and
+ * writes as it reads: its memory grows with names, nodes, tracks and open
+ * executions, and not with events. The same profile may be exported any number
+ * of times. Everything here uses public headers and libc only, so that a
+ * profiler, the program and a plugin can use it alike. */
+#ifndef GNOMON_EXPORT_EXPORT_H
+#define GNOMON_EXPORT_EXPORT_H
+
+#include "gnomon/profile.h"
+
+/* What is exported. */
+typedef struct gnomon__export {
+    const gnomon_profile *const *profiles; /* each of one run or of many */
+    size_t count;
+    int for_tensorboard; /* chrome: categories that its plugin knows */
+    /* Only events that begin in this time, in Unix ns; `until` 0: all. */
+    uint64_t from_unix_ns, until_unix_ns;
+} gnomon__export;
+
+typedef struct gnomon__exporter {
+    const char *name;      /* of --to */
+    const char *extension; /* of the file, with its point */
+    const char *about;     /* one line for help */
+    /* Returns GNOMON_OK, what out->write returned, or GNOMON_ENOMEM. */
+    int (*write)(const gnomon__export *what, const gnomon_writer *out);
+} gnomon__exporter;
+
+extern const gnomon__exporter gnomon__export_chrome;
+extern const gnomon__exporter gnomon__export_perfetto;
+extern const gnomon__exporter gnomon__export_speedscope;
+extern const gnomon__exporter gnomon__export_stacks;
+extern const gnomon__exporter gnomon__export_csv;
+extern const gnomon__exporter gnomon__export_json;
+extern const gnomon__exporter gnomon__export_prof;
+
+/* A moment of a run in Unix time: one time base for all runs. */
+static inline uint64_t gnomon__export_unix(const gnomon_run_info *run,
+                                           uint64_t ns)
+{
+    return run->zero_unix_ns + ns;
+}
+
+static inline int gnomon__export_takes(const gnomon__export *what,
+                                       uint64_t unix_ns)
+{
+    return !what->until_unix_ns ||
+           (unix_ns >= what->from_unix_ns && unix_ns < what->until_unix_ns);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A buffer before a writer, and the few forms in which exports write values. After an
+ * error nothing more is written; `code` has the first one. */
+#ifndef GNOMON_EXPORT_TEXT_H
+#define GNOMON_EXPORT_TEXT_H
+
+#include <string.h>
+
+#include "gnomon/writer.h"
+
+#define GNOMON__TEXT_ROOM 65536u
+
+typedef struct gnomon__export_text {
+    const gnomon_writer *out;
+    int code;
+    uint64_t written; /* bytes that were given to `out` */
+    size_t used;
+    char room[GNOMON__TEXT_ROOM];
+} gnomon__export_text;
+
+/* NULL: no memory. _end writes what is left, frees it and returns its code; NULL:
+ * GNOMON_ENOMEM. */
+gnomon__export_text *gnomon__export_text_begin(const gnomon_writer *out);
+int gnomon__export_text_end(gnomon__export_text *t);
+void gnomon__export_text_flush(gnomon__export_text *t);
+
+void gnomon__export_put_slow(gnomon__export_text *t, const char *bytes,
+                             size_t size);
+static inline void gnomon__export_put(gnomon__export_text *t, const char *bytes,
+                                      size_t size)
+{
+    if (size > GNOMON__TEXT_ROOM - t->used) {
+        gnomon__export_put_slow(t, bytes, size);
+        return;
+    }
+    memcpy(t->room + t->used, bytes, size);
+    t->used += size;
+}
+
+#define gnomon__export_literal(t, text) \
+    gnomon__export_put(t, "" text, sizeof text - 1)
+
+void gnomon__export_string(gnomon__export_text *t, const char *text);
+void gnomon__export_number(gnomon__export_text *t, uint64_t value);
+void gnomon__export_signed(gnomon__export_text *t, int64_t value);
+/* ns as microseconds with exactly three decimals. */
+void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
+/* So that it reads back as the same double; NaN and infinities as JSON's null. */
+void gnomon__export_double(gnomon__export_text *t, double value);
+/* A JSON string with its quotes. What is no UTF-8 becomes U+FFFD. */
+void gnomon__export_json(gnomon__export_text *t, const char *text);
+/* The inside of such a string, without quotes. */
+void gnomon__export_json_inside(gnomon__export_text *t, const char *text);
+
+#endif
