@@ -21,7 +21,25 @@ static size_t read_count(const gnomon_profile *profile, int entity)
     const gnomon__model *m = (const gnomon__model *)(const void *)profile;
     if (entity < 0 || entity >= GNOMON__ENTITIES)
         return 0;
-    return m->tables[entity].count;
+    return gnomon__model_count(m, entity);
+}
+
+/* Of an entity that is there. */
+static uint32_t read_item(const gnomon__model *m, int entity, size_t number,
+                          void *info, uint32_t size)
+{
+    uint32_t have = (uint32_t)m->tables[entity].size;
+    have = size < have ? size : have;
+    if (entity != GNOMON_EVENTS || !m->events) {
+        memcpy(info, gnomon__model_at(m, entity, number), have);
+    } else if (size >= sizeof(gnomon_event_info)) {
+        m->events->get(m->events, number, info);
+    } else {
+        gnomon_event_info e;
+        m->events->get(m->events, number, &e);
+        memcpy(info, &e, have);
+    }
+    return have;
 }
 
 static int read_get(const gnomon_profile *profile, int entity, size_t number,
@@ -31,11 +49,8 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
     uint32_t size, have = 0;
     memcpy(&size, info, sizeof size);
     if (entity >= 0 && entity < GNOMON__ENTITIES && number &&
-        number <= m->tables[entity].count) {
-        have = (uint32_t)m->tables[entity].size;
-        have = size < have ? size : have;
-        memcpy(info, gnomon__model_at(m, entity, number), have);
-    }
+        number <= gnomon__model_count(m, entity))
+        have = read_item(m, entity, number, info, size);
     memset((char *)info + have, 0, size - have);
     memcpy(info, &size, sizeof size);
     return have ? GNOMON_OK : GNOMON_EINVAL;
@@ -44,6 +59,8 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
 static void release(gnomon_profile *profile)
 {
     gnomon__model *m = (gnomon__model *)(void *)profile;
+    if (m->events)
+        m->events->free(m->events);
     for (int i = 0; i < GNOMON__ENTITIES; i++)
         gnomon__free(m->tables[i].items);
     while (m->blocks) {
@@ -99,7 +116,15 @@ void gnomon__model_drop_entities(gnomon__model *m)
 
 size_t gnomon__model_count(const gnomon__model *m, int entity)
 {
-    return m->tables[entity].count;
+    return entity == GNOMON_EVENTS && m->events ? m->events->count
+                                                : m->tables[entity].count;
+}
+
+void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events)
+{
+    if (m->events)
+        m->events->free(m->events);
+    m->events = events;
 }
 
 void *gnomon__model_at(const gnomon__model *m, int entity, size_t number)

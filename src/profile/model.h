@@ -13,11 +13,21 @@ typedef struct gnomon__table {
 
 typedef struct gnomon__model_block gnomon__model_block;
 
+/* Events that are decoded when they are read. `get` fills all fields but struct_size of
+ * event 1 .. count; any number of threads may call it. `free` is called with the model. */
+typedef struct gnomon__event_source {
+    size_t count;
+    void (*get)(const struct gnomon__event_source *s, size_t number,
+                gnomon_event_info *e);
+    void (*free)(struct gnomon__event_source *s);
+} gnomon__event_source;
+
 typedef struct gnomon__model {
     gnomon_profile base;                    /* first: what the public sees */
     gnomon__table tables[GNOMON__ENTITIES]; /* by gnomon_entity */
     gnomon__model_block *blocks; /* texts, statistics, cells, shapes */
     size_t block_used, block_room;
+    gnomon__event_source *events; /* NULL: they are in the table */
 } gnomon__model;
 
 /* An empty profile; NULL: no memory. Free with gnomon_profile_free(&m->base). */
@@ -34,7 +44,10 @@ void gnomon__model_drop_entities(gnomon__model *m);
 
 size_t gnomon__model_count(const gnomon__model *m, int entity);
 
-/* Item 1 .. count. */
+/* The model owns it from now on; its table of events is empty. */
+void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events);
+
+/* Item 1 .. count; of events only where they are in the table. */
 void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);
 
 /* Zeroed memory that lives as long as the profile, for any type of its entities;
