@@ -173,6 +173,27 @@ static const weak_program dropped_tree = {
          {LD(A, 2, ACQUIRE, "record/rows.c|load_acquire(&c.tree->generation)"),
           SPARE}}}};
 
+/* A: a block's serial, B: a record. The reader listed the block under the lock. */
+static int sees_another_block(weak_registers r)
+{
+    return r[1][0] == 2 && r[1][1] == 1;
+}
+
+static const weak_program block_again = {
+    .name = "block_again",
+    .first = {1, 1},
+    .is_bad = sees_another_block,
+    .thread = {
+        {{ST(A, 2, RELAXED,
+             "mark/tape_blocks.c|store_relaxed(&b->serial, ++block_serials);")},
+         {FN(RELEASE, "mark/tape_blocks.c|fence_release();")},
+         {ST(B, 2, RELAXED, "mark/tape.h|store_relaxed(&at[0], begin);")}},
+        {{LD(B, 0, RELAXED, "record/tape_read.c|load_relaxed(&from[2 * i])")},
+         {FN(ACQUIRE, "record/tape_read.c|fence_acquire();")},
+         {LD(A, 1, RELAXED,
+             "record/tape_read.c|load_relaxed(&gnomon__tape_block_at(p->at)"
+             "->serial)")}}}};
+
 /* A: room, B: table, C: an edge. */
 static int sees_no_table(weak_registers r)
 {
@@ -519,6 +540,7 @@ static const weak_program *const programs[] = {
     &tree_then_hooks,
     &two_callbacks,
     &dropped_tree,
+    &block_again,
     &links,
     &begin_of_token,
     &cut_of_a_stack,

@@ -68,11 +68,12 @@ static void ring_end(gnomon__thread *t, uint32_t bit, const gnomon__finished *f)
     store_release(&r->written, n + 1);
 }
 
-static void ring_step(uint32_t bit, uint64_t number, uint64_t ticks)
+static void ring_step(gnomon__thread *t, uint32_t bit,
+                      const gnomon__stepped *done)
 {
+    (void)t;
     (void)bit;
-    (void)number;
-    (void)ticks;
+    (void)done;
     add_relaxed(&ring_steps, 1);
 }
 

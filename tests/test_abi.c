@@ -167,7 +167,9 @@ AT(gnomon_writer, context, 24);
 AT(gnomon_writer, file, 32);
 AT(gnomon_writer, shown, 40);
 AT(gnomon_writer, columns, 48);
-SIZE(gnomon_writer, 56);
+AT(gnomon_writer, stream, 56);
+AT(gnomon_writer, path, 64);
+SIZE(gnomon_writer, 72);
 
 /* What profilers fill in. */
 AT(gnomon_profiler, struct_size, 0);
@@ -191,7 +193,8 @@ AT(gnomon_profiler, destroy, 120);
 AT(gnomon_profiler, window, 128);
 AT(gnomon_profiler, stream, 136);
 AT(gnomon_profiler, link, 144);
-SIZE(gnomon_profiler, 152);
+AT(gnomon_profiler, ready, 152);
+SIZE(gnomon_profiler, 160);
 
 /* What plugins and other copies of the library call. */
 AT(gnomon_host, struct_size, 0);

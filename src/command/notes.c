@@ -10,8 +10,10 @@
 #include "gnomon.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "print/footer.h"
 
-/* The words for a loss that gnomon_health counts; NULL: it is another loss. */
+/* The words for a loss that gnomon_health counts, or of events; NULL: it is another
+ * loss. */
 static const char *health_words(const char *kind)
 {
     static const struct {
@@ -24,7 +26,7 @@ static const char *health_words(const char *kind)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].kind, kind) == 0)
             return known[i].words;
-    return NULL;
+    return gnomon__footer_event_loss(kind);
 }
 
 /* An unknown section, of a later gnomon, is no damage. */

@@ -15,6 +15,7 @@
 typedef struct gnomon__export {
     const gnomon_profile *const *profiles; /* each of one run or of many */
     size_t count;
+    const char *name; /* what the file is called; NULL: not known */
     int for_tensorboard; /* chrome: categories that its plugin knows */
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;
@@ -33,7 +34,7 @@ extern const gnomon__exporter gnomon__export_perfetto;
 extern const gnomon__exporter gnomon__export_speedscope;
 extern const gnomon__exporter gnomon__export_stacks;
 extern const gnomon__exporter gnomon__export_csv;
-extern const gnomon__exporter gnomon__export_json;
+extern const gnomon__exporter gnomon__export_to_json;
 extern const gnomon__exporter gnomon__export_prof;
 
 /* A moment of a run in Unix time: one time base for all runs. */

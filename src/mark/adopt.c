@@ -8,7 +8,7 @@
 #include "mark/recorder.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
-#include "mark/tree.h"
+#include "mark/tape.h"
 #include "platform/clock.h"
 
 static void no_callback(void *self, const gnomon_frame *frame, uint64_t *slot)
@@ -84,6 +84,21 @@ static void choose_hot_tree(gnomon__thread *t)
     store_relaxed(&t->fast, fast);
 }
 
+/* The tape beside the hot tree, of which the end of a scope writes the record itself:
+ * the first one whose window is open. */
+static void choose_tape(gnomon__thread *t)
+{
+    t->taped = t->tape = 0;
+    if (load_relaxed(&t->fast) == GNOMON__NEVER)
+        return;
+    gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
+        if (!t->taped && gnomon__tape_pools[bit].tree == t->hot_bit) {
+            t->taped = 1u << bit;
+            t->tape = t->states[bit];
+        }
+    }
+}
+
 /* What hook.c serves: hooks without times, with at most one tree, where no
  * fence is needed. */
 static void choose_hook_ways(gnomon__thread *t)
@@ -154,7 +169,10 @@ static void adopt(gnomon__thread *t)
     store_relaxed(&t->tree_bits, gnomon__tree_bits & ready);
     store_relaxed(&t->end_only_bits, gnomon__end_only_bits & ready);
     store_relaxed(&t->time_bits, gnomon__time_bits & ready);
-    t->main_bits = ~t->end_only_bits;
+    t->tape_bits = 0;
+    gnomon__each_bit(recorder, t->recorder_bits)
+        if (gnomon__recorder_of(t, recorder)->is_tape)
+            t->tape_bits |= 1u << recorder;
     store_relaxed(&t->attached, ready & gnomon__attached_bits);
     gnomon__frames_fit(t);
     adopt_hooks(t, load_relaxed(&t->attached) & ~t->recorder_bits);
@@ -182,6 +200,7 @@ void gnomon__thread_take_changes(gnomon__thread *t)
     store_relaxed(&t->open_bits, load_relaxed(&t->attached) &
                                      load_relaxed(&gnomon__open_bits));
     choose_hot_tree(t);
+    choose_tape(t);
     choose_hook_ways(t);
     gnomon__tls_set(t);
     fence_full(); /* pairs with that of gnomon__foreign_end */

@@ -46,10 +46,13 @@ uint32_t gnomon__chunk_take(uint32_t bytes, enum gnomon__need need)
             store_relaxed(&words[i], 0);
         return chunk;
     }
+    static const uint32_t parts[] = {[GNOMON__FOR_EVENTS] = 4,
+                                     [GNOMON__FOR_PATHS] = 16,
+                                     [GNOMON__FOR_SUMS] = 32};
     uint64_t kept = 0;
     if (need != GNOMON__FOR_OTHER)
-        kept = load_relaxed(&gnomon__reserved_bytes) +
-               arena->size / (need == GNOMON__FOR_PATHS ? 16 : 32);
+        kept =
+            load_relaxed(&gnomon__reserved_bytes) + arena->size / parts[need];
     if (load_relaxed(&arena->used) + (uint64_t)bytes + kept > arena->size)
         return 0;
     return gnomon__arena_take(arena, bytes);

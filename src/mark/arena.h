@@ -12,10 +12,16 @@ extern gnomon__arena gnomon__marks_arena;
 /* Dummy index: an empty table of paths. */
 #define GNOMON__NO_INDEX 768u
 
-/* How far memory may be used up, by need. New paths leave a sixteenth of the
- * arena, sums of known paths half of that, and an "(other)" may take all.
+/* How far memory may be used up, by need. Single events leave a quarter of the
+ * arena, new paths a sixteenth, sums of known paths half of that, and an
+ * "(other)" may take all.
  * Memory for the "(other)" of each parent is reserved besides. */
-enum gnomon__need { GNOMON__FOR_PATHS, GNOMON__FOR_SUMS, GNOMON__FOR_OTHER };
+enum gnomon__need {
+    GNOMON__FOR_EVENTS,
+    GNOMON__FOR_PATHS,
+    GNOMON__FOR_SUMS,
+    GNOMON__FOR_OTHER
+};
 
 /* Zeroed memory of at least `bytes`, rounded up to a power of two >= 1024.
  * 0: the arena is full. */

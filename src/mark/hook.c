@@ -77,7 +77,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room)) {
         uint32_t others = m ^ load_relaxed(&t->fast);
-        return others & t->main_bits
+        return others & ~t->end_only_bits
                    ? gnomon__slow_begin(region, mask, seq, t)
                    : gnomon__shared_begin(region, mask, seq, t, others);
     }

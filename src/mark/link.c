@@ -49,6 +49,10 @@ gnomon_link gnomon_link_out_slow(void)
     link.word[LINK_THREAD] = t->number;
     uint64_t token = innermost_token(t);
     memcpy(&link.word[LINK_TOKEN], &token, sizeof token);
+    gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
+        if (gnomon__recorder_of(t, other)->link_out)
+            gnomon__recorder_of(t, other)->link_out(t, other);
+    }
     gnomon__leave(t);
     return link;
 }
@@ -160,6 +164,12 @@ void gnomon_link_in_slow(const gnomon_link *from, int kind)
         }
         if (node)
             count_link(t, bit, node, (uint32_t)kind);
+    }
+    uint64_t cause;
+    memcpy(&cause, &from->word[LINK_TOKEN], sizeof cause);
+    gnomon__each_bit(other, t->end_only_bits & load_relaxed(&t->open_bits)) {
+        if (gnomon__recorder_of(t, other)->link_in)
+            gnomon__recorder_of(t, other)->link_in(t, other, kind, cause);
     }
     call_link_hooks(t, from, kind);
     gnomon__leave(t);

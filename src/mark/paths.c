@@ -4,6 +4,7 @@
  * end-only recorders see with the hot tree. */
 #include "mark/hot.h"
 #include "mark/observer.h"
+#include "mark/tape.h"
 
 /* The child `node` begins, and is the next guess at this position. */
 static inline ALWAYS gnomon_token follow_path(gnomon__near *tls,
@@ -63,6 +64,17 @@ HOT gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
     return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
+/* The tree and the tape beside it, and nothing else, saw the scope. */
+static inline ALWAYS void end_taped(gnomon__near *tls, gnomon__thread *t,
+                                    uint64_t seq, uint32_t node,
+                                    gnomon__front *n)
+{
+    uint64_t begin = n->begin, ticks = gnomon__ticks_counter() - begin;
+    gnomon__hot_close(tls, t, node, n, ticks, 1);
+    gnomon__tape_scope(t, gnomon__at(t, t->tape), begin, ticks, node);
+    store_release(&t->seq, seq + 2);
+}
+
 /* End-only recorders are called once the tree has closed the node. */
 HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
@@ -74,7 +86,11 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     uint32_t end_only = n->seen;
-    if (unlikely(end_only & t->main_bits)) {
+    if (likely(end_only == t->taped)) {
+        end_taped(tls, t, seq, node, n);
+        return;
+    }
+    if (unlikely(end_only & ~t->end_only_bits)) {
         gnomon__slow_end(token, seq, t);
         return;
     }

@@ -24,7 +24,7 @@
 #define NO_SLOT UINT32_MAX
 #define TAKEN 1u /* the token while the range is being ended */
 
-typedef struct range {
+typedef struct open_range {
     uint64_t token; /* 0: free */
     uint64_t begin;
     gnomon_region *region;
@@ -35,17 +35,18 @@ typedef struct range {
     uint32_t use;
     uint32_t next; /* of the free ones: slot + 1 */
     uint64_t slots[MAX_HOOKS];
-} range;
+} open_range;
 
-_Static_assert(sizeof(range) == 128, "a chunk holds BLOCK_SLOTS of them");
+_Static_assert(sizeof(open_range) == 128, "a chunk holds BLOCK_SLOTS of them");
 
 _Static_assert((uint64_t)GNOMON__MAX_THREADS << THREAD_SHIFT <= RANGE_BIT,
                "the number of a thread ends below the bit");
 
-static range *range_at(const gnomon__thread *t, uint32_t slot)
+static open_range *range_at(const gnomon__thread *t, uint32_t slot)
 {
     uint32_t block = load_acquire(&t->ranges.blocks[slot / BLOCK_SLOTS]);
-    return block ? (range *)gnomon__at(t, block) + slot % BLOCK_SLOTS : NULL;
+    return block ? (open_range *)gnomon__at(t, block) + slot % BLOCK_SLOTS
+                 : NULL;
 }
 
 /* First the beginner's own list, then all that others gave back, at once:
@@ -62,8 +63,8 @@ static uint32_t take_slot(gnomon__thread *t)
     }
     if (t->ranges.block_count == MAX_BLOCKS)
         return NO_SLOT;
-    uint32_t block = gnomon__chunk_take(BLOCK_SLOTS * (uint32_t)sizeof(range),
-                                        GNOMON__FOR_PATHS);
+    uint32_t block = gnomon__chunk_take(
+        BLOCK_SLOTS * (uint32_t)sizeof(open_range), GNOMON__FOR_PATHS);
     if (!block)
         return NO_SLOT;
     slot = t->ranges.block_count * BLOCK_SLOTS;
@@ -75,7 +76,7 @@ static uint32_t take_slot(gnomon__thread *t)
 }
 
 /* Gives the slot back to the beginner `t`. Any thread. */
-static void give_slot(gnomon__thread *t, range *r, uint32_t slot)
+static void give_slot(gnomon__thread *t, open_range *r, uint32_t slot)
 {
     uint32_t first = load_relaxed(&t->ranges.given_back);
     store_relaxed(&r->token, 0);
@@ -88,7 +89,7 @@ void gnomon__ranges_open(void (*each)(uint32_t segment))
 {
     gnomon__each_thread(t) {
         for (uint32_t slot = 0; slot < BLOCK_SLOTS * MAX_BLOCKS; slot++) {
-            const range *r = range_at(t, slot);
+            const open_range *r = range_at(t, slot);
             if (!r)
                 break;
             if (load_acquire(&r->token))
@@ -120,7 +121,7 @@ static uint64_t range_begin_entered(gnomon__thread *t, gnomon_region *region,
             gnomon__trouble(t, lost_scopes);
         return 0;
     }
-    range *r = range_at(t, slot);
+    open_range *r = range_at(t, slot);
     if (++r->use == 1)
         r->use += gnomon__forks << 24; /* no token of the parent's */
     uint64_t token = RANGE_BIT | (uint64_t)t->number << THREAD_SHIFT |
@@ -168,7 +169,7 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
 {
     uint32_t n = 0, one = 1u << bit;
     for (; *from < BLOCK_SLOTS * MAX_BLOCKS && n < room; ++*from) {
-        range *r = range_at(t, *from);
+        open_range *r = range_at(t, *from);
         uint64_t token = r ? load_acquire(&r->token) : 0;
         if (!r)
             break;
@@ -188,7 +189,7 @@ uint32_t gnomon__ranges_take(gnomon__thread *t, uint32_t bit,
 }
 
 /* Bits attached again since the range began are other profilers. */
-static uint32_t still_attached(const gnomon__thread *t, const range *r)
+static uint32_t still_attached(const gnomon__thread *t, const open_range *r)
 {
     uint32_t mask = load_relaxed(&r->mask) & load_relaxed(&t->attached);
     gnomon__each_bit(bit, mask) {
@@ -204,7 +205,7 @@ static void range_end_entered(gnomon__thread *t, uint64_t token)
     uint64_t number = (token ^ RANGE_BIT) >> THREAD_SHIFT;
     uint32_t slot = (uint32_t)(token >> SLOT_SHIFT) & SLOT_MASK;
     gnomon__thread *beginner = gnomon__thread_numbered(number);
-    range *r = beginner ? range_at(beginner, slot) : NULL;
+    open_range *r = beginner ? range_at(beginner, slot) : NULL;
     /* The slot is this thread's from the swap until it is given back. */
     uint64_t seen = token;
     if (!r || load_acquire(&r->token) != token) {

@@ -19,6 +19,13 @@ typedef struct gnomon__finished {
     uint32_t node; /* in the hot tree, where that saw it; 0: not known */
 } gnomon__finished;
 
+/* A step that is over. */
+typedef struct gnomon__stepped {
+    uint64_t number;
+    uint64_t begin, end; /* ticks */
+    uint32_t open;       /* bits whose windows were open in it */
+} gnomon__stepped;
+
 struct gnomon__slice_thread;
 struct gnomon__snapshot_builder;
 struct gnomon__step_record;
@@ -34,6 +41,7 @@ typedef struct gnomon__kept {
 typedef struct gnomon__recorder {
     const char *name;
     int is_tree; /* a call tree: gnomon__tree */
+    int is_tape; /* a tape: gnomon__tape */
     /* `adopt` makes what the recorder keeps for the thread, t->states[bit];
      * 0: no memory. `drop` frees it. Under the lock; `drop` also for other
      * threads than the caller. */
@@ -54,8 +62,12 @@ typedef struct gnomon__recorder {
                   uint32_t segment);
     void (*mark)(gnomon__thread *t, uint32_t bit, const gnomon__finished *f);
     void (*sample)(gnomon__thread *t, uint32_t bit, uint32_t key, double value);
+    /* A link goes out from the innermost open scope, or comes in from the one with
+     * this token. */
+    void (*link_out)(gnomon__thread *t, uint32_t bit);
+    void (*link_in)(gnomon__thread *t, uint32_t bit, int kind, uint64_t from);
     /* A step is over: on the thread that made it. */
-    void (*step)(uint32_t bit, uint64_t number, uint64_t ticks);
+    void (*step)(gnomon__thread *t, uint32_t bit, const gnomon__stepped *done);
     /* Takes what the thread recorded up to the last cut, or, if `is_live`,
      * copies what it has recorded since, while it goes on. Only what was
      * made for `generation`. Any thread, under the readers' lock. GNOMON_OK

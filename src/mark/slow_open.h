@@ -17,7 +17,7 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
     uint32_t others = m ^ load_relaxed(&t->fast);
     if (!m)
         return 0;
-    if (others & t->main_bits)
+    if (others & ~t->end_only_bits)
         return gnomon__frame_begin(t, region, m, token, flags);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));
     if (!node)

@@ -13,7 +13,7 @@
 #include "mark/recorder.h"
 #include "mark/segment.h"
 #include "mark/observer.h"
-#include "mark/tree.h"
+#include "mark/tape.h"
 #include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/os.h"
@@ -111,6 +111,7 @@ void gnomon__threads_forget(void)
     store_relaxed(&gnomon__thread_total, 0);
     dead_count = 0;
     gnomon__foreign_forget();
+    gnomon__tapes_forget();
     gnomon__no_thread.health = (gnomon_health){0};
     if (t == &gnomon__no_thread) {
         if (!gnomon__busy()) /* else in a first mark, which goes on in it */

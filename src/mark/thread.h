@@ -47,10 +47,13 @@ typedef struct gnomon__thread {
     uint32_t zero;                    /* frames take both words at once */
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
-    uint32_t main_bits; /* all but the end-only ones: they choose the path */
-    uint32_t frames;    /* offset of the frame stack; 0: none yet */
-    uint32_t bank;      /* 0 or 1: in which it records */
-    uint32_t segment;   /* of which that is: see gnomon__segment */
+    /* The tape that the end of a scope of the hot tree writes to by itself. */
+    uint32_t taped;         /* its bit, as a mask; 0: none */
+    uint32_t tape;          /* offset of its gnomon__tape */
+    uint32_t tape_bits;     /* of recorder_bits: tapes */
+    uint32_t frames;        /* offset of the frame stack; 0: none yet */
+    uint32_t bank;          /* 0 or 1: in which it records */
+    uint32_t segment;       /* of which that is: see gnomon__segment */
     uint64_t segment_begin; /* ticks: the cut that began it */
     uint32_t hot_bit;       /* GNOMON__BITS: none */
     uint32_t epoch;         /* of the configuration it runs under */
@@ -86,9 +89,9 @@ typedef struct gnomon__thread {
     uint32_t is_watched;      /* its end will be noticed */
     uint32_t leave_serial;    /* the last detach that it served */
     uint32_t short_bits;      /* recorders that found no memory: tried again */
+    uint32_t named;           /* `name` was given, not taken from the system */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
-    uint32_t named;       /* `name` was given, not taken from the system */
     int64_t os_id;
     uint64_t os_name[2]; /* 15 bytes and a NUL, as the system keeps it */
     const char *name;    /* never freed */

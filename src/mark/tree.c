@@ -6,6 +6,7 @@
 
 #include "mark/region.h"
 #include "mark/segment.h"
+#include "mark/tape.h"
 
 /* Bytes reserved for each parent without an "(other)": room for one, in a
  * chunk of its own. */
@@ -202,21 +203,24 @@ static uint32_t other_child(gnomon__thread *t, gnomon__tree *tree,
     return node;
 }
 
-static uint32_t count_other(gnomon__thread *t, uint32_t node)
+static uint32_t count_other(gnomon__thread *t, uint32_t bit, uint32_t node)
 {
-    if (node)
+    if (node) {
         gnomon__trouble(t, other_nodes);
-    else
-        gnomon__trouble(t, lost_scopes);
+        return node;
+    }
+    gnomon__trouble(t, lost_scopes);
+    gnomon__tapes_lose(t, bit, gnomon__ticks());
     return node;
 }
 
 /* A scope that begins inside an "(other)" counts as one of that node,
  * without time: its time is in that of the scope around it. */
 static void count_inside_other(gnomon__thread *t, gnomon__tree *tree,
-                               uint32_t node)
+                               uint32_t bit, uint32_t node)
 {
     gnomon__tree_count(t, tree, node, 0);
+    gnomon__tapes_lose(t, bit, gnomon__ticks());
     if (gnomon__node_at(t, node)->depth > GNOMON__MAX_DEPTH)
         gnomon__trouble(t, too_deep);
     else
@@ -235,7 +239,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
         gnomon__index_use(t);
     }
     if (current->flags & GNOMON__NODE_OTHER) {
-        count_inside_other(t, tree, c->current);
+        count_inside_other(t, tree, bit, c->current);
         return 0;
     }
     /* The guess: what followed the last one below here. */
@@ -250,7 +254,7 @@ uint32_t gnomon__tree_child(gnomon__thread *t, uint32_t bit, uint32_t key)
     }
     uint32_t node = gnomon__tree_path(t, bit, c->current, key);
     if (!node)
-        return count_other(t, other_child(t, tree, c->current));
+        return count_other(t, bit, other_child(t, tree, c->current));
     store_relaxed(followed, node);
     return node;
 }
@@ -259,5 +263,6 @@ uint32_t gnomon__tree_range(gnomon__thread *t, uint32_t bit, uint32_t key)
 {
     gnomon__tree *tree = gnomon__tree_of(t, bit);
     uint32_t node = gnomon__tree_path(t, bit, tree->ranges, key);
-    return node ? node : count_other(t, other_child(t, tree, tree->ranges));
+    return node ? node
+                : count_other(t, bit, other_child(t, tree, tree->ranges));
 }

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FOOTER_NAMES 5u /* the most names of scopes in a line */
 
@@ -162,6 +163,33 @@ static void footer_health(const gnomon__footer_input *input,
 #undef FOOTER_HEALTH
 }
 
+/* ---- Events ------------------------------------------------------ */
+
+const char *gnomon__footer_event_loss(const char *kind)
+{
+    if (strcmp(kind, "events_lost") == 0)
+        return "events lost: no memory, or no path of their own (raise mem=)";
+    if (strcmp(kind, "events_overwritten") == 0)
+        return "events overwritten by later ones (raise mem=)";
+    return NULL;
+}
+
+/* A line for each kind, all threads together. */
+static void footer_events(const gnomon_profile *profile,
+                          const gnomon_writer *out)
+{
+    static const char *const kinds[] = {"events_lost", "events_overwritten"};
+    gnomon_loss_info l;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        uint64_t count = 0;
+        for (size_t i = 1; !gnomon_profile_loss(profile, i, &l); i++)
+            count += strcmp(l.kind, kinds[k]) == 0 ? l.count : 0;
+        if (count)
+            out->print(out, "gnomon: %" PRIu64 " %s\n", count,
+                       gnomon__footer_event_loss(kinds[k]));
+    }
+}
+
 /* ---- Scopes that ended late -------------------------------------- */
 
 int gnomon__footer_late(const gnomon_profile *profile, const gnomon_writer *out)
@@ -211,5 +239,7 @@ int gnomon__footer(const gnomon_profile *profile,
     if (marks)
         footer_opens(profile, input, out, "");
     footer_health(input, out);
+    if (profile)
+        footer_events(profile, out);
     return out->write(out, "", 0);
 }

@@ -178,7 +178,8 @@ static int put_sums(gnomon__snapshot_builder *b, uint32_t stage)
 
 static int build(gnomon__snapshot_builder *b)
 {
-    int ok = gnomon__snapshot_choose(b) && put_run(b) && put_view(b);
+    int ok = gnomon__snapshot_choose(b) && gnomon__snapshot_need_events(b) &&
+             gnomon__snapshot_order(b) && put_run(b) && put_view(b);
     for (size_t i = 0; ok && i < b->record->stage_count; i++)
         ok = put_stage(b, &b->record->stages[i]);
     ok = ok && gnomon__snapshot_steps(b);
@@ -186,8 +187,9 @@ static int build(gnomon__snapshot_builder *b)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
         ok = put_sums(b, i);
-    return ok && gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
-           put_losses(b);
+    return ok && gnomon__snapshot_event_links(b) &&
+           gnomon__snapshot_put_events(b) && gnomon__snapshot_opens(b) &&
+           gnomon__snapshot_links(b) && put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
@@ -203,6 +205,7 @@ int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,
     }
     gnomon__free(b.threads);
     gnomon__free(b.region_numbers);
+    gnomon__free(b.links);
     if (ok)
         *out = b.m;
     else if (b.m)

@@ -15,6 +15,7 @@ typedef struct gnomon__stage_record {
     int32_t is_over;
     const gnomon__total *steps; /* NULL: none finished */
     const gnomon__totals *totals;
+    uint64_t from, until; /* ticks: of the one that is reported */
 } gnomon__stage_record;
 
 typedef struct gnomon__step_record {
@@ -23,6 +24,15 @@ typedef struct gnomon__step_record {
     uint64_t number;
     uint64_t begin_ns, end_ns;
 } gnomon__step_record;
+
+/* When a stage of the run ended, in ticks; ascending. */
+typedef struct gnomon__stage_span {
+    uint64_t until;
+    uint32_t ordinal;
+    uint32_t name; /* its number */
+} gnomon__stage_span;
+
+struct gnomon__tape_events;
 
 typedef struct gnomon__run_record {
     gnomon_run_info run; /* without clock, anchors and now */
@@ -35,6 +45,9 @@ typedef struct gnomon__run_record {
     size_t step_count;
     const gnomon_metadata_info *metadata;
     size_t metadata_count;
+    struct gnomon__tape_events *events; /* NULL: none; the profile takes them */
+    const gnomon__stage_span *spans;    /* of the stages that are over */
+    size_t span_count;
 } gnomon__run_record;
 
 /* GNOMON_OK or GNOMON_ENOMEM. Under the readers' lock. */

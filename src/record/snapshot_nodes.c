@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Puts nodes, links and counters of a ledger into a profile.
+/* Puts nodes and counters of a ledger into a profile.
  *
  * A node's parent is the node of its path's parent in the same stage. Where the
  * parent has no times in that stage, for example because it was open all the time,
@@ -134,9 +134,8 @@ static int need_ends(gnomon__snapshot_builder *b, uint32_t stage,
             need_path(b, e->to_thread, e->to));
 }
 
-/* The stage's number in the profile; stage_count + 1: it is not in the profile. */
-static uint32_t stage_of(const gnomon__snapshot_builder *b,
-                         gnomon__stage_key key)
+uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
+                                gnomon__stage_key key)
 {
     const gnomon__run_record *f = b->record;
     int by_name = f->by_name && key.ordinal != f->open;
@@ -148,14 +147,12 @@ static uint32_t stage_of(const gnomon__snapshot_builder *b,
     return i + 1;
 }
 
-/* An open scope whose stage is not in the profile needs a node too. */
-static int need_open(gnomon__snapshot_builder *b, const gnomon__open_path *open)
+int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,
+                          uint32_t path, uint32_t stage)
 {
-    if (open->thread >= b->thread_count)
-        return 1;
-    return item_of(&b->threads[open->thread], open->path,
-                   stage_of(b, open->stage)) ||
-           need_path(b, open->thread, open->path);
+    return thread >= b->thread_count ||
+           item_of(&b->threads[thread], path, stage) ||
+           need_path(b, thread, path);
 }
 
 /* ---- Order of nodes -------------------------------------------------------------- */
@@ -227,7 +224,15 @@ int gnomon__snapshot_choose(gnomon__snapshot_builder *b)
             ok = need_ends(b, stage, &totals->edges[k]);
     }
     for (uint32_t i = 0; ok && i < b->ledger->open_count; i++)
-        ok = need_open(b, &b->ledger->opens[i]);
+        ok = gnomon__snapshot_need(
+            b, b->ledger->opens[i].thread, b->ledger->opens[i].path,
+            gnomon__snapshot_stage(b, b->ledger->opens[i].stage));
+    return ok;
+}
+
+int gnomon__snapshot_order(gnomon__snapshot_builder *b)
+{
+    int ok = 1;
     for (uint32_t i = 0; ok && i < b->thread_count; i++) {
         sort_items(&b->threads[i]);
         ok = order_entries(b, i);
@@ -244,6 +249,14 @@ static uint32_t node_of(const gnomon__snapshot_thread *t, uint32_t path,
     const gnomon__snapshot_item *item = item_of(t, path, stage);
     item = item ? item : item_of(t, path, 0);
     return item ? item->node : 0;
+}
+
+uint32_t gnomon__snapshot_node(const gnomon__snapshot_builder *b,
+                               uint32_t thread, uint32_t path, uint32_t stage)
+{
+    return thread < b->thread_count && path_of(b, thread, path)
+               ? node_of(&b->threads[thread], path, stage)
+               : 0;
 }
 
 static uint32_t public_flags(const gnomon__path *p)
@@ -298,7 +311,7 @@ int gnomon__snapshot_opens(gnomon__snapshot_builder *b)
             !path_of(b, open->thread, open->path))
             continue;
         uint32_t node = node_of(&b->threads[open->thread], open->path,
-                                stage_of(b, open->stage));
+                                gnomon__snapshot_stage(b, open->stage));
         if (!node)
             continue;
         gnomon_open_info *o = gnomon__model_add(b->m, GNOMON_OPENS);
@@ -313,32 +326,7 @@ int gnomon__snapshot_opens(gnomon__snapshot_builder *b)
     return 1;
 }
 
-/* ---- Links and counters -------------------------------------------------------------- */
-
-static int put_link(gnomon__snapshot_builder *b, uint32_t stage,
-                    const gnomon__total_edge *e)
-{
-    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
-    if (!l)
-        return 0;
-    l->from = node_of(&b->threads[e->from_thread], e->from, stage);
-    l->to = node_of(&b->threads[e->to_thread], e->to, stage);
-    l->kind = e->kind;
-    l->count = e->count;
-    return 1;
-}
-
-int gnomon__snapshot_links(gnomon__snapshot_builder *b)
-{
-    for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
-        const gnomon__totals *totals = totals_of(b, stage);
-        for (size_t k = 0; k < totals->edge_count; k++)
-            if (is_link(b, &totals->edges[k]) &&
-                !put_link(b, stage, &totals->edges[k]))
-                return 0;
-    }
-    return 1;
-}
+/* ---- Counters ------------------------------------------------------------------------ */
 
 static int put_counter(gnomon__snapshot_builder *b, uint32_t thread,
                        uint32_t stage, const gnomon__row_counter *from)

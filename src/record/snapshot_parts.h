@@ -34,7 +34,36 @@ typedef struct gnomon__snapshot_builder {
     uint32_t serial;          /* number of this snapshot, noted in paths */
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     size_t region_room;
+    struct gnomon__event_links *links; /* between executions; NULL: none */
 } gnomon__snapshot_builder;
+
+/* ---- Events: snapshot_events.c; nothing where there are none ---- */
+
+/* The paths of events are chosen too. */
+int gnomon__snapshot_need_events(gnomon__snapshot_builder *b);
+/* After all nodes: the events, the links between executions, the steps that are not
+ * there, and what is lost. */
+int gnomon__snapshot_put_events(gnomon__snapshot_builder *b);
+/* The stage of a moment in ticks, by its number in the profile; 0: it is not in the
+ * profile. As moments ascend, *at says where the last one was found; 0 at first. */
+uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
+                                   uint64_t ticks, size_t *at);
+/* The links between executions, before their events are put: snapshot_links.c, with those
+ * from path to path. */
+int gnomon__snapshot_event_links(gnomon__snapshot_builder *b);
+
+/* ---- Choice and nodes: snapshot_nodes.c ---- */
+
+/* The stage's number in the profile; stage_count + 1: it is not in the profile. */
+uint32_t gnomon__snapshot_stage(const gnomon__snapshot_builder *b,
+                                gnomon__stage_key key);
+/* The path and all above it are chosen, in the stage if it has it there, else without a
+ * stage. 0: no memory. */
+int gnomon__snapshot_need(gnomon__snapshot_builder *b, uint32_t thread,
+                          uint32_t path, uint32_t stage);
+/* The node of a path in a stage, or its node without a stage. 0: none. */
+uint32_t gnomon__snapshot_node(const gnomon__snapshot_builder *b,
+                               uint32_t thread, uint32_t path, uint32_t stage);
 
 /* The sums as statistics of the profile; NULL: no memory. */
 gnomon_stats *gnomon__snapshot_stats(gnomon__snapshot_builder *b,
@@ -46,6 +75,8 @@ uint32_t gnomon__snapshot_region(gnomon__snapshot_builder *b, uint32_t id);
 /* Chooses the paths that the profile has, of all threads. This and the next return 0
  * when there is no memory. */
 int gnomon__snapshot_choose(gnomon__snapshot_builder *b);
+/* Then their order. */
+int gnomon__snapshot_order(gnomon__snapshot_builder *b);
 /* Nodes and counters of a thread, after its track; after all of these, links and open
  * scopes. */
 int gnomon__snapshot_nodes(gnomon__snapshot_builder *b, uint32_t thread);

@@ -21,9 +21,11 @@ static int not_attached(gnomon__text name)
 static int snapshot_live(gnomon__model **out, const gnomon__attachment *a,
                          int by_name)
 {
+    gnomon__event_range room;
     *out = NULL;
     return gnomon__attachment_has_tree(a)
-               ? gnomon__snapshot_live(out, a->view, by_name)
+               ? gnomon__snapshot_live(out, a->view, by_name,
+                                       gnomon__events_of_all(a, &room))
                : GNOMON_OK;
 }
 

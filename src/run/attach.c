@@ -5,6 +5,7 @@
 
 #include "device/timers.h"
 #include "mark/observer.h"
+#include "mark/tape.h"
 #include "mark/upcall.h"
 #include "platform/error.h"
 #include "platform/os.h"
@@ -70,6 +71,48 @@ static int wants_device(const gnomon_profiler *p)
     return (p->wants & both) == both;
 }
 
+static int wants_events(const gnomon_profiler *p)
+{
+    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
+    return (p->wants & both) == both;
+}
+
+static uint32_t keep_of(const gnomon__attachment *a)
+{
+    const char *keep = gnomon__options_text(a->options, "keep");
+    return keep && gnomon__same_word(keep, "first") ? GNOMON__KEEP_FIRST
+                                                    : GNOMON__KEEP_LAST;
+}
+
+/* Both views of the attachment, and its references. */
+static int find_views(gnomon__attachment *a, uint32_t batch)
+{
+    int code = gnomon__view_find(&a->window, a->options, batch, 0);
+    if (code)
+        return code;
+    a->window->refs++;
+    a->view = a->window;
+    if (a->window->scheduled && wants_events(&a->profiler))
+        code = gnomon__view_find(&a->view, a->options, batch, 1);
+    if (code) {
+        a->window->refs--;
+        gnomon__view_drop(a->window);
+        return code;
+    }
+    a->view->refs++;
+    return code;
+}
+
+/* The window first: its tape names nodes of the other's tree. */
+static void leave_views(const gnomon__attachment *a)
+{
+    a->window->refs--;
+    if (a->window != a->view)
+        gnomon__view_drop(a->window);
+    a->view->refs--;
+    gnomon__view_drop(a->view);
+}
+
 static int need_device(gnomon__view *v)
 {
     int code = v->timed
@@ -88,20 +131,22 @@ static void drop_device(gnomon__view *v)
 static void watch(gnomon__attachment *a, int comes)
 {
     gnomon__step_lock();
-    gnomon__windows_watch(a->view, a->hook_bit, comes);
+    gnomon__windows_watch(a->window, a->hook_bit, comes);
     gnomon__step_unlock();
 }
 
 static int take_bits(gnomon__attachment *a)
 {
     int code = gnomon__view_need(a->view, a->profiler.wants);
+    if (!code && wants_events(&a->profiler))
+        code = gnomon__view_need_tape(a->window, a->view, keep_of(a));
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
         return code;
     code = gnomon__observer_attach(NULL, &a->profiler, a->self, &a->hook_bit);
     if (!code) {
-        gnomon__view_add_bit(a->view, a->hook_bit);
+        gnomon__view_add_bit(a->window, a->hook_bit);
         if (a->profiler.window)
             watch(a, 1);
         return code;
@@ -130,9 +175,8 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
     a->self = self;
     a->options = options;
     a->hook_bit = GNOMON__BITS;
-    int code = gnomon__view_find(&a->view, options, batch);
+    int code = find_views(a, batch);
     if (!code) {
-        a->view->refs++;
         code = make_self(a);
         int made = !code;
         if (made)
@@ -142,8 +186,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
         if (code) {
             if (made && word && a->profiler.destroy)
                 a->profiler.destroy(a->self);
-            a->view->refs--;
-            gnomon__view_drop(a->view);
+            leave_views(a);
         }
     }
     if (code) {
@@ -172,7 +215,7 @@ int gnomon__detach(gnomon__attachment *a)
             return code;
         gnomon__step_lock();
         gnomon__lock();
-        a->view->bits &= ~(1u << a->hook_bit);
+        a->window->bits &= ~(1u << a->hook_bit);
         gnomon__unlock();
         gnomon__step_unlock();
     }
@@ -186,8 +229,7 @@ int gnomon__detach(gnomon__attachment *a)
         a->profiler.destroy(a->self);
     if (wants_device(&a->profiler))
         drop_device(a->view);
-    a->view->refs--;
-    gnomon__view_drop(a->view);
+    leave_views(a);
     gnomon__windows_refresh(0);
     free_attachment(a);
     gnomon__end_watch();

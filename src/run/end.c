@@ -86,6 +86,21 @@ static void report_at_end(int is_exit)
     gnomon__control_leave();
 }
 
+/* A control call under way delivers them itself, or the next round does. */
+static void deliver_cycles(void)
+{
+    if (!gnomon__control_try())
+        return;
+    gnomon__cycles_deliver(0);
+    gnomon__control_leave();
+}
+
+void gnomon__end_wake(void)
+{
+    if (load_relaxed(&end_state) == END_WAITING)
+        gnomon__os_bell_ring();
+}
+
 static void run_end_thread(void *unused)
 {
     (void)unused;
@@ -95,6 +110,8 @@ static void run_end_thread(void *unused)
         if (now == END_STOPPING)
             return;
         gnomon__clock_anchor(); /* for programs without steps and stages */
+        if (now == END_WAITING && gnomon__cycles_are_due())
+            deliver_cycles();
         if (now == END_BEGUN && rang) {
             report_at_end(0);
             gnomon__os_die(load_acquire(&end_number));
@@ -126,8 +143,8 @@ static void at_exit(void)
 int gnomon__end_has_reports(void)
 {
     for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
-        if (a->profiler.summary || a->profiler.teardown || a->view->scheduled ||
-            gnomon__profile_is_kept(a))
+        if (a->profiler.summary || a->profiler.teardown || a->profiler.ready ||
+            a->window->scheduled || gnomon__profile_is_kept(a))
             return 1;
     return 0;
 }

@@ -39,6 +39,13 @@ int gnomon__output_is_ours(void);
  * gnomon_writer.file. */
 int gnomon__output_file(const gnomon__attachment *a, const char *part,
                         const char *extension, const void *bytes, size_t size);
+/* The same as gnomon_writer.stream. */
+typedef struct gnomon__stream {
+    int (*make)(void *context, const gnomon_writer *file);
+    void *context;
+} gnomon__stream;
+int gnomon__output_stream(const gnomon__attachment *a, const char *part,
+                          const char *extension, const gnomon__stream *stream);
 void gnomon__output(const gnomon__attachment *a, const char *text,
                     size_t length);
 void gnomon__output_plain(const char *text, size_t length); /* stderr */

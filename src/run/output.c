@@ -9,8 +9,11 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "platform/os.h"
+#include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
+
+static char *last_path; /* of the file of its own that a profiler wrote last */
 
 /* ---- Buffers -------------------------------------------------------------------- */
 
@@ -61,6 +64,23 @@ static int buffer_file(const gnomon_writer *writer, const char *part,
                  : GNOMON_ENOENT;
 }
 
+static int buffer_stream(const gnomon_writer *writer, const char *part,
+                         const char *extension,
+                         int (*make)(void *context, const gnomon_writer *file),
+                         void *context)
+{
+    const gnomon__buffer *b = writer->context;
+    const gnomon__stream stream = {make, context};
+    return b->of ? gnomon__output_stream(b->of, part, extension, &stream)
+                 : GNOMON_ENOENT;
+}
+
+static const char *buffer_path(const gnomon_writer *writer)
+{
+    (void)writer;
+    return last_path ? last_path : "";
+}
+
 static const char *buffer_shown(const gnomon_writer *writer, const char *name)
 {
     gnomon__buffer *b = writer->context;
@@ -78,6 +98,8 @@ void gnomon__buffer_init(gnomon__buffer *b, const gnomon__attachment *of)
     b->writer.write = buffer_write;
     b->writer.print = buffer_print;
     b->writer.file = buffer_file;
+    b->writer.stream = buffer_stream;
+    b->writer.path = buffer_path;
     b->writer.context = b;
     b->of = of;
     if (of && !gnomon__path_is_file(of)) {
@@ -174,11 +196,34 @@ static char *path_hashed(const gnomon__attachment *a, const char *part,
     return path;
 }
 
+/* The path of a file of the profiler's own; NULL: no memory. */
+static char *path_of_file(const gnomon__attachment *a, const char *part,
+                          const char *extension)
+{
+    char *path = gnomon__path_of(a, part, extension);
+    if (path && part && gnomon__file_is_taken(path, part_hash(part))) {
+        gnomon__free(path);
+        path = path_hashed(a, part, extension);
+    }
+    return path;
+}
+
+/* Of a file that was written to `path`, which it takes, or was not. */
+static int file_over(char *path, int why)
+{
+    if (why && gnomon__file_failed(path, why))
+        gnomon__log("cannot write %s: %s: give file= or dir= another path",
+                    path ? path : "a file", gnomon__os_error_text(why));
+    gnomon__free(last_path);
+    last_path = why ? NULL : path;
+    if (why)
+        gnomon__free(path);
+    return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
+}
+
 int gnomon__output_file(const gnomon__attachment *a, const char *part,
                         const char *extension, const void *bytes, size_t size)
 {
-    uint64_t hash = part_hash(part);
-    extension = extension ? extension : "";
     if (!gnomon__output_is_ours())
         return GNOMON_ESTATE;
     if (!a->view->rank_on)
@@ -189,15 +234,31 @@ int gnomon__output_file(const gnomon__attachment *a, const char *part,
                         a->profiler.name);
         return GNOMON_ENOENT;
     }
-    char *path = gnomon__path_of(a, part, extension);
-    if (path && part && gnomon__file_is_taken(path, hash)) {
-        gnomon__free(path);
-        path = path_hashed(a, part, extension);
-    }
-    int why = path ? gnomon__file_put_bytes(path, hash, bytes, size) : ENOMEM;
-    if (why && gnomon__file_failed(path, why))
-        gnomon__log("cannot write %s: %s: give file= or dir= another path",
-                    path ? path : "a file", gnomon__os_error_text(why));
-    gnomon__free(path);
-    return why == ENOMEM ? GNOMON_ENOMEM : why ? GNOMON_EIO : GNOMON_OK;
+    char *path = path_of_file(a, part, extension ? extension : "");
+    return file_over(
+        path, path ? gnomon__file_put_bytes(path, part_hash(part), bytes, size)
+                   : ENOMEM);
+}
+
+static int make_stream(int fd, const void *context, gnomon__file_counts *counts)
+{
+    const gnomon__stream *stream = context;
+    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
+    (void)counts;
+    return w ? gnomon__fd_writer_end(w,
+                                     stream->make(stream->context, &w->writer))
+             : ENOMEM;
+}
+
+int gnomon__output_stream(const gnomon__attachment *a, const char *part,
+                          const char *extension, const gnomon__stream *stream)
+{
+    if (!gnomon__output_is_ours())
+        return GNOMON_ESTATE;
+    if (!a->view->rank_on)
+        return GNOMON_ENOENT;
+    char *path = path_of_file(a, part, extension ? extension : "");
+    gnomon__file_job job = {
+        .part = part_hash(part), .make = make_stream, .context = stream};
+    return file_over(path, path ? gnomon__file_put(path, &job) : ENOMEM);
 }

@@ -13,6 +13,7 @@
 #include "platform/memory.h"
 #include "platform/os.h"
 #include "spec/names.h"
+#include "run/fd_writer.h"
 #include "run/files.h"
 #include "run/run.h"
 
@@ -54,38 +55,6 @@ const char *gnomon__profile_unrecorded_file(const gnomon__attachment *a)
     return b ? NULL : gnomon__options_text(a->options, "file");
 }
 
-/* ---- Bytes -------------------------------------------------------------------------- */
-
-/* Collects small writes. */
-typedef struct fd_buffer {
-    int fd, why; /* the first errno */
-    size_t used;
-    char bytes[(size_t)64 << 10];
-} fd_buffer;
-
-static int fd_buffer_flush(fd_buffer *buffer)
-{
-    if (!buffer->why)
-        buffer->why = gnomon__os_write(buffer->fd, buffer->bytes, buffer->used);
-    buffer->used = 0;
-    return buffer->why ? GNOMON_EIO : GNOMON_OK;
-}
-
-static int fd_buffer_write(const gnomon_writer *writer, const void *bytes,
-                           size_t size)
-{
-    fd_buffer *buffer = writer->context;
-    if (size > sizeof buffer->bytes - buffer->used && fd_buffer_flush(buffer))
-        return GNOMON_EIO;
-    if (size > sizeof buffer->bytes) {
-        buffer->why = gnomon__os_write(buffer->fd, bytes, size);
-        return buffer->why ? GNOMON_EIO : GNOMON_OK;
-    }
-    memcpy(buffer->bytes + buffer->used, bytes, size);
-    buffer->used += size;
-    return GNOMON_OK;
-}
-
 typedef struct profile_content {
     const gnomon__model *m;
     int form; /* gnomon_form */
@@ -96,23 +65,13 @@ static int make_profile(int fd, const void *context,
 {
     const profile_content *content = context;
     const gnomon_profile *p = &content->m->base;
-    fd_buffer *buffer = gnomon__alloc(sizeof *buffer);
-    gnomon_writer writer = {.struct_size = sizeof writer,
-                            .write = fd_buffer_write,
-                            .context = buffer};
-    if (!buffer)
+    gnomon__fd_writer *w = gnomon__fd_writer_begin(fd);
+    if (!w)
         return ENOMEM;
-    buffer->fd = fd;
     int code = content->form == GNOMON_FORM_FILE
-                   ? gnomon__file_add_part(p, &writer, counts)
-                   : gnomon_profile_write(p, content->form, &writer);
-    if (!code)
-        code = fd_buffer_flush(buffer);
-    int why = buffer->why;
-    gnomon__free(buffer);
-    if (code && !why)
-        why = code == GNOMON_ENOMEM ? ENOMEM : EFBIG;
-    return why;
+                   ? gnomon__file_add_part(p, &w->writer, counts)
+                   : gnomon_profile_write(p, content->form, &w->writer);
+    return gnomon__fd_writer_end(w, code);
 }
 
 /* ---- The file ------------------------------------------------------------------------ */
@@ -166,11 +125,12 @@ static const char *name_or_null(const char *name)
 static void put_json(const gnomon__attachment *a, uint32_t name)
 {
     gnomon__model *m = NULL;
+    gnomon__event_range room;
     const gnomon__named_stages *n = gnomon__stages_named(name);
     int by_stage =
         gnomon__file_has_stage(gnomon__options_text(a->options, "file"));
-    if (gnomon__snapshot_named(&m, a->view,
-                               by_stage ? name : GNOMON__ALL_NAMES)) {
+    if (gnomon__snapshot_named(&m, a->view, by_stage ? name : GNOMON__ALL_NAMES,
+                               gnomon__events_of_all(a, &room))) {
         log_failure(NULL, ENOMEM);
         return;
     }

@@ -16,6 +16,9 @@
  *     step.c       steps, and their statistics
  *     step_marks.c step=: marks whose ends are steps
  *     snapshots.c  snapshots of a view as profiles
+ *     events.c     which events they have
+ *     cycles.c     cycles of schedules, and when their events are given to profilers
+ *     stage_spans.c  when stages ended
  *     metadata.c   the run's metadata
  *     window.c     schedules: open windows and armed masks
  *     summary.c    reports: into buffers, with their footers
@@ -24,6 +27,7 @@
  *     output.c     where reports go
  *     paths.c      the names of files
  *     files.c      the files that this process wrote
+ *     fd_writer.c  a writer to a file descriptor
  *     notes.c      notes for `gnomon run`
  *     host.c       the table that plugins and other copies get
  *     copies.c     which copy of the library owns the process
@@ -40,6 +44,7 @@
 #include "platform/utf8.h"
 #include "profile/file_write.h"
 #include "record/snapshot.h"
+#include "record/tape_read.h"
 #include "spec/filter.h"
 #include "spec/options.h"
 #include "spec/rank.h"
@@ -47,6 +52,20 @@
 #include "spec/spec.h"
 #include "run/plugin.h"
 #include "run/stage.h"
+
+#define GNOMON__WAITING_CYCLES 16u
+
+/* The cycles of a schedule whose events nobody was given yet. Under the lock of steps. */
+typedef struct gnomon__cycles {
+    int is_open;
+    int was_any;
+    uint64_t number; /* of the open one */
+    uint64_t begin;  /* ticks */
+    uint32_t count;  /* of those that are over */
+    struct gnomon__cycle {
+        uint64_t begin, end; /* ticks */
+    } over[GNOMON__WAITING_CYCLES];
+} gnomon__cycles;
 
 /* A filter, schedule and ranks. Profilers of one spec for which these are equal share
  * a view, and so a call tree. */
@@ -65,13 +84,16 @@ typedef struct gnomon__view {
     uint32_t watchers;  /* of these, hooks with a `window` callback */
     gnomon__kept *tree; /* of the tree's recorder; NULL: none */
     gnomon__kept *kept[GNOMON__RECORDERS]; /* of the others; NULL: none */
-    int counts_steps;                      /* whether one of these does */
-    uint32_t timed;                        /* how many want device times */
-    int32_t phase;        /* gnomon_phase of the step that is open */
-    int was_active;       /* in the open stage ... */
-    int was_active_then;  /* ... and in the one that is reported */
-    int is_open;          /* its window, since ... */
-    uint64_t open_since;  /* ... these ticks */
+    gnomon__kept *tape;        /* of the tape's recorder; NULL: none */
+    struct gnomon__view *base; /* the tape's: whose tree names its paths */
+    gnomon__cycles cycles;     /* of its schedule, where it has a tape */
+    int counts_steps;          /* whether one of these does */
+    uint32_t timed;            /* how many want device times */
+    int32_t phase;             /* gnomon_phase of the step that is open */
+    int was_active;            /* in the open stage ... */
+    int was_active_then;       /* ... and in the one that is reported */
+    int is_open;               /* its window, since ... */
+    uint64_t open_since;       /* ... these ticks */
     uint64_t open_before; /* ticks, in windows of this stage that were closed */
     gnomon__ledger ledger;
 } gnomon__view;
@@ -85,6 +107,7 @@ typedef struct gnomon__snapshot_input {
     char *spec;
     gnomon__total open_steps;
     gnomon__ledger ledger; /* a copy, for a live snapshot */
+    gnomon__tape_events events;
     gnomon__step_record last_steps[GNOMON__LAST_STEPS];
 } gnomon__snapshot_input;
 
@@ -97,7 +120,10 @@ typedef struct gnomon__attachment {
                    destroys it */
     int detaching; /* a detach got GNOMON_EBUSY */
     gnomon__options *options;
-    gnomon__view *view;
+    gnomon__view *view; /* of its tree */
+    gnomon__view
+        *window;       /* of its tape and hook: the same, unless it wants events
+                             and has a schedule, which then is the window's alone */
     uint32_t hook_bit; /* GNOMON__BITS: none */
 } gnomon__attachment;
 
@@ -144,6 +170,8 @@ void gnomon__files_forget(void);
  * watches for the end of the process while a report is due then. Inside control
  * calls. */
 void gnomon__end_watch(void);
+/* Lets its thread deliver cycles. Any thread. */
+void gnomon__end_wake(void);
 /* Whether an attached profiler has a report to write at the end. */
 int gnomon__end_has_reports(void);
 
@@ -204,10 +232,13 @@ gnomon__attachment *gnomon__attachment_named(gnomon__text name);
 
 extern gnomon__view *gnomon__views;
 
-/* The view of these options, made where profilers of `batch` have none yet. The
- * options were checked when they were set. */
+/* The view of these options, made where profilers of `batch` have none yet; with
+ * `always` that without their schedule. The options were checked when they were
+ * set. */
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
-                      uint32_t batch);
+                      uint32_t batch, int always);
+/* The view has a tape beside the tree of `base` from now on. */
+int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base, uint32_t keep);
 /* Takes what its trees recorded up to the last cut. GNOMON_ENOMEM. Under the
  * readers' lock, as the next three. */
 int gnomon__view_take(gnomon__view *v);
@@ -235,11 +266,52 @@ void gnomon__views_rank(int32_t rank);
 /* In a forked child. */
 void gnomon__views_forget(void);
 
+/* ---- events.c ------------------------------------------------------------------------ */
+
+/* Which events a profile has: those on the tape of a window that began in this time. */
+typedef struct gnomon__event_range {
+    const gnomon__view *window;
+    uint64_t from, until; /* ticks */
+} gnomon__event_range;
+
+/* Whether its profiles have events. */
+int gnomon__attachment_has_events(const gnomon__attachment *a);
+/* Those of the stage that is reported; of all that the tape holds. NULL: its profiles
+ * have none; else `room`. */
+const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
+                                                   gnomon__event_range *room);
+const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
+                                                 gnomon__event_range *room);
+/* The stage was reported: windows whose profilers need its events no more forget them. */
+void gnomon__events_reported(void);
+
+/* ---- cycles.c -------------------------------------------------------------------- */
+
+/* Under the lock of steps: a view's schedule is at `step` from `now` on; the stage is
+ * over at `now`. */
+void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now);
+void gnomon__cycles_end(uint64_t now);
+/* Whether a cycle is over. Any time. */
+int gnomon__cycles_are_due(void);
+/* Gives the events of cycles that are over to their profilers; `is_closed`: they are of
+ * the stage that is reported. In control calls. */
+void gnomon__cycles_deliver(int is_closed);
+/* The run is over: gives all events to profilers without a schedule. */
+void gnomon__run_deliver(int of_specs);
+
+/* ---- stage_spans.c --------------------------------------------------------------- */
+
+/* Under the readers' lock. */
+void gnomon__stage_span_add(uint64_t until, uint32_t ordinal, uint32_t name);
+const gnomon__stage_span *gnomon__stage_spans(size_t *count);
+void gnomon__stage_spans_clear(int frees);
+
 /* ---- snapshots.c -------------------------------------------------------------------- */
 
-/* The profile of the stage that is reported. In control calls. GNOMON_ENOMEM and a
- * text. */
-int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v);
+/* The profile of the stage that is reported, with the events of `events` unless that is
+ * NULL, as in the next ones. In control calls. GNOMON_ENOMEM and a text. */
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
+                            const gnomon__event_range *events);
 /* Late records of an earlier stage, as a profile of it; `which` is 0, 1, ...; *out is
  * NULL after the last. As above. */
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
@@ -247,9 +319,10 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
 /* All of one name, or ALL_NAMES, that are over. As above. */
 #define GNOMON__ALL_NAMES UINT32_MAX
 int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
-                           uint32_t name);
+                           uint32_t name, const gnomon__event_range *events);
 /* Of the open stage, or of all by their names. Under the readers' lock. */
-int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name);
+int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name,
+                          const gnomon__event_range *events);
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f);
 
 /* ---- window.c ---------------------------------------------------------------------- */

@@ -10,8 +10,22 @@
 #include "run/host.h"
 #include "run/run.h"
 
+/* Before the tree is read, so that all their paths are known there. */
+static int take_events(gnomon__snapshot_input *f,
+                       const gnomon__event_range *events)
+{
+    f->run.spans = gnomon__stage_spans(&f->run.span_count);
+    if (!events || !events->window->tape)
+        return GNOMON_OK;
+    f->run.events = &f->events;
+    return gnomon__tape_read(&f->events, events->window->tape->bit,
+                             events->window->tape->generation, events->from,
+                             events->until);
+}
+
 /* The run's part. GNOMON_ENOMEM and a text. */
-static int take_run(gnomon__snapshot_input *f, const gnomon__view *v)
+static int take_run(gnomon__snapshot_input *f, const gnomon__view *v,
+                    const gnomon__event_range *events)
 {
     memset(f, 0, sizeof *f);
     gnomon__run_describe(&f->run.run);
@@ -28,13 +42,14 @@ static int take_run(gnomon__snapshot_input *f, const gnomon__view *v)
     gnomon__step_unlock();
     f->run.steps = f->last_steps;
     f->run.open = gnomon__stage_ordinal();
-    return GNOMON_OK;
+    return take_events(f, events);
 }
 
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 {
     gnomon__ledger_free(&f->ledger);
     gnomon__total_empty(&f->open_steps);
+    gnomon__tape_events_free(&f->events);
     gnomon__free(f->spec);
     gnomon__free(f->stages);
     memset(f, 0, sizeof *f);
@@ -43,11 +58,12 @@ void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
 /* ---- A stage that is over ------------------------------------------------------------ */
 
 static int snapshot_stage(gnomon__model **out, const gnomon__view *v,
-                          const gnomon__stage_record *stage)
+                          const gnomon__stage_record *stage,
+                          const gnomon__event_range *events)
 {
     gnomon__snapshot_input f;
     gnomon__readers_lock();
-    int code = take_run(&f, v);
+    int code = take_run(&f, v, events);
     f.run.stages = stage;
     f.run.stage_count = 1;
     if (!code && gnomon__snapshot(out, &v->ledger, &f.run))
@@ -57,12 +73,13 @@ static int snapshot_stage(gnomon__model **out, const gnomon__view *v,
     return code;
 }
 
-int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v)
+int gnomon__snapshot_closed(gnomon__model **out, const gnomon__view *v,
+                            const gnomon__event_range *events)
 {
     gnomon__stage_record stage = *gnomon__stage_reported();
     *out = NULL;
     stage.totals = &v->ledger.closed;
-    return snapshot_stage(out, v, &stage);
+    return snapshot_stage(out, v, &stage, events);
 }
 
 int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
@@ -78,7 +95,7 @@ int gnomon__snapshot_late(gnomon__model **out, const gnomon__view *v,
         .count = 1,
         .is_over = 1,
         .totals = &part->totals};
-    return snapshot_stage(out, v, &stage);
+    return snapshot_stage(out, v, &stage, NULL);
 }
 
 /* ---- All of their names --------------------------------------------------------------- */
@@ -157,13 +174,13 @@ static void find_totals(gnomon__snapshot_input *f, const gnomon__ledger *ledger)
 }
 
 int gnomon__snapshot_named(gnomon__model **out, const gnomon__view *v,
-                           uint32_t name)
+                           uint32_t name, const gnomon__event_range *events)
 {
     gnomon__snapshot_input f;
     const gnomon__stage_record *reported = gnomon__stage_reported();
     *out = NULL;
     gnomon__readers_lock();
-    int code = take_run(&f, v);
+    int code = take_run(&f, v, events);
     if (!code && reported->steps && !reported->is_over &&
         !gnomon__total_add(&f.open_steps, reported->steps))
         code = GNOMON_ENOMEM;
@@ -194,11 +211,12 @@ static int describe_open(gnomon__snapshot_input *f, gnomon__stage_record *stage,
     return ok ? GNOMON_OK : GNOMON_ENOMEM;
 }
 
-static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
+static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name,
+                         const gnomon__event_range *events)
 {
     gnomon__snapshot_input f;
     gnomon__stage_record open;
-    int code = take_run(&f, v);
+    int code = take_run(&f, v, events);
     if (!code)
         code = gnomon__ledger_copy(&f.ledger, &v->ledger, v->tree->bit,
                                    v->tree->generation, by_name);
@@ -226,9 +244,10 @@ static int snapshot_open(gnomon__model **out, gnomon__view *v, int by_name)
     return code ? gnomon__fail(GNOMON_ENOMEM, "no memory for a profile") : code;
 }
 
-int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name)
+int gnomon__snapshot_live(gnomon__model **out, gnomon__view *v, int by_name,
+                          const gnomon__event_range *events)
 {
     *out = NULL;
     gnomon__heap_start(); /* not first under a lock */
-    return snapshot_open(out, v, by_name);
+    return snapshot_open(out, v, by_name, events);
 }

@@ -22,9 +22,7 @@ static struct {
         was_opened; /* by gnomon_stage_begin; else it begins at its first mark */
     char *name;     /* NULL: "" */
     uint64_t opened; /* ticks */
-    uint64_t
-        first; /* of its first mark in segments that are over, one too high;
-                           0: none */
+    uint64_t first;  /* its first mark's in segments that are over, + 1 */
 } open_stage = {.ordinal = 1};
 
 static gnomon__stage_record reported; /* the stage whose reports are written */
@@ -94,7 +92,8 @@ void gnomon__stage_describe(gnomon__stage_record *s)
     *s = (gnomon__stage_record){.name = open_name(), .count = 1};
     s->key.ordinal = open_stage.ordinal;
     s->key.name = gnomon__stage_name_find(open_name());
-    s->key.begin_ns = gnomon__clock_ns(gnomon__stage_begin_ticks(now));
+    s->from = gnomon__stage_begin_ticks(now);
+    s->key.begin_ns = gnomon__clock_ns(s->from);
     s->key.end_ns = end_of(s, now);
 }
 
@@ -182,7 +181,9 @@ static void end_stage(void)
     gnomon__step_lock();
     gnomon__windows_narrow(0);
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__cycles_end(now);
     gnomon__stage_describe(&reported);
+    reported.until = now;
     reported.key.end_ns = end_of(&reported, now);
     reported.is_over = 1;
     reported.key.name = gnomon__stage_name_number(open_name());
@@ -191,6 +192,7 @@ static void end_stage(void)
     int code = cut(now);
     int closed = close_views(&reported, begin, now);
     gnomon__stage_names_add(&reported);
+    gnomon__stage_span_add(now, reported.key.ordinal, reported.key.name);
     gnomon__step_lock();
     begin_next();
     uint32_t unnotified = gnomon__windows_move(0, 1, now);
@@ -216,7 +218,9 @@ static void close_specs(void)
     gnomon__readers_lock();
     gnomon__step_lock();
     uint64_t now = gnomon__ticks(), begin = gnomon__stage_begin_ticks(now);
+    gnomon__cycles_end(now);
     gnomon__stage_describe(&reported);
+    reported.until = now;
     reported.key.name = gnomon__stage_name_number(open_name());
     int lost = gnomon__steps_flush(&reported.steps, begin, now);
     gnomon__step_unlock();
@@ -319,6 +323,7 @@ void gnomon__stages_restart(void)
     gnomon__segments_clear();
     gnomon__steps_restart();
     gnomon__step_unlock();
+    gnomon__stage_spans_clear(1);
     gnomon__metadata_clear();
     gnomon__readers_unlock();
 }
@@ -336,6 +341,7 @@ void gnomon__stages_forget(void)
     unreached_threads = 0;
     gnomon__segments_inherit();
     gnomon__steps_restart();
+    gnomon__stage_spans_clear(0);
     gnomon__metadata_forget();
 }
 

@@ -142,9 +142,11 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
     return done;
 }
 
-static void step_recorders(const gnomon__thread *t,
-                           const gnomon__step_record *done, uint64_t now)
+static void step_recorders(gnomon__thread *t, const gnomon__step_record *done,
+                           uint32_t open)
 {
+    const gnomon__stepped over = {done->number, done->begin_ns, done->end_ns,
+                                  open};
     /* Trees know no steps. */
     uint32_t rest =
         load_relaxed(&t->attached) & t->recorder_bits & ~t->tree_bits;
@@ -152,7 +154,7 @@ static void step_recorders(const gnomon__thread *t,
         uint32_t bit = (uint32_t)__builtin_ctz(rest);
         const gnomon__recorder *r = gnomon__recorder_of(t, bit);
         if (r->step)
-            r->step(bit, done->number, now);
+            r->step(t, bit, &over);
     }
 }
 
@@ -177,11 +179,12 @@ static void make_step(gnomon__thread *t, uint64_t number, int given)
     uint64_t now = gnomon__ticks();
     gnomon__step_lock();
     gnomon__step_record done = count_step(now, number, given);
+    uint32_t open = load_relaxed(&gnomon__open_bits);
     uint32_t unnotified = gnomon__windows_move(steps_over, 0, now);
     gnomon__step_unlock();
     gnomon__clock_anchor_at(now);
     gnomon__timers_step();
-    step_recorders(t, &done, now);
+    step_recorders(t, &done, open);
     call_step_hooks(t, &done, unnotified);
 }
 

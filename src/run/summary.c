@@ -89,11 +89,11 @@ static int is_at_end(const gnomon__attachment *a)
 static void collect_footer(const gnomon__attachment *a,
                            gnomon__footer_input *footer)
 {
-    const gnomon__view *v = a->view;
+    const gnomon__view *v = a->view, *w = a->window;
     const gnomon__total *steps = gnomon__stage_reported()->steps;
     memset(footer, 0, sizeof *footer);
     footer->rank_excluded = !v->rank_on;
-    footer->scheduled = v->scheduled && !v->was_active_then;
+    footer->scheduled = w->scheduled && !w->was_active_then;
     footer->regions_seen = gnomon__region_count();
     if (footer->regions_seen)
         footer->regions_seen--; /* "(other)" is ours */
@@ -103,7 +103,7 @@ static void collect_footer(const gnomon__attachment *a,
     gnomon__unlock();
     footer->steps_made = steps ? steps->s.count : 0;
     footer->first_active_step =
-        v->scheduled ? gnomon__schedule_next_active(&v->schedule, 0) : 0;
+        w->scheduled ? gnomon__schedule_next_active(&w->schedule, 0) : 0;
     footer->pid = gnomon__os_pid();
     footer->forked_from = gnomon__fork_parent();
     footer->pair_ns = gnomon__calibrate_pair_ns();
@@ -190,12 +190,14 @@ static int check_whole(const gnomon__attachment *a,
 static void report_one(gnomon__attachment *a)
 {
     gnomon__model *m = NULL;
+    gnomon__event_range room;
     int is_kept = gnomon__profile_is_kept(a), code = GNOMON_OK;
     int is_text = a->profiler.summary && !is_at_end(a);
     if ((!is_text && !is_kept) || !gnomon__stage_reported()->name)
         return; /* a child that a summary forked reports no stage */
     if (gnomon__attachment_has_tree(a))
-        code = gnomon__snapshot_closed(&m, a->view);
+        code = gnomon__snapshot_closed(&m, a->view,
+                                       gnomon__events_of_stage(a, &room));
     if (is_text)
         report_text(a, m, code ? code : check_whole(a, &a->view->ledger.closed),
                     &health_before);
@@ -219,9 +221,11 @@ void gnomon__report_stage(int of_specs)
 {
     gnomon__notes_marked();
     take_devices();
+    gnomon__cycles_deliver(1);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next)
         if (a->word || !of_specs)
             report_one(a);
+    gnomon__events_reported();
     teardown_all(of_specs, 0, gnomon__stage_name());
     gnomon__run_log_rank();
     if (of_specs)
@@ -239,11 +243,13 @@ static void report_names(gnomon__attachment *a)
     for (uint32_t i = 0;
          (is_there = gnomon__stage_report_named(i, &is_last)) >= 0; i++) {
         gnomon__model *m = NULL;
+        gnomon__event_range room;
         if (!is_there)
             continue;
         int code = gnomon__attachment_has_tree(a)
                        ? gnomon__snapshot_named(
-                             &m, a->view, gnomon__stage_reported()->key.name)
+                             &m, a->view, gnomon__stage_reported()->key.name,
+                             gnomon__events_of_all(a, &room))
                        : GNOMON_OK;
         uint32_t name = gnomon__stage_reported()->key.name;
         const gnomon__ledger *l = &a->view->ledger;
@@ -259,8 +265,10 @@ static void report_names(gnomon__attachment *a)
 static void report_run(gnomon__attachment *a)
 {
     gnomon__model *m = NULL;
+    gnomon__event_range room;
     int code = gnomon__attachment_has_tree(a)
-                   ? gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES)
+                   ? gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES,
+                                            gnomon__events_of_all(a, &room))
                    : GNOMON_OK;
     report_text(a, m, code, &health_run);
     if (m)
@@ -269,6 +277,7 @@ static void report_run(gnomon__attachment *a)
 
 void gnomon__report_run(int of_specs)
 {
+    gnomon__run_deliver(of_specs);
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
         if (!a->profiler.summary || !is_at_end(a) || (of_specs && !a->word))
             continue;

@@ -10,6 +10,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "record/slice.h"
+#include "record/tape_recorder.h"
 #include "run/files.h"
 #include "run/run.h"
 
@@ -46,16 +47,18 @@ static int same_text(const char *a, const char *b)
 }
 
 /* "filter=a*,schedule=wait:1"; "" where there is none of them. NULL: no memory. */
-static char *view_words(const gnomon__options *o)
+static char *view_words(const gnomon__options *o, int always)
 {
     static const char *const keys[] = {"filter", "exclude", "schedule",
                                        "ranks"};
-    enum { KEYS = sizeof keys / sizeof *keys, RANKS = KEYS - 1 };
+    enum { KEYS = sizeof keys / sizeof *keys, RANKS = KEYS - 1, SCHEDULE = 2 };
     size_t size = 1, used = 0;
     const char *texts[KEYS];
     for (int i = 0; i < KEYS; i++) {
         const char *text = texts[i] = gnomon__options_text(o, keys[i]);
-        if (i == RANKS && text && strcmp(text, "all") == 0) /* its default */
+        if ((i == RANKS && text &&
+             strcmp(text, "all") == 0) || /* its default */
+            (i == SCHEDULE && always))
             text = texts[i] = NULL;
         size += text ? strlen(keys[i]) + strlen(text) + 2 : 0;
     }
@@ -75,16 +78,16 @@ static void free_view_parts(gnomon__view *v)
 }
 
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
-                      uint32_t batch)
+                      uint32_t batch, int always)
 {
     char why[128];
     gnomon__view made = {.batch = batch};
-    const char *schedule = gnomon__options_text(o, "schedule");
+    const char *schedule = always ? NULL : gnomon__options_text(o, "schedule");
     const char *ranks = gnomon__options_text(o, "ranks");
     made.scheduled = schedule && !gnomon__schedule_parse(
                                      &made.schedule, schedule, why, sizeof why);
     made.rank_on = gnomon__ranks_hold(ranks, gnomon__run_rank()->rank);
-    if (!(made.words = view_words(o)) ||
+    if (!(made.words = view_words(o, always)) ||
         (ranks && !(made.ranks = gnomon__strdup(ranks))) ||
         gnomon__filter_create(&made.filter, gnomon__options_text(o, "filter"),
                               gnomon__options_text(o, "exclude"))) {
@@ -127,6 +130,15 @@ static void drop_recorder(const gnomon__recorder *r, gnomon__kept *kept)
     gnomon__free(kept);
 }
 
+static void drop_tape(const gnomon__view *v)
+{
+    if (!v->tape)
+        return;
+    uint32_t bit = v->tape->bit, generation = v->tape->generation;
+    drop_recorder(&gnomon__tape_recorder, v->tape);
+    gnomon__tape_stop(bit, generation);
+}
+
 void gnomon__view_drop(gnomon__view *v)
 {
     if (v->refs)
@@ -137,6 +149,7 @@ void gnomon__view_drop(gnomon__view *v)
         at = &(*at)->next;
     *at = v->next;
     unlock_all();
+    drop_tape(v);
     drop_recorder(&gnomon__tree_recorder, v->tree);
     for (int i = 0; i < GNOMON__RECORDERS; i++)
         drop_recorder(gnomon__recorders[i], v->kept[i]);
@@ -168,12 +181,11 @@ void gnomon__views_rank(int32_t rank)
 
 /* ---- Its recorders --------------------------------------------------------------- */
 
-/* *at: what it keeps for the view; not NULL: the view has the recorder. */
-static int add_recorder(gnomon__view *v, const gnomon__recorder *r,
-                        gnomon__kept **at)
+/* *at: what it keeps for the view; not NULL: the view has the recorder. Its bit is not
+ * in the view yet, so its window stays closed. */
+static int attach_recorder(gnomon__view *v, const gnomon__recorder *r,
+                           gnomon__kept **at)
 {
-    if (*at)
-        return GNOMON_OK;
     gnomon__kept *kept = gnomon__alloc(r->kept_bytes);
     if (!kept)
         return gnomon__fail(GNOMON_ENOMEM, "no memory for the recorder '%s'",
@@ -188,8 +200,30 @@ static int add_recorder(gnomon__view *v, const gnomon__recorder *r,
     *at = kept;
     v->counts_steps |= r->count_step != NULL;
     unlock_all();
-    gnomon__view_add_bit(v, kept->bit);
     return GNOMON_OK;
+}
+
+static int add_recorder(gnomon__view *v, const gnomon__recorder *r,
+                        gnomon__kept **at)
+{
+    int code = *at ? GNOMON_OK : attach_recorder(v, r, at);
+    if (!code && !(v->bits >> (*at)->bit & 1))
+        gnomon__view_add_bit(v, (*at)->bit);
+    return code;
+}
+
+int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base, uint32_t keep)
+{
+    if (v->tape)
+        return GNOMON_OK;
+    int code = attach_recorder(v, &gnomon__tape_recorder, &v->tape);
+    if (code)
+        return code;
+    v->base = base;
+    gnomon__tape_start(v->tape->bit, v->tape->generation, base->tree->bit,
+                       keep);
+    gnomon__view_add_bit(v, v->tape->bit);
+    return code;
 }
 
 int gnomon__view_need(gnomon__view *v, uint32_t wants)
@@ -266,7 +300,7 @@ int gnomon__view_close(gnomon__view *v, uint32_t name, uint32_t next,
 int gnomon__view_is_of_spec(const gnomon__view *v)
 {
     const gnomon__attachment *a = gnomon__attachments;
-    while (a && (a->view != v || !a->word))
+    while (a && ((a->view != v && a->window != v) || !a->word))
         a = a->next;
     return a != NULL;
 }

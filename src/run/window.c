@@ -137,6 +137,8 @@ uint32_t gnomon__windows_move(uint64_t step, int rests, uint64_t now)
         v->phase = phase_at(v, step);
         which |= v->bits;
         set_open(v, v->phase >= GNOMON_PHASE_RECORD, now);
+        if (v->tape && v->scheduled)
+            gnomon__cycle_move(v, step, now);
         if (v->is_open) {
             open |= v->bits;
             store_relaxed(&v->was_active, 1);

@@ -181,6 +181,14 @@ enum gnomon_phase gnomon__schedule_phase(const gnomon__schedule *s,
     return GNOMON_PHASE_RECORD_AND_SAVE;
 }
 
+uint64_t gnomon__schedule_cycle(const gnomon__schedule *s, uint64_t step)
+{
+    uint64_t cycle = 0;
+    if (s->active && step >= s->skip_first)
+        (void)schedule_offset(s, step, &cycle);
+    return cycle;
+}
+
 uint64_t gnomon__schedule_next_active(const gnomon__schedule *s, uint64_t step)
 {
     uint64_t cycle, offset, left;

@@ -38,6 +38,9 @@ int gnomon__schedule_has(const char *key);
 enum gnomon_phase gnomon__schedule_phase(const gnomon__schedule *s,
                                          uint64_t step);
 
+/* The number of the cycle that a step is in, from 0; 0 before the first. */
+uint64_t gnomon__schedule_cycle(const gnomon__schedule *s, uint64_t step);
+
 /* The first step from `step` on whose phase is not NONE; UINT64_MAX: there is
  * none any more. O(1). */
 uint64_t gnomon__schedule_next_active(const gnomon__schedule *s, uint64_t step);

@@ -96,7 +96,8 @@ static const gnomon_profiler quiet = {
     GNOMON_NULL, /* destroy */
     GNOMON_NULL, /* window */
     GNOMON_NULL, /* stream */
-    GNOMON_NULL  /* link */
+    GNOMON_NULL, /* link */
+    GNOMON_NULL  /* ready */
 };
 GNOMON_PLUGIN(quiet);
 

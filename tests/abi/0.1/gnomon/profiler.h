@@ -83,7 +83,13 @@ enum gnomon_wants {
      * ends. */
     GNOMON_WANT_RUN = 8u,
     /* With the tree: how long regions took in steps (gnomon_step_time_info). */
-    GNOMON_WANT_STEPS = 16u
+    GNOMON_WANT_STEPS = 16u,
+    /* With the tree: single executions, marks, samples and links, in the profile's
+     * events. Some ns and 16 bytes a scope, of the memory that mem= gives. A schedule
+     * then chooses the events alone; the tree is of all steps. An option `keep` of
+     * the profiler says what stays when that memory is full: "last" (its default)
+     * or "first". */
+    GNOMON_WANT_EVENTS = 32u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which
@@ -161,6 +167,14 @@ typedef struct gnomon_profiler {
     void (*stream)(void *self, const gnomon_stream_event *event);
     /* A scope was linked to its cause (gnomon_link_in). */
     void (*link)(void *self, const gnomon_link_event *event);
+    /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
+     * schedule after each cycle, also one that the stage's end cuts short, and
+     * `profile` has its events; else once at the end of the run. The tree in it is of
+     * the stage so far, or of the run. It comes from a control call on a thread of
+     * gnomon's, or on that which ends the stage. `out` is for files: text written to
+     * it goes nowhere. */
+    int (*ready)(void *self, const gnomon_profile *profile,
+                 const gnomon_writer *out);
 } gnomon_profiler;
 
 /* ---- Attaching ------------------------------------------------------------------ */

@@ -45,6 +45,19 @@ typedef struct gnomon_writer {
      * struct_size: it goes elsewhere, and nothing need be clipped. */
     uint32_t columns;
     uint32_t reserved_too;
+    /* Writes a file as `file` does, but piece by piece: `make` is called once, with
+     * `context` and a writer of the file's bytes. If it returns an error the file is
+     * not made, and stays as it was. Without dir= and file= the file is in the run's
+     * folder, or in the current one. Where there is a `part`, the name has it.
+     * Returns as `file`, or what `make` returned. NULL, or past struct_size: this
+     * writer makes no files. */
+    int (*stream)(const struct gnomon_writer *writer, const char *part,
+                  const char *extension,
+                  int (*make)(void *context,
+                              const struct gnomon_writer *file),
+                  void *context);
+    /* The path of the file that `file` or `stream` wrote last; "": none. */
+    const char *(*path)(const struct gnomon_writer *writer);
 } gnomon_writer;
 
 /* A name as a reader of the report may safely see it. In a file that is the name

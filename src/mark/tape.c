@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What marks write to a tape, off the hot path. On the owning thread, its word odd. */
+#include "mark/tape.h"
+
+#include <string.h>
+
+#include "mark/observer.h"
+#include "mark/position.h"
+
+/* A record with one further one. */
+static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
+                       uint32_t ticks, uint32_t what, uint64_t a, uint64_t b)
+{
+    if (!gnomon__tape_room(t, tape, 1)) {
+        gnomon__tape_lose(&tape->lost, 1, begin, begin);
+        return;
+    }
+    /* A reader sees both or none: `next` moves over both at once. */
+    uint64_t *at = gnomon__at(t, tape->next);
+    store_relaxed(&at[0], begin);
+    store_relaxed(&at[1], ticks | (uint64_t)(what | GNOMON__TAPE_MORE) << 32);
+    store_relaxed(&at[2], a);
+    store_relaxed(&at[3], b);
+    tape->more++;
+    store_release(&tape->next,
+                  tape->next + 2 * (uint32_t)sizeof(gnomon__tape_record));
+}
+
+void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
+                             uint64_t begin, uint64_t ticks, uint32_t node)
+{
+    if ((int64_t)ticks < 0) /* the clock stepped back */
+        ticks = 0;
+    if (ticks >> 32)
+        write_more(t, tape, begin, 0, node | GNOMON__TAPE_LONG, ticks, 0);
+    else if (gnomon__tape_room(t, tape, 0))
+        gnomon__tape_write(t, tape, begin, (uint32_t)ticks,
+                           node | GNOMON__TAPE_SCOPE);
+    else
+        gnomon__tape_lose(&tape->lost, 1, begin, begin + ticks);
+}
+
+/* The tree whose nodes the tape's records name; GNOMON__BITS: the thread has none. */
+static uint32_t tree_beside(const gnomon__thread *t, uint32_t bit)
+{
+    uint32_t tree = load_relaxed(&gnomon__tape_pools[bit].tree);
+    return t->tree_bits >> tree & 1 ? tree : GNOMON__BITS;
+}
+
+/* The node of an execution that the tree closes now or has just closed, by whichever
+ * way: it is open there, or was closed off the hot path, or was the innermost. 0: it is
+ * not known. */
+static uint32_t node_of_finished(gnomon__thread *t, uint32_t tree,
+                                 const gnomon__finished *f)
+{
+    if (tree == GNOMON__BITS)
+        return 0;
+    if (f->node && t->tree_bits == 1u << tree)
+        return f->node;
+    uint64_t token = f->token & ~GNOMON__TOKEN_FLAGS;
+    const gnomon__tree *its = gnomon__tree_of(t, tree);
+    uint32_t node = gnomon__tree_find(t, tree, token);
+    if (!node && its->over_token == token)
+        node = its->over;
+    if (!node) {
+        uint32_t last = gnomon__cursor_of(t, tree)->last;
+        if (last && gnomon__front_at(t, last)->key == f->key)
+            node = last;
+    }
+    return node;
+}
+
+void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    uint32_t node = node_of_finished(t, tree_beside(t, bit), f);
+    if (node)
+        gnomon__tape_scope(t, tape, f->begin, f->end - f->begin, node);
+    else
+        gnomon__tape_lose(&tape->lost, 1, f->begin, f->end);
+}
+
+void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
+                        const gnomon__finished *f, uint32_t segment)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    uint32_t tree = tree_beside(t, bit), node = 0;
+    (void)segment;
+    if (tree < GNOMON__BITS)
+        node = gnomon__tree_range(t, tree, f->key);
+    if (node)
+        write_more(t, tape, f->begin, 0, node | GNOMON__TAPE_LONG,
+                   f->end > f->begin ? f->end - f->begin : 0, f->token);
+    else
+        gnomon__tape_lose(&tape->lost, 1, f->begin, f->end);
+}
+
+/* The innermost open node of the tree beside it; 0: none. */
+static uint32_t node_around(gnomon__thread *t, uint32_t bit)
+{
+    uint32_t tree = tree_beside(t, bit);
+    return tree < GNOMON__BITS ? gnomon__cursor_of(t, tree)->current : 0;
+}
+
+void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    if (gnomon__tape_room(t, tape, 0))
+        gnomon__tape_write(t, tape, f->begin, f->key,
+                           node_around(t, bit) | GNOMON__TAPE_MARK);
+    else
+        gnomon__tape_lose(&tape->lost, 1, f->begin, f->begin);
+}
+
+void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), key,
+               node_around(t, bit) | GNOMON__TAPE_SAMPLE, bits, 0);
+}
+
+void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
+                       const gnomon__stepped *done)
+{
+    if (done->open >> bit & 1)
+        write_more(t, gnomon__tape_of(t, bit), done->begin, 0,
+                   GNOMON__TAPE_STEP, done->end - done->begin, done->number);
+}
+
+/* The innermost open scope of the tree; its token to *token. */
+static uint32_t open_scope(gnomon__thread *t, uint32_t bit, uint64_t *token)
+{
+    uint32_t node = node_around(t, bit);
+    *token = node ? gnomon__front_at(t, node)->token & ~GNOMON__TOKEN_FLAGS : 0;
+    return *token ? node : 0;
+}
+
+void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit)
+{
+    gnomon__tape *tape = gnomon__tape_of(t, bit);
+    uint64_t token;
+    uint32_t node = open_scope(t, bit, &token);
+    if (!node || tape->linked == token)
+        return;
+    tape->linked = token;
+    write_more(t, tape, gnomon__ticks(), 0, node | GNOMON__TAPE_LINK_OUT, token,
+               0);
+}
+
+void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
+                          uint64_t from)
+{
+    uint64_t token;
+    uint32_t node = open_scope(t, bit, &token);
+    if (node)
+        write_more(t, gnomon__tape_of(t, bit), gnomon__ticks(), (uint32_t)kind,
+                   node | GNOMON__TAPE_LINK_IN, token, from);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tapes: what a thread finished, one record after the other. The tree says how much,
+ * the tape when.
+ *
+ * A record has 16 bytes: when it began, how many ticks it took, and the node of the
+ * call tree beside it. So its path is known though records of its parents are missing,
+ * are still to come, or crossed it. What does not fit follows in further records, in
+ * the same block.
+ *
+ * A thread writes into its own block. Blocks are chunks of the arena, and full ones
+ * wait in a queue for each bit, the oldest first. A block's change is the only moment
+ * at which a mark takes the lock: once in 4000 scopes or so.
+ *
+ * Readers copy blocks while threads write (record/tape_read.c). So a block is changed
+ * only by atomic stores, and has a serial that changes when it gets another use. */
+#ifndef GNOMON_MARK_TAPE_H
+#define GNOMON_MARK_TAPE_H
+
+#include "mark/tree.h"
+
+/* The lower six bits of `what`, as nodes lie at multiples of 64. */
+enum gnomon__tape_kind {
+    GNOMON__TAPE_SCOPE = 0, /* begin, ticks; node */
+    /* The same, where the ticks need more bits or the token is known: a further record
+     * with {ticks, token}. A range is one. */
+    GNOMON__TAPE_LONG = 1,
+    GNOMON__TAPE_MARK = 2,   /* when, key; the node around it */
+    GNOMON__TAPE_SAMPLE = 3, /* when, key; the node around it; {double, 0} */
+    /* The scope open on the node at this moment has this token, and something may
+     * link to it: {token, 0}. */
+    GNOMON__TAPE_LINK_OUT = 4,
+    /* It was caused by another: when, kind of link; node; {its token, the cause's}. */
+    GNOMON__TAPE_LINK_IN = 5,
+    GNOMON__TAPE_STEP = 6, /* begin, 0; {ticks, number} */
+    GNOMON__TAPE_KINDS
+};
+#define GNOMON__TAPE_KIND(what) ((what)&15u)
+#define GNOMON__TAPE_MORE \
+    16u /* so much more in `what` for each further record */
+#define GNOMON__TAPE_MORE_OF(what) ((what) >> 4 & 3u)
+#define GNOMON__TAPE_NODE(what) ((what) & ~63u)
+
+typedef struct gnomon__tape_record {
+    uint64_t begin; /* ticks */
+    uint32_t ticks;
+    uint32_t what;
+} gnomon__tape_record;
+
+/* A block's first 64 bytes. Written under the lock. */
+typedef struct gnomon__tape_block {
+    uint64_t chunk;  /* of the arena's free chunks */
+    uint64_t serial; /* of this use; 0: it is no block */
+    uint32_t bytes;
+    uint32_t used;   /* once it is full: bytes, with these 64 */
+    uint32_t events; /* likewise */
+    uint32_t thread;
+    uint32_t next; /* in the queue */
+    uint32_t reserved;
+    uint64_t first, last; /* ticks: it was taken, and full, at these moments */
+    uint64_t zero;
+} gnomon__tape_block;
+_Static_assert(sizeof(gnomon__tape_block) == 64, "records are aligned");
+
+/* How many events are missing, and between which moments, in ticks. */
+typedef struct gnomon__tape_loss {
+    uint64_t count;
+    uint64_t first, last;
+} gnomon__tape_loss;
+
+/* One thread's tape for one bit. */
+typedef struct gnomon__tape {
+    gnomon__state state;
+    uint32_t next; /* offset of the next record; readers load it */
+    uint32_t end;  /* of the block; `next` == `end`: it has no room */
+    uint32_t block;
+    uint32_t bit;
+    uint32_t generation;
+    uint32_t more;    /* further records in the block */
+    uint32_t bytes;   /* of its next block */
+    uint32_t full_at; /* the pool's `freed` when it had no block; 0: it had */
+    uint64_t linked;  /* token of the newest GNOMON__TAPE_LINK_OUT */
+    gnomon__tape_loss lost;        /* no room, or no node */
+    gnomon__tape_loss overwritten; /* under the lock */
+    uint64_t told; /* of `lost`, in what was taken; under the lock */
+} gnomon__tape;
+
+/* What to do when all memory is used. */
+enum gnomon__tape_keep { GNOMON__KEEP_LAST, GNOMON__KEEP_FIRST };
+
+/* The tapes of one bit. Under the lock. */
+typedef struct gnomon__tape_pool {
+    uint32_t generation; /* 0: not in use */
+    uint32_t tree;       /* bit of the tree whose nodes records name */
+    uint32_t keep;
+    uint32_t freed;         /* changes when a block may be had again */
+    uint32_t first, newest; /* the queue of full blocks; 0: it is empty */
+    uint32_t queued;
+    uint32_t reserved;
+    uint64_t until; /* ticks: what began earlier was taken, and is not missed */
+} gnomon__tape_pool;
+
+extern gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
+
+static inline gnomon__tape *gnomon__tape_of(const gnomon__thread *t,
+                                            uint32_t bit)
+{
+    return gnomon__at(t, load_relaxed(&t->states[bit]));
+}
+
+static inline gnomon__tape_block *gnomon__tape_block_at(uint32_t offset)
+{
+    return (gnomon__tape_block *)(void *)(gnomon__marks_arena.base + offset);
+}
+
+/* ---- Blocks: tape_blocks.c -------------------------------------------------- */
+
+/* The bit's tapes name nodes of the tree of bit `tree` from now on. Takes the lock;
+ * after the bit was attached and before its window opens. */
+void gnomon__tape_start(uint32_t bit, uint32_t generation, uint32_t tree,
+                        uint32_t keep);
+/* Gives the full blocks back. Takes the lock; after the bit was detached. */
+void gnomon__tape_stop(uint32_t bit, uint32_t generation);
+/* What began before `until` was taken: full blocks with nothing newer are given back,
+ * and what is lost of it counts no more. Takes the lock. */
+void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
+
+/* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
+ * word odd. */
+int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
+
+void gnomon__tape_lose(gnomon__tape_loss *loss, uint64_t count, uint64_t first,
+                       uint64_t last);
+
+/* A scope that has no node of its own in the tree of bit `tree`: lost on each tape
+ * beside that tree whose window is open. */
+void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks);
+
+int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
+void gnomon__tape_drop(gnomon__thread *t, uint32_t bit);
+/* In a forked child, under the lock. */
+void gnomon__tapes_forget(void);
+
+/* ---- Marks: tape.c ---------------------------------------------------------- */
+
+/* For the table of recorders. */
+void gnomon__tape_end(gnomon__thread *t, uint32_t bit,
+                      const gnomon__finished *f);
+void gnomon__tape_range(gnomon__thread *t, uint32_t bit,
+                        const gnomon__finished *f, uint32_t segment);
+void gnomon__tape_mark(gnomon__thread *t, uint32_t bit,
+                       const gnomon__finished *f);
+void gnomon__tape_sample(gnomon__thread *t, uint32_t bit, uint32_t key,
+                         double value);
+void gnomon__tape_step(gnomon__thread *t, uint32_t bit,
+                       const gnomon__stepped *done);
+void gnomon__tape_link_out(gnomon__thread *t, uint32_t bit);
+void gnomon__tape_link_in(gnomon__thread *t, uint32_t bit, int kind,
+                          uint64_t from);
+
+/* An execution of more than 32 bits of ticks, or where the block is full. */
+void gnomon__tape_scope_slow(gnomon__thread *t, gnomon__tape *tape,
+                             uint64_t begin, uint64_t ticks, uint32_t node);
+
+/* Writes a record, for which there is room. */
+static inline void gnomon__tape_write(const gnomon__thread *t,
+                                      gnomon__tape *tape, uint64_t begin,
+                                      uint32_t ticks, uint32_t what)
+{
+    uint64_t *at = gnomon__at(t, tape->next);
+    store_relaxed(&at[0], begin);
+    store_relaxed(&at[1], ticks | (uint64_t)what << 32);
+    store_release(&tape->next,
+                  tape->next + (uint32_t)sizeof(gnomon__tape_record));
+}
+
+/* A finished execution. */
+static inline void gnomon__tape_scope(gnomon__thread *t, gnomon__tape *tape,
+                                      uint64_t begin, uint64_t ticks,
+                                      uint32_t node)
+{
+    if (unlikely(tape->next == tape->end || ticks >> 32)) {
+        gnomon__tape_scope_slow(t, tape, begin, ticks, node);
+        return;
+    }
+    gnomon__tape_write(t, tape, begin, (uint32_t)ticks,
+                       node | GNOMON__TAPE_SCOPE);
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Puts the events of tapes into a profile. They stay as 16 bytes each, converted in
+ * place: moments and durations to ns, paths to nodes; the profile's reader makes the
+ * public struct of each when it is asked for. */
+#include "record/snapshot_parts.h"
+
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/memory.h"
+#include "record/tape_read.h"
+
+/* The stage that a path was looked up in last, and its node there. */
+typedef struct found_node {
+    uint32_t stage_plus_one;
+    uint32_t node;
+} found_node;
+
+/* ---- Which paths ----------------------------------------------------------------- */
+
+uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
+                                   uint64_t ticks, size_t *at)
+{
+    const gnomon__run_record *r = b->record;
+    gnomon__stage_key key = {.ordinal = r->open};
+    while (*at < r->span_count && ticks >= r->spans[*at].until)
+        ++*at;
+    if (*at < r->span_count)
+        key = (gnomon__stage_key){.ordinal = r->spans[*at].ordinal,
+                                  .name = r->spans[*at].name};
+    uint32_t stage = gnomon__snapshot_stage(b, key);
+    return stage <= r->stage_count ? stage : 0;
+}
+
+static size_t path_room(const gnomon__snapshot_builder *b, uint32_t thread)
+{
+    return b->ledger->paths[thread].room;
+}
+
+/* Calls of `need` are few: once for each change of a path's stage. */
+static int need_of_thread(gnomon__snapshot_builder *b,
+                          const gnomon__tape_thread *t)
+{
+    size_t room = path_room(b, t->thread), span = 0;
+    found_node *found = gnomon__alloc((room + 1) * sizeof *found);
+    int ok = found != NULL;
+    for (size_t i = 0; ok && i < t->count; i++) {
+        uint32_t path = GNOMON__ENTRY_NUMBER(t->entries[i].what);
+        uint32_t stage =
+            gnomon__snapshot_stage_at(b, t->entries[i].begin, &span);
+        if (!path || path >= room || found[path].stage_plus_one == stage + 1 ||
+            !gnomon__ledger_path(b->ledger, t->thread, path))
+            continue;
+        found[path].stage_plus_one = stage + 1;
+        ok = gnomon__snapshot_need(b, t->thread, path, stage);
+    }
+    gnomon__free(found);
+    return ok;
+}
+
+int gnomon__snapshot_need_events(gnomon__snapshot_builder *b)
+{
+    const gnomon__tape_events *e = b->record->events;
+    int ok = 1;
+    for (size_t i = 0; ok && e && i < e->thread_count; i++)
+        if (i < b->thread_count && e->threads[i].count)
+            ok = need_of_thread(b, &e->threads[i]);
+    return ok;
+}
+
+/* ---- Conversion -------------------------------------------------------------------- */
+
+static uint32_t node_at(const gnomon__snapshot_builder *b, found_node *found,
+                        size_t room, uint32_t thread, uint32_t path,
+                        uint32_t stage)
+{
+    if (!path || path >= room)
+        return 0;
+    if (found[path].stage_plus_one != stage + 1)
+        found[path] = (found_node){
+            stage + 1, gnomon__snapshot_node(b, thread, path, stage)};
+    return found[path].node;
+}
+
+/* Durations are the difference of both converted moments, as hooks see it. */
+static int convert_length(gnomon__tape_events *e, gnomon__tape_entry *entry)
+{
+    uint64_t ticks = gnomon__entry_length(e, entry);
+    uint64_t begin = gnomon__clock_ns(entry->begin);
+    uint64_t ns = gnomon__clock_ns(entry->begin + ticks);
+    ns = ns > begin ? ns - begin : 0;
+    entry->begin = begin;
+    if (entry->what & GNOMON__ENTRY_MORE) {
+        e->more[entry->length].length = ns;
+    } else if (ns >> 32) { /* a tick may be longer than a ns */
+        if (!gnomon__grow(&e->more, &e->more_room, e->more_count + 1,
+                          sizeof *e->more))
+            return 0;
+        e->more[e->more_count] = (gnomon__tape_more){.length = ns};
+        entry->length = (uint32_t)e->more_count++;
+        entry->what |= GNOMON__ENTRY_MORE;
+    } else {
+        entry->length = (uint32_t)ns;
+    }
+    return 1;
+}
+
+static int convert_entry(gnomon__snapshot_builder *b, gnomon__tape_events *e,
+                         gnomon__tape_entry *entry, uint32_t node)
+{
+    uint32_t kind = GNOMON__ENTRY_KIND(entry->what);
+    entry->what = (entry->what & ~GNOMON__ENTRY_NUMBER(UINT32_MAX)) | node;
+    if (!convert_length(e, entry))
+        return 0;
+    if (kind == GNOMON_EVENT_EXECUTION)
+        return 1;
+    gnomon__tape_more *more = &e->more[entry->length];
+    more->region = gnomon__snapshot_region(b, GNOMON__KEY_REGION(more->region));
+    return more->region != 0;
+}
+
+/* An event whose path the ledger does not know yet was written after the tree was read:
+ * it comes with the next profile. */
+static int convert_thread(gnomon__snapshot_builder *b, gnomon__tape_events *e,
+                          gnomon__tape_thread *t)
+{
+    size_t room = path_room(b, t->thread), span = 0, kept = 0;
+    found_node *found = gnomon__alloc((room + 1) * sizeof *found);
+    int ok = found != NULL;
+    for (size_t i = 0; ok && i < t->count; i++) {
+        gnomon__tape_entry entry = t->entries[i];
+        uint32_t path = GNOMON__ENTRY_NUMBER(entry.what);
+        uint32_t stage = gnomon__snapshot_stage_at(b, entry.begin, &span);
+        uint32_t node = node_at(b, found, room, t->thread, path, stage);
+        if (!node && GNOMON__ENTRY_KIND(entry.what) == GNOMON_EVENT_EXECUTION)
+            continue;
+        ok = convert_entry(b, e, &entry, node);
+        t->entries[kept++] = entry;
+    }
+    t->count = kept;
+    t->track = b->threads[t->thread].track;
+    gnomon__free(found);
+    return ok;
+}
+
+/* ---- Losses and steps ---------------------------------------------------------------- */
+
+static int put_event_loss(gnomon__snapshot_builder *b, uint32_t track,
+                          const char *kind, const gnomon__tape_loss *loss)
+{
+    if (!loss->count)
+        return 1;
+    gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
+    if (!l)
+        return 0;
+    l->run = 1;
+    l->track = track;
+    l->kind = kind;
+    l->count = loss->count;
+    l->begin_ns = gnomon__clock_ns(loss->first);
+    l->end_ns =
+        gnomon__clock_ns(loss->last > loss->first ? loss->last : loss->first);
+    return 1;
+}
+
+static int has_step(const gnomon__snapshot_builder *b, uint64_t begin_ns)
+{
+    for (size_t i = 1; i <= gnomon__model_count(b->m, GNOMON_STEPS); i++) {
+        const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
+        if (s->begin_ns == begin_ns)
+            return 1;
+    }
+    return 0;
+}
+
+/* The profile keeps the last steps of a run; the tape has those of its events. */
+static int put_taped_steps(gnomon__snapshot_builder *b,
+                           const gnomon__tape_events *e)
+{
+    for (size_t i = 0; i < e->step_count; i++) {
+        size_t span = 0;
+        uint64_t begin = gnomon__clock_ns(e->steps[i].begin);
+        uint32_t stage = gnomon__snapshot_stage_at(b, e->steps[i].begin, &span);
+        if (!stage || has_step(b, begin))
+            continue;
+        gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
+        if (!s)
+            return 0;
+        s->stage = stage;
+        s->number = e->steps[i].number;
+        s->begin_ns = begin;
+        s->end_ns = gnomon__clock_ns(e->steps[i].begin + e->steps[i].ticks);
+        s->phase = GNOMON_PHASE_RECORD;
+        s->rank = -1;
+        s->ordinal = span < b->record->span_count
+                         ? b->record->spans[span].ordinal
+                         : b->record->open;
+    }
+    return 1;
+}
+
+/* ---- The profile's reader --------------------------------------------------------------- */
+
+typedef struct taped_source {
+    gnomon__event_source base;
+    gnomon__tape_events e;
+} taped_source;
+
+/* The thread of an event: the last one whose first event is not after it. */
+static const gnomon__tape_thread *thread_of_event(const gnomon__tape_events *e,
+                                                  size_t number)
+{
+    size_t low = 0, high = e->thread_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (e->threads[middle].first <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &e->threads[low];
+}
+
+static void get_taped(const gnomon__event_source *s, size_t number,
+                      gnomon_event_info *to)
+{
+    const gnomon__tape_events *e = &((const taped_source *)(const void *)s)->e;
+    const gnomon__tape_thread *t = thread_of_event(e, number);
+    const gnomon__tape_entry *entry = &t->entries[number - t->first];
+    uint32_t size = to->struct_size;
+    *to = (gnomon_event_info){.struct_size = size,
+                              .kind = GNOMON__ENTRY_KIND(entry->what),
+                              .track = t->track,
+                              .node = GNOMON__ENTRY_NUMBER(entry->what),
+                              .begin_ns = entry->begin,
+                              .duration_ns = entry->length};
+    if (!(entry->what & GNOMON__ENTRY_MORE))
+        return;
+    const gnomon__tape_more *more = &e->more[entry->length];
+    to->duration_ns = more->length;
+    to->instance = more->instance;
+    to->value = more->value;
+    if (to->kind != GNOMON_EVENT_EXECUTION)
+        to->region = more->region;
+}
+
+static void free_taped(gnomon__event_source *s)
+{
+    gnomon__tape_events_free(&((taped_source *)(void *)s)->e);
+    gnomon__free(s);
+}
+
+/* The profile owns the events from now on. */
+static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
+{
+    taped_source *s = gnomon__alloc(sizeof *s);
+    if (!s)
+        return 0;
+    size_t count = 0;
+    for (size_t i = 0; i < e->thread_count; i++) {
+        e->threads[i].first = count + 1;
+        count += e->threads[i].count;
+    }
+    s->base = (gnomon__event_source){count, get_taped, free_taped};
+    s->e = *e;
+    memset(e, 0, sizeof *e);
+    gnomon__model_set_events(b->m, &s->base);
+    return 1;
+}
+
+int gnomon__snapshot_put_events(gnomon__snapshot_builder *b)
+{
+    gnomon__tape_events *e = b->record->events;
+    int ok = 1;
+    if (!e)
+        return 1;
+    ok = put_taped_steps(b, e);
+    for (size_t i = 0; ok && i < e->thread_count; i++) {
+        gnomon__tape_thread *t = &e->threads[i];
+        if (i >= b->thread_count || !b->threads[i].track)
+            t->count = 0;
+        else
+            ok = convert_thread(b, e, t) &&
+                 put_event_loss(b, t->track, "events_lost", &t->lost) &&
+                 put_event_loss(b, t->track, "events_overwritten",
+                                &t->overwritten);
+    }
+    return ok && give_events(b, e);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Puts links into a profile: between executions where both are events, and from path to
+ * path what the tree counted besides. */
+#include <stdlib.h>
+
+#include "platform/memory.h"
+#include "record/snapshot_parts.h"
+#include "record/tape_read.h"
+
+/* Links between executions, by from, to and kind. */
+struct gnomon__event_links {
+    size_t count;
+    struct event_link {
+        uint32_t from, to, kind, reserved;
+        uint64_t from_instance, to_instance;
+    } of[];
+};
+
+/* ---- Between executions ------------------------------------------------------------- */
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct event_link *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from > y->from ? 1 : -1;
+    if (x->to != y->to)
+        return x->to > y->to ? 1 : -1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static uint32_t node_of_named(const gnomon__snapshot_builder *b,
+                              const gnomon__tape_named *n)
+{
+    size_t span = 0;
+    return n ? gnomon__snapshot_node(
+                   b, n->thread, n->path,
+                   gnomon__snapshot_stage_at(b, n->begin, &span))
+             : 0;
+}
+
+/* Links both of whose executions are events. */
+static int find_links(gnomon__snapshot_builder *b, const gnomon__tape_events *e)
+{
+    struct gnomon__event_links *links =
+        gnomon__alloc(sizeof *links + e->link_count * sizeof *links->of);
+    if (!links)
+        return 0;
+    for (size_t i = 0; i < e->link_count; i++) {
+        const gnomon__tape_link *l = &e->links[i];
+        struct event_link one = {
+            .from = node_of_named(b, gnomon__tape_find(e, l->from)),
+            .to = node_of_named(b, gnomon__tape_find(e, l->to)),
+            .kind = l->kind,
+            .from_instance = l->from,
+            .to_instance = l->to};
+        if (one.from && one.to)
+            links->of[links->count++] = one;
+    }
+    qsort(links->of, links->count, sizeof *links->of, compare_links);
+    b->links = links;
+    return 1;
+}
+
+/* The first link that is not before `key`. */
+static size_t first_link(const struct gnomon__event_links *links,
+                         const struct event_link *key)
+{
+    size_t low = 0, high = links->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compare_links(&links->of[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t count_linked(const gnomon__snapshot_builder *b, uint32_t from,
+                             uint32_t to, uint32_t kind)
+{
+    struct event_link key = {.from = from, .to = to, .kind = kind};
+    if (!b->links)
+        return 0;
+    size_t first = first_link(b->links, &key), i = first;
+    while (i < b->links->count && !compare_links(&b->links->of[i], &key))
+        i++;
+    return i - first;
+}
+
+static int put_event_links(gnomon__snapshot_builder *b)
+{
+    for (size_t i = 0; i < b->links->count; i++) {
+        const struct event_link *from = &b->links->of[i];
+        gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
+        if (!l)
+            return 0;
+        l->from = from->from;
+        l->to = from->to;
+        l->kind = from->kind;
+        l->count = 1;
+        l->from_instance = from->from_instance;
+        l->to_instance = from->to_instance;
+    }
+    return 1;
+}
+
+int gnomon__snapshot_event_links(gnomon__snapshot_builder *b)
+{
+    return !b->record->events ||
+           (find_links(b, b->record->events) && put_event_links(b));
+}
+
+/* ---- From path to path ---------------------------------------------------------------- */
+
+static int put_link(gnomon__snapshot_builder *b, uint32_t stage,
+                    const gnomon__total_edge *e)
+{
+    uint32_t from = gnomon__snapshot_node(b, e->from_thread, e->from, stage);
+    uint32_t to = gnomon__snapshot_node(b, e->to_thread, e->to, stage);
+    uint64_t linked =
+        from && to ? count_linked(b, from, to, e->kind) : e->count;
+    if (linked >= e->count)
+        return 1;
+    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
+    if (!l)
+        return 0;
+    l->from = from;
+    l->to = to;
+    l->kind = e->kind;
+    l->count = e->count - linked;
+    return 1;
+}
+
+int gnomon__snapshot_links(gnomon__snapshot_builder *b)
+{
+    for (uint32_t stage = 1; stage <= b->record->stage_count; stage++) {
+        const gnomon__totals *totals = b->record->stages[stage - 1].totals;
+        for (size_t k = 0; k < totals->edge_count; k++)
+            if (!put_link(b, stage, &totals->edges[k]))
+                return 0;
+    }
+    return 1;
+}

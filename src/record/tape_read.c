@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Copies the blocks of tapes. What to copy is listed under the lock, where no block
+ * changes its use; the bytes are copied without it. A block that got another use
+ * meanwhile is seen by its serial: what it held is lost, and counted. */
+#include "record/tape_read.h"
+
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "mark/observer.h"
+
+#define HEAD ((uint32_t)sizeof(gnomon__tape_block))
+
+/* A part of a block, as it was when it was listed. */
+typedef struct tape_piece {
+    uint64_t serial;
+    uint32_t at, used, thread;
+    uint32_t events; /* of a full block */
+    uint64_t first, last;
+} tape_piece;
+
+typedef struct tape_pieces {
+    tape_piece *of;
+    size_t count, room, wanted;
+} tape_pieces;
+
+/* ---- Which blocks ------------------------------------------------------------- */
+
+static void list_piece(tape_pieces *p, uint32_t at, uint32_t used,
+                       uint32_t thread)
+{
+    const gnomon__tape_block *b = gnomon__tape_block_at(at);
+    p->wanted++;
+    if (p->count < p->room)
+        p->of[p->count++] = (tape_piece){b->serial, at,       used,   thread,
+                                         b->events, b->first, b->last};
+}
+
+static void take_losses(gnomon__tape_thread *to, const gnomon__tape *tape,
+                        uint64_t until)
+{
+    uint64_t lost = load_relaxed(&tape->lost.count);
+    to->overwritten = tape->overwritten;
+    to->lost.count = lost - tape->told;
+    to->lost.first = load_relaxed(&tape->lost.first);
+    to->lost.last = load_relaxed(&tape->lost.last);
+    if (tape->told && to->lost.first < until)
+        to->lost.first = until; /* those before were told */
+}
+
+/* Under the lock: no thread has another block until it is free. */
+static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
+                        uint32_t generation)
+{
+    const gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    p->count = p->wanted = 0;
+    if (pool->generation != generation)
+        return;
+    if (out->from < pool->until)
+        out->from = pool->until; /* the rest was taken */
+    for (uint32_t at = pool->first; at; at = gnomon__tape_block_at(at)->next)
+        list_piece(p, at, gnomon__tape_block_at(at)->used,
+                   gnomon__tape_block_at(at)->thread);
+    for (uint32_t i = 0; i < out->thread_count; i++) {
+        const gnomon__thread *t = gnomon__threads[i];
+        if (load_relaxed(&t->generations[bit]) != generation)
+            continue;
+        const gnomon__tape *tape = gnomon__tape_of(t, bit);
+        take_losses(&out->threads[i], tape, pool->until);
+        uint32_t next = load_acquire(&tape->next);
+        if (tape->block && next > tape->block + HEAD)
+            list_piece(p, tape->block, next - tape->block, i);
+    }
+}
+
+static int list_all(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
+                    uint32_t generation)
+{
+    for (;;) {
+        gnomon__lock();
+        list_pieces(p, out, bit, generation);
+        gnomon__unlock();
+        if (p->wanted <= p->room)
+            return 1;
+        if (!gnomon__grow(&p->of, &p->room, p->wanted + p->wanted / 4 + 16,
+                          sizeof *p->of))
+            return 0;
+    }
+}
+
+/* ---- Bytes -------------------------------------------------------------------- */
+
+/* Relaxed word by word: its thread may be writing. */
+static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
+{
+    const uint64_t *from = (const void *)(gnomon__marks_arena.base + at);
+    for (uint32_t i = 0; i < bytes / 16; i++) {
+        uint64_t words[2] = {load_relaxed(&from[2 * i]),
+                             load_relaxed(&from[2 * i + 1])};
+        memcpy(&to[i], words, sizeof words);
+    }
+}
+
+/* 0: no memory. */
+static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
+                      uint64_t from)
+{
+    uint32_t bytes = p->used - HEAD;
+    if (p->last && p->last < from)
+        return 1; /* a full block of an earlier time */
+    if (!gnomon__grow(&t->entries, &t->room,
+                      t->count + bytes / sizeof *t->entries,
+                      sizeof *t->entries))
+        return 0;
+    copy_records(t->entries + t->count, p->at + HEAD, bytes);
+    fence_acquire();
+    if (load_relaxed(&gnomon__tape_block_at(p->at)->serial) == p->serial)
+        t->count += bytes / sizeof *t->entries;
+    else
+        gnomon__tape_lose(&t->overwritten,
+                          p->events ? p->events : bytes / sizeof *t->entries,
+                          p->first > from ? p->first : from,
+                          p->last ? p->last : gnomon__ticks());
+    return 1;
+}
+
+/* ---- The whole ----------------------------------------------------------------- */
+
+void gnomon__tape_events_free(gnomon__tape_events *e)
+{
+    for (size_t i = 0; i < e->thread_count; i++)
+        gnomon__free(e->threads[i].entries);
+    gnomon__free(e->threads);
+    gnomon__free(e->more);
+    gnomon__free(e->named);
+    gnomon__free(e->links);
+    gnomon__free(e->steps);
+    memset(e, 0, sizeof *e);
+}
+
+/* A thread's blocks are in the queue in the order in which they were full, and its own
+ * comes last. */
+static int read_tapes(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation)
+{
+    tape_pieces pieces = {0};
+    int ok = list_all(&pieces, out, bit, generation);
+    for (size_t i = 0; ok && i < pieces.count; i++)
+        if (pieces.of[i].thread < out->thread_count)
+            ok = copy_piece(&out->threads[pieces.of[i].thread], &pieces.of[i],
+                            out->from);
+    gnomon__free(pieces.of);
+    return ok && gnomon__tape_decode(out);
+}
+
+int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation, uint64_t from, uint64_t until)
+{
+    uint32_t total = load_acquire(&gnomon__thread_total);
+    *out = (gnomon__tape_events){.from = from, .until = until};
+    out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
+    if (out->threads) {
+        out->thread_count = total;
+        for (uint32_t i = 0; i < total; i++)
+            out->threads[i].thread = i;
+        if (read_tapes(out, bit, generation))
+            return GNOMON_OK;
+    }
+    gnomon__tape_events_free(out);
+    return gnomon__fail(GNOMON_ENOMEM, "no memory for the events of a profile");
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Copies of tapes, taken while threads write. First each thread's records as they lie in
+ * its blocks; then, in place, one entry for each event, in the order of their begins, and
+ * apart from them links and steps. */
+#ifndef GNOMON_RECORD_TAPE_READ_H
+#define GNOMON_RECORD_TAPE_READ_H
+
+#include <stddef.h>
+
+#include "mark/tape.h"
+
+/* An event. While it is read: ticks and node's offset. In a profile: ns and the node's
+ * number. */
+typedef struct gnomon__tape_entry {
+    uint64_t begin;
+    uint32_t
+        length; /* of an execution; with GNOMON__ENTRY_MORE an index of `more` */
+    uint32_t what;
+} gnomon__tape_entry;
+_Static_assert(sizeof(gnomon__tape_entry) == sizeof(gnomon__tape_record),
+               "entries replace records");
+
+/* The parts of `what` of an entry: kind, whether it has more, and the number of its path
+ * or node. */
+#define GNOMON__ENTRY_KIND(what) ((what) >> 30) /* gnomon_event_kind */
+#define GNOMON__ENTRY_MORE (1u << 29)
+#define GNOMON__ENTRY_NUMBER(what) ((what) & ((1u << 29) - 1))
+
+typedef struct gnomon__tape_more {
+    uint64_t length;
+    uint64_t instance;
+    double value;
+    uint32_t region; /* its id; in a profile its number */
+    uint32_t reserved;
+} gnomon__tape_more;
+
+/* An execution that links name. */
+typedef struct gnomon__tape_named {
+    uint64_t token;
+    uint64_t begin;
+    uint32_t thread;
+    uint32_t path;
+} gnomon__tape_named;
+
+typedef struct gnomon__tape_link {
+    uint64_t to, from; /* tokens */
+    uint64_t at;       /* ticks */
+    uint32_t kind;
+    uint32_t thread; /* of the effect */
+} gnomon__tape_link;
+
+typedef struct gnomon__tape_step_read {
+    uint64_t number, begin, ticks;
+} gnomon__tape_step_read;
+
+typedef struct gnomon__tape_thread {
+    gnomon__tape_entry *entries; /* first the records */
+    size_t count, room;
+    gnomon__tape_loss lost, overwritten;
+    uint32_t thread;
+    uint32_t track; /* in a profile */
+    size_t first;   /* number of its first event there, from 1 */
+} gnomon__tape_thread;
+
+typedef struct gnomon__tape_events {
+    gnomon__tape_thread *threads; /* by number */
+    size_t thread_count;
+    gnomon__tape_more *more;
+    size_t more_count, more_room;
+    gnomon__tape_named *named; /* by token, once all are there */
+    size_t named_count, named_room;
+    gnomon__tape_link *links;
+    size_t link_count, link_room;
+    gnomon__tape_step_read *steps; /* in any order */
+    size_t step_count, step_room;
+    uint64_t from, until; /* ticks: all began in this time */
+} gnomon__tape_events;
+
+/* What the tapes of `bit` hold of the time from `from` to `until`, which they keep.
+ * What was taken is left out (gnomon__tape_taken).
+ * GNOMON_OK or GNOMON_ENOMEM, and then `out` is empty. Under the readers' lock; any
+ * thread; no marking thread waits for it. */
+int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation, uint64_t from, uint64_t until);
+void gnomon__tape_events_free(gnomon__tape_events *e);
+
+/* The second half of _read: records become entries. 0: no memory. */
+int gnomon__tape_decode(gnomon__tape_events *e);
+/* Sorts by begin; of two that begin at one moment the longer first, and of equal ones the
+ * one that ended last. 0: no memory. */
+int gnomon__tape_sort(gnomon__tape_events *e, gnomon__tape_thread *t);
+
+/* Begin and end of an execution, in the entry's unit. */
+static inline uint64_t gnomon__entry_length(const gnomon__tape_events *e,
+                                            const gnomon__tape_entry *entry)
+{
+    return entry->what & GNOMON__ENTRY_MORE ? e->more[entry->length].length
+                                            : entry->length;
+}
+
+/* NULL: no execution of this token is there. */
+const gnomon__tape_named *gnomon__tape_find(const gnomon__tape_events *e,
+                                            uint64_t token);
+
+#endif

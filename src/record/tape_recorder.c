@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The entry of tapes in the table of recorders. It has no `begin`, so that a scope
+ * which the call tree sees too costs nothing more at its begin. */
+#include "record/tape_recorder.h"
+
+const gnomon__recorder gnomon__tape_recorder = {
+    .name = "tape",
+    .is_tape = 1,
+    .adopt = gnomon__tape_adopt,
+    .drop = gnomon__tape_drop,
+    .end = gnomon__tape_end,
+    .range = gnomon__tape_range,
+    .mark = gnomon__tape_mark,
+    .sample = gnomon__tape_sample,
+    .link_out = gnomon__tape_link_out,
+    .link_in = gnomon__tape_link_in,
+    .step = gnomon__tape_step,
+    .kept_bytes = sizeof(gnomon__kept),
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Cycles of schedules, and the callback `ready`. A step that ends a cycle only notes its
+ * times and wakes the thread that waits for the end of the process (end.c), which makes
+ * a profile of the cycle's events and calls `ready`. Where a stage ends first, the
+ * control call that ends it does so. Notes are under the lock of steps; all else is in
+ * control calls. */
+#include <string.h>
+
+#include "mark/region.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "run/files.h"
+#include "run/run.h"
+
+static uint32_t cycles_due; /* how many are over, of all views */
+
+int gnomon__cycles_are_due(void)
+{
+    return load_relaxed(&cycles_due) != 0;
+}
+
+/* ---- Notes --------------------------------------------------------------------- */
+
+/* Where too many wait, the newest becomes longer: nothing is lost. */
+static void end_cycle(gnomon__cycles *c, uint64_t now)
+{
+    c->is_open = 0;
+    if (c->count == GNOMON__WAITING_CYCLES) {
+        c->over[c->count - 1].end = now;
+        return;
+    }
+    c->over[c->count++] = (struct gnomon__cycle){c->begin, now};
+    store_relaxed(&cycles_due, cycles_due + 1);
+    gnomon__end_wake();
+}
+
+void gnomon__cycle_move(gnomon__view *v, uint64_t step, uint64_t now)
+{
+    gnomon__cycles *c = &v->cycles;
+    uint64_t number = gnomon__schedule_cycle(&v->schedule, step);
+    if (c->is_open && (!v->is_open || c->number != number))
+        end_cycle(c, now);
+    if (v->is_open && !c->is_open && v->rank_on) {
+        c->is_open = c->was_any = 1;
+        c->number = number;
+        c->begin = now;
+    }
+}
+
+void gnomon__cycles_end(uint64_t now)
+{
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->cycles.is_open)
+            end_cycle(&v->cycles, now);
+}
+
+/* The oldest cycle that waits. 0: there is none. */
+static int take_cycle(gnomon__view *v, gnomon__event_range *range)
+{
+    gnomon__cycles *c = &v->cycles;
+    gnomon__step_lock();
+    int is_any = c->count != 0;
+    if (is_any) {
+        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end};
+        memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
+        store_relaxed(&cycles_due, cycles_due - 1);
+    }
+    gnomon__step_unlock();
+    return is_any;
+}
+
+/* ---- Delivery ------------------------------------------------------------------ */
+
+static int wants_ready(const gnomon__attachment *a)
+{
+    return a->profiler.ready && gnomon__attachment_has_events(a) &&
+           gnomon__output_is_ours();
+}
+
+static void call_ready(gnomon__attachment *a, const gnomon__model *m)
+{
+    gnomon__buffer b;
+    gnomon__buffer_init(&b, a);
+    int code = a->profiler.ready(a->self, &m->base, &b.writer);
+    if (code < 0)
+        gnomon__log("%s: ready failed (%s)", a->profiler.name,
+                    gnomon_error_name(code));
+    gnomon__buffer_free(&b);
+}
+
+/* One profile for all profilers of the window. */
+static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
+                          int is_closed)
+{
+    gnomon__model *m = NULL;
+    int code = GNOMON_OK, is_kept = 0;
+    for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
+        if (a->window != v || !wants_ready(a))
+            continue;
+        is_kept |= gnomon__profile_is_kept(a);
+        if (!m && is_closed) {
+            code = gnomon__snapshot_closed(&m, v->base, range);
+        } else if (!m) {
+            gnomon__readers_lock();
+            code = gnomon__snapshot_live(&m, v->base, 0, range);
+            gnomon__readers_unlock();
+        }
+        if (!code)
+            call_ready(a, m);
+    }
+    if (code)
+        gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
+    if (m)
+        gnomon_profile_free(&m->base);
+    if (!is_kept) /* else the stage's end writes them to a file */
+        gnomon__tape_taken(v->tape->bit, v->tape->generation, range->until);
+}
+
+void gnomon__cycles_deliver(int is_closed)
+{
+    gnomon__event_range range;
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        while (take_cycle(v, &range))
+            deliver_cycle(v, &range, is_closed);
+}
+
+static void log_unreached(const gnomon__attachment *a)
+{
+    const gnomon__view *v = a->window;
+    if (v->cycles.was_any || !v->rank_on)
+        return;
+    gnomon__log(
+        "%s: its schedule never recorded: its first active step is "
+        "%llu, and no stage came so far",
+        a->profiler.name,
+        (unsigned long long)gnomon__schedule_next_active(&v->schedule, 0) +
+            v->schedule.warmup);
+}
+
+static void deliver_run(gnomon__attachment *a, uint64_t now)
+{
+    gnomon__event_range range = {a->window, 0, now};
+    gnomon__model *m = NULL;
+    if (gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES, &range)) {
+        gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
+        return;
+    }
+    call_ready(a, m);
+    gnomon_profile_free(&m->base);
+}
+
+void gnomon__run_deliver(int of_specs)
+{
+    uint64_t now = gnomon__ticks();
+    for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
+        if (!wants_ready(a) || (of_specs && !a->word) || !a->window->rank_on)
+            continue;
+        if (a->window->scheduled)
+            log_unreached(a);
+        else if (gnomon__region_count() > 1)
+            deliver_run(a, now);
+    }
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->tape && !v->scheduled &&
+            (!of_specs || gnomon__view_is_of_spec(v)))
+            gnomon__tape_taken(v->tape->bit, v->tape->generation, now);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which events the profiles of an attachment have, and how long tapes keep them. Inside
+ * control calls, and _of_all also under the readers' lock. */
+#include "gnomon/profile.h"
+#include "run/files.h"
+#include "run/run.h"
+
+int gnomon__attachment_has_events(const gnomon__attachment *a)
+{
+    return a->window->tape && (a->profiler.wants & GNOMON_WANT_EVENTS) &&
+           (a->profiler.wants & GNOMON_WANT_TREE);
+}
+
+const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
+                                                 gnomon__event_range *room)
+{
+    *room = (gnomon__event_range){a->window, 0, UINT64_MAX};
+    return gnomon__attachment_has_events(a) ? room : NULL;
+}
+
+const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
+                                                   gnomon__event_range *room)
+{
+    const gnomon__stage_record *s = gnomon__stage_reported();
+    *room = (gnomon__event_range){a->window, s->from, s->until};
+    return gnomon__attachment_has_events(a) ? room : NULL;
+}
+
+/* Whether it needs the events of a stage after that was reported: its report is of the
+ * run, or its file is written anew each time. */
+static int is_late_reader(const gnomon__attachment *a)
+{
+    const char *at = gnomon__options_text(a->options, "at");
+    if (!gnomon__attachment_has_events(a))
+        return 0;
+    return (a->profiler.ready && !a->window->scheduled) ||
+           (a->profiler.wants & GNOMON_WANT_RUN) ||
+           (at && gnomon__same_word(at, "end")) ||
+           gnomon__path_form(a) == GNOMON_FORM_JSON;
+}
+
+void gnomon__events_reported(void)
+{
+    uint64_t until = gnomon__stage_reported()->until;
+    for (const gnomon__view *v = gnomon__views; v; v = v->next) {
+        int is_needed = !v->tape;
+        for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
+            is_needed |= a->window == v && is_late_reader(a);
+        if (!is_needed)
+            gnomon__tape_taken(v->tape->bit, v->tape->generation, until);
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* When the stages of the run ended: of an event only its moment is known. Kept for the
+ * last stages; an event of an earlier one is of no stage. Under the readers' lock. */
+#include <string.h>
+
+#include "platform/memory.h"
+#include "run/run.h"
+
+#define MOST_SPANS 65536u
+
+static gnomon__stage_span *spans;
+static size_t stage_spans_count, stage_spans_room;
+
+void gnomon__stage_span_add(uint64_t until, uint32_t ordinal, uint32_t name)
+{
+    if (stage_spans_count == MOST_SPANS) {
+        stage_spans_count = MOST_SPANS / 2;
+        memmove(spans, spans + MOST_SPANS / 2,
+                stage_spans_count * sizeof *spans);
+        spans[0].ordinal = 0; /* it has the time of all before it */
+    }
+    if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
+                     sizeof *spans))
+        spans[stage_spans_count++] = (gnomon__stage_span){until, ordinal, name};
+}
+
+const gnomon__stage_span *gnomon__stage_spans(size_t *count)
+{
+    *count = stage_spans_count;
+    return spans;
+}
+
+void gnomon__stage_spans_clear(int frees)
+{
+    if (frees)
+        gnomon__free(spans);
+    else
+        gnomon__keep_reachable(spans);
+    spans = NULL;
+    stage_spans_count = stage_spans_room = 0;
+}

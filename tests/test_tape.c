@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: testing
+ * The tape: single executions, marks, samples, links and steps, as the profile's events,
+ * exact on the test clock; its windows; and what is counted when its memory is full. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "marks.h"
+
+static const gnomon_profiler taper = {.struct_size = sizeof taper,
+                                      .abi = GNOMON_ABI,
+                                      .wants =
+                                          GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
+                                      .name = "taper"};
+
+static gnomon_region outer_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "outer", NULL, NULL);
+static gnomon_region inner_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "inner", NULL, NULL);
+static gnomon_region range_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_RANGE, "range", NULL, NULL);
+static gnomon_region mark_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_MARK, "mark", NULL, NULL);
+static gnomon_region loss_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_COUNTER, "loss", NULL, NULL);
+
+static int attach_taper(const char *options)
+{
+    gnomon__test_set(1000);
+    return CHECK_EQ(gnomon_attach(&taper, NULL, options), GNOMON_OK);
+}
+
+static gnomon_profile *taped(void)
+{
+    return profile_of("taper", 0);
+}
+
+static gnomon_event_info event_at(const gnomon_profile *p, size_t number)
+{
+    gnomon_event_info e;
+    CHECK_EQ(gnomon_profile_event(p, number, &e), GNOMON_OK);
+    return e;
+}
+
+static void check_event(const gnomon_profile *p, size_t number,
+                        const char *path, uint64_t begin, uint64_t duration)
+{
+    gnomon_event_info e = event_at(p, number);
+    CHECK_EQ(e.kind, GNOMON_EVENT_EXECUTION);
+    CHECK(path_is(p, e.node, path));
+    CHECK_EQ(e.begin_ns, begin);
+    CHECK_EQ(e.duration_ns, duration);
+}
+
+static size_t events(const gnomon_profile *p)
+{
+    return gnomon_profile_count(p, GNOMON_EVENTS);
+}
+
+static uint64_t missing(const gnomon_profile *p, const char *kind)
+{
+    uint64_t count = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        if (strcmp(l.kind, kind) == 0) {
+            count += l.count;
+            CHECK(l.track != 0);
+            CHECK(l.begin_ns <= l.end_ns);
+        }
+    return count;
+}
+
+static void nest(uint64_t before, uint64_t inside, uint64_t after)
+{
+    gnomon_token outer = gnomon_begin(&outer_region);
+    pass(before);
+    gnomon_token inner = gnomon_begin(&inner_region);
+    pass(inside);
+    gnomon_end(inner);
+    pass(after);
+    gnomon_end(outer);
+}
+
+/* ---- Executions --------------------------------------------------------------- */
+
+TEST(executions_in_the_order_of_their_begins)
+{
+    attach_taper(NULL);
+    nest(5, 10, 2);
+    pass(100);
+    nest(1, 2, 3);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 4);
+    check_event(p, 1, "outer", 1000, 17);
+    check_event(p, 2, "outer>inner", 1005, 10);
+    check_event(p, 3, "outer", 1117, 6);
+    check_event(p, 4, "outer>inner", 1118, 2);
+    CHECK_EQ(missing(p, "events_lost"), 0);
+    gnomon_profile_free(p);
+}
+
+/* Parents that begin with their children, and take no longer, come first. */
+TEST(equal_times_nest)
+{
+    attach_taper(NULL);
+    nest(0, 0, 0);
+    nest(0, 7, 0);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 4);
+    check_event(p, 1, "outer", 1000, 7);
+    check_event(p, 2, "outer>inner", 1000, 7);
+    check_event(p, 3, "outer", 1000, 0);
+    check_event(p, 4, "outer>inner", 1000, 0);
+    gnomon_profile_free(p);
+}
+
+/* 32 bits of ticks are 1.65 s; scopes of hours are whole. */
+TEST(long_executions)
+{
+    attach_taper(NULL);
+    nest(3600000000000u, 4294967295u, 4294967296u);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 2);
+    check_event(p, 1, "outer", 1000,
+                3600000000000u + 4294967295u + 4294967296u);
+    check_event(p, 2, "outer>inner", 1000 + 3600000000000u, 4294967295u);
+    gnomon_profile_free(p);
+}
+
+/* An execution has its path though its parent is open and has no event. */
+TEST(inside_what_is_open)
+{
+    attach_taper(NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    for (uint64_t i = 0; i < 3; i++) {
+        gnomon_token inner = gnomon_begin(&inner_region);
+        pass(i + 1);
+        gnomon_end(inner);
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 3);
+    check_event(p, 1, "outer>inner", 1000, 1);
+    check_event(p, 3, "outer>inner", 1003, 3);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPENS), 1);
+    gnomon_profile_free(p);
+    gnomon_end(outer);
+}
+
+TEST(actions_that_cross)
+{
+    attach_taper(NULL);
+    gnomon_start("a");
+    pass(1);
+    gnomon_start("b");
+    pass(2);
+    gnomon_stop("a");
+    pass(4);
+    gnomon_stop("b");
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 2);
+    check_event(p, 1, "a", 1000, 3);
+    check_event(p, 2, "a>b", 1001, 6);
+    gnomon_profile_free(p);
+}
+
+/* A scope that ends with the one around it. */
+TEST(crossed_scopes)
+{
+    attach_taper(NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    pass(1);
+    (void)gnomon_begin(&inner_region);
+    pass(2);
+    gnomon_end(outer);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 2);
+    check_event(p, 1, "outer", 1000, 3);
+    check_event(p, 2, "outer>inner", 1001, 2);
+    gnomon_profile_free(p);
+}
+
+static gnomon_token handed;
+
+static void *end_handed(void *unused)
+{
+    (void)unused;
+    gnomon_end(handed);
+    return NULL;
+}
+
+TEST(ends_of_other_threads)
+{
+    attach_taper(NULL);
+    handed = gnomon_begin(&outer_region);
+    pass(9);
+    on_thread(end_handed, NULL);
+    pass(100);
+    nest(1, 1, 1);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 3);
+    check_event(p, 1, "outer", 1000, 9);
+    gnomon_profile_free(p);
+}
+
+static gnomon_range open_range;
+
+static void *end_range(void *unused)
+{
+    (void)unused;
+    gnomon_range_end(open_range);
+    return NULL;
+}
+
+TEST(ranges)
+{
+    attach_taper(NULL);
+    open_range = gnomon_range_begin(&range_region);
+    nest(1, 2, 3);
+    on_thread(end_range, NULL);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 3);
+    size_t found = 0;
+    for (size_t i = 1; i <= events(p); i++) {
+        gnomon_event_info e = event_at(p, i);
+        if (!e.instance)
+            continue;
+        found++;
+        CHECK_EQ(e.instance, open_range);
+        CHECK_EQ(e.begin_ns, 1000);
+        CHECK_EQ(e.duration_ns, 6);
+    }
+    CHECK_EQ(found, 1);
+    gnomon_profile_free(p);
+}
+
+/* With hooks a scope has a frame; with a second tree no tree is hot. */
+static uint64_t hook_begins, hook_ends;
+
+static void count_start(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self;
+    (void)f;
+    (void)slot;
+    hook_begins++;
+}
+
+static void count_stop(void *self, const gnomon_frame *f, uint64_t *slot)
+{
+    (void)self;
+    (void)slot;
+    hook_ends += f->end_ns - f->begin_ns;
+}
+
+static const gnomon_profiler hooked = {.struct_size = sizeof hooked,
+                                       .abi = GNOMON_ABI,
+                                       .wants = GNOMON_WANT_TIMES,
+                                       .name = "hooked",
+                                       .start = count_start,
+                                       .stop = count_stop};
+
+static void check_nest_events(void)
+{
+    nest(1, 2, 4);
+    gnomon_start("act");
+    pass(3);
+    gnomon_stop("act");
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 3);
+    check_event(p, 1, "outer", 1000, 7);
+    check_event(p, 2, "outer>inner", 1001, 2);
+    check_event(p, 3, "act", 1007, 3);
+    gnomon_profile_free(p);
+}
+
+TEST(beside_hooks)
+{
+    attach_taper(NULL);
+    CHECK_EQ(gnomon_attach(&hooked, NULL, NULL), GNOMON_OK);
+    check_nest_events();
+    CHECK_EQ(hook_begins, 3);
+    CHECK_EQ(hook_ends, 12);
+}
+
+TEST(beside_another_tree)
+{
+    attach_taper(NULL);
+    CHECK_EQ(gnomon_attach(&probe, NULL, "exclude=inner"), GNOMON_OK);
+    check_nest_events();
+    gnomon_profile *p = profile_of("probe", 0);
+    CHECK_EQ(calls_of(p, "inner"), 0);
+    CHECK_EQ(events(p), 0);
+    gnomon_profile_free(p);
+}
+
+TEST(after_another_tree)
+{
+    CHECK_EQ(gnomon_attach(&probe, NULL, "exclude=inner"), GNOMON_OK);
+    attach_taper(NULL);
+    CHECK_EQ(gnomon_attach(&hooked, NULL, NULL), GNOMON_OK);
+    check_nest_events();
+}
+
+/* ---- Marks, samples, links, steps ------------------------------------------------ */
+
+TEST(marks_and_samples)
+{
+    attach_taper(NULL);
+    gnomon_mark(&mark_region);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    pass(3);
+    gnomon_counter(&loss_region, 2.5);
+    gnomon_counter(&loss_region, (double)NAN);
+    pass(4);
+    gnomon_mark(&mark_region);
+    gnomon_end(outer);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 5);
+    gnomon_event_info e = event_at(p, 2);
+    CHECK_EQ(e.kind, GNOMON_EVENT_MARK);
+    CHECK_EQ(e.node, 0);
+    CHECK_EQ(e.begin_ns, 1000);
+    check_event(p, 1, "outer", 1000, 7);
+    int values = 0, nans = 0;
+    for (size_t i = 3; i <= 4; i++) {
+        e = event_at(p, i);
+        gnomon_region_info r;
+        CHECK_EQ(e.kind, GNOMON_EVENT_COUNTER);
+        CHECK_EQ(e.begin_ns, 1003);
+        CHECK(path_is(p, e.node, "outer"));
+        CHECK_EQ(gnomon_profile_region(p, e.region, &r), GNOMON_OK);
+        CHECK_STR(r.name, "loss");
+        values += e.value > 2.4 && e.value < 2.6;
+        nans += isnan(e.value) != 0;
+    }
+    CHECK(values == 1 && nans == 1);
+    e = event_at(p, 5);
+    CHECK_EQ(e.kind, GNOMON_EVENT_MARK);
+    CHECK(path_is(p, e.node, "outer"));
+    gnomon_profile_free(p);
+}
+
+/* Links name executions; what the tape has is not counted from path to path once
+ * more. */
+TEST(links)
+{
+    attach_taper(NULL);
+    gnomon_token outer = gnomon_begin(&outer_region);
+    gnomon_link link = gnomon_link_out();
+    pass(1);
+    gnomon_end(outer);
+    gnomon_token inner = gnomon_begin(&inner_region);
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    pass(2);
+    gnomon_end(inner);
+    inner = gnomon_begin(&inner_region);
+    gnomon_link_in(&link, GNOMON_LINK_SUBMIT);
+    gnomon_profile *p = taped(); /* the second effect is open */
+    gnomon_link_info l;
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LINKS), 2);
+    uint64_t count = 0, instances = 0;
+    for (size_t i = 1; gnomon_profile_link(p, i, &l) == GNOMON_OK; i++) {
+        count += l.count;
+        CHECK(path_is(p, l.from, "outer"));
+        CHECK(path_is(p, l.to, "inner"));
+        if (l.from_instance) {
+            instances++;
+            CHECK_EQ(l.from_instance, event_at(p, 1).instance);
+            CHECK_EQ(l.to_instance, event_at(p, 2).instance);
+        }
+    }
+    CHECK_EQ(count, 2);
+    CHECK_EQ(instances, 1);
+    gnomon_profile_free(p);
+    gnomon_end(inner);
+}
+
+/* A profile keeps the last 64 steps; the tape has all of its time. */
+TEST(steps)
+{
+    attach_taper(NULL);
+    for (int i = 0; i < 100; i++) {
+        nest(1, 1, 1);
+        gnomon_step();
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_STEPS), 101 - 1 + 0);
+    gnomon_profile_free(p);
+}
+
+/* ---- Windows and cycles ------------------------------------------------------------ */
+
+static struct {
+    int calls;
+    size_t events;
+    uint64_t first, last, outer_calls;
+} ready_calls[16];
+static int ready_count;
+
+static int note_ready(void *self, const gnomon_profile *p,
+                      const gnomon_writer *out)
+{
+    size_t n = gnomon_profile_count(p, GNOMON_EVENTS);
+    (void)self;
+    CHECK(out->stream != NULL);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    ready_calls[ready_count].events = n;
+    ready_calls[ready_count].first = n ? event_at(p, 1).begin_ns : 0;
+    ready_calls[ready_count].last = n ? event_at(p, n).begin_ns : 0;
+    ready_calls[ready_count].outer_calls = calls_of(p, "outer");
+    ready_count++;
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler cycler = {.struct_size = sizeof cycler,
+                                       .abi = GNOMON_ABI,
+                                       .wants = GNOMON_WANT_TREE |
+                                                GNOMON_WANT_EVENTS,
+                                       .name = "cycler",
+                                       .ready = note_ready};
+
+/* Ten steps of 10 ns, in a stage. */
+static void ten_steps(void)
+{
+    for (int i = 0; i < 10; i++) {
+        nest(1, 8, 1);
+        gnomon_step();
+    }
+}
+
+TEST(cycles_of_a_schedule)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycler, NULL,
+                           "schedule=wait:1/warmup:1/active:2/repeat:2"),
+             GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    ten_steps();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(ready_count, 2);
+    CHECK_EQ(ready_calls[0].events, 4); /* steps 2 and 3 */
+    CHECK_EQ(ready_calls[0].first, 1020);
+    CHECK_EQ(ready_calls[0].last, 1031);
+    CHECK_EQ(ready_calls[1].events, 4); /* steps 6 and 7 */
+    CHECK_EQ(ready_calls[1].first, 1060);
+    CHECK(ready_calls[1].outer_calls >= 8); /* the tree has every step */
+}
+
+/* A stage that ends inside a cycle delivers what there is; the next stage's cycles begin
+ * anew. */
+TEST(partial_cycles)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, "schedule=wait:8/active:5"),
+             GNOMON_OK);
+    for (int stage = 0; stage < 2; stage++) {
+        CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+        ten_steps();
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+        CHECK_EQ(ready_count, stage + 1);
+        CHECK_EQ(ready_calls[stage].events, 4); /* steps 8 and 9 */
+        CHECK_EQ(ready_calls[stage].outer_calls, 10);
+    }
+}
+
+/* Every step ends a cycle, and none is lost however late it is delivered. */
+TEST(a_cycle_each_step)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, "schedule=active:1"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    ten_steps();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    size_t all = 0;
+    for (int i = 0; i < ready_count; i++)
+        all += ready_calls[i].events;
+    CHECK_EQ(all, 20);
+}
+
+/* Without a schedule `ready` comes once, at the end of the run, with all stages. */
+TEST(ready_at_the_end_of_a_run)
+{
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&cycler, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    ten_steps();
+    CHECK_EQ(gnomon_stage_begin("validate"), GNOMON_OK);
+    ten_steps();
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(ready_count, 0);
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK_EQ(ready_count, 1);
+    CHECK_EQ(ready_calls[0].events, 40);
+}
+
+/* ---- Losses ------------------------------------------------------------------------ */
+
+#define MANY 100000
+
+static void mark_many(int many)
+{
+    for (int i = 0; i < many; i++) {
+        gnomon_token token = gnomon_begin(&inner_region);
+        pass(1);
+        gnomon_end(token);
+    }
+}
+
+/* The last events are kept, and what is overwritten is counted exactly. */
+TEST(the_last_are_kept)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach_taper(NULL);
+    mark_many(MANY);
+    gnomon_profile *p = taped();
+    size_t n = events(p);
+    CHECK(n > 20000 && n < MANY);
+    CHECK_EQ(n + missing(p, "events_overwritten"), MANY);
+    CHECK_EQ(missing(p, "events_lost"), 0);
+    check_event(p, n, "inner", 1000 + MANY - 1, 1);
+    check_event(p, 1, "inner", 1000 + MANY - n, 1);
+    CHECK_EQ(stats_at(p, "inner").count, MANY);
+    gnomon_profile_free(p);
+}
+
+static const gnomon_option_info first_options[] = {
+    {sizeof *first_options, GNOMON_OPTION_TEXT, "keep", "first", NULL},
+    {.key = NULL}};
+static const gnomon_profiler first_taper = {.struct_size = sizeof first_taper,
+                                            .abi = GNOMON_ABI,
+                                            .wants = GNOMON_WANT_TREE |
+                                                     GNOMON_WANT_EVENTS,
+                                            .name = "taper",
+                                            .options = first_options};
+
+TEST(the_first_are_kept)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, NULL), GNOMON_OK);
+    mark_many(MANY);
+    gnomon_profile *p = taped();
+    size_t n = events(p);
+    CHECK(n > 20000 && n < MANY);
+    CHECK_EQ(n + missing(p, "events_lost"), MANY);
+    CHECK_EQ(missing(p, "events_overwritten"), 0);
+    check_event(p, 1, "inner", 1000, 1);
+    check_event(p, n, "inner", 1000 + n - 1, 1);
+    gnomon_profile_free(p);
+}
+
+/* Records of two parts never lie in two blocks. */
+TEST(further_records_at_the_ends_of_blocks)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    attach_taper(NULL);
+    uint64_t made = 0;
+    for (int i = 0; i < 30000; i++) {
+        mark_many(i % 3);
+        gnomon_counter(&loss_region, i);
+        made += (uint64_t)i % 3 + 1;
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p) + missing(p, "events_overwritten"), made);
+    double last = -1;
+    for (size_t i = 1; i <= events(p); i++) {
+        gnomon_event_info e = event_at(p, i);
+        if (e.kind != GNOMON_EVENT_COUNTER)
+            continue;
+        CHECK(last < 0 || (int)e.value == (int)last + 1);
+        last = e.value;
+    }
+    CHECK_EQ((int)last, 29999);
+    gnomon_profile_free(p);
+}
+
+/* What a cycle gave is not missing when it is overwritten later. */
+TEST(delivered_events_are_not_missing)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
+    for (int stage = 0; stage < 10; stage++) {
+        CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+        mark_many(20000);
+        gnomon_profile *p = taped();
+        CHECK_EQ(events(p), 20000);
+        CHECK_EQ(missing(p, "events_overwritten"), 0);
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    }
+}
+
+/* Scopes inside an "(other)" have no path of their own. */
+TEST(below_other)
+{
+    attach_taper(NULL);
+    enum { DEEP = 1100 };
+    static gnomon_region regions[DEEP];
+    static char names[DEEP][8];
+    gnomon_token tokens[DEEP];
+    for (int i = 0; i < DEEP; i++) {
+        snprintf(names[i], sizeof names[i], "r%d", i);
+        regions[i] = (gnomon_region)GNOMON_REGION_INIT(GNOMON_KIND_SCOPE,
+                                                       names[i], NULL, NULL);
+        tokens[i] = gnomon_begin(&regions[i]);
+        pass(1);
+    }
+    for (int i = DEEP; i-- > 0;)
+        gnomon_end(tokens[i]);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p) + missing(p, "events_lost"), DEEP);
+    CHECK(events(p) >= 1024);
+    gnomon_profile_free(p);
+}
+
+TEST(detached_and_attached_again)
+{
+    for (int round = 0; round < 20; round++) {
+        attach_taper(NULL);
+        mark_many(5000);
+        gnomon_profile *p = taped();
+        CHECK_EQ(events(p), 5000);
+        gnomon_profile_free(p);
+        CHECK_EQ(gnomon_detach(&taper, NULL), GNOMON_OK);
+        mark_many(10);
+    }
+}
