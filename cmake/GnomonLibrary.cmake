@@ -52,7 +52,7 @@ string(CONCAT GNOMON_COLD_SOURCES
   "|observer|pretty|region|repair|segment|tape_blocks|thread|thread_name|thread_table|tree|tree_memory)\\.c$"
   "|/src/device/(clocks|cuda|cuda_driver|cuda_timer|describe|reader|reader_thread|stream_name|thread_timers)\\.c$")
 string(CONCAT GNOMON_FAST_SOURCES
-  "/src/(export/(text|lanes|chrome[a-z_]*)|profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
+  "/src/(export/(text|lanes|chrome_rows)|profile/(build|fields|model|slots|texts)|record/snapshot_nodes|profilers/nvtx_calls"
   "|spec/schedule|run/(step|window))\\.c$")
 
 # Lets the linker remove unused functions, most of them from NVTX's headers.

@@ -11,7 +11,7 @@
 # compiles with. Names of statics are unique in src/, so nothing is renamed here.
 cmake_minimum_required(VERSION 3.22)
 
-set(rooms platform spec profile mark record device print profilers run)
+set(rooms platform spec profile mark record device print export profilers run)
 # The #if condition for a system header, if it needs one.
 set(wanted_cpuid.h "defined(__x86_64__)")
 set(wanted_nvtx3/nvToolsExt.h "GNOMON_WITH_NVTX")
@@ -65,8 +65,11 @@ endfunction()
 
 foreach(room IN LISTS rooms)
   file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${room}/*.c")
-  # These are in the program only.
+  # What is in the program only: as in GnomonLibrary.cmake.
   list(FILTER files EXCLUDE REGEX "^profile/json_(read|struct|value)\\.c$")
+  if(room STREQUAL "export")
+    list(FILTER files INCLUDE REGEX "/(text|lanes|chrome[a-z_]*)\\.c$")
+  endif()
   list(SORT files)
   foreach(file IN LISTS files)
     append("${file}")

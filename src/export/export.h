@@ -15,7 +15,7 @@
 typedef struct gnomon__export {
     const gnomon_profile *const *profiles; /* each of one run or of many */
     size_t count;
-    const char *name; /* what the file is called; NULL: not known */
+    const char *name;    /* what the file is called; NULL: not known */
     int for_tensorboard; /* chrome: categories that its plugin knows */
     /* Only events that begin in this time, in Unix ns; `until` 0: all. */
     uint64_t from_unix_ns, until_unix_ns;

@@ -22,7 +22,7 @@ int gnomon__lanes_begin(gnomon__lanes *l, size_t count)
     return l->tracks != NULL;
 }
 
-static int push_end(gnomon__lane *lane, uint64_t end)
+static int push_lane(gnomon__lane *lane, uint64_t end)
 {
     if (lane->open == lane->room) {
         size_t room = lane->room ? 2 * lane->room : 16;
@@ -50,13 +50,13 @@ uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint64_t begin,
     gnomon__lane_track *t = &l->tracks[track < l->count ? track : 0];
     for (uint32_t i = 0; i < t->count; i++)
         if (lane_fits(&t->lanes[i], begin, end))
-            return push_end(&t->lanes[i], end) ? i : GNOMON__NO_LANE;
+            return push_lane(&t->lanes[i], end) ? i : GNOMON__NO_LANE;
     gnomon__lane *lanes = realloc(t->lanes, (t->count + 1) * sizeof *t->lanes);
     if (!lanes)
         return GNOMON__NO_LANE;
     t->lanes = lanes;
     lanes[t->count] = (gnomon__lane){0};
-    return push_end(&lanes[t->count], end) ? t->count++ : GNOMON__NO_LANE;
+    return push_lane(&lanes[t->count], end) ? t->count++ : GNOMON__NO_LANE;
 }
 
 uint32_t gnomon__lanes_of(const gnomon__lanes *l, size_t track)

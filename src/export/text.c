@@ -123,7 +123,7 @@ static size_t export_character(const unsigned char *s)
     return 0;
 }
 
-static void put_escape(gnomon__export_text *t, unsigned char c)
+static void put_json_escape(gnomon__export_text *t, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
     const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
@@ -146,7 +146,7 @@ void gnomon__export_json_inside(gnomon__export_text *t, const char *text)
         }
         gnomon__export_put(t, (const char *)from, (size_t)(s - from));
         if (size)
-            put_escape(t, *s);
+            put_json_escape(t, *s);
         else
             gnomon__export_literal(t, "\xef\xbf\xbd");
         from = ++s;

@@ -14,6 +14,7 @@ extern const gnomon_profiler *const gnomon__builtin_links;
 extern const gnomon_profiler *const gnomon__builtin_counters;
 extern const gnomon_profiler *const gnomon__builtin_step_reporter;
 extern const gnomon_profiler *const gnomon__builtin_device_times;
+extern const gnomon_profiler *const gnomon__builtin_tracer;
 extern const gnomon_profiler *const gnomon__builtin_keeper;
 extern const gnomon_profiler *const gnomon__builtin_nvtx;
 extern const gnomon_profiler *const gnomon__builtin_logger;
@@ -28,6 +29,7 @@ const gnomon_profiler *const *const gnomon__profilers[] = {
     &gnomon__builtin_counters,
     &gnomon__builtin_step_reporter,
     &gnomon__builtin_device_times,
+    &gnomon__builtin_tracer,
     &gnomon__builtin_keeper,
     &gnomon__builtin_nvtx,
     &gnomon__builtin_logger,

@@ -163,9 +163,11 @@ static int put_event_loss(gnomon__snapshot_builder *b, uint32_t track,
     return 1;
 }
 
-static int has_step(const gnomon__snapshot_builder *b, uint64_t begin_ns)
+/* Among the first `count`. */
+static int has_step(const gnomon__snapshot_builder *b, size_t count,
+                    uint64_t begin_ns)
 {
-    for (size_t i = 1; i <= gnomon__model_count(b->m, GNOMON_STEPS); i++) {
+    for (size_t i = 1; i <= count; i++) {
         const gnomon_step_info *s = gnomon__model_at(b->m, GNOMON_STEPS, i);
         if (s->begin_ns == begin_ns)
             return 1;
@@ -177,11 +179,12 @@ static int has_step(const gnomon__snapshot_builder *b, uint64_t begin_ns)
 static int put_taped_steps(gnomon__snapshot_builder *b,
                            const gnomon__tape_events *e)
 {
+    size_t kept = gnomon__model_count(b->m, GNOMON_STEPS);
     for (size_t i = 0; i < e->step_count; i++) {
         size_t span = 0;
         uint64_t begin = gnomon__clock_ns(e->steps[i].begin);
         uint32_t stage = gnomon__snapshot_stage_at(b, e->steps[i].begin, &span);
-        if (!stage || has_step(b, begin))
+        if (!stage || has_step(b, kept, begin))
             continue;
         gnomon_step_info *s = gnomon__model_add(b->m, GNOMON_STEPS);
         if (!s)

@@ -140,6 +140,14 @@ static void host_many(const char *name)
     }
 }
 
+static void host_loop(const char *count)
+{
+    for (long i = 0, n = atol(count); i < n; i++) {
+        gnomon_start("loop");
+        gnomon_stop("loop");
+    }
+}
+
 static void host_stages(const char *count)
 {
     for (int i = 0, n = atoi(count); i < n; i++) {
@@ -279,6 +287,8 @@ static int host_word(const char *verb, const char *value)
         host_scope(value);
     } else if (strcmp(verb, "many") == 0) {
         host_many(value);
+    } else if (strcmp(verb, "loop") == 0) {
+        host_loop(value);
     } else if (strcmp(verb, "stages") == 0) {
         host_stages(value);
     } else if (strcmp(verb, "step") == 0) {

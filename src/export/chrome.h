@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The parts of the Chrome export: chrome.c writes the file, chrome_head.c what comes
+ * before the rows, chrome_ids.c says who is which process and thread there,
+ * chrome_links.c which rows belong together, chrome_nodes.c what is equal in all rows of
+ * a path, chrome_opens.c what had not ended, and chrome_rows.c the rows.
+ *
+ * The format is Chrome's Trace Event Format, as Kineto writes it for torch.profiler. */
+#ifndef GNOMON_EXPORT_CHROME_H
+#define GNOMON_EXPORT_CHROME_H
+
+#include "export/export.h"
+#include "export/lanes.h"
+#include "export/text.h"
+#include "gnomon/link.h"
+
+/* Numbers of threads that a track takes: for steps, lanes and itself. */
+#define GNOMON__CHROME_LANES 1024u
+
+/* ---- Processes and threads: chrome_ids.c ------------------------------------ */
+
+typedef struct gnomon__chrome_ids {
+    int64_t *runs;   /* pid of each run, by its number in its profile */
+    int64_t *tracks; /* tid of each track */
+    int64_t *pids;   /* pid of each track: its run's, or its device's */
+} gnomon__chrome_ids;
+
+/* Those of profile `which`; 0: no memory. Runs of different profiles have different
+ * pids; `runs_before` is how many runs the profiles before it have. */
+int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
+                             const gnomon__export *what, size_t which,
+                             size_t runs_before);
+void gnomon__chrome_ids_end(gnomon__chrome_ids *ids);
+/* The tid of a track's further lane; lane 0 is that of the run's steps. */
+int64_t gnomon__chrome_lane_tid(size_t track, uint32_t lane);
+/* The track on which a run's steps are shown: its first thread; 0: it has none. */
+size_t gnomon__chrome_step_track(const gnomon_profile *p, size_t run);
+
+/* ---- Links: chrome_links.c -------------------------------------------------- */
+
+typedef struct gnomon__chrome_links {
+    struct gnomon__chrome_end *ends; /* by instance */
+    size_t count;
+    uint64_t *external; /* External id of each cause, by its flow's number */
+    size_t flows;
+    uint64_t first; /* number of the first flow in the file */
+} gnomon__chrome_links;
+
+/* One end of a link. */
+typedef struct gnomon__chrome_end {
+    uint64_t instance;
+    uint32_t flow; /* from 0; all links from one cause of a kind are one flow */
+    uint8_t kind;  /* gnomon_link_kind */
+    uint8_t is_effect;
+    uint8_t is_again; /* a cause that was listed already */
+} gnomon__chrome_end;
+
+int gnomon__chrome_links_begin(gnomon__chrome_links *l, const gnomon_profile *p,
+                               uint64_t first);
+void gnomon__chrome_links_end(gnomon__chrome_links *l);
+/* The ends of links at this execution; *count: how many. */
+const gnomon__chrome_end *gnomon__chrome_links_at(const gnomon__chrome_links *l,
+                                                  uint64_t instance,
+                                                  size_t *count);
+
+/* ---- Paths: chrome_nodes.c ---------------------------------------------------- */
+
+/* Text that all rows of a path share, before `ts` and in `args`. */
+typedef struct gnomon__chrome_node {
+    char *head;
+    char *args; /* without the braces; NULL: none */
+    uint32_t head_size, args_size;
+    uint32_t is_op;
+} gnomon__chrome_node;
+
+typedef struct gnomon__chrome_nodes {
+    gnomon__chrome_node *of; /* by number */
+    size_t count;
+} gnomon__chrome_nodes;
+
+/* ---- What had not ended: chrome_opens.c ---------------------------------------- */
+
+/* By track, in the order of their begins. */
+typedef struct gnomon__chrome_opens {
+    gnomon_open_info *of;
+    size_t *next; /* by track: the first that was not written */
+    size_t count;
+} gnomon__chrome_opens;
+
+int gnomon__chrome_opens_begin(gnomon__chrome_opens *o,
+                               const gnomon_profile *p);
+void gnomon__chrome_opens_end(gnomon__chrome_opens *o);
+/* The track's next open scope that began at `ns` or before it; NULL: none. */
+const gnomon_open_info *gnomon__chrome_opens_next(gnomon__chrome_opens *o,
+                                                  size_t track, uint64_t ns);
+
+/* ---- The file ------------------------------------------------------------------ */
+
+typedef struct gnomon__chrome {
+    const gnomon__export *what;
+    gnomon__export_text *t;
+    uint64_t base; /* Unix ns: ts 0 */
+    int is_first;  /* no row was written yet */
+    /* Of the profile that is written now. */
+    const gnomon_profile *p;
+    gnomon__chrome_ids ids;
+    gnomon__chrome_links links;
+    gnomon__chrome_nodes nodes;
+    gnomon__chrome_opens opens;
+    gnomon__lanes lanes;
+    uint64_t flows;                    /* in the profiles before */
+    size_t runs_before, events_before; /* likewise */
+    uint64_t *zero; /* Unix ns of each run's zero, less `base`; 0: any run's */
+    uint64_t start, end; /* of all events, less `base` */
+    struct gnomon__chrome_open *open; /* by track: the innermost op */
+} gnomon__chrome;
+
+/* The path's text, made when it is first needed; NULL: no memory. */
+const gnomon__chrome_node *gnomon__chrome_node_at(gnomon__chrome *c,
+                                                  uint32_t node);
+int gnomon__chrome_nodes_begin(gnomon__chrome_nodes *n,
+                               const gnomon_profile *p);
+void gnomon__chrome_nodes_end(gnomon__chrome_nodes *n);
+
+/* ---- Before and after the rows: chrome_head.c ------------------------------------ */
+
+/* The file's first keys, up to the bracket of its rows. */
+void gnomon__chrome_head(gnomon__chrome *c);
+/* Rows that name the profile's processes and threads, before its events; and those
+ * of lanes, after them. */
+void gnomon__chrome_name_tracks(gnomon__chrome *c);
+void gnomon__chrome_name_lanes(gnomon__chrome *c);
+
+/* Begins a row: the comma and line before it. */
+void gnomon__chrome_row(gnomon__chrome *c);
+/* All events of the profile, and steps. 0: no memory. */
+int gnomon__chrome_rows(gnomon__chrome *c);
+
+#endif

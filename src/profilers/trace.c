@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * trace: writes single executions as a trace that viewers open, at each end of a
+ * schedule's cycle, or at the end of the run. It prints no report: the line that names
+ * the file is all. Uses public headers and src/export only.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "gnomon/profiler.h"
+
+typedef struct trace_writer {
+    int writes;      /* on_trace_ready */
+    int scheduled;   /* each cycle is a file */
+    unsigned cycles; /* that were delivered */
+    void (*log)(const char *line);
+} trace_writer;
+
+static int trace_create(const gnomon_options *options, void **self)
+{
+    const char *word = options->text(options, "on_trace_ready");
+    const char *schedule = options->text(options, "schedule");
+    int writes = strcmp(word, "chrome") == 0;
+    if (!writes && strcmp(word, "none") != 0) {
+        options->log("trace: on_trace_ready is chrome or none");
+        return GNOMON_EINVAL;
+    }
+    trace_writer *t = calloc(1, sizeof *t);
+    if (!t)
+        return GNOMON_ENOMEM;
+    t->writes = writes;
+    t->scheduled = schedule && *schedule;
+    t->log = options->log;
+    *self = t;
+    return GNOMON_OK;
+}
+
+/* ---- What is missing --------------------------------------------------------------- */
+
+/* Losses that a trace shows as gaps. */
+static int trace_misses(const char *kind)
+{
+    return strncmp(kind, "events_", 7) == 0;
+}
+
+static uint64_t trace_missing(const gnomon_profile *p)
+{
+    uint64_t missing = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
+        if (trace_misses(l.kind))
+            missing += l.count;
+    return missing;
+}
+
+static void trace_tell(const trace_writer *t, const gnomon_profile *p,
+                       const char *path)
+{
+    char line[512], missing[96] = "";
+    uint64_t events = gnomon_profile_count(p, GNOMON_EVENTS);
+    uint64_t lost = trace_missing(p);
+    if (lost)
+        snprintf(missing, sizeof missing,
+                 "; %" PRIu64 " more are missing: mem= makes room", lost);
+    size_t length = strlen(path);
+    const char *shown = length > 300 ? path + length - 300 : path;
+    snprintf(line, sizeof line, "trace: %" PRIu64 " event%s in %s%s%s", events,
+             events == 1 ? "" : "s", shown == path ? "" : "...", shown,
+             missing);
+    t->log(line);
+}
+
+/* ---- Files ------------------------------------------------------------------------- */
+
+typedef struct trace_job {
+    const trace_writer *of;
+    const gnomon_profile *profile;
+} trace_job;
+
+static int trace_make(void *context, const gnomon_writer *file)
+{
+    const trace_job *job = context;
+    const gnomon__export what = {.profiles = &job->profile, .count = 1};
+    return gnomon__export_chrome.write(&what, file);
+}
+
+/* Cycles are files of their own: cycle1, cycle2, ... */
+static int trace_ready(void *self, const gnomon_profile *profile,
+                       const gnomon_writer *out)
+{
+    trace_writer *t = self;
+    char part[32];
+    trace_job job = {t, profile};
+    t->cycles++;
+    if (!t->writes || !gnomon_profile_count(profile, GNOMON_EVENTS))
+        return GNOMON_OK;
+    snprintf(part, sizeof part, "cycle%u", t->cycles);
+    int code = out->stream(out, t->scheduled ? part : NULL, ".pt.trace.json",
+                           trace_make, &job);
+    if (!code)
+        trace_tell(t, profile, out->path(out));
+    /* Of a file that cannot be written a line has said why. */
+    return code == GNOMON_ENOMEM ? code : GNOMON_OK;
+}
+
+static const gnomon_option_info trace_options[] = {
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "on_trace_ready",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = "chrome",
+     .help = "after each cycle of schedule=, or the run: chrome, none"},
+    {.struct_size = sizeof(gnomon_option_info),
+     .key = "keep",
+     .type = GNOMON_OPTION_TEXT,
+     .preset = "last",
+     .help = "events that stay where mem= is full: last or first"},
+    {.key = NULL}};
+
+static const gnomon_profiler tracer = {
+    .struct_size = sizeof tracer,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
+    .name = "trace",
+    .help = "a timeline of single executions, for Perfetto and Chrome",
+    .options = trace_options,
+    .create = trace_create,
+    .ready = trace_ready,
+    .destroy = free,
+};
+
+GNOMON_PLUGIN(tracer);
