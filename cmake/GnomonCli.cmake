@@ -2,6 +2,7 @@
 # The program `gnomon`, and gnomon_cli: all of it but its main, for tests too. It uses
 # symbols that the shared library hides, so a static gnomon must be linked after it.
 option(GNOMON_PROGRAM "Build the program gnomon" ${GNOMON_BOTH})
+option(GNOMON_ZLIB "Write compressed exports, with zlib if it is installed" ON)
 option(GNOMON_JSON "Read profiles in JSON, with jansson if it is installed" ON)
 set(GNOMON_WITH_JANSSON 0)
 if(GNOMON_JSON)
@@ -28,6 +29,19 @@ else()
   message(STATUS "jansson: switched off: no JSON will be read")
 endif()
 
+set(GNOMON_WITH_ZLIB 0)
+if(GNOMON_ZLIB)
+  find_package(ZLIB QUIET)
+  if(ZLIB_FOUND)
+    message(STATUS "zlib: ${ZLIB_VERSION_STRING}")
+    set(GNOMON_WITH_ZLIB 1)
+  else()
+    message(STATUS "zlib: not found: no .gz will be written; install zlib1g-dev")
+  endif()
+else()
+  message(STATUS "zlib: switched off: no .gz will be written")
+endif()
+
 set(cli_sources)
 foreach(room command merge diff report cli)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
@@ -49,11 +63,15 @@ target_include_directories(gnomon_cli
 file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}"
   "${CMAKE_INSTALL_FULL_LIBDIR}")
 target_compile_definitions(gnomon_cli PRIVATE _GNU_SOURCE
-  GNOMON_LIB_FROM_BIN="${lib_from_bin}" PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON})
+  GNOMON_LIB_FROM_BIN="${lib_from_bin}" PUBLIC GNOMON_WITH_JANSSON=${GNOMON_WITH_JANSSON}
+  GNOMON_WITH_ZLIB=${GNOMON_WITH_ZLIB})
 gnomon_set_warnings(gnomon_cli)
 if(GNOMON_WITH_JANSSON)
   target_include_directories(gnomon_cli SYSTEM PUBLIC "${JANSSON_INCLUDE_DIR}")
   target_link_libraries(gnomon_cli PUBLIC "${JANSSON_LIBRARY}")
+endif()
+if(GNOMON_WITH_ZLIB)
+  target_link_libraries(gnomon_cli PUBLIC ZLIB::ZLIB)
 endif()
 
 if(GNOMON_PROGRAM)

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon export: profiles in the formats of other tools. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/export_files.h"
+#include "command/command.h"
+#include "command/gzip.h"
+#include "command/inputs.h"
+#include "command/notes.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "spec/options.h"
+
+enum { EXPORT_TO, EXPORT_OUTPUT, EXPORT_FOR, EXPORT_MAX };
+
+static const gnomon__exporter *const exporters[] = {
+    &gnomon__export_chrome,
+};
+#define EXPORTERS (sizeof exporters / sizeof *exporters)
+
+static const char *const export_words[] = {"chrome", NULL};
+static const char *const export_readers[] = {"tensorboard", NULL};
+
+static const gnomon__cli_option export_options[] = {
+    [EXPORT_TO] = {.name = "to",
+                   .value = "FORMAT",
+                   .words = export_words,
+                   .help = "the format (required)"},
+    [EXPORT_OUTPUT] = {.name = "output",
+                       .letter = 'o',
+                       .kind = GNOMON__VALUE_FILE,
+                       .value = "OUT",
+                       .help = "a file to write, or a folder for a file of "
+                               "each FILE"},
+    [EXPORT_FOR] = {.name = "for",
+                    .value = "TOOL",
+                    .words = export_readers,
+                    .help = "with chrome: categories that this tool knows"},
+    [EXPORT_MAX] = {.name = "max",
+                    .value = "SIZE",
+                    .help = "several files, by time, each at most this large"},
+    {.name = NULL}};
+
+static int export_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_export = {
+    .name = "export",
+    .operands = "FILE...",
+    .about = "Writes profiles in the formats of other tools",
+    .more = "Of OUT.gz the content is compressed. In a folder files have the "
+            "names of the\n"
+            "tensorboard_trace_handler of torch: HOST_PID.TIME.pt.trace.json. "
+            "Without -o the\n"
+            "export goes to standard output. With --max 300MiB a trace.json "
+            "becomes\n"
+            "trace.1.json, trace.2.json and so on; sizes are those before "
+            "compression.",
+    .options = export_options,
+    .run = export_run,
+    .takes_files = 1,
+};
+
+/* ---- Options -------------------------------------------------------------------- */
+
+static int parse_size(const char *word, uint64_t *size)
+{
+    char why[120];
+    int64_t number;
+    if (gnomon__option_parse(GNOMON_OPTION_BYTES, word, &number, why,
+                             sizeof why)) {
+        gnomon__log("--max %s: %s", word, why);
+        return 0;
+    }
+    if (number < GNOMON__EXPORT_LEAST) {
+        gnomon__log("--max %s: say at least 64KiB", word);
+        return 0;
+    }
+    *size = (uint64_t)number;
+    return 1;
+}
+
+static const gnomon__exporter *exporter_of(const char *name)
+{
+    for (size_t i = 0; i < EXPORTERS; i++)
+        if (strcmp(exporters[i]->name, name) == 0)
+            return exporters[i];
+    return NULL;
+}
+
+/* A GNOMON__CLI_*. */
+static int read_options(gnomon__export_request *r, int argc, char **argv)
+{
+    int option;
+    while ((option = gnomon__cli_next(&gnomon__command_export, argc, argv)) >=
+           0) {
+        if (option == EXPORT_TO)
+            r->exporter = exporter_of(optarg);
+        else if (option == EXPORT_OUTPUT)
+            r->to = optarg;
+        else if (option == EXPORT_FOR)
+            r->for_tensorboard = 1;
+        else if (!parse_size(optarg, &r->max))
+            return GNOMON__CLI_WRONG;
+    }
+    return option;
+}
+
+static int check_options(const gnomon__export_request *r, int has_files)
+{
+    const gnomon__command *c = &gnomon__command_export;
+    if (!r->exporter)
+        return gnomon__cli_usage(c, "--to says which format");
+    if (!has_files)
+        return gnomon__cli_usage(c, "no file is named");
+    if (r->max && (!r->to || strcmp(r->to, "-") == 0))
+        return gnomon__cli_usage(c, "--max makes several files: -o says where");
+    if (gnomon__export_is_gzip(r->to) && !gnomon__gzip_is_there()) {
+        gnomon__log("%s: this program was built without zlib: leave out .gz",
+                    r->to);
+        return GNOMON__EXIT_USAGE;
+    }
+    return GNOMON__EXIT_OK;
+}
+
+/* ---- Profiles --------------------------------------------------------------------- */
+
+static int log_damage_of(const char *path, const gnomon_profile *p)
+{
+    int status = GNOMON__EXIT_OK;
+    gnomon_loss_info l;
+    char text[320];
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
+        if (gnomon__cli_is_damage(&l)) {
+            gnomon__log("%s: %s", path,
+                        gnomon__cli_loss(text, sizeof text, &l));
+            status = GNOMON__EXIT_UNREADABLE;
+        }
+    return status;
+}
+
+/* Says what readers of the export would not see. */
+static void note_losses(const char *path, const gnomon_profile *p)
+{
+    uint64_t lost = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &l); i++)
+        if (strncmp(l.kind, "events_", 7) == 0)
+            lost += l.count;
+    if (lost)
+        gnomon__log("%s: %llu events are missing", path,
+                    (unsigned long long)lost);
+}
+
+/* Each FILE is an export of its own in a folder; else all are one. */
+static int export_all(gnomon__export_request *r, const gnomon__cli_inputs *in)
+{
+    const gnomon_profile **profiles =
+        gnomon__alloc((in->count + 1) * sizeof *profiles);
+    int status = profiles ? GNOMON__EXIT_OK : GNOMON__EXIT_UNREADABLE;
+    int is_folder = gnomon__export_is_folder(r->to);
+    size_t count = 0;
+    for (size_t i = 0; profiles && i < in->count; i++) {
+        gnomon_profile *p;
+        if (gnomon__cli_load(in->paths[i], &p)) {
+            status = gnomon__cli_worse(status, GNOMON__EXIT_UNREADABLE);
+            continue;
+        }
+        status = gnomon__cli_worse(status, log_damage_of(in->paths[i], p));
+        note_losses(in->paths[i], p);
+        profiles[count++] = p;
+        if (is_folder) {
+            status =
+                gnomon__cli_worse(status, gnomon__export_into_folder(r, p));
+            gnomon_profile_free(p);
+            count = 0;
+        }
+    }
+    if (count)
+        status = gnomon__cli_worse(
+            status, gnomon__export_files(r, profiles, count, r->to));
+    while (count)
+        gnomon_profile_free((gnomon_profile *)(size_t)profiles[--count]);
+    gnomon__free(profiles);
+    return status;
+}
+
+static int export_run(int argc, char **argv)
+{
+    gnomon__export_request r = {0};
+    gnomon__cli_inputs in = {0};
+    int option = read_options(&r, argc, argv);
+    if (option == GNOMON__CLI_WRONG)
+        return GNOMON__EXIT_USAGE;
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    int status = check_options(&r, optind < argc);
+    if (status)
+        return status;
+    status = gnomon__cli_expand(&in, argv + optind);
+    if (in.count)
+        status = gnomon__cli_worse(status, export_all(&r, &in));
+    gnomon__cli_inputs_free(&in);
+    return status;
+}

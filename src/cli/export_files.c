@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/export_files.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/command.h"
+#include "command/gzip.h"
+#include "command/save.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+
+#define BINS 1024u /* of a time that is split */
+
+/* ---- A file --------------------------------------------------------------------- */
+
+typedef struct file_job {
+    const gnomon__export_request *request;
+    gnomon__export what;
+    const char *path; /* NULL: standard output */
+} file_job;
+
+static int is_suffixed(const char *path, const char *suffix)
+{
+    size_t n = path ? strlen(path) : 0, m = strlen(suffix);
+    return n >= m && strcmp(path + n - m, suffix) == 0;
+}
+
+int gnomon__export_is_gzip(const char *path)
+{
+    return is_suffixed(path, ".gz");
+}
+
+int gnomon__export_is_folder(const char *path)
+{
+    struct stat about;
+    return path && *path &&
+           (is_suffixed(path, "/") ||
+            (stat(path, &about) == 0 && S_ISDIR(about.st_mode)));
+}
+
+static int write_file(void *context, int form, const gnomon_writer *out)
+{
+    const file_job *job = context;
+    gnomon_writer compressed;
+    (void)form;
+    if (!gnomon__export_is_gzip(job->path))
+        return job->request->exporter->write(&job->what, out);
+    gnomon__gzip *g = gnomon__gzip_begin(out, &compressed);
+    int code = g ? job->request->exporter->write(&job->what, &compressed)
+                 : GNOMON_ENOMEM;
+    int end = gnomon__gzip_end(g);
+    return code ? code : end;
+}
+
+static int make_file(file_job *job)
+{
+    job->what.name = job->path;
+    return gnomon__cli_make(job->path ? job->path : "-", write_file, job);
+}
+
+/* ---- Parts of a time ----------------------------------------------------------------- */
+
+static int count_bytes(const gnomon_writer *w, const void *bytes, size_t size)
+{
+    (void)bytes;
+    *(uint64_t *)w->context += size;
+    return GNOMON_OK;
+}
+
+/* Bytes of the export; 0: no memory. */
+static uint64_t size_of_export(const file_job *job)
+{
+    uint64_t size = 0;
+    const gnomon_writer w = {
+        .struct_size = sizeof w, .write = count_bytes, .context = &size};
+    return job->request->exporter->write(&job->what, &w) ? 0 : size;
+}
+
+typedef void each_event(void *context, uint64_t unix_ns);
+
+static void for_each_event(const gnomon__export *what, each_event *do_it,
+                           void *context)
+{
+    gnomon_event_info e;
+    gnomon_track_info k;
+    for (size_t i = 0; i < what->count; i++) {
+        const gnomon_profile *p = what->profiles[i];
+        gnomon_run_info run = {.zero_unix_ns = 0};
+        uint32_t track = 0;
+        size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
+        for (size_t n = 1; n <= count; n++) {
+            (void)gnomon_profile_event(p, n, &e);
+            if (e.track != track) {
+                (void)gnomon_profile_track(p, track = e.track, &k);
+                (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);
+            }
+            uint64_t at = gnomon__export_unix(&run, e.begin_ns);
+            if (gnomon__export_takes(what, at))
+                do_it(context, at);
+        }
+    }
+}
+
+typedef struct time_span {
+    uint64_t first, last, count;
+} time_span;
+
+static void widen(void *context, uint64_t at)
+{
+    time_span *s = context;
+    s->first = at < s->first ? at : s->first;
+    s->last = at > s->last ? at : s->last;
+    s->count++;
+}
+
+typedef struct time_bins {
+    uint64_t first, width;
+    uint64_t of[BINS];
+} time_bins;
+
+static void count_in_bin(void *context, uint64_t at)
+{
+    time_bins *b = context;
+    b->of[(at - b->first) / b->width]++;
+}
+
+/* When the second half of the events begins. 0: they cannot be split. */
+static uint64_t middle_of(const gnomon__export *what)
+{
+    time_span s = {UINT64_MAX, 0, 0};
+    for_each_event(what, widen, &s);
+    if (s.count < 2 || s.first == s.last)
+        return 0;
+    time_bins b = {.first = s.first, .width = (s.last - s.first) / BINS + 1};
+    for_each_event(what, count_in_bin, &b);
+    uint64_t before = 0;
+    size_t i = 0;
+    while (i < BINS && before + b.of[i] <= s.count / 2)
+        before += b.of[i++];
+    i += before == 0; /* never an empty half */
+    uint64_t middle = b.first + i * b.width;
+    return middle > s.first && middle <= s.last ? middle : s.last;
+}
+
+/* ---- Files of at most a size --------------------------------------------------------- */
+
+/* "a/trace.json.gz" and 2 are "a/trace.2.json.gz". NULL: no memory. */
+static char *numbered(const char *path, unsigned number)
+{
+    const char *slash = strrchr(path, '/');
+    const char *point = strchr(slash ? slash + 1 : path, '.');
+    size_t stem = point ? (size_t)(point - path) : strlen(path);
+    size_t room = strlen(path) + 16;
+    char *name = gnomon__alloc(room);
+    if (name)
+        (void)snprintf(name, room, "%.*s.%u%s", (int)stem, path, number,
+                       path + stem);
+    return name;
+}
+
+static int make_part(const file_job *job, unsigned number)
+{
+    file_job part = *job;
+    char *name = numbered(job->path, number);
+    if (!name) {
+        gnomon__log("no memory for the name of a file");
+        return GNOMON__EXIT_UNREADABLE;
+    }
+    part.path = name;
+    int status = make_file(&part);
+    gnomon__free(name);
+    return status;
+}
+
+/* In halves of halves, each its time's; the order of files is that of time. What cannot
+ * be split is one file, of any size. */
+static int make_parts(const file_job *job, unsigned *number, int depth)
+{
+    uint64_t size = size_of_export(job), middle;
+    if (size <= job->request->max || depth == 40 ||
+        !(middle = middle_of(&job->what)))
+        return make_part(job, ++*number);
+    file_job first = *job, second = *job;
+    first.what.until_unix_ns = middle;
+    second.what.from_unix_ns = middle;
+    if (!second.what.until_unix_ns)
+        second.what.until_unix_ns = UINT64_MAX;
+    int status = make_parts(&first, number, depth + 1);
+    return gnomon__cli_worse(status, make_parts(&second, number, depth + 1));
+}
+
+int gnomon__export_files(const gnomon__export_request *r,
+                         const gnomon_profile *const *profiles, size_t count,
+                         const char *path)
+{
+    unsigned number = 0;
+    file_job job = {.request = r,
+                    .what = {.profiles = profiles,
+                             .count = count,
+                             .for_tensorboard = r->for_tensorboard},
+                    .path = path && strcmp(path, "-") != 0 ? path : NULL};
+    if (!r->max || size_of_export(&job) <= r->max)
+        return make_file(&job);
+    return make_parts(&job, &number, 0);
+}
+
+/* ---- Folders ------------------------------------------------------------------------------ */
+
+/* As torch.profiler's handler for TensorBoard: host, process, and when it was taken. */
+int gnomon__export_into_folder(const gnomon__export_request *r,
+                               const gnomon_profile *profile)
+{
+    gnomon_run_info run = {.host = ""};
+    (void)gnomon_profile_run(profile, 1, &run);
+    const char *host = run.host[0] ? run.host : "host";
+    const char *extension = strcmp(r->exporter->name, "chrome") == 0
+                                ? ".pt.trace.json"
+                                : r->exporter->extension;
+    size_t room = strlen(r->to) + strlen(host) + 96;
+    char *path = gnomon__alloc(room);
+    if (!path) {
+        gnomon__log("no memory for the name of a file");
+        return GNOMON__EXIT_UNREADABLE;
+    }
+    int n =
+        snprintf(path, room, "%s%s", r->to, is_suffixed(r->to, "/") ? "" : "/");
+    (void)mkdir(r->to, 0777); /* what is wrong with it is told below */
+    (void)snprintf(path + n, room - (size_t)n, "%s_%" PRId64 ".%" PRIu64 "%s",
+                   host, run.pid, gnomon__export_unix(&run, run.now_ns),
+                   extension);
+    for (char *c = path + n; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    int status = gnomon__export_files(r, &profile, 1, path);
+    gnomon__free(path);
+    return status;
+}

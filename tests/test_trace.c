@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The profiler trace: which files it writes, when, and what it says of them.
+ *
+ * links: static
+ * needs: cli */
+#include "program.h"
+
+#define STEP "do=a", "do=b", "step"
+
+/* How many executions of a name a file has; -1: there is no file. */
+static int executions(const char *path, const char *name)
+{
+    char row[96];
+    snprintf(row, sizeof row, "\"cat\":\"user_annotation\",\"name\":\"%s\"",
+             name);
+    return times_in(child_read(path), row);
+}
+
+static void has_line(child_result r, const char *line)
+{
+    if (!CHECK(strstr(r.err, line) != NULL))
+        fprintf(stderr, "    no %s    in %s\n", line, r.err);
+}
+
+static int is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* ---- Of the run -------------------------------------------------------------------- */
+
+TEST(a_run_leaves_one_file_and_its_path)
+{
+    child_result r = host("GNOMON=trace", STEP, STEP, "stage=fit", "do=a");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "");
+    CHECK_STR(r.err, "gnomon: trace: 5 events in ./trace.pt.trace.json\n");
+    CHECK_EQ(executions("trace.pt.trace.json", "a"), 3);
+    CHECK_EQ(executions("trace.pt.trace.json", "b"), 2);
+    CHECK_EQ(executions("trace.pt.trace.json", "ProfilerStep#1"), 1);
+}
+
+TEST(without_marks_there_is_no_file)
+{
+    child_result r = host("GNOMON=trace", "say=on");
+    CHECK_STR(r.err, "");
+    CHECK(!is_there("trace.pt.trace.json"));
+}
+
+TEST(names_are_those_of_reports)
+{
+    child_result r = host("GNOMON=trace,dir=out\nRANK=3\nWORLD_SIZE=8", STEP);
+    has_line(r, "gnomon: trace: 2 events in out/trace-3.pt.trace.json\n");
+    CHECK_EQ(executions("out/trace-3.pt.trace.json", "a"), 1);
+    CHECK_EQ(
+        times_in(child_read("out/trace-3.pt.trace.json"), "\n  \"rank\": 3,\n"),
+        1);
+}
+
+TEST(beside_it_a_profile_has_the_same_events)
+{
+    host("GNOMON=trace,file=run.gnomon", STEP, STEP);
+    child_result r = shell("$G export run.gnomon --to chrome -o again.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_EQ(executions("again.json", "a"), 2);
+    CHECK_EQ(executions("run.pt.trace.json", "a"), 2);
+}
+
+TEST(on_trace_ready_may_be_none)
+{
+    child_result r = host("GNOMON=trace(on_trace_ready=none)", STEP);
+    CHECK_STR(r.err, "");
+    CHECK(!is_there("trace.pt.trace.json"));
+    r = host("GNOMON=trace(on_trace_ready=svg)", STEP, "say=went on");
+    has_line(r, "trace: on_trace_ready is chrome or none\n");
+    CHECK_STR(r.out, "went on\n");
+}
+
+/* ---- Of cycles ---------------------------------------------------------------------- */
+
+#define CYCLES "schedule=wait:1/warmup:1/active:2/repeat:2"
+
+TEST(each_cycle_is_a_file)
+{
+    child_result r = host("GNOMON=trace(" CYCLES "),simple,dir=.", STEP, STEP,
+                          STEP, STEP, STEP, STEP, STEP, STEP, STEP, STEP);
+    has_line(r, "gnomon: trace: 4 events in ./trace-cycle1.pt.trace.json\n");
+    has_line(r, "gnomon: trace: 4 events in ./trace-cycle2.pt.trace.json\n");
+    CHECK_EQ(times_in(r.err, "trace:"), 2);
+    CHECK_EQ(executions("trace-cycle1.pt.trace.json", "ProfilerStep#2"), 1);
+    CHECK_EQ(executions("trace-cycle1.pt.trace.json", "ProfilerStep#3"), 1);
+    CHECK_EQ(
+        times_in(child_read("trace-cycle1.pt.trace.json"), "ProfilerStep#"), 2);
+    CHECK_EQ(executions("trace-cycle2.pt.trace.json", "ProfilerStep#6"), 1);
+    CHECK_EQ(executions("trace-cycle2.pt.trace.json", "a"), 2);
+    /* Beside it, sums are of every step. */
+    CHECK(strstr(child_read("simple.txt"), "|  10 ") != NULL);
+}
+
+/* What torch's profiler drops: a cycle that the run's end cuts short. */
+TEST(a_cycle_that_is_cut_short_is_written)
+{
+    child_result r = host("GNOMON=trace(" CYCLES ")", STEP, STEP, STEP, "do=a");
+    has_line(r, "gnomon: trace: 3 events in ./trace-cycle1.pt.trace.json\n");
+    CHECK_EQ(executions("trace-cycle1.pt.trace.json", "a"), 2);
+}
+
+TEST(a_schedule_that_never_recorded_is_told)
+{
+    child_result r = host("GNOMON=trace(schedule=wait:5/active:1)", STEP, STEP);
+    has_line(r, "trace: its schedule never recorded: its first active step is "
+                "5, and no stage came so far\n");
+    CHECK_EQ(times_in(r.err, "\n"), 1);
+}
+
+/* ---- What is missing ------------------------------------------------------------------ */
+
+TEST(what_does_not_fit_is_told)
+{
+    child_result r = host("GNOMON=trace,mem=1MiB", "loop=300000");
+    has_line(r, " more are missing: mem= makes room\n");
+    char *text = child_read("trace.pt.trace.json");
+    CHECK_EQ(times_in(text, "\"kind\": \"events_overwritten\""), 1);
+    r = host("GNOMON=trace(keep=first),mem=1MiB", "loop=300000");
+    has_line(r, " more are missing: mem= makes room\n");
+    text = child_read("trace.pt.trace.json");
+    CHECK_EQ(times_in(text, "\"kind\": \"events_lost\""), 1);
+}
+
+TEST(a_folder_that_cannot_be_written_is_one_line)
+{
+    child_result r = host("GNOMON=trace,dir=/proc/none", STEP, "say=went on");
+    CHECK_STR(r.out, "went on\n");
+    CHECK_EQ(times_in(r.err, "\n"), 1);
+    CHECK(times_in(r.err, "/proc/none") >= 1);
+}
+
+/* ---- gnomon export ---------------------------------------------------------------------- */
+
+static void save_run(const char *path)
+{
+    char word[128];
+    snprintf(word, sizeof word, "GNOMON=trace(on_trace_ready=none),file=%s",
+             path);
+    host(word, "loop=3000", STEP);
+}
+
+TEST(export_writes_to_standard_output)
+{
+    save_run("run.gnomon");
+    child_result r = shell("$G export run.gnomon --to chrome > all.json");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.err, "");
+    CHECK_EQ(executions("all.json", "a"), 1);
+}
+
+TEST(export_compresses)
+{
+    save_run("run.gnomon");
+    child_result r = shell("$G export run.gnomon --to chrome -o x.json && "
+                           "$G export run.gnomon --to chrome -o x.json.gz && "
+                           "gzip -dc x.json.gz | sed s/x.json.gz/x.json/ | "
+                           "cmp - x.json && wc -c < x.json.gz");
+    if (strstr(r.err, "without zlib"))
+        SKIP("no zlib: install zlib1g-dev");
+    CHECK_EQ(r.status, 0);
+    CHECK(atol(r.out) > 1000);
+}
+
+TEST(export_into_a_folder_names_files_as_torch_does)
+{
+    save_run("run.gnomon");
+    shell("rm -rf d");
+    CHECK_EQ(shell("$G export run.gnomon --to chrome -o d/").status, 0);
+    child_result r =
+        shell("ls d | grep -Ec '^[^ ]+_[0-9]+\\.[0-9]+\\.pt\\.trace\\.json$'");
+    CHECK_STR(r.out, "1\n");
+}
+
+/* Each is small enough, and together they have each event once. */
+TEST(export_splits_by_size)
+{
+    save_run("run.gnomon");
+    child_result r =
+        shell("rm -f p.*; $G export run.gnomon --to chrome -o p.json --max "
+              "100KB && ls p.*.json | wc -l && "
+              "find . -name 'p.*.json' -size +100000c | wc -l && "
+              "cat p.*.json | grep -c '\"name\":\"loop\"'; "
+              "cat p.*.json | grep -c '\"name\":\"b\"'");
+    int files = -1, large = -1, many = -1, b = -1;
+    CHECK_EQ(sscanf(r.out, "%d %d %d %d", &files, &large, &many, &b), 4);
+    CHECK(files > 2);
+    CHECK_EQ(large, 0);
+    CHECK_EQ(many, 3000);
+    CHECK_EQ(b, 1);
+}
+
+TEST(wrong_words_of_export_are_told)
+{
+    static const char *const cases[][2] = {
+        {"export run.gnomon", "--to says which format"},
+        {"export --to chrome", "no file is named"},
+        {"export --to svg run.gnomon", "--to"},
+        {"export --to chrome --max 1 run.gnomon -o x", "--max"},
+        {"export --to chrome --max 1GB run.gnomon", "-o says where"},
+        {"export --to chrome nowhere.gnomon", "nowhere.gnomon"}};
+    save_run("run.gnomon");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        child_result r = shell("$G %s", cases[i][0]);
+        CHECK(r.status == 1 || r.status == 2);
+        has_line(r, cases[i][1]);
+    }
+}
