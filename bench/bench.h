@@ -71,6 +71,9 @@ enum bench_mode {
     BENCH_TREE_AND_STEPS, /* simple, and what steps are made of */
     BENCH_RING_OPEN,      /* simple, and a recorder that is not a tree, ... */
     BENCH_RING_CLOSED,    /* ... with its own window, open or closed */
+    BENCH_TRACE,          /* trace */
+    BENCH_TREE_AND_TRACE, /* simple, and trace */
+    BENCH_TRACE_CLOSED,   /* simple, and trace outside its window */
     BENCH_MODES
 };
 
@@ -79,6 +82,7 @@ enum bench_record {
     BENCH_NO_RECORD, /* a floor */
     BENCH_BY_NAME,   /* nodes whose region's name or category is the row's */
     BENCH_HALF,      /* the same; a window is open for every other one */
+    BENCH_TAPED,     /* events of such nodes, and those that are missing */
     BENCH_HOOKS,     /* what the hooks counted */
     BENCH_TOLD,      /* what the tool of NVTX counted */
     BENCH_STEPS,     /* steps of the stage */

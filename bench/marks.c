@@ -135,6 +135,13 @@ BENCH_PAIRS(window, 1, VIEWS_PAIR("tree_and_window"),
             VIEWS_PAIR("tree_and_window"))
 #endif
 
+BENCH_PAIRS(trace_scope, 1, VIEWS_PAIR("trace_scope"),
+            VIEWS_PAIR("trace_scope"))
+BENCH_PAIRS(simple_and_trace, 1, VIEWS_PAIR("simple_and_trace"),
+            VIEWS_PAIR("simple_and_trace"))
+BENCH_PAIRS(trace_closed, 1, VIEWS_PAIR("trace_closed"),
+            VIEWS_PAIR("trace_closed"))
+
 #define HOOK_PAIR \
     { \
         GNOMON_SCOPE("hook"); \
@@ -216,6 +223,11 @@ const bench_row bench_marks[] = {
     {"tree_and_closed", "Fw", BENCH_RING_CLOSED, BENCH_BY_NAME, 1, window_pairs,
      window_once, "tree_and_window"},
 #endif
+    MARK("trace_scope", "Fw", BENCH_TRACE, BENCH_TAPED, 1, trace_scope),
+    MARK("simple_and_trace", "Fw", BENCH_TREE_AND_TRACE, BENCH_TAPED, 1,
+         simple_and_trace),
+    MARK("trace_closed", "Fw", BENCH_TRACE_CLOSED, BENCH_BY_NAME, 1,
+         trace_closed),
     MARK("range", "Fd", BENCH_SIMPLE, BENCH_BY_NAME, 1, range),
     MARK("step", "Fd", BENCH_SIMPLE, BENCH_STEPS, 1, step),
     MARK("steps_scope", "Fw", BENCH_TREE_AND_STEPS, BENCH_BY_NAME, 1,
@@ -272,6 +284,11 @@ BENCH_PAIRS(plant_lock, 1, LOCK_PAIR, LOCK_PAIR)
     SIMPLE_PAIR
 BENCH_PAIRS(plant_loss, 1, LOSE_PAIR, SIMPLE_PAIR)
 
+#define LOSE_EVENT \
+    if (i % 1000 != 1) \
+    VIEWS_PAIR("trace_scope")
+BENCH_PAIRS(plant_event, 1, LOSE_EVENT, VIEWS_PAIR("trace_scope"))
+
 #define EMPTY_PAIR(a, b) \
     { \
         BENCH_FENCE(); \
@@ -285,12 +302,15 @@ BENCH_PAIRS(plant_empty, 64, BENCH_64(EMPTY_PAIR), EMPTY_PAIR(8, 0))
 const bench_row bench_plants[] = {
     MARK("simple_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, simple_scope),
     MARK("off_scope", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, off_scope),
+    MARK("trace_scope", "Fw", BENCH_TRACE, BENCH_TAPED, 1, trace_scope),
     PLANT("second_clock", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_clock,
           "simple_scope"),
     PLANT("lock", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_lock,
           "simple_scope"),
     PLANT("lost_scope", "Fw", BENCH_SIMPLE, BENCH_BY_NAME, 1, plant_loss,
           "simple_scope"),
+    PLANT("lost_event", "Fw", BENCH_TRACE, BENCH_TAPED, 1, plant_event,
+          "trace_scope"),
     PLANT("emptied_mark", "Fa", BENCH_OFF, BENCH_SWITCHED, 64, plant_empty,
           "off_scope"),
 };

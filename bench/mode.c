@@ -63,6 +63,13 @@ static const struct {
     [BENCH_TREE_AND_STEPS] = {"simple,steps,file=/dev/null", 0},
     [BENCH_RING_OPEN] = {"simple,file=/dev/null", 0},
     [BENCH_RING_CLOSED] = {"simple,file=/dev/null", 0},
+    [BENCH_TRACE] = {"trace(on_trace_ready=none)", 0},
+    [BENCH_TREE_AND_TRACE] = {"simple,trace(on_trace_ready=none),"
+                              "file=/dev/null",
+                              0},
+    [BENCH_TRACE_CLOSED] = {"simple,trace(on_trace_ready=none,"
+                            "schedule=active:1/repeat:1),file=/dev/null",
+                            0},
     [BENCH_FLIP] = {"simple(schedule=wait:1/active:1),file=/dev/null", 0},
 };
 
@@ -82,7 +89,8 @@ void bench_mode_enter(int mode)
     static int attached;
     recorder = mode == BENCH_ADVANCED ? "advanced"
                : mode == BENCH_CUDA   ? "cuda"
-                                      : "simple";
+               : mode == BENCH_TRACE || mode == BENCH_TREE_AND_TRACE ? "trace"
+                                                                     : "simple";
     while (attached > 0) {
         attached--;
         must(gnomon_detach(&hook, (void *)(uintptr_t)attached), "detach");
@@ -91,6 +99,8 @@ void bench_mode_enter(int mode)
     bench_ring_detach();
 #endif
     must(gnomon_configure(modes[mode].spec), modes[mode].spec);
+    if (mode == BENCH_TRACE_CLOSED) /* its window is over */
+        gnomon_step();
 #ifdef BENCH_RING
     if (mode == BENCH_RING_OPEN || mode == BENCH_RING_CLOSED)
         bench_ring_attach(mode == BENCH_RING_OPEN);
@@ -129,6 +139,33 @@ static uint64_t scopes_of(const gnomon_profile *p, const char *label)
     return sum;
 }
 
+/* A tape's snapshot is exact: what is there, and what is missing, is all there was. */
+static uint64_t events_of(const gnomon_profile *p, const char *label)
+{
+    uint64_t sum = 0;
+    gnomon_event_info e;
+    gnomon_node_info node;
+    gnomon_region_info region;
+    gnomon_loss_info loss;
+    uint32_t last = 0;
+    int is_taken = 0;
+    size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
+    for (size_t i = 1; i <= count; i++) {
+        (void)gnomon_profile_event(p, i, &e);
+        if (e.node != last) {
+            last = e.node;
+            is_taken = !gnomon_profile_node(p, e.node, &node) &&
+                       !gnomon_profile_region(p, node.region, &region) &&
+                       is_labelled(region.name, label);
+        }
+        sum += is_taken && e.kind == GNOMON_EVENT_EXECUTION;
+    }
+    for (size_t i = 1; !gnomon_profile_loss(p, i, &loss); i++)
+        if (strncmp(loss.kind, "events_", 7) == 0)
+            sum += loss.count;
+    return sum;
+}
+
 static uint64_t steps_of(const gnomon_profile *p)
 {
     uint64_t sum = 0;
@@ -145,8 +182,9 @@ uint64_t bench_recorded(const bench_row *row)
 {
     gnomon_profile *p = NULL;
     must(gnomon_snapshot(&p, recorder, 1), "snapshot");
-    uint64_t sum = row->record == BENCH_STEPS
-                       ? steps_of(p)
+    uint64_t sum = row->record == BENCH_STEPS ? steps_of(p)
+                   : row->record == BENCH_TAPED
+                       ? events_of(p, row->label ? row->label : row->name)
                        : scopes_of(p, row->label ? row->label : row->name);
     gnomon_profile_free(p);
     return sum;

@@ -13,6 +13,7 @@
 #include "../bench.h"
 #include "gnomon/profile.h"
 #include "merge/merge.h"
+#include "exports.h"
 #include "profile/file_write.h"
 
 #define NODES 1000u /* of a rank */
@@ -297,6 +298,8 @@ int main(int argc, char **argv)
     if (argc < 3 || strcmp(argv[1], "--part") != 0)
         return 2;
     smoke = argc > 3 && strcmp(argv[3], "--smoke") == 0;
+    const char *soak = getenv("GNOMON_SOAK");
+    bench_exports(&t, smoke, soak && *soak == '1');
     profile = build_rank(0);
     write_rank(profile, &file);
     write_rank(profile, &copy);
