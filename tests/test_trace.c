@@ -211,3 +211,33 @@ TEST(wrong_words_of_export_are_told)
         has_line(r, cases[i][1]);
     }
 }
+
+/* ---- gnomon schedule ------------------------------------------------------------------- */
+
+TEST(a_schedule_is_told_without_a_run)
+{
+    child_result r = shell(
+        "$G schedule wait:1/warmup:1/active:2/repeat:1/skip_first:1 --steps 7");
+    CHECK_EQ(r.status, 0);
+    CHECK_STR(r.out, "step 0  none\nstep 1  none\nstep 2  warmup\n"
+                     "step 3  record\nstep 4  record_and_save\nstep 5  none\n"
+                     "step 6  none\n");
+    CHECK_EQ(times_in(shell("$G schedule active:1").out, "\n"), 20);
+}
+
+TEST(wrong_words_of_schedule_are_told)
+{
+    static const char *const cases[][2] = {
+        {"schedule", "no schedule is given"},
+        {"schedule active:1 active:2", "one schedule at a time"},
+        {"schedule wait:1", "active"},
+        {"schedule activ:1", "activ"},
+        {"schedule active:1 --steps 0", "--steps 0: say a number"},
+        {"schedule active:1 --steps x", "--steps x: say a number"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        child_result r = shell("$G %s", cases[i][0]);
+        CHECK_EQ(r.status, 1);
+        CHECK_STR(r.out, "");
+        has_line(r, cases[i][1]);
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gnomon schedule: what schedule= will do at each step, without a run. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command/command.h"
+#include "platform/error.h"
+#include "spec/options.h"
+#include "spec/schedule.h"
+
+#define STEPS_PRESET 20
+
+enum { SCHEDULE_STEPS };
+
+static const gnomon__cli_option schedule_options[] = {
+    [SCHEDULE_STEPS] = {.name = "steps",
+                        .letter = 'n',
+                        .value = "N",
+                        .help = "how many steps, from 0; else 20"},
+    {.name = NULL}};
+
+static int schedule_run(int argc, char **argv);
+
+const gnomon__command gnomon__command_schedule = {
+    .name = "schedule",
+    .operands = "SCHEDULE",
+    .about = "Prints what a schedule does at each step, without a run",
+    .more = "SCHEDULE is what follows schedule= in $GNOMON, as "
+            "wait:1/warmup:1/active:3.\n"
+            "A trace has the steps that say record; at record_and_save a cycle "
+            "ends.",
+    .options = schedule_options,
+    .run = schedule_run,
+};
+
+static const char *action_of(const gnomon__schedule *s, uint64_t step)
+{
+    switch (gnomon__schedule_phase(s, step)) {
+    case GNOMON_PHASE_WARMUP:
+        return "warmup";
+    case GNOMON_PHASE_RECORD:
+        return "record";
+    case GNOMON_PHASE_RECORD_AND_SAVE:
+        return "record_and_save";
+    default:
+        return "none";
+    }
+}
+
+static int print_actions(const char *words, int64_t steps)
+{
+    gnomon__schedule s;
+    char why[160];
+    if (gnomon__schedule_parse(&s, words, why, sizeof why)) {
+        gnomon__log("%s: %s", words, why);
+        return GNOMON__EXIT_USAGE;
+    }
+    for (int64_t i = 0; i < steps && !ferror(stdout); i++)
+        printf("step %" PRId64 "  %s\n", i, action_of(&s, (uint64_t)i));
+    return GNOMON__EXIT_OK;
+}
+
+static int schedule_run(int argc, char **argv)
+{
+    const gnomon__command *c = &gnomon__command_schedule;
+    int64_t steps = STEPS_PRESET;
+    char why[120];
+    int option;
+    while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
+        if (gnomon__option_parse(GNOMON_OPTION_INTEGER, optarg, &steps, why,
+                                 sizeof why) ||
+            steps < 1) {
+            gnomon__log("--steps %s: say a number of steps, as 20", optarg);
+            return GNOMON__EXIT_USAGE;
+        }
+    if (option != GNOMON__CLI_END)
+        return gnomon__cli_over(option);
+    if (optind + 1 != argc)
+        return gnomon__cli_usage(c, optind == argc ? "no schedule is given"
+                                                   : "one schedule at a time");
+    return print_actions(argv[optind], steps);
+}
