@@ -15,6 +15,7 @@
 #include "print/groups.h"
 #include "print/letters.h"
 #include "print/slow_steps.h"
+#include "print/step_events.h"
 
 #define STEPS_PRESET 10u /* steps that are listed */
 
@@ -80,6 +81,69 @@ static void steps_print_slow(steps_report *t)
     }
 }
 
+/* ---- Their events ------------------------------------------------------------------ */
+
+/* From the outermost name to this one's. */
+static void steps_print_path(const steps_report *t, uint32_t number)
+{
+    gnomon_node_info node;
+    gnomon_region_info region;
+    (void)gnomon_profile_node(t->of.profile, number, &node);
+    if (node.parent) {
+        steps_print_path(t, node.parent);
+        t->out->write(t->out, "/", 1);
+    }
+    (void)gnomon_profile_region(t->of.profile, node.region, &region);
+    const char *name = gnomon_shown(t->out, region.name);
+    t->out->write(t->out, name, strlen(name));
+}
+
+static void steps_print_event(const steps_report *t,
+                              const gnomon__step_path *path)
+{
+    char at[GNOMON__DURATION], took[GNOMON__DURATION], usual[GNOMON__DURATION];
+    gnomon_node_info node;
+    gnomon_track_info track;
+    (void)gnomon_profile_node(t->of.profile, path->node, &node);
+    (void)gnomon_profile_track(t->of.profile, node.track, &track);
+    t->out->print(t->out, "\n%10s  %10s  %10s  ",
+                  gnomon__short_duration(at, path->at_ns),
+                  gnomon__short_duration(took, path->ns),
+                  gnomon__short_duration(usual, path->usual_ns));
+    steps_print_path(t, path->node);
+    const char *thread = gnomon_shown(t->out, track.name);
+    if (*thread) {
+        t->out->write(t->out, " on ", 4);
+        t->out->write(t->out, thread, strlen(thread));
+    }
+}
+
+/* Of the slow steps that the profile has events of; else nothing. */
+static int steps_print_events(steps_report *t, uint32_t stage)
+{
+    gnomon__step_events events;
+    const gnomon__step_path *paths;
+    int code = gnomon__step_events_make(&events, t->of.profile, stage);
+    for (size_t i = 0; !code && events.has_median && i < t->of.slow_count &&
+                       i < t->choice->limit;
+         i++) {
+        const gnomon_step_info *step = &t->of.slow[i].step;
+        int count = gnomon__step_events_read(&events, step, &paths);
+        if (!count)
+            continue;
+        t->out->print(t->out,
+                      "\nStep %" PRIu64 ", beside step %" PRIu64
+                      " of median length\n%10s  %10s  %10s  %s",
+                      step->number, events.median.number, "At", "Took",
+                      "Usually", "Path");
+        for (int k = 0; k < count; k++)
+            steps_print_event(t, &paths[k]);
+        t->out->write(t->out, "\n", 1);
+    }
+    gnomon__step_events_free(&events);
+    return code;
+}
+
 static void steps_print_all(const steps_report *t)
 {
     static const char *const heads[] = {"Mean", "Median", "p99", "Max"};
@@ -97,17 +161,20 @@ static void steps_print_all(const steps_report *t)
 }
 
 /* A stage by one view after the other, where there are several. */
-static void steps_print_stage(steps_report *t, uint32_t stage)
+static int steps_print_stage(steps_report *t, uint32_t stage)
 {
+    int code = GNOMON_OK;
     size_t views = gnomon_profile_count(t->of.profile, GNOMON_VIEWS);
-    for (uint32_t view = 0; view <= views; view++) {
+    for (uint32_t view = 0; !code && view <= views; view++) {
         gnomon__slow_steps_read(&t->of, stage, view);
         if (!view)
             gnomon__print_title(t->out, t->of.stage.name, "Steps\n");
         if (t->of.all)
             steps_print_all(t);
         steps_print_slow(t);
+        code = steps_print_events(t, stage);
     }
+    return code;
 }
 
 /* ---- As a table -------------------------------------------------------------------- */
@@ -238,7 +305,7 @@ static int steps_summary(void *self, const gnomon_profile *profile,
         stages = 0;
     }
     for (uint32_t i = 1; !code && i <= stages; i++)
-        steps_print_stage(&t, i);
+        code = steps_print_stage(&t, i);
     gnomon__slow_steps_free(&t.of);
     return code ? code : out->write(out, "", 0);
 }

@@ -344,12 +344,19 @@ static int report_group(report_request *r, gnomon__gather *g,
     return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
+/* Others need no memory for them. */
+static int reads_events(const report_request *r)
+{
+    return report_is(r, "steps");
+}
+
 /* Files with ranks of one job get one report together; any other file gets its own. */
 static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
     const int has_links = !report_is(r, "simple") && !report_is(r, "regions") &&
                           !report_is(r, "ranks") && !report_is(r, "steps");
-    const uint32_t kinds = GNOMON__EVERY_KIND & ~(1u << GNOMON_EVENTS) &
+    const uint32_t kinds = GNOMON__EVERY_KIND &
+                           ~(reads_events(r) ? 0 : 1u << GNOMON_EVENTS) &
                            ~(has_links ? 0 : 1u << GNOMON_LINKS);
     gnomon__gather g;
     gnomon__cli_groups groups = {0};
