@@ -99,8 +99,7 @@ void gnomon__export_double(gnomon__export_text *t, double value)
 
 /* ---- Strings ---------------------------------------------------------------- */
 
-/* How many bytes the character at `s` has; 0: it is no UTF-8. */
-static size_t export_character(const unsigned char *s)
+size_t gnomon__export_character(const unsigned char *s)
 {
     static const struct {
         unsigned char low, high, least, most; /* of the first, of the second */
@@ -139,7 +138,7 @@ void gnomon__export_json_inside(gnomon__export_text *t, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text, *from = s;
     while (*s) {
-        size_t size = export_character(s);
+        size_t size = gnomon__export_character(s);
         if (size && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f) {
             s += size;
             continue;

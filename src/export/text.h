@@ -47,6 +47,8 @@ void gnomon__export_signed(gnomon__export_text *t, int64_t value);
 void gnomon__export_us(gnomon__export_text *t, uint64_t ns);
 /* So that it reads back as the same double; NaN and infinities as JSON's null. */
 void gnomon__export_double(gnomon__export_text *t, double value);
+/* How many bytes the character at `s` has; 0: it is no UTF-8. */
+size_t gnomon__export_character(const unsigned char *s);
 /* A JSON string with its quotes. What is no UTF-8 becomes U+FFFD. */
 void gnomon__export_json(gnomon__export_text *t, const char *text);
 /* The inside of such a string, without quotes. */
