@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* csv: a row for each event, for pandas and spreadsheets. Numbers are never empty, so
+ * that a reader may fix the types of columns; docs/exports.md lists them. Only `value`
+ * is empty where there is none, which is no number.
+ *
+ * Numbers of runs, tracks and nodes go on from profile to profile, so that they are
+ * keys of the whole file. */
+#include <math.h>
+
+#include "export/tree.h"
+
+typedef struct csv_export {
+    gnomon__export_text *t;
+    const gnomon__export *what;
+    const gnomon_profile *p;
+    gnomon__export_tree tree;
+    size_t runs, tracks, nodes; /* of the profiles before this one */
+} csv_export;
+
+/* What kinds have in common. */
+typedef struct csv_row {
+    const char *kind, *name;
+    gnomon_region_info region; /* "" and 0: none */
+    uint32_t track, node;
+    uint64_t begin_ns, duration_ns; /* the begin in Unix time; 0: not known */
+    uint64_t instance, count;
+    double value;
+    int has_value;
+} csv_row;
+
+static const char csv_header[] =
+    "run,rank,track,track_kind,device,track_name,kind,name,category,path,depth,"
+    "node,stage,begin_ns,duration_ns,instance,value,count,file,line\n";
+
+/* ---- Cells ------------------------------------------------------------------- */
+
+/* The inside of a cell in quotes. `in_path`: a separator in a name is escaped. */
+static void csv_inside(gnomon__export_text *t, const char *text, int in_path)
+{
+    const char *from = text;
+    while (*text) {
+        size_t size = gnomon__export_size(text);
+        int is_special =
+            *text == '"' || (in_path && (*text == '/' || *text == '\\'));
+        if (size && !is_special) {
+            text += size;
+            continue;
+        }
+        gnomon__export_put(t, from, (size_t)(text - from));
+        if (!size)
+            gnomon__export_literal(t, GNOMON__NO_CHARACTER);
+        else
+            gnomon__export_put(t, *text == '"' ? "\"" : "\\", 1);
+        from = size ? text : text + 1; /* the character itself comes next */
+        text++;
+    }
+    gnomon__export_put(t, from, (size_t)(text - from));
+}
+
+static void csv_text(gnomon__export_text *t, const char *text)
+{
+    const int is_quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (is_quoted)
+        gnomon__export_literal(t, "\"");
+    csv_inside(t, text, 0);
+    if (is_quoted)
+        gnomon__export_literal(t, "\"");
+    gnomon__export_literal(t, ",");
+}
+
+static void csv_number(gnomon__export_text *t, uint64_t value)
+{
+    gnomon__export_number(t, value);
+    gnomon__export_literal(t, ",");
+}
+
+static void csv_signed(gnomon__export_text *t, int64_t value)
+{
+    gnomon__export_signed(t, value);
+    gnomon__export_literal(t, ",");
+}
+
+/* A sample that was no number is empty, as pandas has it. */
+static void csv_value(gnomon__export_text *t, const csv_row *row)
+{
+    if (row->has_value && isinf(row->value))
+        gnomon__export_string(t, row->value < 0 ? "-inf" : "inf");
+    else if (row->has_value && !isnan(row->value))
+        gnomon__export_double(t, row->value);
+    gnomon__export_literal(t, ",");
+}
+
+/* Always in quotes: what is in it is known at its end only. */
+static void csv_path(csv_export *x, uint32_t node)
+{
+    const uint32_t depth = x->tree.nodes[node].depth;
+    const uint32_t *path = gnomon__export_path(&x->tree, node);
+    gnomon__export_literal(x->t, "\"");
+    for (uint32_t i = 0; i < depth; i++) {
+        gnomon_region_info region;
+        if (i)
+            gnomon__export_literal(x->t, "/");
+        if (gnomon_profile_region(x->p, path[i], &region) == GNOMON_OK)
+            csv_inside(x->t, region.name, 1);
+    }
+    gnomon__export_literal(x->t, "\",");
+}
+
+/* ---- Rows -------------------------------------------------------------------- */
+
+static uint64_t csv_offset(size_t before, uint32_t number)
+{
+    return number ? before + number : 0;
+}
+
+/* Run and track: the first columns. */
+static void csv_put_track(csv_export *x, const csv_row *row, uint32_t run)
+{
+    static const char *const kinds[] = {[GNOMON_TRACK_THREAD] = "thread",
+                                        [GNOMON_TRACK_STREAM] = "stream",
+                                        [GNOMON_TRACK_LANE] = "lane",
+                                        [GNOMON_TRACK_POOL] = "pool"};
+    gnomon_track_info track;
+    gnomon_run_info of;
+    const int is_known =
+        gnomon_profile_track(x->p, row->track, &track) == GNOMON_OK;
+    run = is_known ? track.run : run;
+    csv_number(x->t, csv_offset(x->runs, run));
+    csv_signed(x->t, gnomon_profile_run(x->p, run, &of) ? -1 : of.rank);
+    csv_number(x->t, csv_offset(x->tracks, is_known ? row->track : 0));
+    csv_text(x->t, is_known && track.kind <= GNOMON_TRACK_POOL
+                       ? kinds[track.kind]
+                       : "");
+    csv_signed(x->t, is_known ? track.device : -1);
+    csv_text(x->t, is_known ? track.name : "");
+}
+
+static void csv_put_row(csv_export *x, const csv_row *row, uint32_t run)
+{
+    const uint32_t node = row->node <= x->tree.count ? row->node : 0;
+    gnomon_stage_info stage;
+    csv_put_track(x, row, run);
+    csv_text(x->t, row->kind);
+    csv_text(x->t, row->name);
+    csv_text(x->t, row->region.category ? row->region.category : "");
+    csv_path(x, node);
+    csv_number(x->t, x->tree.nodes[node].depth);
+    csv_number(x->t, csv_offset(x->nodes, node));
+    csv_text(x->t, gnomon_profile_stage(x->p, x->tree.nodes[node].stage, &stage)
+                       ? ""
+                       : stage.name);
+    csv_number(x->t, row->begin_ns);
+    csv_number(x->t, row->duration_ns);
+    csv_number(x->t, row->instance);
+    csv_value(x->t, row);
+    csv_number(x->t, row->count);
+    csv_text(x->t, row->region.file ? row->region.file : "");
+    gnomon__export_number(x->t, row->region.line);
+    gnomon__export_literal(x->t, "\n");
+}
+
+/* 0: it is outside of the time that was asked for. */
+static int csv_begin(csv_export *x, const gnomon_event_info *e, csv_row *row)
+{
+    gnomon_track_info track;
+    gnomon_run_info run = {.zero_unix_ns = 0};
+    if (gnomon_profile_track(x->p, e->track, &track) == GNOMON_OK)
+        (void)gnomon_profile_run(x->p, track.run, &run);
+    row->begin_ns = gnomon__export_unix(&run, e->begin_ns);
+    return gnomon__export_takes(x->what, row->begin_ns);
+}
+
+static void csv_event(csv_export *x, const gnomon_event_info *e)
+{
+    static const char *const kinds[] = {[GNOMON_EVENT_EXECUTION] = "execution",
+                                        [GNOMON_EVENT_MARK] = "mark",
+                                        [GNOMON_EVENT_COUNTER] = "counter",
+                                        [GNOMON_EVENT_MEMORY] = "memory"};
+    gnomon_track_info pool;
+    uint32_t region = e->region;
+    csv_row row = {.kind = e->kind <= GNOMON_EVENT_MEMORY ? kinds[e->kind] : "",
+                   .name = "",
+                   .track = e->track,
+                   .node = e->node,
+                   .duration_ns = e->duration_ns,
+                   .instance = e->instance,
+                   .count = 1,
+                   .value = e->value,
+                   .has_value = e->kind == GNOMON_EVENT_COUNTER ||
+                                e->kind == GNOMON_EVENT_MEMORY};
+    if (!csv_begin(x, e, &row))
+        return;
+    if (e->kind == GNOMON_EVENT_EXECUTION)
+        region = e->node <= x->tree.count ? x->tree.nodes[e->node].region : 0;
+    if (e->kind == GNOMON_EVENT_MEMORY) {
+        if (gnomon_profile_track(x->p, region, &pool) == GNOMON_OK)
+            row.name = pool.name;
+    } else if (gnomon_profile_region(x->p, region, &row.region) == GNOMON_OK) {
+        row.name = row.region.name;
+    }
+    csv_put_row(x, &row, 0);
+}
+
+/* Losses have no place among the events, and stand after them whatever time was asked
+ * for. */
+static void csv_loss(csv_export *x, const gnomon_loss_info *loss)
+{
+    gnomon_run_info run;
+    csv_row row = {.kind = "loss",
+                   .name = loss->kind,
+                   .track = loss->track,
+                   .count = loss->count};
+    const int has_time = loss->begin_ns || loss->end_ns;
+    if (has_time && gnomon_profile_run(x->p, loss->run, &run) == GNOMON_OK) {
+        row.begin_ns = gnomon__export_unix(&run, loss->begin_ns);
+        row.duration_ns =
+            loss->end_ns > loss->begin_ns ? loss->end_ns - loss->begin_ns : 0;
+    }
+    csv_put_row(x, &row, loss->run);
+}
+
+static int csv_profile(csv_export *x)
+{
+    gnomon_event_info e;
+    gnomon_loss_info loss;
+    int code = gnomon__export_tree_begin(&x->tree, x->p);
+    const size_t events = gnomon_profile_count(x->p, GNOMON_EVENTS);
+    const size_t losses = gnomon_profile_count(x->p, GNOMON_LOSSES);
+    for (size_t i = 1; !code && !x->t->code && i <= events; i++)
+        if (gnomon_profile_event(x->p, i, &e) == GNOMON_OK)
+            csv_event(x, &e);
+    for (size_t i = 1; !code && i <= losses; i++)
+        if (gnomon_profile_loss(x->p, i, &loss) == GNOMON_OK)
+            csv_loss(x, &loss);
+    gnomon__export_tree_end(&x->tree);
+    x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
+    x->tracks += gnomon_profile_count(x->p, GNOMON_TRACKS);
+    x->nodes += gnomon_profile_count(x->p, GNOMON_NODES);
+    return code;
+}
+
+static int csv_write(const gnomon__export *what, const gnomon_writer *out)
+{
+    csv_export x = {.t = gnomon__export_text_begin(out), .what = what};
+    int code = GNOMON_OK;
+    if (!x.t)
+        return GNOMON_ENOMEM;
+    gnomon__export_string(x.t, csv_header);
+    for (size_t i = 0; !code && i < what->count; i++) {
+        x.p = what->profiles[i];
+        code = csv_profile(&x);
+    }
+    int written = gnomon__export_text_end(x.t);
+    return code ? code : written;
+}
+
+const gnomon__exporter gnomon__export_csv = {
+    .name = "csv",
+    .extension = ".csv",
+    .about = "a row for each event, for pandas and spreadsheets",
+    .write = csv_write};
