@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* speedscope: a profile of speedscope's for each track, with each execution from its
+ * begin to its end; of a profile without events one of the tree's self times.
+ *
+ * speedscope stops at an end that is not of what was opened last, and at a moment that
+ * is before the last one. So executions that overlap are in profiles of their own,
+ * lane by lane, and a track is read once for each of its lanes. The file has its
+ * frames first, so nothing is kept but what is open. */
+#include <stdlib.h>
+
+#include "export/lanes.h"
+#include "export/tree.h"
+
+/* Where a track's executions are among the events; without events, where its nodes
+ * are. */
+typedef struct speedscope_track {
+    size_t first, last; /* numbers; 0: it has none */
+} speedscope_track;
+
+typedef struct speedscope_open {
+    uint64_t end;
+    uint32_t frame;
+} speedscope_open;
+
+typedef struct speedscope_export {
+    gnomon__export_text *t;
+    const gnomon__export *what;
+    const gnomon_profile *p;
+    gnomon__export_tree tree;
+    speedscope_track *tracks;
+    speedscope_open *open; /* on the lane, innermost last */
+    size_t open_count, open_room;
+    size_t frames, runs; /* of the profiles before this one */
+    uint64_t zero;       /* of the file, in Unix ns */
+    int has_runs, has_written, has_event;
+} speedscope_export;
+
+/* ---- Moments ------------------------------------------------------------------- */
+
+static uint64_t speedscope_sum(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t speedscope_zero(const gnomon__export *what)
+{
+    uint64_t zero = UINT64_MAX;
+    for (size_t i = 0; i < what->count; i++) {
+        size_t runs = gnomon_profile_count(what->profiles[i], GNOMON_RUNS);
+        for (size_t k = 1; k <= runs; k++) {
+            gnomon_run_info run;
+            (void)gnomon_profile_run(what->profiles[i], k, &run);
+            zero = run.zero_unix_ns < zero ? run.zero_unix_ns : zero;
+        }
+    }
+    return zero == UINT64_MAX ? 0 : zero;
+}
+
+/* ---- What has no events ---------------------------------------------------------- */
+
+static void speedscope_frame(gnomon__export_text *t, const char *comma,
+                             const gnomon_region_info *region)
+{
+    gnomon__export_string(t, comma);
+    gnomon__export_literal(t, "{\"name\":");
+    gnomon__export_json(t, region->name);
+    if (*region->file) {
+        gnomon__export_literal(t, ",\"file\":");
+        gnomon__export_json(t, region->file);
+    }
+    if (*region->file && region->line) {
+        gnomon__export_literal(t, ",\"line\":");
+        gnomon__export_number(t, region->line);
+    }
+    gnomon__export_literal(t, "}");
+}
+
+static void speedscope_head(const speedscope_export *x)
+{
+    const char *comma = "\n";
+    gnomon__export_literal(
+        x->t, "{\"$schema\":"
+              "\"https://www.speedscope.app/file-format-schema.json\",\n"
+              "\"exporter\":\"gnomon\",\n\"name\":\"gnomon, from ");
+    gnomon__export_number(x->t, x->zero);
+    gnomon__export_literal(x->t, " ns\",\n\"shared\":{\"frames\":[");
+    for (size_t i = 0; i < x->what->count; i++) {
+        const gnomon_profile *p = x->what->profiles[i];
+        size_t regions = gnomon_profile_count(p, GNOMON_REGIONS);
+        for (size_t k = 1; k <= regions; k++, comma = ",\n") {
+            gnomon_region_info region;
+            if (gnomon_profile_region(p, k, &region) != GNOMON_OK)
+                region.name = region.file = "";
+            speedscope_frame(x->t, comma, &region);
+        }
+    }
+    gnomon__export_literal(x->t, "]},\n\"profiles\":[");
+}
+
+static uint32_t speedscope_frame_of(const speedscope_export *x, uint32_t region)
+{
+    return (uint32_t)x->frames + region - 1;
+}
+
+/* ,"name":"rank 0 main (overlap 1)","unit":"nanoseconds" */
+static void speedscope_name(speedscope_export *x, const char *type,
+                            uint32_t track, uint32_t lane)
+{
+    gnomon_track_info of;
+    gnomon_run_info run;
+    char name[32];
+    (void)gnomon_profile_track(x->p, track, &of);
+    gnomon__export_string(x->t, x->has_written ? ",\n" : "\n");
+    x->has_written = 1;
+    gnomon__export_literal(x->t, "{\"type\":\"");
+    gnomon__export_string(x->t, type);
+    gnomon__export_literal(x->t, "\",\"name\":\"");
+    if (x->has_runs && gnomon_profile_run(x->p, of.run, &run) == GNOMON_OK) {
+        gnomon__export_string(
+            x->t, gnomon__export_run_name(name, &run, x->runs + of.run));
+        gnomon__export_literal(x->t, " ");
+    }
+    gnomon__export_json_inside(x->t, of.name);
+    if (lane) {
+        gnomon__export_literal(x->t, " (overlap ");
+        gnomon__export_number(x->t, lane);
+        gnomon__export_literal(x->t, ")");
+    }
+    gnomon__export_literal(x->t, "\",\"unit\":\"nanoseconds\"");
+}
+
+static void speedscope_ends(speedscope_export *x, uint64_t begin, uint64_t end)
+{
+    gnomon__export_literal(x->t, "],\"startValue\":");
+    gnomon__export_number(x->t, begin);
+    gnomon__export_literal(x->t, ",\"endValue\":");
+    gnomon__export_number(x->t, end);
+    gnomon__export_literal(x->t, "}");
+}
+
+static void speedscope_stack(speedscope_export *x, uint32_t node)
+{
+    const uint32_t depth = x->tree.nodes[node].depth;
+    const uint32_t *path = gnomon__export_path(&x->tree, node);
+    gnomon__export_literal(x->t, "[");
+    for (uint32_t i = 0; i < depth; i++) {
+        if (i)
+            gnomon__export_literal(x->t, ",");
+        gnomon__export_number(x->t, speedscope_frame_of(x, path[i]));
+    }
+    gnomon__export_literal(x->t, "]");
+}
+
+/* Nodes of the track with self time. Returns their sum. With `is_written` their stacks
+ * (1) or weights (2) are written. */
+static uint64_t speedscope_nodes(speedscope_export *x, uint32_t track,
+                                 int is_written)
+{
+    uint64_t sum = 0;
+    for (size_t i = x->tracks[track].first; i && i <= x->tracks[track].last;
+         i++) {
+        uint32_t of;
+        const uint64_t self = gnomon__export_self(&x->tree, (uint32_t)i, &of);
+        if (!self || of != track || !x->tree.nodes[i].region)
+            continue;
+        if (is_written && sum)
+            gnomon__export_literal(x->t, ",");
+        if (is_written == 1)
+            speedscope_stack(x, (uint32_t)i);
+        else if (is_written)
+            gnomon__export_number(x->t, self);
+        sum = speedscope_sum(sum, self);
+    }
+    return sum;
+}
+
+static void speedscope_put_tree(speedscope_export *x, uint32_t track)
+{
+    const uint64_t sum = speedscope_nodes(x, track, 0);
+    if (!sum)
+        return;
+    speedscope_name(x, "sampled", track, 0);
+    gnomon__export_literal(x->t, ",\"samples\":[");
+    (void)speedscope_nodes(x, track, 1);
+    gnomon__export_literal(x->t, "],\"weights\":[");
+    (void)speedscope_nodes(x, track, 2);
+    speedscope_ends(x, 0, sum);
+}
+
+/* ---- Events -------------------------------------------------------------------- */
+
+/* Reads an event; whether it is an execution that can be shown. */
+static int speedscope_event(const speedscope_export *x, size_t number,
+                            gnomon_event_info *e)
+{
+    return gnomon_profile_event(x->p, number, e) == GNOMON_OK &&
+           e->kind == GNOMON_EVENT_EXECUTION && e->node &&
+           e->node <= x->tree.count && x->tree.nodes[e->node].region;
+}
+
+static void speedscope_found(speedscope_export *x, uint32_t track, size_t at)
+{
+    speedscope_track *t = &x->tracks[track];
+    t->first = t->first ? t->first : at;
+    t->last = at;
+}
+
+static int speedscope_find_tracks(speedscope_export *x)
+{
+    const size_t tracks = gnomon_profile_count(x->p, GNOMON_TRACKS);
+    const size_t events = gnomon_profile_count(x->p, GNOMON_EVENTS);
+    x->tracks = calloc(tracks + 1, sizeof *x->tracks);
+    x->has_event = 0;
+    if (!x->tracks)
+        return GNOMON_ENOMEM;
+    for (size_t i = 1; i <= events; i++) {
+        gnomon_event_info e;
+        if (!speedscope_event(x, i, &e) || e.track > tracks)
+            continue;
+        speedscope_found(x, e.track, i);
+        x->has_event = 1;
+    }
+    for (uint32_t i = 1; !x->has_event && i <= x->tree.count; i++) {
+        uint32_t track;
+        if (gnomon__export_self(&x->tree, i, &track))
+            speedscope_found(x, track, i);
+    }
+    return GNOMON_OK;
+}
+
+static void speedscope_moment(speedscope_export *x, const char *head,
+                              uint32_t frame, uint64_t at)
+{
+    gnomon__export_string(x->t, head);
+    gnomon__export_number(x->t, frame);
+    gnomon__export_literal(x->t, ",\"at\":");
+    gnomon__export_number(x->t, at);
+    gnomon__export_literal(x->t, "}");
+}
+
+static void speedscope_close(speedscope_export *x, uint64_t until)
+{
+    while (x->open_count && x->open[x->open_count - 1].end <= until) {
+        const speedscope_open *o = &x->open[--x->open_count];
+        speedscope_moment(x, ",\n{\"type\":\"C\",\"frame\":", o->frame, o->end);
+    }
+}
+
+static int speedscope_put(speedscope_export *x, uint32_t frame, uint64_t begin,
+                          uint64_t end, int is_first)
+{
+    speedscope_close(x, begin);
+    if (x->open_count == x->open_room) {
+        size_t room = x->open_room ? 2 * x->open_room : 64;
+        speedscope_open *open = realloc(x->open, room * sizeof *open);
+        if (!open)
+            return GNOMON_ENOMEM;
+        x->open = open;
+        x->open_room = room;
+    }
+    x->open[x->open_count++] = (speedscope_open){end, frame};
+    speedscope_moment(x,
+                      is_first ? "\n{\"type\":\"O\",\"frame\":"
+                               : ",\n{\"type\":\"O\",\"frame\":",
+                      frame, begin);
+    return GNOMON_OK;
+}
+
+/* One lane of a track; sets *more where there is a further one. */
+static int speedscope_lane(speedscope_export *x, uint32_t track,
+                           uint64_t zero_ns, uint32_t lane, int *more)
+{
+    gnomon__lanes lanes;
+    gnomon_event_info e;
+    uint64_t from = 0, until = 0;
+    int code = GNOMON_OK, is_first = 1;
+    *more = 0;
+    if (!gnomon__lanes_begin(&lanes, 1))
+        return GNOMON_ENOMEM;
+    for (size_t i = x->tracks[track].first;
+         !code && !x->t->code && i <= x->tracks[track].last; i++) {
+        if (!speedscope_event(x, i, &e) || e.track != track ||
+            !gnomon__export_takes(x->what, x->zero + zero_ns + e.begin_ns))
+            continue;
+        const uint64_t begin = speedscope_sum(zero_ns, e.begin_ns);
+        const uint64_t end = speedscope_sum(begin, e.duration_ns);
+        uint32_t of = gnomon__lanes_put(&lanes, 1, begin, end);
+        *more |= of > lane;
+        if (of == GNOMON__NO_LANE)
+            code = GNOMON_ENOMEM;
+        if (of != lane)
+            continue;
+        if (is_first) {
+            from = begin;
+            speedscope_name(x, "evented", track, lane);
+            gnomon__export_literal(x->t, ",\"events\":[");
+        }
+        until = end > until ? end : until;
+        code = speedscope_put(
+            x, speedscope_frame_of(x, x->tree.nodes[e.node].region), begin, end,
+            is_first);
+        is_first = 0;
+    }
+    speedscope_close(x, UINT64_MAX);
+    if (!is_first)
+        speedscope_ends(x, from, until);
+    gnomon__lanes_end(&lanes);
+    return code;
+}
+
+static int speedscope_put_events(speedscope_export *x, uint32_t track)
+{
+    gnomon_track_info of;
+    gnomon_run_info run = {.zero_unix_ns = x->zero};
+    int code = GNOMON_OK, more = x->tracks[track].first != 0;
+    (void)gnomon_profile_track(x->p, track, &of);
+    if (gnomon_profile_run(x->p, of.run, &run) != GNOMON_OK)
+        run.zero_unix_ns = x->zero;
+    for (uint32_t lane = 0; !code && more; lane++)
+        code =
+            speedscope_lane(x, track, run.zero_unix_ns - x->zero, lane, &more);
+    return code;
+}
+
+/* ---- The file -------------------------------------------------------------------- */
+
+static int speedscope_profile(speedscope_export *x)
+{
+    const size_t tracks = gnomon_profile_count(x->p, GNOMON_TRACKS);
+    int code = gnomon__export_tree_begin(&x->tree, x->p);
+    if (!code)
+        code = speedscope_find_tracks(x);
+    for (uint32_t i = 1; !code && i <= tracks; i++) {
+        if (x->has_event)
+            code = speedscope_put_events(x, i);
+        else
+            speedscope_put_tree(x, i);
+    }
+    gnomon__export_tree_end(&x->tree);
+    free(x->tracks);
+    x->tracks = NULL;
+    x->frames += gnomon_profile_count(x->p, GNOMON_REGIONS);
+    x->runs += gnomon_profile_count(x->p, GNOMON_RUNS);
+    return code;
+}
+
+static int speedscope_write(const gnomon__export *what,
+                            const gnomon_writer *out)
+{
+    speedscope_export x = {.t = gnomon__export_text_begin(out),
+                           .what = what,
+                           .zero = speedscope_zero(what),
+                           .has_runs = gnomon__export_runs(what) > 1};
+    int code = GNOMON_OK;
+    if (!x.t)
+        return GNOMON_ENOMEM;
+    speedscope_head(&x);
+    for (size_t i = 0; !code && i < what->count; i++) {
+        x.p = what->profiles[i];
+        code = speedscope_profile(&x);
+    }
+    free(x.open);
+    gnomon__export_literal(x.t, "]}\n");
+    int written = gnomon__export_text_end(x.t);
+    return code ? code : written;
+}
+
+const gnomon__exporter gnomon__export_speedscope = {
+    .name = "speedscope",
+    .extension = ".speedscope.json",
+    .about = "executions in time, for speedscope.app",
+    .write = speedscope_write};
