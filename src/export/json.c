@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* json: the profile's own JSON form, which gnomon reads again. Of several profiles an
+ * array of it. Where a time is asked for, the profile that is written is a view of the
+ * given one, without the events of other times. */
+#include "export/export.h"
+
+/* Events are asked for in their order, so the last answer tells where the next one is.
+ * For one thread: the cursor moves. */
+typedef struct json_cut {
+    gnomon_profile base;
+    const gnomon_profile *of;
+    const gnomon__export *what;
+    size_t count;
+    size_t number, number_there; /* of the last answer, here and in `of` */
+} json_cut;
+
+/* ---- A profile without other events -------------------------------------------- */
+
+static int json_takes(const json_cut *c, size_t number)
+{
+    gnomon_event_info e;
+    gnomon_track_info track = {.run = 0};
+    gnomon_run_info run = {.zero_unix_ns = 0};
+    if (gnomon_profile_event(c->of, number, &e) != GNOMON_OK)
+        return 0;
+    (void)gnomon_profile_track(c->of, e.track, &track);
+    (void)gnomon_profile_run(c->of, track.run, &run);
+    return gnomon__export_takes(c->what, gnomon__export_unix(&run, e.begin_ns));
+}
+
+static size_t json_cut_count(const gnomon_profile *p, int entity)
+{
+    const json_cut *c = (const json_cut *)(const void *)p;
+    return entity == GNOMON_EVENTS ? c->count
+                                   : gnomon_profile_count(c->of, entity);
+}
+
+static int json_cut_get(const gnomon_profile *p, int entity, size_t number,
+                        void *info)
+{
+    json_cut *c = (json_cut *)(size_t)p;
+    if (entity != GNOMON_EVENTS || !number || number > c->count)
+        return c->of->api->get(c->of, entity,
+                               entity == GNOMON_EVENTS ? 0 : number, info);
+    if (number < c->number)
+        c->number = c->number_there = 0;
+    while (c->number < number)
+        c->number += json_takes(c, ++c->number_there) != 0;
+    return c->of->api->get(c->of, entity, c->number_there, info);
+}
+
+static int json_write_cut(const gnomon__export *what, const gnomon_profile *of,
+                          const gnomon_writer *out)
+{
+    static const gnomon_profile_api api = {.struct_size = sizeof api,
+                                           .abi = GNOMON_ABI,
+                                           .count = json_cut_count,
+                                           .get = json_cut_get};
+    json_cut c = {.base.api = &api, .of = of, .what = what};
+    const size_t events = gnomon_profile_count(of, GNOMON_EVENTS);
+    if (!what->until_unix_ns)
+        return gnomon_profile_write(of, GNOMON_FORM_JSON, out);
+    for (size_t i = 1; i <= events; i++)
+        c.count += json_takes(&c, i) != 0;
+    return gnomon_profile_write(&c.base, GNOMON_FORM_JSON, out);
+}
+
+/* ---- The file ------------------------------------------------------------------ */
+
+static int json_write_all(const gnomon__export *what, const gnomon_writer *out)
+{
+    int code = GNOMON_OK;
+    if (what->count == 1)
+        return json_write_cut(what, what->profiles[0], out);
+    code = out->write(out, "[\n", 2);
+    for (size_t i = 0; !code && i < what->count; i++) {
+        if (i)
+            code = out->write(out, ",\n", 2);
+        if (!code)
+            code = json_write_cut(what, what->profiles[i], out);
+    }
+    return code ? code : out->write(out, "]\n", 2);
+}
+
+const gnomon__exporter gnomon__export_to_json = {
+    .name = "json",
+    .extension = ".gnomon.json",
+    .about = "the profile's own JSON form, which gnomon reads again",
+    .write = json_write_all};
