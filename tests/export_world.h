@@ -286,7 +286,7 @@ static inline const char *world_name(size_t number)
                                         "\xff\xfe",
                                         "a\x80z",
                                         "\xc3",
-                                        "\xe2\x82",
+                                        "cut\xe2\x82",
                                         "\xed\xa0\x80",
                                         "\xf4\x90\x80\x80",
                                         "\xc0\xaf",

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""check_speedscope.py FOLDER PROGRAM...: a strict parser of JSON reads each file; it has
+the keys of speedscope's schema and no other; ends are of what was opened last, and no
+moment is before the one before; and it has the executions, or without any the tree, of
+the profile's JSON form."""
+from collections import Counter
+
+from profiles import arguments, check, number, one_mark, strict_json
+
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+def keys(of, needed, allowed=()):
+    check(set(needed) <= set(of) <= {*needed, *allowed}, f"keys are {list(of)}")
+
+
+def is_integer(value):
+    return type(value) is int and value >= 0
+
+
+def frame_key(frame):
+    return (one_mark(frame["name"]), one_mark(frame.get("file", "")),
+            frame.get("line", 0))
+
+
+def evented(profile, frames, executions):
+    """Plays a profile as speedscope does; counts (track, frame, begin, end)."""
+    keys(profile, ["type", "name", "unit", "startValue", "endValue", "events"])
+    opened, last = [], profile["startValue"]
+    track = one_mark(profile["name"].split(" (overlap ")[0])
+    for e in profile["events"]:
+        keys(e, ["type", "frame", "at"])
+        check(is_integer(e["at"]) and last <= e["at"] <= profile["endValue"],
+              f"{profile['name']}: {e} after {last}")
+        last = e["at"]
+        if e["type"] == "O":
+            opened.append((e["frame"], e["at"]))
+        else:
+            check(e["type"] == "C", f"{e}")
+            frame, begin = opened.pop()
+            check(frame == e["frame"], f"{profile['name']}: {e} ends another")
+            executions[track, frame_key(frames[frame]), begin, e["at"]] += 1
+    check(not opened, f"{profile['name']}: {len(opened)} are open at its end")
+
+
+def sampled(profile, frames, stacks):
+    keys(profile, ["type", "name", "unit", "startValue", "endValue", "samples",
+                   "weights"])
+    check(len(profile["samples"]) == len(profile["weights"]), "weights")
+    check(sum(profile["weights"]) == profile["endValue"], "the sum of weights")
+    for stack, weight in zip(profile["samples"], profile["weights"]):
+        stacks[one_mark(profile["name"]),
+               tuple(frame_key(frames[f]) for f in stack)] += weight
+
+
+def region_key(p, node):
+    r = p.at("regions", p.at("nodes", node)["region"])
+    file = r.get("file", "")
+    return r.get("name", ""), file, r.get("line", 0) if file else 0
+
+
+def track_name(p, track, runs, before):
+    t = p.at("tracks", track)
+    run = p.track_run(track)
+    if runs < 2:
+        return t.get("name", "")
+    rank = p.at("runs", run).get("rank", -1)
+    return (f"rank {rank} " if rank >= 0 else f"run {before + run} ") + t.get("name", "")
+
+
+def wanted(profiles):
+    executions, stacks = Counter(), Counter()
+    runs = sum(len(p.all("runs")) for p in profiles)
+    zeros = [number(r["zero_unix_ns"]) for p in profiles for r in p.all("runs")]
+    before = 0
+    for p in profiles:
+        has_any = False
+        for e in p.all("events"):
+            if e.get("kind", "execution") != "execution":
+                continue
+            has_any = True
+            zero = number(p.at("runs", p.track_run(e["track"]))["zero_unix_ns"])
+            begin = zero - min(zeros) + e.get("begin_ns", 0)
+            executions[track_name(p, e["track"], runs, before).split(
+                " (overlap ")[0], region_key(p, e["node"]), begin,
+                begin + e.get("duration_ns", 0)] += 1
+        for i, n in enumerate(p.all("nodes"), 1):
+            path, node = [], i
+            while node:
+                path.insert(0, region_key(p, node))
+                node = p.at("nodes", node).get("parent", 0)
+            if not has_any and p.self_ns(n):
+                stacks[track_name(p, n["track"], runs, before),
+                       tuple(path)] += p.self_ns(n)
+        before += len(p.all("runs"))
+    return executions, stacks
+
+
+def main():
+    folder, made = arguments()
+    counted = overlaps = 0
+    for name, profiles in made.items():
+        file = strict_json(f"{folder}/{name}.speedscope.json")
+        keys(file, ["$schema", "shared", "profiles"], ["name", "exporter"])
+        keys(file["shared"], ["frames"])
+        check(file["$schema"] == SCHEMA, file["$schema"])
+        frames = file["shared"]["frames"]
+        for f in frames:
+            keys(f, ["name"], ["file", "line"])
+        executions, stacks = Counter(), Counter()
+        for p in file["profiles"]:
+            check(p["unit"] == "nanoseconds", p["unit"])
+            if p["type"] == "evented":
+                evented(p, frames, executions)
+            else:
+                check(p["type"] == "sampled", p["type"])
+                sampled(p, frames, stacks)
+            overlaps += " (overlap " in p["name"]
+        want = wanted(profiles)
+        check(executions == want[0], f"{name}: other executions")
+        check(stacks == want[1], f"{name}: other stacks")
+        counted += sum(executions.values())
+    check(counted > 1000 and overlaps > 2, f"{counted} executions, {overlaps}")
+    print(f"{counted} executions, {overlaps} overlaps")
+
+
+main()
