@@ -121,7 +121,8 @@ static inline gnomon_stats world_stats(world_times *t, gnomon_cell *cells)
                       .total_ns = t->total,
                       .self_ns = t->self,
                       .cells = cells};
-    qsort(t->ns, t->count, sizeof *t->ns, world_by_ns);
+    if (t->count)
+        qsort(t->ns, t->count, sizeof *t->ns, world_by_ns);
     s.min_ns = t->count ? t->ns[0] : 0;
     s.max_ns = t->count ? t->ns[t->count - 1] : 0;
     for (size_t i = 0; i < t->count; i++) {
