@@ -65,7 +65,7 @@ endif()
 # Profilers, src/print and src/export use public headers only, so they call libc's heap and
 # loader directly. In tests these calls are replaced by ones that can fail.
 set(testing_calls "")
-foreach(call calloc dlopen dlsym)
+foreach(call calloc realloc dlopen dlsym)
   list(APPEND testing_calls "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,\
 gnomon_testing_objects>:${call}=gnomon__test_${call}>")
 endforeach()

@@ -13,7 +13,7 @@ build="cmake=cmake ninja-build=ninja gcc=gcc g++=g++ libc6-dev libmimalloc-dev
 test="$build clang=clang binutils=nm pkg-config=pkg-config
     valgrind=valgrind python3=python3 strace=strace
     musl-tools=musl-gcc libcap2-bin=setcap
-    python3-dev python3-venv postgresql postgresql-server-dev-all"
+    python3-dev python3-venv nodejs=node postgresql postgresql-server-dev-all"
 bench="$build valgrind=valgrind"
 coverage="$test" # and gcov, which is gcc's
 fuzz="$test libclang-rt-dev"

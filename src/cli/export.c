@@ -16,13 +16,14 @@
 enum { EXPORT_TO, EXPORT_OUTPUT, EXPORT_FOR, EXPORT_MAX };
 
 static const gnomon__exporter *const exporters[] = {
-    &gnomon__export_chrome, &gnomon__export_csv,        &gnomon__export_to_json,
-    &gnomon__export_prof,   &gnomon__export_speedscope, &gnomon__export_stacks,
+    &gnomon__export_chrome,   &gnomon__export_csv,  &gnomon__export_to_json,
+    &gnomon__export_perfetto, &gnomon__export_prof, &gnomon__export_speedscope,
+    &gnomon__export_stacks,
 };
 #define EXPORTERS (sizeof exporters / sizeof *exporters)
 
 static const char *const export_words[] = {
-    "chrome", "csv", "json", "prof", "speedscope", "stacks", NULL};
+    "chrome", "csv", "json", "perfetto", "prof", "speedscope", "stacks", NULL};
 static const char *const export_readers[] = {"tensorboard", NULL};
 
 static const gnomon__cli_option export_options[] = {

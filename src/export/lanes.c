@@ -59,6 +59,16 @@ uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint64_t begin,
     return push_lane(&lanes[t->count], end) ? t->count++ : GNOMON__NO_LANE;
 }
 
+int gnomon__lanes_take(gnomon__lanes *l, size_t track, uint32_t lane,
+                       uint64_t until, uint64_t *end)
+{
+    gnomon__lane *of = &l->tracks[track].lanes[lane];
+    if (!of->open || of->ends[of->open - 1] > until)
+        return 0;
+    *end = of->ends[--of->open];
+    return 1;
+}
+
 uint32_t gnomon__lanes_of(const gnomon__lanes *l, size_t track)
 {
     return track < l->count ? l->tracks[track].count : 0;

@@ -21,6 +21,10 @@ int gnomon__lanes_begin(gnomon__lanes *l, size_t count);
  * begins. GNOMON__NO_LANE: no memory. */
 uint32_t gnomon__lanes_put(gnomon__lanes *l, size_t track, uint64_t begin,
                            uint64_t end);
+/* Takes out the innermost open execution of a lane if it ends at `until` or before it:
+ * for what writes begins and ends apart. 0: there is none, or it ends later. */
+int gnomon__lanes_take(gnomon__lanes *l, size_t track, uint32_t lane,
+                       uint64_t until, uint64_t *end);
 /* How many lanes the track has so far. */
 uint32_t gnomon__lanes_of(const gnomon__lanes *l, size_t track);
 void gnomon__lanes_end(gnomon__lanes *l);

@@ -79,12 +79,18 @@ const char *gnomon__test_call_name(size_t i)
     return i < sizeof call_names / sizeof *call_names ? call_names[i] : NULL;
 }
 
-/* Profilers use libc's heap: their calloc in tests. */
+/* Profilers and exports use libc's heap: their calls in tests. */
 void *gnomon__test_calloc(size_t count, size_t bytes);
+void *gnomon__test_realloc(void *old, size_t bytes);
 
 void *gnomon__test_calloc(size_t count, size_t bytes)
 {
     return gnomon__test_allocation_fails() ? NULL : calloc(count, bytes);
+}
+
+void *gnomon__test_realloc(void *old, size_t bytes)
+{
+    return gnomon__test_allocation_fails() ? NULL : realloc(old, bytes);
 }
 
 #endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The events of a profile, in its order, and among them what had not ended. */
+#include "export/perfetto.h"
+
+#include <stdlib.h>
+
+/* By track, in the order of their begins. */
+typedef struct perfetto_opens {
+    gnomon_open_info *of;
+    size_t count;
+    size_t *next; /* by track: the first that was not written */
+} perfetto_opens;
+
+/* ---- Executions ---------------------------------------------------------------- */
+
+static int perfetto_put_execution(gnomon__perfetto *f,
+                                  const gnomon_event_info *e, size_t number)
+{
+    uint32_t run = f->rows[e->track].run;
+    gnomon_node_info n;
+    size_t from;
+    if (gnomon_profile_node(f->p, e->node, &n))
+        return 1;
+    gnomon__perfetto_intern(f, run, n.region, n.op);
+    if (!gnomon__perfetto_begin(
+            f, e->track, e->begin_ns,
+            gnomon__perfetto_end_of(e->begin_ns, e->duration_ns), &from))
+        return 0;
+    gnomon__perfetto_name(f, n.region);
+    gnomon__perfetto_flows(f, run, e, number);
+    gnomon__perfetto_op(f, n.op);
+    gnomon__perfetto_event_end(f, from);
+    return 1;
+}
+
+/* ---- What had not ended --------------------------------------------------------------- */
+
+static int perfetto_compare_opens(const void *left, const void *right)
+{
+    const gnomon_open_info *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track > b->track ? 1 : -1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns > b->begin_ns ? 1 : -1;
+    return (a->reserved > b->reserved) - (a->reserved < b->reserved);
+}
+
+static int perfetto_find_opens(const gnomon__perfetto *f, perfetto_opens *o)
+{
+    size_t count = gnomon_profile_count(f->p, GNOMON_OPENS);
+    o->of = calloc(count + 1, sizeof *o->of);
+    o->next = calloc(f->track_count + 1, sizeof *o->next);
+    if (!o->of || !o->next)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        (void)gnomon_profile_open(f->p, i + 1, &o->of[i]);
+        o->of[i].reserved = (uint32_t)i; /* the outer one first, for the sort */
+    }
+    if (count)
+        qsort(o->of, count, sizeof *o->of, perfetto_compare_opens);
+    for (size_t i = count; i > 0; i--)
+        o->next[o->of[i - 1].track] = i - 1;
+    o->count = count;
+    return 1;
+}
+
+/* One that began before the time that is shown begins with it, and says so. */
+static int perfetto_put_open(gnomon__perfetto *f, const gnomon_open_info *o)
+{
+    const gnomon__perfetto_run *run = &f->runs[f->rows[o->track].run];
+    uint64_t unix_ns = gnomon__perfetto_unix(run, o->begin_ns);
+    uint64_t begin = o->begin_ns;
+    gnomon_node_info n;
+    size_t from;
+    if (f->what->until_unix_ns && unix_ns >= f->what->until_unix_ns)
+        return 1;
+    if (unix_ns < run->floor)
+        begin = run->floor - run->zero;
+    if (gnomon_profile_node(f->p, o->node, &n))
+        return 1;
+    gnomon__perfetto_intern(f, f->rows[o->track].run, n.region, n.op);
+    if (!gnomon__perfetto_begin(f, o->track, begin, GNOMON__PERFETTO_NEVER,
+                                &from))
+        return 0;
+    gnomon__perfetto_name(f, n.region);
+    gnomon__perfetto_op(f, n.op);
+    if (unix_ns < run->floor)
+        gnomon__perfetto_note(&f->wire, GNOMON__PERFETTO_BEGAN, unix_ns);
+    gnomon__perfetto_event_end(f, from);
+    return 1;
+}
+
+/* Those of the track that began at `ns` or before it. */
+static int perfetto_put_opens(gnomon__perfetto *f, perfetto_opens *o,
+                              size_t track, uint64_t ns)
+{
+    for (size_t i = o->next[track];
+         i < o->count && o->of[i].track == track && o->of[i].begin_ns <= ns;
+         i++) {
+        o->next[track] = i + 1;
+        if (!perfetto_put_open(f, &o->of[i]))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- Moments ---------------------------------------------------------------------------- */
+
+static gnomon__wire *perfetto_begin_moment(gnomon__perfetto *f,
+                                           const gnomon_event_info *e,
+                                           uint64_t uuid, uint32_t type,
+                                           size_t *from)
+{
+    uint32_t run = f->rows[e->track].run;
+    return gnomon__perfetto_event(
+        f, run, gnomon__perfetto_unix(&f->runs[run], e->begin_ns), uuid, type,
+        from);
+}
+
+/* `value` NULL: a mark. */
+static void perfetto_put_mark(gnomon__perfetto *f, const gnomon_event_info *e,
+                              const char *value)
+{
+    size_t from;
+    gnomon__perfetto_intern(f, f->rows[e->track].run, e->region, 0);
+    gnomon__perfetto_ends(f, e->track, e->begin_ns);
+    uint64_t uuid = gnomon__perfetto_lane(f, e->track, 0);
+    gnomon__wire *w = perfetto_begin_moment(f, e, uuid, TYPE_INSTANT, &from);
+    gnomon__perfetto_name(f, e->region);
+    if (value)
+        gnomon__perfetto_note_text(w, GNOMON__PERFETTO_VALUE, value);
+    gnomon__perfetto_event_end(f, from);
+}
+
+/* A value that no curve can have is a moment on the counter's thread. */
+static void perfetto_put_sample(gnomon__perfetto *f, const gnomon_event_info *e)
+{
+    size_t from;
+    double rest = e->value - e->value; /* 0, if it is a number */
+    if (!(rest >= 0)) {
+        perfetto_put_mark(f, e,
+                          e->value > 0   ? "inf"
+                          : e->value < 0 ? "-inf"
+                                         : "NaN");
+        return;
+    }
+    uint64_t uuid = gnomon__perfetto_counter(f, e->track, e->region);
+    gnomon__wire *w = perfetto_begin_moment(f, e, uuid, TYPE_COUNTER, &from);
+    gnomon__wire_double(w, EVENT_DOUBLE, e->value);
+    gnomon__perfetto_event_end(f, from);
+}
+
+/* ---- All events ---------------------------------------------------------------------------- */
+
+static int perfetto_put_event(gnomon__perfetto *f, const gnomon_event_info *e,
+                              size_t number)
+{
+    if (e->kind == GNOMON_EVENT_EXECUTION)
+        return perfetto_put_execution(f, e, number);
+    if (e->kind == GNOMON_EVENT_MARK)
+        perfetto_put_mark(f, e, NULL);
+    else if (e->kind == GNOMON_EVENT_COUNTER)
+        perfetto_put_sample(f, e);
+    return 1;
+}
+
+int gnomon__perfetto_events(gnomon__perfetto *f)
+{
+    perfetto_opens opens = {0};
+    gnomon_event_info e;
+    int ok = perfetto_find_opens(f, &opens);
+    for (size_t i = 1; ok && !f->t->code && !f->has_no_memory &&
+                       !gnomon_profile_event(f->p, i, &e);
+         i++) {
+        const gnomon__perfetto_run *run = &f->runs[f->rows[e.track].run];
+        if (gnomon__export_takes(f->what,
+                                 gnomon__perfetto_unix(run, e.begin_ns)))
+            ok = perfetto_put_opens(f, &opens, e.track, e.begin_ns) &&
+                 perfetto_put_event(f, &e, i);
+    }
+    for (size_t i = 1; ok && i <= f->track_count; i++)
+        ok = perfetto_put_opens(f, &opens, i, UINT64_MAX);
+    free(opens.of);
+    free(opens.next);
+    return ok;
+}
