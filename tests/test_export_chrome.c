@@ -358,9 +358,8 @@ static void random_name(char *name, size_t size)
 {
     size_t n = random_below((uint32_t)size);
     for (size_t i = 0; i < n; i++)
-        name[i] = (char)(random_below(4)
-                             ? 1 + random_below(255)
-                             : "\"\\/\n\xe2\xf0\xed\xc0"[random_below(8)]);
+        name[i] = random_below(4) ? (char)(1 + random_below(255))
+                                  : "\"\\/\n\xe2\xf0\xed\xc0"[random_below(8)];
     name[n] = 0;
 }
 

@@ -95,6 +95,7 @@ static gnomon_profile *three_steps(int has_events)
 
 TEST(the_slowest_beside_the_median_step)
 {
+    NEEDS_PROGRAM;
     gnomon_profile *p = three_steps(1);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);
@@ -113,6 +114,7 @@ TEST(the_slowest_beside_the_median_step)
 
 TEST(without_events_nothing_is_added)
 {
+    NEEDS_PROGRAM;
     gnomon_profile *p = three_steps(0);
     program_save(p, GNOMON_FORM_FILE, "a.gnomon");
     gnomon_profile_free(p);

@@ -59,6 +59,7 @@ TEST(names_are_those_of_reports)
 
 TEST(beside_it_a_profile_has_the_same_events)
 {
+    NEEDS_PROGRAM;
     host("GNOMON=trace,file=run.gnomon", STEP, STEP);
     child_result r = shell("$G export run.gnomon --to chrome -o again.json");
     CHECK_EQ(r.status, 0);
@@ -147,6 +148,7 @@ static void save_run(const char *path)
 
 TEST(export_writes_to_standard_output)
 {
+    NEEDS_PROGRAM;
     save_run("run.gnomon");
     child_result r = shell("$G export run.gnomon --to chrome > all.json");
     CHECK_EQ(r.status, 0);
@@ -156,6 +158,7 @@ TEST(export_writes_to_standard_output)
 
 TEST(export_compresses)
 {
+    NEEDS_PROGRAM;
     save_run("run.gnomon");
     child_result r = shell("$G export run.gnomon --to chrome -o x.json && "
                            "$G export run.gnomon --to chrome -o x.json.gz && "
@@ -169,6 +172,7 @@ TEST(export_compresses)
 
 TEST(export_into_a_folder_names_files_as_torch_does)
 {
+    NEEDS_PROGRAM;
     save_run("run.gnomon");
     shell("rm -rf d");
     CHECK_EQ(shell("$G export run.gnomon --to chrome -o d/").status, 0);
@@ -180,6 +184,7 @@ TEST(export_into_a_folder_names_files_as_torch_does)
 /* Each is small enough, and together they have each event once. */
 TEST(export_splits_by_size)
 {
+    NEEDS_PROGRAM;
     save_run("run.gnomon");
     child_result r =
         shell("rm -f p.*; $G export run.gnomon --to chrome -o p.json --max "
@@ -197,6 +202,7 @@ TEST(export_splits_by_size)
 
 TEST(wrong_words_of_export_are_told)
 {
+    NEEDS_PROGRAM;
     static const char *const cases[][2] = {
         {"export run.gnomon", "--to says which format"},
         {"export --to chrome", "no file is named"},
@@ -216,6 +222,7 @@ TEST(wrong_words_of_export_are_told)
 
 TEST(a_schedule_is_told_without_a_run)
 {
+    NEEDS_PROGRAM;
     child_result r = shell(
         "$G schedule wait:1/warmup:1/active:2/repeat:1/skip_first:1 --steps 7");
     CHECK_EQ(r.status, 0);
@@ -227,6 +234,7 @@ TEST(a_schedule_is_told_without_a_run)
 
 TEST(wrong_words_of_schedule_are_told)
 {
+    NEEDS_PROGRAM;
     static const char *const cases[][2] = {
         {"schedule", "no schedule is given"},
         {"schedule active:1 active:2", "one schedule at a time"},
