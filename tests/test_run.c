@@ -105,8 +105,8 @@ TEST(wrong_words_are_one_line_and_the_rest_runs)
     complains("simpel", "unknown profiler 'simpel': did you mean 'simple'?");
     complains("nonsense", "unknown profiler 'nonsense'. There are: "
                           "passthrough, simple, advanced, tree, regions, "
-                          "links, counters, steps, cuda, trace, profile, "
-                          "nvtx, log");
+                          "links, counters, steps, gaps, critical, cuda, "
+                          "trace, profile, nvtx, log");
     complains("simple,fliter=a",
               "unknown option 'fliter': did you mean 'filter'?");
     complains("simple(extnded=false)",

@@ -13,6 +13,8 @@ extern const gnomon_profiler *const gnomon__builtin_call_tree;
 extern const gnomon_profiler *const gnomon__builtin_links;
 extern const gnomon_profiler *const gnomon__builtin_counters;
 extern const gnomon_profiler *const gnomon__builtin_step_reporter;
+extern const gnomon_profiler *const gnomon__builtin_gap_reporter;
+extern const gnomon_profiler *const gnomon__builtin_path_reporter;
 extern const gnomon_profiler *const gnomon__builtin_device_times;
 extern const gnomon_profiler *const gnomon__builtin_tracer;
 extern const gnomon_profiler *const gnomon__builtin_keeper;
@@ -28,6 +30,8 @@ const gnomon_profiler *const *const gnomon__profilers[] = {
     &gnomon__builtin_links,
     &gnomon__builtin_counters,
     &gnomon__builtin_step_reporter,
+    &gnomon__builtin_gap_reporter,
+    &gnomon__builtin_path_reporter,
     &gnomon__builtin_device_times,
     &gnomon__builtin_tracer,
     &gnomon__builtin_keeper,

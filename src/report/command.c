@@ -128,6 +128,13 @@ static int report_is(const report_request *r, const char *name)
     return strcmp(r->profiler.profiler->name, name) == 0;
 }
 
+/* It is of single executions, which a sum of stages or ranks has not: so of each run
+ * and stage by itself. */
+static int report_reads_events(const report_request *r)
+{
+    return (r->profiler.profiler->wants & GNOMON_WANT_EVENTS) != 0;
+}
+
 /* ---- What was asked for ---------------------------------------------------------- */
 
 /* Reads the command line. Options that it does not know go to the profiler. */
@@ -324,7 +331,8 @@ static int report_group(report_request *r, gnomon__gather *g,
         out->print(out, " <==\n");
     }
     const gnomon__stages_choice choice = {.name = r->stage,
-                                          .each = r->each,
+                                          .each =
+                                              r->each || report_reads_events(r),
                                           .of = report_what(r),
                                           .by = r->profiler.by,
                                           .ranks_by = r->profiler.ranks_by,
@@ -344,26 +352,18 @@ static int report_group(report_request *r, gnomon__gather *g,
     return code ? GNOMON__EXIT_UNREADABLE : status;
 }
 
-/* Others need no memory for them. */
-static int reads_events(const report_request *r)
-{
-    return report_is(r, "steps");
-}
-
 /* Files with ranks of one job get one report together; any other file gets its own. */
 static int report_files(report_request *r, const gnomon__cli_inputs *in)
 {
-    const int has_links = !report_is(r, "simple") && !report_is(r, "regions") &&
-                          !report_is(r, "ranks") && !report_is(r, "steps");
-    const uint32_t kinds = GNOMON__EVERY_KIND &
-                           ~(reads_events(r) ? 0 : 1u << GNOMON_EVENTS) &
-                           ~(has_links ? 0 : 1u << GNOMON_LINKS);
+    const uint32_t kinds = gnomon__report_kinds(&r->profiler);
+    const int has_events = report_reads_events(r);
     gnomon__gather g;
     gnomon__cli_groups groups = {0};
     int status = gnomon__gather_begin(&g, in, kinds, 1);
     if (g.merge && in->count > 1)
         gnomon__gather_notes(&g);
-    if (g.merge && gnomon__cli_groups_find(&groups, &g) != GNOMON_OK) {
+    if (g.merge &&
+        gnomon__cli_groups_find(&groups, &g, has_events) != GNOMON_OK) {
         gnomon__log("%s", gnomon_error_text());
         status = GNOMON__EXIT_UNREADABLE;
     }

@@ -9,13 +9,14 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "print/table.h"
+#include "profile/file_read.h"
 #include "report/rank_table.h"
 #include "run/plugin.h"
 #include "spec/options.h"
 
 const char *const gnomon__report_words[] = {
-    "simple", "advanced", "tree",     "regions", "threads", "steps",
-    "ranks",  "links",    "counters", "cuda",    "json",    NULL};
+    "simple", "advanced", "tree",     "regions",  "threads", "steps", "ranks",
+    "links",  "gaps",     "critical", "counters", "cuda",    "json",  NULL};
 
 /* Words that stand for others, with an option. */
 static const struct report_alias {
@@ -217,4 +218,19 @@ void gnomon__cli_profiler_close(gnomon__cli_profiler *p)
         p->profiler->destroy(p->self);
     gnomon__filter_destroy(p->filter);
     *p = (gnomon__cli_profiler){0};
+}
+
+uint32_t gnomon__report_kinds(const gnomon__cli_profiler *p)
+{
+    static const char *const without_links[] = {"simple", "regions", "ranks",
+                                                "steps"};
+    const char *name = p->profiler->name;
+    uint32_t kinds = GNOMON__EVERY_KIND;
+    for (size_t i = 0; i < sizeof without_links / sizeof *without_links; i++)
+        if (strcmp(name, without_links[i]) == 0)
+            kinds &= ~(1u << GNOMON_LINKS);
+    if (!(p->profiler->wants & GNOMON_WANT_EVENTS) &&
+        strcmp(name, "steps") != 0)
+        kinds &= ~(1u << GNOMON_EVENTS);
+    return kinds;
 }

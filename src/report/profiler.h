@@ -30,4 +30,7 @@ int gnomon__cli_profiler_open(gnomon__cli_profiler *p, const char *item,
                               const gnomon__settings *options);
 void gnomon__cli_profiler_close(gnomon__cli_profiler *p);
 
+/* Bits of the kinds of entities that its report reads; others need no memory. */
+uint32_t gnomon__report_kinds(const gnomon__cli_profiler *p);
+
 #endif

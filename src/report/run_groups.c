@@ -33,7 +33,8 @@ static int by_input(const void *left, const void *right)
     return GNOMON__COMPARE(a->runs[0], b->runs[0]);
 }
 
-int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
+int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g,
+                            int apart)
 {
     size_t n = gnomon__merge_count(g->merge);
     group_run *runs = gnomon__alloc((n + 1) * sizeof *runs);
@@ -49,7 +50,7 @@ int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g)
         size_t last = gnomon__merge_readings(g->merge, i) - 1, input;
         r->run = i;
         r->info = gnomon__merge_reading(g->merge, i, last, &input);
-        r->is_alone = r->info->world_size <= 1;
+        r->is_alone = apart || r->info->world_size <= 1;
         r->input = SIZE_MAX;
         for (size_t k = 0; k <= last; k++) {
             (void)gnomon__merge_reading(g->merge, i, k, &input);

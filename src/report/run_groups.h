@@ -20,9 +20,9 @@ typedef struct gnomon__cli_groups {
     size_t *runs; /* of all, group after group */
 } gnomon__cli_groups;
 
-/* GNOMON_OK or GNOMON_ENOMEM. Free in any case. */
-int gnomon__cli_groups_find(gnomon__cli_groups *groups,
-                            const gnomon__gather *g);
+/* With `apart` each run is alone. GNOMON_OK or GNOMON_ENOMEM. Free in any case. */
+int gnomon__cli_groups_find(gnomon__cli_groups *groups, const gnomon__gather *g,
+                            int apart);
 /* Puts the runs of each host together, hosts by their names. GNOMON_OK or
  * GNOMON_ENOMEM. */
 int gnomon__cli_group_by_host(const gnomon__cli_group *group,

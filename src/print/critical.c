@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Walks back through a step. Each turn of the walk either goes back in time, or changes
+ * the track without that; the second happens only so often in a row, so that links in a
+ * circle end. */
+#include "print/critical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gnomon.h"
+#include "print/critical_step.h"
+
+#define CRITICAL_TURNS 16u /* that lead to no earlier moment */
+
+/* ---- What all steps share ------------------------------------------------------------ */
+
+static int critical_by_effect(const void *left, const void *right)
+{
+    const struct critical_link *a = left, *b = right;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+static bool critical_read_links(gnomon__critical *c)
+{
+    const size_t count = gnomon_profile_count(c->profile, GNOMON_LINKS);
+    c->links = calloc(count + 1, sizeof *c->links);
+    for (size_t i = 1; c->links && i <= count; i++) {
+        gnomon_link_info l;
+        if (gnomon_profile_link(c->profile, i, &l) == GNOMON_OK &&
+            l.from_instance && l.to_instance)
+            c->links[c->link_count++] = (struct critical_link){
+                .to = l.to_instance, .from = l.from_instance, .kind = l.kind};
+    }
+    if (c->link_count)
+        qsort(c->links, c->link_count, sizeof *c->links, critical_by_effect);
+    return c->links != NULL;
+}
+
+static bool critical_read_tracks(gnomon__critical *c)
+{
+    c->tracks = calloc(c->track_count + 1, sizeof *c->tracks);
+    c->is_taken = calloc(c->node_count + 1, 1);
+    c->has_event = calloc(c->steps.count + 1, 1);
+    if (!c->tracks || !c->is_taken || !c->has_event)
+        return false;
+    for (size_t i = 1; i <= c->track_count; i++) {
+        gnomon_track_info t;
+        (void)gnomon_profile_track(c->profile, i, &t);
+        c->tracks[i].run = t.run;
+        c->tracks[i].kind = t.kind;
+    }
+    for (size_t i = 1; i <= c->node_count; i++) {
+        gnomon_node_info n;
+        if (gnomon_profile_node(c->profile, i, &n) == GNOMON_OK)
+            c->is_taken[i] = n.region && !(n.flags & GNOMON_NODE_RANGE);
+    }
+    return true;
+}
+
+/* The last execution of each step that ends in it, on any thread. */
+typedef struct critical_last {
+    uint64_t end;
+    uint32_t track;
+} critical_last;
+
+static void critical_see(gnomon__critical *c, critical_last *last,
+                         const gnomon_event_info *e)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns;
+    const gnomon_step_info *step =
+        end ? gnomon__event_step_at(&c->steps, end - 1) : NULL;
+    gnomon_stage_info stage;
+    if (!step || gnomon_profile_stage(c->profile, step->stage, &stage) ||
+        stage.run != c->tracks[e->track].run)
+        return;
+    const size_t at = (size_t)(step - c->steps.at);
+    c->has_event[at] = 1;
+    if (c->tracks[e->track].kind != GNOMON_TRACK_THREAD)
+        return;
+    if (!last[at].track || end > last[at].end ||
+        (end == last[at].end && e->track < last[at].track))
+        last[at] = (critical_last){end, e->track};
+}
+
+static bool critical_read_ends(gnomon__critical *c)
+{
+    const size_t events = gnomon_profile_count(c->profile, GNOMON_EVENTS);
+    critical_last *last = calloc(c->steps.count + 1, sizeof *last);
+    for (size_t i = 1; last && i <= events; i++) {
+        gnomon_event_info e;
+        if (gnomon_profile_event(c->profile, i, &e) != GNOMON_OK ||
+            e.kind != GNOMON_EVENT_EXECUTION || e.track > c->track_count)
+            continue;
+        c->has_events = true;
+        if (e.node <= c->node_count && c->is_taken[e.node])
+            critical_see(c, last, &e);
+    }
+    for (size_t i = 0; last && i < c->steps.count; i++)
+        c->tracks[last[i].track].last_ends++;
+    free(last);
+    return last != NULL;
+}
+
+int gnomon__critical_make(gnomon__critical *c, const gnomon_profile *profile)
+{
+    gnomon_loss_info l;
+    *c = (gnomon__critical){
+        .profile = profile,
+        .track_count = gnomon_profile_count(profile, GNOMON_TRACKS),
+        .node_count = gnomon_profile_count(profile, GNOMON_NODES)};
+    for (size_t i = 1; gnomon_profile_loss(profile, i, &l) == GNOMON_OK; i++)
+        if (strncmp(l.kind, "events_", 7) == 0)
+            c->missing += l.count;
+    int code = gnomon__event_steps_make(&c->steps, profile);
+    if (!code && (!critical_read_tracks(c) || !critical_read_links(c) ||
+                  !critical_read_ends(c)))
+        code = GNOMON_ENOMEM;
+    return code;
+}
+
+void gnomon__critical_free(gnomon__critical *c)
+{
+    gnomon__event_steps_free(&c->steps);
+    free(c->tracks);
+    free(c->is_taken);
+    free(c->has_event);
+    free(c->links);
+    free(c->pieces);
+    *c = (gnomon__critical){0};
+}
+
+/* Whether `a` is listed before `b`: the slower, of equal ones the earlier. */
+static bool critical_is_before(const gnomon_step_info *a,
+                               const gnomon_step_info *b)
+{
+    const uint64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    return x != y ? x > y : a < b;
+}
+
+const gnomon_step_info *gnomon__critical_next(const gnomon__critical *c,
+                                              const gnomon_step_info *after)
+{
+    const gnomon_step_info *best = NULL;
+    for (size_t i = 0; i < c->steps.count; i++) {
+        const gnomon_step_info *s = &c->steps.at[i];
+        if (c->has_event[i] && (!after || critical_is_before(after, s)) &&
+            (!best || critical_is_before(s, best)))
+            best = s;
+    }
+    return best;
+}
+
+/* ---- The walk -------------------------------------------------------------------------- */
+
+typedef struct critical_walk {
+    gnomon__critical *c;
+    critical_step s;
+    uint64_t at;    /* all after it is in pieces */
+    uint32_t track; /* where it is */
+    unsigned turns; /* since it went back */
+} critical_walk;
+
+/* From `begin` to where the walk is. In a row one execution has one piece. */
+static bool critical_put(critical_walk *w, uint64_t begin, uint32_t item,
+                         int state)
+{
+    gnomon__critical *c = w->c;
+    gnomon__piece *last =
+        c->piece_count ? &c->pieces[c->piece_count - 1] : NULL;
+    begin = begin > w->s.begin ? begin : w->s.begin;
+    if (begin >= w->at)
+        return true;
+    if (last && last->state == state && last->track == w->track &&
+        last->cause < 0 && last->execution == item) {
+        w->at = last->begin_ns = begin;
+        return true;
+    }
+    if (c->piece_count == c->piece_room) {
+        size_t room = c->piece_room ? 2 * c->piece_room : 64;
+        gnomon__piece *pieces = realloc(c->pieces, room * sizeof *pieces);
+        if (!pieces)
+            return false;
+        c->pieces = pieces;
+        c->piece_room = room;
+    }
+    c->pieces[c->piece_count++] = (gnomon__piece){
+        .begin_ns = begin,
+        .end_ns = w->at,
+        .track = w->track,
+        .node = state == GNOMON__PIECE_IDLE ? 0 : w->s.items[item].node,
+        .execution = item,
+        .state = state,
+        .cause = -1};
+    w->at = begin;
+    return true;
+}
+
+/* What an execution had to wait for; `from` NULL: nothing. */
+typedef struct critical_cause {
+    const critical_item *from;
+    uint64_t at;
+    uint32_t kind;
+} critical_cause;
+
+/* The cause that came last and was over, or ran, at the moment `until`. With `is_inside`
+ * it ended while the effect ran. */
+static critical_cause critical_cause_of(const critical_walk *w,
+                                        const critical_item *of, bool is_inside)
+{
+    const gnomon__critical *c = w->c;
+    critical_cause found = {NULL, 0, 0};
+    size_t low = 0, high = c->link_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->links[middle].to < of->instance)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; of->instance && low < c->link_count &&
+           c->links[low].to == of->instance;
+         low++) {
+        const struct critical_link *l = &c->links[low];
+        const critical_item *from = gnomon__critical_named(&w->s, l->from);
+        if (!from || from->track == of->track)
+            continue;
+        uint64_t at = from->end;
+        if (!is_inside) {
+            at = at < of->begin ? at : of->begin;
+            if (from->begin >= of->begin)
+                continue;
+        } else if (l->kind == GNOMON_LINK_LAUNCH || at <= of->begin ||
+                   at > w->at) {
+            continue;
+        }
+        if (!found.from || at > found.at)
+            found = (critical_cause){from, at, l->kind};
+    }
+    return found;
+}
+
+/* To the cause, at the moment when it is one; false: too often in a row. */
+static bool critical_turn(critical_walk *w, const critical_cause *cause)
+{
+    if (w->turns++ >= CRITICAL_TURNS)
+        return false;
+    if (w->c->piece_count)
+        w->c->pieces[w->c->piece_count - 1].cause = (int)cause->kind;
+    w->track = cause->from->track;
+    return true;
+}
+
+/* Through what was innermost until now. */
+static bool critical_through(critical_walk *w, const critical_segment *segment)
+{
+    const critical_item *item = &w->s.items[segment->item];
+    const bool is_first = segment->begin == item->begin;
+    critical_cause cause = {NULL, 0, 0};
+    if (is_first)
+        cause = critical_cause_of(w, item, true);
+    if (cause.from) {
+        if (!critical_put(w, cause.at, segment->item, GNOMON__PIECE_RUNS))
+            return false;
+        if (critical_turn(w, &cause))
+            return true;
+    }
+    if (!critical_put(w, segment->begin, segment->item, GNOMON__PIECE_RUNS))
+        return false;
+    if (!is_first || !item->is_outermost)
+        return true;
+    const critical_segment *before =
+        gnomon__critical_before(&w->s, &w->c->tracks[w->track], segment->begin);
+    cause = critical_cause_of(w, item, false);
+    if (!cause.from || (before && before->end >= cause.at))
+        return true;
+    if (!critical_put(w, cause.at, segment->item, GNOMON__PIECE_QUEUED))
+        return false;
+    (void)critical_turn(w, &cause);
+    return true;
+}
+
+static bool critical_go_back(critical_walk *w)
+{
+    while (w->at > w->s.begin) {
+        const uint64_t was = w->at;
+        const critical_segment *s =
+            gnomon__critical_before(&w->s, &w->c->tracks[w->track], w->at);
+        const bool ok = s && s->end >= w->at
+                            ? critical_through(w, s)
+                            : critical_put(w, s ? s->end : w->s.begin,
+                                           UINT32_MAX, GNOMON__PIECE_IDLE);
+        if (!ok)
+            return false;
+        w->turns = w->at < was ? 0 : w->turns;
+    }
+    return true;
+}
+
+/* The thread on which steps are made. */
+static uint32_t critical_main(const gnomon__critical *c, uint32_t run)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 1; i <= c->track_count; i++)
+        if (c->tracks[i].run == run &&
+            (!found || c->tracks[i].last_ends > c->tracks[found].last_ends))
+            found = i;
+    return found;
+}
+
+static void critical_reverse(gnomon__critical *c)
+{
+    for (size_t i = 0, k = c->piece_count; i + 1 < k--; i++) {
+        const gnomon__piece piece = c->pieces[i];
+        c->pieces[i] = c->pieces[k];
+        c->pieces[k] = piece;
+    }
+}
+
+int gnomon__critical_read(gnomon__critical *c, const gnomon_step_info *step)
+{
+    critical_walk w = {.c = c, .at = step->end_ns};
+    gnomon_stage_info stage = {.run = 0};
+    c->piece_count = 0;
+    int code = gnomon__critical_load(&w.s, c, step);
+    (void)gnomon_profile_stage(c->profile, step->stage, &stage);
+    w.track = critical_main(c, stage.run);
+    if (!code && !critical_go_back(&w))
+        code = GNOMON_ENOMEM;
+    gnomon__critical_unload(&w.s);
+    if (code)
+        c->piece_count = 0;
+    critical_reverse(c);
+    return code;
+}
