@@ -216,32 +216,33 @@ TEST(each_kind_of_row)
         "\"args\":{\"name\":\"stream 7 (overlap 1)\"}}",
         "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#3\","
         "\"pid\":4711,\"tid\":1000001024," AT(
-            "000.500") ",\"dur\":8.500,\"args\":{}}",
+            "000.500") ",\"dur\":8.500,\"args\":{\"External id\":8}}",
         "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"fit\","
         "\"pid\":4711,\"tid\":4711," AT(
-            "001.000") ",\"dur\":99.000,\"args\":{\"finished\": false}}",
+            "001.000") ",\"dur\":99.000,\"args\":{\"finished\": "
+                       "false,\"External id\":10}}",
         "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"mm\",\"pid\":4711,"
         "\"tid\":4711," AT(
-            "001.000") ",\"dur\":5.000,\"args\":{ \"External id\":1,"
+            "001.000") ",\"dur\":5.000,\"args\":{\"External id\":1,"
                        "\"Input Dims\":[[8, 16]],\"Input Strides\":[[]],"
                        "\"Input type\":[\"float\"],\"flops\":4096}}",
         "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\","
         "\"pid\":4711,\"tid\":4711," AT(
-            "001.100") ",\"dur\":0.200,\"args\":{ \"correlation\":1,"
+            "001.100") ",\"dur\":0.200,\"args\":{\"correlation\":1,"
                        "\"External id\":1}},\n"
                        "{\"ph\":\"s\",\"id\":1,\"cat\":\"ac2g\",\"name\":"
                        "\"ac2g\","
                        "\"pid\":4711,\"tid\":4711," AT("001.100") "},\n",
         "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,"
         "\"tid\":7," AT(
-            "002.000") ",\"dur\":3.000,\"args\":{ \"correlation\":1,"
+            "002.000") ",\"dur\":3.000,\"args\":{\"correlation\":1,"
                        "\"External id\":1,\"device\":0,\"stream\":7}},\n"
                        "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"cat\":\"ac2g\","
                        "\"name\":\"ac2g\",\"pid\":0,\"tid\":7," AT(
                            "002.000") "}",
         "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,"
         "\"tid\":1000002049," AT(
-            "004.000") ",\"dur\":3.000,\"args\":{ \"correlation\":1,"
+            "004.000") ",\"dur\":3.000,\"args\":{\"correlation\":1,"
                        "\"External id\":1,\"device\":0,\"stream\":7}}",
         "{\"ph\":\"C\",\"name\":\"loss\",\"pid\":4711,\"tid\":4711," AT(
             "007.000") ",\"args\":{\"value\":0.5}}",
@@ -268,6 +269,153 @@ TEST(for_tensorboard)
     has_row(text, "\"cat\":\"cpu_op\",\"name\":\"fit\"");
     has_row(text, "\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#3\"");
     has_row(text, ",\n  \"traceName\": \"x\\\"y\"\n}\n");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+/* A label whose category is given is one for the plugin too, but for loading data. */
+TEST(for_tensorboard_as_given)
+{
+    static const char *const names[] = {"given", "enumerate(DataLoader)#a.b"};
+    world w = open_world(0, 4711);
+    for (uint64_t i = 0; i < 2; i++) {
+        gnomon_region_info r = {.name = names[i],
+                                .category = "user_annotation"};
+        execution(&w, w.thread,
+                  node(&w, w.thread, gnomon_add_region(w.b, &r), 0),
+                  1000 + 10 * i, 5, 0);
+    }
+    gnomon_profile *p = close_world(&w);
+    const gnomon_profile *one = p;
+    char *text = chrome_of(
+        &(gnomon__export){.profiles = &one, .count = 1, .for_tensorboard = 1});
+    has_row(text, "\"cat\":\"user_annotation\",\"name\":\"given\"");
+    has_row(text, "\"cat\":\"cpu_op\",\"name\":\"enumerate(DataLoader)#a.b\"");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+static uint32_t op_with(world *w, const char *name, uint64_t bytes,
+                        const gnomon_attribute *attributes, size_t count)
+{
+    return gnomon_add_op(w->b, &(gnomon_op_info){.operation = name,
+                                                 .attributes = attributes,
+                                                 .attribute_count = count,
+                                                 .bytes = bytes});
+}
+
+/* Work of a device has the id of the innermost label around its call, even where its
+ * track comes before the thread's. Its op says how it was launched, and no key comes
+ * twice. */
+TEST(work_of_devices)
+{
+    static const gnomon_attribute grid[] = {
+        {sizeof *grid, 0, "grid", "[66, 1, 1]"},
+        {sizeof *grid, 0, "stream", "99"},
+        {sizeof *grid, 0, "grid", "1"}};
+    world w = open_world(0, 4711);
+    uint32_t outer =
+        node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "outer"), 0);
+    uint32_t label =
+        node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "forward"), 0);
+    uint32_t api =
+        node(&w, w.thread, region(&w, GNOMON_KIND_API, "cudaMemcpyAsync"), 0);
+    uint32_t copy = node(&w, w.stream, region(&w, GNOMON_KIND_COPY, "Memcpy"),
+                         op_with(&w, "Memcpy", 4096, grid, 3));
+    uint32_t on_device =
+        node(&w, w.stream, region(&w, GNOMON_KIND_SCOPE, "forward"), 0);
+    execution(&w, w.stream, on_device, 1000, 6000, 0);
+    execution(&w, w.stream, copy, 2000, 1000, 78);
+    execution(&w, w.thread, outer, 1000, 1000, 0);
+    for (uint64_t i = 0; i < 20; i++)
+        execution(&w, w.thread, label, 1000 + i, 500 - i, 0);
+    execution(&w, w.thread, api, 1100, 200, 77);
+    execution(&w, w.thread, api, 1600, 200, 79);
+    gnomon_add_link(w.b, &(gnomon_link_info){.from = api,
+                                             .to = copy,
+                                             .kind = GNOMON_LINK_LAUNCH,
+                                             .count = 1,
+                                             .from_instance = 77,
+                                             .to_instance = 78});
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    has_row(text, "\"args\":{\"correlation\":1,\"External id\":23}},\n"
+                  "{\"ph\":\"s\"");
+    has_row(text, AT("001.600") ",\"dur\":0.200,\"args\":{"
+                                "\"External id\":3}}");
+    has_row(text,
+            "\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy\",\"pid\":0,"
+            "\"tid\":7," AT("002.000") ",\"dur\":1.000,\"args\":{"
+                                       "\"correlation\":1,\"External id\":23,"
+                                       "\"memory bandwidth (GB/s)\":4.096,"
+                                       "\"device\":0,\"stream\":7,"
+                                       "\"grid\":[66, 1, 1],\"bytes\":4096}}");
+    has_row(text,
+            "\"cat\":\"gpu_user_annotation\",\"name\":\"forward\","
+            "\"pid\":0,\"tid\":7," AT("001.000") ",\"dur\":6.000,\"args\":{}}");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+/* Args as long as the exporter's buffer. */
+TEST(long_args)
+{
+    static char json[70000];
+    memset(json, '1', sizeof json - 1);
+    const gnomon_attribute a = {sizeof a, 0, "digits", json};
+    world w = open_world(0, 4711);
+    execution(&w, w.thread,
+              node(&w, w.thread, region(&w, GNOMON_KIND_PYTHON, "f"),
+                   op_with(&w, "f", 0, &a, 1)),
+              1000, 10, 0);
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    has_row(text, "\"args\":{\"digits\":111");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+static void allocation(world *w, uint32_t track, uint32_t pool, uint64_t begin,
+                       double bytes)
+{
+    gnomon_add_event(w->b, &(gnomon_event_info){.kind = GNOMON_EVENT_MEMORY,
+                                                .track = track,
+                                                .region = pool,
+                                                .begin_ns = begin,
+                                                .instance = 64,
+                                                .value = bytes});
+}
+
+#define MEMORY(type, device, bytes, total) \
+    "\"args\":{\"Device Type\":" type ",\"Device Id\":" device \
+    ",\"Bytes\":" bytes ",\"Addr\":64,\"Total Allocated\":" total \
+    ",\"Total Reserved\":0}}"
+
+/* What a pool has allocated, by what all threads did before; each pool by itself. */
+TEST(memory_of_pools)
+{
+    world w = open_world(0, 4711);
+    const gnomon_track_info pool = {
+        .run = w.run, .kind = GNOMON_TRACK_POOL, .name = "", .device = -1};
+    gnomon_track_info on_device = pool, thread = pool;
+    on_device.device = 1;
+    thread.kind = GNOMON_TRACK_THREAD;
+    thread.os_id = 4712;
+    uint32_t host = gnomon_add_track(w.b, &pool);
+    uint32_t device = gnomon_add_track(w.b, &on_device);
+    uint32_t other = gnomon_add_track(w.b, &thread);
+    allocation(&w, w.thread, host, 1000, 100);
+    allocation(&w, w.thread, host, 4000, -100);
+    allocation(&w, w.thread, host, 5000, (double)NAN);
+    allocation(&w, other, device, 500, 8);
+    allocation(&w, other, host, 2000, 30);
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    has_row(text, "\"name\":\"[memory]\",\"pid\":4711,\"tid\":4712," AT(
+                      "000.500") "," MEMORY("1", "1", "8", "8"));
+    has_row(text, AT("001.000") "," MEMORY("0", "-1", "100", "100"));
+    has_row(text, AT("002.000") "," MEMORY("0", "-1", "30", "130"));
+    has_row(text, AT("004.000") "," MEMORY("0", "-1", "-100", "30"));
     free(text);
     gnomon_profile_free(p);
 }
@@ -302,7 +450,8 @@ TEST(profiles_are_kept_apart)
     has_row(text, "{\"ph\":\"s\",\"id\":2,");
     lacks(text, "{\"ph\":\"s\",\"id\":3,");
     has_row(text,
-            "\"External id\":8,"); /* the first profile has seven events */
+            /* after seven events, two steps and an open scope */
+            "\"External id\":11,");
     has_row(text, "\"profile\": 2, \"run\": 1");
     lacks(text, "\"distributedInfo\"");
     free(text);

@@ -87,17 +87,22 @@ static int put_rows_of(gnomon__chrome *c, size_t which)
         gnomon__chrome_links_begin(&c->links, c->p, c->flows + 1) &&
         gnomon__chrome_nodes_begin(&c->nodes, c->p) &&
         gnomon__chrome_opens_begin(&c->opens, c->p) &&
+        gnomon__chrome_around_begin(
+            &c->around, gnomon_profile_count(c->p, GNOMON_TRACKS)) &&
         gnomon__lanes_begin(&c->lanes,
                             gnomon_profile_count(c->p, GNOMON_TRACKS));
     if (ok) {
         gnomon__chrome_name_tracks(c);
-        ok = gnomon__chrome_rows(c);
+        ok = gnomon__chrome_rows(c) && gnomon__chrome_memory(c);
         gnomon__chrome_name_lanes(c);
     }
     c->flows += c->links.flows;
     c->runs_before += gnomon_profile_count(c->p, GNOMON_RUNS);
-    c->events_before += gnomon_profile_count(c->p, GNOMON_EVENTS);
+    c->labels_before += gnomon_profile_count(c->p, GNOMON_EVENTS) +
+                        gnomon_profile_count(c->p, GNOMON_STEPS) +
+                        gnomon_profile_count(c->p, GNOMON_OPENS);
     gnomon__lanes_end(&c->lanes);
+    gnomon__chrome_around_end(&c->around);
     gnomon__chrome_opens_end(&c->opens);
     gnomon__chrome_nodes_end(&c->nodes);
     gnomon__chrome_links_end(&c->links);

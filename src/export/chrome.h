@@ -2,7 +2,9 @@
 /* The parts of the Chrome export: chrome.c writes the file, chrome_head.c what comes
  * before the rows, chrome_ids.c says who is which process and thread there,
  * chrome_links.c which rows belong together, chrome_nodes.c what is equal in all rows of
- * a path, chrome_opens.c what had not ended, and chrome_rows.c the rows.
+ * a path, chrome_opens.c what had not ended, chrome_around.c which label is around a
+ * call, chrome_memory.c allocations, chrome_row.c how a row begins, and chrome_rows.c
+ * all of them.
  *
  * The format is Chrome's Trace Event Format, as Kineto writes it for torch.profiler. */
 #ifndef GNOMON_EXPORT_CHROME_H
@@ -64,12 +66,14 @@ const gnomon__chrome_end *gnomon__chrome_links_at(const gnomon__chrome_links *l,
 
 /* ---- Paths: chrome_nodes.c ---------------------------------------------------- */
 
-/* Text that all rows of a path share, before `ts` and in `args`. */
+/* What all rows of a path share: text before `ts`, and in `args`. */
 typedef struct gnomon__chrome_node {
     char *head;
-    char *args; /* without the braces; NULL: none */
+    char *args; /* without the braces, each with a comma before it */
     uint32_t head_size, args_size;
-    uint32_t is_op;
+    uint64_t moved;    /* bytes that a copy or set moves; 0: not known */
+    uint32_t is_label; /* an operation or label: calls below it name its id */
+    uint32_t is_call;  /* of the device's runtime */
 } gnomon__chrome_node;
 
 typedef struct gnomon__chrome_nodes {
@@ -93,6 +97,23 @@ void gnomon__chrome_opens_end(gnomon__chrome_opens *o);
 const gnomon_open_info *gnomon__chrome_opens_next(gnomon__chrome_opens *o,
                                                   size_t track, uint64_t ns);
 
+/* ---- Labels around: chrome_around.c --------------------------------------------- */
+
+/* Operations and labels that are open on each track, innermost last. */
+typedef struct gnomon__chrome_around {
+    struct gnomon__chrome_labels *of; /* by track */
+    size_t count;
+} gnomon__chrome_around;
+
+int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks);
+void gnomon__chrome_around_end(gnomon__chrome_around *a);
+/* One begins; of a track in the order of their begins. 0: no memory. */
+int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
+                              uint64_t end, uint64_t id);
+/* The id of the innermost one at `begin`; 0: none. */
+uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
+                                  uint64_t begin);
+
 /* ---- The file ------------------------------------------------------------------ */
 
 typedef struct gnomon__chrome {
@@ -107,11 +128,13 @@ typedef struct gnomon__chrome {
     gnomon__chrome_nodes nodes;
     gnomon__chrome_opens opens;
     gnomon__lanes lanes;
-    uint64_t flows;                    /* in the profiles before */
-    size_t runs_before, events_before; /* likewise */
+    gnomon__chrome_around around;
+    uint64_t flows;         /* in the profiles before */
+    size_t runs_before;     /* likewise */
+    int has_memory;         /* an event of the profile is an allocation */
+    uint64_t labels_before; /* how many External ids they may have */
     uint64_t *zero; /* Unix ns of each run's zero, less `base`; 0: any run's */
     uint64_t start, end; /* of all events, less `base` */
-    struct gnomon__chrome_open *open; /* by track: the innermost op */
 } gnomon__chrome;
 
 /* The path's text, made when it is first needed; NULL: no memory. */
@@ -130,9 +153,22 @@ void gnomon__chrome_head(gnomon__chrome *c);
 void gnomon__chrome_name_tracks(gnomon__chrome *c);
 void gnomon__chrome_name_lanes(gnomon__chrome *c);
 
+/* ---- Rows: chrome_row.c, chrome_memory.c, chrome_rows.c ------------------------- */
+
 /* Begins a row: the comma and line before it. */
 void gnomon__chrome_row(gnomon__chrome *c);
+/* Where and when it is; `ns` counts from `base`. */
+void gnomon__chrome_place(gnomon__chrome *c, int64_t pid, int64_t tid,
+                          uint64_t ns);
+/* Begins a row of a moment, up to its args; the caller closes them. */
+void gnomon__chrome_moment(gnomon__chrome *c, size_t track, uint64_t ns,
+                           const char *phase, const char *name);
+/* Allocations and frees of the profile, with what is allocated after each. 0: no
+ * memory. */
+int gnomon__chrome_memory(gnomon__chrome *c);
 /* All events of the profile, and steps. 0: no memory. */
 int gnomon__chrome_rows(gnomon__chrome *c);
+/* Of the track's run, less `base`. */
+uint64_t gnomon__chrome_zero(const gnomon__chrome *c, size_t track);
 
 #endif

@@ -29,6 +29,14 @@ static int write_memory(const gnomon_writer *w, const void *bytes, size_t size)
 
 /* ---- Categories -------------------------------------------------------------------- */
 
+static int is_among(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return 1;
+    return 0;
+}
+
 /* Categories of Kineto that a region may name itself. */
 static int is_category(const char *category)
 {
@@ -36,39 +44,45 @@ static int is_category(const char *category)
         "cpu_op",    "user_annotation", "cuda_runtime", "cuda_driver",
         "kernel",    "gpu_memcpy",      "gpu_memset",   "gpu_user_annotation",
         "cuda_sync", "python_function", "overhead",     "collective_comm"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(category, known[i]) == 0)
-            return 1;
-    return 0;
+    return is_among(category, known, sizeof known / sizeof *known);
 }
 
-static const char *category_of(const gnomon__chrome *c,
-                               const gnomon_region_info *r,
-                               const gnomon_node_info *n)
+static const char *category_of(const gnomon_region_info *r,
+                               const gnomon_node_info *n, int is_on_device)
 {
-    const char *category = "user_annotation";
-    if (n->op)
-        category = "cpu_op";
-    if (r->kind == GNOMON_KIND_PYTHON)
-        category = "python_function";
-    else if (r->kind == GNOMON_KIND_API)
-        category = "cuda_runtime";
-    else if (r->kind == GNOMON_KIND_KERNEL)
-        category = "kernel";
-    else if (r->kind == GNOMON_KIND_COPY)
-        category = "gpu_memcpy";
-    else if (r->kind == GNOMON_KIND_SET)
-        category = "gpu_memset";
     if (is_category(r->category))
-        category = r->category;
-    if (!c->what->for_tensorboard)
-        return category;
+        return r->category;
+    switch (r->kind) {
+    case GNOMON_KIND_PYTHON:
+        return "python_function";
+    case GNOMON_KIND_API:
+        return "cuda_runtime";
+    case GNOMON_KIND_KERNEL:
+        return "kernel";
+    case GNOMON_KIND_COPY:
+        return "gpu_memcpy";
+    case GNOMON_KIND_SET:
+        return "gpu_memset";
+    default:
+        return is_on_device ? "gpu_user_annotation"
+               : n->op      ? "cpu_op"
+                            : "user_annotation";
+    }
+}
+
+/* The plugin knows calls as Runtime, and ignores labels but for steps and collectives:
+ * as operators they are shown. Who names the category of a label means it. */
+static const char *for_tensorboard(const char *category,
+                                   const gnomon_region_info *r)
+{
+    static const char loader[] = "enumerate(DataLoader)#";
     if (strcmp(category, "cuda_runtime") == 0 ||
         strcmp(category, "cuda_driver") == 0)
         return "Runtime";
-    /* Its plugin ignores labels but for steps; as operators they are shown. */
     if (strcmp(category, "user_annotation") == 0 &&
-        strncmp(r->name, "ProfilerStep#", 13) != 0)
+        strncmp(r->name, "ProfilerStep#", 13) != 0 &&
+        (!is_category(r->category) ||
+         strncmp(r->name, loader, sizeof loader - 1) == 0))
         return "cpu_op";
     return category;
 }
@@ -103,6 +117,32 @@ static void put_inputs(gnomon__export_text *t, const gnomon_op_info *op,
     gnomon__export_literal(t, "]");
 }
 
+/* Keys that rows have of their own: an attribute of this name would be a second. */
+static int is_own_arg(const char *key)
+{
+    static const char *const own[] = {"External id",
+                                      "correlation",
+                                      "device",
+                                      "stream",
+                                      "Input Dims",
+                                      "Input Strides",
+                                      "Input type",
+                                      "flops",
+                                      "bytes",
+                                      "finished",
+                                      "memory bandwidth (GB/s)"};
+    return is_among(key, own, sizeof own / sizeof *own);
+}
+
+static int is_repeated(const gnomon_op_info *op, size_t attribute)
+{
+    const char *key = gnomon_attribute_at(op, attribute)->key;
+    for (size_t i = 0; i < attribute; i++)
+        if (strcmp(gnomon_attribute_at(op, i)->key, key) == 0)
+            return 1;
+    return 0;
+}
+
 static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
 {
     if (op->input_count) {
@@ -115,6 +155,8 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
     }
     for (size_t i = 0; i < op->attribute_count; i++) {
         const gnomon_attribute *a = gnomon_attribute_at(op, i);
+        if (is_own_arg(a->key) || is_repeated(op, i))
+            continue;
         gnomon__export_literal(t, ",");
         gnomon__export_json(t, a->key);
         gnomon__export_literal(t, ":");
@@ -132,32 +174,66 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
 
 /* ---- A path --------------------------------------------------------------------------- */
 
+typedef struct chrome_path {
+    gnomon_node_info node;
+    gnomon_region_info region;
+    gnomon_track_info track;
+    gnomon_op_info op;
+    const char *category;
+    int is_on_device;
+} chrome_path;
+
+static void read_path(const gnomon__chrome *c, chrome_path *p, uint32_t node)
+{
+    *p = (chrome_path){.region = {.name = "", .category = ""}};
+    (void)gnomon_profile_node(c->p, node, &p->node);
+    (void)gnomon_profile_region(c->p, p->node.region, &p->region);
+    (void)gnomon_profile_track(c->p, p->node.track, &p->track);
+    if (p->node.op)
+        (void)gnomon_profile_op(c->p, p->node.op, &p->op);
+    p->is_on_device =
+        p->track.kind == GNOMON_TRACK_STREAM && p->track.device >= 0;
+    p->category = category_of(&p->region, &p->node, p->is_on_device);
+}
+
 static void put_head(const gnomon__chrome *c, gnomon__export_text *t,
-                     const gnomon_node_info *n, const gnomon_region_info *r)
+                     const chrome_path *p)
 {
     gnomon__export_literal(t, "{\"ph\":\"X\",\"cat\":\"");
-    gnomon__export_json_inside(t, category_of(c, r, n));
+    gnomon__export_string(t, c->what->for_tensorboard
+                                 ? for_tensorboard(p->category, &p->region)
+                                 : p->category);
     gnomon__export_literal(t, "\",\"name\":");
-    gnomon__export_json(t, r->name);
+    gnomon__export_json(t, p->region.name);
     gnomon__export_literal(t, ",\"pid\":");
-    gnomon__export_signed(t, c->ids.pids[n->track]);
+    gnomon__export_signed(t, c->ids.pids[p->node.track]);
     gnomon__export_literal(t, ",\"tid\":");
 }
 
+/* A row with a stream is work of the device: a label there has none, or readers would
+ * add up the time of what it spans twice. */
 static void put_args(const gnomon__chrome *c, gnomon__export_text *t,
-                     const gnomon_node_info *n)
+                     const chrome_path *p)
 {
-    gnomon_track_info k;
-    gnomon_op_info op;
-    (void)gnomon_profile_track(c->p, n->track, &k);
-    if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0) {
+    if (p->is_on_device && strcmp(p->category, "gpu_user_annotation") != 0) {
         gnomon__export_literal(t, ",\"device\":");
-        gnomon__export_signed(t, k.device);
+        gnomon__export_signed(t, p->track.device);
         gnomon__export_literal(t, ",\"stream\":");
-        gnomon__export_signed(t, c->ids.tracks[n->track]);
+        gnomon__export_signed(t, c->ids.tracks[p->node.track]);
     }
-    if (n->op && !gnomon_profile_op(c->p, n->op, &op))
-        put_op(t, &op);
+    if (p->node.op)
+        put_op(t, &p->op);
+}
+
+static void describe(gnomon__chrome_node *to, const chrome_path *p)
+{
+    const char *is = p->category;
+    to->is_label =
+        strcmp(is, "cpu_op") == 0 || strcmp(is, "user_annotation") == 0;
+    to->is_call =
+        strcmp(is, "cuda_runtime") == 0 || strcmp(is, "cuda_driver") == 0;
+    if (strcmp(is, "gpu_memcpy") == 0 || strcmp(is, "gpu_memset") == 0)
+        to->moved = p->op.bytes;
 }
 
 /* Each text as a block of memory of its own. 0: no memory. */
@@ -167,23 +243,24 @@ static int make_row_texts(const gnomon__chrome *c, gnomon__chrome_node *to,
     chrome_memory m = {0};
     const gnomon_writer w = {
         .struct_size = sizeof w, .write = write_memory, .context = &m};
-    gnomon_node_info n;
-    gnomon_region_info r = {.name = "", .category = ""};
+    chrome_path p;
     gnomon__export_text *t = gnomon__export_text_begin(&w);
     if (!t)
         return 0;
-    (void)gnomon_profile_node(c->p, node, &n);
-    (void)gnomon_profile_region(c->p, n.region, &r);
-    put_head(c, t, &n, &r);
+    read_path(c, &p, node);
+    put_head(c, t, &p);
     gnomon__export_text_flush(t);
     size_t head = m.size;
-    put_args(c, t, &n);
+    put_args(c, t, &p);
     if (gnomon__export_text_end(t) || m.size > UINT32_MAX) {
         free(m.text);
         return 0;
     }
-    *to = (gnomon__chrome_node){m.text, m.text + head, (uint32_t)head,
-                                (uint32_t)(m.size - head), n.op != 0};
+    *to = (gnomon__chrome_node){.head = m.text,
+                                .args = m.text + head,
+                                .head_size = (uint32_t)head,
+                                .args_size = (uint32_t)(m.size - head)};
+    describe(to, &p);
     return 1;
 }
 

@@ -5,50 +5,6 @@
 
 #include <stdlib.h>
 
-/* The op that is open on a track, whose External id API rows take. Ops nest seldom
- * deeper; then the outer one's is taken. */
-#define OPEN_OPS 8
-
-typedef struct gnomon__chrome_open {
-    uint32_t count;
-    struct {
-        uint64_t end, id;
-    } of[OPEN_OPS];
-} gnomon__chrome_open;
-
-static uint64_t zero_of_track(const gnomon__chrome *c, size_t track)
-{
-    gnomon_track_info k;
-    (void)gnomon_profile_track(c->p, track, &k);
-    return c->zero[k.run];
-}
-
-void gnomon__chrome_row(gnomon__chrome *c)
-{
-    if (c->is_first)
-        gnomon__export_literal(c->t, "\n");
-    else
-        gnomon__export_literal(c->t, ",\n");
-    c->is_first = 0;
-}
-
-/* ---- Operations around ----------------------------------------------------------- */
-
-static uint64_t op_around(gnomon__chrome_open *o, uint64_t begin)
-{
-    while (o->count && o->of[o->count - 1].end <= begin)
-        o->count--;
-    return o->count ? o->of[o->count - 1].id : 0;
-}
-
-static void open_op(gnomon__chrome_open *o, uint64_t end, uint64_t id)
-{
-    if (o->count == OPEN_OPS)
-        return;
-    o->of[o->count].end = end;
-    o->of[o->count++].id = id;
-}
-
 /* ---- Flows ------------------------------------------------------------------------- */
 
 static const char *flow_name(int kind)
@@ -56,16 +12,6 @@ static const char *flow_name(int kind)
     return kind == GNOMON_LINK_LAUNCH     ? "ac2g"
            : kind == GNOMON_LINK_BACKWARD ? "fwdbwd"
                                           : "submit";
-}
-
-static void put_place(gnomon__chrome *c, int64_t pid, int64_t tid, uint64_t ns)
-{
-    gnomon__export_literal(c->t, ",\"pid\":");
-    gnomon__export_signed(c->t, pid);
-    gnomon__export_literal(c->t, ",\"tid\":");
-    gnomon__export_signed(c->t, tid);
-    gnomon__export_literal(c->t, ",\"ts\":");
-    gnomon__export_us(c->t, ns);
 }
 
 static void put_flow(gnomon__chrome *c, const gnomon__chrome_end *end,
@@ -83,63 +29,73 @@ static void put_flow(gnomon__chrome *c, const gnomon__chrome_end *end,
     gnomon__export_literal(c->t, "\",\"name\":\"");
     gnomon__export_string(c->t, name);
     gnomon__export_literal(c->t, "\"");
-    put_place(c, pid, tid, ns);
+    gnomon__chrome_place(c, pid, tid, ns);
     gnomon__export_literal(c->t, "}");
 }
 
 /* ---- Executions ---------------------------------------------------------------------- */
 
-/* args of an execution that links name: the correlation of a launch, and the External id
- * of the op around it, which its effect takes over. */
-static void put_linked(gnomon__chrome *c, const gnomon__chrome_end *ends,
-                       size_t count, uint64_t op)
+/* Names an arg, after a comma if it is not the first. */
+static void begin_arg(gnomon__chrome *c, int *args, const char *name)
 {
-    const gnomon__chrome_end *launch = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (ends[i].kind == GNOMON_LINK_LAUNCH)
-            launch = &ends[i];
-    if (launch && launch->is_effect)
-        op = c->links.external[launch->flow];
-    else if (launch)
-        c->links.external[launch->flow] = op;
-    if (launch) {
-        gnomon__export_literal(c->t, ",\"correlation\":");
-        gnomon__export_number(c->t, c->links.first + launch->flow);
-    }
-    if (op) {
-        gnomon__export_literal(c->t, ",\"External id\":");
-        gnomon__export_number(c->t, op);
-    }
+    gnomon__export_string(c->t, (*args)++ ? ",\"" : "\"");
+    gnomon__export_string(c->t, name);
+    gnomon__export_literal(c->t, "\":");
 }
 
-/* What `args` has besides the path's: each begins with a comma, which the first loses. */
-static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
-                               const gnomon_event_info *e, uint64_t number,
-                               const gnomon__chrome_end *ends, size_t links)
+static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
+                          int args)
 {
-    gnomon__chrome_open *open = &c->open[e->track];
-    uint64_t around = op_around(open, e->begin_ns);
-    gnomon__export_literal(c->t, ",\"args\":{");
-    size_t from = c->t->used;
-    if (n->is_op) {
-        gnomon__export_literal(c->t, ",\"External id\":");
-        gnomon__export_number(c->t, number);
-        open_op(open, e->begin_ns + e->duration_ns, number);
-    } else if (links) {
-        put_linked(c, ends, links, around);
-    }
-    gnomon__export_put(c->t, n->args, n->args_size);
-    if (c->t->used > from) /* all of it is in the buffer: see row_room */
-        c->t->room[from] = ' ';
+    size_t comma = !args && n->args_size;
+    gnomon__export_put(c->t, n->args + comma, n->args_size - comma);
     gnomon__export_literal(c->t, "}}");
 }
 
-/* Room for a row's own args, so that its first comma can still be changed. */
-static void row_room(gnomon__chrome *c, const gnomon__chrome_node *n)
+static const gnomon__chrome_end *launch_of(const gnomon__chrome_end *ends,
+                                           size_t count)
 {
-    if (GNOMON__TEXT_ROOM - c->t->used <
-        (size_t)n->head_size + n->args_size + 512)
-        gnomon__export_text_flush(c->t);
+    for (size_t i = count; i > 0; i--)
+        if (ends[i - 1].kind == GNOMON_LINK_LAUNCH)
+            return &ends[i - 1];
+    return NULL;
+}
+
+/* An operation or label has an id of its own. A call has that of the one around it, and
+ * what it launched takes that over. */
+static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
+                            const gnomon_event_info *e, uint64_t own,
+                            const gnomon__chrome_end *launch)
+{
+    if (launch && launch->is_effect && !n->is_label)
+        return c->links.external[launch->flow];
+    uint64_t id = n->is_label ? own
+                              : gnomon__chrome_around_at(&c->around, e->track,
+                                                         e->begin_ns);
+    if (launch && !launch->is_effect)
+        c->links.external[launch->flow] = id;
+    return n->is_label || n->is_call || launch ? id : 0;
+}
+
+static void put_execution_args(gnomon__chrome *c, const gnomon__chrome_node *n,
+                               const gnomon_event_info *e, uint64_t own,
+                               const gnomon__chrome_end *launch)
+{
+    int args = 0;
+    uint64_t id = external_id(c, n, e, own, launch);
+    gnomon__export_literal(c->t, ",\"args\":{");
+    if (launch && !n->is_label) {
+        begin_arg(c, &args, "correlation");
+        gnomon__export_number(c->t, c->links.first + launch->flow);
+    }
+    if (id) {
+        begin_arg(c, &args, "External id");
+        gnomon__export_number(c->t, id);
+    }
+    if (n->moved && e->duration_ns) {
+        begin_arg(c, &args, "memory bandwidth (GB/s)");
+        gnomon__export_double(c->t, (double)n->moved / (double)e->duration_ns);
+    }
+    put_node_args(c, n, args);
 }
 
 /* Up to its args. 0: no memory. */
@@ -153,7 +109,6 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
         return 0;
     *tid = lane ? gnomon__chrome_lane_tid(track, lane) : c->ids.tracks[track];
     gnomon__chrome_row(c);
-    row_room(c, n);
     gnomon__export_put(c->t, n->head, n->head_size);
     gnomon__export_signed(c->t, *tid);
     gnomon__export_literal(c->t, ",\"ts\":");
@@ -175,7 +130,12 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     if (!begin_execution(c, n, e->track, zero, e->begin_ns, e->duration_ns,
                          &tid))
         return 0;
-    put_execution_args(c, n, e, c->events_before + number, ends, links);
+    uint64_t own = c->labels_before + number;
+    put_execution_args(c, n, e, own, launch_of(ends, links));
+    if (n->is_label &&
+        !gnomon__chrome_around_put(&c->around, e->track,
+                                   e->begin_ns + e->duration_ns, own))
+        return 0;
     for (size_t i = 0; i < links; i++)
         if (!ends[i].is_again)
             put_flow(c, &ends[i], c->ids.pids[e->track], tid,
@@ -184,6 +144,28 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
 }
 
 /* ---- What had not ended -------------------------------------------------------- */
+
+/* External ids of steps and opens come after those of events. */
+static uint64_t id_of_open(const gnomon__chrome *c, const gnomon_open_info *o)
+{
+    return c->labels_before + gnomon_profile_count(c->p, GNOMON_EVENTS) +
+           gnomon_profile_count(c->p, GNOMON_STEPS) +
+           (uint64_t)(o - c->opens.of) + 1;
+}
+
+/* 0: no memory. */
+static int put_open_args(gnomon__chrome *c, const gnomon__chrome_node *n,
+                         const gnomon_open_info *o, uint64_t end)
+{
+    gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
+    if (n->is_label) {
+        gnomon__export_literal(c->t, ",\"External id\":");
+        gnomon__export_number(c->t, id_of_open(c, o));
+    }
+    put_node_args(c, n, 1);
+    return !n->is_label || gnomon__chrome_around_put(&c->around, o->track, end,
+                                                     id_of_open(c, o));
+}
 
 /* Those that began before `ns`, from the file's begin on and up to its end. */
 static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
@@ -207,35 +189,28 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
         const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
         if (!begin_execution(c, n, track, zero, begin, end - begin, &tid))
             return 0;
-        gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
-        gnomon__export_string(c->t, n->args_size ? "," : "");
-        gnomon__export_put(c->t, n->args + !!n->args_size,
-                           n->args_size - !!n->args_size);
-        gnomon__export_literal(c->t, "}}");
+        if (!put_open_args(c, n, o, end))
+            return 0;
     }
     return 1;
 }
 
 /* ---- Moments --------------------------------------------------------------------------- */
 
-static void put_region_name(gnomon__chrome *c, uint32_t region)
+static const char *region_name(const gnomon__chrome *c, uint32_t region)
 {
     gnomon_region_info r = {.name = ""};
     (void)gnomon_profile_region(c->p, region, &r);
-    gnomon__export_literal(c->t, ",\"name\":");
-    gnomon__export_json(c->t, r.name);
+    return r.name;
 }
 
 static void put_mark(gnomon__chrome *c, const gnomon_event_info *e,
                      uint64_t zero)
 {
-    gnomon__chrome_row(c);
-    gnomon__export_literal(
-        c->t, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\"");
-    put_region_name(c, e->region);
-    put_place(c, c->ids.pids[e->track], c->ids.tracks[e->track],
-              zero + e->begin_ns);
-    gnomon__export_literal(c->t, ",\"args\":{}}");
+    gnomon__chrome_moment(c, e->track, zero + e->begin_ns,
+                          "\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\"",
+                          region_name(c, e->region));
+    gnomon__export_literal(c->t, "}}");
 }
 
 /* A sample that is no number leaves a gap: viewers read no such values. */
@@ -245,36 +220,11 @@ static void put_sample(gnomon__chrome *c, const gnomon_event_info *e,
     double is_number = e->value - e->value;
     if (is_number < 0 || is_number > 0 || !(is_number >= 0))
         return;
-    gnomon__chrome_row(c);
-    gnomon__export_literal(c->t, "{\"ph\":\"C\"");
-    put_region_name(c, e->region);
-    put_place(c, c->ids.pids[e->track], c->ids.tracks[e->track],
-              zero + e->begin_ns);
-    gnomon__export_literal(c->t, ",\"args\":{\"value\":");
+    gnomon__chrome_moment(c, e->track, zero + e->begin_ns, "\"C\"",
+                          region_name(c, e->region));
+    gnomon__export_literal(c->t, "\"value\":");
     gnomon__export_double(c->t, e->value);
     gnomon__export_literal(c->t, "}}");
-}
-
-static void put_memory(gnomon__chrome *c, const gnomon_event_info *e,
-                       uint64_t zero)
-{
-    gnomon_track_info pool = {.device = -1};
-    (void)gnomon_profile_track(c->p, e->region, &pool);
-    gnomon__chrome_row(c);
-    gnomon__export_literal(c->t, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":"
-                                 "\"cpu_instant_event\",\"name\":\"[memory]\"");
-    put_place(c, c->ids.pids[e->track], c->ids.tracks[e->track],
-              zero + e->begin_ns);
-    gnomon__export_literal(c->t, ",\"args\":{\"Device Type\":");
-    gnomon__export_number(c->t, pool.device >= 0);
-    gnomon__export_literal(c->t, ",\"Device Id\":");
-    gnomon__export_signed(c->t, pool.device);
-    gnomon__export_literal(c->t, ",\"Bytes\":");
-    gnomon__export_signed(c->t, (int64_t)e->value);
-    gnomon__export_literal(c->t, ",\"Addr\":");
-    gnomon__export_number(c->t, e->instance);
-    gnomon__export_literal(c->t,
-                           ",\"Total Allocated\":0,\"Total Reserved\":0}}");
 }
 
 static int put_event(gnomon__chrome *c, const gnomon_event_info *e,
@@ -289,10 +239,8 @@ static int put_event(gnomon__chrome *c, const gnomon_event_info *e,
     case GNOMON_EVENT_COUNTER:
         put_sample(c, e, zero);
         return 1;
-    case GNOMON_EVENT_MEMORY:
-        put_memory(c, e, zero);
-        return 1;
-    default:
+    default: /* comes after all others: chrome_memory.c */
+        c->has_memory |= e->kind == GNOMON_EVENT_MEMORY;
         return 1;
     }
 }
@@ -305,6 +253,7 @@ static void put_steps(gnomon__chrome *c)
 {
     gnomon_step_info s;
     gnomon_stage_info stage = {.run = 0};
+    size_t events = gnomon_profile_count(c->p, GNOMON_EVENTS);
     for (size_t i = 1; !gnomon_profile_step(c->p, i, &s); i++) {
         (void)gnomon_profile_stage(c->p, s.stage, &stage);
         size_t track = gnomon__chrome_step_track(c->p, stage.run);
@@ -319,11 +268,14 @@ static void put_steps(gnomon__chrome *c)
                                "\"name\":\"ProfilerStep#");
         gnomon__export_number(c->t, s.number);
         gnomon__export_literal(c->t, "\"");
-        put_place(c, c->ids.pids[track], gnomon__chrome_lane_tid(track, 0),
-                  zero + s.begin_ns);
+        gnomon__chrome_place(c, c->ids.pids[track],
+                             gnomon__chrome_lane_tid(track, 0),
+                             zero + s.begin_ns);
         gnomon__export_literal(c->t, ",\"dur\":");
         gnomon__export_us(c->t, s.end_ns - s.begin_ns);
-        gnomon__export_literal(c->t, ",\"args\":{}}");
+        gnomon__export_literal(c->t, ",\"args\":{\"External id\":");
+        gnomon__export_number(c->t, c->labels_before + events + i);
+        gnomon__export_literal(c->t, "}}");
     }
 }
 
@@ -334,29 +286,46 @@ static int put_last_opens(gnomon__chrome *c, size_t tracks)
 {
     int ok = 1;
     for (size_t i = 1; ok && i <= tracks; i++)
-        ok = put_opens(c, i, UINT64_MAX, zero_of_track(c, i));
+        ok = put_opens(c, i, UINT64_MAX, gnomon__chrome_zero(c, i));
     return ok;
 }
 
-int gnomon__chrome_rows(gnomon__chrome *c)
+static int is_on_device(const gnomon__chrome *c, size_t track)
 {
-    size_t tracks = gnomon_profile_count(c->p, GNOMON_TRACKS), last = 0;
-    size_t count = gnomon_profile_count(c->p, GNOMON_EVENTS);
+    gnomon_track_info k;
+    (void)gnomon_profile_track(c->p, track, &k);
+    return k.kind == GNOMON_TRACK_STREAM && k.device >= 0;
+}
+
+static int put_events(gnomon__chrome *c, int of_devices)
+{
+    size_t count = gnomon_profile_count(c->p, GNOMON_EVENTS), last = 0;
     uint64_t zero = 0;
+    int ok = 1, is_wanted = 0;
     gnomon_event_info e;
-    c->open = calloc(tracks + 1, sizeof *c->open);
-    int ok = c->open != NULL;
-    put_steps(c);
     for (size_t i = 1; ok && i <= count && !c->t->code; i++) {
         (void)gnomon_profile_event(c->p, i, &e);
-        if (e.track != last)
-            zero = zero_of_track(c, last = e.track);
-        if (gnomon__export_takes(c->what, c->base + zero + e.begin_ns))
+        if (e.track != last) {
+            zero = gnomon__chrome_zero(c, last = e.track);
+            is_wanted = is_on_device(c, last) == of_devices;
+        }
+        if (is_wanted &&
+            gnomon__export_takes(c->what, c->base + zero + e.begin_ns))
             ok = put_opens(c, e.track, e.begin_ns, zero) &&
                  put_event(c, &e, i, zero);
     }
-    ok = ok && put_last_opens(c, tracks);
-    free(c->open);
-    c->open = NULL;
     return ok;
+}
+
+/* Those of hosts first: what was launched takes over ids from its call. */
+int gnomon__chrome_rows(gnomon__chrome *c)
+{
+    size_t tracks = gnomon_profile_count(c->p, GNOMON_TRACKS);
+    int has_devices = 0;
+    c->has_memory = 0;
+    for (size_t i = 1; i <= tracks; i++)
+        has_devices |= is_on_device(c, i);
+    put_steps(c);
+    return put_events(c, 0) && (!has_devices || put_events(c, 1)) &&
+           put_last_opens(c, tracks);
 }

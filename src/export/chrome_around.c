@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Owns, for each track, the labels that are open: as much memory as are open at one
+ * time. */
+#include "export/chrome.h"
+
+#include <stdlib.h>
+
+typedef struct gnomon__chrome_labels {
+    struct {
+        uint64_t end, id;
+    } * of;
+    size_t open, room;
+} gnomon__chrome_labels;
+
+int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks)
+{
+    a->of = calloc(tracks + 1, sizeof *a->of);
+    a->count = a->of ? tracks + 1 : 0;
+    return a->of != NULL;
+}
+
+void gnomon__chrome_around_end(gnomon__chrome_around *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        free(a->of[i].of);
+    free(a->of);
+    *a = (gnomon__chrome_around){0};
+}
+
+int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
+                              uint64_t end, uint64_t id)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    if (l->open == l->room) {
+        size_t room = l->room ? 2 * l->room : 16;
+        void *of = realloc(l->of, room * sizeof *l->of);
+        if (!of)
+            return 0;
+        l->of = of;
+        l->room = room;
+    }
+    l->of[l->open].end = end;
+    l->of[l->open++].id = id;
+    return 1;
+}
+
+uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
+                                  uint64_t begin)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    while (l->open && l->of[l->open - 1].end <= begin)
+        l->open--;
+    return l->open ? l->of[l->open - 1].id : 0;
+}
