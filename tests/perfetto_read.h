@@ -29,7 +29,7 @@ static uint64_t pf_varint(pf_bytes *from)
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (!from->size--) {
-            CHECK(!"a varint is cut");
+            CHECK(0 && "a varint is cut");
             from->size = 0;
             return 0;
         }
@@ -37,7 +37,7 @@ static uint64_t pf_varint(pf_bytes *from)
         if (!(*from->at++ & 0x80))
             return value;
     }
-    CHECK(!"a varint is too long");
+    CHECK(0 && "a varint is too long");
     return 0;
 }
 
@@ -142,7 +142,7 @@ static pf_bytes pf_interned(const pf_trace *t, uint64_t sequence, uint64_t kind,
         if (t->names[i].sequence == sequence && t->names[i].kind == kind &&
             t->names[i].iid == iid)
             return t->names[i].text;
-    CHECK(!"an interned text is not there");
+    CHECK(0 && "an interned text is not there");
     return (pf_bytes){0};
 }
 

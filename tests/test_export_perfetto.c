@@ -405,7 +405,7 @@ TEST(only_events_that_begin_in_the_window_are_written)
         const pf_event *e = &t.events[i];
         CHECK(e->begin >= AT(200) && e->begin < AT(715));
         CHECK(!pf_is(e->name, "train_step") && !pf_is(e->name, "forward"));
-        kernels += pf_is(e->name, "gemm<float>");
+        kernels += (size_t)pf_is(e->name, "gemm<float>");
         if (t.tracks[e->track].is_bytes)
             CHECK(fabs(e->value - 4096) <= 0);
     }
@@ -693,7 +693,7 @@ static void check_name(const gnomon_profile *p, const char *name)
     for (size_t i = 0; i < t.track_count; i++)
         CHECK(is_utf8(t.tracks[i].name.at, t.tracks[i].name.size));
     for (size_t i = 0; i < t.event_count; i++)
-        named += pf_is(t.events[i].name, name);
+        named += (size_t)pf_is(t.events[i].name, name);
     if (is_utf8((const unsigned char *)name, strlen(name)))
         CHECK(named >= 6);
     pf_free(&t);
@@ -745,7 +745,7 @@ TEST(repaired_names_have_a_mark_for_each_wrong_byte)
     pf_trace t = exported(&k, &(gnomon__export){.profiles = &one, .count = 1});
     size_t named = 0;
     for (size_t i = 0; i < t.event_count; i++)
-        named += pf_is(t.events[i].name, "a\xef\xbf\xbd\xef\xbf\xbdz");
+        named += (size_t)pf_is(t.events[i].name, "a\xef\xbf\xbd\xef\xbf\xbdz");
     CHECK(named >= 6);
     pf_free(&t);
 }
