@@ -11,7 +11,7 @@
 #include "run/host.h"
 #include "run/run.h"
 
-#define MAX_KNOWN 64
+#define MAX_KNOWN 96
 
 static const gnomon_profiler *known_profilers[MAX_KNOWN];
 static size_t known_count;
