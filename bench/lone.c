@@ -251,5 +251,6 @@ void bench_measure_lone(bench_table *t)
     memory(t);
     bench_measure_stages(t);
     bench_measure_footer(t);
+    bench_measure_snapshots(t);
     size(t);
 }
