@@ -127,7 +127,9 @@ typedef struct gnomon_loss_info {
     uint32_t struct_size;
     /* The thread; 0: the run as a whole. */
     uint32_t track;
-    /* A field of gnomon_health, or what is damaged in a file. */
+    /* A field of gnomon_health, what is damaged in a file, or of events:
+     * events_lost, which found no room, and events_overwritten, which made room for
+     * newer ones. */
     const char *kind;
     /* How often, at least 1. */
     uint64_t count;

@@ -13,8 +13,8 @@
 /* A path's executions that begin in the step. */
 typedef struct gnomon__step_path {
     uint32_t node;
-    uint64_t at_ns; /* the first one's begin, from the step's */
-    uint64_t ns;    /* how long all of them took */
+    uint64_t at_ns;    /* the first one's begin, from the step's */
+    uint64_t ns;       /* how long all of them took */
     uint64_t usual_ns; /* the same in the median step */
 } gnomon__step_path;
 

@@ -61,7 +61,7 @@ typedef struct critical_report {
 } critical_report;
 
 static const char *path_name_of(const gnomon_profile *p,
-                                 const gnomon__piece *piece)
+                                const gnomon__piece *piece)
 {
     gnomon_node_info n;
     gnomon_region_info region;

@@ -39,7 +39,8 @@ typedef struct gnomon_writer {
      * NULL, or past struct_size: this writer makes no files. */
     int (*file)(const struct gnomon_writer *writer, const char *part,
                 const char *extension, const void *bytes, size_t size);
-    /* Call gnomon_shown, which looks whether this is there. NULL, or past struct_size: names are shown as they are. */
+    /* Call gnomon_shown, which looks whether this is there. NULL, or past struct_size:
+     * names are shown as they are. */
     const char *(*shown)(const struct gnomon_writer *writer, const char *name);
     /* How many columns the terminal has, where the text goes to one. 0, or past
      * struct_size: it goes elsewhere, and nothing need be clipped. */
@@ -53,8 +54,7 @@ typedef struct gnomon_writer {
      * writer makes no files. */
     int (*stream)(const struct gnomon_writer *writer, const char *part,
                   const char *extension,
-                  int (*make)(void *context,
-                              const struct gnomon_writer *file),
+                  int (*make)(void *context, const struct gnomon_writer *file),
                   void *context);
     /* The path of the file that `file` or `stream` wrote last; "": none. */
     const char *(*path)(const struct gnomon_writer *writer);
