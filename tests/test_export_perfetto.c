@@ -149,6 +149,8 @@ TEST(what_is_open_contains_what_began_with_it)
     CHECK(&t.events[inner->outer - 1] == outer);
     CHECK(&t.events[pf_event_of(&t, "done")->outer - 1] == inner);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 TEST(regions_have_a_category_and_a_place)
@@ -341,6 +343,8 @@ TEST(flows_lead_from_causes_to_later_effects)
     CHECK_EQ(pf_says_number(&t, pf_event_of(&t, "links not drawn"), "count"),
              2);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 TEST(a_run_says_what_it_is_and_what_it_lost)
@@ -388,6 +392,8 @@ TEST(samples_that_are_no_numbers_are_instants)
     for (size_t i = 0; i < t.track_count; i++)
         CHECK(!t.tracks[i].is_counter);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* ---- The time that is shown ---------------------------------------------------------- */
@@ -439,6 +445,8 @@ TEST(a_window_bounds_what_is_beside_events)
     CHECK_EQ(pf_event_of(&t, "lost_links")->begin, AT(129));
     pf_event_of(&t, "cudaLaunchKernel");
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* Memory counts from the first event, also in a window. */
@@ -459,6 +467,8 @@ TEST(a_window_keeps_what_pools_hold)
         }
     CHECK_EQ(n, 1);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* Where the first events were overwritten, nothing else makes the time longer. */
@@ -506,6 +516,8 @@ TEST(overwritten_events_bound_the_time_that_is_shown)
                             "count"),
              1);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* ---- Several runs and profiles ----------------------------------------------------------- */
@@ -563,6 +575,9 @@ TEST(runs_have_a_time_base_and_numbers_of_their_own)
         for (unsigned j = 0; j < i; j++)
             CHECK(flows[i] != flows[j]);
     pf_free(&t);
+    free(k.bytes);
+    for (int i = 0; i < 2; i++)
+        gnomon_profile_free((gnomon_profile *)(uintptr_t)both[i]);
 }
 
 /* As where ranks were added up. */
@@ -594,6 +609,8 @@ TEST(a_profile_without_runs_is_one_process)
     CHECK_EQ(pf_says_number(&t, pf_event_of(&t, "damaged"), "count"), 2);
     pf_track_of(&t, "steps (overlap 1)"); /* of the other rank */
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 TEST(no_profiles_are_an_empty_trace)
@@ -602,6 +619,7 @@ TEST(no_profiles_are_an_empty_trace)
     pf_trace t = exported(&k, &(gnomon__export){.count = 0});
     CHECK_EQ(t.event_count, 0);
     pf_free(&t);
+    free(k.bytes);
 }
 
 /* ---- Random profiles ------------------------------------------------------------------------ */
@@ -748,6 +766,8 @@ TEST(repaired_names_have_a_mark_for_each_wrong_byte)
         named += (size_t)pf_is(t.events[i].name, "a\xef\xbf\xbd\xef\xbf\xbdz");
     CHECK(named >= 6);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* ---- Times at their limits ---------------------------------------------------------------------- */
@@ -780,6 +800,8 @@ TEST(times_past_the_limit_stay_at_it)
         CHECK(t.tracks[i].pid >= 0 && t.tracks[i].pid <= INT32_MAX &&
               t.tracks[i].tid >= 0 && t.tracks[i].tid <= INT32_MAX);
     pf_free(&t);
+    free(k.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 /* ---- Memory and errors ---------------------------------------------------------------------------- */
@@ -847,6 +869,8 @@ TEST(an_error_of_the_writer_is_returned)
         CHECK_EQ(k.writes, limit / 65536 + 1);
         free(k.bytes);
     }
+    free(all.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }
 
 TEST(the_same_profile_gives_the_same_bytes)
@@ -857,4 +881,7 @@ TEST(the_same_profile_gives_the_same_bytes)
     write_to(&a, &what);
     write_to(&b, &what);
     CHECK(a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0);
+    free(a.bytes);
+    free(b.bytes);
+    gnomon_profile_free((gnomon_profile *)(uintptr_t)p);
 }

@@ -121,13 +121,15 @@ void gnomon__wire_piece(gnomon__wire *w, const char *text)
 void gnomon__wire_decimal(gnomon__wire *w, int64_t value)
 {
     char text[24];
-    wire_put(w, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
+    int length = snprintf(text, sizeof text, "%" PRId64, value);
+    wire_put(w, text, (size_t)length);
 }
 
 void gnomon__wire_natural(gnomon__wire *w, uint64_t value)
 {
     char text[24];
-    wire_put(w, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+    int length = snprintf(text, sizeof text, "%" PRIu64, value);
+    wire_put(w, text, (size_t)length);
 }
 
 void gnomon__wire_text(gnomon__wire *w, uint32_t field, const char *text)

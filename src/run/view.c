@@ -223,7 +223,7 @@ int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base, uint32_t keep)
     gnomon__tape_start(v->tape->bit, v->tape->generation, base->tree->bit,
                        keep);
     gnomon__view_add_bit(v, v->tape->bit);
-    return code;
+    return GNOMON_OK;
 }
 
 int gnomon__view_need(gnomon__view *v, uint32_t wants)
