@@ -97,6 +97,7 @@ static void save_step(int has_events)
 TEST(the_critical_path_goes_through_worker_and_device)
 {
     NEEDS_PROGRAM;
+    NEEDS_PROGRAM;
     save_step(1);
     child_result r = shell("$G report --as critical a.gnomon");
     CHECK_STR(r.err, "");
@@ -122,6 +123,7 @@ TEST(the_critical_path_goes_through_worker_and_device)
 TEST(gaps_are_what_no_outermost_scope_fills)
 {
     NEEDS_PROGRAM;
+    NEEDS_PROGRAM;
     save_step(1);
     child_result r = shell("$G report --as gaps a.gnomon");
     CHECK_STR(r.err, "");
@@ -142,6 +144,7 @@ TEST(gaps_are_what_no_outermost_scope_fills)
 
 TEST(without_events_they_say_how_to_get_some)
 {
+    NEEDS_PROGRAM;
     NEEDS_PROGRAM;
     save_step(0);
     for (int i = 0; i < 2; i++) {
