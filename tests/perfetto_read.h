@@ -127,7 +127,7 @@ typedef struct pf_trace {
     pf_event *events; /* but ends */
     size_t name_count, track_count, event_count;
     uint64_t sequences[256];
-    size_t sequence_count, clocks;
+    size_t sequence_count;
 } pf_trace;
 
 #define PF_ADD(t, list) \
@@ -240,18 +240,13 @@ static void pf_packet(pf_trace *t, pf_bytes p)
     pf_field f;
     size_t i = 0;
     CHECK(sequence != 0);
-    if (pf_get(p, 6, 0, &f)) { /* the clock: first of all */
-        CHECK_EQ(t->sequence_count, 0);
-        CHECK_EQ(pf_number(f.bytes, 2), 1);
-        t->clocks++;
-        return;
-    }
+    CHECK(!pf_get(p, 6, 0, &f)); /* no clock: times are Unix ns */
     while (i < t->sequence_count && t->sequences[i] != sequence)
         i++;
     if (i == t->sequence_count && CHECK(i < 256)) {
         CHECK_EQ(flags & 1, 1);
         CHECK_EQ(pf_number(p, 87), 1);
-        CHECK_EQ(pf_number(pf_part(p, 59), 58), 1); /* Unix time */
+        CHECK_EQ(pf_number(pf_part(p, 59), 58), 0); /* nor here */
         t->sequences[t->sequence_count++] = sequence;
     } else {
         CHECK_EQ(flags, 2);
@@ -272,7 +267,6 @@ static void pf_read(pf_trace *t, const void *bytes, size_t size)
     for (pf_field f; pf_next(&file, &f);)
         if (CHECK(f.field == 1 && f.type == 2))
             pf_packet(t, f.bytes);
-    CHECK_EQ(t->clocks, 1);
 }
 
 static void pf_free(pf_trace *t)

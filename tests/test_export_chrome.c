@@ -210,12 +210,12 @@ TEST(each_kind_of_row)
         "\"process_sort_index\",\"pid\":0,\"tid\":0," AT(
             "001.000") ",\"args\":{\"sort_index\":5000000}}",
         "\"pid\":4711,\"tid\":4711," AT(
-            "001.000") ",\"args\":{\"name\":\"thread 4711 (main)\"}}",
+            "001.000") ",\"args\":{\"name\":\"main\"}}",
         "\"pid\":0,\"tid\":7," AT(
             "001.000") ",\"args\":{\"name\":\"stream 7\"}}",
         "\"args\":{\"name\":\"stream 7 (overlap 1)\"}}",
         "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#3\","
-        "\"pid\":4711,\"tid\":1000001024," AT(
+        "\"pid\":4711,\"tid\":1," AT(
             "000.500") ",\"dur\":8.500,\"args\":{\"External id\":8}}",
         "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"fit\","
         "\"pid\":4711,\"tid\":4711," AT(
@@ -462,13 +462,14 @@ TEST(profiles_are_kept_apart)
 /* Process 1 of a container is not its device 1. */
 TEST(a_process_is_no_device)
 {
+    /* and thread 1 of a container is not that of the steps */
     world w = open_world(0, 1);
     execution(&w, w.thread,
               node(&w, w.thread, region(&w, GNOMON_KIND_SCOPE, "a"), 0), 1, 1,
               0);
     gnomon_profile *p = close_world(&w);
     char *text = chrome_of_one(p);
-    has_row(text, "\"name\":\"a\",\"pid\":100000001,\"tid\":1,");
+    has_row(text, "\"name\":\"a\",\"pid\":100000001,\"tid\":1000002046,");
     free(text);
     gnomon_profile_free(p);
 }

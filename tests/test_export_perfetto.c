@@ -352,7 +352,7 @@ TEST(a_run_says_what_it_is_and_what_it_lost)
     pf_trace t = sample();
     const pf_event *e = pf_event_of(&t, "run");
     CHECK_EQ(e->begin, AT(100)); /* with the first event */
-    CHECK(pf_is(t.tracks[e->track].name, "gnomon"));
+    CHECK(pf_is(t.tracks[e->track].name, "trace notes"));
     CHECK(pf_says(&t, e, "host", "node1"));
     CHECK(pf_says(&t, e, "job", "job-7"));
     CHECK_EQ(pf_says_number(&t, e, "pid"), 4711);

@@ -15,8 +15,11 @@
 #include "export/text.h"
 #include "gnomon/link.h"
 
-/* Numbers of threads that a track takes: for steps, lanes and itself. */
+/* Numbers of threads that a track takes: for lanes and itself. */
 #define GNOMON__CHROME_LANES 1024u
+/* The thread of a run's steps. Perfetto shows threads by their numbers, after the main
+ * one; a thread of the system's that has this number gets another. */
+#define GNOMON__CHROME_STEPS 1
 
 /* ---- Processes and threads: chrome_ids.c ------------------------------------ */
 
@@ -32,10 +35,10 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
                              const gnomon__export *what, size_t which,
                              size_t runs_before);
 void gnomon__chrome_ids_end(gnomon__chrome_ids *ids);
-/* The tid of a track's further lane; lane 0 is that of the run's steps. */
+/* The tid of a track's further lane. */
 int64_t gnomon__chrome_lane_tid(size_t track, uint32_t lane);
-/* The track on which a run's steps are shown: its first thread; 0: it has none. */
-size_t gnomon__chrome_step_track(const gnomon_profile *p, size_t run);
+/* Whether the run has a thread: else its steps are not shown. */
+int gnomon__chrome_has_thread(const gnomon_profile *p, size_t run);
 
 /* ---- Links: chrome_links.c -------------------------------------------------- */
 

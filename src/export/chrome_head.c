@@ -194,7 +194,7 @@ static void name_process(gnomon__chrome *c, const gnomon_run_info *run,
     if (run->rank >= 0)
         (void)snprintf(text, sizeof text, "\"rank %" PRId32, run->rank);
     else
-        (void)snprintf(text, sizeof text, "\"process %" PRId64, run->pid);
+        (void)snprintf(text, sizeof text, "\"process");
     gnomon__export_string(c->t, text);
     if (run->attempt && *run->attempt) {
         gnomon__export_literal(c->t, ", attempt ");
@@ -233,17 +233,15 @@ static void name_runs(gnomon__chrome *c)
     gnomon_run_info run;
     for (size_t i = 1; !gnomon_profile_run(c->p, i, &run); i++) {
         int64_t pid = c->ids.runs[i];
-        size_t steps = gnomon__chrome_step_track(c->p, i);
         name_process(c, &run, pid, -1);
         put_order(c, "process_sort_index", pid, 0,
                   order_of(c, &run, i, -1, pid));
-        if (!steps)
+        if (!gnomon__chrome_has_thread(c->p, i))
             continue;
-        int64_t tid = gnomon__chrome_lane_tid(steps, 0);
-        begin_name(c, "thread_name", pid, tid, "name");
+        begin_name(c, "thread_name", pid, GNOMON__CHROME_STEPS, "name");
         gnomon__export_literal(c->t, "\"steps\"");
         end_name(c);
-        put_order(c, "thread_sort_index", pid, tid, -1);
+        put_order(c, "thread_sort_index", pid, GNOMON__CHROME_STEPS, -1);
     }
 }
 
@@ -252,11 +250,12 @@ static void name_runs(gnomon__chrome *c)
 static void put_track_name(gnomon__chrome *c, size_t track,
                            const gnomon_track_info *k, uint32_t lane)
 {
+    /* Viewers add the number of a thread to its name. */
     char text[64] = "";
     if (k->kind == GNOMON_TRACK_STREAM)
         (void)snprintf(text, sizeof text, "stream %" PRId64,
                        c->ids.tracks[track]);
-    else if (k->kind == GNOMON_TRACK_THREAD && k->os_id > 0)
+    else if (k->kind == GNOMON_TRACK_THREAD && k->os_id > 0 && !k->name[0])
         (void)snprintf(text, sizeof text, "thread %" PRId64, k->os_id);
     gnomon__export_literal(c->t, "\"");
     gnomon__export_string(c->t, text);

@@ -65,7 +65,7 @@ static int take_own_numbers(gnomon__chrome_ids *ids, const gnomon_profile *p)
     if (!threads)
         return 0;
     for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
-        if (k.kind == GNOMON_TRACK_THREAD && k.os_id > 0)
+        if (k.kind == GNOMON_TRACK_THREAD && k.os_id > GNOMON__CHROME_STEPS)
             threads[n++] = (chrome_thread){k.os_id, k.run, (uint32_t)i};
     qsort(threads, n, sizeof *threads, compare_threads);
     for (size_t i = 0; i < n; i++)
@@ -111,6 +111,7 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
         return 0;
     for (size_t i = 1; i <= runs; i++)
         ids->runs[i] = pid_of_run(what, which, i, runs_before);
+    ids->runs[0] = runs ? ids->runs[1] : MADE_UP_PID;
     for (size_t i = 1; i <= tracks; i++)
         identify(ids, p, i, runs_before);
     return 1;
@@ -131,11 +132,11 @@ int64_t gnomon__chrome_lane_tid(size_t track, uint32_t lane)
     return MADE_UP_TID + (int64_t)track * GNOMON__CHROME_LANES + lane;
 }
 
-size_t gnomon__chrome_step_track(const gnomon_profile *p, size_t run)
+int gnomon__chrome_has_thread(const gnomon_profile *p, size_t run)
 {
     gnomon_track_info k;
     for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
         if (k.kind == GNOMON_TRACK_THREAD && (k.run == run || !k.run))
-            return i;
+            return 1;
     return 0;
 }

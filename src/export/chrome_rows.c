@@ -256,10 +256,10 @@ static void put_steps(gnomon__chrome *c)
     size_t events = gnomon_profile_count(c->p, GNOMON_EVENTS);
     for (size_t i = 1; !gnomon_profile_step(c->p, i, &s); i++) {
         (void)gnomon_profile_stage(c->p, s.stage, &stage);
-        size_t track = gnomon__chrome_step_track(c->p, stage.run);
         uint64_t zero = c->zero[stage.run];
-        if (!s.end_ns || !track || s.phase < GNOMON_PHASE_RECORD ||
-            zero + s.end_ns <= c->start || zero + s.begin_ns > c->end ||
+        if (!s.end_ns || !gnomon__chrome_has_thread(c->p, stage.run) ||
+            s.phase < GNOMON_PHASE_RECORD || zero + s.end_ns <= c->start ||
+            zero + s.begin_ns > c->end ||
             !gnomon__export_takes(c->what, c->base + zero + s.begin_ns))
             continue;
         gnomon__chrome_row(c);
@@ -268,8 +268,7 @@ static void put_steps(gnomon__chrome *c)
                                "\"name\":\"ProfilerStep#");
         gnomon__export_number(c->t, s.number);
         gnomon__export_literal(c->t, "\"");
-        gnomon__chrome_place(c, c->ids.pids[track],
-                             gnomon__chrome_lane_tid(track, 0),
+        gnomon__chrome_place(c, c->ids.runs[stage.run], GNOMON__CHROME_STEPS,
                              zero + s.begin_ns);
         gnomon__export_literal(c->t, ",\"dur\":");
         gnomon__export_us(c->t, s.end_ns - s.begin_ns);

@@ -23,16 +23,6 @@ static int perfetto_find_pids(gnomon__perfetto *f)
     return 1;
 }
 
-static void perfetto_put_clock(gnomon__perfetto *f)
-{
-    gnomon_run_info run = {.zero_unix_ns = 0};
-    gnomon__perfetto_run zero;
-    if (f->what->count)
-        (void)gnomon_profile_run(f->what->profiles[0], 1, &run);
-    zero = (gnomon__perfetto_run){.zero = run.zero_unix_ns};
-    gnomon__perfetto_clock(f, gnomon__perfetto_unix(&zero, 0));
-}
-
 /* Run 0 has a process only where there is no run at all. */
 static void perfetto_put_processes(gnomon__perfetto *f)
 {
@@ -75,8 +65,6 @@ static int write_perfetto(const gnomon__export *what, const gnomon_writer *out)
     gnomon__perfetto f = {.what = what};
     f.t = gnomon__export_text_begin(out);
     int ok = f.t && perfetto_find_pids(&f);
-    if (ok)
-        perfetto_put_clock(&f);
     for (size_t i = 0; ok && i < what->count && !f.t->code; i++)
         ok = perfetto_put_profile(&f, what->profiles[i]);
     ok = ok && !f.has_no_memory;

@@ -123,8 +123,6 @@ gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
                                      uint32_t type, size_t *from);
 void gnomon__perfetto_packet_end(gnomon__perfetto *f);
 void gnomon__perfetto_event_end(gnomon__perfetto *f, size_t from);
-/* The first packet: times are Unix times. */
-void gnomon__perfetto_clock(gnomon__perfetto *f, uint64_t unix_ns);
 /* A moment of a run, which never exceeds what readers can hold. */
 uint64_t gnomon__perfetto_unix(const gnomon__perfetto_run *run, uint64_t ns);
 

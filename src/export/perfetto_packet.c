@@ -2,9 +2,9 @@
 /* Packets: what a trace is made of. Each is whole in memory before it is written. */
 #include "export/perfetto.h"
 
-/* That of the packet with the clock; runs have those after it. */
-#define CLOCK_SEQUENCE 1u
-
+/* Times are Unix ns, and the file says nothing of clocks: viewers then take Unix time for
+ * the time of the trace. A ClockSnapshot would say the same, but Perfetto shows it as a
+ * group of its own, and opens a process by itself only where it is the only group. */
 uint64_t gnomon__perfetto_unix(const gnomon__perfetto_run *run, uint64_t ns)
 {
     uint64_t most = INT64_MAX;
@@ -47,22 +47,5 @@ gnomon__wire *gnomon__perfetto_event(gnomon__perfetto *f, uint32_t run,
 void gnomon__perfetto_event_end(gnomon__perfetto *f, size_t from)
 {
     gnomon__wire_close(&f->wire, from);
-    gnomon__perfetto_packet_end(f);
-}
-
-/* One reading makes Unix time the time of the trace: viewers then show days and hours,
- * and times in queries are exact Unix ns. */
-void gnomon__perfetto_clock(gnomon__perfetto *f, uint64_t unix_ns)
-{
-    gnomon__wire *w = &f->wire;
-    w->size = 0;
-    gnomon__wire_number(w, PACKET_SEQUENCE, CLOCK_SEQUENCE);
-    size_t clocks = gnomon__wire_open(w, PACKET_CLOCKS);
-    size_t clock = gnomon__wire_open(w, CLOCKS_CLOCK);
-    gnomon__wire_number(w, CLOCK_ID, CLOCK_IS_REALTIME);
-    gnomon__wire_number(w, CLOCK_TIME, unix_ns);
-    gnomon__wire_close(w, clock);
-    gnomon__wire_number(w, CLOCKS_PRIMARY, CLOCK_IS_REALTIME);
-    gnomon__wire_close(w, clocks);
     gnomon__perfetto_packet_end(f);
 }

@@ -7,23 +7,16 @@
 enum { TRACE_PACKET = 1 };
 
 enum { /* TracePacket */
-       PACKET_CLOCKS = 6,
        PACKET_TIME = 8,
        PACKET_SEQUENCE = 10,
        PACKET_EVENT = 11,
        PACKET_INTERNED = 12,
        PACKET_FLAGS = 13,
-       PACKET_DEFAULTS = 59,
        PACKET_TRACK = 60,
        PACKET_IS_FIRST = 87
 };
 
 enum { FLAGS_CLEARED = 1, FLAGS_NEEDS_STATE = 2 };
-
-enum { DEFAULTS_CLOCK = 58 };
-enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2 };
-enum { CLOCK_ID = 1, CLOCK_TIME = 2 };
-enum { CLOCK_IS_REALTIME = 1 };
 
 enum { /* TrackEvent */
        EVENT_CATEGORY_IIDS = 3,

@@ -92,7 +92,7 @@ static void perfetto_find_run(gnomon__perfetto *f, size_t i)
         .zero = run.zero_unix_ns,
         .first = UINT64_MAX,
         .uuid = ++f->uuids,
-        .sequence = (uint32_t)(f->runs_before + i) + 2,
+        .sequence = (uint32_t)(f->runs_before + i) + 1,
         .pid = perfetto_pid_of(f, i, run.pid),
     };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a trace says of each run beside its events: what it is, and what of it is
- * missing. A moment on a track "gnomon" of its process, and one for each loss. */
+ * missing. A moment on a track "trace notes" of its process, and one for each loss. */
 #include "export/perfetto.h"
 
 /* ---- What it is --------------------------------------------------------------------- */

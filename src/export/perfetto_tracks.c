@@ -2,7 +2,7 @@
 /* Tracks, described when the first event needs them:
  *
  *   rank 0 (host)           the process
- *     steps, gnomon         slices, and notices on the run
+ *     steps, trace notes    slices, and notices on the run
  *     device 0              streams, each with its overlaps below it
  *     HBM (device 0)        a pool's bytes
  *     main                  a thread, with its overlaps and counters below it
@@ -173,12 +173,9 @@ void gnomon__perfetto_process(gnomon__perfetto *f, uint32_t run)
     gnomon__wire_number(w, PACKET_SEQUENCE, f->runs[run].sequence);
     gnomon__wire_number(w, PACKET_FLAGS, FLAGS_CLEARED);
     gnomon__wire_number(w, PACKET_IS_FIRST, 1);
-    size_t from = gnomon__wire_open(w, PACKET_DEFAULTS);
-    gnomon__wire_number(w, DEFAULTS_CLOCK, CLOCK_IS_REALTIME);
-    gnomon__wire_close(w, from);
     perfetto_put_keys(w);
     gnomon__perfetto_packet_end(f);
-    from = perfetto_begin_track(f, run, f->runs[run].uuid, 0, 0);
+    size_t from = perfetto_begin_track(f, run, f->runs[run].uuid, 0, 0);
     perfetto_put_process(f, run);
     perfetto_end_track(f, from);
 }
@@ -349,7 +346,7 @@ uint64_t gnomon__perfetto_notices(gnomon__perfetto *f, uint32_t run)
     r->notices_uuid = ++f->uuids;
     size_t from =
         perfetto_begin_track(f, run, r->notices_uuid, r->uuid, RANK_OF_NOTICES);
-    gnomon__wire_text(&f->wire, TRACK_NAME, "gnomon");
+    gnomon__wire_text(&f->wire, TRACK_NAME, "trace notes");
     perfetto_end_track(f, from);
     return r->notices_uuid;
 }
