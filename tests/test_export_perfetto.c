@@ -265,6 +265,8 @@ TEST(steps_are_slices_with_the_names_of_torch)
     CHECK_EQ(eleven->end, 0);
     CHECK_EQ(eleven->outer, 0);
     CHECK(pf_is(t.tracks[ten->track].name, "steps"));
+    CHECK_EQ(t.tracks[ten->track].tid,
+             1); /* shown right after the main thread */
     CHECK(pf_says(&t, ten, "stage", "fit"));
     pf_free(&t);
 }

@@ -26,6 +26,10 @@
 #include "export/perfetto_wire.h"
 #include "export/text.h"
 
+/* The thread of a run's steps. Perfetto shows threads by their numbers, after the main
+ * one; a process or thread of the system's that has this number gets another. */
+#define GNOMON__PERFETTO_STEPS 1
+
 /* ---- State -------------------------------------------------------------------- */
 
 /* By the number of a run; 0 is what has no run. */

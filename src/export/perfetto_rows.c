@@ -49,7 +49,7 @@ static int32_t perfetto_pid_of(const gnomon__perfetto *f, size_t run,
                                int64_t pid)
 {
     const gnomon__perfetto_id own = {0, pid, f->runs_before + run};
-    if (pid > 0 && pid < MADE_UP_PID &&
+    if (pid > GNOMON__PERFETTO_STEPS && pid < MADE_UP_PID &&
         gnomon__perfetto_owns(f->pids, f->pid_count, &own))
         return (int32_t)pid;
     return (int32_t)(MADE_UP_PID +
@@ -72,7 +72,7 @@ static int perfetto_find_tids(gnomon__perfetto *f)
     gnomon__perfetto_sort_ids(ids, n);
     for (size_t i = 0; i < n; i++) {
         int64_t tid = ids[i].id;
-        if (tid <= 0 || tid >= MADE_UP_TID ||
+        if (tid <= GNOMON__PERFETTO_STEPS || tid >= MADE_UP_TID ||
             !gnomon__perfetto_owns(ids, n, &ids[i]))
             tid = MADE_UP_TID + (int64_t)(ids[i].owner % MADE_UP_TID);
         f->rows[ids[i].owner].tid = tid;

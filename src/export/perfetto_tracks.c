@@ -2,7 +2,8 @@
 /* Tracks, described when the first event needs them:
  *
  *   rank 0 (host)           the process
- *     steps, trace notes    slices, and notices on the run
+ *     steps                 slices, as of a thread
+ *     trace notes           notices on the run
  *     device 0              streams, each with its overlaps below it
  *     HBM (device 0)        a pool's bytes
  *     main                  a thread, with its overlaps and counters below it
@@ -17,7 +18,6 @@ enum { PLACE_LANE = 1, PLACE_COUNTER, PLACE_POOL, PLACE_DEVICE };
 
 /* In what order the tracks of one parent stand. */
 enum {
-    RANK_OF_STEPS = 0,
     RANK_OF_NOTICES = 1,
     RANK_OF_DEVICES = 1000,
     RANK_OF_POOLS = 100000000,
@@ -226,6 +226,8 @@ static void perfetto_put_row_name(gnomon__perfetto *f, size_t row,
     gnomon__wire_close(w, from);
 }
 
+/* Steps are shown as a thread: Perfetto has other tracks of a process below all
+ * threads. */
 static void perfetto_describe_thread(gnomon__perfetto *f, size_t row)
 {
     const gnomon__perfetto_row *r = &f->rows[row];
@@ -234,7 +236,9 @@ static void perfetto_describe_thread(gnomon__perfetto *f, size_t row)
         perfetto_begin_track(f, r->run, r->uuid, f->runs[r->run].uuid, 0);
     size_t thread = gnomon__wire_open(w, TRACK_THREAD);
     gnomon__wire_number(w, THREAD_PID, (uint64_t)f->runs[r->run].pid);
-    gnomon__wire_number(w, THREAD_TID, (uint64_t)r->tid);
+    gnomon__wire_number(w, THREAD_TID,
+                        row <= f->track_count ? (uint64_t)r->tid
+                                              : GNOMON__PERFETTO_STEPS);
     perfetto_put_row_name(f, row, THREAD_NAME, 0);
     gnomon__wire_close(w, thread);
     perfetto_end_track(f, from);
@@ -243,19 +247,18 @@ static void perfetto_describe_thread(gnomon__perfetto *f, size_t row)
 static void perfetto_describe_row(gnomon__perfetto *f, size_t row)
 {
     const gnomon__perfetto_row *r = &f->rows[row];
-    uint64_t parent = f->runs[r->run].uuid, rank = RANK_OF_STEPS;
-    gnomon_track_info k;
-    if (row <= f->track_count) {
+    uint64_t parent = f->runs[r->run].uuid;
+    uint64_t rank = perfetto_rank_in(RANK_OF_TRACKS, row);
+    gnomon_track_info k = {.kind = GNOMON_TRACK_THREAD};
+    if (row <= f->track_count)
         (void)gnomon_profile_track(f->p, row, &k);
-        rank = perfetto_rank_in(RANK_OF_TRACKS, row);
-        if (k.kind == GNOMON_TRACK_THREAD) {
-            perfetto_describe_thread(f, row);
-            return;
-        }
-        if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0) {
-            parent = perfetto_device_of(f, r->run, k.device);
-            rank = perfetto_rank_in(0, k.index);
-        }
+    if (k.kind == GNOMON_TRACK_THREAD) {
+        perfetto_describe_thread(f, row);
+        return;
+    }
+    if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0) {
+        parent = perfetto_device_of(f, r->run, k.device);
+        rank = perfetto_rank_in(0, k.index);
     }
     size_t from = perfetto_begin_track(f, r->run, r->uuid, parent, rank);
     perfetto_put_row_name(f, row, TRACK_NAME, 0);
