@@ -549,6 +549,21 @@ TEST(the_first_are_kept)
     gnomon_profile_free(p);
 }
 
+static const gnomon_profiler other_keeper = {.struct_size = sizeof other_keeper,
+                                             .abi = GNOMON_ABI,
+                                             .wants = GNOMON_WANT_TREE,
+                                             .name = "other_keeper",
+                                             .options = first_options};
+
+/* Of a profiler without events keep= is its own business. */
+TEST(a_wrong_keep_is_refused)
+{
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=frist"), GNOMON_EINVAL);
+    CHECK(strstr(gnomon_error_text(), "taper: keep=frist: say last") != NULL);
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=Last"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&other_keeper, NULL, "keep=frist"), GNOMON_OK);
+}
+
 /* Records of two parts never lie in two blocks. */
 TEST(further_records_at_the_ends_of_blocks)
 {

@@ -128,6 +128,20 @@ TEST(what_does_not_fit_is_told)
     CHECK_EQ(times_in(text, "\"kind\": \"events_lost\""), 1);
 }
 
+/* The line of a wrong option, and the preset holds. */
+TEST(a_wrong_keep_is_told)
+{
+    child_result r = host("GNOMON=trace(keep=frist)", STEP, "say=went on");
+    has_line(r, "gnomon: $GNOMON: trace: keep=frist: say last");
+    CHECK_EQ(times_in(r.err, "keep"), 1);
+    CHECK_STR(r.out, "went on\n");
+    CHECK_EQ(executions("trace.pt.trace.json", "a"), 1);
+    r = host("GNOMON=trace,keep=all", STEP);
+    has_line(r, "gnomon: $GNOMON: keep=all: say last");
+    r = host("GNOMON=trace(keep=FIRST)", STEP);
+    CHECK_EQ(times_in(r.err, "keep"), 0);
+}
+
 TEST(a_folder_that_cannot_be_written_is_one_line)
 {
     child_result r = host("GNOMON=trace,dir=/proc/none", STEP, "say=went on");

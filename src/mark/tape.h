@@ -17,6 +17,7 @@
 #define GNOMON_MARK_TAPE_H
 
 #include "mark/tree.h"
+#include "spec/keep.h"
 
 /* The lower six bits of `what`, as nodes lie at multiples of 64. */
 enum gnomon__tape_kind {
@@ -83,9 +84,6 @@ typedef struct gnomon__tape {
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
 } gnomon__tape;
-
-/* What to do when all memory is used. */
-enum gnomon__tape_keep { GNOMON__KEEP_LAST, GNOMON__KEEP_FIRST };
 
 /* The tapes of one bit. Under the lock. */
 typedef struct gnomon__tape_pool {

@@ -77,13 +77,6 @@ static int wants_events(const gnomon_profiler *p)
     return (p->wants & both) == both;
 }
 
-static uint32_t keep_of(const gnomon__attachment *a)
-{
-    const char *keep = gnomon__options_text(a->options, "keep");
-    return keep && gnomon__same_word(keep, "first") ? GNOMON__KEEP_FIRST
-                                                    : GNOMON__KEEP_LAST;
-}
-
 /* Both views of the attachment, and its references. */
 static int find_views(gnomon__attachment *a, uint32_t batch)
 {
@@ -139,7 +132,8 @@ static int take_bits(gnomon__attachment *a)
 {
     int code = gnomon__view_need(a->view, a->profiler.wants);
     if (!code && wants_events(&a->profiler))
-        code = gnomon__view_need_tape(a->window, a->view, keep_of(a));
+        code = gnomon__view_need_tape(a->window, a->view,
+                                      gnomon__options_keep(a->options).mode);
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))
@@ -271,9 +265,8 @@ static int attach_given(const gnomon_profiler *profiler, void *self,
         code = gnomon__spec_parse_options(&spec, profiler->name, text,
                                           "gnomon_attach", &complaints);
     if (!code)
-        code = gnomon__options_create(&options, profiler->name,
-                                      gnomon__options_of(profiler), &spec, 0,
-                                      &complaints);
+        code = gnomon__options_create_of(&options, profiler, &spec, 0,
+                                         &complaints);
     if (code == GNOMON_ENOMEM)
         gnomon__fail(code, "no memory for the options of %s", profiler->name);
     else if (complaints.count)

@@ -200,9 +200,8 @@ static int attach_item(const gnomon__spec *spec, size_t i, uint32_t batch,
         item->is_path ? item->profiler
                       : gnomon__profiler_named(item->name); /* resolved */
     gnomon__options *options = NULL;
-    int code = gnomon__options_create(&options, profiler->name,
-                                      gnomon__options_of(profiler), spec, i,
-                                      complaints);
+    int code =
+        gnomon__options_create_of(&options, profiler, spec, i, complaints);
     int wrong = code; /* complained of; the valid options hold */
     if (options)
         code = gnomon__attach(profiler, NULL, item->name, options, batch);

@@ -64,6 +64,16 @@ static int option_set(gnomon__option *option, const char *text, int added)
     return GNOMON_OK;
 }
 
+static int check_option(const gnomon__option *option, const char *text,
+                        int64_t *number, char *why, size_t size)
+{
+    gnomon__keep keep;
+    *number = 0;
+    return option->is_keep
+               ? gnomon__keep_parse(&keep, text, why, size)
+               : gnomon__option_check(option->info, text, number, why, size);
+}
+
 /* Applies `settings` of the spec to one option. Complaints begin with `who`: the
  * profiler, or the spec's origin for free options. */
 static int option_lay(gnomon__option *option, const gnomon__spec *spec,
@@ -91,8 +101,8 @@ static int option_lay(gnomon__option *option, const gnomon__spec *spec,
                              gnomon__spec_name(&name, spec, position, who),
                              info->key, info->key);
             status = GNOMON_EINVAL;
-        } else if (gnomon__option_check(info, value, &number, why,
-                                        sizeof why) != GNOMON_OK) {
+        } else if (check_option(option, value, &number, why, sizeof why) !=
+                   GNOMON_OK) {
             gnomon__complain(complaints, "%s: %s=%.64s: %s",
                              gnomon__spec_name(&name, spec, position, who),
                              info->key, gnomon__spec_shown(position, value),
@@ -117,8 +127,8 @@ static int option_preset(gnomon__option *option, const char *who,
 
     if (!preset)
         return GNOMON_OK;
-    if (gnomon__option_check(option->info, preset, &option->number, why,
-                             sizeof why) != GNOMON_OK) {
+    if (check_option(option, preset, &option->number, why, sizeof why) !=
+        GNOMON_OK) {
         gnomon__complain(complaints, "%s: its preset %s=%.64s: %s", who,
                          option->info->key, preset, why);
         return GNOMON_OK;
@@ -134,9 +144,31 @@ static size_t option_count(const gnomon_option_info *table)
     return count;
 }
 
+/* Of its fields `wants` is as old as the struct. */
+static void mark_keep(gnomon__options *options, const gnomon_profiler *of)
+{
+    const uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_EVENTS;
+    for (size_t i = 0; of && i < options->count; i++) {
+        gnomon__option *o = &options->at[i];
+        o->is_keep = (of->wants & both) == both &&
+                     o->info->type == GNOMON_OPTION_TEXT &&
+                     gnomon__same_word(o->info->key, "keep");
+    }
+}
+
+gnomon__keep gnomon__options_keep(const gnomon__options *options)
+{
+    gnomon__keep keep = {GNOMON__KEEP_LAST};
+    const gnomon__option *o = option_at(options, "keep");
+    char why[128];
+    if (o && o->is_keep && o->text)
+        (void)gnomon__keep_parse(&keep, o->text, why, sizeof why);
+    return keep;
+}
+
 /* The options of two tables, presets set. Those of `own` that `core` has too
- * are left out. */
-static gnomon__options *option_make(const char *who,
+ * are left out. `of`: the profiler; NULL: not known. */
+static gnomon__options *option_make(const char *who, const gnomon_profiler *of,
                                     const gnomon_option_info *own,
                                     const gnomon_option_info *core,
                                     gnomon__complaints *complaints)
@@ -156,6 +188,7 @@ static gnomon__options *option_make(const char *who,
             options->at[options->count++].info = o;
     for (i = 0; (o = gnomon__option_at(core, i)) != NULL; i++)
         options->at[options->count++].info = o;
+    mark_keep(options, of);
     for (i = 0; i < options->count; i++)
         if (option_preset(&options->at[i], who, complaints) != GNOMON_OK) {
             gnomon__options_destroy(options);
@@ -238,15 +271,14 @@ static int option_fill(gnomon__options *options, const char *who,
     return worst;
 }
 
-static int option_create(gnomon__options **out, const char *who,
-                         const gnomon_option_info *own,
-                         const gnomon_option_info *core,
-                         const gnomon__spec *spec,
-                         const gnomon__settings *settings,
-                         gnomon__complaints *complaints)
+static int
+option_create(gnomon__options **out, const char *who, const gnomon_profiler *of,
+              const gnomon_option_info *own, const gnomon_option_info *core,
+              const gnomon__spec *spec, const gnomon__settings *settings,
+              gnomon__complaints *complaints)
 {
     int status;
-    *out = option_make(who, own, core, complaints);
+    *out = option_make(who, of, own, core, complaints);
     if (!*out)
         return GNOMON_ENOMEM;
     status = option_fill(*out, who, spec, settings, complaints);
@@ -262,15 +294,25 @@ int gnomon__options_create(gnomon__options **out, const char *name,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints)
 {
-    return option_create(out, name, own, gnomon__core_options, spec,
+    return option_create(out, name, NULL, own, gnomon__core_options, spec,
                          &spec->items[item].settings, complaints);
+}
+
+int gnomon__options_create_of(gnomon__options **out,
+                              const gnomon_profiler *profiler,
+                              const gnomon__spec *spec, size_t item,
+                              gnomon__complaints *complaints)
+{
+    return option_create(out, profiler->name, profiler,
+                         gnomon__options_of(profiler), gnomon__core_options,
+                         spec, &spec->items[item].settings, complaints);
 }
 
 int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
                                gnomon__complaints *complaints)
 {
-    return option_create(out, "run", gnomon__run_options, NULL, spec, NULL,
-                         complaints);
+    return option_create(out, "run", NULL, gnomon__run_options, NULL, spec,
+                         NULL, complaints);
 }
 
 void gnomon__options_destroy(gnomon__options *options)

@@ -5,6 +5,7 @@
 #define GNOMON_SPEC_OPTIONS_H
 
 #include "gnomon/profiler.h"
+#include "spec/keep.h"
 #include "spec/spec.h"
 #include "spec/suggest.h"
 
@@ -57,6 +58,7 @@ typedef struct gnomon__option {
     const gnomon_option_info *info;
     char *text; /* NULL: none */
     int64_t number;
+    int is_keep; /* gnomon__keep_parse checks it */
 } gnomon__option;
 
 /* One profiler's options, or the run's. Immutable. */
@@ -75,6 +77,15 @@ int gnomon__options_create(gnomon__options **out, const char *name,
                            const gnomon_option_info *own,
                            const gnomon__spec *spec, size_t item,
                            gnomon__complaints *complaints);
+
+/* The same for a profiler with its own options. Where it wants events, an option `keep` of
+ * it is checked (spec/keep.h). */
+int gnomon__options_create_of(gnomon__options **out,
+                              const gnomon_profiler *profiler,
+                              const gnomon__spec *spec, size_t item,
+                              gnomon__complaints *complaints);
+/* What its option `keep` says; without one the last stay. */
+gnomon__keep gnomon__options_keep(const gnomon__options *options);
 
 /* The same for the run's own, from spec->defaults alone. */
 int gnomon__run_options_create(gnomon__options **out, const gnomon__spec *spec,
