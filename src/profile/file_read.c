@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "platform/error.h"
+#include "platform/memory.h"
 #include "profile/bytes.h"
+#include "profile/event_block.h"
 #include "profile/repair.h"
 #include "profile/model.h"
 #include "profile/parts.h"
@@ -23,6 +25,8 @@ typedef struct file_reader {
     gnomon__sections sections;
     uint64_t lost[GNOMON__ENTITIES];
     uint64_t credible; /* how many more may be lost of a file of this size */
+    uint64_t events;   /* how many of the part's events were read or lost */
+    gnomon_event_info *block; /* room for one block of them */
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
@@ -42,17 +46,19 @@ static void *add_entity(file_reader *r, int entity)
     return item;
 }
 
+static int more_is_lost(void)
+{
+    return gnomon__fail(GNOMON_EINVAL, "more is lost than the file can have "
+                                       "had");
+}
+
 /* Adds a stand-in for a lost entity, which is repaired later. */
 static int add_stand_in(file_reader *r, int entity)
 {
     if (!add_entity(r, entity))
         return GNOMON_ENOMEM;
     r->lost[entity]++;
-    if (r->credible-- == 0)
-        return gnomon__fail(GNOMON_EINVAL,
-                            "more is lost than the file can have "
-                            "had");
-    return GNOMON_OK;
+    return r->credible-- ? GNOMON_OK : more_is_lost();
 }
 
 /* An entity as its record says. */
@@ -67,17 +73,71 @@ static int add_record(file_reader *r, int entity, uint32_t i)
                : GNOMON_OK;
 }
 
+/* Nothing refers to events, so lost ones are only counted. */
+static int add_lost_events(file_reader *r, uint64_t up_to)
+{
+    if (up_to <= r->events)
+        return GNOMON_OK;
+    r->lost[GNOMON_EVENTS] += up_to - r->events;
+    r->events = up_to;
+    if (r->lost[GNOMON_EVENTS] > r->sections.from->size)
+        return more_is_lost();
+    return GNOMON_OK;
+}
+
 static int add_lost(file_reader *r, int entity, uint64_t up_to)
 {
     int code = GNOMON_OK;
+    if (entity == GNOMON_EVENTS && r->kinds >> GNOMON_EVENTS & 1)
+        return add_lost_events(r, up_to);
     while (!code && r->kinds >> entity & 1 &&
            gnomon__model_count(r->records.m, entity) < up_to)
         code = add_stand_in(r, entity);
     return code;
 }
 
+/* Adds the events of a block. One that cannot be read is damaged. */
+static int read_block(file_reader *r)
+{
+    const gnomon__section *s = r->records.s;
+    if (!r->block &&
+        !(r->block = gnomon__alloc(GNOMON__BLOCK_EVENTS * sizeof *r->block)))
+        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
+    if (!gnomon__block_read(s->payload, (size_t)s->bytes, s->count, r->block)) {
+        r->sections.damaged++;
+        r->sections.unread += GNOMON__SECTION_HEADER + s->bytes;
+        return GNOMON_OK;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        void *to = add_entity(r, GNOMON_EVENTS);
+        if (!to)
+            return GNOMON_ENOMEM;
+        gnomon__record_renumber(&r->records, GNOMON_EVENTS, &r->block[i]);
+        memcpy(to, &r->block[i], sizeof r->block[i]);
+    }
+    r->events += s->count;
+    return GNOMON_OK;
+}
+
+static int read_events(file_reader *r)
+{
+    const gnomon__section *s = r->records.s;
+    uint64_t before = r->records.before[GNOMON_EVENTS];
+    if (s->first <= before + r->events)
+        return GNOMON_OK; /* numbers that were read already: the first stays */
+    int code = add_lost_events(r, s->first - before - 1);
+    if (!code && s->is_block)
+        return read_block(r);
+    for (uint32_t i = 0; !code && i < s->count; i++)
+        code = add_record(r, GNOMON_EVENTS, i);
+    r->events += s->count;
+    return code;
+}
+
 static int read_entities(file_reader *r, int entity)
 {
+    if (entity == GNOMON_EVENTS)
+        return read_events(r);
     const gnomon__section *s = r->records.s;
     uint64_t before = r->records.before[entity];
     if (s->first <= before + gnomon__model_count(r->records.m, entity))
@@ -289,6 +349,7 @@ int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
     int code = read_sections(&r, from, part, shared_end);
     gnomon__sections_close(&r.sections);
     gnomon__texts_free(&r.records);
+    gnomon__free(r.block);
     if (code)
         gnomon_profile_free(&r.records.m->base);
     else

@@ -35,35 +35,6 @@ static char *file_room(file_writer *w, file_buffer *b, size_t size)
     return at;
 }
 
-static void file_put(file_writer *w, const void *bytes, size_t size)
-{
-    if (!w->code && size)
-        w->code = w->out->write(w->out, bytes, size);
-}
-
-static void file_section(file_writer *w, const char *kind, uint32_t item_size,
-                         uint64_t first, uint32_t count, file_buffer *a,
-                         file_buffer *b)
-{
-    char header[GNOMON__SECTION_HEADER] = {0};
-    static const char zeroes[8];
-    uint64_t bytes = a->used + b->used;
-    uint32_t crc = gnomon__crc32(0, a->bytes, a->used);
-    crc = gnomon__crc32(crc, b->bytes, b->used);
-    memcpy(header, kind, 4);
-    gnomon__put_32(header + 4, item_size);
-    gnomon__put_64(header + 8, bytes);
-    gnomon__put_64(header + 16, first);
-    gnomon__put_32(header + 24, count);
-    gnomon__put_32(header + 28, crc);
-    gnomon__put_32(header + 36, gnomon__crc32(0, header, 36));
-    file_put(w, header, sizeof header);
-    file_put(w, a->bytes, a->used);
-    file_put(w, b->bytes, b->used);
-    file_put(w, zeroes, (size_t)(-bytes & 7));
-    a->used = b->used = 0;
-}
-
 /* ---- Texts ------------------------------------------------------------------- */
 
 static void file_put_texts(file_writer *w)
@@ -71,8 +42,8 @@ static void file_put_texts(file_writer *w)
     file_buffer none = {0};
     uint64_t bytes = w->texts.used;
     if (bytes)
-        file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes, &w->texts,
-                     &none);
+        gnomon__file_section(w, "TEXT", 1, w->texts_written, (uint32_t)bytes,
+                             &w->texts, &none);
     w->texts_written += bytes;
 }
 
@@ -100,12 +71,6 @@ static uint32_t file_text_at(file_writer *w, const char *text)
     memcpy(copy, text, n);
     *known = (gnomon__text_item){text, (uint32_t)at + 1};
     return known->number;
-}
-
-/* An entity's number in the file. */
-static uint32_t file_number(const file_writer *w, int entity, uint32_t number)
-{
-    return number ? number + w->shift[entity] : 0;
 }
 
 /* ---- Records ---------------------------------------------------------------- */
@@ -177,7 +142,7 @@ static uint32_t file_field(file_writer *w, file_buffer *to, size_t at,
     if (f->type < GNOMON__TYPE_U64) {
         small = gnomon__field_32(f, of);
         if (f->type == GNOMON__TYPE_NUMBER)
-            small = file_number(w, gnomon__number_of(f, of), small);
+            small = gnomon__file_number(w, gnomon__number_of(f, of), small);
     } else if (f->type < GNOMON__TYPE_TEXT) {
         gnomon__put_64(to->bytes + at, gnomon__field_64(f, of));
         return bytes;
@@ -204,8 +169,9 @@ static void end_section(file_writer *w, const gnomon__struct *s)
 {
     file_put_texts(w);
     if (w->count)
-        file_section(w, s->kind, gnomon__record_bytes(s, s->field_count),
-                     w->first, w->count, &w->records, &w->tail);
+        gnomon__file_section(w, s->kind,
+                             gnomon__record_bytes(s, s->field_count), w->first,
+                             w->count, &w->records, &w->tail);
     w->first += w->count;
     w->count = 0;
 }
@@ -220,14 +186,19 @@ static void file_record(file_writer *w, const gnomon__struct *s, const void *of)
     w->count++;
 }
 
+/* ---- Entities ----------------------------------------------------------------- */
+
 static void file_entities(file_writer *w, int entity, gnomon__file_range some)
 {
     const gnomon__struct *s = &gnomon__structs[entity];
     gnomon__any any;
+    if (entity == GNOMON_EVENTS) {
+        gnomon__file_events(w, some);
+        return;
+    }
     w->first = w->written[entity] + 1;
     if (w->written[entity] + some.count > UINT32_MAX)
-        w->code = gnomon__fail(GNOMON_EFULL,
-                               "more than 4294967295 of a kind in one file");
+        gnomon__file_full(w);
     for (size_t i = 0; !w->code && i < some.count; i++) {
         size_t records = w->records.used, tail = w->tail.used;
         any.struct_size = s->size;
@@ -260,7 +231,8 @@ static void file_end(file_writer *w)
         gnomon__put_32(at + 4, 0);
         gnomon__put_64(at + 8, w->written[entity]);
     }
-    file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records, &none);
+    gnomon__file_section(w, "END ", 16, 1, GNOMON__ENTITIES, &w->records,
+                         &none);
 }
 
 /* ---- The file ---------------------------------------------------------------- */
@@ -279,7 +251,7 @@ void gnomon__file_start(gnomon__file_writer *w, const gnomon_writer *out)
     memcpy(header, GNOMON__FILE_MAGIC, 8);
     gnomon__put_32(header + 8, GNOMON__FILE_VERSION);
     gnomon__put_32(header + 12, gnomon__crc32(0, header, 12));
-    file_put(w, header, sizeof header);
+    gnomon__file_bytes(w, header, sizeof header);
 }
 
 void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p)
@@ -339,6 +311,7 @@ int gnomon__file_finish(gnomon__file_writer *w)
     gnomon__free(w->records.bytes);
     gnomon__free(w->tail.bytes);
     gnomon__free(w->texts.bytes);
+    gnomon__free(w->block.bytes);
     gnomon__text_table_free(&w->shared);
     gnomon__text_table_free(&w->own);
     return w->code;

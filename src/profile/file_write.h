@@ -5,6 +5,7 @@
 #define GNOMON_PROFILE_FILE_WRITE_H
 
 #include "gnomon/profile.h"
+#include "profile/event_block.h"
 #include "profile/model.h"
 #include "profile/texts.h"
 
@@ -28,6 +29,7 @@ typedef struct gnomon__file_writer {
     gnomon__text_table shared,
         own;                 /* of all runs; of the one at hand: 1 + offset */
     gnomon__text_table *set; /* the one of these that grows */
+    gnomon__block block;     /* of events; it has no bytes at first */
     uint64_t written[GNOMON__ENTITIES];
     uint32_t shift[GNOMON__ENTITIES]; /* from p's numbers to the file's */
     int code;
@@ -57,6 +59,32 @@ void gnomon__file_shared(gnomon__file_writer *w, const gnomon_profile *p);
  * to ones that are written with them, or shared. */
 void gnomon__file_runs(gnomon__file_writer *w, const gnomon_profile *p,
                        const gnomon__file_range *ranges);
+
+/* One more event of the runs that were written last, which has their profile's numbers.
+ * _end after the last of them. */
+void gnomon__file_event(gnomon__file_writer *w, gnomon_event_info *e);
+void gnomon__file_events_end(gnomon__file_writer *w);
+
+/* event_write.c: `some` events of w->p. */
+void gnomon__file_events(gnomon__file_writer *w, gnomon__file_range some);
+
+/* section_write.c: bytes, where no error came before. */
+void gnomon__file_bytes(gnomon__file_writer *w, const void *bytes, size_t size);
+
+/* Writes what both buffers hold as one section, and empties them. */
+void gnomon__file_section(gnomon__file_writer *w, const char *kind,
+                          uint32_t item_size, uint64_t first, uint32_t count,
+                          gnomon__file_buffer *a, gnomon__file_buffer *b);
+
+/* Sets the error that a kind has more entities than numbers. */
+void gnomon__file_full(gnomon__file_writer *w);
+
+/* An entity's number in the file. */
+static inline uint32_t gnomon__file_number(const gnomon__file_writer *w,
+                                           int entity, uint32_t number)
+{
+    return number ? number + w->shift[entity] : 0;
+}
 
 /* GNOMON_OK, GNOMON_ENOMEM, GNOMON_EFULL, or the writer's first error. */
 int gnomon__file_finish(gnomon__file_writer *w);

@@ -14,7 +14,7 @@
 /* The header of a file, then of each section: magic or kind, and at the end a
  * CRC-32 of what is before it. */
 #define GNOMON__FILE_MAGIC "\x89GNOMON\n"
-#define GNOMON__FILE_VERSION 1u
+#define GNOMON__FILE_VERSION 2u /* 1 had events as records */
 #define GNOMON__FILE_HEADER 16u /* magic, version, crc */
 #define GNOMON__SECTION_HEADER \
     40u                        /* kind, item size, bytes, first, count,

@@ -7,6 +7,7 @@
 #include "platform/error.h"
 #include "platform/memory.h"
 #include "profile/bytes.h"
+#include "profile/event_block.h"
 #include "profile/file_read.h"
 
 #define SCAN (64u << 10) /* bytes looked through at a time */
@@ -114,6 +115,8 @@ static int section_sort(const char *kind)
     for (int k = 0; k < GNOMON__ENTITIES; k++)
         if (strcmp(gnomon__structs[k].kind, kind) == 0)
             return k;
+    if (strcmp(kind, GNOMON__BLOCK_KIND) == 0)
+        return GNOMON_EVENTS;
     return strcmp(kind, "TEXT") == 0   ? GNOMON__SECTION_TEXT
            : strcmp(kind, "END ") == 0 ? GNOMON__SECTION_END
                                        : GNOMON__SECTION_UNKNOWN;
@@ -138,6 +141,7 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         memcpy(out->kind, header, 4);
         out->kind[4] = 0;
         out->entity = section_sort(out->kind);
+        out->is_block = strcmp(out->kind, GNOMON__BLOCK_KIND) == 0;
         out->at = s->at;
         out->payload = NULL;
         out->item_size = gnomon__get_32(header + 4);

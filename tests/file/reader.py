@@ -59,7 +59,7 @@ class Reader:
         self.data, self.texts = data, b""
         self.items = {kind: [] for kind in KINDS}
         magic, form, crc = struct.unpack_from("<8sII", data)
-        assert magic == b"\x89GNOMON\n" and form == 1
+        assert magic == b"\x89GNOMON\n" and form in (1, 2)
         assert crc == zlib.crc32(data[:12])
         at = 16
         while at < len(data):
@@ -79,6 +79,9 @@ class Reader:
             for i in range(count):
                 name, _, n = struct.unpack_from("<4sIQ", payload, i * size)
                 assert len(self.items[name.decode()]) == n
+        elif kind == "EVBK":
+            assert first == len(self.items["EVNT"]) + 1 and size == 3
+            self.block(payload, count)
         else:
             assert first == len(self.items[kind]) + 1
             self.tail = payload[size * count:]
@@ -86,6 +89,56 @@ class Reader:
                 self.items[kind].append(
                     self.record(KINDS[kind], payload[i * size:(i + 1) * size]))
         return at + 40 + (total + 7) // 8 * 8
+
+    def block(self, data, count):
+        begin, end, *numbers = struct.unpack_from("<QQ4I", data)
+        self.events, self.at = data, 32
+        node = track = region = at_ns = 0
+        seen = []
+        for _ in range(count):
+            first = self.number()
+            parts = self.number() if first & 1 else 0
+            node += self.difference(first >> 1)
+            track += self.difference(self.number()) if parts & 1 else 0
+            later = self.number()
+            at_ns += self.difference(later) if parts & 1 else later
+            event = {"kind": 0, "track": track, "node": node, "region": 0,
+                     "begin_ns": at_ns, "duration_ns": self.number(),
+                     "instance": 0, "value": 0.0}
+            if parts & 2:
+                event["kind"] = self.number()
+            if parts & 4:
+                region += self.difference(self.number())
+                event["region"] = region
+            if parts & 8:
+                event["instance"] = self.number()
+            if parts & 16:
+                event["value"], = struct.unpack_from("<d", data, self.at)
+                self.at += 8
+            assert not parts & ~31
+            seen.append(event)
+        assert self.at == len(data) and count <= 1024
+        ends = [e["begin_ns"] + e["duration_ns"] for e in seen]
+        assert begin == min(e["begin_ns"] for e in seen)
+        assert end == min(max(ends), 2**64 - 1)
+        for i, field in ((0, "track"), (2, "node")):
+            assert numbers[i] == min(e[field] for e in seen)
+            assert numbers[i + 1] == max(e[field] for e in seen)
+        self.items["EVNT"] += seen
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.events[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    @staticmethod
+    def difference(value):
+        return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
 
     def text(self, at):
         if at == 0:
