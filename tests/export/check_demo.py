@@ -27,7 +27,7 @@ SCOPES = ("select name, count(*) as n, sum(dur) as ns from slice"
 FLOWS = ("select a.name as cause, b.name as effect, b.ts - a.ts as later from flow f"
          " join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in")
 SAMPLES = "select t.name, c.value from counter c join track t on t.id = c.track_id"
-THREADS = "select name from thread where name is not null"
+THREADS = "select name from thread where tid > 0 order by tid"
 
 
 def same(path, what, expected, found):
@@ -67,8 +67,9 @@ def whole(node, path, scopes):
     if len(samples) != STEPS or any(
             not r["name"].startswith("train_loss") for r in samples):
         fail(f"{path}: samples {samples}")
-    names = " ".join(t["name"] for t in threads)
-    if "train_gpt" not in names or "loader" not in names:
+    # Perfetto shows the main thread, and the others in this order.
+    names = [t["name"] for t in threads]
+    if names[0] != "steps" or sorted(names[1:]) != ["loader", "train_gpt"]:
         fail(f"{path}: threads {names}")
 
 

@@ -3,7 +3,8 @@
 """check_speedscope.py FOLDER PROGRAM...: a strict parser of JSON reads each file; it has
 the keys of speedscope's schema and no other; ends are of what was opened last, and no
 moment is before the one before; and it has the executions, or without any the tree, of
-the profile's JSON form."""
+the profile's JSON form. Mistakes that are planted into a file are found."""
+import copy
 from collections import Counter
 
 from profiles import arguments, check, number, one_mark, strict_json
@@ -19,14 +20,26 @@ def is_integer(value):
     return type(value) is int and value >= 0
 
 
+def frame_at(frames, which):
+    check(is_integer(which) and which < len(frames), f"frame {which} of {len(frames)}")
+    return frame_key(frames[which])
+
+
 def frame_key(frame):
     return (one_mark(frame["name"]), one_mark(frame.get("file", "")),
             frame.get("line", 0))
 
 
+def bounds(profile):
+    start, end = profile["startValue"], profile["endValue"]
+    check(is_integer(start) and is_integer(end) and start <= end,
+          f"{profile['name']}: from {start} to {end}")
+
+
 def evented(profile, frames, executions):
     """Plays a profile as speedscope does; counts (track, frame, begin, end)."""
     keys(profile, ["type", "name", "unit", "startValue", "endValue", "events"])
+    bounds(profile)
     opened, last = [], profile["startValue"]
     track = one_mark(profile["name"].split(" (overlap ")[0])
     for e in profile["events"]:
@@ -34,25 +47,115 @@ def evented(profile, frames, executions):
         check(is_integer(e["at"]) and last <= e["at"] <= profile["endValue"],
               f"{profile['name']}: {e} after {last}")
         last = e["at"]
+        key = frame_at(frames, e["frame"])
         if e["type"] == "O":
             opened.append((e["frame"], e["at"]))
-        else:
-            check(e["type"] == "C", f"{e}")
-            frame, begin = opened.pop()
-            check(frame == e["frame"], f"{profile['name']}: {e} ends another")
-            executions[track, frame_key(frames[frame]), begin, e["at"]] += 1
+            continue
+        check(e["type"] == "C", f"{e}")
+        check(opened, f"{profile['name']}: {e} ends nothing")
+        frame, begin = opened.pop()
+        check(frame == e["frame"], f"{profile['name']}: {e} ends another")
+        executions[track, key, begin, e["at"]] += 1
     check(not opened, f"{profile['name']}: {len(opened)} are open at its end")
 
 
 def sampled(profile, frames, stacks):
     keys(profile, ["type", "name", "unit", "startValue", "endValue", "samples",
                    "weights"])
+    bounds(profile)
     check(len(profile["samples"]) == len(profile["weights"]), "weights")
-    check(sum(profile["weights"]) == profile["endValue"], "the sum of weights")
+    check(all(map(is_integer, profile["weights"])), "weights")
+    check(sum(profile["weights"]) == profile["endValue"] - profile["startValue"],
+          "the sum of weights")
     for stack, weight in zip(profile["samples"], profile["weights"]):
         stacks[one_mark(profile["name"]),
-               tuple(frame_key(frames[f]) for f in stack)] += weight
+               tuple(frame_at(frames, f) for f in stack)] += weight
 
+
+def validate(file):
+    """Returns counts of executions and of stacks."""
+    keys(file, ["$schema", "shared", "profiles"], ["name", "exporter"])
+    keys(file["shared"], ["frames"])
+    check(file["$schema"] == SCHEMA, file["$schema"])
+    frames = file["shared"]["frames"]
+    for f in frames:
+        keys(f, ["name"], ["file", "line"])
+        check(type(f["name"]) is str and type(f.get("file", "")) is str and
+              is_integer(f.get("line", 1)), f"{f}")
+    executions, stacks = Counter(), Counter()
+    for p in file["profiles"]:
+        check(type(p.get("name")) is str and p.get("unit") == "nanoseconds",
+              f"{p.get('name')}: unit {p.get('unit')}")
+        if p["type"] == "evented":
+            evented(p, frames, executions)
+        else:
+            check(p["type"] == "sampled", p["type"])
+            sampled(p, frames, stacks)
+    return executions, stacks
+
+
+# ---- Mistakes ----------------------------------------------------------------------
+
+EVENTED = {
+    "$schema": SCHEMA, "exporter": "gnomon", "name": "a",
+    "shared": {"frames": [{"name": "a"}, {"name": "b", "file": "b.c", "line": 2}]},
+    "profiles": [{
+        "type": "evented", "name": "main", "unit": "nanoseconds", "startValue": 1,
+        "endValue": 9, "events": [
+            {"type": "O", "frame": 0, "at": 1}, {"type": "O", "frame": 1, "at": 2},
+            {"type": "C", "frame": 1, "at": 2}, {"type": "C", "frame": 0, "at": 9}]}]}
+SAMPLED = dict(EVENTED, profiles=[{
+    "type": "sampled", "name": "main", "unit": "nanoseconds", "startValue": 0,
+    "endValue": 7, "samples": [[0], [0, 1]], "weights": [3, 4]}])
+
+# What is changed, by its keys, and to what; None: it goes.
+MISTAKES = [
+    (EVENTED, ["$schema"], "https://www.speedscope.app/"),
+    (EVENTED, ["more"], 1),
+    (EVENTED, ["shared", "frames", 0, "name"], None),
+    (EVENTED, ["shared", "frames", 1, "line"], "2"),
+    (EVENTED, ["profiles", 0, "unit"], "microseconds"),
+    (EVENTED, ["profiles", 0, "type"], "traced"),
+    (EVENTED, ["profiles", 0, "name"], None),
+    (EVENTED, ["profiles", 0, "startValue"], 2),
+    (EVENTED, ["profiles", 0, "endValue"], 8),
+    (EVENTED, ["profiles", 0, "endValue"], 9.5),
+    (EVENTED, ["profiles", 0, "events", 1, "frame"], 2),
+    (EVENTED, ["profiles", 0, "events", 1, "frame"], -1),
+    (EVENTED, ["profiles", 0, "events", 1, "at"], 3),     # after its end
+    (EVENTED, ["profiles", 0, "events", 1, "at"], 0),     # before the one before
+    (EVENTED, ["profiles", 0, "events", 2, "frame"], 0),  # not the innermost
+    (EVENTED, ["profiles", 0, "events", 2, "type"], "O"),
+    (EVENTED, ["profiles", 0, "events", 0, "type"], "C"),
+    (EVENTED, ["profiles", 0, "events", 3], None),        # stays open
+    (EVENTED, ["profiles", 0, "events", 0], None),        # was never opened
+    (SAMPLED, ["profiles", 0, "weights", 1], None),
+    (SAMPLED, ["profiles", 0, "weights", 1], -4),
+    (SAMPLED, ["profiles", 0, "endValue"], 8),
+    (SAMPLED, ["profiles", 0, "samples", 1, 1], 2),
+]
+
+
+def find_mistakes():
+    for good in EVENTED, SAMPLED:
+        validate(good)
+    for good, path, value in MISTAKES:
+        bad = copy.deepcopy(good)
+        at = bad
+        for key in path[:-1]:
+            at = at[key]
+        if value is None:
+            del at[path[-1]]
+        else:
+            at[path[-1]] = value
+        try:
+            validate(bad)
+        except SystemExit:
+            continue
+        check(False, f"{path} to {value} is not found")
+
+
+# ---- The files ---------------------------------------------------------------------
 
 def region_key(p, node):
     r = p.at("regions", p.at("nodes", node)["region"])
@@ -98,25 +201,13 @@ def wanted(profiles):
 
 
 def main():
+    find_mistakes()
     folder, made = arguments()
     counted = overlaps = 0
     for name, profiles in made.items():
         file = strict_json(f"{folder}/{name}.speedscope.json")
-        keys(file, ["$schema", "shared", "profiles"], ["name", "exporter"])
-        keys(file["shared"], ["frames"])
-        check(file["$schema"] == SCHEMA, file["$schema"])
-        frames = file["shared"]["frames"]
-        for f in frames:
-            keys(f, ["name"], ["file", "line"])
-        executions, stacks = Counter(), Counter()
-        for p in file["profiles"]:
-            check(p["unit"] == "nanoseconds", p["unit"])
-            if p["type"] == "evented":
-                evented(p, frames, executions)
-            else:
-                check(p["type"] == "sampled", p["type"])
-                sampled(p, frames, stacks)
-            overlaps += " (overlap " in p["name"]
+        executions, stacks = validate(file)
+        overlaps += sum(" (overlap " in p["name"] for p in file["profiles"])
         want = wanted(profiles)
         check(executions == want[0], f"{name}: other executions")
         check(stacks == want[1], f"{name}: other stacks")
