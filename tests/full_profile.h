@@ -273,7 +273,7 @@ static gnomon_profile *full_finish(gnomon_builder *b)
     return p;
 }
 
-static gnomon_profile *full_of(const char *order)
+static inline gnomon_profile *full_of(const char *order)
 {
     gnomon_builder *b;
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
