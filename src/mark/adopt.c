@@ -61,6 +61,14 @@ static void park_hot_tree(gnomon__thread *t)
     t->hot.last = 0;
 }
 
+uint32_t gnomon__thread_fast(const gnomon__thread *t)
+{
+    return t->hot_bit < GNOMON__BITS && !t->short_bits &&
+                   gnomon__clock_kind() == GNOMON__CLOCK_COUNTER
+               ? 1u << t->hot_bit
+               : GNOMON__NEVER;
+}
+
 /* The hot tree is the only one with an open window. With several open there
  * is none; with none open it is any tree that has scopes to end. */
 static void choose_hot_tree(gnomon__thread *t)
@@ -68,20 +76,18 @@ static void choose_hot_tree(gnomon__thread *t)
     uint32_t open = t->tree_bits & load_relaxed(&t->open_bits);
     uint32_t one = open ? open : t->tree_bits;
     int has_counter = gnomon__clock_kind() == GNOMON__CLOCK_COUNTER;
-    uint32_t fast = GNOMON__NEVER, tree_only = 0;
+    uint32_t tree_only = 0;
     if (one && !(open & (open - 1))) {
         store_relaxed(&t->hot_bit, (uint32_t)__builtin_ctz(one));
         gnomon__tree *tree = gnomon__tree_of(t, t->hot_bit);
         t->hot.last = tree->cursor.last;
         store_release(&t->hot.current, tree->cursor.current);
-        if (has_counter && !t->short_bits)
-            fast = 1u << t->hot_bit;
     } else if (open && has_counter && !t->short_bits) {
         tree_only = t->tree_bits | t->end_only_bits;
     }
     gnomon__index_use(t);
     store_relaxed(&t->tree_only, tree_only);
-    store_relaxed(&t->fast, fast);
+    store_relaxed(&t->fast, gnomon__thread_fast(t));
 }
 
 /* The tape beside the hot tree, of which the end of a scope writes the record itself:

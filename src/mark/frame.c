@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mark/position.h"
+#include "mark/tape.h"
 
 #define FIRST_BYTES 1024u
 
@@ -170,7 +171,7 @@ static void end_others_slowly(gnomon__thread *t, uint32_t m)
 }
 
 /* Without memory for a frame: only trees take the scope, as they find it
- * again without one. */
+ * again without one, and tapes lose it. */
 static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                          uint64_t token, uint32_t flags)
 {
@@ -180,6 +181,10 @@ static int begin_without(gnomon__thread *t, gnomon_region *region, uint32_t m,
                                stored_token(token, flags));
     if (trees)
         call_begun(t, trees, gnomon__ticks());
+    gnomon__each_bit(bit, m & t->tape_bits) {
+        gnomon__tape_lose(&gnomon__tape_of(t, bit)->lost, 1, gnomon__ticks(),
+                          gnomon__ticks());
+    }
     return trees != 0;
 }
 

@@ -14,9 +14,12 @@ static inline ALWAYS int gnomon__slow_open(gnomon__thread *t,
                                            gnomon_region *region, uint32_t m,
                                            uint64_t token, const uint32_t flags)
 {
-    uint32_t others = m ^ load_relaxed(&t->fast);
+    uint32_t fast = load_relaxed(&t->fast);
     if (!m)
         return 0;
+    if (fast == GNOMON__NEVER) /* or the thread was shut amid this mark */
+        fast = gnomon__thread_fast(t);
+    uint32_t others = m ^ fast;
     if (others & ~t->end_only_bits)
         return gnomon__frame_begin(t, region, m, token, flags);
     uint32_t node = gnomon__tree_child(t, t->hot_bit, gnomon__key_of(region));

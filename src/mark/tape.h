@@ -83,6 +83,10 @@ typedef struct gnomon__tape {
     gnomon__tape_loss lost;        /* no room, or no node */
     gnomon__tape_loss overwritten; /* under the lock */
     uint64_t told; /* of `lost`, in what was taken; under the lock */
+    /* At the last sweep, under the lock: `next`, and since when it was that. */
+    uint32_t noted;
+    uint32_t refused; /* marks that found no room */
+    uint64_t idle_since;
 } gnomon__tape;
 
 /* The tapes of one bit. Under the lock. */
@@ -92,8 +96,8 @@ typedef struct gnomon__tape_pool {
     uint32_t keep;
     uint32_t freed;         /* changes when a block may be had again */
     uint32_t first, newest; /* the queue of full blocks; 0: it is empty */
-    uint32_t queued;
-    uint32_t reserved;
+    uint64_t queued;        /* bytes of it */
+    uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t until; /* ticks: what began earlier was taken, and is not missed */
 } gnomon__tape_pool;
 
@@ -137,6 +141,29 @@ int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation);
 void gnomon__tape_drop(gnomon__thread *t, uint32_t bit);
 /* In a forked child, under the lock. */
 void gnomon__tapes_forget(void);
+
+/* ---- The queue: tape_queue.c. Under the lock. --------------------------------- */
+
+#define GNOMON__TAPE_FIRST_BLOCK 1024u /* bytes */
+
+/* The tape's block, with nothing newer than `last`, goes into the queue; `is_oldest`: in
+ * front. */
+void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
+                        uint64_t last, int is_oldest);
+/* The first one leaves the queue, which is not empty. */
+uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool);
+/* Gives its memory back. */
+void gnomon__tape_give(uint32_t at);
+
+/* ---- Blocks of idle threads: tape_idle.c. Under the lock. ---------------------- */
+
+/* Whether it is time for a sweep. */
+int gnomon__tapes_are_due(const gnomon__tape_pool *pool);
+/* Notes which threads are idle. With `takes`, blocks with nothing newer than what the
+ * queue's first one has go in front of it; or where the queue is empty, the oldest
+ * blocks. Leaves out those of `self`. */
+void gnomon__tapes_sweep(const gnomon__thread *self, gnomon__tape_pool *pool,
+                         uint32_t bit, int takes);
 
 /* ---- Marks: tape.c ---------------------------------------------------------- */
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The memory of tapes: blocks of 1 to 64 KiB. A thread's first block is small and comes
  * with its first event; each further one is twice as large. Blocks that are full wait
- * in the queue of their bit, where the oldest is used again once there is no other
- * memory (GNOMON__KEEP_LAST).
+ * in the queue of their bit (tape_queue.c), where the oldest is used again once there is
+ * no other memory (GNOMON__KEEP_LAST). A thread that marks nothing does not keep its
+ * block from others then (tape_idle.c).
  *
  * Invariant: under the lock each block is in the queue or is the block of one tape. */
 #include "mark/tape.h"
 
 #include "mark/observer.h"
 
-#define TAPE_FIRST_BLOCK 1024u
 #define TAPE_LAST_BLOCK 65536u
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
 #define RECORD ((uint32_t)sizeof(gnomon__tape_record))
+/* A thread without a block looks for one at each so many marks: those that had all may
+ * be idle by now. */
+#define TRY_AGAIN 64u
 
 gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
 
@@ -37,37 +40,6 @@ void gnomon__tapes_lose(gnomon__thread *t, uint32_t tree, uint64_t ticks)
         if (load_relaxed(&gnomon__tape_pools[bit].tree) == tree)
             gnomon__tape_lose(&gnomon__tape_of(t, bit)->lost, 1, ticks, ticks);
     }
-}
-
-/* ---- The queue ----------------------------------------------------------------- */
-
-static void queue_block(gnomon__tape_pool *pool, uint32_t at)
-{
-    store_relaxed(&gnomon__tape_block_at(at)->next, 0);
-    if (pool->newest)
-        store_relaxed(&gnomon__tape_block_at(pool->newest)->next, at);
-    else
-        pool->first = at;
-    pool->newest = at;
-    pool->queued++;
-}
-
-static uint32_t unqueue_block(gnomon__tape_pool *pool)
-{
-    uint32_t at = pool->first;
-    pool->first = gnomon__tape_block_at(at)->next;
-    pool->newest = pool->first ? pool->newest : 0;
-    pool->queued--;
-    return at;
-}
-
-static void give_block(uint32_t at)
-{
-    gnomon__tape_block *b = gnomon__tape_block_at(at);
-    uint32_t bytes = b->bytes;
-    store_relaxed(&b->serial, 0);
-    fence_release(); /* before its memory is another's */
-    gnomon__chunk_give(at, bytes);
 }
 
 /* ---- What a block holds ---------------------------------------------------------- */
@@ -104,21 +76,6 @@ static void overwrite_block(const gnomon__tape_pool *pool, uint32_t bit,
 
 /* ---- Blocks of a tape -------------------------------------------------------------- */
 
-/* The tape's block is full. */
-static void close_block(gnomon__thread *t, gnomon__tape *tape,
-                        gnomon__tape_pool *pool, uint64_t now)
-{
-    gnomon__tape_block *b = gnomon__at(t, tape->block);
-    uint32_t used = tape->next - tape->block;
-    b->used = used;
-    b->events = (used - HEAD) / RECORD - tape->more;
-    b->last = now;
-    queue_block(pool, tape->block);
-    tape->block = 0;
-    store_relaxed(&tape->next, 0);
-    tape->end = 0;
-}
-
 static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
                        uint32_t bytes, uint64_t now)
 {
@@ -126,6 +83,8 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     store_relaxed(&b->serial, ++block_serials);
     fence_release(); /* the serial before what is written now */
     b->bytes = bytes;
+    b->events = 0; /* of its last use */
+    b->last = 0;
     b->thread = t->number;
     b->first = now;
     tape->block = at;
@@ -134,25 +93,60 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     tape->end = at + bytes;
 }
 
-/* A chunk of at most `bytes`, which it sets. 0: there is no memory. */
+/* Gives all of a chunk but its first `bytes` to whoever asks next. */
+static void split_chunk(uint32_t at, uint32_t size, uint32_t bytes)
+{
+    for (; size > bytes; size /= 2)
+        gnomon__chunk_give(at + size / 2, size / 2);
+}
+
+/* A chunk of `bytes`, or where there is none a part of a larger one, or a smaller one,
+ * which sets `bytes`. 0: there is no memory. */
 static uint32_t take_chunk(uint32_t *bytes)
 {
-    uint32_t at = 0;
-    for (; *bytes >= TAPE_FIRST_BLOCK && !at; *bytes /= 2)
-        at = gnomon__chunk_take(*bytes, GNOMON__FOR_EVENTS);
-    *bytes *= 2;
+    uint32_t at = 0, size = *bytes;
+    for (; size <= TAPE_LAST_BLOCK && !at; size *= 2)
+        at = gnomon__chunk_take(size, GNOMON__FOR_EVENTS);
+    if (at) {
+        split_chunk(at, size / 2, *bytes);
+        return at;
+    }
+    for (size = *bytes; size > GNOMON__TAPE_FIRST_BLOCK && !at;) {
+        size /= 2;
+        at = gnomon__chunk_take(size, GNOMON__FOR_EVENTS);
+    }
+    *bytes = size;
     return at;
 }
 
-/* The oldest full block; 0: there is none, or full ones are kept. */
-static uint32_t take_oldest(gnomon__tape_pool *pool, uint32_t bit,
-                            uint32_t *bytes)
+/* Without this, threads that mark little would hold the large blocks of one that marks
+ * much. Returns the bytes that are left. */
+static uint32_t split_block(uint32_t at, uint32_t bytes)
 {
-    if (pool->keep != GNOMON__KEEP_LAST || !pool->first)
+    gnomon__tape_block *b = gnomon__tape_block_at(at);
+    uint32_t size = b->bytes;
+    if (size <= bytes)
+        return size;
+    store_relaxed(&b->serial, 0);
+    fence_release(); /* before its memory is another's */
+    split_chunk(at, size, bytes);
+    return bytes;
+}
+
+/* The oldest block, or so much of it as is asked for; 0: there is none, or full ones are
+ * kept. */
+static uint32_t take_oldest(const gnomon__thread *t, gnomon__tape_pool *pool,
+                            uint32_t bit, uint32_t *bytes)
+{
+    if (pool->keep != GNOMON__KEEP_LAST)
         return 0;
-    uint32_t at = unqueue_block(pool);
+    if (!pool->first || gnomon__tapes_are_due(pool))
+        gnomon__tapes_sweep(t, pool, bit, 1);
+    if (!pool->first)
+        return 0;
+    uint32_t at = gnomon__tape_unqueue(pool);
     overwrite_block(pool, bit, at);
-    *bytes = gnomon__tape_block_at(at)->bytes;
+    *bytes = split_block(at, *bytes);
     return at;
 }
 
@@ -163,10 +157,13 @@ static int next_block(gnomon__thread *t, gnomon__tape *tape)
     if (pool->generation != tape->generation)
         return 0;
     if (tape->block)
-        close_block(t, tape, pool, now);
+        gnomon__tape_close(tape, pool, now, 0);
     uint32_t bytes = tape->bytes, at = take_chunk(&bytes);
+    if (at && gnomon__tapes_are_due(pool))
+        gnomon__tapes_sweep(t, pool, tape->bit, 0);
+    bytes = at ? bytes : tape->bytes;
     if (!at)
-        at = take_oldest(pool, tape->bit, &bytes);
+        at = take_oldest(t, pool, tape->bit, &bytes);
     tape->full_at = at ? 0 : pool->freed;
     if (!at)
         return 0;
@@ -181,7 +178,8 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
     if (tape->block && tape->end - tape->next >= (1 + more) * RECORD)
         return 1;
     if (tape->full_at &&
-        tape->full_at == load_relaxed(&gnomon__tape_pools[tape->bit].freed))
+        tape->full_at == load_relaxed(&gnomon__tape_pools[tape->bit].freed) &&
+        ++tape->refused % TRY_AGAIN)
         return 0; /* without the lock, which all that are full would take */
     gnomon__lock();
     int has_room = next_block(t, tape);
@@ -198,7 +196,7 @@ int gnomon__tape_adopt(gnomon__thread *t, uint32_t bit, uint32_t generation)
     gnomon__tape *tape = gnomon__at(t, at);
     tape->bit = bit;
     tape->generation = generation;
-    tape->bytes = TAPE_FIRST_BLOCK;
+    tape->bytes = GNOMON__TAPE_FIRST_BLOCK;
     store_release(&t->states[bit], at);
     return 1;
 }
@@ -209,7 +207,7 @@ void gnomon__tape_drop(gnomon__thread *t, uint32_t bit)
     uint32_t at = t->states[bit];
     const gnomon__tape *tape = gnomon__at(t, at);
     if (tape->block)
-        give_block(tape->block);
+        gnomon__tape_give(tape->block);
     store_relaxed(&t->states[bit], 0);
     fence_release();
     gnomon__chunk_give(at, (uint32_t)sizeof *tape);
@@ -233,7 +231,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
     gnomon__lock();
     gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
     while (pool->generation == generation && pool->first)
-        give_block(unqueue_block(pool));
+        gnomon__tape_give(gnomon__tape_unqueue(pool));
     if (pool->generation == generation)
         *pool = (gnomon__tape_pool){0};
     gnomon__unlock();
@@ -258,7 +256,7 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
     if (pool->generation == generation && until > pool->until) {
         pool->until = until;
         while (pool->first && gnomon__tape_block_at(pool->first)->last < until)
-            give_block(unqueue_block(pool));
+            gnomon__tape_give(gnomon__tape_unqueue(pool));
         store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
         gnomon__each_thread(t)
             forget_losses(t, pool, bit);

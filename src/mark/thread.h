@@ -183,6 +183,9 @@ static inline void gnomon__thread_settle(gnomon__thread *t)
 }
 void gnomon__thread_take_changes(gnomon__thread *t);
 
+/* `fast` as it is while the thread is not shut. */
+uint32_t gnomon__thread_fast(const gnomon__thread *t);
+
 /* After callbacks, in the middle of a mark: takes a cut that came meanwhile, and
  * leaves the rest to the next mark. */
 void gnomon__thread_keep_up_slow(gnomon__thread *t);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The queue of a bit's full blocks, the oldest first. Under the lock. */
+#include "mark/tape.h"
+
+#define HEAD ((uint32_t)sizeof(gnomon__tape_block))
+#define RECORD ((uint32_t)sizeof(gnomon__tape_record))
+
+static void queue_last(gnomon__tape_pool *pool, uint32_t at)
+{
+    store_relaxed(&gnomon__tape_block_at(at)->next, 0);
+    if (pool->newest)
+        store_relaxed(&gnomon__tape_block_at(pool->newest)->next, at);
+    else
+        pool->first = at;
+    pool->newest = at;
+}
+
+static void queue_first(gnomon__tape_pool *pool, uint32_t at)
+{
+    store_relaxed(&gnomon__tape_block_at(at)->next, pool->first);
+    pool->newest = pool->first ? pool->newest : at;
+    pool->first = at;
+}
+
+uint32_t gnomon__tape_unqueue(gnomon__tape_pool *pool)
+{
+    uint32_t at = pool->first;
+    pool->first = gnomon__tape_block_at(at)->next;
+    pool->newest = pool->first ? pool->newest : 0;
+    pool->queued -= gnomon__tape_block_at(at)->bytes;
+    return at;
+}
+
+void gnomon__tape_give(uint32_t at)
+{
+    gnomon__tape_block *b = gnomon__tape_block_at(at);
+    uint32_t bytes = b->bytes;
+    store_relaxed(&b->serial, 0);
+    fence_release(); /* before its memory is another's */
+    gnomon__chunk_give(at, bytes);
+}
+
+void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
+                        uint64_t last, int is_oldest)
+{
+    gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
+    uint32_t used = load_relaxed(&tape->next) - tape->block;
+    b->used = used;
+    b->events = (used - HEAD) / RECORD - tape->more;
+    b->last = last;
+    if (is_oldest)
+        queue_first(pool, tape->block);
+    else
+        queue_last(pool, tape->block);
+    pool->queued += b->bytes;
+    pool->unswept += b->bytes;
+    tape->block = 0;
+    store_relaxed(&tape->next, 0);
+    tape->end = 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* links: static
+ * timeout: 300
+ * Threads share the memory of tapes: what goes first is what is oldest, whosoever it is,
+ * and each event is there or counted as missing. */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "recording_threads.h"
+
+#define VERY_MANY 2000
+#define FEW 10
+
+static const gnomon_profiler last_taper = {.struct_size = sizeof last_taper,
+                                           .abi = GNOMON_ABI,
+                                           .wants = GNOMON_WANT_TREE |
+                                                    GNOMON_WANT_EVENTS,
+                                           .name = "taper"};
+static const gnomon_option_info first_options[] = {
+    {sizeof *first_options, GNOMON_OPTION_TEXT, "keep", "first", NULL},
+    {.key = NULL}};
+static const gnomon_profiler first_taper = {.struct_size = sizeof first_taper,
+                                            .abi = GNOMON_ABI,
+                                            .wants = GNOMON_WANT_TREE |
+                                                     GNOMON_WANT_EVENTS,
+                                            .name = "taper",
+                                            .options = first_options};
+
+static gnomon_region few_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "few", NULL, NULL);
+static gnomon_region many_region =
+    GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "many", NULL, NULL);
+
+static void mark_region(gnomon_region *region, long times)
+{
+    while (times--)
+        gnomon_end(gnomon_begin(region));
+}
+
+/* ---- What a profile has --------------------------------------------------------- */
+
+typedef struct taped_counts {
+    uint64_t few, many; /* events */
+    uint64_t missing, made;
+} taped_counts;
+
+static uint64_t missing_events(const gnomon_profile *p)
+{
+    uint64_t count = 0;
+    gnomon_loss_info l;
+    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
+        count += strncmp(l.kind, "events_", 7) == 0 ? l.count : 0;
+    return count;
+}
+
+static int is_few(const gnomon_profile *p, uint32_t node)
+{
+    gnomon_node_info n;
+    gnomon_region_info r;
+    return !gnomon_profile_node(p, node, &n) &&
+           !gnomon_profile_region(p, n.region, &r) &&
+           strcmp(r.name, "few") == 0;
+}
+
+/* Checks that all that was made is there or missing. */
+static taped_counts count_events(void)
+{
+    gnomon_profile *p = live_snapshot("taper");
+    taped_counts c = {0};
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
+        gnomon_event_info e;
+        gnomon_profile_event(p, i, &e);
+        int few = is_few(p, e.node);
+        c.few += few != 0;
+        c.many += few == 0;
+    }
+    c.missing = missing_events(p);
+    c.made = (uint64_t)(live_count(p, "few") + live_count(p, "many"));
+    CHECK_EQ(c.few + c.many + c.missing, c.made);
+    gnomon_profile_free(p);
+    return c;
+}
+
+/* ---- Threads that wait between what they mark ------------------------------------- */
+
+static pthread_barrier_t rounds;
+static unsigned round_count;
+static long each_round;
+
+static void *mark_in_rounds(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < round_count; i++) {
+        mark_region(&few_region, each_round);
+        pthread_barrier_wait(&rounds); /* all have marked */
+        pthread_barrier_wait(&rounds); /* the next round */
+    }
+    return NULL;
+}
+
+static void next_round(void)
+{
+    pthread_barrier_wait(&rounds);
+}
+
+static void start_threads(pthread_t *threads, unsigned n, unsigned of,
+                          long each)
+{
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 128 << 10);
+    pthread_barrier_init(&rounds, NULL, n + 1);
+    round_count = of;
+    each_round = each;
+    for (unsigned i = 0; i < n; i++)
+        if (!CHECK_EQ(pthread_create(&threads[i], &small, mark_in_rounds, NULL),
+                      0))
+            exit(1);
+    next_round();
+}
+
+static void join_threads(const pthread_t *threads, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static unsigned how_many(void)
+{
+    return IS_SLOW ? 200 : VERY_MANY;
+}
+
+/* Memory for all threads and their paths, and a few MiB of events. */
+static void attach_with_little(const gnomon_profiler *taper, unsigned n)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", 4096 + n * 12);
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(taper, NULL, NULL), GNOMON_OK);
+}
+
+/* First the threads' old events go, though they end in blocks that are not full; then,
+ * when each marks again, it has all that it marked last. */
+TEST(what_is_oldest_goes_first)
+{
+    static pthread_t threads[VERY_MANY];
+    unsigned n = how_many();
+    long many = 1000000;
+    attach_with_little(&last_taper, n);
+    start_threads(threads, n, 2, FEW);
+    taped_counts c = count_events();
+    CHECK_EQ(c.few, n * FEW);
+    mark_region(&many_region, many);
+    c = count_events();
+    CHECK_EQ(c.few, 0);
+    CHECK(c.many > 4096 * 1024 / 16 / 2);
+    next_round(); /* each marks once more */
+    next_round(); /* all have */
+    c = count_events();
+    CHECK_EQ(c.few, n * FEW);
+    CHECK_EQ(c.made, 2 * n * FEW + (uint64_t)many);
+    CHECK(c.many > 4096 * 1024 / 16 / 4);
+    next_round();
+    join_threads(threads, n);
+}
+
+/* Blocks of 64 KiB, as each marked much once. */
+TEST(large_blocks_of_idle_and_of_ended_threads_are_used)
+{
+    static pthread_t threads[64];
+    unsigned n = 64;
+    long many = 300000;
+    CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    for (int ends = 0; ends < 2; ends++) {
+        start_threads(threads, n, 1, 5000);
+        if (ends) {
+            next_round();
+            join_threads(threads, n);
+        }
+        mark_region(&many_region, many);
+        taped_counts c = count_events();
+        CHECK_EQ(c.few, 0);
+        CHECK(c.many > 100000); /* of the 190 000 that fit into 3 MiB */
+        if (!ends) {
+            next_round();
+            join_threads(threads, n);
+        }
+    }
+}
+
+/* More threads than blocks: each gets one all the same, and loses what is oldest. */
+TEST(more_threads_than_blocks)
+{
+    static pthread_t threads[VERY_MANY];
+    unsigned n = how_many();
+    char spec[64];
+    snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", n * 13);
+    CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    start_threads(threads, n, 2, 100);
+    count_events();
+    mark_region(&many_region, 1000);
+    taped_counts c = count_events();
+    CHECK(c.many >= 63);
+    next_round();
+    next_round();
+    count_events();
+    next_round();
+    join_threads(threads, n);
+}
+
+TEST(the_first_stay_of_very_many)
+{
+    static pthread_t threads[VERY_MANY];
+    unsigned n = how_many();
+    long many = 1000000;
+    attach_with_little(&first_taper, n);
+    start_threads(threads, n, 2, FEW);
+    mark_region(&many_region, many);
+    taped_counts c = count_events();
+    CHECK_EQ(c.few, n * FEW);
+    CHECK(c.many > 4096 * 1024 / 16 / 2);
+    next_round();
+    next_round();
+    c = count_events(); /* their blocks have room */
+    CHECK_EQ(c.few, 2 * n * FEW);
+    next_round();
+    join_threads(threads, n);
+}
+
+/* Threads that are taken for idle mark all the time. */
+static int stop_marking;
+
+static void *mark_now_and_then(void *unused)
+{
+    size_t made = 0;
+    (void)unused;
+    for (; !load_relaxed(&stop_marking); made += 20) {
+        mark_region(&few_region, 20);
+        sched_yield();
+    }
+    return (void *)made;
+}
+
+TEST(blocks_are_taken_while_their_threads_mark)
+{
+    pthread_t threads[12];
+    uint64_t made = 0;
+    long many = live_times(1000000, 8000000);
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < 12; i++)
+        pthread_create(&threads[i], NULL, mark_now_and_then, NULL);
+    for (long done = 0; done < many; done += many / 10) {
+        mark_region(&many_region, many / 10);
+        gnomon_profile_free(live_snapshot("taper"));
+    }
+    store_relaxed(&stop_marking, 1);
+    for (int i = 0; i < 12; i++) {
+        void *count;
+        pthread_join(threads[i], &count);
+        made += (uint64_t)(size_t)count;
+    }
+    CHECK_EQ(count_events().made, made + (uint64_t)(many / 10 * 10));
+}
