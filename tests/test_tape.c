@@ -549,6 +549,49 @@ TEST(the_first_are_kept)
     gnomon_profile_free(p);
 }
 
+/* Of the last three steps and the open one; what is older is counted. */
+TEST(the_last_steps_are_kept)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=3steps"), GNOMON_OK);
+    for (uint64_t i = 0; i < 50; i++) {
+        gnomon_counter(&loss_region, 1);
+        nest(1, 8, 1);
+        gnomon_step();
+        if (i >= 3 && i % 10)
+            continue;
+        uint64_t made = 3 * (i + 1), kept = i < 3 ? made : 9;
+        gnomon_profile *p = taped();
+        CHECK_EQ(events(p), kept);
+        CHECK_EQ(event_at(p, 1).begin_ns, 1000 + 10 * (i < 3 ? 0 : i - 2));
+        CHECK_EQ(missing(p, "events_overwritten"), made - kept);
+        CHECK_EQ(missing(p, "events_lost"), 0);
+        CHECK_EQ(stats_at(p, "outer").count, i + 1);
+        gnomon_profile_free(p);
+    }
+    mark_many(5);
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 9 + 5);
+    gnomon_profile_free(p);
+}
+
+/* Their memory is used again, so that keep= is the limit and not mem=. */
+TEST(memory_of_older_steps_is_used_again)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=2 steps"), GNOMON_OK);
+    for (int i = 0; i < 60; i++) {
+        mark_many(7000);
+        gnomon_step();
+    }
+    gnomon_profile *p = taped();
+    CHECK_EQ(events(p), 2 * 7000);
+    CHECK_EQ(missing(p, "events_overwritten"), 58 * 7000);
+    CHECK_EQ(missing(p, "events_lost"), 0);
+    gnomon_profile_free(p);
+}
+
 static const gnomon_profiler other_keeper = {.struct_size = sizeof other_keeper,
                                              .abi = GNOMON_ABI,
                                              .wants = GNOMON_WANT_TREE,
@@ -560,6 +603,11 @@ TEST(a_wrong_keep_is_refused)
 {
     CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=frist"), GNOMON_EINVAL);
     CHECK(strstr(gnomon_error_text(), "taper: keep=frist: say last") != NULL);
+    static const char *const wrong[] = {
+        "keep=0steps", "keep=65537steps", "keep=8",
+        "keep=steps",  "keep=8stepss",    "keep=99999999999999999999steps"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK_EQ(gnomon_attach(&first_taper, NULL, wrong[i]), GNOMON_EINVAL);
     CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=Last"), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&other_keeper, NULL, "keep=frist"), GNOMON_OK);
 }

@@ -142,6 +142,15 @@ TEST(a_wrong_keep_is_told)
     CHECK_EQ(times_in(r.err, "keep"), 0);
 }
 
+TEST(the_last_steps_are_a_trace)
+{
+    child_result r = host("GNOMON=trace(keep=2steps)", STEP, STEP, STEP, STEP);
+    has_line(r, "gnomon: trace: 4 events in ./trace.pt.trace.json; 4 older "
+                "ones are not kept\n");
+    CHECK_EQ(executions("trace.pt.trace.json", "a"), 2);
+    CHECK_EQ(times_in(child_read("trace.pt.trace.json"), "ProfilerStep#"), 2);
+}
+
 TEST(a_folder_that_cannot_be_written_is_one_line)
 {
     child_result r = host("GNOMON=trace,dir=/proc/none", STEP, "say=went on");

@@ -11,8 +11,9 @@
 static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
                        uint32_t ticks, uint32_t what, uint64_t a, uint64_t b)
 {
+    uint32_t is_event = GNOMON__TAPE_IS_EVENT(what);
     if (!gnomon__tape_room(t, tape, 1)) {
-        gnomon__tape_lose(&tape->lost, 1, begin, begin);
+        gnomon__tape_lose(&tape->lost, is_event, begin, begin);
         return;
     }
     /* A reader sees both or none: `next` moves over both at once. */
@@ -21,7 +22,7 @@ static void write_more(gnomon__thread *t, gnomon__tape *tape, uint64_t begin,
     store_relaxed(&at[1], ticks | (uint64_t)(what | GNOMON__TAPE_MORE) << 32);
     store_relaxed(&at[2], a);
     store_relaxed(&at[3], b);
-    tape->more++;
+    tape->more += is_event ? 1 : 2;
     store_release(&tape->next,
                   tape->next + 2 * (uint32_t)sizeof(gnomon__tape_record));
 }

@@ -36,6 +36,9 @@ enum gnomon__tape_kind {
     GNOMON__TAPE_KINDS
 };
 #define GNOMON__TAPE_KIND(what) ((what)&15u)
+/* Links and steps are no events, and are not counted where they are lost. */
+#define GNOMON__TAPE_IS_EVENT(what) \
+    (GNOMON__TAPE_KIND(what) < GNOMON__TAPE_LINK_OUT)
 #define GNOMON__TAPE_MORE \
     16u /* so much more in `what` for each further record */
 #define GNOMON__TAPE_MORE_OF(what) ((what) >> 4 & 3u)
@@ -76,7 +79,7 @@ typedef struct gnomon__tape {
     uint32_t block;
     uint32_t bit;
     uint32_t generation;
-    uint32_t more;    /* further records in the block */
+    uint32_t more;    /* records in the block that are no events */
     uint32_t bytes;   /* of its next block */
     uint32_t full_at; /* the pool's `freed` when it had no block; 0: it had */
     uint64_t linked;  /* token of the newest GNOMON__TAPE_LINK_OUT */
@@ -99,6 +102,7 @@ typedef struct gnomon__tape_pool {
     uint64_t queued;        /* bytes of it */
     uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t until; /* ticks: what began earlier was taken, and is not missed */
+    uint64_t since; /* ticks: what began earlier is not wanted, and missing */
 } gnomon__tape_pool;
 
 extern gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
@@ -125,6 +129,10 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation);
 /* What began before `until` was taken: full blocks with nothing newer are given back,
  * and what is lost of it counts no more. Takes the lock. */
 void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
+
+/* What began before `since` is not wanted any more: counts as overwritten, and full
+ * blocks with nothing newer are given back. Takes the lock. */
+void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
 
 /* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
  * word odd. */

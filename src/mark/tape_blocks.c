@@ -57,7 +57,7 @@ static uint64_t count_missed(uint32_t at, uint64_t until)
         return 0;
     for (uint32_t i = HEAD / RECORD; i < b->used / RECORD;
          i += 1 + GNOMON__TAPE_MORE_OF(r[i].what))
-        n += r[i].begin >= until;
+        n += r[i].begin >= until && GNOMON__TAPE_IS_EVENT(r[i].what);
     return n;
 }
 
@@ -260,6 +260,22 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until)
         store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
         gnomon__each_thread(t)
             forget_losses(t, pool, bit);
+    }
+    gnomon__unlock();
+}
+
+void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (pool->generation == generation && since > pool->since) {
+        pool->since = since;
+        while (pool->first &&
+               gnomon__tape_block_at(pool->first)->last < since) {
+            uint32_t at = gnomon__tape_unqueue(pool);
+            overwrite_block(pool, bit, at);
+            gnomon__tape_give(at);
+        }
     }
     gnomon__unlock();
 }

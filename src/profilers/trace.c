@@ -15,6 +15,7 @@
 typedef struct trace_writer {
     int writes;      /* on_trace_ready */
     int scheduled;   /* each cycle is a file */
+    int few_steps;   /* keep=8steps: what is older is not missed */
     unsigned cycles; /* that were delivered */
     void (*log)(const char *line);
 } trace_writer;
@@ -23,6 +24,7 @@ static int trace_create(const gnomon_options *options, void **self)
 {
     const char *word = options->text(options, "on_trace_ready");
     const char *schedule = options->text(options, "schedule");
+    const char *keep = options->text(options, "keep");
     int writes = strcmp(word, "chrome") == 0;
     if (!writes && strcmp(word, "none") != 0) {
         options->log("trace: on_trace_ready is chrome or none");
@@ -33,6 +35,7 @@ static int trace_create(const gnomon_options *options, void **self)
         return GNOMON_ENOMEM;
     t->writes = writes;
     t->scheduled = schedule && *schedule;
+    t->few_steps = keep && *keep >= '0' && *keep <= '9';
     t->log = options->log;
     *self = t;
     return GNOMON_OK;
@@ -64,7 +67,10 @@ static void trace_tell(const trace_writer *t, const gnomon_profile *p,
     uint64_t lost = trace_missing(p);
     if (lost)
         snprintf(missing, sizeof missing,
-                 "; %" PRIu64 " more are missing: mem= makes room", lost);
+                 t->few_steps ? "; %" PRIu64 " older ones are not kept"
+                              : "; %" PRIu64
+                                " more are missing: mem= makes room",
+                 lost);
     size_t length = strlen(path);
     const char *shown = length > 300 ? path + length - 300 : path;
     snprintf(line, sizeof line, "trace: %" PRIu64 " event%s in %s%s%s", events,
@@ -116,7 +122,8 @@ static const gnomon_option_info trace_options[] = {
      .key = "keep",
      .type = GNOMON_OPTION_TEXT,
      .preset = "last",
-     .help = "events that stay where mem= is full: last or first"},
+     .help = "events that stay where mem= is full: last or first; or 8steps, "
+             "those of so many steps at most"},
     {.key = NULL}};
 
 static const gnomon_profiler tracer = {

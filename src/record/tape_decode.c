@@ -194,8 +194,13 @@ static int decode_thread(gnomon__tape_events *e, gnomon__tape_thread *t)
         if (GNOMON__TAPE_MORE_OF(r.what) && i + 1 < count)
             memcpy(more, &t->entries[i + 1], sizeof more);
         i += 1 + GNOMON__TAPE_MORE_OF(r.what);
-        if (r.begin >= e->from && r.begin < e->until)
+        if (r.begin < e->from || r.begin >= e->until)
+            continue;
+        if (r.begin >= e->since)
             ok = decode_record(&d, &r, more);
+        else
+            gnomon__tape_lose(&t->overwritten, GNOMON__TAPE_IS_EVENT(r.what),
+                              r.begin, r.begin);
     }
     t->count = d.kept;
     gnomon__free(d.waiting.of);

@@ -59,6 +59,7 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
         return;
     if (out->from < pool->until)
         out->from = pool->until; /* the rest was taken */
+    out->since = pool->since;
     for (uint32_t at = pool->first; at; at = gnomon__tape_block_at(at)->next)
         list_piece(p, at, gnomon__tape_block_at(at)->used,
                    gnomon__tape_block_at(at)->thread);

@@ -73,7 +73,8 @@ typedef struct gnomon__tape_events {
     size_t link_count, link_room;
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
-    uint64_t from, until; /* ticks: all began in this time */
+    uint64_t from, until; /* ticks: all began in this time, ... */
+    uint64_t since; /* ... and not before this; those that did are missing */
 } gnomon__tape_events;
 
 /* What the tapes of `bit` hold of the time from `from` to `until`, which they keep.

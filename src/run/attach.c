@@ -133,7 +133,7 @@ static int take_bits(gnomon__attachment *a)
     int code = gnomon__view_need(a->view, a->profiler.wants);
     if (!code && wants_events(&a->profiler))
         code = gnomon__view_need_tape(a->window, a->view,
-                                      gnomon__options_keep(a->options).mode);
+                                      gnomon__options_keep(a->options));
     if (!code && wants_device(&a->profiler))
         code = need_device(a->view);
     if (code || !wants_hook(&a->profiler))

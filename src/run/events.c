@@ -39,6 +39,16 @@ static int is_late_reader(const gnomon__attachment *a)
            gnomon__path_form(a) == GNOMON_FORM_JSON;
 }
 
+void gnomon__events_step(gnomon__view *v, uint64_t begin)
+{
+    if (!v->step_begins)
+        return;
+    v->step_begins[v->steps_noted++ % v->keep.steps] = begin;
+    if (v->steps_noted >= v->keep.steps)
+        gnomon__tape_expire(v->tape->bit, v->tape->generation,
+                            v->step_begins[v->steps_noted % v->keep.steps]);
+}
+
 void gnomon__events_reported(void)
 {
     uint64_t until = gnomon__stage_reported()->until;

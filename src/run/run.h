@@ -86,14 +86,17 @@ typedef struct gnomon__view {
     gnomon__kept *kept[GNOMON__RECORDERS]; /* of the others; NULL: none */
     gnomon__kept *tape;        /* of the tape's recorder; NULL: none */
     struct gnomon__view *base; /* the tape's: whose tree names its paths */
-    gnomon__cycles cycles;     /* of its schedule, where it has a tape */
-    int counts_steps;          /* whether one of these does */
-    uint32_t timed;            /* how many want device times */
-    int32_t phase;             /* gnomon_phase of the step that is open */
-    int was_active;            /* in the open stage ... */
-    int was_active_then;       /* ... and in the one that is reported */
-    int is_open;               /* its window, since ... */
-    uint64_t open_since;       /* ... these ticks */
+    gnomon__keep keep;         /* of the tape */
+    uint64_t *step_begins;     /* ticks: of the last keep.steps; or NULL */
+    uint64_t steps_noted;
+    gnomon__cycles cycles; /* of its schedule, where it has a tape */
+    int counts_steps;      /* whether one of these does */
+    uint32_t timed;        /* how many want device times */
+    int32_t phase;         /* gnomon_phase of the step that is open */
+    int was_active;        /* in the open stage ... */
+    int was_active_then;   /* ... and in the one that is reported */
+    int is_open;           /* its window, since ... */
+    uint64_t open_since;   /* ... these ticks */
     uint64_t open_before; /* ticks, in windows of this stage that were closed */
     gnomon__ledger ledger;
 } gnomon__view;
@@ -238,7 +241,8 @@ extern gnomon__view *gnomon__views;
 int gnomon__view_find(gnomon__view **out, const gnomon__options *o,
                       uint32_t batch, int always);
 /* The view has a tape beside the tree of `base` from now on. */
-int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base, uint32_t keep);
+int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base,
+                           gnomon__keep keep);
 /* Takes what its trees recorded up to the last cut. GNOMON_ENOMEM. Under the
  * readers' lock, as the next three. */
 int gnomon__view_take(gnomon__view *v);
@@ -282,6 +286,8 @@ const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
                                                    gnomon__event_range *room);
 const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room);
+/* A step that began at this moment, in ticks, is over. Under the lock of steps. */
+void gnomon__events_step(gnomon__view *v, uint64_t begin);
 /* The stage was reported: windows whose profilers need its events no more forget them. */
 void gnomon__events_reported(void);
 

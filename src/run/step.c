@@ -132,9 +132,11 @@ static gnomon__step_record count_step(uint64_t now, uint64_t number, int given)
             phase = v->phase;
     gnomon__step_record done = {gnomon__stage_ordinal(), phase, step_number,
                                 step_begin, now};
-    for (const gnomon__view *v = gnomon__views; v; v = v->next)
+    for (gnomon__view *v = gnomon__views; v; v = v->next) {
         if (v->counts_steps)
             count_in_view(v, done);
+        gnomon__events_step(v, done.begin_ns);
+    }
     store_relaxed(&gnomon__step_since, now);
     last_steps[steps_kept++ % GNOMON__LAST_STEPS] = done;
     store_relaxed(&steps_over, steps_over + 1);

@@ -150,6 +150,7 @@ void gnomon__view_drop(gnomon__view *v)
     *at = v->next;
     unlock_all();
     drop_tape(v);
+    gnomon__free(v->step_begins);
     drop_recorder(&gnomon__tree_recorder, v->tree);
     for (int i = 0; i < GNOMON__RECORDERS; i++)
         drop_recorder(gnomon__recorders[i], v->kept[i]);
@@ -212,16 +213,27 @@ static int add_recorder(gnomon__view *v, const gnomon__recorder *r,
     return code;
 }
 
-int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base, uint32_t keep)
+int gnomon__view_need_tape(gnomon__view *v, gnomon__view *base,
+                           gnomon__keep keep)
 {
     if (v->tape)
         return GNOMON_OK;
+    uint64_t *begins =
+        keep.steps ? gnomon__alloc(keep.steps * sizeof *begins) : NULL;
+    if (keep.steps && !begins)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for a view");
     int code = attach_recorder(v, &gnomon__tape_recorder, &v->tape);
-    if (code)
+    if (code) {
+        gnomon__free(begins);
         return code;
+    }
     v->base = base;
+    v->keep = keep;
     gnomon__tape_start(v->tape->bit, v->tape->generation, base->tree->bit,
-                       keep);
+                       keep.mode);
+    gnomon__step_lock();
+    v->step_begins = begins; /* steps use the tape from now on */
+    gnomon__step_unlock();
     gnomon__view_add_bit(v, v->tape->bit);
     return GNOMON_OK;
 }

@@ -7,13 +7,41 @@
 #include "gnomon/base.h"
 #include "spec/suggest.h"
 
-int gnomon__keep_parse(gnomon__keep *out, const char *text, char *why,
-                       size_t size)
+/* "8steps", also with a blank between. 0: it is none. */
+static uint32_t keep_steps(const char *text)
 {
-    int is_first = gnomon__same_word(text, "first");
-    *out = (gnomon__keep){is_first ? GNOMON__KEEP_FIRST : GNOMON__KEEP_LAST};
-    if (is_first || gnomon__same_word(text, "last"))
+    uint32_t n = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (n <= GNOMON__KEEP_MOST_STEPS)
+            n = 10 * n + (uint32_t)(*text - '0');
+    while (*text == ' ')
+        text++;
+    int is_steps =
+        gnomon__same_word(text, "steps") || gnomon__same_word(text, "step");
+    return is_steps && n <= GNOMON__KEEP_MOST_STEPS ? n : 0;
+}
+
+int gnomon__keep_parse(gnomon__keep *out, const char *text, int can_stream,
+                       char *why, size_t size)
+{
+    uint32_t steps = keep_steps(text);
+    *out = (gnomon__keep){GNOMON__KEEP_LAST, steps};
+    if (steps || gnomon__same_word(text, "last"))
         return GNOMON_OK;
-    snprintf(why, size, "say last or first");
+    int is_stream = gnomon__same_word(text, "stream");
+    if (gnomon__same_word(text, "first"))
+        out->mode = GNOMON__KEEP_FIRST;
+    else if (is_stream && can_stream)
+        out->mode = GNOMON__KEEP_STREAM;
+    if (out->mode != GNOMON__KEEP_LAST)
+        return GNOMON_OK;
+    if (is_stream)
+        snprintf(why, size,
+                 "nothing takes events while the run goes on: say "
+                 "last, first, or a number of steps, as 8steps");
+    else
+        snprintf(why, size,
+                 "say last, first, %sor a number of steps up to %u, as 8steps",
+                 can_stream ? "stream, " : "", GNOMON__KEEP_MOST_STEPS);
     return GNOMON_EINVAL;
 }

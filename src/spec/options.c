@@ -70,7 +70,7 @@ static int check_option(const gnomon__option *option, const char *text,
     gnomon__keep keep;
     *number = 0;
     return option->is_keep
-               ? gnomon__keep_parse(&keep, text, why, size)
+               ? gnomon__keep_parse(&keep, text, option->can_stream, why, size)
                : gnomon__option_check(option->info, text, number, why, size);
 }
 
@@ -158,11 +158,12 @@ static void mark_keep(gnomon__options *options, const gnomon_profiler *of)
 
 gnomon__keep gnomon__options_keep(const gnomon__options *options)
 {
-    gnomon__keep keep = {GNOMON__KEEP_LAST};
+    gnomon__keep keep = {GNOMON__KEEP_LAST, 0};
     const gnomon__option *o = option_at(options, "keep");
     char why[128];
     if (o && o->is_keep && o->text)
-        (void)gnomon__keep_parse(&keep, o->text, why, sizeof why);
+        (void)gnomon__keep_parse(&keep, o->text, o->can_stream, why,
+                                 sizeof why);
     return keep;
 }
 

@@ -58,7 +58,8 @@ typedef struct gnomon__option {
     const gnomon_option_info *info;
     char *text; /* NULL: none */
     int64_t number;
-    int is_keep; /* gnomon__keep_parse checks it */
+    int is_keep;    /* gnomon__keep_parse checks it ... */
+    int can_stream; /* ... with this */
 } gnomon__option;
 
 /* One profiler's options, or the run's. Immutable. */
