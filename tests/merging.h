@@ -18,7 +18,7 @@ static int merging_read(void *context, uint64_t at, void *to, size_t size)
 static int merging_open(void *context, size_t input, gnomon__source *out)
 {
     bytes *b = (bytes *)context + input;
-    *out = (gnomon__source){b->size, merging_read, b};
+    *out = (gnomon__source){b->size, merging_read, b, NULL};
     return GNOMON_OK;
 }
 

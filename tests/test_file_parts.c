@@ -21,7 +21,7 @@ static int read_bytes(void *context, uint64_t at, void *to, size_t size)
 
 static gnomon__source source_of(bytes *b)
 {
-    return (gnomon__source){b->size, read_bytes, b};
+    return (gnomon__source){b->size, read_bytes, b, NULL};
 }
 
 static gnomon_profile *read_one(bytes *b, const gnomon__file_index *x, size_t i,

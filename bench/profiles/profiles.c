@@ -145,7 +145,7 @@ static int open_rank(void *context, size_t input, gnomon__source *out)
         write_rank(p, b);
         gnomon_profile_free(p);
     }
-    *out = (gnomon__source){b->size, read_bytes, b};
+    *out = (gnomon__source){b->size, read_bytes, b, NULL};
     return GNOMON_OK;
 }
 

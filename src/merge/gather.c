@@ -43,6 +43,12 @@ static int file_read(void *context, uint64_t at, void *bytes, size_t size)
     return error ? gnomon__fail(GNOMON_EIO, "%s", strerror(error)) : GNOMON_OK;
 }
 
+static int file_hold(void *context)
+{
+    const gnomon__gather *g = context;
+    return gnomon__os_open_again(g->fd);
+}
+
 /* Opens the file, if it begins as a .gnomon file does; else 0. */
 static int opens_as_file(gnomon__gather *g, const char *path,
                          gnomon__source *out)
@@ -54,7 +60,7 @@ static int opens_as_file(gnomon__gather *g, const char *path,
     if (size >= sizeof magic &&
         gnomon__os_read_at(g->fd, 0, magic, sizeof magic) == 0 &&
         memcmp(magic, GNOMON__FILE_MAGIC, sizeof magic) == 0) {
-        *out = (gnomon__source){size, file_read, g};
+        *out = (gnomon__source){size, file_read, g, file_hold};
         return 1;
     }
     gnomon__os_close(g->fd);
@@ -88,7 +94,7 @@ static int gather_open(void *context, size_t input, gnomon__source *out)
             return code;
         }
     }
-    *out = (gnomon__source){to->size, memory_read, to};
+    *out = (gnomon__source){to->size, memory_read, to, NULL};
     return GNOMON_OK;
 }
 

@@ -232,6 +232,8 @@ int gnomon__os_open(const char *path, int *fd, uint64_t *size);
 /* All `size` bytes from `at`: 0, errno, or EIO where the file has become short. */
 int gnomon__os_read_at(int fd, uint64_t at, void *bytes, size_t size);
 void gnomon__os_close(int fd);
+/* Another descriptor of the same file; -1: there are no more. */
+int gnomon__os_open_again(int fd);
 
 /* The beginning of a file that the kernel makes, with a NUL. Returns its length; 0
  * where it cannot be read. Keeps errno. */

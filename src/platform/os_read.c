@@ -43,6 +43,11 @@ int gnomon__os_read_at(int fd, uint64_t at, void *bytes, size_t size)
     return 0;
 }
 
+int gnomon__os_open_again(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 void gnomon__os_close(int fd)
 {
     (void)close(fd);

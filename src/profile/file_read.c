@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "platform/error.h"
-#include "platform/memory.h"
 #include "profile/bytes.h"
-#include "profile/event_block.h"
+#include "profile/event_blocks.h"
 #include "profile/repair.h"
 #include "profile/model.h"
 #include "profile/parts.h"
@@ -26,7 +25,7 @@ typedef struct file_reader {
     uint64_t lost[GNOMON__ENTITIES];
     uint64_t credible; /* how many more may be lost of a file of this size */
     uint64_t events;   /* how many of the part's events were read or lost */
-    gnomon_event_info *block; /* room for one block of them */
+    gnomon__event_blocks *blocks; /* those of them that are in blocks */
     char unknown[MAX_UNKNOWN][5];
     uint32_t unknown_count;
     uint32_t kinds; /* bits: what is asked for */
@@ -96,29 +95,6 @@ static int add_lost(file_reader *r, int entity, uint64_t up_to)
     return code;
 }
 
-/* Adds the events of a block. One that cannot be read is damaged. */
-static int read_block(file_reader *r)
-{
-    const gnomon__section *s = r->records.s;
-    if (!r->block &&
-        !(r->block = gnomon__alloc(GNOMON__BLOCK_EVENTS * sizeof *r->block)))
-        return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
-    if (!gnomon__block_read(s->payload, (size_t)s->bytes, s->count, r->block)) {
-        r->sections.damaged++;
-        r->sections.unread += GNOMON__SECTION_HEADER + s->bytes;
-        return GNOMON_OK;
-    }
-    for (uint32_t i = 0; i < s->count; i++) {
-        void *to = add_entity(r, GNOMON_EVENTS);
-        if (!to)
-            return GNOMON_ENOMEM;
-        gnomon__record_renumber(&r->records, GNOMON_EVENTS, &r->block[i]);
-        memcpy(to, &r->block[i], sizeof r->block[i]);
-    }
-    r->events += s->count;
-    return GNOMON_OK;
-}
-
 static int read_events(file_reader *r)
 {
     const gnomon__section *s = r->records.s;
@@ -127,8 +103,8 @@ static int read_events(file_reader *r)
         return GNOMON_OK; /* numbers that were read already: the first stays */
     int code = add_lost_events(r, s->first - before - 1);
     if (!code && s->is_block)
-        return read_block(r);
-    for (uint32_t i = 0; !code && i < s->count; i++)
+        code = gnomon__blocks_add(&r->blocks, s);
+    for (uint32_t i = 0; !code && !s->is_block && i < s->count; i++)
         code = add_record(r, GNOMON_EVENTS, i);
     r->events += s->count;
     return code;
@@ -173,7 +149,7 @@ static int read_section(file_reader *r)
 {
     const gnomon__section *s = r->records.s;
     const char *kind = s->kind;
-    if (!s->payload)
+    if (!s->payload && !(s->is_block && r->kinds >> GNOMON_EVENTS & 1))
         return GNOMON_OK;
     if (s->entity < GNOMON__ENTITIES || s->entity == GNOMON__SECTION_TEXT)
         r->has_end &= !r->ends; /* appended to */
@@ -281,7 +257,7 @@ static int reserve(file_reader *r, const gnomon__file_part *part)
         uint64_t n =
             part->count[k] > part->about[k] ? part->count[k] : part->about[k];
         n = n < most ? n : most;
-        if (n && r->kinds >> k & 1 &&
+        if (n && k != GNOMON_EVENTS && r->kinds >> k & 1 &&
             !gnomon__model_reserve(r->records.m, k, (size_t)n))
             return gnomon__fail(GNOMON_ENOMEM, "no memory to read a file");
     }
@@ -313,6 +289,45 @@ static int read_part_of(file_reader *r, const gnomon__file_part *part,
     return code;
 }
 
+static int unite_parts(file_reader *r)
+{
+    gnomon__model *m = r->records.m;
+    gnomon__numbers maps = {{0}};
+    gnomon__event_blocks *b = r->blocks;
+    for (int k = 0; b && k < GNOMON__ENTITIES; k++)
+        b->mapped[k] = (uint32_t)gnomon__model_count(m, k);
+    int code = gnomon__check_numbers(&m->base);
+    if (!code)
+        code = gnomon__unite_parts(m, r->open_end[0] + 1,
+                                   r->open_end[1] - r->open_end[0], &maps);
+    for (int k = 0; b && k < GNOMON__ENTITIES; k++)
+        if (k == GNOMON_TRACKS || k == GNOMON_NODES || k == GNOMON_REGIONS) {
+            b->maps.of[k] = maps.of[k];
+            maps.of[k] = NULL;
+        }
+    gnomon__numbers_free(&maps);
+    return code;
+}
+
+/* All else is there. Events out of order are sorted in memory. */
+static int settle_events(file_reader *r)
+{
+    gnomon__event_blocks *b = r->blocks;
+    gnomon__settled found = {0};
+    b->m = r->records.m;
+    memcpy(b->before, r->records.before, sizeof b->before);
+    int code = gnomon__blocks_settle(b, r->sections.from, &r->dangling, &found);
+    r->lost[GNOMON_EVENTS] += found.lost;
+    r->sections.unread += found.lost_bytes;
+    if (code || (!found.is_unsorted &&
+                 !gnomon__model_count(r->records.m, GNOMON_EVENTS) && b->count))
+        return code;
+    code = gnomon__blocks_to_table(b, r->records.m);
+    gnomon__blocks_free(b);
+    r->blocks = NULL;
+    return code;
+}
+
 static int read_sections(file_reader *r, const gnomon__source *from,
                          const gnomon__file_part *part, uint64_t shared_end)
 {
@@ -325,15 +340,20 @@ static int read_sections(file_reader *r, const gnomon__source *from,
     if (!code && is_damaged(r))
         code =
             gnomon__repair_model(r->records.m, r->records.before, &r->dangling);
-    int is_in_parts = r->ends + !r->has_end > 1;
-    if (!code && is_in_parts)
-        code = gnomon__check_numbers(&r->records.m->base);
-    if (!code && is_in_parts)
-        code = gnomon__unite_parts(r->records.m, r->open_end[0] + 1,
-                                   r->open_end[1] - r->open_end[0]);
+    if (!code && r->ends + !r->has_end > 1)
+        code = unite_parts(r);
+    if (!code && r->blocks)
+        code = settle_events(r);
     if (!code)
         code = add_losses(r);
-    return code ? code : gnomon_profile_check(&r->records.m->base);
+    if (!code)
+        code = gnomon_profile_check(&r->records.m->base);
+    if (!code && r->blocks) { /* which were checked */
+        gnomon__blocks_open(r->blocks);
+        gnomon__model_set_events(r->records.m, &r->blocks->base);
+        r->blocks = NULL;
+    }
+    return code;
 }
 
 int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
@@ -349,7 +369,7 @@ int gnomon__read_part(gnomon_profile **out, const gnomon__source *from,
     int code = read_sections(&r, from, part, shared_end);
     gnomon__sections_close(&r.sections);
     gnomon__texts_free(&r.records);
-    gnomon__free(r.block);
+    gnomon__blocks_free(r.blocks);
     if (code)
         gnomon_profile_free(&r.records.m->base);
     else

@@ -13,6 +13,9 @@ typedef struct gnomon__source {
     /* All `size` bytes from `at`, which are there: GNOMON_OK or an error. */
     int (*read)(void *context, uint64_t at, void *bytes, size_t size);
     void *context;
+    /* A descriptor of the same file, for a profile that reads events later and closes
+     * it; below 0: none. NULL: this is no file. */
+    int (*hold)(void *context);
 } gnomon__source;
 
 /* A section; where it is wanted, its checksums are right and its payload lives
@@ -25,7 +28,8 @@ typedef struct gnomon__section {
     uint64_t first;
     uint32_t count; /* of items, all within the payload */
     uint64_t bytes;
-    const char *payload; /* NULL: not wanted */
+    uint32_t crc;        /* of the payload */
+    const char *payload; /* NULL: not wanted, or a block of events */
     uint64_t at;         /* where its header lies */
 } gnomon__section;
 

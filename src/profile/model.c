@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "platform/atomic.h"
 #include "platform/memory.h"
 
 #define FIRST_ITEMS 8u
@@ -24,22 +25,20 @@ static size_t read_count(const gnomon_profile *profile, int entity)
     return gnomon__model_count(m, entity);
 }
 
-/* Of an entity that is there. */
-static uint32_t read_item(const gnomon__model *m, int entity, size_t number,
-                          void *info, uint32_t size)
+/* Of an event that is there: how much of it was filled in. */
+static uint32_t read_event(const gnomon__model *m, size_t number, void *info,
+                           uint32_t have)
 {
-    uint32_t have = (uint32_t)m->tables[entity].size;
-    have = size < have ? size : have;
-    if (entity != GNOMON_EVENTS || !m->events) {
-        memcpy(info, gnomon__model_at(m, entity, number), have);
-    } else if (size >= sizeof(gnomon_event_info)) {
-        m->events->get(m->events, number, info);
-    } else {
-        gnomon_event_info e;
-        m->events->get(m->events, number, &e);
+    gnomon_event_info e = {.struct_size = sizeof e};
+    if (have == sizeof e) {
+        if (!m->events->get(m->events, number, info))
+            return have;
+    } else if (!m->events->get(m->events, number, &e)) {
         memcpy(info, &e, have);
+        return have;
     }
-    return have;
+    store_relaxed(&m->events->failed, 1u);
+    return 0;
 }
 
 static int read_get(const gnomon_profile *profile, int entity, size_t number,
@@ -47,13 +46,21 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
 {
     const gnomon__model *m = (const gnomon__model *)(const void *)profile;
     uint32_t size, have = 0;
+    int code = GNOMON_EINVAL;
     memcpy(&size, info, sizeof size);
     if (entity >= 0 && entity < GNOMON__ENTITIES && number &&
-        number <= gnomon__model_count(m, entity))
-        have = read_item(m, entity, number, info, size);
+        number <= gnomon__model_count(m, entity)) {
+        have = (uint32_t)m->tables[entity].size;
+        have = size < have ? size : have;
+        if (entity == GNOMON_EVENTS && m->events)
+            have = read_event(m, number, info, have);
+        else
+            memcpy(info, gnomon__model_at(m, entity, number), have);
+        code = have ? GNOMON_OK : GNOMON_EIO;
+    }
     memset((char *)info + have, 0, size - have);
     memcpy(info, &size, sizeof size);
-    return have ? GNOMON_OK : GNOMON_EINVAL;
+    return code;
 }
 
 static void release(gnomon_profile *profile)
@@ -74,6 +81,12 @@ static void release(gnomon_profile *profile)
 static const gnomon_profile_api readers = {
     sizeof(gnomon_profile_api), GNOMON_ABI, read_count, read_get, release,
 };
+
+int gnomon__profile_has_failed(const gnomon_profile *p)
+{
+    const gnomon__model *m = (const gnomon__model *)(const void *)p;
+    return p->api == &readers && m->events && load_relaxed(&m->events->failed);
+}
 
 gnomon__model *gnomon__model_create(void)
 {

@@ -14,12 +14,14 @@ typedef struct gnomon__table {
 typedef struct gnomon__model_block gnomon__model_block;
 
 /* Events that are decoded when they are read. `get` fills all fields but struct_size of
- * event 1 .. count; any number of threads may call it. `free` is called with the model. */
+ * event 1 .. count, or returns an error, as where a file is gone; any number of threads
+ * may call it. `free` is called with the model. */
 typedef struct gnomon__event_source {
     size_t count;
-    void (*get)(const struct gnomon__event_source *s, size_t number,
-                gnomon_event_info *e);
+    int (*get)(struct gnomon__event_source *s, size_t number,
+               gnomon_event_info *e);
     void (*free)(struct gnomon__event_source *s);
+    uint32_t failed; /* a `get` did; any thread may set it */
 } gnomon__event_source;
 
 typedef struct gnomon__model {
@@ -46,6 +48,10 @@ size_t gnomon__model_count(const gnomon__model *m, int entity);
 
 /* The model owns it from now on; its table of events is empty. */
 void gnomon__model_set_events(gnomon__model *m, gnomon__event_source *events);
+
+/* Whether some event of a profile could not be read when it was asked for. A loop over its
+ * events then ended early. */
+int gnomon__profile_has_failed(const gnomon_profile *p);
 
 /* Item 1 .. count; of events only where they are in the table. */
 void *gnomon__model_at(const gnomon__model *m, int entity, size_t number);

@@ -263,14 +263,13 @@ static void count_opens(gnomon__model *m)
     }
 }
 
-int gnomon__unite_parts(gnomon__model *m, size_t first_open, size_t open_count)
+int gnomon__unite_parts(gnomon__model *m, size_t first_open, size_t open_count,
+                        gnomon__numbers *maps)
 {
-    gnomon__numbers maps = {{0}};
     int ok = 1;
     keep_opens(m, first_open, open_count);
     for (int i = 0; ok && i < GNOMON__ENTITIES; i++)
-        ok = unite_kind(m, &maps, gnomon__file_order[i]);
-    gnomon__numbers_free(&maps);
+        ok = unite_kind(m, maps, gnomon__file_order[i]);
     if (!ok)
         return no_memory_for_parts();
     count_opens(m);

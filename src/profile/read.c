@@ -15,7 +15,8 @@ static int read_memory_at(void *context, uint64_t at, void *bytes, size_t size)
 
 int gnomon_profile_read(gnomon_profile **out, const void *bytes, size_t size)
 {
-    const gnomon__source from = {size, read_memory_at, (void *)(size_t)bytes};
+    const gnomon__source from = {size, read_memory_at, (void *)(size_t)bytes,
+                                 NULL};
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");
     *out = NULL;
@@ -37,10 +38,16 @@ static int read_file_at(void *context, uint64_t at, void *bytes, size_t size)
                  : GNOMON_OK;
 }
 
+static int hold_file(void *context)
+{
+    const open_file_at *f = context;
+    return gnomon__os_open_again(f->fd);
+}
+
 int gnomon_profile_load(gnomon_profile **out, const char *path)
 {
     open_file_at f = {-1, path};
-    gnomon__source from = {0, read_file_at, &f};
+    gnomon__source from = {0, read_file_at, &f, hold_file};
     gnomon__fail_clear();
     if (!out)
         return gnomon__fail(GNOMON_EINVAL, "nowhere to put a profile");

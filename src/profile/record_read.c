@@ -251,20 +251,6 @@ void gnomon__record_read(gnomon__record_reader *r, int entity, uint32_t i,
     read_fields(r, &gnomon__structs[entity], at, r->s->item_size, to);
 }
 
-void gnomon__record_renumber(const gnomon__record_reader *r, int entity,
-                             void *of)
-{
-    const gnomon__struct *s = &gnomon__structs[entity];
-    for (unsigned i = 0; i < s->field_count; i++) {
-        const gnomon__field *f = &s->fields[i];
-        if (f->type != GNOMON__TYPE_NUMBER)
-            continue;
-        uint32_t number =
-            read_number(r, gnomon__number_of(f, of), gnomon__field_32(f, of));
-        gnomon__field_set(f, of, &number, sizeof number);
-    }
-}
-
 void gnomon__texts_free(gnomon__record_reader *r)
 {
     gnomon__free(r->texts);

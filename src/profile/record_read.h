@@ -35,9 +35,4 @@ void gnomon__texts_free(gnomon__record_reader *r);
 void gnomon__record_read(gnomon__record_reader *r, int entity, uint32_t i,
                          void *to);
 
-/* An entity has the numbers of the part instead of those of the file; UINT32_MAX: that one
- * is in an earlier part. */
-void gnomon__record_renumber(const gnomon__record_reader *r, int entity,
-                             void *of);
-
 #endif

@@ -148,6 +148,7 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         out->bytes = gnomon__get_64(header + 8);
         out->first = gnomon__get_64(header + 16);
         out->count = gnomon__get_32(header + 24);
+        out->crc = gnomon__get_32(header + 28);
         if (!is_header(header) || out->bytes > left) {
             code = resynchronize(s);
             if (code <= 0)
@@ -157,7 +158,7 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         uint64_t padded = (out->bytes + 7) & ~7ull;
         uint64_t payload = s->at + sizeof header;
         s->at = payload + (padded < left ? padded : left);
-        if (!(s->wanted >> out->entity & 1))
+        if (out->is_block || !(s->wanted >> out->entity & 1))
             return 1;
         code = grow_payload(s, out->bytes ? out->bytes : 1);
         if (!code && out->bytes)
@@ -166,8 +167,7 @@ int gnomon__sections_next(gnomon__sections *s, gnomon__section *out)
         if (code)
             return code;
         out->payload = s->payload;
-        if (gnomon__crc32(0, s->payload, (size_t)out->bytes) ==
-                gnomon__get_32(header + 28) &&
+        if (gnomon__crc32(0, s->payload, (size_t)out->bytes) == out->crc &&
             (!out->count || out->item_size) &&
             (uint64_t)out->count * out->item_size <= out->bytes)
             return 1;

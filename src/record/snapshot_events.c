@@ -224,8 +224,8 @@ static const gnomon__tape_thread *thread_of_event(const gnomon__tape_events *e,
     return &e->threads[low];
 }
 
-static void get_taped(const gnomon__event_source *s, size_t number,
-                      gnomon_event_info *to)
+static int get_taped(gnomon__event_source *s, size_t number,
+                     gnomon_event_info *to)
 {
     const gnomon__tape_events *e = &((const taped_source *)(const void *)s)->e;
     const gnomon__tape_thread *t = thread_of_event(e, number);
@@ -238,13 +238,14 @@ static void get_taped(const gnomon__event_source *s, size_t number,
                               .begin_ns = entry->begin,
                               .duration_ns = entry->length};
     if (!(entry->what & GNOMON__ENTRY_MORE))
-        return;
+        return GNOMON_OK;
     const gnomon__tape_more *more = &e->more[entry->length];
     to->duration_ns = more->length;
     to->instance = more->instance;
     to->value = more->value;
     if (to->kind != GNOMON_EVENT_EXECUTION)
         to->region = more->region;
+    return GNOMON_OK;
 }
 
 static void free_taped(gnomon__event_source *s)
@@ -264,7 +265,7 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
         e->threads[i].first = count + 1;
         count += e->threads[i].count;
     }
-    s->base = (gnomon__event_source){count, get_taped, free_taped};
+    s->base = (gnomon__event_source){count, get_taped, free_taped, 0};
     s->e = *e;
     memset(e, 0, sizeof *e);
     gnomon__model_set_events(b->m, &s->base);

@@ -33,7 +33,7 @@ static size_t count_in_parts(const gnomon_profile *p)
 static void try_parts(char *at, size_t size, const gnomon_profile *whole,
                       int is_ours)
 {
-    const gnomon__source from = {size, from_memory, at};
+    const gnomon__source from = {size, from_memory, at, NULL};
     gnomon__file_index x;
     size_t count = 0;
     int code = gnomon__index_file(&x, &from);

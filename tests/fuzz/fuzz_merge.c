@@ -23,7 +23,7 @@ static int input_read(void *context, uint64_t at, void *to, size_t size)
 static int input_open(void *context, size_t input, gnomon__source *out)
 {
     bytes *b = (bytes *)context + input;
-    *out = (gnomon__source){b->size, input_read, b};
+    *out = (gnomon__source){b->size, input_read, b, NULL};
     return GNOMON_OK;
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The events of a file that stay in it: a profile reads a block of them when one is asked
+ * for. In memory are 40 bytes a block and a few blocks. Small files, and what is not a
+ * file, are kept as blocks in memory. */
+#ifndef GNOMON_PROFILE_EVENT_BLOCKS_H
+#define GNOMON_PROFILE_EVENT_BLOCKS_H
+
+#include "profile/event_block.h"
+#include "profile/file_read.h"
+#include "profile/keys.h"
+#include "profile/model.h"
+#include "profile/repair.h"
+
+#define GNOMON__BLOCK_SLOTS 16
+
+typedef struct gnomon__stored_block {
+    uint64_t at;  /* its bytes, in the file or in memory */
+    size_t first; /* number of its first event in the profile */
+    uint32_t size, crc;
+    uint32_t count, kept; /* events; and those that the profile has */
+    uint64_t number;      /* of its first event in the file */
+} gnomon__stored_block;
+
+/* A block that is decoded. Who has set `locked` owns the rest. */
+typedef struct gnomon__block_slot {
+    uint32_t locked;
+    uint32_t reserved;
+    size_t block_plus_one; /* 0: none; others read it to see what to lock */
+    uint64_t used;         /* when, in calls; likewise */
+    gnomon_event_info *events;
+} gnomon__block_slot;
+
+typedef struct gnomon__event_blocks {
+    gnomon__event_source base;
+    const gnomon__model *m;
+    gnomon__numbers maps;              /* of the file's numbers, in parts */
+    uint32_t mapped[GNOMON__ENTITIES]; /* how many numbers a map has */
+    uint32_t before[GNOMON__ENTITIES]; /* the file's numbers begin above it */
+    int fd;                            /* below 0: the blocks are in `bytes` */
+    char *bytes;                       /* all blocks, one after the other */
+    gnomon__stored_block *blocks;
+    size_t count, room;
+    uint64_t total; /* bytes of all blocks */
+    uint64_t calls; /* any thread */
+    size_t last;    /* block of the last event, as a hint; any thread */
+    gnomon__block_slot slots[GNOMON__BLOCK_SLOTS];
+} gnomon__event_blocks;
+
+/* What _settle found. */
+typedef struct gnomon__settled {
+    uint64_t lost;       /* events of damaged blocks */
+    uint64_t lost_bytes; /* of them */
+    int is_unsorted; /* the events of a track are not in the order of their begins */
+} gnomon__settled;
+
+/* Makes `*s` if it is NULL, and adds a block; only what its header says is read. GNOMON_OK
+ * or GNOMON_ENOMEM. The caller frees *s, or gives it to the model. */
+int gnomon__blocks_add(gnomon__event_blocks **s, const gnomon__section *block);
+void gnomon__blocks_free(gnomon__event_blocks *s);
+
+/* Looks through all blocks once, when the model has all else: damaged ones are left out,
+ * and events that do not fit to the model, which are counted in `dangling`. After it
+ * they can be opened. GNOMON_OK, GNOMON_ENOMEM, or the source's error. */
+int gnomon__blocks_settle(gnomon__event_blocks *s, const gnomon__source *from,
+                          gnomon__dangling *dangling, gnomon__settled *out);
+
+/* Decodes a block into `out`, of GNOMON__BLOCK_EVENTS; `bytes` are its own. Returns how
+ * many events the model has of it; -1: it is not what it was. NULL: no dangling numbers
+ * are counted. */
+int gnomon__blocks_decode(const gnomon__event_blocks *s,
+                          const gnomon__stored_block *b, const char *bytes,
+                          gnomon_event_info *out, gnomon__dangling *dangling);
+
+/* event_cache.c: makes settled blocks a source of events for the model. */
+void gnomon__blocks_open(gnomon__event_blocks *s);
+
+/* Likewise: moves all events into the model's table, in the order of tracks and begins. GNOMON_OK or
+ * an error. */
+int gnomon__blocks_to_table(gnomon__event_blocks *s, gnomon__model *m);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Events of a file are read when they are asked for: in bounded memory, by many threads,
+ * and without a crash if the file changes meanwhile.
+ * links: testing
+ * timeout: 300 */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "file_edit.h"
+#include "child.h"
+#include "many_events.h"
+#include "same_profile.h"
+#include "sanitizer.h"
+
+#include "platform/memory.h"
+#include "profile/file_write.h"
+#include "profile/model.h"
+
+#define PATH "events.gnomon"
+
+enum { SCOPES = IS_SANITIZED ? 40000 : 400000 }; /* of each thread */
+
+static void put_file(const bytes *b)
+{
+    FILE *f = fopen(PATH, "wb");
+    CHECK_EQ(fwrite(b->at, 1, b->size, f), b->size);
+    CHECK_EQ(fclose(f), 0);
+}
+
+static gnomon_profile *load(void)
+{
+    gnomon_profile *p = NULL;
+    if (!CHECK_EQ(gnomon_profile_load(&p, PATH), GNOMON_OK))
+        fprintf(stderr, "    %s\n", gnomon_error_text());
+    return p;
+}
+
+static bytes many_scopes(uint32_t of_thread)
+{
+    gnomon_profile *p = plain_scopes(of_thread);
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    gnomon_profile_free(p);
+    return b;
+}
+
+/* Bytes of the heap that a profile has after all of its events were read. */
+static uint64_t heap_of_all(uint32_t of_thread)
+{
+    bytes b = many_scopes(of_thread);
+    gnomon_event_info e;
+    size_t n = 0;
+    put_file(&b);
+    free(b.at);
+    const uint64_t before = gnomon__heap_bytes();
+    gnomon_profile *p = load();
+    while (gnomon_profile_event(p, n + 1, &e) == GNOMON_OK)
+        n++;
+    CHECK_EQ(n, TRACKS * of_thread);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    const uint64_t after = gnomon__heap_bytes();
+    gnomon_profile_free(p);
+    CHECK_EQ(gnomon__heap_bytes(), before);
+    return after - before;
+}
+
+TEST(memory_does_not_grow_with_events)
+{
+    child_folder();
+    gnomon__heap_start();
+    const uint64_t few = heap_of_all(SCOPES / 10), many = heap_of_all(SCOPES);
+    CHECK(many < 2u << 20);
+    CHECK(many - few < TRACKS * SCOPES / 8); /* an eighth of a byte each */
+}
+
+/* ---- Threads --------------------------------------------------------------------- */
+
+static const gnomon_profile *all, *from_file;
+
+static void *read_some(void *seed)
+{
+    uint64_t at = (uint64_t)(size_t)seed;
+    size_t wrong = 0;
+    for (int i = 0; i < (IS_SANITIZED ? 2000 : 20000); i++) {
+        gnomon_event_info x, y;
+        at = at * 6364136223846793005u + 1442695040888963407u;
+        size_t number = 1 + (size_t)(at >> 33) % (TRACKS * SCOPES);
+        number = i % 100 ? 1 + (size_t)i : number;
+        gnomon_profile_event(all, number, &x);
+        wrong += gnomon_profile_event(from_file, number, &y) != GNOMON_OK ||
+                 memcmp(&x, &y, sizeof x) != 0;
+    }
+    return (void *)wrong;
+}
+
+TEST(any_number_of_threads_may_read)
+{
+    pthread_t threads[20]; /* more than there are blocks in memory */
+    child_folder();
+    gnomon_profile *p = plain_scopes(SCOPES), *q;
+    bytes b = bytes_of(p, GNOMON_FORM_FILE);
+    put_file(&b);
+    free(b.at);
+    all = p;
+    from_file = q = load();
+    for (size_t i = 0; i < 20; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, read_some, (void *)(i + 1)),
+                 0);
+    for (size_t i = 0; i < 20; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        CHECK(!wrong);
+    }
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+}
+
+/* ---- A file that changes --------------------------------------------------------- */
+
+TEST(a_file_that_is_removed_stays_readable)
+{
+    child_folder();
+    bytes b = many_scopes(SCOPES / 4);
+    put_file(&b);
+    gnomon_profile *p = load(), *q = read_back(&b);
+    CHECK_EQ(unlink(PATH), 0);
+    bytes again = bytes_of(p, GNOMON_FORM_FILE);
+    CHECK(bytes_equal(&b, &again));
+    CHECK(!gnomon__profile_has_failed(p));
+    gnomon_profile_free(p);
+    gnomon_profile_free(q);
+    free(b.at);
+    free(again.at);
+}
+
+static int forget(const gnomon_writer *w, const void *more, size_t size)
+{
+    (void)w, (void)more, (void)size;
+    return GNOMON_OK;
+}
+
+/* Reads all of a profile whose file was changed. */
+static void fails_in_time(gnomon_profile *p)
+{
+    const gnomon_writer w = {.struct_size = sizeof w, .write = forget};
+    gnomon_event_info e;
+    int code = GNOMON_OK;
+    for (size_t i = 1; !code && i <= TRACKS * (SCOPES / 4); i++)
+        code = gnomon_profile_event(p, i, &e);
+    CHECK_EQ(code, GNOMON_EIO);
+    CHECK_EQ(e.track, 0);
+    CHECK(gnomon__profile_has_failed(p));
+    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_FILE, &w), GNOMON_EIO);
+    CHECK_EQ(gnomon_profile_write(p, GNOMON_FORM_JSON, &w), GNOMON_EIO);
+    gnomon_profile_free(p);
+}
+
+TEST(a_file_that_is_cut_is_an_error)
+{
+    child_folder();
+    bytes b = many_scopes(SCOPES / 4);
+    put_file(&b);
+    gnomon_profile *p = load();
+    CHECK_EQ(truncate(PATH, (long)b.size / 2), 0);
+    fails_in_time(p);
+    free(b.at);
+}
+
+TEST(a_file_that_is_overwritten_is_an_error)
+{
+    child_folder();
+    bytes b = many_scopes(SCOPES / 4);
+    put_file(&b);
+    gnomon_profile *p = load();
+    memset(b.at + b.size / 2, 7, b.size / 2);
+    put_file(&b);
+    fails_in_time(p);
+    free(b.at);
+}
+
+/* ---- Parts ----------------------------------------------------------------------- */
+
+/* A part with one event on each of two threads, which began at `at`. */
+static gnomon_profile *part_at(uint64_t at)
+{
+    gnomon_builder *b = paths_of_threads();
+    for (uint32_t t = 1; t <= 2; t++)
+        gnomon_add_event(b, &(gnomon_event_info){.track = t,
+                                                 .node = (t - 1) * PATHS + 2,
+                                                 .begin_ns = at + t,
+                                                 .duration_ns = 5});
+    return finished(b);
+}
+
+static int keep_bytes(const gnomon_writer *w, const void *more, size_t size)
+{
+    return bytes_write(w, more, size);
+}
+
+/* A scope that lasts longer than a stage ends in a later part, but began before what is in
+ * earlier ones. */
+TEST(events_of_parts_are_one_list)
+{
+    const uint64_t orders[2][3] = {{100, 200, 300}, {300, 100, 200}};
+    for (int k = 0; k < 2; k++) {
+        bytes b = {NULL, 0, 0};
+        const gnomon_writer w = {
+            .struct_size = sizeof w, .write = keep_bytes, .context = &b};
+        gnomon__file_counts counts = {0};
+        for (int i = 0; i < 3; i++) {
+            gnomon_profile *p = part_at(orders[k][i]);
+            CHECK_EQ(gnomon__file_add_part(p, &w, &counts), GNOMON_OK);
+            gnomon_profile_free(p);
+        }
+        gnomon_profile *p = read_back(&b);
+        uint64_t sums[3] = {0}, last[3] = {0};
+        gnomon_event_info e;
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 6);
+        for (size_t i = 1; gnomon_profile_event(p, i, &e) == GNOMON_OK; i++) {
+            CHECK(e.node == (e.track - 1) * PATHS + 2);
+            CHECK(e.begin_ns > last[e.track]);
+            last[e.track] = e.begin_ns;
+            sums[e.track] += e.begin_ns;
+        }
+        CHECK(sums[1] == 603 && sums[2] == 606);
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_LOSSES), 0);
+        gnomon_profile_free(p);
+        free(b.at);
+    }
+}
