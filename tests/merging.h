@@ -41,8 +41,8 @@ static inline gnomon__merge *merge_of(bytes *inputs, size_t count)
     return m;
 }
 
-/* The merged file. The caller frees `at`. */
-static inline bytes merged(bytes *inputs, size_t count)
+/* The merged file, with all of a run in memory. The caller frees `at`. */
+static inline bytes merged_in_memory(bytes *inputs, size_t count)
 {
     bytes b = {NULL, 0, 0};
     const gnomon_writer out = {
@@ -65,6 +65,20 @@ static inline bytes merged(bytes *inputs, size_t count)
     CHECK_EQ(gnomon__file_finish(&w), GNOMON_OK);
     gnomon_profile_free(p);
     gnomon__merge_free(m);
+    return b;
+}
+
+/* The merged file, as gnomon merge writes it. The caller frees `at`. */
+static inline bytes merged(bytes *inputs, size_t count)
+{
+    bytes b = {NULL, 0, 0}, other = merged_in_memory(inputs, count);
+    const gnomon_writer out = {
+        .struct_size = sizeof out, .write = bytes_write, .context = &b};
+    gnomon__merge *m = merge_of(inputs, count);
+    CHECK_EQ(gnomon__merge_write(m, &out, NULL), GNOMON_OK);
+    CHECK(bytes_equal(&b, &other));
+    gnomon__merge_free(m);
+    free(other.at);
     return b;
 }
 

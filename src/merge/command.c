@@ -7,7 +7,6 @@
 #include "command/progress.h"
 #include "command/save.h"
 #include "platform/error.h"
-#include "profile/file_write.h"
 
 enum { MERGE_OUTPUT };
 
@@ -38,26 +37,16 @@ const gnomon__command gnomon__command_merge = {
     .takes_files = 1,
 };
 
+static void show_run(size_t number, size_t count)
+{
+    gnomon__progress_at("run", number, count);
+}
+
 static int merge_to_file(gnomon__gather *g, const gnomon_writer *out)
 {
-    gnomon__file_writer w;
-    gnomon_profile *p;
-    int code = GNOMON_OK;
-    gnomon__file_start(&w, out);
-    gnomon__file_shared(&w, &gnomon__merge_shared(g->merge)->m->base);
-    size_t runs = gnomon__merge_count(g->merge);
-    for (size_t i = 0; !code && !w.code && i <= runs; i++) {
-        gnomon__progress_at("run", i + 1, runs + 1);
-        code = i < runs ? gnomon__merge_run(g->merge, i, &p)
-                        : gnomon__merge_rest(g->merge, &p);
-        gnomon__progress_hide();
-        if (code)
-            break;
-        gnomon__file_runs(&w, p, NULL);
-        gnomon_profile_free(p);
-    }
-    int wrong = gnomon__file_finish(&w);
-    return code ? code : wrong;
+    int code = gnomon__merge_write(g->merge, out, show_run);
+    gnomon__progress_hide();
+    return code;
 }
 
 /* JSON has all entities of a kind together: it needs the memory of all runs. */

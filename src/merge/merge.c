@@ -127,7 +127,40 @@ static int read_reading(gnomon__merge *m, const gnomon__reading *r)
 
 static unsigned run_rules(const gnomon__merge *m)
 {
-    return m->has_runs ? 0 : GNOMON__UNITE_NO_RUN;
+    return (m->has_runs ? 0u : GNOMON__UNITE_NO_RUN) |
+           (m->streams_events ? GNOMON__UNITE_NO_EVENTS : 0u);
+}
+
+/* Where the numbers of a reading are to be kept, for its events; NULL: nowhere. */
+static gnomon__run_reading *reading_of_events(gnomon__merge *m, size_t i)
+{
+    return m->events.of ? &m->events.of[i] : NULL;
+}
+
+/* The events of the part that was read stay readable. With one reading the part is kept as
+ * long as the run; else the next one would replace it. */
+static void keep_part(gnomon__merge *m, gnomon__run_reading *of)
+{
+    if (!of)
+        return;
+    of->p = m->part;
+    if (m->events.count < 2)
+        return;
+    of->own = m->part;
+    m->part = NULL;
+}
+
+static int begin_events(gnomon__merge *m, size_t count, int are_readings)
+{
+    gnomon__run_events_free(&m->events);
+    if (!m->streams_events)
+        return GNOMON_OK;
+    m->events.of = gnomon__alloc(count * sizeof *m->events.of);
+    if (!m->events.of)
+        return gnomon__no_memory_to_merge();
+    m->events.count = count;
+    m->events.are_readings = are_readings;
+    return GNOMON_OK;
 }
 
 /* A run of which readings add up. */
@@ -138,9 +171,14 @@ static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
     int code = gnomon__unite_create(
         &u, &m->shared, run_rules(m) | (is_one ? GNOMON__UNITE_LENDS : 0u));
     for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
+        gnomon__run_reading *of = reading_of_events(m, i - m->first[run]);
         code = read_reading(m, &m->readings[i]);
+        if (!code && of)
+            gnomon__unite_keep_map(u, &of->map);
         if (!code)
             code = gnomon__unite_add(u, m->part, m->readings[i].run, NULL);
+        if (!code)
+            keep_part(m, of);
     }
     if (!code)
         return gnomon__unite_finish(u, out);
@@ -148,33 +186,70 @@ static int unite_all(gnomon__merge *m, size_t run, gnomon_profile **out)
     return code;
 }
 
+/* One reading by itself. */
+static int unite_reading(gnomon__merge *m, const gnomon__reading *r,
+                         gnomon__run_reading *of, gnomon_profile **out)
+{
+    gnomon__unite *one;
+    int code = read_reading(m, r);
+    if (!code)
+        code = gnomon__unite_create(&one, &m->shared,
+                                    run_rules(m) & GNOMON__UNITE_NO_EVENTS);
+    if (code)
+        return code;
+    if (of)
+        gnomon__unite_keep_map(one, &of->map);
+    code = gnomon__unite_add(one, m->part, r->run, NULL);
+    if (!code)
+        return gnomon__unite_finish(one, out);
+    gnomon__unite_free(one);
+    return code;
+}
+
+/* The numbers of a reading in the result, by way of the reading by itself. */
+static void follow_map(gnomon__unite_map *map, const gnomon__unite_map *on)
+{
+    static const int kinds[] = {GNOMON_TRACKS, GNOMON_NODES};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 1; i <= map->count[kinds[k]]; i++)
+            map->of.of[kinds[k]][i] =
+                on->of.of[kinds[k]][map->of.of[kinds[k]][i]];
+}
+
 /* A run of which the later reading wins. Each reading is united by itself first, because
  * within one reading entities of one key add up. */
 static int unite_readings(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
-    gnomon__unite *all, *one;
-    gnomon_profile *p;
-    int code = gnomon__unite_create(&all, &m->shared, GNOMON__UNITE_READINGS);
-    for (size_t i = m->first[run]; !code && i < m->first[run + 1]; i++) {
-        code = read_reading(m, &m->readings[i]);
+    const size_t first = m->first[run], count = m->first[run + 1] - first;
+    gnomon__unite *all;
+    gnomon__unite_map *maps = gnomon__alloc(count * sizeof *maps);
+    if (!maps)
+        return gnomon__no_memory_to_merge();
+    int code = gnomon__unite_create(
+        &all, &m->shared,
+        GNOMON__UNITE_READINGS | (run_rules(m) & GNOMON__UNITE_NO_EVENTS));
+    for (size_t i = 0; !code && i < count; i++) {
+        gnomon__run_reading *of = reading_of_events(m, i);
+        gnomon_profile *p = NULL;
+        code = unite_reading(m, &m->readings[first + i], of, &p);
+        if (!code && of)
+            gnomon__unite_keep_map(all, &maps[i]);
         if (!code)
-            code = gnomon__unite_create(&one, &m->shared, 0);
-        if (code)
-            break;
-        code = gnomon__unite_add(one, m->part, m->readings[i].run, NULL);
-        if (code) {
-            gnomon__unite_free(one);
-            break;
-        }
-        code = gnomon__unite_finish(one, &p);
-        if (!code) {
             code = gnomon__unite_add(all, p, 1, NULL);
-            gnomon_profile_free(p);
-        }
+        if (!code)
+            keep_part(m, of);
+        gnomon_profile_free(p);
     }
     if (!code)
-        return gnomon__unite_finish(all, out);
-    gnomon__unite_free(all);
+        code = gnomon__unite_finish(all, out);
+    else
+        gnomon__unite_free(all);
+    for (size_t i = 0; i < count; i++) {
+        if (!code && m->events.of)
+            follow_map(&m->events.of[i].map, &maps[i]);
+        gnomon__numbers_free(&maps[i].of);
+    }
+    gnomon__free(maps);
     return code;
 }
 
@@ -182,11 +257,27 @@ int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out)
 {
     const gnomon__reading *r = &m->readings[m->first[run]];
     size_t count = m->first[run + 1] - m->first[run];
+    const int are_readings = count > 1 && r->info.uuid && *r->info.uuid;
     *out = NULL;
     gnomon__fail_clear();
-    if (count > 1 && r->info.uuid && *r->info.uuid)
-        return unite_readings(m, run, out);
-    return unite_all(m, run, out);
+    int code = begin_events(m, count, are_readings);
+    if (code)
+        return code;
+    code = are_readings ? unite_readings(m, run, out) : unite_all(m, run, out);
+    if (code)
+        gnomon__run_events_free(&m->events);
+    return code;
+}
+
+void gnomon__merge_stream_events(gnomon__merge *m)
+{
+    m->streams_events = 1;
+}
+
+int gnomon__merge_run_events(gnomon__merge *m, gnomon__merge_put *put,
+                             void *context)
+{
+    return gnomon__merge_events(&m->events, put, context);
 }
 
 static int has_stages_once(const gnomon_profile *p)
@@ -292,6 +383,7 @@ void gnomon__merge_free(gnomon__merge *m)
     if (!m)
         return;
     gnomon__merge_close(m);
+    gnomon__run_events_free(&m->events);
     gnomon_profile_free(m->part);
     for (size_t i = 0; i < m->inputs.count; i++) {
         if (m->index)

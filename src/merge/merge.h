@@ -5,7 +5,7 @@
 #ifndef GNOMON_MERGE_MERGE_H
 #define GNOMON_MERGE_MERGE_H
 
-#include "merge/unite.h"
+#include "merge/merge_events.h"
 #include "profile/file_read.h"
 
 /* Where inputs come from, as bytes of .gnomon files. One is open at a time. */
@@ -48,6 +48,17 @@ const gnomon_run_info *gnomon__merge_reading(const gnomon__merge *m, size_t run,
  * merge freed: it may borrow from what was read. Its regions, ops and views are numbered
  * as in all others. In the order of runs it reads least. */
 int gnomon__merge_run(gnomon__merge *m, size_t run, gnomon_profile **out);
+
+/* From now on the profiles of runs have no events: gnomon__merge_run_events gives those of
+ * the run that was read last, in the memory of a few blocks. */
+void gnomon__merge_stream_events(gnomon__merge *m);
+int gnomon__merge_run_events(gnomon__merge *m, gnomon__merge_put *put,
+                             void *context);
+
+/* merge_write.c: all of the merge as a .gnomon file; `run` is called before each run with
+ * its number from 1, and with the number of all. GNOMON_OK or the first error. */
+int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
+                        void (*run)(size_t number, size_t count));
 
 /* The run without a copy, with its part's numbers, if it has one reading, is alone in its
  * part, and has each stage once. Else *out is NULL: use gnomon__merge_run. It belongs to

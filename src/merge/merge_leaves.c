@@ -133,6 +133,14 @@ static void merge_moments(gnomon__table *t, const struct leaf_rule *rule)
     t->count = kept;
 }
 
+void gnomon__sort_moment(gnomon__table *events, int are_readings)
+{
+    const struct leaf_rule *rule = &leaf_rules[GNOMON_EVENTS];
+    qsort(events->items, events->count, events->size, rule->compare);
+    if (are_readings)
+        merge_moments(events, rule);
+}
+
 /* Keeps, of each node, as many open scopes as it has open executions: the last begun. */
 static size_t last_opens(const gnomon__unite *u, gnomon_open_info *o,
                          size_t count)

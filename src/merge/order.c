@@ -229,6 +229,18 @@ static void order_leaves(gnomon__unite *u, gnomon__model *out,
     move_items(u, out, entity);
 }
 
+/* From numbers of what was united to those of the result. */
+static void order_maps(const gnomon__unite *u, const gnomon__numbers *n)
+{
+    static const int kinds[] = {GNOMON_TRACKS, GNOMON_NODES};
+    for (gnomon__unite_map *map = u->maps; map; map = map->next)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (size_t i = 1;
+                 map->of.of[kinds[k]] && i <= map->count[kinds[k]]; i++)
+                map->of.of[kinds[k]][i] =
+                    n->of[kinds[k]][map->of.of[kinds[k]][i]];
+}
+
 int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
 {
     static const int leaves[] = {
@@ -247,6 +259,8 @@ int gnomon__unite_order(gnomon__unite *u, gnomon__model *out)
         order_leaves(u, out, &n, leaves[i]);
     if (!code)
         move_items(u, out, GNOMON_RUNS);
+    if (!code)
+        order_maps(u, &n);
     gnomon__numbers_free(&n);
     return code;
 }

@@ -241,6 +241,25 @@ static int begin_united_part(gnomon__united_part *part)
     return gnomon__shared_find(part->u->shared, part->p, &part->map);
 }
 
+void gnomon__unite_keep_map(gnomon__unite *u, gnomon__unite_map *map)
+{
+    map->next = u->maps;
+    u->maps = map;
+    u->has_next_map = 1;
+}
+
+static void keep_map(gnomon__united_part *part)
+{
+    static const int kept[] = {GNOMON_TRACKS, GNOMON_NODES, GNOMON_REGIONS};
+    gnomon__unite_map *map = part->u->maps;
+    part->u->has_next_map = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        map->of.of[kept[i]] = part->map.of[kept[i]];
+        map->count[kept[i]] = part->count[kept[i]];
+        part->map.of[kept[i]] = NULL;
+    }
+}
+
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only)
 {
@@ -263,6 +282,8 @@ int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
         code = gnomon__unite_steps(&part);
     if (!code)
         code = gnomon__unite_leaves(&part);
+    if (u->has_next_map)
+        keep_map(&part);
     gnomon__free(part.view_time);
     gnomon__numbers_free(&part.map);
     return code;

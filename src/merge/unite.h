@@ -25,7 +25,9 @@ enum gnomon__unite_rules {
     GNOMON__UNITE_NAMES = 8,
     /* The result borrows statistics of paths that only one part has: parts must outlive
      * it. */
-    GNOMON__UNITE_LENDS = 16
+    GNOMON__UNITE_LENDS = 16,
+    /* Events are left out; gnomon__merge_events has them. */
+    GNOMON__UNITE_NO_EVENTS = 32
 };
 
 #define GNOMON__ALL_VIEWS UINT32_MAX
@@ -51,6 +53,17 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
  * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run. */
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
+
+/* The numbers of a part's entities in the result. */
+typedef struct gnomon__unite_map {
+    gnomon__numbers of;
+    size_t count[GNOMON__ENTITIES]; /* how many the part has */
+    struct gnomon__unite_map *next;
+} gnomon__unite_map;
+
+/* `map` is to get the result's numbers of tracks, nodes and regions of the part that is
+ * added next. It must live until the end; the caller frees it. */
+void gnomon__unite_keep_map(gnomon__unite *u, gnomon__unite_map *map);
 
 /* Whether any stage was added. */
 int gnomon__unite_has_stages(const gnomon__unite *u);

@@ -90,6 +90,8 @@ int gnomon__unite_leaves(gnomon__united_part *part)
     for (size_t k = 0; k < sizeof leaf_kinds / sizeof *leaf_kinds; k++) {
         int entity = leaf_kinds[k];
         const gnomon__struct *s = &gnomon__structs[entity];
+        if (entity == GNOMON_EVENTS && part->u->rules & GNOMON__UNITE_NO_EVENTS)
+            continue;
         for (size_t i = 1; i <= part->count[entity]; i++) {
             gnomon__any f;
             f.struct_size = s->size;

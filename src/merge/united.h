@@ -33,6 +33,9 @@ struct gnomon__unite {
     const gnomon__shared *shared;
     unsigned rules;
     uint32_t parts; /* added so far */
+    gnomon__unite_map
+        *maps; /* those to fill in; the first is the next part's */
+    int has_next_map;
     /* Holds texts, and all but nodes and shared ones, by the numbers of what was
      * united so far; stages' steps are in `steps`. */
     gnomon__model *m;
@@ -75,6 +78,10 @@ int gnomon__unite_leaves(gnomon__united_part *part);
  * of one key. */
 void gnomon__sort_leaves(gnomon__unite *u, int entity);
 void gnomon__merge_leaves(gnomon__unite *u, int entity);
+
+/* Puts events that began at one moment in order; of readings of one process it leaves out
+ * those that several have. `reserved` is the reading. */
+void gnomon__sort_moment(gnomon__table *events, int are_readings);
 
 /* Puts a table's items into the model in the order of their keys; `ordered`
  * gets their numbers there. */

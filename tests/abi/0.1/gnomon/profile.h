@@ -38,7 +38,8 @@ typedef struct gnomon_profile_api {
     /* How many entities there are of a kind (gnomon_entity); 0: no such kind. */
     size_t (*count)(const gnomon_profile *profile, int entity);
     /* Fills the struct of that kind, up to the struct_size that the caller has
-     * set in it. GNOMON_EINVAL: there is no such kind or number. */
+     * set in it. GNOMON_EINVAL: there is no such kind or number. GNOMON_EIO: an
+     * event of a file that was cut or overwritten since it was loaded. */
     int (*get)(const gnomon_profile *profile, int entity, size_t number,
                void *info);
     /* Frees the profile. Call gnomon_profile_free. */
@@ -198,7 +199,9 @@ GNOMON__CALL int gnomon_profile_read(gnomon_profile **out, const void *bytes,
                                      size_t size);
 
 /* The same of the file at `path`. Besides: GNOMON_ENOENT: there is none;
- * GNOMON_EIO: it cannot be read. */
+ * GNOMON_EIO: it cannot be read. If it has many events, these are read when they
+ * are asked for: a descriptor stays open until the profile is freed, and memory
+ * does not grow with their number. */
 GNOMON__CALL int gnomon_profile_load(gnomon_profile **out, const char *path);
 
 GNOMON_END_DECLS
