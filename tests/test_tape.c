@@ -592,6 +592,67 @@ TEST(memory_of_older_steps_is_used_again)
     gnomon_profile_free(p);
 }
 
+static const gnomon_option_info stream_options[] = {
+    {sizeof *stream_options, GNOMON_OPTION_TEXT, "keep", "stream", NULL},
+    {.key = NULL}};
+
+static uint64_t streamed_events, streamed_losses, streamed_last;
+
+/* Parts follow one another in time, as one thread marks. */
+static int note_part(void *self, const gnomon_profile *p,
+                     const gnomon_writer *out)
+{
+    size_t n = events(p);
+    (void)self;
+    (void)out;
+    ready_count++;
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    if (n) {
+        CHECK(event_at(p, 1).begin_ns > streamed_last);
+        streamed_last = event_at(p, n).begin_ns;
+    }
+    streamed_events += n;
+    streamed_losses +=
+        missing(p, "events_lost") + missing(p, "events_overwritten");
+    return GNOMON_OK;
+}
+
+static const gnomon_profiler streamer = {.struct_size = sizeof streamer,
+                                         .abi = GNOMON_ABI,
+                                         .wants = GNOMON_WANT_TREE |
+                                                  GNOMON_WANT_EVENTS,
+                                         .name = "streamer",
+                                         .options = stream_options,
+                                         .ready = note_part};
+
+/* Through a megabyte goes any number of events, or it is counted. */
+TEST(a_stream)
+{
+    enum { ROUNDS = 40, EACH = 25000 };
+    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_attach(&streamer, NULL, NULL), GNOMON_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 10 == 0)
+            CHECK_EQ(gnomon_stage_begin(i % 20 ? "fit" : "validate"),
+                     GNOMON_OK);
+        mark_many(EACH);
+        usleep(2000);
+    }
+    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
+    CHECK(ready_count > 2);
+    CHECK(streamed_events > 100000);
+    CHECK_EQ(streamed_events + streamed_losses, ROUNDS * EACH);
+}
+
+TEST(a_stream_needs_a_reader)
+{
+    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=stream"), GNOMON_EINVAL);
+    CHECK(strstr(gnomon_error_text(), "nothing takes events") != NULL);
+    CHECK_EQ(gnomon_attach(&streamer, NULL, "keep=2steps"), GNOMON_OK);
+}
+
 static const gnomon_profiler other_keeper = {.struct_size = sizeof other_keeper,
                                              .abi = GNOMON_ABI,
                                              .wants = GNOMON_WANT_TREE,

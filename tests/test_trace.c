@@ -151,6 +151,30 @@ TEST(the_last_steps_are_a_trace)
     CHECK_EQ(times_in(child_read("trace.pt.trace.json"), "ProfilerStep#"), 2);
 }
 
+/* Each part is a trace of its own, and together with what is missing they are all. */
+TEST(a_stream_is_written_in_parts)
+{
+    child_result r = host("GNOMON=trace(keep=stream),mem=2MiB", "loop=400000");
+    uint64_t events = 0, missing = 0;
+    int parts = 0;
+    for (const char *at = r.err; (at = strstr(at, "trace: ")); at++) {
+        unsigned long long n = 0, lost = 0;
+        char path[64];
+        parts++;
+        CHECK_EQ(sscanf(at, "trace: %llu events", &n), 1);
+        const char *more = strstr(at, "; ");
+        if (more && more < strchr(at, '\n'))
+            CHECK_EQ(sscanf(more, "; %llu more", &lost), 1);
+        snprintf(path, sizeof path, "trace-part%d.pt.trace.json", parts);
+        int rows = executions(path, "loop"); /* also one that is open */
+        CHECK(rows == (int)n || rows == (int)n + 1);
+        events += n;
+        missing += lost;
+    }
+    CHECK(parts > 2);
+    CHECK_EQ(events + missing, 400000);
+}
+
 TEST(a_folder_that_cannot_be_written_is_one_line)
 {
     child_result r = host("GNOMON=trace,dir=/proc/none", STEP, "say=went on");

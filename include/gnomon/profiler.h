@@ -170,7 +170,8 @@ typedef struct gnomon_profiler {
     /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
      * schedule after each cycle, also one that the stage's end cuts short, and
      * `profile` has its events; else once at the end of the run. The tree in it is of
-     * the stage so far, or of the run. It comes from a control call on a thread of
+     * the stage so far, or of the run. With an option `keep` that is "stream" also
+     * in between, with events that no other profile has. It comes from a control call on a thread of
      * gnomon's, or on that which ends the stage. `out` is for files: text written to
      * it goes nowhere. */
     int (*ready)(void *self, const gnomon_profile *profile,

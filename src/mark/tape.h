@@ -103,6 +103,7 @@ typedef struct gnomon__tape_pool {
     uint64_t unswept;       /* bytes that were queued since the last sweep */
     uint64_t until; /* ticks: what began earlier was taken, and is not missed */
     uint64_t since; /* ticks: what began earlier is not wanted, and missing */
+    uint64_t told;  /* ticks: losses until then were given away */
 } gnomon__tape_pool;
 
 extern gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
@@ -133,6 +134,22 @@ void gnomon__tape_taken(uint32_t bit, uint32_t generation, uint64_t until);
 /* What began before `since` is not wanted any more: counts as overwritten, and full
  * blocks with nothing newer are given back. Takes the lock. */
 void gnomon__tape_expire(uint32_t bit, uint32_t generation, uint64_t since);
+
+/* ---- GNOMON__KEEP_STREAM: tape_stream.c ---------------------------------------- */
+
+/* Whether a quarter of all memory is full blocks, or a thread found no memory. Any
+ * time. */
+int gnomon__tapes_are_full(void);
+/* A round of taking begins, after which a thread may find memory full again. Where one
+ * found none, blocks of idle threads join the full ones. Takes the lock. Bytes of these. */
+uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation);
+/* The first `count` full blocks were copied, and losses told up to `now`: gives the
+ * blocks back. Takes the lock. */
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count,
+                           uint64_t now);
+/* After a thread looked for a block. Under the lock. Whether who takes full blocks is to
+ * be woken. */
+int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room);
 
 /* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
  * word odd. */

@@ -9,6 +9,7 @@
 #include "mark/tape.h"
 
 #include "mark/observer.h"
+#include "mark/upcall.h"
 
 #define TAPE_LAST_BLOCK 65536u
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
@@ -16,8 +17,6 @@
 /* A thread without a block looks for one at each so many marks: those that had all may
  * be idle by now. */
 #define TRY_AGAIN 64u
-
-gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
 
 /* No other word of the arena looks like one by chance. */
 static uint64_t block_serials = 0x9e3779b900000000u;
@@ -82,11 +81,12 @@ static void open_block(gnomon__thread *t, gnomon__tape *tape, uint32_t at,
     gnomon__tape_block *b = gnomon__at(t, at);
     store_relaxed(&b->serial, ++block_serials);
     fence_release(); /* the serial before what is written now */
-    b->bytes = bytes;
-    b->events = 0; /* of its last use */
-    b->last = 0;
-    b->thread = t->number;
-    b->first = now;
+    /* Atomic, as a reader may copy these bytes as records of a larger block. */
+    store_relaxed(&b->bytes, bytes);
+    store_relaxed(&b->events, 0); /* of its last use */
+    store_relaxed(&b->last, 0);
+    store_relaxed(&b->thread, t->number);
+    store_relaxed(&b->first, now);
     tape->block = at;
     tape->more = 0;
     store_relaxed(&tape->next, at + HEAD);
@@ -183,7 +183,11 @@ int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more)
         return 0; /* without the lock, which all that are full would take */
     gnomon__lock();
     int has_room = next_block(t, tape);
+    int is_full =
+        gnomon__tape_is_full(&gnomon__tape_pools[tape->bit], has_room);
     gnomon__unlock();
+    if (is_full)
+        gnomon__upcall_tape_full();
     return has_room;
 }
 

@@ -5,6 +5,8 @@
 #define HEAD ((uint32_t)sizeof(gnomon__tape_block))
 #define RECORD ((uint32_t)sizeof(gnomon__tape_record))
 
+gnomon__tape_pool gnomon__tape_pools[GNOMON__BITS];
+
 static void queue_last(gnomon__tape_pool *pool, uint32_t at)
 {
     store_relaxed(&gnomon__tape_block_at(at)->next, 0);
@@ -45,9 +47,9 @@ void gnomon__tape_close(gnomon__tape *tape, gnomon__tape_pool *pool,
 {
     gnomon__tape_block *b = gnomon__tape_block_at(tape->block);
     uint32_t used = load_relaxed(&tape->next) - tape->block;
-    b->used = used;
-    b->events = (used - HEAD) / RECORD - tape->more;
-    b->last = last;
+    store_relaxed(&b->used, used);
+    store_relaxed(&b->events, (used - HEAD) / RECORD - tape->more);
+    store_relaxed(&b->last, last);
     if (is_oldest)
         queue_first(pool, tape->block);
     else

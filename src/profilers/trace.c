@@ -15,6 +15,7 @@
 typedef struct trace_writer {
     int writes;      /* on_trace_ready */
     int scheduled;   /* each cycle is a file */
+    int streams;     /* keep=stream: each part is a file */
     int few_steps;   /* keep=8steps: what is older is not missed */
     unsigned cycles; /* that were delivered */
     void (*log)(const char *line);
@@ -35,6 +36,7 @@ static int trace_create(const gnomon_options *options, void **self)
         return GNOMON_ENOMEM;
     t->writes = writes;
     t->scheduled = schedule && *schedule;
+    t->streams = keep && strcmp(keep, "stream") == 0;
     t->few_steps = keep && *keep >= '0' && *keep <= '9';
     t->log = options->log;
     *self = t;
@@ -93,7 +95,7 @@ static int trace_make(void *context, const gnomon_writer *file)
     return gnomon__export_chrome.write(&what, file);
 }
 
-/* Cycles are files of their own: cycle1, cycle2, ... */
+/* Cycles are files of their own: cycle1, cycle2, ...; parts of a stream are part1, ... */
 static int trace_ready(void *self, const gnomon_profile *profile,
                        const gnomon_writer *out)
 {
@@ -103,9 +105,10 @@ static int trace_ready(void *self, const gnomon_profile *profile,
     t->cycles++;
     if (!t->writes || !gnomon_profile_count(profile, GNOMON_EVENTS))
         return GNOMON_OK;
-    snprintf(part, sizeof part, "cycle%u", t->cycles);
-    int code = out->stream(out, t->scheduled ? part : NULL, ".pt.trace.json",
-                           trace_make, &job);
+    snprintf(part, sizeof part, "%s%u", t->streams ? "part" : "cycle",
+             t->cycles);
+    int code = out->stream(out, t->scheduled || t->streams ? part : NULL,
+                           ".pt.trace.json", trace_make, &job);
     if (!code)
         trace_tell(t, profile, out->path(out));
     /* Of a file that cannot be written a line has said why. */
@@ -122,7 +125,8 @@ static const gnomon_option_info trace_options[] = {
      .key = "keep",
      .type = GNOMON_OPTION_TEXT,
      .preset = "last",
-     .help = "events that stay where mem= is full: last or first; or 8steps, "
+     .help = "events that stay where mem= is full: last or first; stream: "
+             "none, as they are written meanwhile; or 8steps, "
              "those of so many steps at most"},
     {.key = NULL}};
 

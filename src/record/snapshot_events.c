@@ -267,6 +267,7 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
     }
     s->base = (gnomon__event_source){count, get_taped, free_taped, 0};
     s->e = *e;
+    s->e.is_streamed = 0; /* they have arrived */
     memset(e, 0, sizeof *e);
     gnomon__model_set_events(b->m, &s->base);
     return 1;

@@ -60,15 +60,22 @@ static void list_pieces(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
     if (out->from < pool->until)
         out->from = pool->until; /* the rest was taken */
     out->since = pool->since;
-    for (uint32_t at = pool->first; at; at = gnomon__tape_block_at(at)->next)
+    size_t bytes = 0;
+    for (uint32_t at = pool->first; at && (!out->most || bytes < out->most);
+         at = gnomon__tape_block_at(at)->next) {
+        bytes += gnomon__tape_block_at(at)->used;
         list_piece(p, at, gnomon__tape_block_at(at)->used,
                    gnomon__tape_block_at(at)->thread);
+    }
     for (uint32_t i = 0; i < out->thread_count; i++) {
         const gnomon__thread *t = gnomon__threads[i];
         if (load_relaxed(&t->generations[bit]) != generation)
             continue;
         const gnomon__tape *tape = gnomon__tape_of(t, bit);
-        take_losses(&out->threads[i], tape, pool->until);
+        take_losses(&out->threads[i], tape,
+                    pool->until > pool->told ? pool->until : pool->told);
+        if (out->most)
+            continue;
         uint32_t next = load_acquire(&tape->next);
         if (tape->block && next > tape->block + HEAD)
             list_piece(p, tape->block, next - tape->block, i);
@@ -128,8 +135,58 @@ static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
 
 /* ---- The whole ----------------------------------------------------------------- */
 
+/* A thread's blocks are in the queue in the order in which they were full, and its own
+ * comes last. */
+/* The thread's tape that a stream was taken from; NULL: it is gone. */
+static gnomon__tape *tape_taken(const gnomon__tape_events *e, size_t i)
+{
+    const gnomon__thread *t = gnomon__threads[i];
+    return t->states[e->bit] &&
+                   load_relaxed(&t->generations[e->bit]) == e->generation
+               ? gnomon__tape_of(t, e->bit)
+               : NULL;
+}
+
+/* Losses that come meanwhile are told the next time. */
+static void give_pieces(gnomon__tape_events *e, const tape_pieces *p)
+{
+    gnomon__lock();
+    gnomon__tape_streamed(e->bit, e->generation, p->count, gnomon__ticks());
+    for (size_t i = 0; i < p->count; i++)
+        if (p->of[i].thread < e->thread_count)
+            e->threads[p->of[i].thread].taken += p->of[i].events;
+    for (size_t i = 0; i < e->thread_count; i++) {
+        gnomon__tape *tape = tape_taken(e, i);
+        if (!tape)
+            continue;
+        tape->told += e->threads[i].lost.count;
+        tape->overwritten = (gnomon__tape_loss){0};
+    }
+    gnomon__unlock();
+    e->is_streamed = 1;
+}
+
+static void count_undelivered(gnomon__tape_events *e)
+{
+    gnomon__lock();
+    for (size_t i = 0; i < e->thread_count; i++) {
+        const gnomon__tape_thread *t = &e->threads[i];
+        gnomon__tape *tape = tape_taken(e, i);
+        uint64_t now = gnomon__ticks();
+        if (!tape)
+            continue;
+        tape->told -= t->lost.count;
+        gnomon__tape_lose(&tape->overwritten, t->overwritten.count,
+                          t->overwritten.first, t->overwritten.last);
+        gnomon__tape_lose(&tape->overwritten, t->taken, now, now);
+    }
+    gnomon__unlock();
+}
+
 void gnomon__tape_events_free(gnomon__tape_events *e)
 {
+    if (e->is_streamed)
+        count_undelivered(e);
     for (size_t i = 0; i < e->thread_count; i++)
         gnomon__free(e->threads[i].entries);
     gnomon__free(e->threads);
@@ -140,8 +197,6 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
     memset(e, 0, sizeof *e);
 }
 
-/* A thread's blocks are in the queue in the order in which they were full, and its own
- * comes last. */
 static int read_tapes(gnomon__tape_events *out, uint32_t bit,
                       uint32_t generation)
 {
@@ -151,15 +206,17 @@ static int read_tapes(gnomon__tape_events *out, uint32_t bit,
         if (pieces.of[i].thread < out->thread_count)
             ok = copy_piece(&out->threads[pieces.of[i].thread], &pieces.of[i],
                             out->from);
+    if (ok && out->most)
+        give_pieces(out, &pieces);
     gnomon__free(pieces.of);
     return ok && gnomon__tape_decode(out);
 }
 
-int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation, uint64_t from, uint64_t until)
+/* *out has what is asked for. */
+static int read_events(gnomon__tape_events *out, uint32_t bit,
+                       uint32_t generation)
 {
     uint32_t total = load_acquire(&gnomon__thread_total);
-    *out = (gnomon__tape_events){.from = from, .until = until};
     out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
     if (out->threads) {
         out->thread_count = total;
@@ -170,4 +227,21 @@ int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
     }
     gnomon__tape_events_free(out);
     return gnomon__fail(GNOMON_ENOMEM, "no memory for the events of a profile");
+}
+
+int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation, uint64_t from, uint64_t until)
+{
+    *out = (gnomon__tape_events){.from = from, .until = until};
+    return read_events(out, bit, generation);
+}
+
+int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation, size_t most)
+{
+    *out = (gnomon__tape_events){.until = UINT64_MAX,
+                                 .most = most,
+                                 .bit = bit,
+                                 .generation = generation};
+    return read_events(out, bit, generation);
 }

@@ -57,6 +57,7 @@ typedef struct gnomon__tape_thread {
     gnomon__tape_entry *entries; /* first the records */
     size_t count, room;
     gnomon__tape_loss lost, overwritten;
+    uint64_t taken; /* of a stream: events in its blocks */
     uint32_t thread;
     uint32_t track; /* in a profile */
     size_t first;   /* number of its first event there, from 1 */
@@ -74,7 +75,12 @@ typedef struct gnomon__tape_events {
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
     uint64_t from, until; /* ticks: all began in this time, ... */
-    uint64_t since; /* ... and not before this; those that did are missing */
+    size_t
+        most; /* of a stream: bytes of its blocks; 0: all is copied, and stays */
+    uint32_t bit,
+        generation;  /* of a stream, once its blocks are given back, ... */
+    int is_streamed; /* ... until a profile has its events */
+    uint64_t since;  /* ... and not before this; those that did are missing */
 } gnomon__tape_events;
 
 /* What the tapes of `bit` hold of the time from `from` to `until`, which they keep.
@@ -83,6 +89,11 @@ typedef struct gnomon__tape_events {
  * thread; no marking thread waits for it. */
 int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
                       uint32_t generation, uint64_t from, uint64_t until);
+/* Takes full blocks, the oldest first, of about `most` bytes: they are given back, and
+ * losses are told once. Of GNOMON__KEEP_STREAM; else as _read. */
+int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation, size_t most);
+/* What was taken and is in no profile counts as overwritten. */
 void gnomon__tape_events_free(gnomon__tape_events *e);
 
 /* The second half of _read: records become entries. 0: no memory. */

@@ -61,7 +61,7 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
-        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end};
+        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0};
         memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
         store_relaxed(&cycles_due, cycles_due - 1);
     }
@@ -71,23 +71,6 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
 
 /* ---- Delivery ------------------------------------------------------------------ */
 
-static int wants_ready(const gnomon__attachment *a)
-{
-    return a->profiler.ready && gnomon__attachment_has_events(a) &&
-           gnomon__output_is_ours();
-}
-
-static void call_ready(gnomon__attachment *a, const gnomon__model *m)
-{
-    gnomon__buffer b;
-    gnomon__buffer_init(&b, a);
-    int code = a->profiler.ready(a->self, &m->base, &b.writer);
-    if (code < 0)
-        gnomon__log("%s: ready failed (%s)", a->profiler.name,
-                    gnomon_error_name(code));
-    gnomon__buffer_free(&b);
-}
-
 /* One profile for all profilers of the window. */
 static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
                           int is_closed)
@@ -95,7 +78,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
     gnomon__model *m = NULL;
     int code = GNOMON_OK, is_kept = 0;
     for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
-        if (a->window != v || !wants_ready(a))
+        if (a->window != v || !gnomon__wants_ready(a))
             continue;
         is_kept |= gnomon__profile_is_kept(a);
         if (!m && is_closed) {
@@ -106,7 +89,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
             gnomon__readers_unlock();
         }
         if (!code)
-            call_ready(a, m);
+            gnomon__call_ready(a, m);
     }
     if (code)
         gnomon__log("a cycle of a schedule is lost: %s", gnomon_error_text());
@@ -139,21 +122,23 @@ static void log_unreached(const gnomon__attachment *a)
 
 static void deliver_run(gnomon__attachment *a, uint64_t now)
 {
-    gnomon__event_range range = {a->window, 0, now};
+    gnomon__event_range range = {a->window, 0, now, 0};
     gnomon__model *m = NULL;
     if (gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES, &range)) {
         gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
         return;
     }
-    call_ready(a, m);
+    gnomon__call_ready(a, m);
     gnomon_profile_free(&m->base);
 }
 
 void gnomon__run_deliver(int of_specs)
 {
+    gnomon__streams_deliver(1);
     uint64_t now = gnomon__ticks();
     for (gnomon__attachment *a = gnomon__attachments; a; a = a->next) {
-        if (!wants_ready(a) || (of_specs && !a->word) || !a->window->rank_on)
+        if (!gnomon__wants_ready(a) || (of_specs && !a->word) ||
+            !a->window->rank_on)
             continue;
         if (a->window->scheduled)
             log_unreached(a);

@@ -25,6 +25,7 @@
 #define REPORT_LIMIT_NS 5000000000ull
 #define HANDLER_WAIT_MS 100
 #define CHECK_NS 1000000000ull
+#define AGAIN_NS 5000000ull /* while events wait for a control call to end */
 
 enum { END_ABSENT, END_WAITING, END_STOPPING, END_BEGUN };
 
@@ -86,13 +87,24 @@ static void report_at_end(int is_exit)
     gnomon__control_leave();
 }
 
+static int events_are_due(void)
+{
+    return gnomon__cycles_are_due() || gnomon__tapes_are_full();
+}
+
 /* A control call under way delivers them itself, or the next round does. */
-static void deliver_cycles(void)
+static void deliver_events(void)
 {
     if (!gnomon__control_try())
         return;
     gnomon__cycles_deliver(0);
+    gnomon__streams_deliver(0);
     gnomon__control_leave();
+}
+
+void gnomon__upcall_tape_full(void)
+{
+    gnomon__end_wake();
 }
 
 void gnomon__end_wake(void)
@@ -105,13 +117,13 @@ static void run_end_thread(void *unused)
 {
     (void)unused;
     for (;;) {
-        int rang = gnomon__os_bell_wait(CHECK_NS);
+        int rang = gnomon__os_bell_wait(events_are_due() ? AGAIN_NS : CHECK_NS);
         uint32_t now = load_acquire(&end_state);
         if (now == END_STOPPING)
             return;
         gnomon__clock_anchor(); /* for programs without steps and stages */
-        if (now == END_WAITING && gnomon__cycles_are_due())
-            deliver_cycles();
+        if (now == END_WAITING && events_are_due())
+            deliver_events();
         if (now == END_BEGUN && rang) {
             report_at_end(0);
             gnomon__os_die(load_acquire(&end_number));

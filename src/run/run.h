@@ -18,6 +18,7 @@
  *     snapshots.c  snapshots of a view as profiles
  *     events.c     which events they have
  *     cycles.c     cycles of schedules, and when their events are given to profilers
+ *     streams.c    keep=stream: events that are given to profilers meanwhile
  *     stage_spans.c  when stages ended
  *     metadata.c   the run's metadata
  *     window.c     schedules: open windows and armed masks
@@ -276,6 +277,8 @@ void gnomon__views_forget(void);
 typedef struct gnomon__event_range {
     const gnomon__view *window;
     uint64_t from, until; /* ticks */
+    size_t
+        most; /* instead: full blocks of so many bytes, which are taken; 0: none */
 } gnomon__event_range;
 
 /* Whether its profiles have events. */
@@ -304,6 +307,15 @@ int gnomon__cycles_are_due(void);
 void gnomon__cycles_deliver(int is_closed);
 /* The run is over: gives all events to profilers without a schedule. */
 void gnomon__run_deliver(int of_specs);
+
+/* ---- streams.c -------------------------------------------------------------------- */
+
+/* Gives full blocks of streams to their profilers, in parts; `all`: until none is left.
+ * In control calls. */
+void gnomon__streams_deliver(int all);
+/* The profiler wants the callback `ready`, and can write; calls it. */
+int gnomon__wants_ready(const gnomon__attachment *a);
+void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m);
 
 /* ---- stage_spans.c --------------------------------------------------------------- */
 

@@ -18,6 +18,10 @@ static int take_events(gnomon__snapshot_input *f,
     if (!events || !events->window->tape)
         return GNOMON_OK;
     f->run.events = &f->events;
+    if (events->most)
+        return gnomon__tape_take(&f->events, events->window->tape->bit,
+                                 events->window->tape->generation,
+                                 events->most);
     return gnomon__tape_read(&f->events, events->window->tape->bit,
                              events->window->tape->generation, events->from,
                              events->until);

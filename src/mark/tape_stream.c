@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Streams: full blocks are given away while threads mark (run/streams.c). A thread never
+ * waits for that: without memory its events are lost, and counted. */
+#include "mark/observer.h"
+#include "mark/tape.h"
+
+enum { STREAMS_WAIT, STREAMS_ARE_FULL, STREAMS_HAVE_NO_ROOM };
+
+static uint32_t streams_state; /* written under the lock */
+
+int gnomon__tapes_are_full(void)
+{
+    return load_relaxed(&streams_state) != STREAMS_WAIT;
+}
+
+int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room)
+{
+    uint32_t was = streams_state;
+    if (pool->keep != GNOMON__KEEP_STREAM)
+        return 0;
+    if (!has_room)
+        store_relaxed(&streams_state, STREAMS_HAVE_NO_ROOM);
+    else if (pool->queued >= gnomon__marks_arena.size / 4 && !was)
+        store_relaxed(&streams_state, STREAMS_ARE_FULL);
+    return was != load_relaxed(&streams_state);
+}
+
+uint64_t gnomon__tape_gather(uint32_t bit, uint32_t generation)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    int is_it = pool->generation == generation;
+    if (is_it && streams_state == STREAMS_HAVE_NO_ROOM)
+        gnomon__tapes_sweep(NULL, pool, bit, 1);
+    store_relaxed(&streams_state, STREAMS_WAIT);
+    uint64_t bytes = is_it ? pool->queued : 0;
+    gnomon__unlock();
+    return bytes;
+}
+
+void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count,
+                           uint64_t now)
+{
+    gnomon__lock();
+    gnomon__tape_pool *pool = &gnomon__tape_pools[bit];
+    if (pool->generation == generation) {
+        while (count-- && pool->first)
+            gnomon__tape_give(gnomon__tape_unqueue(pool));
+        pool->told = now;
+        store_relaxed(&pool->freed, pool->freed + 1 ? pool->freed + 1 : 1);
+    }
+    gnomon__unlock();
+}

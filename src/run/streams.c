@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Streams (keep=stream): once a quarter of all memory is full blocks of events, the thread
+ * that waits for the end of the process (end.c) gives them to the callback `ready`, as
+ * profiles of PART_BYTES of them. The blocks are free again once they are copied, before
+ * the profile is made and written. In control calls. */
+#include "platform/error.h"
+#include "run/files.h"
+#include "run/run.h"
+
+/* What a part is made of may take four times as much of the heap. */
+#define PART_BYTES (8u << 20)
+
+int gnomon__wants_ready(const gnomon__attachment *a)
+{
+    return a->profiler.ready && gnomon__attachment_has_events(a) &&
+           gnomon__output_is_ours();
+}
+
+void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m)
+{
+    gnomon__buffer b;
+    gnomon__buffer_init(&b, a);
+    int code = a->profiler.ready(a->self, &m->base, &b.writer);
+    if (code < 0)
+        gnomon__log("%s: ready failed (%s)", a->profiler.name,
+                    gnomon_error_name(code));
+    gnomon__buffer_free(&b);
+}
+
+/* One profile for all profilers of the window. 0: it could not be made, or nobody wants
+ * it. */
+static int deliver_part(gnomon__view *v, size_t bytes)
+{
+    const gnomon__event_range range = {v, 0, UINT64_MAX, bytes};
+    gnomon__model *m = NULL;
+    int code = GNOMON_OK;
+    for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
+        if (a->window != v || !gnomon__wants_ready(a))
+            continue;
+        if (!m) {
+            gnomon__readers_lock();
+            code = gnomon__snapshot_live(&m, v->base, 1, &range);
+            gnomon__readers_unlock();
+        }
+        if (!code)
+            gnomon__call_ready(a, m);
+    }
+    if (code)
+        gnomon__log("a part of a trace is lost: %s", gnomon_error_text());
+    int is_done = m != NULL;
+    if (m)
+        gnomon_profile_free(&m->base);
+    return is_done;
+}
+
+static void deliver_parts(gnomon__view *v, int all)
+{
+    uint64_t part = gnomon__marks_arena.size / 4;
+    part = part < PART_BYTES ? part : PART_BYTES;
+    /* Threads may mark faster than parts are written: then others follow later. */
+    uint64_t rounds = gnomon__marks_arena.size / part + 1, least = 1;
+    while (rounds-- &&
+           gnomon__tape_gather(v->tape->bit, v->tape->generation) >= least &&
+           deliver_part(v, (size_t)part))
+        least = all ? 1 : part;
+}
+
+void gnomon__streams_deliver(int all)
+{
+    if (!all && !gnomon__tapes_are_full())
+        return;
+    for (gnomon__view *v = gnomon__views; v; v = v->next)
+        if (v->tape && v->keep.mode == GNOMON__KEEP_STREAM)
+            deliver_parts(v, all);
+}
