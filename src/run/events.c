@@ -14,7 +14,7 @@ int gnomon__attachment_has_events(const gnomon__attachment *a)
 const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room)
 {
-    *room = (gnomon__event_range){a->window, 0, UINT64_MAX};
+    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
@@ -22,7 +22,7 @@ const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
                                                    gnomon__event_range *room)
 {
     const gnomon__stage_record *s = gnomon__stage_reported();
-    *room = (gnomon__event_range){a->window, s->from, s->until};
+    *room = (gnomon__event_range){a->window, s->from, s->until, 0};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
