@@ -11,6 +11,7 @@
 #include "command/save.h"
 #include "platform/error.h"
 #include "platform/memory.h"
+#include "profile/model.h"
 
 #define BINS 1024u /* of a time that is split */
 
@@ -41,16 +42,26 @@ int gnomon__export_is_folder(const char *path)
             (stat(path, &about) == 0 && S_ISDIR(about.st_mode)));
 }
 
+/* An exporter reads events until there are no more, or until one cannot be read. */
+static int write_events(const file_job *job, const gnomon_writer *out)
+{
+    int code = job->request->exporter->write(&job->what, out);
+    for (size_t i = 0; !code && i < job->what.count; i++)
+        if (gnomon__profile_has_failed(job->what.profiles[i]))
+            code = gnomon__fail(GNOMON_EIO, "a file has changed while it was "
+                                            "read");
+    return code;
+}
+
 static int write_file(void *context, int form, const gnomon_writer *out)
 {
     const file_job *job = context;
     gnomon_writer compressed;
     (void)form;
     if (!gnomon__export_is_gzip(job->path))
-        return job->request->exporter->write(&job->what, out);
+        return write_events(job, out);
     gnomon__gzip *g = gnomon__gzip_begin(out, &compressed);
-    int code = g ? job->request->exporter->write(&job->what, &compressed)
-                 : GNOMON_ENOMEM;
+    int code = g ? write_events(job, &compressed) : GNOMON_ENOMEM;
     int end = gnomon__gzip_end(g);
     return code ? code : end;
 }
@@ -92,7 +103,8 @@ static void for_each_event(const gnomon__export *what, each_event *do_it,
         uint32_t track = 0;
         size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
         for (size_t n = 1; n <= count; n++) {
-            (void)gnomon_profile_event(p, n, &e);
+            if (gnomon_profile_event(p, n, &e))
+                break;
             if (e.track != track) {
                 (void)gnomon_profile_track(p, track = e.track, &k);
                 (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);

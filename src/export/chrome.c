@@ -30,7 +30,8 @@ static void take_times(chrome_time *time, const gnomon__export *what,
     gnomon_run_info run = {.zero_unix_ns = 0};
     size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
     for (size_t i = 1; i <= count; i++) {
-        (void)gnomon_profile_event(p, i, &e);
+        if (gnomon_profile_event(p, i, &e))
+            break;
         if (e.track != track) {
             (void)gnomon_profile_track(p, track = e.track, &k);
             (void)gnomon_profile_run(p, k.run ? k.run : 1, &run);

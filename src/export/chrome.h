@@ -112,7 +112,7 @@ int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks);
 void gnomon__chrome_around_end(gnomon__chrome_around *a);
 /* One begins; of a track in the order of their begins. 0: no memory. */
 int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              uint64_t end, uint64_t id);
+                              uint64_t begin, uint64_t end, uint64_t id);
 /* The id of the innermost one at `begin`; 0: none. */
 uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
                                   uint64_t begin);

@@ -27,10 +27,17 @@ void gnomon__chrome_around_end(gnomon__chrome_around *a)
     *a = (gnomon__chrome_around){0};
 }
 
+static void drop_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    while (l->open && l->of[l->open - 1].end <= begin)
+        l->open--;
+}
+
 int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              uint64_t end, uint64_t id)
+                              uint64_t begin, uint64_t end, uint64_t id)
 {
     gnomon__chrome_labels *l = &a->of[track];
+    drop_ended(l, begin);
     if (l->open == l->room) {
         size_t room = l->room ? 2 * l->room : 16;
         void *of = realloc(l->of, room * sizeof *l->of);
@@ -48,7 +55,6 @@ uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
                                   uint64_t begin)
 {
     gnomon__chrome_labels *l = &a->of[track];
-    while (l->open && l->of[l->open - 1].end <= begin)
-        l->open--;
+    drop_ended(l, begin);
     return l->open ? l->of[l->open - 1].id : 0;
 }

@@ -15,8 +15,8 @@ typedef struct chrome_source {
 static void find_next(const gnomon_profile *p, chrome_source *s, size_t from)
 {
     for (s->next = from; s->next <= s->last; s->next++) {
-        (void)gnomon_profile_event(p, s->next, &s->e);
-        if (s->e.kind == GNOMON_EVENT_MEMORY && s->e.track == s->track)
+        if (gnomon_profile_event(p, s->next, &s->e) == GNOMON_OK &&
+            s->e.kind == GNOMON_EVENT_MEMORY && s->e.track == s->track)
             return;
     }
 }
@@ -28,8 +28,7 @@ static size_t find_sources(const gnomon__chrome *c, chrome_source *of,
     gnomon_event_info e;
     size_t count = gnomon_profile_count(c->p, GNOMON_EVENTS), n = 0;
     for (size_t i = 1; i <= count; i++) {
-        (void)gnomon_profile_event(c->p, i, &e);
-        if (e.kind != GNOMON_EVENT_MEMORY)
+        if (gnomon_profile_event(c->p, i, &e) || e.kind != GNOMON_EVENT_MEMORY)
             continue;
         if (!at[e.track]) {
             of[n] = (chrome_source){gnomon__chrome_zero(c, e.track), e.track, i,

@@ -133,7 +133,7 @@ static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
     uint64_t own = c->labels_before + number;
     put_execution_args(c, n, e, own, launch_of(ends, links));
     if (n->is_label &&
-        !gnomon__chrome_around_put(&c->around, e->track,
+        !gnomon__chrome_around_put(&c->around, e->track, e->begin_ns,
                                    e->begin_ns + e->duration_ns, own))
         return 0;
     for (size_t i = 0; i < links; i++)
@@ -155,7 +155,8 @@ static uint64_t id_of_open(const gnomon__chrome *c, const gnomon_open_info *o)
 
 /* 0: no memory. */
 static int put_open_args(gnomon__chrome *c, const gnomon__chrome_node *n,
-                         const gnomon_open_info *o, uint64_t end)
+                         const gnomon_open_info *o, uint64_t begin,
+                         uint64_t end)
 {
     gnomon__export_literal(c->t, ",\"args\":{\"finished\": false");
     if (n->is_label) {
@@ -163,8 +164,9 @@ static int put_open_args(gnomon__chrome *c, const gnomon__chrome_node *n,
         gnomon__export_number(c->t, id_of_open(c, o));
     }
     put_node_args(c, n, 1);
-    return !n->is_label || gnomon__chrome_around_put(&c->around, o->track, end,
-                                                     id_of_open(c, o));
+    return !n->is_label ||
+           gnomon__chrome_around_put(&c->around, o->track, begin, end,
+                                     id_of_open(c, o));
 }
 
 /* Those that began before `ns`, from the file's begin on and up to its end. */
@@ -189,7 +191,7 @@ static int put_opens(gnomon__chrome *c, size_t track, uint64_t ns,
         const gnomon__chrome_node *n = gnomon__chrome_node_at(c, o->node);
         if (!begin_execution(c, n, track, zero, begin, end - begin, &tid))
             return 0;
-        if (!put_open_args(c, n, o, end))
+        if (!put_open_args(c, n, o, begin, end))
             return 0;
     }
     return 1;
@@ -303,7 +305,8 @@ static int put_events(gnomon__chrome *c, int of_devices)
     int ok = 1, is_wanted = 0;
     gnomon_event_info e;
     for (size_t i = 1; ok && i <= count && !c->t->code; i++) {
-        (void)gnomon_profile_event(c->p, i, &e);
+        if (gnomon_profile_event(c->p, i, &e))
+            break;
         if (e.track != last) {
             zero = gnomon__chrome_zero(c, last = e.track);
             is_wanted = is_on_device(c, last) == of_devices;

@@ -71,7 +71,8 @@ static void each_execution(const gnomon_profile *p, uint32_t run,
     uint32_t last = 0;
     size_t count = gnomon_profile_count(p, GNOMON_EVENTS);
     for (size_t i = 1; i <= count; i++) {
-        (void)gnomon_profile_event(p, i, &e);
+        if (gnomon_profile_event(p, i, &e))
+            break;
         if (e.track != last)
             (void)gnomon_profile_track(p, last = e.track, &track);
         if (track.run == run && e.kind == GNOMON_EVENT_EXECUTION)
