@@ -5,7 +5,7 @@
 
 #include "profile_bytes.h"
 #include "file_edit.h"
-#include "merge/merge.h"
+#include "merge/merge_write.h"
 #include "profile/file_write.h"
 
 static int merging_read(void *context, uint64_t at, void *to, size_t size)
@@ -75,7 +75,7 @@ static inline bytes merged(bytes *inputs, size_t count)
     const gnomon_writer out = {
         .struct_size = sizeof out, .write = bytes_write, .context = &b};
     gnomon__merge *m = merge_of(inputs, count);
-    CHECK_EQ(gnomon__merge_write(m, &out, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon__merge_write(m, &out, NULL, NULL), GNOMON_OK);
     CHECK(bytes_equal(&b, &other));
     gnomon__merge_free(m);
     free(other.at);

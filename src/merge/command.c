@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gnomon merge: many files as one, run after run, in the memory of one run. */
 #include <getopt.h>
+#include <string.h>
 
 #include "command/command.h"
 #include "merge/gather.h"
 #include "command/progress.h"
 #include "command/save.h"
+#include "merge/merge_write.h"
 #include "platform/error.h"
+#include "platform/memory.h"
 
-enum { MERGE_OUTPUT };
+enum { MERGE_OUTPUT, MERGE_ALIGN };
+
+static const char *const align_words[] = {"collectives", "hosts", NULL};
 
 static const gnomon__cli_option merge_options[] = {
     [MERGE_OUTPUT] = {.name = "output",
@@ -16,6 +21,12 @@ static const gnomon__cli_option merge_options[] = {
                       .kind = GNOMON__VALUE_FILE,
                       .value = "OUT",
                       .help = "the file to write (required)"},
+    [MERGE_ALIGN] = {.name = "align",
+                     .value = "BY",
+                     .words = align_words,
+                     .is_open = 1,
+                     .help = "one time for all ranks, by collectives, by the "
+                             "region BY, or by hosts"},
     {.name = NULL}};
 
 static int merge_command(int argc, char **argv);
@@ -28,6 +39,14 @@ const gnomon__command gnomon__command_merge = {
             "files give the\n"
             "same bytes. Ranks that are missing, there twice or were restarted "
             "are named.\n"
+            "\n"
+            "Without --align ranks keep the times of the clocks of their "
+            "hosts. With it\n"
+            "clocks are compared by collectives, or by the region BY, which "
+            "nobody leaves\n"
+            "before all have entered. A line for each rank says what was "
+            "added to its\n"
+            "clock, and how far off it may be.\n"
             "\n"
             "FILE is a .gnomon file or its JSON form, - for standard input, a "
             "pattern, or\n"
@@ -42,9 +61,14 @@ static void show_run(size_t number, size_t count)
     gnomon__progress_at("run", number, count);
 }
 
-static int merge_to_file(gnomon__gather *g, const gnomon_writer *out)
+typedef struct merge_job {
+    gnomon__gather g;
+    gnomon__aligned *aligned; /* or NULL */
+} merge_job;
+
+static int merge_to_file(merge_job *job, const gnomon_writer *out)
 {
-    int code = gnomon__merge_write(g->merge, out, show_run);
+    int code = gnomon__merge_write(job->g.merge, out, job->aligned, show_run);
     gnomon__progress_hide();
     return code;
 }
@@ -67,22 +91,42 @@ static int merge_make(void *context, int form, const gnomon_writer *out)
     return code;
 }
 
-static int merge_inputs(const gnomon__cli_inputs *in, const char *to)
+/* 0: the error is logged. */
+static int align_runs(merge_job *job, const char *by)
 {
-    gnomon__gather g;
+    const char *name = strcmp(by, "collectives") == 0 ? NULL : by;
+    if (gnomon__align(&job->aligned, job->g.merge, name)) {
+        gnomon__log("%s", gnomon_error_text());
+        return 0;
+    }
+    gnomon__align_notes(job->aligned, job->g.merge);
+    return 1;
+}
+
+static int merge_all(merge_job *job, const char *to, const char *align)
+{
+    gnomon__gather_notes(&job->g);
+    if (align && !align_runs(job, align))
+        return GNOMON__EXIT_UNREADABLE;
+    int status = gnomon__cli_make(to, merge_make, job);
+    return gnomon__cli_worse(status, gnomon__gather_damage(&job->g));
+}
+
+static int merge_inputs(const gnomon__cli_inputs *in, const char *to,
+                        const char *align)
+{
+    merge_job job = {.aligned = NULL};
     gnomon__progress_begin(in);
-    int status = gnomon__gather_begin(&g, in, GNOMON__EVERY_KIND, 0);
-    if (g.merge && !gnomon__merge_count(g.merge)) {
+    int status = gnomon__gather_begin(&job.g, in, GNOMON__EVERY_KIND, 0);
+    if (job.g.merge && !gnomon__merge_count(job.g.merge)) {
         gnomon__log("nothing to merge");
         status = gnomon__cli_worse(status, GNOMON__EXIT_NOTHING);
-    } else if (g.merge) {
-        gnomon__gather_notes(&g);
-        status =
-            gnomon__cli_worse(status, gnomon__cli_make(to, merge_make, &g));
-        status = gnomon__cli_worse(status, gnomon__gather_damage(&g));
+    } else if (job.g.merge) {
+        status = gnomon__cli_worse(status, merge_all(&job, to, align));
     }
     gnomon__progress_end();
-    gnomon__gather_end(&g);
+    gnomon__free(job.aligned);
+    gnomon__gather_end(&job.g);
     return status;
 }
 
@@ -90,10 +134,10 @@ static int merge_command(int argc, char **argv)
 {
     const gnomon__command *c = &gnomon__command_merge;
     gnomon__cli_inputs in = {0};
-    const char *to = NULL;
+    const char *to = NULL, *align = NULL;
     int option, status;
     while ((option = gnomon__cli_next(c, argc, argv)) >= 0)
-        to = optarg;
+        *(option == MERGE_OUTPUT ? &to : &align) = optarg;
     if (option != GNOMON__CLI_END)
         return gnomon__cli_over(option);
     if (!to || optind == argc)
@@ -101,7 +145,7 @@ static int merge_command(int argc, char **argv)
                                        : "-o says which file to make");
     status = gnomon__cli_expand(&in, argv + optind);
     if (in.count)
-        status = gnomon__cli_worse(status, merge_inputs(&in, to));
+        status = gnomon__cli_worse(status, merge_inputs(&in, to, align));
     gnomon__cli_inputs_free(&in);
     return status;
 }

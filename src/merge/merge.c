@@ -131,14 +131,13 @@ static unsigned run_rules(const gnomon__merge *m)
            (m->streams_events ? GNOMON__UNITE_NO_EVENTS : 0u);
 }
 
-/* Where the numbers of a reading are to be kept, for its events; NULL: nowhere. */
+/* Where numbers of a reading are kept for its events; NULL: nowhere. */
 static gnomon__run_reading *reading_of_events(gnomon__merge *m, size_t i)
 {
     return m->events.of ? &m->events.of[i] : NULL;
 }
 
-/* The events of the part that was read stay readable. With one reading the part is kept as
- * long as the run; else the next one would replace it. */
+/* The events of the part stay readable; the next reading would replace it. */
 static void keep_part(gnomon__merge *m, gnomon__run_reading *of)
 {
     if (!of)

@@ -55,11 +55,6 @@ void gnomon__merge_stream_events(gnomon__merge *m);
 int gnomon__merge_run_events(gnomon__merge *m, gnomon__merge_put *put,
                              void *context);
 
-/* merge_write.c: all of the merge as a .gnomon file; `run` is called before each run with
- * its number from 1, and with the number of all. GNOMON_OK or the first error. */
-int gnomon__merge_write(gnomon__merge *m, const gnomon_writer *out,
-                        void (*run)(size_t number, size_t count));
-
 /* The run without a copy, with its part's numbers, if it has one reading, is alone in its
  * part, and has each stage once. Else *out is NULL: use gnomon__merge_run. It belongs to
  * the merge, until another run is read. GNOMON_OK or an error. */

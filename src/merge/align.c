@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compares each rank's clock with that of the first rank of its job and attempt. In memory
+ * are the barriers of two ranks. */
+#include "merge/align.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "merge/barriers.h"
+#include "merge/united.h"
+#include "platform/error.h"
+#include "platform/memory.h"
+#include "profile/fields.h"
+
+#define ALIGN_KEY "gnomon.clock"
+
+static const gnomon_run_info *info_of(const gnomon__merge *m, size_t run)
+{
+    size_t input;
+    return gnomon__merge_reading(m, run, gnomon__merge_readings(m, run) - 1,
+                                 &input);
+}
+
+/* ---- Comparing -------------------------------------------------------------------- */
+
+static int read_barriers(gnomon__barriers *out, gnomon__merge *m, size_t run,
+                         const char *name)
+{
+    gnomon_profile *p;
+    int code = gnomon__merge_run(m, run, &p);
+    if (code)
+        return code;
+    code = gnomon__barriers_read(out, m, p, name);
+    gnomon_profile_free(p);
+    return code;
+}
+
+static uint64_t moved(uint64_t zero, double by)
+{
+    return by < 0 ? zero - (uint64_t)(0.5 - by) : zero + (uint64_t)(by + 0.5);
+}
+
+/* From the zero of `a` to that of `b`. */
+static double between(const gnomon_run_info *a, const gnomon_run_info *b)
+{
+    return (double)(int64_t)(b->zero_unix_ns - a->zero_unix_ns);
+}
+
+static int fit_run(gnomon__aligned *to, const gnomon_run_info *a,
+                   const gnomon__barriers *of_a, const gnomon_run_info *b,
+                   const gnomon__barriers *of_b)
+{
+    const double zero = between(a, b);
+    gnomon__clock_pair *pairs;
+    const size_t count = gnomon__barriers_match(of_a, of_b, zero, &pairs);
+    if (!pairs)
+        return gnomon__no_memory_to_merge();
+    if (count) {
+        to->fit = gnomon__clock_fit_of(pairs, count);
+        const double begin = zero + to->fit.offset;
+        to->zero_unix_ns = moved(
+            a->zero_unix_ns, begin + to->fit.drift * (begin - to->fit.from));
+        to->error = to->fit.error;
+    }
+    gnomon__free(pairs);
+    return GNOMON_OK;
+}
+
+static int is_of_one_job(const gnomon_run_info *a, const gnomon_run_info *b)
+{
+    return !gnomon__compare_texts(a->job, b->job) &&
+           !gnomon__compare_texts(a->attempt, b->attempt);
+}
+
+/* The first run of the same job and attempt. */
+static size_t reference_of(const gnomon__merge *m, size_t run)
+{
+    size_t i = 0;
+    while (!is_of_one_job(info_of(m, i), info_of(m, run)))
+        i++;
+    return i;
+}
+
+/* `firsts`, by run: the barriers of those that others are compared with. */
+static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
+                     const char *name, gnomon__barriers *firsts)
+{
+    const gnomon_run_info *b = info_of(m, run);
+    gnomon__aligned *to = &all[run];
+    gnomon__barriers own = {.count = 0};
+    to->to = reference_of(m, run);
+    to->zero_unix_ns = b->zero_unix_ns;
+    const gnomon_run_info *a = info_of(m, to->to);
+    if (to->to != run)
+        to->error = (double)a->clock_error_ns + (double)b->clock_error_ns;
+    if (name && strcmp(name, "hosts") == 0)
+        return GNOMON_OK;
+    if (to->to == run)
+        return read_barriers(&firsts[run], m, run, name);
+    int code = read_barriers(&own, m, run, name);
+    if (!code)
+        code = fit_run(to, a, &firsts[to->to], b, &own);
+    gnomon__barriers_free(&own);
+    return code;
+}
+
+int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name)
+{
+    const size_t count = gnomon__merge_count(m);
+    gnomon__aligned *all = gnomon__alloc((count + 1) * sizeof *all);
+    gnomon__barriers *firsts = gnomon__alloc((count + 1) * sizeof *firsts);
+    int code = all && firsts ? GNOMON_OK : gnomon__no_memory_to_merge();
+    gnomon__merge_stream_events(m);
+    for (size_t i = 0; !code && i < count; i++)
+        code = align_run(all, m, i, name, firsts);
+    for (size_t i = 0; firsts && i < count; i++)
+        gnomon__barriers_free(&firsts[i]);
+    gnomon__free(firsts);
+    if (code)
+        gnomon__free(all);
+    *out = code ? NULL : all;
+    return code;
+}
+
+/* ---- Applying ----------------------------------------------------------------------- */
+
+static uint64_t aligned_moment(const gnomon__aligned *a, uint64_t ns)
+{
+    const double more = a->fit.drift * (double)ns;
+    return more < 0 && (uint64_t)-more > ns ? 0 : moved(ns, more);
+}
+
+void gnomon__align_event(const gnomon__aligned *a, gnomon_event_info *e)
+{
+    const uint64_t end = aligned_moment(a, e->begin_ns + e->duration_ns);
+    e->begin_ns = aligned_moment(a, e->begin_ns);
+    e->duration_ns = end > e->begin_ns ? end - e->begin_ns : 0;
+}
+
+static void move_field(const gnomon__aligned *a, uint64_t *ns)
+{
+    *ns = *ns == UINT64_MAX ? *ns : aligned_moment(a, *ns);
+}
+
+static void move_moments(const gnomon__aligned *a, gnomon__model *m)
+{
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_STAGES); i++) {
+        gnomon_stage_info *s = gnomon__model_at(m, GNOMON_STAGES, i);
+        move_field(a, &s->begin_ns);
+        move_field(a, &s->end_ns);
+    }
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_STEPS); i++) {
+        gnomon_step_info *s = gnomon__model_at(m, GNOMON_STEPS, i);
+        move_field(a, &s->begin_ns);
+        move_field(a, &s->end_ns);
+    }
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_OPENS); i++) {
+        gnomon_open_info *o = gnomon__model_at(m, GNOMON_OPENS, i);
+        move_field(a, &o->begin_ns);
+    }
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_LOSSES); i++) {
+        gnomon_loss_info *l = gnomon__model_at(m, GNOMON_LOSSES, i);
+        move_field(a, &l->begin_ns);
+        move_field(a, &l->end_ns);
+    }
+}
+
+/* Anchors say what the host's clock said: by the new time they say what it should have
+ * said. */
+static int move_run(const gnomon__aligned *a, gnomon__model *m)
+{
+    gnomon_run_info *run = gnomon__model_at(m, GNOMON_RUNS, 1);
+    gnomon_clock_anchor *anchors =
+        gnomon__model_room(m, (run->anchor_count + 1) * sizeof *anchors);
+    if (!anchors)
+        return gnomon__no_memory_to_merge();
+    for (size_t i = 0; i < run->anchor_count; i++) {
+        gnomon__struct_take(&gnomon__structs[GNOMON__ANCHOR], &anchors[i],
+                            gnomon_anchor_at(run, i),
+                            gnomon_anchor_at(run, i)->struct_size);
+        anchors[i].ns = aligned_moment(a, anchors[i].ns);
+        anchors[i].unix_ns = a->zero_unix_ns + anchors[i].ns;
+    }
+    if (run->anchor_count)
+        run->anchors = anchors;
+    run->zero_unix_ns = a->zero_unix_ns;
+    move_field(a, &run->now_ns);
+    return GNOMON_OK;
+}
+
+static int note_in_metadata(const gnomon__aligned *a, int32_t to_rank,
+                            gnomon__model *m)
+{
+    char json[320];
+    gnomon_metadata_info *is = NULL;
+    for (size_t i = 1; i <= gnomon__model_count(m, GNOMON_METADATA); i++) {
+        gnomon_metadata_info *had = gnomon__model_at(m, GNOMON_METADATA, i);
+        is = strcmp(had->key, ALIGN_KEY) == 0 ? had : is;
+    }
+    snprintf(json, sizeof json,
+             "{\"rank\": %" PRId32 ", \"barriers\": %zu, \"offset_ns\": %.0f, "
+             "\"drift_ppb\": %.3f, \"error_ns\": %.0f, \"proved\": %s}",
+             to_rank, a->fit.count, a->fit.offset, a->fit.drift * 1e9, a->error,
+             a->fit.count && !a->fit.is_loose ? "true" : "false");
+    if (!is && !(is = gnomon__model_add(m, GNOMON_METADATA)))
+        return gnomon__no_memory_to_merge();
+    is->run = 1;
+    is->key = ALIGN_KEY;
+    is->json = gnomon__model_text(m, json);
+    return is->json ? GNOMON_OK : gnomon__no_memory_to_merge();
+}
+
+int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
+                          gnomon_profile *p)
+{
+    gnomon__model *m = (gnomon__model *)(void *)p;
+    if (!gnomon__model_count(m, GNOMON_RUNS))
+        return GNOMON_OK;
+    move_moments(a, m);
+    int code = move_run(a, m);
+    return code ? code : note_in_metadata(a, to_rank, m);
+}
+
+/* ---- Telling ------------------------------------------------------------------------- */
+
+static void log_run(const gnomon__aligned *a, const gnomon_run_info *run,
+                    const gnomon_run_info *to)
+{
+    if (!a->fit.count)
+        gnomon__log("rank %" PRId32 ": by the clocks of the hosts, read within "
+                    "%.3f us%s",
+                    run->rank, a->error / 1e3,
+                    strcmp(run->host, to->host) ? "; those of two hosts may "
+                                                  "differ by more"
+                                                : "");
+    else
+        gnomon__log("rank %" PRId32 ": %+.3f us, drift %+.4f ppm, to rank "
+                    "%" PRId32 " by %zu barriers; off by %s %.3f us",
+                    run->rank, a->fit.offset / 1e3, a->fit.drift * 1e6,
+                    to->rank, a->fit.count,
+                    a->fit.is_loose ? "about" : "at most", a->error / 1e3);
+}
+
+void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m)
+{
+    for (size_t i = 0; i < gnomon__merge_count(m); i++)
+        if (all[i].to != i)
+            log_run(&all[i], info_of(m, i), info_of(m, all[i].to));
+}

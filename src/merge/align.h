@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* One time for all ranks of a job: that of its first rank. */
+#ifndef GNOMON_MERGE_ALIGN_H
+#define GNOMON_MERGE_ALIGN_H
+
+#include "merge/clock_fit.h"
+#include "merge/merge.h"
+
+/* What is done to the moments of a run. */
+typedef struct gnomon__aligned {
+    size_t to; /* the run whose time it gets; itself: it is unchanged */
+    gnomon__clock_fit fit; /* its count is 0: by the hosts' clocks */
+    uint64_t zero_unix_ns; /* the run's new zero */
+    double error;          /* ns */
+} gnomon__aligned;
+
+/* Compares the clocks of all runs of the merge, which reads each of them. Barriers are
+ * regions of this name; NULL: all collectives; "hosts": none. One for each run, which the
+ * caller frees with gnomon__free. GNOMON_OK or an error. */
+int gnomon__align(gnomon__aligned **out, gnomon__merge *m, const char *name);
+
+/* Moves all moments of a run's profile, which the merge made, and notes it in the
+ * metadata. GNOMON_OK or GNOMON_ENOMEM. */
+int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
+                          gnomon_profile *p);
+void gnomon__align_event(const gnomon__aligned *a, gnomon_event_info *e);
+
+/* Logs a line for each run. */
+void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Clocks of ranks compared by barriers: ranks whose clocks are off by known amounts, and
+ * drift, come to one time within the error that is stated.
+ * links: static
+ * needs: cli */
+#include "program.h"
+
+#include "merge/clock_fit.h"
+#include "random_profile.h"
+
+enum { BARRIERS = 300, RANKS = 4 };
+
+static double away(double a, double b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* ---- Two clocks -------------------------------------------------------------------- */
+
+/* The second clock shows (true time - offset) / (1 + drift). Ranks leave a barrier up to
+ * `jitter` ns after the last has entered. */
+static void make_pairs(gnomon__clock_pair *pairs, double offset, double drift,
+                       uint32_t jitter)
+{
+    for (int i = 0; i < BARRIERS; i++) {
+        const double enter_a = 1e9 + 2e7 * i + random_below(5000000);
+        const double enter_b = 1e9 + 2e7 * i + random_below(5000000);
+        const double last = enter_a > enter_b ? enter_a : enter_b;
+        const double leave_a = last + random_below(jitter + 1);
+        const double leave_b = last + random_below(jitter + 1);
+        const double in_b = (enter_b - offset) / (1 + drift);
+        const double out_b = (leave_b - offset) / (1 + drift);
+        pairs[i] = (gnomon__clock_pair){.at = leave_a,
+                                        .end = leave_a - out_b,
+                                        .least = enter_a - out_b,
+                                        .most = leave_a - in_b};
+    }
+}
+
+/* What is to be added at a true moment. */
+static double truth(double at, double offset, double drift)
+{
+    return at - (at - offset) / (1 + drift);
+}
+
+TEST(offset_and_drift_are_within_the_error)
+{
+    static gnomon__clock_pair pairs[BARRIERS];
+    for (int round = 0; round < 200; round++) {
+        const double offset = (random_below(2000001) - 1e6) * 1e3;
+        const double drift = (random_below(2001) - 1e3) * 1e-7;
+        const uint32_t jitter = random_below(20000);
+        make_pairs(pairs, offset, drift, jitter);
+        gnomon__clock_fit f = gnomon__clock_fit_of(pairs, BARRIERS);
+        CHECK(!f.is_loose);
+        CHECK_EQ(f.count, BARRIERS);
+        for (double at = f.from; at <= f.until; at += (f.until - f.from) / 8) {
+            const double off =
+                away(gnomon__clock_fit_at(&f, at), truth(at, offset, drift));
+            if (!CHECK(off <= f.error + 5))
+                fprintf(stderr, "    off by %g, said %g\n", off, f.error);
+            CHECK(off <= jitter / 2.0 + 20);
+        }
+        CHECK(f.error < 3.0 * jitter + 200000);
+        CHECK(away(f.drift, drift) < 1e-7 + jitter * 2e-10);
+    }
+}
+
+/* One barrier says nothing of the drift. */
+TEST(one_barrier_gives_an_offset)
+{
+    const gnomon__clock_pair one = {1000, 500, 400, 550};
+    gnomon__clock_fit f = gnomon__clock_fit_of(&one, 1);
+    CHECK(away(f.offset, 500) < 1e-6 && away(f.error, 100) < 0.1);
+    CHECK(away(f.drift, 0) < 1e-12 && !f.is_loose);
+}
+
+/* A clock that was set in between cannot be a line; the error says how far it is off. */
+TEST(a_clock_that_was_set_is_told)
+{
+    static gnomon__clock_pair pairs[BARRIERS];
+    make_pairs(pairs, 1e6, 0, 1000);
+    for (int i = BARRIERS / 2; i < BARRIERS; i++) {
+        pairs[i].end += 1e9;
+        pairs[i].least += 1e9;
+        pairs[i].most += 1e9;
+    }
+    gnomon__clock_fit f = gnomon__clock_fit_of(pairs, BARRIERS);
+    CHECK(f.is_loose);
+    CHECK(f.error > 1e8);
+}
+
+/* ---- Files ---------------------------------------------------------------------------- */
+
+static const double rank_offset[RANKS] = {0, 3e9, -2.5e6, 12345};
+static const double rank_drift[RANKS] = {0, 20e-6, -35e-6, 1e-6};
+
+/* What a rank's clock shows at a true moment, since its zero, which it takes for Unix time
+ * 1e18. */
+static uint64_t shown(int rank, double at)
+{
+    return (uint64_t)((at - rank_offset[rank]) / (1 + rank_drift[rank]) + 4e9);
+}
+
+/* Rank 2 has lost its first steps, and with them the first barriers. */
+static void save_rank(int rank, int kind, const double enter[][RANKS],
+                      const double leave[][RANKS])
+{
+    char path[32];
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = rank,
+                                         .world_size = RANKS + 1,
+                                         .host = "h",
+                                         .clock_error_ns = 700,
+                                         .zero_unix_ns =
+                                             1000000000000000000u - 4000000000u,
+                                         .now_ns = shown(rank, 1e11)});
+    gnomon_add_stage(b, &(gnomon_stage_info){.run = 1,
+                                             .name = "fit",
+                                             .end_ns = shown(rank, 1e11)});
+    gnomon_add_track(b, &(gnomon_track_info){.run = 1, .device = -1});
+    gnomon_add_region(
+        b, &(gnomon_region_info){.name = "all_reduce", .kind = (uint32_t)kind});
+    gnomon_add_node(b,
+                    &(gnomon_node_info){.track = 1, .stage = 1, .region = 1});
+    for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++)
+        gnomon_add_step(b, &(gnomon_step_info){
+                               .stage = 1,
+                               .rank = -1,
+                               .number = (uint64_t)i,
+                               .phase = GNOMON_PHASE_RECORD,
+                               .begin_ns = shown(rank, enter[i][rank] - 100),
+                               .end_ns = shown(rank, leave[i][rank] + 100)});
+    for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++) {
+        const uint64_t begin = shown(rank, enter[i][rank]);
+        gnomon_add_event(
+            b, &(gnomon_event_info){.track = 1,
+                                    .node = 1,
+                                    .begin_ns = begin,
+                                    .duration_ns =
+                                        shown(rank, leave[i][rank]) - begin});
+    }
+    CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
+    snprintf(path, sizeof path, "r%d.gnomon", rank);
+    program_save(p, GNOMON_FORM_FILE, path);
+    gnomon_profile_free(p);
+}
+
+static double leave_at[BARRIERS][RANKS];
+
+static void save_ranks(int kind)
+{
+    static double enter_at[BARRIERS][RANKS];
+    for (int i = 0; i < BARRIERS; i++) {
+        double last = 0;
+        for (int r = 0; r < RANKS; r++) {
+            enter_at[i][r] = 5e9 + 1e8 * i + random_below(5000000);
+            last = enter_at[i][r] > last ? enter_at[i][r] : last;
+        }
+        for (int r = 0; r < RANKS; r++)
+            leave_at[i][r] = last + random_below(2000);
+    }
+    for (int r = 0; r < RANKS; r++)
+        save_rank(r, kind, (const double(*)[RANKS])enter_at,
+                  (const double(*)[RANKS])leave_at);
+}
+
+/* The error that the metadata of a run says. */
+static double said_error(const gnomon_profile *p, uint32_t run)
+{
+    gnomon_metadata_info d;
+    for (size_t i = 1; gnomon_profile_metadata(p, i, &d) == GNOMON_OK; i++)
+        if (d.run == run && strcmp(d.key, "gnomon.clock") == 0)
+            return strtod(strstr(d.json, "error_ns\": ") + 11, NULL);
+    return -1;
+}
+
+/* All ranks leave a barrier within the stated errors, by one time. */
+static void check_one_time(void)
+{
+    gnomon_profile *p = NULL;
+    gnomon_event_info e;
+    gnomon_track_info t;
+    gnomon_run_info run;
+    int next[RANKS] = {0, 0, 50, 0};
+    CHECK_EQ(gnomon_profile_load(&p, "all.gnomon"), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), RANKS * BARRIERS - 50);
+    for (size_t i = 1; gnomon_profile_event(p, i, &e) == GNOMON_OK; i++) {
+        gnomon_profile_track(p, e.track, &t);
+        gnomon_profile_run(p, t.run, &run);
+        const double error = said_error(p, t.run);
+        const double end = (double)(run.zero_unix_ns - 1000000000000000000u +
+                                    e.begin_ns + e.duration_ns);
+        const double off = away(end, leave_at[next[run.rank]++][run.rank]);
+        if (!CHECK(off <= error + 1000) || !CHECK(off < 4000))
+            fprintf(stderr, "    rank %d: off by %g, said %g\n", (int)run.rank,
+                    off, error);
+        CHECK(run.rank ? error > 0 && error < 400000 : error < 1);
+    }
+    gnomon_profile_free(p);
+}
+
+TEST(ranks_get_one_time_by_collectives)
+{
+    NEEDS_PROGRAM;
+    save_ranks(GNOMON_KIND_COLLECTIVE);
+    child_result r =
+        shell("$G merge --align collectives -o all.gnomon r?.gnomon");
+    CHECK_EQ(r.status, 0);
+    CHECK(strstr(r.err, "1 of 5 ranks is missing: 4") != NULL);
+    CHECK(strstr(r.err, "gnomon: rank 1: +3000") != NULL);
+    CHECK(strstr(r.err, "drift +20.") || strstr(r.err, "drift +19.9"));
+    CHECK(strstr(r.err, "to rank 0 by 300 barriers; off by at most ") != NULL);
+    if (!CHECK(strstr(r.err, "to rank 0 by 250 barriers") != NULL))
+        fprintf(stderr, "%s", r.err);
+    check_one_time();
+    r = shell("$G merge --align collectives -o turned.gnomon r3.gnomon "
+              "r1.gnomon r0.gnomon r2.gnomon 2>/dev/null && "
+              "cmp turned.gnomon all.gnomon");
+    CHECK_EQ(r.status, 0);
+}
+
+TEST(ranks_get_one_time_by_a_named_region)
+{
+    NEEDS_PROGRAM;
+    save_ranks(GNOMON_KIND_SCOPE);
+    child_result r =
+        shell("$G merge --align all_reduce -o all.gnomon r?.gnomon");
+    CHECK_EQ(r.status, 0);
+    check_one_time();
+    r = shell("$G merge --align collectives -o none.gnomon r?.gnomon");
+    CHECK(strstr(r.err, "rank 3: by the clocks of the hosts, read within "
+                        "1.400 us\n") != NULL);
+}
+
+TEST(by_hosts_nothing_is_moved)
+{
+    NEEDS_PROGRAM;
+    save_ranks(GNOMON_KIND_COLLECTIVE);
+    child_result r = shell("$G merge --align hosts -o a.gnomon r?.gnomon && "
+                           "$G merge -o b.gnomon r?.gnomon && "
+                           "$G cat a.gnomon | grep -v '\"gnomon.clock\"' >a; "
+                           "$G cat b.gnomon >b; "
+                           "diff a b | grep -c '^[<>].*begin_ns'");
+    CHECK_STR(r.out, "0\n");
+}
