@@ -4,7 +4,6 @@
  * links: testing
  * timeout: 300 */
 #include "file_edit.h"
-#include "full_profile.h"
 #include "fuzz/fuzz_bless.h"
 #include "many_events.h"
 #include "same_profile.h"
