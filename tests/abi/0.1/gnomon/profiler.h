@@ -87,8 +87,9 @@ enum gnomon_wants {
     /* With the tree: single executions, marks, samples and links, in the profile's
      * events. Some ns and 16 bytes a scope, of the memory that mem= gives. A schedule
      * then chooses the events alone; the tree is of all steps. An option `keep` of
-     * the profiler says what stays when that memory is full: "last" (its default)
-     * or "first". */
+     * the profiler says what stays when that memory is full: "last" (its default) or
+     * "first"; or of how many steps ("8steps"); or that `ready` gets it while the run
+     * goes on ("stream"). */
     GNOMON_WANT_EVENTS = 32u
 };
 
@@ -170,9 +171,10 @@ typedef struct gnomon_profiler {
     /* With GNOMON_WANT_EVENTS: events are ready, as torch's on_trace_ready. With a
      * schedule after each cycle, also one that the stage's end cuts short, and
      * `profile` has its events; else once at the end of the run. The tree in it is of
-     * the stage so far, or of the run. It comes from a control call on a thread of
-     * gnomon's, or on that which ends the stage. `out` is for files: text written to
-     * it goes nowhere. */
+     * the stage so far, or of the run. With an option `keep` that is "stream" also
+     * in between, with events that no other profile has. It comes from a control call
+     * on a thread of gnomon's, or on that which ends the stage. `out` is for files:
+     * text written to it goes nowhere. */
     int (*ready)(void *self, const gnomon_profile *profile,
                  const gnomon_writer *out);
 } gnomon_profiler;
