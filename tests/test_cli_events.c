@@ -18,8 +18,8 @@ static int write_to(const gnomon_writer *w, const void *at, size_t size)
     return fwrite(at, 1, size, w->context) == size ? GNOMON_OK : GNOMON_EIO;
 }
 
-/* A process's file with `count` scopes, each a few us after the last; those of readings
- * are the same. */
+/* A process's file with `count` scopes, each a few us after the last, which overlap; those
+ * of readings are the same. */
 static void save_scopes(const char *path, const char *uuid, uint64_t now,
                         uint32_t count)
 {
@@ -46,7 +46,7 @@ static void save_scopes(const char *path, const char *uuid, uint64_t now,
         gnomon_event_info e = {.struct_size = sizeof e,
                                .track = 1 + i / (count / 2 + 1),
                                .begin_ns = 3000ull * i,
-                               .duration_ns = 1000 + i % 3000};
+                               .duration_ns = 1000 + i * 7919u % 50000};
         e.node = e.track;
         gnomon__file_event(&w, &e);
     }

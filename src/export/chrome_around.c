@@ -33,12 +33,26 @@ static void drop_ended(gnomon__chrome_labels *l, uint64_t begin)
         l->open--;
 }
 
+/* Executions that overlap may end below one that is open: these too, before more room is
+ * taken. */
+static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->open; i++)
+        if (l->of[i].end > begin)
+            l->of[kept++] = l->of[i];
+    l->open = kept;
+}
+
 int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
                               uint64_t begin, uint64_t end, uint64_t id)
 {
     gnomon__chrome_labels *l = &a->of[track];
     drop_ended(l, begin);
-    if (l->open == l->room) {
+    const int is_full = l->open == l->room;
+    if (is_full)
+        drop_all_ended(l, begin);
+    if (is_full && 2 * l->open >= l->room) { /* so that this is rare */
         size_t room = l->room ? 2 * l->room : 16;
         void *of = realloc(l->of, room * sizeof *l->of);
         if (!of)
