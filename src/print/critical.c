@@ -28,16 +28,17 @@ static bool critical_read_links(gnomon__critical *c)
 {
     const size_t count = gnomon_profile_count(c->profile, GNOMON_LINKS);
     c->links = calloc(count + 1, sizeof *c->links);
-    for (size_t i = 1; c->links && i <= count; i++) {
+    if (!c->links)
+        return false;
+    for (size_t i = 1; i <= count; i++) {
         gnomon_link_info l;
         if (gnomon_profile_link(c->profile, i, &l) == GNOMON_OK &&
             l.from_instance && l.to_instance)
             c->links[c->link_count++] = (struct critical_link){
                 .to = l.to_instance, .from = l.from_instance, .kind = l.kind};
     }
-    if (c->link_count)
-        qsort(c->links, c->link_count, sizeof *c->links, critical_by_effect);
-    return c->links != NULL;
+    qsort(c->links, c->link_count, sizeof *c->links, critical_by_effect);
+    return true;
 }
 
 static bool critical_read_tracks(gnomon__critical *c)
@@ -179,7 +180,7 @@ static bool critical_put(critical_walk *w, uint64_t begin, uint32_t item,
         w->at = last->begin_ns = begin;
         return true;
     }
-    if (c->piece_count == c->piece_room) {
+    if (!c->pieces || c->piece_count == c->piece_room) {
         size_t room = c->piece_room ? 2 * c->piece_room : 64;
         gnomon__piece *pieces = realloc(c->pieces, room * sizeof *pieces);
         if (!pieces)

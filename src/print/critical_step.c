@@ -153,13 +153,14 @@ static int critical_by_instance(const void *left, const void *right)
 static bool critical_name_items(critical_step *s)
 {
     s->names = calloc(s->item_count + 1, sizeof *s->names);
-    for (size_t i = 0; s->names && i < s->item_count; i++)
+    if (!s->names)
+        return false;
+    for (size_t i = 0; i < s->item_count; i++)
         if (s->items[i].instance)
             s->names[s->name_count++] =
                 (critical_name){s->items[i].instance, (uint32_t)i};
-    if (s->name_count)
-        qsort(s->names, s->name_count, sizeof *s->names, critical_by_instance);
-    return s->names != NULL;
+    qsort(s->names, s->name_count, sizeof *s->names, critical_by_instance);
+    return true;
 }
 
 const critical_item *gnomon__critical_named(const critical_step *s,

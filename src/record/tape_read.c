@@ -103,7 +103,7 @@ static int list_all(tape_pieces *p, gnomon__tape_events *out, uint32_t bit,
 static void copy_records(gnomon__tape_entry *to, uint32_t at, uint32_t bytes)
 {
     const uint64_t *from = (const void *)(gnomon__marks_arena.base + at);
-    for (uint32_t i = 0; i < bytes / 16; i++) {
+    for (size_t i = 0; i < bytes / 16; i++) {
         uint64_t words[2] = {load_relaxed(&from[2 * i]),
                              load_relaxed(&from[2 * i + 1])};
         memcpy(&to[i], words, sizeof words);
@@ -115,8 +115,8 @@ static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
                       uint64_t from)
 {
     uint32_t bytes = p->used - HEAD;
-    if (p->last && p->last < from)
-        return 1; /* a full block of an earlier time */
+    if (!bytes || (p->last && p->last < from))
+        return 1; /* an empty block, or a full one of an earlier time */
     if (!gnomon__grow(&t->entries, &t->room,
                       t->count + bytes / sizeof *t->entries,
                       sizeof *t->entries))
@@ -135,8 +135,6 @@ static int copy_piece(gnomon__tape_thread *t, const tape_piece *p,
 
 /* ---- The whole ----------------------------------------------------------------- */
 
-/* A thread's blocks are in the queue in the order in which they were full, and its own
- * comes last. */
 /* The thread's tape that a stream was taken from; NULL: it is gone. */
 static gnomon__tape *tape_taken(const gnomon__tape_events *e, size_t i)
 {
@@ -197,6 +195,8 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
     memset(e, 0, sizeof *e);
 }
 
+/* A thread's blocks are in the queue in the order in which they were full, and its own
+ * comes last. */
 static int read_tapes(gnomon__tape_events *out, uint32_t bit,
                       uint32_t generation)
 {

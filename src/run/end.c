@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "mark/observer.h"
+#include "mark/upcall.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/os.h"

@@ -188,9 +188,10 @@ static int attach_recorder(gnomon__view *v, const gnomon__recorder *r,
                            gnomon__kept **at)
 {
     gnomon__kept *kept = gnomon__alloc(r->kept_bytes);
-    if (!kept)
-        return gnomon__fail(GNOMON_ENOMEM, "no memory for the recorder '%s'",
-                            r->name);
+    if (!kept) {
+        gnomon__fail(GNOMON_ENOMEM, "no memory for the recorder '%s'", r->name);
+        return GNOMON_ENOMEM;
+    }
     int code = gnomon__observer_attach(r, NULL, NULL, &kept->bit);
     if (code) {
         gnomon__free(kept);
