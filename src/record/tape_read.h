@@ -74,13 +74,13 @@ typedef struct gnomon__tape_events {
     size_t link_count, link_room;
     gnomon__tape_step_read *steps; /* in any order */
     size_t step_count, step_room;
-    uint64_t from, until; /* ticks: all began in this time, ... */
-    size_t
-        most; /* of a stream: bytes of its blocks; 0: all is copied, and stays */
-    uint32_t bit,
-        generation;  /* of a stream, once its blocks are given back, ... */
-    int is_streamed; /* ... until a profile has its events */
-    uint64_t since;  /* ... and not before this; those that did are missing */
+    uint64_t from, until; /* ticks: all began in this time */
+    uint64_t since;       /* ticks: what began earlier is missing */
+    /* Of a stream: bytes of blocks that are taken. 0: all is copied, and stays. */
+    size_t most;
+    uint32_t bit, generation; /* of a stream */
+    /* Its blocks are given back, and no profile has the events yet. */
+    int is_streamed;
 } gnomon__tape_events;
 
 /* What the tapes of `bit` hold of the time from `from` to `until`, which they keep.
