@@ -84,9 +84,21 @@ static void must(int code, const char *what)
 
 static const char *recorder = "simple"; /* whose profile is read */
 
+/* Its cycle has a scope, is over and delivered; the stage stays open. */
+static void pass_window(void)
+{
+    must(gnomon_stage_begin("window"), "stage");
+    gnomon_start("inside");
+    gnomon_stop("inside");
+    gnomon_step();
+}
+
 void bench_mode_enter(int mode)
 {
-    static int attached;
+    static int attached, has_stage;
+    if (has_stage)
+        must(gnomon_stage_end(), "stage");
+    has_stage = mode == BENCH_TRACE_CLOSED;
     recorder = mode == BENCH_ADVANCED ? "advanced"
                : mode == BENCH_CUDA   ? "cuda"
                : mode == BENCH_TRACE || mode == BENCH_TREE_AND_TRACE ? "trace"
@@ -99,8 +111,8 @@ void bench_mode_enter(int mode)
     bench_ring_detach();
 #endif
     must(gnomon_configure(modes[mode].spec), modes[mode].spec);
-    if (mode == BENCH_TRACE_CLOSED) /* its window is over */
-        gnomon_step();
+    if (has_stage)
+        pass_window();
 #ifdef BENCH_RING
     if (mode == BENCH_RING_OPEN || mode == BENCH_RING_CLOSED)
         bench_ring_attach(mode == BENCH_RING_OPEN);

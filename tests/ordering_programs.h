@@ -308,7 +308,7 @@ static const weak_program cursor_goes_home = {
 
 /* ---- Control calls ----------------------------------------------------------- */
 
-#define SHUT "mark/thread.h|store_relaxed(&t->shut, 1);"
+#define SHUT "mark/thread.h|store_relaxed(&t->shut, GNOMON__NEVER);"
 #define IS_SHUT "mark/thread.h|load_relaxed(&t->shut)"
 #define CUT_BARRIER "mark/outside.c|gnomon__observer_barrier();"
 

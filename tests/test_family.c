@@ -227,6 +227,58 @@ TEST(each_child_that_follows_has_its_own_file)
     CHECK_EQ(times_in(text, "child: work "), 6);
 }
 
+typedef struct streamed_parts {
+    long parent, children; /* events, and what is missing */
+    int parts;
+} streamed_parts;
+
+/* Adds up the lines of parts. Each has a file of its own, with so many events; the last
+ * scope may be open. */
+static streamed_parts count_parts(const char *lines)
+{
+    streamed_parts sum = {0};
+    for (const char *at = lines; (at = strstr(at, "trace: ")); at++) {
+        long n = 0, more = 0;
+        char path[80] = "";
+        (void)sscanf(at, "trace: %ld events in %79[^;\n]; %ld", &n, path,
+                     &more);
+        char *rows = child_load(path);
+        if (CHECK(rows != NULL)) {
+            int events = times_in(rows, "\"name\":\"work\"");
+            CHECK(events == n || events == n + 1);
+        }
+        free(rows);
+        CHECK_EQ(unlink(path), 0); /* a second line of it finds none */
+        *(strncmp(path, "./trace-part", 12) ? &sum.children : &sum.parent) +=
+            n + more;
+        sum.parts++;
+    }
+    return sum;
+}
+
+#define STREAM "trace(keep=stream,filter=work),mem=1MiB,fork="
+
+TEST(a_child_that_follows_has_a_stream_of_its_own)
+{
+    NEEDS_THREADS_AFTER_FORK();
+    child_result r = family(STREAM "follow", "stream");
+    streamed_parts sum = count_parts(r.err);
+    CHECK_EQ(sum.parent, 100 + 6 * 20000);
+    CHECK_EQ(sum.children, 3 * 60000);
+    CHECK(sum.parts > 4);
+    CHECK_EQ(system("ls *.json 2>/dev/null | grep -q ."), 256);
+}
+
+TEST(a_child_writes_nothing_of_its_parents_stream)
+{
+    child_result r = family(STREAM "off", "stream");
+    streamed_parts sum = count_parts(r.err);
+    CHECK_EQ(sum.parent, 100 + 6 * 20000);
+    CHECK_EQ(sum.children, 0);
+    CHECK(sum.parts > 1);
+    CHECK_EQ(system("ls *.json 2>/dev/null | grep -q ."), 256);
+}
+
 TEST(fork_has_two_words)
 {
     const char *const words[] = {"fork", NULL};

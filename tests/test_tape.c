@@ -6,12 +6,7 @@
 #include <stdlib.h>
 
 #include "marks.h"
-
-static const gnomon_profiler taper = {.struct_size = sizeof taper,
-                                      .abi = GNOMON_ABI,
-                                      .wants =
-                                          GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-                                      .name = "taper"};
+#include "taping.h"
 
 static gnomon_region outer_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "outer", NULL, NULL);
@@ -50,24 +45,6 @@ static void check_event(const gnomon_profile *p, size_t number,
     CHECK(path_is(p, e.node, path));
     CHECK_EQ(e.begin_ns, begin);
     CHECK_EQ(e.duration_ns, duration);
-}
-
-static size_t events(const gnomon_profile *p)
-{
-    return gnomon_profile_count(p, GNOMON_EVENTS);
-}
-
-static uint64_t missing(const gnomon_profile *p, const char *kind)
-{
-    uint64_t count = 0;
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        if (strcmp(l.kind, kind) == 0) {
-            count += l.count;
-            CHECK(l.track != 0);
-            CHECK(l.begin_ns <= l.end_ns);
-        }
-    return count;
 }
 
 static void nest(uint64_t before, uint64_t inside, uint64_t after)
@@ -411,12 +388,7 @@ static int note_ready(void *self, const gnomon_profile *p,
     return GNOMON_OK;
 }
 
-static const gnomon_profiler cycler = {.struct_size = sizeof cycler,
-                                       .abi = GNOMON_ABI,
-                                       .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_EVENTS,
-                                       .name = "cycler",
-                                       .ready = note_ready};
+static const gnomon_profiler cycler = {TAPES("cycler"), .ready = note_ready};
 
 /* Ten steps of 10 ns, in a stage. */
 static void ten_steps(void)
@@ -523,16 +495,6 @@ TEST(the_last_are_kept)
     gnomon_profile_free(p);
 }
 
-static const gnomon_option_info first_options[] = {
-    {sizeof *first_options, GNOMON_OPTION_TEXT, "keep", "first", NULL},
-    {.key = NULL}};
-static const gnomon_profiler first_taper = {.struct_size = sizeof first_taper,
-                                            .abi = GNOMON_ABI,
-                                            .wants = GNOMON_WANT_TREE |
-                                                     GNOMON_WANT_EVENTS,
-                                            .name = "taper",
-                                            .options = first_options};
-
 TEST(the_first_are_kept)
 {
     CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
@@ -592,72 +554,11 @@ TEST(memory_of_older_steps_is_used_again)
     gnomon_profile_free(p);
 }
 
-static const gnomon_option_info stream_options[] = {
-    {sizeof *stream_options, GNOMON_OPTION_TEXT, "keep", "stream", NULL},
-    {.key = NULL}};
-
-static uint64_t streamed_events, streamed_losses, streamed_last;
-
-/* Parts follow one another in time, as one thread marks. */
-static int note_part(void *self, const gnomon_profile *p,
-                     const gnomon_writer *out)
-{
-    size_t n = events(p);
-    (void)self;
-    (void)out;
-    ready_count++;
-    CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
-    if (n) {
-        CHECK(event_at(p, 1).begin_ns > streamed_last);
-        streamed_last = event_at(p, n).begin_ns;
-    }
-    streamed_events += n;
-    streamed_losses +=
-        missing(p, "events_lost") + missing(p, "events_overwritten");
-    return GNOMON_OK;
-}
-
-static const gnomon_profiler streamer = {.struct_size = sizeof streamer,
-                                         .abi = GNOMON_ABI,
-                                         .wants = GNOMON_WANT_TREE |
-                                                  GNOMON_WANT_EVENTS,
-                                         .name = "streamer",
-                                         .options = stream_options,
-                                         .ready = note_part};
-
-/* Through a megabyte goes any number of events, or it is counted. */
-TEST(a_stream)
-{
-    enum { ROUNDS = 40, EACH = 25000 };
-    CHECK_EQ(gnomon_setup(NULL), GNOMON_OK);
-    CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
-    gnomon__test_set(1000);
-    CHECK_EQ(gnomon_attach(&streamer, NULL, NULL), GNOMON_OK);
-    for (int i = 0; i < ROUNDS; i++) {
-        if (i % 10 == 0)
-            CHECK_EQ(gnomon_stage_begin(i % 20 ? "fit" : "validate"),
-                     GNOMON_OK);
-        mark_many(EACH);
-        usleep(2000);
-    }
-    CHECK_EQ(gnomon_teardown(), GNOMON_OK);
-    CHECK(ready_count > 2);
-    CHECK(streamed_events > 100000);
-    CHECK_EQ(streamed_events + streamed_losses, ROUNDS * EACH);
-}
-
-TEST(a_stream_needs_a_reader)
-{
-    CHECK_EQ(gnomon_attach(&first_taper, NULL, "keep=stream"), GNOMON_EINVAL);
-    CHECK(strstr(gnomon_error_text(), "nothing takes events") != NULL);
-    CHECK_EQ(gnomon_attach(&streamer, NULL, "keep=2steps"), GNOMON_OK);
-}
-
 static const gnomon_profiler other_keeper = {.struct_size = sizeof other_keeper,
                                              .abi = GNOMON_ABI,
                                              .wants = GNOMON_WANT_TREE,
                                              .name = "other_keeper",
-                                             .options = first_options};
+                                             KEEPS("first")};
 
 /* Of a profiler without events keep= is its own business. */
 TEST(a_wrong_keep_is_refused)

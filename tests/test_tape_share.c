@@ -7,24 +7,10 @@
 #include <stdlib.h>
 
 #include "recording_threads.h"
+#include "taping.h"
 
 #define VERY_MANY 2000
 #define FEW 10
-
-static const gnomon_profiler last_taper = {.struct_size = sizeof last_taper,
-                                           .abi = GNOMON_ABI,
-                                           .wants = GNOMON_WANT_TREE |
-                                                    GNOMON_WANT_EVENTS,
-                                           .name = "taper"};
-static const gnomon_option_info first_options[] = {
-    {sizeof *first_options, GNOMON_OPTION_TEXT, "keep", "first", NULL},
-    {.key = NULL}};
-static const gnomon_profiler first_taper = {.struct_size = sizeof first_taper,
-                                            .abi = GNOMON_ABI,
-                                            .wants = GNOMON_WANT_TREE |
-                                                     GNOMON_WANT_EVENTS,
-                                            .name = "taper",
-                                            .options = first_options};
 
 static gnomon_region few_region =
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "few", NULL, NULL);
@@ -44,15 +30,6 @@ typedef struct taped_counts {
     uint64_t missing, made;
 } taped_counts;
 
-static uint64_t missing_events(const gnomon_profile *p)
-{
-    uint64_t count = 0;
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        count += strncmp(l.kind, "events_", 7) == 0 ? l.count : 0;
-    return count;
-}
-
 static int is_few(const gnomon_profile *p, uint32_t node)
 {
     gnomon_node_info n;
@@ -67,14 +44,14 @@ static taped_counts count_events(void)
 {
     gnomon_profile *p = live_snapshot("taper");
     taped_counts c = {0};
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
+    for (size_t i = 1; i <= events(p); i++) {
         gnomon_event_info e;
         gnomon_profile_event(p, i, &e);
         int few = is_few(p, e.node);
         c.few += few != 0;
         c.many += few == 0;
     }
-    c.missing = missing_events(p);
+    c.missing = missing(p, NULL);
     c.made = (uint64_t)(live_count(p, "few") + live_count(p, "many"));
     CHECK_EQ(c.few + c.many + c.missing, c.made);
     gnomon_profile_free(p);
@@ -131,12 +108,12 @@ static unsigned how_many(void)
 }
 
 /* Memory for all threads and their paths, and a few MiB of events. */
-static void attach_with_little(const gnomon_profiler *taper, unsigned n)
+static void attach_with_little(const gnomon_profiler *which, unsigned n)
 {
     char spec[64];
     snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", 4096 + n * 12);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(taper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(which, NULL, NULL), GNOMON_OK);
 }
 
 /* First the threads' old events go, though they end in blocks that are not full; then,
@@ -146,7 +123,7 @@ TEST(what_is_oldest_goes_first)
     static pthread_t threads[VERY_MANY];
     unsigned n = how_many();
     long many = 1000000;
-    attach_with_little(&last_taper, n);
+    attach_with_little(&taper, n);
     start_threads(threads, n, 2, FEW);
     taped_counts c = count_events();
     CHECK_EQ(c.few, n * FEW);
@@ -171,7 +148,7 @@ TEST(large_blocks_of_idle_and_of_ended_threads_are_used)
     unsigned n = 64;
     long many = 300000;
     CHECK_EQ(gnomon_configure("passthrough,mem=4MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (int ends = 0; ends < 2; ends++) {
         start_threads(threads, n, 1, 5000);
         if (ends) {
@@ -197,7 +174,7 @@ TEST(more_threads_than_blocks)
     char spec[64];
     snprintf(spec, sizeof spec, "passthrough,mem=%uKiB", n * 13);
     CHECK_EQ(gnomon_configure(spec), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     start_threads(threads, n, 2, 100);
     count_events();
     mark_region(&many_region, 1000);
@@ -249,7 +226,7 @@ TEST(blocks_are_taken_while_their_threads_mark)
     uint64_t made = 0;
     long many = live_times(1000000, 8000000);
     CHECK_EQ(gnomon_configure("passthrough,mem=1MiB"), GNOMON_OK);
-    CHECK_EQ(gnomon_attach(&last_taper, NULL, NULL), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&taper, NULL, NULL), GNOMON_OK);
     for (int i = 0; i < 12; i++)
         pthread_create(&threads[i], NULL, mark_now_and_then, NULL);
     for (long done = 0; done < many; done += many / 10) {

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "recording_threads.h"
+#include "taping.h"
 
 #define THREADS 100
 #define BUDGET_KIB (64 << 10)
@@ -21,35 +22,18 @@ static gnomon_region inner_region =
 
 static uint64_t soak_events, soak_missing, soak_parts;
 
-static uint64_t missing_of(const gnomon_profile *p)
-{
-    uint64_t count = 0;
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        count += strncmp(l.kind, "events_", 7) == 0 ? l.count : 0;
-    return count;
-}
-
 static int take_part(void *self, const gnomon_profile *p,
                      const gnomon_writer *out)
 {
     (void)self;
     (void)out;
     soak_parts++;
-    soak_events += gnomon_profile_count(p, GNOMON_EVENTS);
-    soak_missing += missing_of(p);
+    soak_events += events(p);
+    soak_missing += missing(p, NULL);
     return GNOMON_OK;
 }
 
-static const gnomon_option_info keep_options[] = {
-    {sizeof *keep_options, GNOMON_OPTION_TEXT, "keep", "last", NULL},
-    {.key = NULL}};
-static const gnomon_profiler soaker = {.struct_size = sizeof soaker,
-                                       .abi = GNOMON_ABI,
-                                       .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_EVENTS,
-                                       .name = "soaker",
-                                       .options = keep_options,
+static const gnomon_profiler soaker = {TAPES("soaker"), KEEPS("last"),
                                        .ready = take_part};
 
 /* Pairs of two scopes. */

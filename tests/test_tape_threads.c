@@ -6,14 +6,9 @@
 #include <stdlib.h>
 
 #include "recording_threads.h"
+#include "taping.h"
 
 #define THREADS 6
-
-static const gnomon_profiler taper = {.struct_size = sizeof taper,
-                                      .abi = GNOMON_ABI,
-                                      .wants =
-                                          GNOMON_WANT_TREE | GNOMON_WANT_EVENTS,
-                                      .name = "taper"};
 
 static gnomon_region regions[4] = {
     GNOMON_REGION_INIT(GNOMON_KIND_SCOPE, "a", NULL, NULL),
@@ -117,7 +112,7 @@ static void check_seen(const gnomon_profile *p)
     size_t at[THREADS + 1] = {0}, wrong = 0;
     for (int t = 0; t <= THREADS; t++)
         qsort(seen[t], seen_count[t], sizeof *seen[t], seen_order);
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
+    for (size_t i = 1; i <= events(p); i++) {
         gnomon_event_info e;
         gnomon_track_info k;
         gnomon_profile_event(p, i, &e);
@@ -142,7 +137,7 @@ TEST(events_are_what_hooks_saw)
     CHECK_EQ(gnomon_attach(&watcher, NULL, NULL), GNOMON_OK);
     run_threads();
     gnomon_profile *p = live_snapshot("taper");
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), THREADS * per_thread);
+    CHECK_EQ(events(p), THREADS * per_thread);
     check_seen(p);
     gnomon_profile_free(p);
     for (int i = 0; i <= THREADS; i++)
@@ -150,15 +145,6 @@ TEST(events_are_what_hooks_saw)
 }
 
 /* ---- Against the tree ----------------------------------------------------------- */
-
-static uint64_t event_losses(const gnomon_profile *p)
-{
-    uint64_t count = 0;
-    gnomon_loss_info l;
-    for (size_t i = 1; gnomon_profile_loss(p, i, &l) == GNOMON_OK; i++)
-        count += strncmp(l.kind, "events_", 7) == 0 ? l.count : 0;
-    return count;
-}
 
 /* Counts are the same, and totals up to the rounding of each event. */
 TEST(events_add_up_to_the_tree)
@@ -170,13 +156,13 @@ TEST(events_add_up_to_the_tree)
     size_t nodes = gnomon_profile_count(p, GNOMON_NODES);
     uint64_t *count = calloc(nodes + 1, sizeof *count);
     uint64_t *total = calloc(nodes + 1, sizeof *total);
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_EVENTS); i++) {
+    for (size_t i = 1; i <= events(p); i++) {
         gnomon_event_info e;
         gnomon_profile_event(p, i, &e);
         count[e.node]++;
         total[e.node] += e.duration_ns;
     }
-    for (size_t i = 1; i <= nodes && !event_losses(p); i++) {
+    for (size_t i = 1; i <= nodes && !missing(p, NULL); i++) {
         gnomon_node_info n;
         gnomon_profile_node(p, i, &n);
         CHECK_EQ(count[i], n.host->count);
@@ -185,8 +171,7 @@ TEST(events_add_up_to_the_tree)
                            : n.host->total_ns - total[i];
         CHECK(far <= 2 * count[i] + n.host->total_ns / 100000);
     }
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS) + event_losses(p),
-             THREADS * per_thread);
+    CHECK_EQ(events(p) + missing(p, NULL), THREADS * per_thread);
     free(count);
     free(total);
     gnomon_profile_free(p);
@@ -226,7 +211,7 @@ TEST(a_reader_at_any_moment)
         made += (uint64_t)(size_t)count;
     }
     gnomon_profile *p = live_snapshot("taper");
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS) + event_losses(p), made);
+    CHECK_EQ(events(p) + missing(p, NULL), made);
     CHECK_EQ(live_count(p, "a") + live_count(p, "b") + live_count(p, "c") +
                  live_count(p, "d"),
              (long long)made);
@@ -295,7 +280,7 @@ TEST(two_thousand_threads)
     for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
     gnomon_profile *p = live_snapshot("taper");
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 10 * n);
-    CHECK_EQ(event_losses(p), 0);
+    CHECK_EQ(events(p), 10 * n);
+    CHECK_EQ(missing(p, NULL), 0);
     gnomon_profile_free(p);
 }

@@ -94,13 +94,14 @@ static void choose_hot_tree(gnomon__thread *t)
  * the first one whose window is open. */
 static void choose_tape(gnomon__thread *t)
 {
-    t->taped = t->tape = 0;
+    t->taped = 0;
+    t->tape = NULL;
     if (load_relaxed(&t->fast) == GNOMON__NEVER)
         return;
     gnomon__each_bit(bit, t->tape_bits & load_relaxed(&t->open_bits)) {
         if (!t->taped && gnomon__tape_pools[bit].tree == t->hot_bit) {
             t->taped = 1u << bit;
-            t->tape = t->states[bit];
+            t->tape = gnomon__tape_of(t, bit);
         }
     }
 }

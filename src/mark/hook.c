@@ -69,19 +69,6 @@ static inline ALWAYS gnomon__frame *push(gnomon__thread *t, uint64_t seq,
     return frame;
 }
 
-/* Not by hooks alone. This and begin_other choose in functions of their own: with two
- * tail calls in a function with saved registers, clang 14 makes unwind tables that are
- * wrong for two instructions (tests/unwind_tables). */
-static APART gnomon_token begin_slower(gnomon_region *region, uint32_t mask,
-                                       uint64_t seq, gnomon__thread *t)
-{
-    uint32_t m = mask & load_relaxed(&t->open_bits);
-    uint32_t others = m ^ load_relaxed(&t->fast);
-    return others & ~t->end_only_bits
-               ? gnomon__slow_begin(region, mask, seq, t)
-               : gnomon__shared_begin(region, mask, seq, t, others);
-}
-
 /* Hooks together with the hot tree, or some of the hooks. */
 static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
                                      uint64_t seq, gnomon__thread *t)
@@ -89,7 +76,7 @@ static APART gnomon_token begin_more(gnomon_region *region, uint32_t mask,
     uint32_t m = mask & load_relaxed(&t->open_bits);
     if (unlikely((m & ~load_relaxed(&t->plain)) || !m ||
                  t->frame_top > t->frame_room))
-        return begin_slower(region, mask, seq, t);
+        return gnomon__slow_begin(region, mask, seq, t);
     gnomon__frame *frame = push(t, seq, region);
     uint32_t tree = m & t->tree_bits;
     frame->begin = 0;
@@ -124,7 +111,10 @@ static APART gnomon_token begin_all(gnomon_region *region, uint32_t all,
     return gnomon__even_again(t, seq);
 }
 
-/* For several trees: scopes that they alone see, or with hooks as well. */
+/* For several trees: scopes that they alone see, or with hooks as well. It chooses
+ * in a function of its own: with two tail calls in a function with saved registers,
+ * clang 14 makes unwind tables that are wrong for two instructions
+ * (tests/unwind_tables). */
 static APART gnomon_token begin_other(gnomon_region *region, uint32_t mask,
                                       uint64_t seq, gnomon__thread *t)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mark/position.h"
+#include "mark/tape.h"
 
 #define HOT __attribute__((hot, aligned(64)))
 #define APART __attribute__((noinline))
@@ -26,10 +27,6 @@ void gnomon__slow_stop(gnomon__thread *t, uint64_t seq, const char *name);
 gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
                                 uint64_t seq, gnomon__thread *t,
                                 gnomon__near *tls, uint32_t others);
-/* A begin for the hot tree and the end-only recorders `others` (paths.c). */
-gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
-                                  uint64_t seq, gnomon__thread *t,
-                                  uint32_t others);
 /* An end of the innermost scope of the hot tree that other bits may have
  * seen too (paths.c). */
 void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
@@ -43,6 +40,10 @@ gnomon_token gnomon__trees_begin(gnomon_region *region, uint32_t mask,
 void gnomon__trees_end(gnomon_token token, uint64_t seq, gnomon__thread *t);
 /* The rest of a hot end that changes the minimum or maximum. */
 void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
+/* The same of a taped end; and where a record does not fit, once the tree has
+ * closed the node. */
+void gnomon__taped_close(gnomon__thread *t, uint64_t seq, uint64_t ticks);
+void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks);
 
 /* Load the constant first: a load as the first instruction costs 4 ns on Zen 5
  * where marks are called through a pointer, as a shared library's are. */
@@ -127,6 +128,30 @@ static inline ALWAYS void gnomon__hot_end(gnomon__near *tls, gnomon__thread *t,
         return;
     }
     gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
+    store_release(&t->seq, seq + 2);
+}
+
+/* The same where the tape beside the tree saw it, and nothing else. What is needed
+ * after the count is loaded again, as no register is free for it until then. `seen`
+ * stays, as it means nothing in a node that is closed. */
+static inline ALWAYS void gnomon__taped_end(gnomon__near *tls,
+                                            gnomon__thread *t, uint64_t seq,
+                                            uint32_t node, gnomon__front *n)
+{
+    uint64_t d = gnomon__ticks_counter() - n->begin;
+    if (unlikely(!gnomon__hot_count(tls, t, n, d))) {
+        gnomon__taped_close(t, seq, d);
+        return;
+    }
+    gnomon__node_close(gnomon__hot_position(tls, t), node, n, 0);
+    __asm__("" : "+m"(t->hot.last));
+    gnomon__tape *tape = t->tape;
+    if (unlikely(!gnomon__tape_fits(tape, d))) {
+        gnomon__taped_slow(t, seq, d);
+        return;
+    }
+    gnomon__tape_write(t, tape, load_relaxed(&n->begin), (uint32_t)d,
+                       t->hot.last | GNOMON__TAPE_SCOPE);
     store_release(&t->seq, seq + 2);
 }
 

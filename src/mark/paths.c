@@ -52,30 +52,9 @@ HOT gnomon_token gnomon__other_path(gnomon_region *region, uint32_t mask,
     return follow_path(tls, t, seq, node, n, others);
 }
 
-HOT gnomon_token gnomon__shared_begin(gnomon_region *region, uint32_t mask,
-                                      uint64_t seq, gnomon__thread *t,
-                                      uint32_t others)
-{
-    gnomon__near *tls = gnomon__tls_now();
-    uint32_t node = tls->guess;
-    gnomon__front *n = gnomon__front_by(tls, node);
-    if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, tls, others);
-    return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
-}
+/* ---- Ends that the hot tree shares with end-only recorders ------------------------ */
 
-/* The tree and the tape beside it, and nothing else, saw the scope. */
-static inline ALWAYS void end_taped(gnomon__near *tls, gnomon__thread *t,
-                                    uint64_t seq, uint32_t node,
-                                    gnomon__front *n)
-{
-    uint64_t begin = n->begin, ticks = gnomon__ticks_counter() - begin;
-    gnomon__hot_close(tls, t, node, n, ticks, 1);
-    gnomon__tape_scope(t, gnomon__at(t, t->tape), begin, ticks, node);
-    store_release(&t->seq, seq + 2);
-}
-
-/* End-only recorders are called once the tree has closed the node. */
+/* They are called once the tree has closed the node. */
 HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
 {
     if (unlikely(load_relaxed(&t->shut))) { /* it may be being cut */
@@ -86,10 +65,6 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     uint32_t node = t->hot.current;
     gnomon__front *n = gnomon__front_at(t, node);
     uint32_t end_only = n->seen;
-    if (likely(end_only == t->taped)) {
-        end_taped(tls, t, seq, node, n);
-        return;
-    }
     if (unlikely(end_only & ~t->end_only_bits)) {
         gnomon__slow_end(token, seq, t);
         return;
@@ -99,6 +74,22 @@ HOT void gnomon__shared_end(gnomon_token token, uint64_t seq, gnomon__thread *t)
     gnomon__hot_close(tls, t, node, n, f.end - f.begin, 1);
     gnomon__recorders_end(t, end_only & load_relaxed(&t->attached), &f);
     store_release(&t->seq, seq + 2);
+}
+
+void gnomon__taped_slow(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+{
+    uint32_t node = t->hot.last;
+    gnomon__tape_scope(t, t->tape, gnomon__front_at(t, node)->begin, ticks,
+                       node);
+    store_release(&t->seq, seq + 2);
+}
+
+void gnomon__taped_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)
+{
+    uint32_t node = t->hot.current;
+    gnomon__hot_close(gnomon__tls_now(), t, node, gnomon__front_at(t, node),
+                      ticks, 1);
+    gnomon__taped_slow(t, seq, ticks);
 }
 
 void gnomon__slow_close(gnomon__thread *t, uint64_t seq, uint64_t ticks)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The hot path: begin and end of a scope that one call tree alone wants, by the
- * processor's counter, along a predicted path. All else is a tail call, so that
- * these functions save no registers.
+/* The hot path: begin and end of a scope that one call tree wants, alone or with a
+ * tape or other recorders of ends, by the processor's counter, along a predicted
+ * path. All else is a tail call, so that these functions save no registers.
  *
  * The word turns odd before anything is read: else a signal handler that marks
  * could change the prediction between its read and its use. About 30
  * instructions to begin, in two lines of code, and 45 to end, in three lines
- * and the return. Data: first the region's line and the thread-local one; then,
- * all three at once, the thread's, the node's and one of a histogram.
+ * and the return; with a tape 65 to end. Data: first the region's line and the
+ * thread-local one; then, all three at once, the thread's, the node's and one of a
+ * histogram.
  *
  * The hook path is the fall-through: it has no clock read to hide a taken
  * jump. */
@@ -24,13 +25,15 @@ static inline ALWAYS gnomon_token begin_scope(gnomon__near *tls,
                                               gnomon_region *region,
                                               uint32_t mask)
 {
-    if (likely((mask & load_relaxed(&t->open_bits)) != load_relaxed(&t->fast)))
+    uint32_t others =
+        (mask & load_relaxed(&t->open_bits)) ^ load_loose(&t->fast);
+    if (likely(others & tls->slow_bits))
         return gnomon__hook_begin(region, mask, seq, t);
     uint32_t node = tls->guess;
     gnomon__front *n = gnomon__front_by(tls, node);
     if (unlikely(n->key != load_relaxed(&region->id)))
-        return gnomon__other_path(region, mask, seq, t, tls, 0);
-    return gnomon__hot_begin(tls, t, seq, node, n, 0, 0);
+        return gnomon__other_path(region, mask, seq, t, tls, others);
+    return gnomon__hot_begin(tls, t, seq, node, n, 0, others);
 }
 
 static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
@@ -42,11 +45,15 @@ static inline ALWAYS void end_scope(gnomon__near *tls, gnomon__thread *t,
         gnomon__hook_end(token, seq, t);
         return;
     }
-    if (unlikely(load_loose(&n->seen) | load_relaxed(&t->shut))) {
+    /* One word says whether the thread is shut and who else saw the scope: no bit of
+     * a mask is GNOMON__NEVER. */
+    uint32_t seen = load_loose(&n->seen) | load_relaxed(&t->shut);
+    if (likely(!seen))
+        gnomon__hot_end(tls, t, seq, node, n);
+    else if (likely(seen == t->taped))
+        gnomon__taped_end(tls, t, seq, node, n);
+    else
         gnomon__shared_end(token, seq, t);
-        return;
-    }
-    gnomon__hot_end(tls, t, seq, node, n);
 }
 
 /* By name: the thread's table leads from the pointer to the action, checked by

@@ -151,6 +151,10 @@ void gnomon__tape_streamed(uint32_t bit, uint32_t generation, size_t count,
  * be woken. */
 int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room);
 
+/* A pool is no stream any more. After the last one nobody is to be woken. Under the
+ * lock. */
+void gnomon__tape_stream_over(void);
+
 /* Room for a record and `more` further ones. 0: there is none. On the owning thread, its
  * word odd. */
 int gnomon__tape_room(gnomon__thread *t, gnomon__tape *tape, uint32_t more);
@@ -216,11 +220,17 @@ static inline void gnomon__tape_write(const gnomon__thread *t,
                                       gnomon__tape *tape, uint64_t begin,
                                       uint32_t ticks, uint32_t what)
 {
-    uint64_t *at = gnomon__at(t, tape->next);
+    uint32_t next = tape->next;
+    uint64_t *at = gnomon__at(t, next);
     store_relaxed(&at[0], begin);
     store_relaxed(&at[1], ticks | (uint64_t)what << 32);
-    store_release(&tape->next,
-                  tape->next + (uint32_t)sizeof(gnomon__tape_record));
+    store_release(&tape->next, next + (uint32_t)sizeof(gnomon__tape_record));
+}
+
+/* Whether one record of the block at hand takes a finished execution. */
+static inline int gnomon__tape_fits(const gnomon__tape *tape, uint64_t ticks)
+{
+    return tape->next != tape->end && !(ticks >> 32);
 }
 
 /* A finished execution. */
@@ -228,7 +238,7 @@ static inline void gnomon__tape_scope(gnomon__thread *t, gnomon__tape *tape,
                                       uint64_t begin, uint64_t ticks,
                                       uint32_t node)
 {
-    if (unlikely(tape->next == tape->end || ticks >> 32)) {
+    if (unlikely(!gnomon__tape_fits(tape, ticks))) {
         gnomon__tape_scope_slow(t, tape, begin, ticks, node);
         return;
     }

@@ -238,6 +238,7 @@ void gnomon__tape_stop(uint32_t bit, uint32_t generation)
         gnomon__tape_give(gnomon__tape_unqueue(pool));
     if (pool->generation == generation)
         *pool = (gnomon__tape_pool){0};
+    gnomon__tape_stream_over();
     gnomon__unlock();
 }
 
@@ -288,4 +289,5 @@ void gnomon__tapes_forget(void)
 {
     for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
         gnomon__tape_pools[bit] = (gnomon__tape_pool){0};
+    gnomon__tape_stream_over();
 }

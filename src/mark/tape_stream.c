@@ -13,6 +13,14 @@ int gnomon__tapes_are_full(void)
     return load_relaxed(&streams_state) != STREAMS_WAIT;
 }
 
+void gnomon__tape_stream_over(void)
+{
+    for (uint32_t bit = 0; bit < GNOMON__BITS; bit++)
+        if (gnomon__tape_pools[bit].keep == GNOMON__KEEP_STREAM)
+            return;
+    store_relaxed(&streams_state, STREAMS_WAIT);
+}
+
 int gnomon__tape_is_full(const gnomon__tape_pool *pool, int has_room)
 {
     uint32_t was = streams_state;

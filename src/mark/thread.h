@@ -29,7 +29,8 @@ typedef struct gnomon__thread {
     char *ground; /* of the arena, whatever the bank */
     uint32_t open_bits; /* control clears: whose window is open */
     uint32_t fast; /* the one bit that the hot path serves: the hot tree's */
-    uint32_t shut; /* control sets: the next mark takes the slow path */
+    uint32_t
+        shut; /* control sets it to NEVER: the next mark takes the slow path */
     gnomon__cursor hot;  /* of the tree of bit `hot_bit` */
     uint32_t pending;    /* as in the thread-local words; for readers */
     uint32_t index;      /* the hot tree's hash of paths: where it lies, ... */
@@ -48,9 +49,8 @@ typedef struct gnomon__thread {
     gnomon__hook hooks[GNOMON__BITS]; /* in the order of attaching */
     /* The rest. */
     /* The tape that the end of a scope of the hot tree writes to by itself. */
+    struct gnomon__tape *tape;
     uint32_t taped;         /* its bit, as a mask; 0: none */
-    uint32_t tape;          /* offset of its gnomon__tape */
-    uint32_t tape_bits;     /* of recorder_bits: tapes */
     uint32_t frames;        /* offset of the frame stack; 0: none yet */
     uint32_t bank;          /* 0 or 1: in which it records */
     uint32_t segment;       /* of which that is: see gnomon__segment */
@@ -86,10 +86,11 @@ typedef struct gnomon__thread {
         uint32_t waiting;     /* ... how many, with those about to be, ... */
         uint32_t below_other; /* ... and how many below an "(other)" */
     } foreign;                /* any thread: ends of its scopes */
-    uint32_t is_watched;      /* its end will be noticed */
+    uint16_t is_watched;      /* its end will be noticed */
+    uint16_t named;           /* `name` was given, not taken from the system */
     uint32_t leave_serial;    /* the last detach that it served */
     uint32_t short_bits;      /* recorders that found no memory: tried again */
-    uint32_t named;           /* `name` was given, not taken from the system */
+    uint32_t tape_bits;       /* of recorder_bits: tapes */
     uint64_t step_seq;    /* tokens below were given out before its last step */
     uintptr_t step_frame; /* where on the stack that was made */
     int64_t os_id;
@@ -113,6 +114,7 @@ static inline void gnomon__tls_set(gnomon__thread *t)
     tls->base = t->base;
     tls->guess = 0;
     tls->pending = GNOMON__NO_CELL;
+    tls->slow_bits = ~t->end_only_bits;
     fence_signal();
     tls->thread = t;
 }
@@ -142,7 +144,7 @@ static inline gnomon__thread *gnomon__thread_numbered(uint64_t number)
  * settles. Under the lock, or on the thread itself. */
 static inline void gnomon__thread_shut(gnomon__thread *t)
 {
-    store_relaxed(&t->shut, 1);
+    store_relaxed(&t->shut, GNOMON__NEVER);
     store_relaxed(&t->fast, GNOMON__NEVER);
     store_relaxed(&t->tree_only, 0);
     store_relaxed(&t->plain, 0);

@@ -16,7 +16,7 @@ gnomon__thread gnomon__no_thread = {
     .seq = 1,
     .base = (char *)(uintptr_t)&no_thread_line,
     .ground = (char *)(uintptr_t)&no_thread_line,
-    .shut = 1,
+    .shut = GNOMON__NEVER,
     .fast = GNOMON__NEVER,
     .epoch = UINT32_MAX,
 };

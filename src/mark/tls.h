@@ -26,6 +26,9 @@ typedef struct gnomon__tls {
     char *base;     /* as the thread's */
     uint32_t guess; /* the hot tree's node that will likely begin next; or 0 */
     uint32_t pending; /* offset of that cell from base; GNOMON__NO_CELL */
+    /* Bits whose begin, beside the hot tree's, is more than a note in its
+     * node: all but those of end-only recorders. */
+    uint32_t slow_bits;
     /* lock.c: */
     struct gnomon__thread *guarded; /* whose word turned odd */
     uint32_t busy;                  /* how deep this thread is guarded, */

@@ -197,8 +197,8 @@ void gnomon__tape_events_free(gnomon__tape_events *e)
 
 /* A thread's blocks are in the queue in the order in which they were full, and its own
  * comes last. */
-static int read_tapes(gnomon__tape_events *out, uint32_t bit,
-                      uint32_t generation)
+static int copy_and_decode(gnomon__tape_events *out, uint32_t bit,
+                           uint32_t generation)
 {
     tape_pieces pieces = {0};
     int ok = list_all(&pieces, out, bit, generation);
@@ -213,8 +213,8 @@ static int read_tapes(gnomon__tape_events *out, uint32_t bit,
 }
 
 /* *out has what is asked for. */
-static int read_events(gnomon__tape_events *out, uint32_t bit,
-                       uint32_t generation)
+static int copy_tapes(gnomon__tape_events *out, uint32_t bit,
+                      uint32_t generation)
 {
     uint32_t total = load_acquire(&gnomon__thread_total);
     out->threads = gnomon__alloc((total + 1) * sizeof *out->threads);
@@ -222,7 +222,7 @@ static int read_events(gnomon__tape_events *out, uint32_t bit,
         out->thread_count = total;
         for (uint32_t i = 0; i < total; i++)
             out->threads[i].thread = i;
-        if (read_tapes(out, bit, generation))
+        if (copy_and_decode(out, bit, generation))
             return GNOMON_OK;
     }
     gnomon__tape_events_free(out);
@@ -233,7 +233,7 @@ int gnomon__tape_read(gnomon__tape_events *out, uint32_t bit,
                       uint32_t generation, uint64_t from, uint64_t until)
 {
     *out = (gnomon__tape_events){.from = from, .until = until};
-    return read_events(out, bit, generation);
+    return copy_tapes(out, bit, generation);
 }
 
 int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
@@ -243,5 +243,5 @@ int gnomon__tape_take(gnomon__tape_events *out, uint32_t bit,
                                  .most = most,
                                  .bit = bit,
                                  .generation = generation};
-    return read_events(out, bit, generation);
+    return copy_tapes(out, bit, generation);
 }

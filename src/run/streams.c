@@ -46,7 +46,9 @@ static int deliver_part(gnomon__view *v, size_t bytes)
             gnomon__call_ready(a, m);
     }
     if (code)
-        gnomon__log("a part of a trace is lost: %s", gnomon_error_text());
+        gnomon__log("a part of a trace cannot be made: %s; what it lacks is "
+                    "counted in the next",
+                    gnomon_error_text());
     int is_done = m != NULL;
     if (m)
         gnomon_profile_free(&m->base);

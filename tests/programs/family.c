@@ -350,6 +350,20 @@ static void strange_tokens(void)
         gnomon_end(t[i]);
 }
 
+/* Both mark at once, more than memory has room for; children come at any moment of the
+ * thread that writes what the parent marked. */
+static void fork_during_a_stream(void)
+{
+    for (int i = 0; i < 3; i++) {
+        work(20000);
+        pid_t child = fork_when_settled();
+        if (child == 0)
+            live_as_child(60000);
+        work(20000);
+        wait_for(child);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -400,6 +414,8 @@ int main(int argc, char **argv)
         tear_down_what_was_set_up_before();
     } else if (strcmp(word, "tokens") == 0) {
         strange_tokens();
+    } else if (strcmp(word, "stream") == 0) {
+        fork_during_a_stream();
     } else {
         return 9;
     }
