@@ -95,62 +95,76 @@ TEST(a_clock_that_was_set_is_told)
 static const double rank_offset[RANKS] = {0, 3e9, -2.5e6, 12345};
 static const double rank_drift[RANKS] = {0, 20e-6, -35e-6, 1e-6};
 
-/* What a rank's clock shows at a true moment, since its zero, which it takes for Unix time
- * 1e18. */
-static uint64_t shown(int rank, double at)
+/* A life of all ranks: their processes were started anew at its begin. */
+typedef struct rank_life {
+    const char *path, *attempt;
+    const char *uuids[RANKS];
+    double begin; /* ns, true time */
+} rank_life;
+
+/* What a rank's clock shows at a true moment, since the life's zero, which it takes for
+ * Unix time 1e18 and its begin. */
+static uint64_t shown(const rank_life *life, int rank, double at)
 {
-    return (uint64_t)((at - rank_offset[rank]) / (1 + rank_drift[rank]) + 4e9);
+    return (uint64_t)((life->begin + at - rank_offset[rank]) /
+                          (1 + rank_drift[rank]) -
+                      life->begin + 4e9);
 }
 
+static double leave_at[BARRIERS][RANKS];
+
 /* Rank 2 has lost its first steps, and with them the first barriers. */
-static void save_rank(int rank, int kind, const double enter[][RANKS],
-                      const double leave[][RANKS])
+static void save_rank(const rank_life *life, int rank, int kind,
+                      const double enter[][RANKS])
 {
     char path[32];
     gnomon_builder *b;
     gnomon_profile *p = NULL;
+    const uint64_t end = shown(life, rank, 4e10);
     CHECK_EQ(gnomon_builder_create(&b), GNOMON_OK);
-    gnomon_add_run(b, &(gnomon_run_info){.rank = rank,
-                                         .world_size = RANKS + 1,
-                                         .host = "h",
-                                         .clock_error_ns = 700,
-                                         .zero_unix_ns =
-                                             1000000000000000000u - 4000000000u,
-                                         .now_ns = shown(rank, 1e11)});
-    gnomon_add_stage(b, &(gnomon_stage_info){.run = 1,
-                                             .name = "fit",
-                                             .end_ns = shown(rank, 1e11)});
+    gnomon_add_run(b, &(gnomon_run_info){
+                          .rank = rank,
+                          .world_size = RANKS + 1,
+                          .host = "h",
+                          .attempt = life->attempt,
+                          .uuid = life->uuids[rank],
+                          .pid = 70 + rank + (life->begin > 0 ? 20 : 0),
+                          .clock_error_ns = 700,
+                          .zero_unix_ns = 1000000000000000000u - 4000000000u +
+                                          (uint64_t)life->begin,
+                          .now_ns = end});
+    gnomon_add_stage(
+        b, &(gnomon_stage_info){.run = 1, .name = "fit", .end_ns = end});
     gnomon_add_track(b, &(gnomon_track_info){.run = 1, .device = -1});
     gnomon_add_region(
         b, &(gnomon_region_info){.name = "all_reduce", .kind = (uint32_t)kind});
     gnomon_add_node(b,
                     &(gnomon_node_info){.track = 1, .stage = 1, .region = 1});
     for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++)
-        gnomon_add_step(b, &(gnomon_step_info){
-                               .stage = 1,
-                               .rank = -1,
-                               .number = (uint64_t)i,
-                               .phase = GNOMON_PHASE_RECORD,
-                               .begin_ns = shown(rank, enter[i][rank] - 100),
-                               .end_ns = shown(rank, leave[i][rank] + 100)});
+        gnomon_add_step(
+            b, &(gnomon_step_info){
+                   .stage = 1,
+                   .rank = -1,
+                   .number = (uint64_t)i,
+                   .phase = GNOMON_PHASE_RECORD,
+                   .begin_ns = shown(life, rank, enter[i][rank] - 100),
+                   .end_ns = shown(life, rank, leave_at[i][rank] + 100)});
     for (int i = rank == 2 ? 50 : 0; i < BARRIERS; i++) {
-        const uint64_t begin = shown(rank, enter[i][rank]);
-        gnomon_add_event(
-            b, &(gnomon_event_info){.track = 1,
-                                    .node = 1,
-                                    .begin_ns = begin,
-                                    .duration_ns =
-                                        shown(rank, leave[i][rank]) - begin});
+        const uint64_t begin = shown(life, rank, enter[i][rank]);
+        const uint64_t after = shown(life, rank, leave_at[i][rank]);
+        gnomon_add_event(b, &(gnomon_event_info){.track = 1,
+                                                 .node = 1,
+                                                 .begin_ns = begin,
+                                                 .duration_ns = after - begin});
     }
     CHECK_EQ(gnomon_builder_finish(b, &p), GNOMON_OK);
-    snprintf(path, sizeof path, "r%d.gnomon", rank);
+    snprintf(path, sizeof path, "%s%d.gnomon", life->path, rank);
     program_save(p, GNOMON_FORM_FILE, path);
     gnomon_profile_free(p);
 }
 
-static double leave_at[BARRIERS][RANKS];
-
-static void save_ranks(int kind)
+/* Moments of barriers are those of all lives, since their begins. */
+static void save_lives(int kind, const rank_life *lives, size_t count)
 {
     static double enter_at[BARRIERS][RANKS];
     for (int i = 0; i < BARRIERS; i++) {
@@ -162,9 +176,15 @@ static void save_ranks(int kind)
         for (int r = 0; r < RANKS; r++)
             leave_at[i][r] = last + random_below(2000);
     }
-    for (int r = 0; r < RANKS; r++)
-        save_rank(r, kind, (const double(*)[RANKS])enter_at,
-                  (const double(*)[RANKS])leave_at);
+    for (size_t i = 0; i < count; i++)
+        for (int r = 0; r < RANKS; r++)
+            save_rank(&lives[i], r, kind, (const double(*)[RANKS])enter_at);
+}
+
+static void save_ranks(int kind)
+{
+    const rank_life only = {.path = "r"};
+    save_lives(kind, &only, 1);
 }
 
 /* The error that the metadata of a run says. */
@@ -177,27 +197,33 @@ static double said_error(const gnomon_profile *p, uint32_t run)
     return -1;
 }
 
-/* All ranks leave a barrier within the stated errors, by one time. */
-static void check_one_time(void)
+/* All ranks leave a barrier within the stated errors, by one time, in each life. */
+static void check_one_time(const rank_life *lives, size_t count)
 {
     gnomon_profile *p = NULL;
     gnomon_event_info e;
     gnomon_track_info t;
     gnomon_run_info run;
-    int next[RANKS] = {0, 0, 50, 0};
+    int next[2][RANKS] = {{0, 0, 50, 0}, {0, 0, 50, 0}};
     CHECK_EQ(gnomon_profile_load(&p, "all.gnomon"), GNOMON_OK);
     CHECK_EQ(gnomon_profile_check(p), GNOMON_OK);
-    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), RANKS * BARRIERS - 50);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS),
+             count * (RANKS * BARRIERS - 50));
     for (size_t i = 1; gnomon_profile_event(p, i, &e) == GNOMON_OK; i++) {
         gnomon_profile_track(p, e.track, &t);
         gnomon_profile_run(p, t.run, &run);
         const double error = said_error(p, t.run);
         const double end = (double)(run.zero_unix_ns - 1000000000000000000u +
                                     e.begin_ns + e.duration_ns);
-        const double off = away(end, leave_at[next[run.rank]++][run.rank]);
-        if (!CHECK(off <= error + 1000) || !CHECK(off < 4000))
-            fprintf(stderr, "    rank %d: off by %g, said %g\n", (int)run.rank,
-                    off, error);
+        const size_t life = count > 1 && end > lives[1].begin;
+        const int barrier = next[life][run.rank]++;
+        const double off =
+            away(end, lives[life].begin + leave_at[barrier][run.rank]);
+        if (!CHECK(off <= error + 1000) || !CHECK(off < 4000)) {
+            fprintf(stderr, "    rank %d, life %zu: off by %g, said %g\n",
+                    (int)run.rank, life, off, error);
+            break;
+        }
         CHECK(run.rank ? error > 0 && error < 400000 : error < 1);
     }
     gnomon_profile_free(p);
@@ -216,7 +242,7 @@ TEST(ranks_get_one_time_by_collectives)
     CHECK(strstr(r.err, "to rank 0 by 300 barriers; off by at most ") != NULL);
     if (!CHECK(strstr(r.err, "to rank 0 by 250 barriers") != NULL))
         fprintf(stderr, "%s", r.err);
-    check_one_time();
+    check_one_time(&(rank_life){.path = "r"}, 1);
     r = shell("$G merge --align collectives -o turned.gnomon r3.gnomon "
               "r1.gnomon r0.gnomon r2.gnomon 2>/dev/null && "
               "cmp turned.gnomon all.gnomon");
@@ -230,10 +256,65 @@ TEST(ranks_get_one_time_by_a_named_region)
     child_result r =
         shell("$G merge --align all_reduce -o all.gnomon r?.gnomon");
     CHECK_EQ(r.status, 0);
-    check_one_time();
+    check_one_time(&(rank_life){.path = "r"}, 1);
     r = shell("$G merge --align collectives -o none.gnomon r?.gnomon");
     CHECK(strstr(r.err, "rank 3: by the clocks of the hosts, read within "
                         "1.400 us\n") != NULL);
+}
+
+static void has(child_result r, const char *words)
+{
+    if (!CHECK(strstr(r.err, words) != NULL))
+        fprintf(stderr, "    no %s in %s", words, r.err);
+}
+
+/* All ranks were restarted, by a launcher that counts or by hand. Steps have the same
+ * numbers again, but each life is compared with itself. */
+TEST(restarted_ranks_get_one_time)
+{
+    static const rank_life counted[] = {
+        {.path = "r"}, {.path = "s", .attempt = "1", .begin = 2e11}};
+    static const rank_life by_hand[] = {
+        {.path = "r", .uuids = {"b", "a", "a", "b"}},
+        {.path = "s", .uuids = {"a", "b", "b", "a"}, .begin = 2e11}};
+    NEEDS_PROGRAM;
+    save_lives(GNOMON_KIND_COLLECTIVE, counted, 2);
+    child_result r =
+        shell("$G merge --align collectives -o all.gnomon [rs]?.gnomon");
+    CHECK_EQ(r.status, 0);
+    check_one_time(counted, 2);
+    has(r, "rank 1, attempt 1: +30");
+    has(r, "ppm, to rank 0, attempt first by 300 barriers");
+    has(r, "ppm, to rank 0, attempt 1 by 300 barriers");
+    save_lives(GNOMON_KIND_COLLECTIVE, by_hand, 2);
+    r = shell("$G merge --align collectives -o all.gnomon [rs]?.gnomon");
+    CHECK_EQ(r.status, 0);
+    check_one_time(by_hand, 2);
+    has(r, "rank 1, process 91: +30");
+    has(r, "ppm, to rank 0, process 90 by 300 barriers");
+}
+
+/* Barriers of one life are none of another. */
+TEST(a_rank_that_was_restarted_alone_keeps_its_time)
+{
+    static const rank_life by_hand[] = {
+        {.path = "r", .uuids = {"a", "a", "a", "a"}},
+        {.path = "s", .uuids = {"b", "b", "b", "b"}, .begin = 2e11}};
+    static const rank_life counted[] = {
+        {.path = "r"}, {.path = "s", .attempt = "1", .begin = 2e11}};
+    NEEDS_PROGRAM;
+    save_lives(GNOMON_KIND_COLLECTIVE, by_hand, 2);
+    child_result r =
+        shell("$G merge --align collectives -o all.gnomon r?.gnomon s1.gnomon");
+    CHECK_EQ(r.status, 0);
+    has(r, "rank 1, process 71: +30");
+    has(r, "rank 1, process 91: by the clocks of the hosts, read within 1.400");
+    save_lives(GNOMON_KIND_COLLECTIVE, counted, 2);
+    r = shell("$G merge --align collectives -o all.gnomon r?.gnomon s1.gnomon");
+    CHECK_EQ(r.status, 0);
+    has(r, "rank 1, attempt first: +30");
+    has(r, "rank 1, attempt 1: by the clock of its host, as no lower rank has "
+           "this attempt\n");
 }
 
 TEST(by_hosts_nothing_is_moved)

@@ -11,6 +11,7 @@
 #include "export/export.h"
 #include "profile/file_write.h"
 #include "profile/model.h"
+#include "report/stages.h"
 #include "sanitizer.h"
 
 static int write_to(const gnomon_writer *w, const void *at, size_t size)
@@ -110,6 +111,40 @@ TEST(exports_of_a_file_that_is_cut_do_not_crash)
         (void)gnomon_profile_event(p, FEW, &e);
         CHECK(gnomon__profile_has_failed(p));
         gnomon_profile_free(p);
+    }
+}
+
+/* What gnomon report makes its reports of. */
+static int stages_of(gnomon__gather *g)
+{
+    const gnomon__stages_choice all = {.each = 1};
+    gnomon__cli_groups groups = {0};
+    gnomon__cli_stages stages;
+    CHECK_EQ(gnomon__cli_groups_find(&groups, g, 1), GNOMON_OK);
+    CHECK_EQ(groups.count, 1);
+    int code = gnomon__cli_stages_read(&stages, g, &groups.at[0], &all);
+    gnomon__cli_stages_free(&stages);
+    gnomon__cli_groups_free(&groups);
+    return code;
+}
+
+/* The file is cut after its run was read, and before its events are. */
+TEST(a_report_of_a_file_that_is_cut_is_an_error)
+{
+    char path[] = "cut.gnomon", *paths[] = {path};
+    const gnomon__cli_inputs in = {.paths = paths, .count = 1};
+    child_folder();
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        const gnomon_profile *p;
+        gnomon__gather g;
+        save_scopes(path, "0", 1, FEW);
+        CHECK_EQ(gnomon__gather_begin(&g, &in, GNOMON__EVERY_KIND, 1), 0);
+        CHECK_EQ(gnomon__merge_run_read(g.merge, 0, &p), GNOMON_OK);
+        CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), FEW);
+        if (is_cut)
+            CHECK_EQ(truncate(path, 300000), 0);
+        CHECK_EQ(stages_of(&g), is_cut ? GNOMON_EIO : GNOMON_OK);
+        gnomon__gather_end(&g);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compares each rank's clock with that of the first rank of its job and attempt. In memory
- * are the barriers of two ranks. */
+/* Compares each rank's clock with that of the first rank of its job and attempt. A rank may
+ * have several lives, as where it was started again by hand: steps then have the same
+ * numbers in each, so that only lives of one time are compared. In memory are the barriers
+ * of the first rank's lives and of one other. */
 #include "merge/align.h"
 
 #include <inttypes.h>
@@ -67,19 +69,77 @@ static int fit_run(gnomon__aligned *to, const gnomon_run_info *a,
     return GNOMON_OK;
 }
 
-static int is_of_one_job(const gnomon_run_info *a, const gnomon_run_info *b)
+/* How long both ran at once, by their hosts' clocks; ns. */
+static double common_time(const gnomon_run_info *a, const gnomon_run_info *b)
+{
+    const double zero = between(a, b);
+    const double begin = zero > 0 ? zero : 0;
+    const double end_b = zero + (double)b->now_ns;
+    const double end = end_b < (double)a->now_ns ? end_b : (double)a->now_ns;
+    return end > begin ? end - begin : 0;
+}
+
+static int is_of_one_rank(const gnomon_run_info *a, const gnomon_run_info *b)
+{
+    return a->rank == b->rank && !gnomon__compare_texts(a->job, b->job);
+}
+
+static int is_of_one_attempt(const gnomon_run_info *a, const gnomon_run_info *b)
 {
     return !gnomon__compare_texts(a->job, b->job) &&
            !gnomon__compare_texts(a->attempt, b->attempt);
 }
 
-/* The first run of the same job and attempt. */
+/* The runs of a rank follow one another. */
+typedef struct rank_lives {
+    size_t first, end;
+    int in_attempt; /* of the run's attempt there are several */
+    int attempts;   /* there are several */
+} rank_lives;
+
+static rank_lives lives_of(const gnomon__merge *m, size_t run)
+{
+    const gnomon_run_info *r = info_of(m, run);
+    rank_lives l = {.first = run, .end = run + 1};
+    while (l.first && is_of_one_rank(info_of(m, l.first - 1), r))
+        l.first--;
+    while (l.end < gnomon__merge_count(m) &&
+           is_of_one_rank(info_of(m, l.end), r))
+        l.end++;
+    for (size_t i = l.first; i < l.end; i++)
+        if (i != run)
+            *(is_of_one_attempt(info_of(m, i), r) ? &l.in_attempt
+                                                  : &l.attempts) = 1;
+    return l;
+}
+
+/* Of the first rank of the same job and attempt: the life that was with the run's for the
+ * longest time. */
 static size_t reference_of(const gnomon__merge *m, size_t run)
 {
-    size_t i = 0;
-    while (!is_of_one_job(info_of(m, i), info_of(m, run)))
-        i++;
-    return i;
+    const gnomon_run_info *b = info_of(m, run);
+    size_t best = 0;
+    double longest = 0;
+    while (!is_of_one_attempt(info_of(m, best), b))
+        best++;
+    if (is_of_one_rank(info_of(m, best), b))
+        return run;
+    const rank_lives l = lives_of(m, best);
+    for (size_t i = best; i < l.end; i++) {
+        const double time = common_time(info_of(m, i), b);
+        if (is_of_one_attempt(info_of(m, i), b) && time > longest) {
+            best = i;
+            longest = time;
+        }
+    }
+    return best;
+}
+
+/* Barriers of two lives of different times are not the same, whatever their numbers. */
+static int are_of_one_time(const gnomon__merge *m, size_t a, size_t b)
+{
+    return (!lives_of(m, a).in_attempt && !lives_of(m, b).in_attempt) ||
+           common_time(info_of(m, a), info_of(m, b)) > 0;
 }
 
 /* `firsts`, by run: the barriers of those that others are compared with. */
@@ -98,6 +158,8 @@ static int align_run(gnomon__aligned *all, gnomon__merge *m, size_t run,
         return GNOMON_OK;
     if (to->to == run)
         return read_barriers(&firsts[run], m, run, name);
+    if (!are_of_one_time(m, to->to, run))
+        return GNOMON_OK;
     int code = read_barriers(&own, m, run, name);
     if (!code)
         code = fit_run(to, a, &firsts[to->to], b, &own);
@@ -224,27 +286,60 @@ int gnomon__align_profile(const gnomon__aligned *a, int32_t to_rank,
 
 /* ---- Telling ------------------------------------------------------------------------- */
 
-static void log_run(const gnomon__aligned *a, const gnomon_run_info *run,
-                    const gnomon_run_info *to)
+typedef struct life_name {
+    char text[96];
+} life_name;
+
+/* "rank 3", and of a rank with several lives which of them. */
+static life_name name_of(const gnomon__merge *m, size_t run)
 {
+    const gnomon_run_info *r = info_of(m, run);
+    const rank_lives l = lives_of(m, run);
+    life_name name;
+    char attempt[32] = "", process[32] = "";
+    if (l.attempts)
+        snprintf(attempt, sizeof attempt, ", attempt %.16s",
+                 r->attempt ? r->attempt : "first");
+    if (l.in_attempt)
+        snprintf(process, sizeof process, ", process %" PRId64, r->pid);
+    snprintf(name.text, sizeof name.text, "rank %" PRId32 "%s%s", r->rank,
+             attempt, process);
+    return name;
+}
+
+static void log_run(const gnomon__aligned *a, const gnomon__merge *m,
+                    size_t run)
+{
+    const life_name name = name_of(m, run), to = name_of(m, a->to);
     if (!a->fit.count)
-        gnomon__log("rank %" PRId32 ": by the clocks of the hosts, read within "
-                    "%.3f us%s",
-                    run->rank, a->error / 1e3,
-                    strcmp(run->host, to->host) ? "; those of two hosts may "
-                                                  "differ by more"
-                                                : "");
+        gnomon__log("%s: by the clocks of the hosts, read within %.3f us%s",
+                    name.text, a->error / 1e3,
+                    strcmp(info_of(m, run)->host, info_of(m, a->to)->host)
+                        ? "; those of two hosts may differ by more"
+                        : "");
     else
-        gnomon__log("rank %" PRId32 ": %+.3f us, drift %+.4f ppm, to rank "
-                    "%" PRId32 " by %zu barriers; off by %s %.3f us",
-                    run->rank, a->fit.offset / 1e3, a->fit.drift * 1e6,
-                    to->rank, a->fit.count,
-                    a->fit.is_loose ? "about" : "at most", a->error / 1e3);
+        gnomon__log("%s: %+.3f us, drift %+.4f ppm, to %s by %zu barriers; "
+                    "off by %s %.3f us",
+                    name.text, a->fit.offset / 1e3, a->fit.drift * 1e6, to.text,
+                    a->fit.count, a->fit.is_loose ? "about" : "at most",
+                    a->error / 1e3);
+}
+
+/* Whether the job has a lower rank, which has no such attempt. */
+static int has_lower_rank(const gnomon__merge *m, size_t run)
+{
+    const size_t first = lives_of(m, run).first;
+    return first && !gnomon__compare_texts(info_of(m, first - 1)->job,
+                                           info_of(m, run)->job);
 }
 
 void gnomon__align_notes(const gnomon__aligned *all, const gnomon__merge *m)
 {
     for (size_t i = 0; i < gnomon__merge_count(m); i++)
         if (all[i].to != i)
-            log_run(&all[i], info_of(m, i), info_of(m, all[i].to));
+            log_run(&all[i], m, i);
+        else if (has_lower_rank(m, i))
+            gnomon__log("%s: by the clock of its host, as no lower rank has "
+                        "this attempt",
+                        name_of(m, i).text);
 }

@@ -45,11 +45,6 @@ typedef struct event_merge {
     void *context;
 } event_merge;
 
-static int changed_meanwhile(void)
-{
-    return gnomon__fail(GNOMON_EIO, "a file has changed while it was read");
-}
-
 /* ---- Where the events of a track are ------------------------------------------- */
 
 static int index_reading(event_merge *w, size_t reading)
@@ -64,7 +59,7 @@ static int index_reading(event_merge *w, size_t reading)
         gnomon_event_info e;
         event_chunk *at = &c[i / CHUNK];
         if (gnomon_profile_event(p, i + 1, &e))
-            return changed_meanwhile();
+            return gnomon__changed_while_merged();
         if (i % CHUNK == 0)
             *at = (event_chunk){e.track, e.track};
         at->low = e.track < at->low ? e.track : at->low;
@@ -91,7 +86,7 @@ static int advance(event_cursor *c)
             continue;
         }
         if (gnomon_profile_event(c->of->p, c->number++, &c->e))
-            return changed_meanwhile();
+            return gnomon__changed_while_merged();
         c->e.reserved = c->reading;
         if (c->e.track == c->track && renumber_event(c->of, &c->e))
             return GNOMON_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The inside of a merge: scan.c finds the runs, merge.c merges their readings. */
+/* The inside of a merge: scan.c finds the runs, merge.c puts them in order,
+ * merge_run.c merges the readings of one. */
 #ifndef GNOMON_MERGE_MERGING_H
 #define GNOMON_MERGE_MERGING_H
 
@@ -43,5 +44,10 @@ struct gnomon__merge {
 
 /* Makes it the input that is open. */
 int gnomon__merge_open(gnomon__merge *m, size_t input);
+
+/* Notes the losses of an input's part that are of none of its runs. GNOMON_OK or
+ * GNOMON_ENOMEM. */
+int gnomon__merge_take_losses(gnomon__merge *m, const gnomon_profile *p,
+                              size_t input);
 
 #endif

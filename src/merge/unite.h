@@ -49,8 +49,9 @@ int gnomon__unite_create(gnomon__unite **out, const gnomon__shared *shared,
                          unsigned rules);
 
 /* Adds what `p` says of its run `run` (0 where it has none), of a stage as a
- * profiler's summary has it. `p` may go then. GNOMON_OK, GNOMON_ENOMEM, or
- * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run. */
+ * profiler's summary has it. `p` may go then. GNOMON_OK; GNOMON_ENOMEM;
+ * GNOMON_EINVAL: its regions are not in `shared`, or it has no such run; GNOMON_EIO: an
+ * event of it cannot be read any more. */
 int gnomon__unite_add(gnomon__unite *u, const gnomon_profile *p, uint32_t run,
                       const gnomon__stage_filter *only);
 

@@ -95,7 +95,8 @@ int gnomon__unite_leaves(gnomon__united_part *part)
         for (size_t i = 1; i <= part->count[entity]; i++) {
             gnomon__any f;
             f.struct_size = s->size;
-            part->p->api->get(part->p, entity, i, &f);
+            if (part->p->api->get(part->p, entity, i, &f) == GNOMON_EIO)
+                return gnomon__changed_while_merged();
             if (!is_wanted(part, entity, &f))
                 continue;
             gnomon__renumber(&part->map, entity, &f);

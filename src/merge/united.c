@@ -16,6 +16,11 @@ int gnomon__no_memory_to_merge(void)
     return gnomon__fail(GNOMON_ENOMEM, "no memory to merge profiles");
 }
 
+int gnomon__changed_while_merged(void)
+{
+    return gnomon__fail(GNOMON_EIO, "a file has changed while it was read");
+}
+
 static const char *unite_text(gnomon__copier *c, const char *text, int type)
 {
     gnomon__unite *u = c->context;

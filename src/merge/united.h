@@ -93,5 +93,7 @@ int gnomon__order_items(const gnomon__unite *u, gnomon__model *out, int entity,
 int gnomon__unite_order(gnomon__unite *u, gnomon__model *out);
 
 int gnomon__no_memory_to_merge(void);
+/* A profile gave some of its events only. */
+int gnomon__changed_while_merged(void);
 
 #endif

@@ -96,10 +96,9 @@ const gnomon__command gnomon__command_report = {
         "threads, regions\n"
         "of each thread; steps; ranks, how they compare; links, who submitted "
         "what;\n"
-        "counters, also of marks and payloads; json, regions for scripts. "
-        "KIND may be a\n"
-        "plugin too, and have options as in a spec: --as "
-        "tree(limit=20,by=rank).\n"
+        "counters, of marks too; gpu, kernels; json, regions for scripts. "
+        "KIND may be\n"
+        "a plugin too, and have options as in a spec: --as tree(limit=20).\n"
         "Stages of one name are added up, as by at=end; --each has them one "
         "after the\n"
         "other, as they came live.\n"
@@ -128,8 +127,7 @@ static int report_is(const report_request *r, const char *name)
     return strcmp(r->profiler.profiler->name, name) == 0;
 }
 
-/* It is of single executions, which a sum of stages or ranks has not: so of each run
- * and stage by itself. */
+/* Of single executions, which sums do not have: so of each run and stage by itself. */
 static int report_reads_events(const report_request *r)
 {
     return (r->profiler.profiler->wants & GNOMON_WANT_EVENTS) != 0;
@@ -186,8 +184,8 @@ static int report_has_rows(const report_request *r, const gnomon_profile *p)
     if (report_is(r, "counters") && gnomon_profile_count(p, GNOMON_COUNTERS))
         return 1;
     for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++)
-        if (gnomon_profile_node(p, i, &n) == GNOMON_OK && n.host &&
-            n.host->count)
+        if (!gnomon_profile_node(p, i, &n) &&
+            (n.device || (n.host && n.host->count)))
             return 1;
     return 0;
 }
@@ -310,9 +308,11 @@ static int report_stage(report_request *r, const char *path,
 
 static enum gnomon__stages_of report_what(const report_request *r)
 {
-    return report_is(r, "steps")  ? GNOMON__STAGES_OF_STEPS
-           : report_is(r, "cuda") ? GNOMON__STAGES_OF_DEVICES
-                                  : GNOMON__STAGES_OF_HOST;
+    const uint32_t of_devices = GNOMON_WANT_DEVICE | GNOMON_WANT_ACTIVITIES;
+    if (r->profiler.profiler->wants & of_devices)
+        return GNOMON__STAGES_OF_DEVICES;
+    return report_is(r, "steps") ? GNOMON__STAGES_OF_STEPS
+                                 : GNOMON__STAGES_OF_HOST;
 }
 
 static int report_group(report_request *r, gnomon__gather *g,

@@ -15,8 +15,9 @@
 #include "spec/options.h"
 
 const char *const gnomon__report_words[] = {
-    "simple", "advanced", "tree",     "regions",  "threads", "steps", "ranks",
-    "links",  "gaps",     "critical", "counters", "cuda",    "json",  NULL};
+    "simple", "advanced", "tree", "regions",  "threads",  "steps",
+    "ranks",  "links",    "gaps", "critical", "counters", "cuda",
+    "gpu",    "kernels",  "json", NULL};
 
 /* Words that stand for others, with an option. */
 static const struct report_alias {
