@@ -273,7 +273,13 @@ AT(gnomon_device, event_destroy, 80);
 AT(gnomon_device, stream_create, 88);
 AT(gnomon_device, stream_destroy, 96);
 AT(gnomon_device, describe, 104);
-SIZE(gnomon_device, 112);
+AT(gnomon_device, identify, 112);
+SIZE(gnomon_device, 120);
+AT(gnomon_device_identity, processors, 4);
+AT(gnomon_device_identity, memory, 8);
+AT(gnomon_device_identity, uuid, 16);
+AT(gnomon_device_identity, pci, 64);
+SIZE(gnomon_device_identity, 88);
 
 /* ---- Values -------------------------------------------------------------- */
 

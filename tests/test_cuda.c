@@ -553,21 +553,6 @@ TEST(ends_on_another_thread)
     end(p);
 }
 
-TEST(streams_that_are_destroyed)
-{
-    begin();
-    scope_on("before", stream, 1 * MS);
-    cuda->stream_destroy(stream); /* its work goes on */
-    scope_on("after", stream, 1 * MS);
-    pass(10 * MS);
-    gnomon_profile *p = snapshot();
-    CHECK_EQ(device_of(p, "before").count, 1);
-    CHECK_EQ(device_of(p, "after").count, 0);
-    CHECK_NODE(p, "after", 1, 10 * US, 10 * US);
-    CHECK_EQ(health().timers_failed, 1);
-    end(p);
-}
-
 TEST(a_device_that_is_reset)
 {
     begin();

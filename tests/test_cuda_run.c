@@ -55,7 +55,7 @@ TEST(a_table_below_that_of_simple)
     const char *own = strstr(r.err, "\nFIT Device Report\n\nAction ");
     CHECK_EQ(count_of(own, "work"), 2);
     CHECK_EQ(count_of(own, "launch"), 5);
-    CHECK_EQ(times_in(own, "\ncuda 0, Fake ?0?: the two events of "), 1);
+    CHECK_EQ(times_in(own, "\ncuda 0, Fake ?0?: two events one after "), 1);
     CHECK_EQ(times_in(r.err, "device times"), 0);
 }
 

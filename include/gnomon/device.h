@@ -33,6 +33,19 @@ typedef struct gnomon_device_context {
     uint64_t id;
 } gnomon_device_context;
 
+/* Which device it is, whatever number it has in this process. */
+typedef struct gnomon_device_identity {
+    uint32_t struct_size;
+    /* How many multiprocessors it has; 0: not known. */
+    uint32_t processors;
+    /* Its memory in bytes; 0: not known. */
+    uint64_t memory;
+    /* As tools show it, "GPU-8f3c...", and its place, "0000:3b:00.0"; "": not known.
+     * ASCII. */
+    char uuid[48];
+    char pci[24];
+} gnomon_device_identity;
+
 /* A kind of devices: how gnomon makes, records and reads a vendor's events. Fill
  * in all of it for another vendor.
  * Lifetime: it must live as long as the process; gnomon never frees it.
@@ -81,6 +94,10 @@ typedef struct gnomon_device {
      * most `size` bytes with the NUL. */
     int (*describe)(const gnomon_device_context *where, int32_t *index,
                     char *name, size_t size);
+
+    /* Fills in what is known of the entered context's device. NULL: nothing is. */
+    int (*identify)(const gnomon_device_context *where,
+                    gnomon_device_identity *out);
 } gnomon_device;
 
 /* ---- Scopes on a stream -------------------------------------------------- */

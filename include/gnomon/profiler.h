@@ -90,7 +90,10 @@ enum gnomon_wants {
      * the profiler says what stays when that memory is full: "last" (its default) or
      * "first"; or of how many steps ("8steps"); or that `ready` gets it while the run
      * goes on ("stream"). */
-    GNOMON_WANT_EVENTS = 32u
+    GNOMON_WANT_EVENTS = 32u,
+    /* With the tree: kernels, copies and calls of devices, in nodes of their own.
+     * Nothing records them yet; profiles that were built may have them. */
+    GNOMON_WANT_ACTIVITIES = 64u
 };
 
 /* A profiler: a table of callbacks. Each gets `self`, which create made, or which

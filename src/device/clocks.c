@@ -31,6 +31,7 @@ struct gnomon__device_clock {
     uint32_t number;
     int32_t index;
     char name[64];
+    gnomon_device_identity identity;
 };
 
 static gnomon__device_clock device_clocks[CLOCK_COUNT];
@@ -150,7 +151,8 @@ static void clock_measure(gnomon__device_clock *c)
     c->is_measured = 1;
     if (!code)
         c->event_ns = clock_event_ns(c);
-    gnomon__describe_device(c->device->name, c->index, c->name, c->event_ns);
+    gnomon__describe_device(c->device->name, c->index, c->name, &c->identity,
+                            c->event_ns);
     for (uint32_t i = 0; i < CLOCK_ROW; i++) {
         c->device->event_destroy(c->row[i]);
         c->row[i] = NULL;
@@ -181,6 +183,12 @@ gnomon__device_clock_of(const gnomon_device *device,
     made->number = clocks_made;
     made->is_measured = /* a device without a name is not measured */
         device->describe(where, &made->index, made->name, sizeof made->name);
+    if (device->struct_size > offsetof(gnomon_device, identify) &&
+        device->identify) {
+        made->identity.struct_size = sizeof made->identity;
+        if (device->identify(where, &made->identity))
+            memset(&made->identity, 0, sizeof made->identity);
+    }
     clock_advance(made);
     return made;
 }
@@ -212,6 +220,16 @@ void gnomon__device_clocks_advance(void)
             clock_measure(c);
         c->device->leave();
     }
+}
+
+int gnomon__device_clocks_are_idle(void)
+{
+    for (uint32_t i = 0; i < CLOCK_COUNT; i++) {
+        const gnomon__device_clock *c = &device_clocks[i];
+        if (c->device && (c->next_is_recorded || !c->is_measured))
+            return 0;
+    }
+    return 1;
 }
 
 void gnomon__device_clocks_free(void)

@@ -10,6 +10,8 @@
  * that the runtime would give it, where that is active. */
 #include "device/cuda.h"
 
+#include <stdio.h>
+
 #include "device/cuda_driver.h"
 #include "platform/atomic.h"
 #include "platform/error.h"
@@ -58,7 +60,8 @@ void gnomon__cuda_log_failures(void)
     }
 }
 
-#define CUDA_TRY(call, ...) cuda_code(cu->call(__VA_ARGS__), "cu" #call)
+#define CUDA_TRY(call, ...) \
+    cuda_code(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
 
 /* ---- Marking threads ----------------------------------------------------- */
 
@@ -120,14 +123,14 @@ static int capture_now(const gnomon__cuda_calls *cu, void *stream,
                        const char **which)
 {
     int captured = 0, result = cu->StreamIsCapturing(stream, &captured);
-    *which = "cuStreamIsCapturing";
+    *which = gnomon__cuda_symbol.StreamIsCapturing;
     return !result && captured ? CUDA_CAPTURE_IMPLICIT : result;
 }
 
 static int current_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
                        const char **which)
 {
-    *which = "cuCtxGetCurrent";
+    *which = gnomon__cuda_symbol.CtxGetCurrent;
     return cu->CtxGetCurrent(&out->context);
 }
 
@@ -139,7 +142,7 @@ static int life_now(const gnomon__cuda_calls *cu, gnomon_device_context *out,
     int result = CUDA_OK;
     if (cu->CtxGetId) {
         result = cu->CtxGetId(out->context, &life);
-        *which = "cuCtxGetId";
+        *which = gnomon__cuda_symbol.CtxGetId;
     }
     out->id = life;
     return result;
@@ -151,7 +154,7 @@ static int context_now(const gnomon__cuda_calls *cu, void *stream,
     int result = capture_now(cu, stream, which);
     if (!result && !gnomon__cuda_is_special(stream)) {
         result = cu->StreamGetCtx(stream, &out->context);
-        *which = "cuStreamGetCtx";
+        *which = gnomon__cuda_symbol.StreamGetCtx;
     } else if (!result) {
         result = current_now(cu, out, which);
     }
@@ -220,7 +223,8 @@ int gnomon__cuda_record(void *event, void *stream)
 
 static int cuda_event_record(void *event, void *stream)
 {
-    return cuda_code(gnomon__cuda_record(event, stream), "cuEventRecord");
+    return cuda_code(gnomon__cuda_record(event, stream),
+                     gnomon__cuda_symbol.EventRecord);
 }
 
 /* ---- The reader ---------------------------------------------------------- */
@@ -302,6 +306,43 @@ static int cuda_describe(const gnomon_device_context *where, int32_t *index,
     return code ? code : CUDA_TRY(DeviceGetName, name, (int)size, device);
 }
 
+/* As nvidia-smi writes it: 4, 2, 2, 2 and 6 bytes. */
+static void write_uuid(char *out, size_t size, const unsigned char *bytes)
+{
+    size_t used = (size_t)snprintf(out, size, "GPU-");
+    for (int i = 0; i < 16 && used + 3 < size; i++)
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%02x",
+            i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+}
+
+/* What a driver does not have, or refuses, stays unknown. */
+static int cuda_identify(const gnomon_device_context *where,
+                         gnomon_device_identity *out)
+{
+    const gnomon__cuda_calls *cu = gnomon__cuda();
+    cuda_device device = -1;
+    unsigned char uuid[16] = {0};
+    int processors = 0;
+    size_t memory = 0;
+    (void)where;
+    int code = CUDA_TRY(CtxGetDevice, &device);
+    if (code)
+        return code;
+    if (cu->DeviceGetUuid && !cu->DeviceGetUuid(uuid, device))
+        write_uuid(out->uuid, sizeof out->uuid, uuid);
+    if (cu->DeviceGetPciBusId &&
+        cu->DeviceGetPciBusId(out->pci, (int)sizeof out->pci, device))
+        *out->pci = 0;
+    if (cu->DeviceGetAttribute &&
+        !cu->DeviceGetAttribute(&processors, CUDA_MULTIPROCESSORS, device) &&
+        processors > 0)
+        out->processors = (uint32_t)processors;
+    if (cu->DeviceTotalMem && !cu->DeviceTotalMem(&memory, device))
+        out->memory = memory;
+    return GNOMON_OK;
+}
+
 static const gnomon_device cuda = {
     .struct_size = sizeof cuda,
     .abi = GNOMON_ABI,
@@ -318,6 +359,7 @@ static const gnomon_device cuda = {
     .stream_create = cuda_stream_create,
     .stream_destroy = cuda_stream_destroy,
     .describe = cuda_describe,
+    .identify = cuda_identify,
 };
 
 const gnomon_device *gnomon_cuda_device(void)

@@ -13,6 +13,12 @@
 
 #define OLDEST 11040 /* 11.4, as cuDriverGetVersion returns it */
 
+const gnomon__cuda_symbols gnomon__cuda_symbol = {
+#define CUDA_NAME(name, symbol, parameters) symbol,
+    CUDA_CALLS(CUDA_NAME) CUDA_NEWER_CALLS(CUDA_NAME)
+#undef CUDA_NAME
+};
+
 static gnomon__cuda_calls cuda_calls;
 static char cuda_load_error[256];
 static int cuda_is_usable;

@@ -27,6 +27,9 @@ enum {
     CUDA_CAPTURE_IMPLICIT = 906
 };
 
+/* CUdevice_attribute */
+#define CUDA_MULTIPROCESSORS 16
+
 /* CUstreamCaptureMode: the thread may make calls that could wait while a stream is
  * captured. */
 #define CUDA_CAPTURE_RELAXED 2
@@ -62,7 +65,15 @@ enum {
     X(EventElapsed, "cuEventElapsedTime", (float *ms, void *from, void *to)) \
     X(EventDestroy, "cuEventDestroy_v2", (void *event))
 #define CUDA_NEWER_CALLS(X) \
-    X(CtxGetId, "cuCtxGetId", (void *context, unsigned long long *id))
+    X(CtxGetId, "cuCtxGetId", (void *context, unsigned long long *id)) \
+    X(DeviceGetUuid, "cuDeviceGetUuid_v2", \
+      (unsigned char *uuid, cuda_device device)) \
+    X(DeviceGetPciBusId, "cuDeviceGetPCIBusId", \
+      (char *id, int size, cuda_device device)) \
+    X(DeviceGetAttribute, "cuDeviceGetAttribute", \
+      (int *value, int attribute, cuda_device device)) \
+    X(DeviceTotalMem, "cuDeviceTotalMem_v2", \
+      (size_t * bytes, cuda_device device))
 
 typedef struct gnomon__cuda_calls {
 #define CUDA_FIELD(name, symbol, parameters) cuda_result(*name) parameters;
@@ -78,6 +89,16 @@ const gnomon__cuda_calls *gnomon__cuda(void);
 
 /* Why the driver cannot be used, in one line; NULL: it can be used. */
 const char *gnomon__cuda_load_error(void);
+
+/* The symbols of the calls, as messages name them: with the version at their end that
+ * a debugger and the driver's own logs show. */
+typedef struct gnomon__cuda_symbols {
+#define CUDA_NAME(name, symbol, parameters) const char *name;
+    CUDA_CALLS(CUDA_NAME)
+    CUDA_NEWER_CALLS(CUDA_NAME)
+#undef CUDA_NAME
+} gnomon__cuda_symbols;
+extern const gnomon__cuda_symbols gnomon__cuda_symbol;
 
 /* The driver's name of a result. */
 const char *gnomon__cuda_result_name(int result);

@@ -34,7 +34,8 @@ static int timer_answer(int result, const char *call)
                         gnomon__cuda_result_name(result), result);
 }
 
-#define TIMER_TRY(call, ...) timer_answer(cu->call(__VA_ARGS__), "cu" #call)
+#define TIMER_TRY(call, ...) \
+    timer_answer(cu->call(__VA_ARGS__), gnomon__cuda_symbol.call)
 
 int gnomon_cuda_timer_create(gnomon_cuda_timer **out)
 {
@@ -144,7 +145,7 @@ int gnomon_cuda_timer_start(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
         code = timer_make_events(timer, &where);
     if (!code)
         code = timer_answer(gnomon__cuda_record(timer->begin, stream),
-                            "cuEventRecord");
+                            gnomon__cuda_symbol.EventRecord);
     if (!code)
         timer->state = TIMER_STARTED;
     return code;
@@ -166,7 +167,7 @@ int gnomon_cuda_timer_stop(gnomon_cuda_timer *timer, gnomon_cuda_stream stream)
                             "before this one was reset");
     if (!code)
         code = timer_answer(gnomon__cuda_record(timer->end, stream),
-                            "cuEventRecord");
+                            gnomon__cuda_symbol.EventRecord);
     if (!code)
         timer->state = TIMER_STOPPED;
     return code;

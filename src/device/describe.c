@@ -12,7 +12,8 @@
 
 typedef struct described_device {
     char kind[16];
-    char name[64]; /* fit for JSON */
+    char name[64]; /* texts are fit for JSON */
+    gnomon_device_identity identity;
     int32_t index;
     double event_ns;
 } described_device;
@@ -21,7 +22,15 @@ static described_device described[DEVICES];
 static uint32_t described_count;
 static pthread_mutex_t described_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void make_fit_for_json(char *text)
+{
+    for (char *c = text; *c; c++)
+        if (*c == '"' || *c == '\\' || *c < ' ' || *c > '~')
+            *c = '?';
+}
+
 void gnomon__describe_device(const char *kind, int32_t index, const char *name,
+                             const gnomon_device_identity *identity,
                              double event_ns)
 {
     pthread_mutex_lock(&described_lock);
@@ -34,19 +43,49 @@ void gnomon__describe_device(const char *kind, int32_t index, const char *name,
         described_count = i < described_count ? described_count : i + 1;
         snprintf(d->kind, sizeof d->kind, "%s", kind);
         snprintf(d->name, sizeof d->name, "%s", name);
-        for (char *c = d->name; *c; c++)
-            if (*c == '"' || *c == '\\' || *c < ' ' || *c > '~')
-                *c = '?';
+        make_fit_for_json(d->name);
+        d->identity = *identity;
+        d->identity.uuid[sizeof d->identity.uuid - 1] = 0;
+        d->identity.pci[sizeof d->identity.pci - 1] = 0;
+        make_fit_for_json(d->identity.uuid);
+        make_fit_for_json(d->identity.pci);
         d->index = index;
         d->event_ns = event_ns;
     }
     pthread_mutex_unlock(&described_lock);
 }
 
+typedef int describe_add(const char *key, const char *json);
+
+/* gnomon.KIND.INDEX.WHAT; `text` in quotes where it is one. */
+static void add_fact(describe_add *add, const described_device *d,
+                     const char *what, const char *text, uint64_t number)
+{
+    char key[64], json[80];
+    snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".%s", d->kind, d->index,
+             what);
+    if (text)
+        snprintf(json, sizeof json, "\"%s\"", text);
+    else
+        snprintf(json, sizeof json, "%" PRIu64, number);
+    add(key, json);
+}
+
+static void add_identity(describe_add *add, const described_device *d)
+{
+    if (*d->identity.uuid)
+        add_fact(add, d, "uuid", d->identity.uuid, 0);
+    if (*d->identity.pci)
+        add_fact(add, d, "pci", d->identity.pci, 0);
+    if (d->identity.processors)
+        add_fact(add, d, "processors", NULL, d->identity.processors);
+    if (d->identity.memory)
+        add_fact(add, d, "memory", NULL, d->identity.memory);
+}
+
 void gnomon__describe_each(int (*add)(const char *key, const char *json))
 {
     for (uint32_t i = 0;; i++) {
-        char key[64], json[80];
         described_device d;
         pthread_mutex_lock(&described_lock);
         int more = i < described_count;
@@ -55,14 +94,9 @@ void gnomon__describe_each(int (*add)(const char *key, const char *json))
         pthread_mutex_unlock(&described_lock);
         if (!more)
             return;
-        snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".name", d.kind,
-                 d.index);
-        snprintf(json, sizeof json, "\"%s\"", d.name);
-        add(key, json);
-        snprintf(key, sizeof key, "gnomon.%s.%" PRId32 ".event_ns", d.kind,
-                 d.index);
-        snprintf(json, sizeof json, "%" PRIu64, (uint64_t)(d.event_ns + 0.5));
-        add(key, json);
+        add_fact(add, &d, "name", d.name, 0);
+        add_fact(add, &d, "event_ns", NULL, (uint64_t)(d.event_ns + 0.5));
+        add_identity(add, &d);
     }
 }
 

@@ -3,15 +3,15 @@
 #ifndef GNOMON_DEVICE_DESCRIBE_H
 #define GNOMON_DEVICE_DESCRIBE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "gnomon/device.h"
 
-/* Adds or updates device `index` of a kind: its name, and the ns that one event
- * takes in a stream; 0: not known. Any thread. */
+/* Adds or updates device `index` of a kind: its name, which one it is, and the ns that
+ * one event takes in a stream; 0: not known. Any thread. */
 void gnomon__describe_device(const char *kind, int32_t index, const char *name,
+                             const gnomon_device_identity *identity,
                              double event_ns);
 
-/* Calls `add` for each name and cost, as metadata: a key and a JSON value. */
+/* Calls `add` for each thing that is known, as metadata: a key and a JSON value. */
 void gnomon__describe_each(int (*add)(const char *key, const char *json));
 
 /* In a forked child. */

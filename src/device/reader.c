@@ -246,6 +246,17 @@ size_t gnomon__reader_pass(void)
     return pass.waiting;
 }
 
+int gnomon__reader_is_idle(void)
+{
+    for (const gnomon__thread_timers *timers =
+             load_acquire(&gnomon__all_timers);
+         timers; timers = timers->next)
+        if (timers->begun || timers->first ||
+            timers->out_tail != load_acquire(&timers->out_head))
+            return 0;
+    return gnomon__device_clocks_are_idle();
+}
+
 /* Timers that are not passed lose their nodes and are counted as late. They go back
  * to their thread when the device has passed them. */
 void gnomon__reader_give_up(void)

@@ -12,8 +12,18 @@
 size_t gnomon__reader_pass(void);
 /* The number of driver calls so far. While it grows, the driver does not hang. */
 extern uint64_t gnomon__reader_calls;
+/* Whether there is nothing to read, and nothing is under way: then the reader's thread
+ * sleeps until a timer is sent. Between passes, on the thread that makes them. */
+int gnomon__reader_is_idle(void);
 /* Counts the scopes that still wait as late. They are never read. */
 void gnomon__reader_give_up(void);
+
+/* ---- reader_sleep.c ------------------------------------------------------ */
+
+void gnomon__reader_sleep_init(
+    void); /* before the thread; also in a forked child */
+/* After gnomon__reader_sleeps was set: until it is called. */
+void gnomon__reader_sleep(void);
 
 /* ---- clocks.c ------------------------------------------------------------ */
 
@@ -37,6 +47,8 @@ int gnomon__device_clock_time(const gnomon__device_clock *clock, void *event,
 /* Continues on every clock what is under way: the next anchor, and measuring the
  * cost of events. */
 void gnomon__device_clocks_advance(void);
+/* Whether none is being measured or waits for an anchor. */
+int gnomon__device_clocks_are_idle(void);
 /* Drops the clocks without a call of the driver: in a forked child. */
 void gnomon__device_clocks_forget(void);
 /* Drops the clocks and destroys their events. */

@@ -50,6 +50,7 @@ static void make_conditions(void)
     pthread_cond_init(&reader.wake, &monotonic);
     pthread_cond_init(&reader.answer, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    gnomon__reader_sleep_init();
     has_conditions = 1;
 }
 
@@ -79,13 +80,42 @@ static size_t reader_pass_once(void)
     return waiting;
 }
 
+/* Sleeps until a timer is sent or a pass is asked for. A thread that sends one stores it
+ * and then loads `gnomon__reader_sleeps`; here both are in the other order, so that one
+ * of the two sees the other. Under the lock, which is not held while it sleeps. */
+static void sleep_until_called(void)
+{
+    store_relaxed(&gnomon__reader_sleeps, 1);
+    fence_full();
+    if (!gnomon__reader_is_idle())
+        gnomon__reader_wake();
+    pthread_mutex_unlock(&reader.lock);
+    gnomon__reader_sleep();
+    pthread_mutex_lock(&reader.lock);
+}
+
+static void wait_for_work(void)
+{
+    if (gnomon__reader_is_idle())
+        sleep_until_called();
+    else
+        condition_wait(&reader.wake,
+                       gnomon__os_monotonic_ns() + READER_SLEEP_NS);
+}
+
+/* Wakes the thread whichever way it waits. Under the lock. */
+static void call_reader(void)
+{
+    pthread_cond_signal(&reader.wake);
+    gnomon__reader_wake();
+}
+
 /* Makes passes until the thread is to end. Under the lock. */
 static void run_passes(void)
 {
     while (!reader.ends) {
         if (reader.asked == reader.answered)
-            condition_wait(&reader.wake,
-                           gnomon__os_monotonic_ns() + READER_SLEEP_NS);
+            wait_for_work();
         uint64_t asked = reader.asked;
         pthread_mutex_unlock(&reader.lock);
         size_t waiting = reader_pass_once();
@@ -164,7 +194,7 @@ static void reader_stop(void)
     uint64_t until = gnomon__os_monotonic_ns() + READER_PASS_NS;
     pthread_mutex_lock(&reader.lock);
     reader.ends = 1;
-    pthread_cond_signal(&reader.wake);
+    call_reader();
     while (!reader.is_over && wait_for_answer(&until))
         ;
     int is_over = reader.is_over;
@@ -191,7 +221,7 @@ static size_t reader_ask_pass(int gives_up)
     int hangs = reader.answered < reader.asked; /* the last pass is not over */
     uint64_t asked = hangs ? UINT64_MAX : ++reader.asked;
     reader.gives_up = gives_up;
-    pthread_cond_signal(&reader.wake);
+    call_reader();
     while (!hangs && reader.answered < asked && wait_for_answer(&until))
         ;
     int is_answered = reader.answered >= asked;
@@ -304,6 +334,7 @@ void gnomon__timers_forget(void)
     reader.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     reader_state = READER_NONE;
     has_conditions = 0;
+    gnomon__reader_sleep_init();
     gnomon__keep_reachable(gnomon__all_timers);
     gnomon__all_timers = NULL;
     gnomon__device_clocks_forget();

@@ -18,6 +18,9 @@ void gnomon__timer_send(gnomon__thread_timers *timers, uint32_t number,
                   number << 2 | word);
     store_release(&timers->out_head,
                   at + 1); /* partner: the reader's acquire */
+    fence_full();          /* partner: sleep_until_called */
+    if (unlikely(load_relaxed(&gnomon__reader_sleeps)))
+        gnomon__reader_wake();
 }
 
 static int timer_pool_is_of(const gnomon__timer_pool *p,

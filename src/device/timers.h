@@ -118,6 +118,13 @@ uint32_t gnomon__timer_take(gnomon__thread_timers *timers,
 /* Makes the timer free again. */
 void gnomon__timer_put_back(gnomon__thread_timers *timers, uint32_t number);
 
+/* ---- reader_sleep.c ------------------------------------------------------ */
+
+/* Whether the reader's thread sleeps, as it found nothing to read. */
+extern uint32_t gnomon__reader_sleeps;
+/* Wakes it if it does. Waits for nothing. */
+void gnomon__reader_wake(void);
+
 /* ---- clocks.c ------------------------------------------------------------ */
 
 /* A training step is over: the reader sets a new anchor on each device clock. Any

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cuda: what scopes on streams took on the device, a table below others'; as
- * the other tables where columns, groups, an order or a format are asked for.
+ * cuda: how long scopes on streams were on their stream, waits and idle time
+ * included, a table below others'; as the other tables where columns, groups, an order
+ * or a format are asked for.
  *
  * A pure function from a profile of one stage to text; rows are names, summed
  * over all their regions, paths and threads, or over those of a group. Uses
@@ -227,8 +228,8 @@ static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
         int length;
         const char *name = device_text(profile, key, &length);
         out->print(out,
-                   "%s%s%.*s: the two events of a scope take at most %s us of "
-                   "its stream; an empty one measures %s us\n",
+                   "%s%s%.*s: two events one after the other take %s us of a "
+                   "stream, so an empty scope measures %s us\n",
                    device, length > 0 ? ", " : "", length, name,
                    device_number(two, 2 * ns, device_us),
                    device_number(one, ns, device_us));
@@ -238,7 +239,7 @@ static void device_cost(const gnomon_profile *profile, const gnomon_writer *out)
 static void device_print(const gnomon_profile *profile, device_row *rows,
                          size_t count, const gnomon_writer *out)
 {
-    static const char *const heads[8] = {"Action",   "Num calls", "Device (s)",
+    static const char *const heads[8] = {"Action",   "Num calls", "Stream (s)",
                                          "Self (s)", "Mean (ms)", "Min (ms)",
                                          "Max (ms)", "Host (s)"};
     size_t width = strlen(heads[0]);
@@ -277,7 +278,7 @@ enum {
 static const gnomon__column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_NAME] = {"name", "Action", GNOMON__CELL_TEXT, false},
     [DEVICE_CALLS] = {"calls", "Calls", GNOMON__CELL_COUNT, false},
-    [DEVICE_TOTAL] = {"total", "Device", GNOMON__CELL_TIME, false},
+    [DEVICE_TOTAL] = {"total", "Stream", GNOMON__CELL_TIME, false},
     [DEVICE_SELF] = {"self", "Self", GNOMON__CELL_TIME, false},
     [DEVICE_MEAN] = {"mean", "Mean", GNOMON__CELL_TIME, false},
     [DEVICE_MIN] = {"min", "Min", GNOMON__CELL_TIME, false},

@@ -52,6 +52,11 @@ CALL(cuEventElapsedTime, "cuEventElapsedTime_v2", float *, CUevent, CUevent);
 CALL(cuCtxGetId, "cuCtxGetId", CUcontext, unsigned long long *);
 #endif
 
+CALL(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", char *, int, CUdevice);
+CALL(cuDeviceTotalMem, "cuDeviceTotalMem_v2", size_t *, CUdevice);
+IS((int)CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == CUDA_MULTIPROCESSORS);
+IS(sizeof(CUuuid) == 16);
+
 /* What they are passed as. */
 IS(sizeof(CUresult) == sizeof(cuda_result));
 IS(sizeof(CUdevice) == sizeof(cuda_device));

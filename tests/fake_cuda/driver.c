@@ -31,13 +31,21 @@ enum {
 typedef struct context {
     uint64_t id;
     int device, is_gone, is_capturing;
+    int is_held; /* another thread has its lock */
     int entered; /* by how many pushes */
     struct stream *legacy;
+    struct stream *blocking; /* those that wait for `legacy`, and it for them */
 } context;
+
+#define QUEUE 64u
 
 typedef struct stream {
     context *of;
-    uint64_t ready; /* when its work will be over */
+    struct stream *next; /* of `blocking` */
+    uint64_t ready;      /* when its work will be over */
+    uint64_t ends
+        [QUEUE]; /* of what was launched; the last one is ends[launched - 1] */
+    uint32_t launched;
     int is_gone, is_capturing, waits_for_none, is_early;
 } stream;
 
@@ -198,9 +206,70 @@ static stream *stream_of(void *handle)
     return own;
 }
 
+/* What a real driver does with a handle that it freed is not defined. */
+static void check_stream(const stream *s)
+{
+    if (!s->is_gone)
+        return;
+    fprintf(stderr, "fake driver: a destroyed stream was used\n");
+    abort();
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Work of a blocking stream comes after what the legacy stream has, and the other way
+ * round. */
+static void wait_for_others(stream *s)
+{
+    const context *c = s->of;
+    for (stream *b = c->blocking; b; b = b->next) {
+        if (s == c->legacy)
+            s->ready = later(s->ready, b->ready);
+        else if (s == b)
+            s->ready = later(s->ready, c->legacy->ready);
+    }
+}
+
+static unsigned
+    queue_room; /* launches that a stream's queue holds; 0: no end */
+static uint64_t queue_waits;
+
+static int queue_is_full(const stream *s)
+{
+    unsigned pending = 0, count = s->launched < QUEUE ? s->launched : QUEUE;
+    for (unsigned i = 0; i < count; i++)
+        pending += s->ends[i] == NEVER ? s->ready == NEVER || s->ready > now()
+                                       : s->ends[i] > now();
+    return queue_room && pending >= queue_room;
+}
+
+/* Under the lock, which others can take meanwhile. */
+static void wait_for_queue(const stream *s)
+{
+    queue_waits += (unsigned)queue_is_full(s);
+    while (queue_is_full(s)) {
+        pthread_mutex_unlock(&lock);
+        usleep(200);
+        pthread_mutex_lock(&lock);
+    }
+}
+
+static void wait_for_context(const context *c)
+{
+    while (c && c->is_held) {
+        pthread_mutex_unlock(&lock);
+        usleep(200);
+        pthread_mutex_lock(&lock);
+    }
+}
+
 static uint64_t come_to(stream *s)
 {
     uint64_t at = now();
+    wait_for_others(s);
     if (s->ready == NEVER)
         return NEVER;
     if (s->ready < at)
@@ -264,6 +333,37 @@ EXPORT int cuDeviceGetName(char *name, int size, int device)
         snprintf(name, (size_t)size, "%s", given);
     else
         snprintf(name, (size_t)size, "Fake \"%d\"", device);
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetUuid_v2(unsigned char *uuid, int device)
+{
+    CALL("cuDeviceGetUuid");
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (unsigned char)(16 * device + i);
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetPCIBusId(char *id, int size, int device)
+{
+    CALL("cuDeviceGetPCIBusId");
+    snprintf(id, (size_t)size, "0000:%02x:00.0", 0x3b + device);
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    CALL("cuDeviceGetAttribute");
+    (void)device;
+    *value = attribute == 16 ? 132 : 0;
+    return leave(OK);
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    CALL("cuDeviceTotalMem");
+    (void)device;
+    *bytes = (size_t)140 << 30;
     return leave(OK);
 }
 
@@ -385,7 +485,9 @@ EXPORT int cuStreamIsCapturing(void *handle, int *status)
     const stream *s = stream_of(handle);
     if (!s || !current()) /* whatever the stream */
         return leave(INVALID_CONTEXT);
-    if (s->is_gone || s->of->is_gone)
+    check_stream(s);
+    wait_for_context(s->of);
+    if (s->of->is_gone)
         return leave(INVALID_HANDLE);
     if (s == s->of->legacy && s->of->is_capturing)
         return leave(CAPTURE_IMPLICIT);
@@ -399,8 +501,9 @@ EXPORT int cuStreamGetCtx(void *handle, void **out)
     const stream *s = stream_of(handle);
     if (!current())
         return leave(INVALID_CONTEXT);
-    if (!s || s->is_gone)
+    if (!s)
         return leave(INVALID_HANDLE);
+    check_stream(s);
     *out = s->of;
     return leave(OK);
 }
@@ -466,8 +569,9 @@ EXPORT int cuEventRecord(event *e, void *handle)
     if (bad)
         return leave(bad);
     stream *s = stream_of(handle);
-    if (s->is_gone)
-        return leave(INVALID_HANDLE);
+    check_stream(s);
+    wait_for_context(s->of);
+    wait_for_queue(s);
     if (s->of != e->of)
         return leave(misuse("an event of another context", INVALID_HANDLE));
     if (s->is_capturing)
@@ -488,6 +592,8 @@ EXPORT int cuEventQuery(event *e)
 {
     CALL("cuEventQuery");
     int bad = current() ? check_event(e) : INVALID_CONTEXT;
+    if (!bad)
+        wait_for_context(e->of);
     if (!bad)
         bad = may_not("an event is asked during a capture");
     if (!bad && !is_over(e))
@@ -596,10 +702,12 @@ static void fake_launch(void *handle, uint64_t ns)
 {
     pthread_mutex_lock(&lock);
     stream *s = stream_of(handle);
-    uint64_t at = now();
-    if (s->ready < at)
-        s->ready = at;
+    check_stream(s);
+    wait_for_queue(s);
+    wait_for_others(s);
+    s->ready = later(s->ready, now());
     s->ready = ns == NEVER || s->ready == NEVER ? NEVER : s->ready + ns;
+    s->ends[s->launched++ % QUEUE] = s->ready;
     pthread_mutex_unlock(&lock);
 }
 
@@ -607,6 +715,37 @@ static void fake_finish(void *handle)
 {
     pthread_mutex_lock(&lock);
     stream_of(handle)->ready = now();
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_blocking(void *handle)
+{
+    stream *s = handle;
+    pthread_mutex_lock(&lock);
+    s->next = s->of->blocking;
+    s->of->blocking = s;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fake_queue(unsigned room)
+{
+    pthread_mutex_lock(&lock);
+    queue_room = room;
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t fake_queue_waits(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t n = queue_waits;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void fake_hold(void *handle, int is_held)
+{
+    pthread_mutex_lock(&lock);
+    ((context *)handle)->is_held = is_held;
     pthread_mutex_unlock(&lock);
 }
 
@@ -733,9 +872,12 @@ static uint64_t fake_retained(void)
 
 EXPORT extern const fake_cuda fake_cuda_table;
 const fake_cuda fake_cuda_table = {
-    fake_clock,          fake_context, fake_current, fake_stream,
-    fake_stream_destroy, fake_launch,  fake_finish,  fake_capture,
-    fake_reset,          fake_fail,    fake_calls,   fake_event_cost,
-    fake_version,        fake_misuse,  fake_leaks,   fake_hang,
-    fake_unload,         fake_slow,    fake_revive,  fake_retained,
-    fake_early};
+    fake_clock,    fake_context,        fake_current,
+    fake_stream,   fake_stream_destroy, fake_launch,
+    fake_finish,   fake_capture,        fake_reset,
+    fake_fail,     fake_calls,          fake_event_cost,
+    fake_version,  fake_misuse,         fake_leaks,
+    fake_hang,     fake_unload,         fake_slow,
+    fake_revive,   fake_retained,       fake_early,
+    fake_blocking, fake_queue,          fake_queue_waits,
+    fake_hold};

@@ -13,6 +13,7 @@ typedef struct fake_cuda {
     void *(*context)(int device);
     void (*current)(void *context);
     void *(*stream)(void *context);
+    /* A call with a destroyed stream aborts. */
     void (*stream_destroy)(void *stream);
     /* Work of `ns` goes into a stream; never over with UINT64_MAX, until
      * `finish`. */
@@ -47,6 +48,15 @@ typedef struct fake_cuda {
     /* Events that are put into the stream are over at once, before what was put
      * there earlier; or no more. */
     void (*early)(void *stream, int is_early);
+    /* The stream waits for the legacy one and that one for it, as one made by
+     * cudaStreamCreate. */
+    void (*blocking)(void *stream);
+    /* A stream's queue holds so many launches (below 64; 0: any number): with more, the
+     * caller waits. How often one did. */
+    void (*queue)(unsigned room);
+    uint64_t (*queue_waits)(void);
+    /* Another thread has the context's lock, or no more: calls wait. */
+    void (*hold)(void *context, int is_held);
 } fake_cuda;
 
 #endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads CUPTI's records, field by field at their offsets. Names are those that
+ * torch.profiler's traces have, as people know them from there. */
+#include "device/cupti_records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What stands at an offset. CUPTI aligns records to 8 bytes, but one field of 64 bits
+ * in some of them is not aligned. */
+static uint32_t cupti_u32(const void *record, size_t offset)
+{
+    uint32_t value;
+    memcpy(&value, (const char *)record + offset, sizeof value);
+    return value;
+}
+
+static uint64_t cupti_u64(const void *record, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)record + offset, sizeof value);
+    return value;
+}
+
+static uint16_t cupti_u16(const void *record, size_t offset)
+{
+    uint16_t value;
+    memcpy(&value, (const char *)record + offset, sizeof value);
+    return value;
+}
+
+static uint8_t cupti_u8(const void *record, size_t offset)
+{
+    return ((const uint8_t *)record)[offset];
+}
+
+uint32_t gnomon__cupti_kind_of(const void *record)
+{
+    return cupti_u32(record, 0);
+}
+
+/* ---- Names ----------------------------------------------------------------- */
+
+/* `names` by number; past its end, `other`. */
+#define CUPTI_NAME(names, number, other) \
+    ((number) < sizeof(names) / sizeof *(names) ? (names)[number] : (other))
+
+static const char *cupti_memory(uint32_t kind)
+{
+    static const char *const names[] = {
+        "Unknown", "Pageable", "Pinned",        "Device",
+        "Array",   "Managed",  "Device Static", "Managed Static"};
+    return CUPTI_NAME(names, kind, "Unrecognized");
+}
+
+static const char *cupti_direction(uint32_t kind)
+{
+    static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA",
+                                        "AtoH",    "AtoA", "AtoD", "DtoA",
+                                        "DtoD",    "HtoH", "PtoP"};
+    return CUPTI_NAME(names, kind, "Unknown");
+}
+
+static const char *cupti_wait(uint32_t type)
+{
+    static const char *const names[] = {"Sync", "Event Sync",
+                                        "Stream Wait Event", "Stream Sync",
+                                        "Context Sync"};
+    return CUPTI_NAME(names, type, names[0]);
+}
+
+static const char *cupti_overhead(uint32_t kind)
+{
+    /* CUPTI's own and the runtime's begin at 1 << 16. */
+    static const char *const names[] = {"Overhead",
+                                        "Buffer Flush",
+                                        "Instrumentation",
+                                        "Resource",
+                                        "Runtime Triggered Module Loading",
+                                        "Lazy Function Loading",
+                                        "Command Buffer Full",
+                                        "Activity Buffer Request",
+                                        "UVM Activity Init"};
+    if (kind == 1)
+        return "Driver Compiler";
+    return kind & 0xffff ? names[0] : CUPTI_NAME(names, kind >> 16, names[0]);
+}
+
+/* ---- Parts that kinds share ------------------------------------------------ */
+
+/* 0: it has no begin or no end. */
+static int cupti_span(const gnomon__cupti_reader *r, const void *record,
+                      size_t start, size_t end, gnomon_activity *out)
+{
+    uint64_t from = cupti_u64(record, start), to = cupti_u64(record, end);
+    if (!from || !to)
+        return 0;
+    out->begin_ns = r->time(from);
+    out->end_ns = r->time(to);
+    return 1;
+}
+
+static void cupti_place(gnomon__cupti_reader *r, const void *record,
+                        size_t device, size_t context, size_t stream,
+                        gnomon_activity *out)
+{
+    out->device = (int32_t)cupti_u32(record, device);
+    out->context = cupti_u32(record, context);
+    out->stream = cupti_u32(record, stream);
+    uint32_t i = out->context & (GNOMON__CUPTI_CONTEXTS - 1);
+    r->contexts[i].context = out->context;
+    r->contexts[i].device = out->device;
+    r->contexts[i].is_known = 1;
+}
+
+static int32_t cupti_device_of(const gnomon__cupti_reader *r, uint32_t context)
+{
+    uint32_t i = context & (GNOMON__CUPTI_CONTEXTS - 1);
+    return r->contexts[i].is_known && r->contexts[i].context == context
+               ? r->contexts[i].device
+               : -1;
+}
+
+/* ---- Kinds ----------------------------------------------------------------- */
+
+static int read_kernel(gnomon__cupti_reader *r, const void *record,
+                       gnomon_activity *out)
+{
+    const char *name;
+    out->kind = GNOMON_ACTIVITY_KERNEL;
+    cupti_place(r, record, 40, 44, 48, out);
+    for (size_t i = 0; i < 3; i++) {
+        out->grid[i] = cupti_u32(record, 52 + 4 * i);
+        out->block[i] = cupti_u32(record, 64 + 4 * i);
+    }
+    out->registers = cupti_u16(record, 6);
+    out->shared_static = cupti_u32(record, 76);
+    out->shared_dynamic = cupti_u32(record, 80);
+    out->correlation = cupti_u32(record, 92);
+    memcpy(&name, (const char *)record + 104, sizeof name);
+    out->name = name && r->kernel_name ? r->kernel_name(name) : name;
+    out->graph_node = cupti_u64(record, 144);
+    out->graph = cupti_u32(record, 156);
+    return cupti_span(r, record, 16, 24, out);
+}
+
+/* Copies and sets begin alike; copies between devices have two more numbers. */
+static int read_memory(gnomon__cupti_reader *r, const void *record,
+                       gnomon_activity *out, size_t correlation, size_t node)
+{
+    cupti_place(r, record, 32, 36, 40, out);
+    out->bytes = cupti_u64(record, 8);
+    out->correlation = cupti_u32(record, correlation);
+    out->graph_node = cupti_u64(record, node);
+    out->graph = cupti_u32(record, node + 8);
+    return cupti_span(r, record, 16, 24, out);
+}
+
+static int read_copy(gnomon__cupti_reader *r, const void *record,
+                     gnomon_activity *out, char *text)
+{
+    int is_peer = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_MEMCPY2;
+    out->kind = GNOMON_ACTIVITY_COPY;
+    snprintf(text, GNOMON__CUPTI_TEXT, "Memcpy %s (%s -> %s)",
+             cupti_direction(cupti_u8(record, 4)),
+             cupti_memory(cupti_u8(record, 5)),
+             cupti_memory(cupti_u8(record, 6)));
+    out->name = text;
+    return read_memory(r, record, out, is_peer ? 60 : 44, is_peer ? 72 : 64);
+}
+
+static int read_set(gnomon__cupti_reader *r, const void *record,
+                    gnomon_activity *out, char *text)
+{
+    out->kind = GNOMON_ACTIVITY_SET;
+    snprintf(text, GNOMON__CUPTI_TEXT, "Memset (%s)",
+             cupti_memory(cupti_u16(record, 50)));
+    out->name = text;
+    return read_memory(r, record, out, 44, 64);
+}
+
+static int read_call(const gnomon__cupti_reader *r, const void *record,
+                     gnomon_activity *out)
+{
+    int is_driver = gnomon__cupti_kind_of(record) == GNOMON__CUPTI_DRIVER;
+    out->kind = GNOMON_ACTIVITY_CALL;
+    out->flags = is_driver ? (uint32_t)GNOMON_ACTIVITY_LOW_LEVEL : 0;
+    out->call = cupti_u32(record, 4);
+    out->thread = r->has_system_threads ? (int64_t)cupti_u32(record, 28) : 0;
+    out->correlation = cupti_u32(record, 32);
+    out->result = (int32_t)cupti_u32(record, 36);
+    out->name = r->call_name ? r->call_name(is_driver, out->call) : NULL;
+    return cupti_span(r, record, 8, 16, out);
+}
+
+static int read_wait(const gnomon__cupti_reader *r, const void *record,
+                     gnomon_activity *out)
+{
+    uint32_t stream = cupti_u32(record, 32);
+    out->kind = GNOMON_ACTIVITY_SYNC;
+    out->name = cupti_wait(cupti_u32(record, 4));
+    out->correlation = cupti_u32(record, 24);
+    out->context = cupti_u32(record, 28);
+    out->device = cupti_device_of(r, out->context);
+    out->stream = stream == UINT32_MAX ? 0 : stream;
+    return cupti_span(r, record, 8, 16, out);
+}
+
+static int read_overhead(const gnomon__cupti_reader *r, const void *record,
+                         gnomon_activity *out)
+{
+    enum { OF_THREAD = 2, OF_DEVICE = 3, OF_CONTEXT = 4, OF_STREAM = 5 };
+    uint32_t of = cupti_u32(record, 8);
+    out->kind = GNOMON_ACTIVITY_OVERHEAD;
+    out->name = cupti_overhead(cupti_u32(record, 4));
+    if (of == OF_THREAD && r->has_system_threads)
+        out->thread = cupti_u32(record, 16);
+    if (of >= OF_DEVICE && of <= OF_STREAM)
+        out->device = (int32_t)cupti_u32(record, 12);
+    if (of >= OF_CONTEXT && of <= OF_STREAM)
+        out->context = cupti_u32(record, 16);
+    if (of == OF_STREAM)
+        out->stream = cupti_u32(record, 20);
+    if (r->version >= GNOMON__CUPTI_12_2)
+        out->correlation = cupti_u32(record, 40);
+    return cupti_span(r, record, 24, 32, out);
+}
+
+static int read_graph(gnomon__cupti_reader *r, const void *record,
+                      gnomon_activity *out)
+{
+    out->kind = GNOMON_ACTIVITY_GRAPH;
+    out->name = "Graph";
+    cupti_place(r, record, 24, 32, 36, out);
+    out->correlation = cupti_u32(record, 4);
+    out->graph = cupti_u32(record, 28);
+    return cupti_span(r, record, 8, 16, out);
+}
+
+enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
+                                              const void *record,
+                                              gnomon_activity *out,
+                                              char text[GNOMON__CUPTI_TEXT])
+{
+    int is_over = 0;
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    out->device = -1;
+    switch (gnomon__cupti_kind_of(record)) {
+    case GNOMON__CUPTI_KERNEL:
+    case GNOMON__CUPTI_CONCURRENT_KERNEL:
+        is_over = read_kernel(reader, record, out);
+        break;
+    case GNOMON__CUPTI_MEMCPY:
+    case GNOMON__CUPTI_MEMCPY2:
+        is_over = read_copy(reader, record, out, text);
+        break;
+    case GNOMON__CUPTI_MEMSET:
+        is_over = read_set(reader, record, out, text);
+        break;
+    case GNOMON__CUPTI_DRIVER:
+    case GNOMON__CUPTI_RUNTIME:
+        is_over = read_call(reader, record, out);
+        break;
+    case GNOMON__CUPTI_SYNCHRONIZATION:
+        is_over = read_wait(reader, record, out);
+        break;
+    case GNOMON__CUPTI_OVERHEAD:
+        is_over = read_overhead(reader, record, out);
+        break;
+    case GNOMON__CUPTI_GRAPH_TRACE:
+        is_over = read_graph(reader, record, out);
+        break;
+    default:
+        return GNOMON__CUPTI_OF_NO_USE;
+    }
+    return is_over ? GNOMON__CUPTI_READ : GNOMON__CUPTI_UNFINISHED;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Records of CUPTI as gnomon_activity. Their layouts are NVIDIA's documented ABI
+ * (cupti_activity.h of CUDA 11.8 to 13.0), written out here as offsets, so that
+ * nothing of CUDA is needed to build. Records of later versions are longer, and what
+ * an older version has keeps its place. Fields that came after 11.8 are read only
+ * where the CUPTI that wrote the record has them. */
+#ifndef GNOMON_DEVICE_CUPTI_RECORDS_H
+#define GNOMON_DEVICE_CUPTI_RECORDS_H
+
+#include "device/activity_record.h"
+
+/* Versions of CUPTI's interface, as cuptiGetVersion tells them. */
+#define GNOMON__CUPTI_11_8 18u
+#define GNOMON__CUPTI_12_2 20u
+#define GNOMON__CUPTI_12_5 23u
+#define GNOMON__CUPTI_12_9 27u
+#define GNOMON__CUPTI_13_0 130000u
+
+/* CUpti_ActivityKind, as far as it is used. */
+enum gnomon__cupti_kind {
+    GNOMON__CUPTI_MEMCPY = 1,
+    GNOMON__CUPTI_MEMSET = 2,
+    GNOMON__CUPTI_KERNEL = 3, /* one at a time: never asked for */
+    GNOMON__CUPTI_DRIVER = 4,
+    GNOMON__CUPTI_RUNTIME = 5,
+    GNOMON__CUPTI_CONCURRENT_KERNEL = 10,
+    GNOMON__CUPTI_OVERHEAD = 17,
+    GNOMON__CUPTI_MEMCPY2 = 22, /* between two devices */
+    GNOMON__CUPTI_SYNCHRONIZATION = 38,
+    GNOMON__CUPTI_GRAPH_TRACE = 51
+};
+
+#define GNOMON__CUPTI_CONTEXTS 64u /* a power of two */
+
+/* How the records of one CUPTI are read. Of one thread at a time. */
+typedef struct gnomon__cupti_reader {
+    uint32_t version;
+    int has_system_threads; /* threads have the system's numbers */
+    /* A moment of CUPTI's clock by gnomon's; 0: before the run's zero. */
+    uint64_t (*time)(uint64_t moment);
+    /* The name that a reader knows the kernel by. NULL: `name` itself. */
+    const char *(*kernel_name)(const char *name);
+    /* The name of an interface's call; NULL: unknown. */
+    const char *(*call_name)(int is_driver, uint32_t call);
+    /* The last contexts of which work was seen, as waits do not tell their device. */
+    struct {
+        uint32_t context;
+        int32_t device;
+        int is_known;
+    } contexts[GNOMON__CUPTI_CONTEXTS];
+} gnomon__cupti_reader;
+
+enum gnomon__cupti_reading {
+    GNOMON__CUPTI_OF_NO_USE = 0, /* a kind that nobody asked for */
+    GNOMON__CUPTI_READ = 1,
+    GNOMON__CUPTI_UNFINISHED = 2 /* it has no begin or no end */
+};
+
+#define GNOMON__CUPTI_TEXT 80u
+
+/* Fills in *out from a record. `text` is where it writes the names that it makes up.
+ * Other names are CUPTI's, or of kernel_name and call_name. */
+enum gnomon__cupti_reading gnomon__cupti_read(gnomon__cupti_reader *reader,
+                                              const void *record,
+                                              gnomon_activity *out,
+                                              char text[GNOMON__CUPTI_TEXT]);
+
+/* The kind of a record. */
+uint32_t gnomon__cupti_kind_of(const void *record);
+
+#endif
