@@ -296,3 +296,41 @@ TEST(the_sum_of_a_track_is_checked)
     CHECK(strstr(gnomon_error_text(), "track 1") != NULL);
     gnomon_profile_free(p);
 }
+
+/* A path without times may lead to nodes with some, as on a lane of calls: the outermost
+ * of these are the track's sum. */
+static int build_calls(uint32_t flags)
+{
+    const gnomon_cell cells[] = {{gnomon_cell_of(100), 0, 1},
+                                 {gnomon_cell_of(40), 0, 1}};
+    const gnomon_stats outer = {sizeof outer, 0,   1,     100, 60,
+                                100,          100, cells, 1};
+    const gnomon_stats inner = {sizeof inner, 0,  1,         40, 40,
+                                40,           40, cells + 1, 1};
+    gnomon_builder *b;
+    gnomon_profile *p = NULL;
+    gnomon_builder_create(&b);
+    gnomon_add_run(b, &(gnomon_run_info){.rank = -1});
+    gnomon_add_track(b, &(gnomon_track_info){
+                            .run = 1, .kind = GNOMON_TRACK_LANE, .device = -1});
+    gnomon_add_region(b, &(gnomon_region_info){.name = "call"});
+    gnomon_add_node(b, &(gnomon_node_info){.track = 1, .region = 1});
+    gnomon_add_node(b, &(gnomon_node_info){.track = 1,
+                                           .region = 1,
+                                           .parent = 1,
+                                           .flags = flags,
+                                           .host = &outer});
+    gnomon_add_node(b,
+                    &(gnomon_node_info){
+                        .track = 1, .region = 1, .parent = 2, .host = &inner});
+    int code = gnomon_builder_finish(b, &p);
+    gnomon_profile_free(p);
+    return code;
+}
+
+TEST(paths_without_times_lead_to_calls)
+{
+    CHECK_EQ(build_calls(0), GNOMON_OK);
+    CHECK_EQ(build_calls(GNOMON_NODE_RANGE), GNOMON_EINVAL);
+    CHECK(strstr(gnomon_error_text(), "track 1") != NULL);
+}

@@ -156,6 +156,7 @@ static const struct {
 } changes_kinds[] = {
     [GNOMON__DIFF_HOST] = {"Changes", "action", "calls"},
     [GNOMON__DIFF_DEVICE] = {"Changes on devices", "action", "calls"},
+    [GNOMON__DIFF_BUSY] = {"Changes of work by scope", "action", "work"},
     [GNOMON__DIFF_STEPS] = {"Changes of steps", "stage", "steps"},
     [GNOMON__DIFF_COUNTER] = {"Changes of counters", "counter", "samples"},
 };

@@ -56,7 +56,8 @@ static void put_line(const gnomon__changes_line *line, const gnomon_writer *out)
 void gnomon__changes_json(const gnomon__changes *c, size_t shown,
                           const gnomon_writer *out)
 {
-    static const char *const kinds[] = {"host", "device", "steps", "counter"};
+    static const char *const kinds[] = {"host", "device", "busy", "steps",
+                                        "counter"};
     static const char *const units[] = {"ns", "calls", "samples"};
     out->write(out, "{", 1);
     gnomon__changes_json_text(out, "stage", c->stage);

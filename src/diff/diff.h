@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The rows of two sides, matched by stage and region name, as simple's rows are, and
  * summed over regions, paths and tracks. There are rows of times on the host and on
- * devices, of steps (one for each stage), and of counters. A side is any number of
+ * devices, of the devices' work by scope, of steps (one for each stage), and of counters. A side is any number of
  * profiles, added one at a time: O(rows) memory, whatever their number. */
 #ifndef GNOMON_DIFF_DIFF_H
 #define GNOMON_DIFF_DIFF_H
@@ -22,6 +22,7 @@ extern const double gnomon__quantiles[GNOMON__QUANTILES];
 enum gnomon__diff_kind {
     GNOMON__DIFF_HOST,
     GNOMON__DIFF_DEVICE,
+    GNOMON__DIFF_BUSY,  /* work of devices, by each scope around its launch */
     GNOMON__DIFF_STEPS, /* named as their stage */
     GNOMON__DIFF_COUNTER,
     GNOMON__DIFF_KINDS

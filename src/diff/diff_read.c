@@ -7,6 +7,7 @@
 
 #include "gnomon.h"
 #include "platform/memory.h"
+#include "print/device_work.h"
 #include "diff/diff_rows.h"
 #include "spec/filter.h"
 
@@ -40,6 +41,7 @@ typedef struct diff_reader {
     diff_seen *stages;     /* by stage */
     diff_seen *outside;    /* by run: of what is in no stage */
     unsigned char *is_new; /* by stage: its steps */
+    gnomon__device_work work;
 } diff_reader;
 
 static bool diff_has_row(uint32_t kind)
@@ -118,6 +120,48 @@ static int diff_has(const gnomon_stats *stats)
     return stats && stats->count;
 }
 
+/* ---- Scopes that launched work ---------------------------------------------------- */
+
+/* How many nodes are around one of work that a device was busy with. */
+static size_t diff_depth(const gnomon__device_work *w, size_t number)
+{
+    gnomon_node_info n;
+    size_t depth = 0;
+    if (!gnomon__work_is_busy(w->work[number]))
+        return 0;
+    for (; !gnomon_profile_node(w->profile, number, &n) && n.parent;
+         number = n.parent)
+        depth++;
+    return depth;
+}
+
+/* Whether a node between the two has the name, too: its row has the work already. */
+static bool diff_is_again(const gnomon_profile *p, uint32_t from, uint32_t to,
+                          const char *name)
+{
+    gnomon_node_info n;
+    for (; from != to; from = n.parent)
+        if (strcmp(gnomon__node_name(p, from), name) == 0 ||
+            gnomon_profile_node(p, from, &n))
+            return true;
+    return false;
+}
+
+/* Work counts in the row of each scope around its launch. */
+static void diff_add_busy(diff_reader *r, const gnomon_node_info *node,
+                          const gnomon_stage_info *stage, uint32_t run)
+{
+    gnomon_node_info n;
+    for (uint32_t i = node->parent; i; i = n.parent) {
+        const char *name = gnomon__node_name(r->profile, i);
+        if (!diff_is_again(r->profile, node->parent, i, name))
+            diff_add_entry(r, GNOMON__DIFF_BUSY, stage, name, run)->stats =
+                node->device;
+        if (gnomon_profile_node(r->profile, i, &n))
+            return;
+    }
+}
+
 static int diff_read_node(diff_reader *r, size_t number)
 {
     gnomon_node_info node;
@@ -142,6 +186,9 @@ static int diff_read_node(diff_reader *r, size_t number)
     if (is_new && diff_has(node.device))
         diff_add_entry(r, GNOMON__DIFF_DEVICE, &stage, region.name, track.run)
             ->stats = node.device;
+    if (is_new && diff_has(node.device) &&
+        gnomon__work_is_busy(r->work.work[number]))
+        diff_add_busy(r, &node, &stage, track.run);
     return GNOMON_OK;
 }
 
@@ -313,14 +360,19 @@ int gnomon__diff_add(gnomon__diff *d, enum gnomon__side side,
     size_t entries = 2 * gnomon_profile_count(p, GNOMON_NODES) + runs + stages +
                      gnomon_profile_count(p, GNOMON_COUNTERS);
     diff_reader r = {.diff = d, .profile = p, .side = side};
-    int code = GNOMON_ENOMEM;
+    int code = gnomon__device_work_make(&r.work, p);
+    for (size_t i = 1; !code && i <= r.work.nodes; i++)
+        entries += diff_depth(&r.work, i);
     r.entries = gnomon__alloc(entries * sizeof *r.entries);
     r.is_new = gnomon__alloc(stages);
     r.jobs = gnomon__alloc(runs * sizeof *r.jobs);
     r.stages = gnomon__alloc(stages * sizeof *r.stages);
     r.outside = gnomon__alloc(runs * sizeof *r.outside);
-    if (r.entries && r.is_new && r.jobs && r.stages && r.outside)
+    if (!r.entries || !r.is_new || !r.jobs || !r.stages || !r.outside)
+        code = GNOMON_ENOMEM;
+    if (!code)
         code = diff_read(&r);
+    gnomon__device_work_free(&r.work);
     gnomon__free(r.entries);
     gnomon__free(r.jobs);
     gnomon__free(r.stages);

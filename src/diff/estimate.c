@@ -13,13 +13,18 @@
 #define ESTIMATE_MEMORY 14.0
 
 const char *const gnomon__metric_words[] = {
-    "calls",        "total",        "mean",         "p50",
-    "p90",          "p99",          "max",          "self",
-    "device-calls", "device-total", "device-mean",  "device-p50",
-    "device-p90",   "device-p99",   "device-max",   "step-count",
-    "step-total",   "step-mean",    "step-p50",     "step-p90",
-    "step-p99",     "step-max",     "counter-mean", "counter-last",
-    "counter-min",  "counter-max",  "counter-sum",  NULL};
+    "calls",        "total",       "mean",
+    "p50",          "p90",         "p99",
+    "max",          "self",        "device-calls",
+    "device-total", "device-mean", "device-p50",
+    "device-p90",   "device-p99",  "device-max",
+    "busy-calls",   "busy-total",  "busy-mean",
+    "busy-p50",     "busy-p90",    "busy-p99",
+    "busy-max",     "step-count",  "step-total",
+    "step-mean",    "step-p50",    "step-p90",
+    "step-p99",     "step-max",    "counter-mean",
+    "counter-last", "counter-min", "counter-max",
+    "counter-sum",  NULL};
 
 #define OF_DURATIONS(kind) \
     {kind, GNOMON__CALLS}, {kind, GNOMON__TOTAL}, {kind, GNOMON__MEAN}, \
@@ -32,6 +37,7 @@ const gnomon__metric_of gnomon__metrics[] = {
     OF_DURATIONS(GNOMON__DIFF_HOST),
     {GNOMON__DIFF_HOST, GNOMON__SELF},
     OF_DURATIONS(GNOMON__DIFF_DEVICE),
+    OF_DURATIONS(GNOMON__DIFF_BUSY),
     OF_DURATIONS(GNOMON__DIFF_STEPS),
     {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_MEAN},
     {GNOMON__DIFF_COUNTER, GNOMON__SAMPLES_LAST},

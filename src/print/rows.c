@@ -15,9 +15,14 @@ typedef struct row_node {
     uint32_t node;
 } row_node;
 
-static bool region_has_row(uint32_t kind)
+/* What a device did has rows of its own (print/device_names.h), also where its kind says
+ * nothing. */
+static bool region_has_row(const gnomon_region_info *r)
 {
-    switch (kind) {
+    if (strcmp(r->category, "cuda_sync") == 0 ||
+        strcmp(r->category, "overhead") == 0)
+        return false;
+    switch (r->kind) {
     case GNOMON_KIND_MARK:
     case GNOMON_KIND_COUNTER:
     case GNOMON_KIND_API:
@@ -60,7 +65,7 @@ static size_t sort_nodes(row_node *to, const gnomon__groups *groups,
         if (gnomon_profile_node(p, i, &node) != GNOMON_OK ||
             !has_times(&node) ||
             gnomon_profile_region(p, node.region, &region) != GNOMON_OK ||
-            !region_has_row(region.kind))
+            !region_has_row(&region))
             continue;
         to[count++] = (row_node){
             region.name, region.category,

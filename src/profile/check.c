@@ -21,7 +21,8 @@ typedef struct checker {
     size_t count[GNOMON__ENTITIES];
     uint32_t *run
         [GNOMON__ENTITIES]; /* by entity of a kind that others name: its run; else NULL */
-    uint64_t *children; /* of nodes: their children's totals */
+    uint64_t *children;       /* of nodes: their children's totals */
+    unsigned char *is_inside; /* of nodes: one above it has times on the host */
     track_sums *tracks;
 } checker;
 
@@ -138,6 +139,8 @@ static int check_node(checker *c, size_t i, const gnomon_node_info *n)
     if (n->parent && (gnomon_profile_node(c->p, n->parent, &parent) ||
                       parent.track != n->track))
         return VIOLATED("node %zu: parent is on another track", i);
+    c->is_inside[i] =
+        n->parent && (parent.host || c->is_inside[n->parent] != 0);
     if (n->parent && n->host && !(n->flags & GNOMON_NODE_RANGE))
         c->children[n->parent] += n->host->total_ns;
     int code = n->host ? check_stats(n->host, "node", i) : GNOMON_OK;
@@ -252,7 +255,16 @@ static int check_kind(checker *c, int entity)
 
 /* ---- Sums ------------------------------------------------------------------- */
 
-/* While an execution is open, its children's totals may exceed its own: no check. */
+/* Whether the sums of the node's track cannot be checked: while an execution is open,
+ * its children's totals may exceed its own. A path that only leads to others, as those
+ * of work on a device do, takes part in no sum where nothing above it has times. */
+static int is_loose(const checker *c, size_t i, const gnomon_node_info *n)
+{
+    return n->open || (!n->host && c->is_inside[i]) ||
+           (n->flags &
+            (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL | GNOMON_NODE_CLOCK));
+}
+
 static int check_sums(checker *c)
 {
     for (size_t i = c->count[GNOMON_NODES]; i >= 1; i--) {
@@ -260,14 +272,12 @@ static int check_sums(checker *c)
         gnomon_track_info track;
         gnomon_profile_node(c->p, i, &n);
         track_sums *t = &c->tracks[n.track];
-        int loose = n.open || !n.host ||
-                    (n.flags & (GNOMON_NODE_CROSSED | GNOMON_NODE_PARTIAL |
-                                GNOMON_NODE_CLOCK));
+        int loose = is_loose(c, i, &n);
         t->loose |= loose;
         if (!n.host || (n.flags & GNOMON_NODE_RANGE))
             continue;
         t->self += n.host->self_ns;
-        if (!n.parent)
+        if (!c->is_inside[i])
             t->roots += n.host->total_ns;
         gnomon_profile_track(c->p, n.track, &track);
         t->loose |= track.inexact;
@@ -309,9 +319,10 @@ static int check_begin(checker *c)
     }
     c->children =
         gnomon__alloc((c->count[GNOMON_NODES] + 1) * sizeof *c->children);
+    c->is_inside = gnomon__alloc(c->count[GNOMON_NODES] + 1);
     c->tracks =
         gnomon__alloc((c->count[GNOMON_TRACKS] + 1) * sizeof *c->tracks);
-    if (ok && c->children && c->tracks)
+    if (ok && c->children && c->is_inside && c->tracks)
         return GNOMON_OK;
     return gnomon__fail(GNOMON_ENOMEM, "no memory to check a profile");
 }
@@ -327,6 +338,7 @@ static int check(const gnomon_profile *p, int numbers_alone)
     for (size_t k = 0; k < sizeof named_kinds / sizeof *named_kinds; k++)
         gnomon__free(c.run[named_kinds[k]]);
     gnomon__free(c.children);
+    gnomon__free(c.is_inside);
     gnomon__free(c.tracks);
     return code;
 }

@@ -95,7 +95,7 @@ static int add_lost(file_reader *r, int entity, uint64_t up_to)
     return code;
 }
 
-static int read_event_section(file_reader *r)
+static int take_event_section(file_reader *r)
 {
     const gnomon__section *s = r->records.s;
     uint64_t before = r->records.before[GNOMON_EVENTS];
@@ -113,7 +113,7 @@ static int read_event_section(file_reader *r)
 static int read_entities(file_reader *r, int entity)
 {
     if (entity == GNOMON_EVENTS)
-        return read_event_section(r);
+        return take_event_section(r);
     const gnomon__section *s = r->records.s;
     uint64_t before = r->records.before[entity];
     if (s->first <= before + gnomon__model_count(r->records.m, entity))

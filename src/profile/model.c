@@ -26,8 +26,8 @@ static size_t read_count(const gnomon_profile *profile, int entity)
 }
 
 /* Of an event that is there: how much of it was filled in. */
-static uint32_t read_event(const gnomon__model *m, size_t number, void *info,
-                           uint32_t have)
+static uint32_t read_from_source(const gnomon__model *m, size_t number,
+                                 void *info, uint32_t have)
 {
     gnomon_event_info e = {.struct_size = sizeof e};
     if (have == sizeof e) {
@@ -53,7 +53,7 @@ static int read_get(const gnomon_profile *profile, int entity, size_t number,
         have = (uint32_t)m->tables[entity].size;
         have = size < have ? size : have;
         if (entity == GNOMON_EVENTS && m->events)
-            have = read_event(m, number, info, have);
+            have = read_from_source(m, number, info, have);
         else
             memcpy(info, gnomon__model_at(m, entity, number), have);
         code = have ? GNOMON_OK : GNOMON_EIO;

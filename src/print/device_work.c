@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tells kinds of work by their regions: the kind, and where that says nothing the
+ * category. */
+#include "print/device_work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const gnomon_stats *gnomon__work_stats(const gnomon_node_info *n)
+{
+    if (n->device && n->device->count)
+        return n->device;
+    return n->host && n->host->count ? n->host : NULL;
+}
+
+const char *gnomon__node_name(const gnomon_profile *p, uint32_t node)
+{
+    gnomon_node_info n;
+    gnomon_region_info region;
+    if (gnomon_profile_node(p, node, &n) != GNOMON_OK ||
+        gnomon_profile_region(p, n.region, &region) != GNOMON_OK)
+        return "";
+    return region.name;
+}
+
+uint64_t gnomon__work_bytes(const gnomon_profile *p, const gnomon_node_info *n)
+{
+    gnomon_op_info op;
+    const gnomon_stats *s = gnomon__work_stats(n);
+    if (n->work && n->work->bytes)
+        return n->work->bytes;
+    if (!s || !n->op || gnomon_profile_op(p, n->op, &op) != GNOMON_OK)
+        return 0;
+    return op.bytes > UINT64_MAX / s->count ? 0 : op.bytes * s->count;
+}
+
+/* ---- Kinds ---------------------------------------------------------------------- */
+
+/* As NCCL and RCCL name their kernels. */
+static bool work_is_collective(const char *name)
+{
+    return strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0;
+}
+
+static int work_on_device(const gnomon_region_info *r, bool is_stream)
+{
+    if (strcmp(r->category, "cuda_sync") == 0)
+        return GNOMON__WORK_WAIT;
+    if (strcmp(r->category, "overhead") == 0)
+        return GNOMON__WORK_OVERHEAD;
+    switch (r->kind) {
+    case GNOMON_KIND_KERNEL:
+        return work_is_collective(r->name) ? GNOMON__WORK_COMMUNICATION
+                                           : GNOMON__WORK_KERNEL;
+    case GNOMON_KIND_COPY:
+        return GNOMON__WORK_COPY;
+    case GNOMON_KIND_SET:
+        return GNOMON__WORK_SET;
+    case GNOMON_KIND_COLLECTIVE: /* beside streams its kernels are on them too */
+        return is_stream ? GNOMON__WORK_COMMUNICATION : GNOMON__WORK_NONE;
+    default: /* whole graphs are on a lane of their own */
+        return strcmp(r->category, "graph") == 0 ? GNOMON__WORK_KERNEL
+                                                 : GNOMON__WORK_NONE;
+    }
+}
+
+static int work_kind(const gnomon_node_info *n, const gnomon_region_info *r,
+                     const gnomon_track_info *t)
+{
+    if (!gnomon__work_stats(n))
+        return GNOMON__WORK_NONE;
+    if (t->device >= 0 && t->kind == GNOMON_TRACK_STREAM)
+        return work_on_device(r, true);
+    if (t->kind == GNOMON_TRACK_LANE && r->kind == GNOMON_KIND_API)
+        return GNOMON__WORK_CALL;
+    return t->kind == GNOMON_TRACK_LANE ? work_on_device(r, false)
+                                        : GNOMON__WORK_NONE;
+}
+
+/* ---- Devices ----------------------------------------------------------------------- */
+
+static int work_by_device(const void *left, const void *right)
+{
+    const gnomon__device *a = left, *b = right;
+    if (a->run != b->run)
+        return a->run < b->run ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* "GPU 0 (H200)": metadata has the name as a JSON text. */
+static void work_name_device(const gnomon_profile *p, gnomon__device *d)
+{
+    char key[64];
+    gnomon_metadata_info m;
+    (void)snprintf(key, sizeof key, "gnomon.cuda.%" PRId32 ".name", d->number);
+    (void)snprintf(d->name, sizeof d->name, "GPU %" PRId32, d->number);
+    for (size_t i = 1; gnomon_profile_metadata(p, i, &m) == GNOMON_OK; i++) {
+        const size_t size = strlen(m.json);
+        if (m.run != d->run || strcmp(m.key, key) != 0 || size < 3 ||
+            size > GNOMON__DEVICE_NAME - 24 || m.json[0] != '"')
+            continue;
+        (void)snprintf(d->name, sizeof d->name, "GPU %" PRId32 " (%.*s)",
+                       d->number, (int)size - 2, m.json + 1);
+    }
+}
+
+static bool work_read_tracks(gnomon__device_work *w)
+{
+    const size_t count = gnomon_profile_count(w->profile, GNOMON_TRACKS);
+    gnomon_track_info t;
+    w->on = calloc(count + 1, sizeof *w->on);
+    w->devices = calloc(count + 1, sizeof *w->devices);
+    if (!w->on || !w->devices)
+        return false;
+    for (size_t i = 1; i <= count; i++)
+        if (gnomon_profile_track(w->profile, i, &t) == GNOMON_OK &&
+            t.device >= 0 && t.kind != GNOMON_TRACK_POOL)
+            w->devices[w->device_count++] =
+                (gnomon__device){.number = t.device, .run = t.run};
+    size_t used = 0;
+    if (w->device_count)
+        qsort(w->devices, w->device_count, sizeof *w->devices, work_by_device);
+    for (size_t i = 0; i < w->device_count; i++)
+        if (!i || work_by_device(&w->devices[used - 1], &w->devices[i]) != 0)
+            w->devices[used++] = w->devices[i];
+    w->device_count = used;
+    for (size_t i = 0; i < used; i++)
+        work_name_device(w->profile, &w->devices[i]);
+    for (size_t i = 1; i <= count; i++) {
+        if (gnomon_profile_track(w->profile, i, &t) != GNOMON_OK ||
+            t.device < 0 || t.kind == GNOMON_TRACK_POOL)
+            continue;
+        const gnomon__device key = {.number = t.device, .run = t.run};
+        const gnomon__device *d =
+            bsearch(&key, w->devices, used, sizeof *w->devices, work_by_device);
+        w->on[i] = d ? (uint32_t)(d - w->devices) + 1 : 0;
+    }
+    return true;
+}
+
+/* ---- Nodes -------------------------------------------------------------------------- */
+
+static void work_count(gnomon__device_work *w, int work, uint32_t track,
+                       const gnomon_stats *s)
+{
+    gnomon__device *d = w->on[track] ? &w->devices[w->on[track] - 1] : NULL;
+    if (work == GNOMON__WORK_WAIT)
+        w->waits += s->count;
+    if (work == GNOMON__WORK_CALL)
+        w->calls += s->count;
+    if (work == GNOMON__WORK_OVERHEAD)
+        w->overheads += s->count;
+    if (!d || !gnomon__work_is_busy(work))
+        return;
+    d->work += s->count;
+    d->total_ns += s->total_ns;
+    w->busy_work += s->count;
+    w->busy_ns += s->total_ns;
+}
+
+static bool work_read_nodes(gnomon__device_work *w)
+{
+    const size_t tracks = gnomon_profile_count(w->profile, GNOMON_TRACKS);
+    bool *has_work = calloc(tracks + 1, sizeof *has_work);
+    w->work = calloc(w->nodes + 1, 1);
+    for (size_t i = 1; has_work && w->work && i <= w->nodes; i++) {
+        gnomon_node_info n;
+        gnomon_region_info r;
+        gnomon_track_info t;
+        if (gnomon_profile_node(w->profile, i, &n) != GNOMON_OK ||
+            gnomon_profile_region(w->profile, n.region, &r) != GNOMON_OK ||
+            gnomon_profile_track(w->profile, n.track, &t) != GNOMON_OK)
+            continue;
+        const int work = work_kind(&n, &r, &t);
+        w->work[i] = (unsigned char)work;
+        if (work)
+            work_count(w, work, n.track, gnomon__work_stats(&n));
+        if (gnomon__work_is_busy(work) && !has_work[n.track] &&
+            w->on[n.track]) {
+            has_work[n.track] = true;
+            w->devices[w->on[n.track] - 1].streams++;
+        }
+    }
+    const bool ok = has_work && w->work;
+    free(has_work);
+    return ok;
+}
+
+static void work_read_losses(gnomon__device_work *w)
+{
+    gnomon_loss_info l;
+    for (size_t i = 1; gnomon_profile_loss(w->profile, i, &l) == GNOMON_OK;
+         i++) {
+        if (strcmp(l.kind, "activities_unlinked") == 0)
+            w->unlinked += l.count;
+        else if (strcmp(l.kind, "activities_lost") == 0)
+            w->lost += l.count;
+        else if (strcmp(l.kind, "activities_late") == 0)
+            w->late += l.count;
+        else if (strcmp(l.kind, "activities_odd") == 0)
+            w->odd += l.count;
+    }
+}
+
+int gnomon__device_work_make(gnomon__device_work *w, const gnomon_profile *p)
+{
+    *w = (gnomon__device_work){.profile = p,
+                               .nodes = gnomon_profile_count(p, GNOMON_NODES)};
+    if (!work_read_tracks(w) || !work_read_nodes(w))
+        return GNOMON_ENOMEM;
+    work_read_losses(w);
+    return GNOMON_OK;
+}
+
+void gnomon__device_work_free(gnomon__device_work *w)
+{
+    free(w->work);
+    free(w->on);
+    free(w->devices);
+    *w = (gnomon__device_work){0};
+}
