@@ -17,6 +17,7 @@
 #include <cuda_runtime_api.h>
 
 #include "bench.h"
+#include "chains.h"
 #include "gnomon/cuda.h"
 #include "gnomon/profiler.h"
 #include "kernels.h"
@@ -393,6 +394,7 @@ int main(int argc, char **argv)
               : BENCH_EMPTY,
           1.2);
     explain(&table);
+    failed += chains_explain(stream) != 0;
     if (bench_write(&table, argv[1]) != 0)
         return 2;
     return failed != 0;
