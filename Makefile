@@ -2,7 +2,7 @@
 # A door to CMake. Each target first sees to it that what it needs is installed.
 # CMakePresets.json has the builds, cmake/ the scripts.
 .PHONY: help demo onefile dist test bench fuzz coverage lint soak format clean
-.PHONY: test-gpu bench-gpu
+.PHONY: test-gpu bench-gpu test-nsys
 JOBS ?= 2
 need = @sh cmake/bootstrap.sh
 nvtx = @sh cmake/nvtx.sh
@@ -20,6 +20,7 @@ help:
 	@echo "              a GPU they are only built"
 	@echo "make bench-gpu what marks around launches cost, into"
 	@echo "              build/bench-gpu.tsv; with PyTorch's ways beside them"
+	@echo "make test-nsys what Nsight Systems records, where it is installed"
 	@echo "make soak     the long versions of the tests (hours)"
 	@echo "make fuzz     random inputs, a minute for each target of tests/fuzz;"
 	@echo "              SECONDS_EACH=n: n seconds; RUNS=n: n inputs each"
@@ -70,6 +71,12 @@ test-gpu:
 
 bench-gpu:
 	@JOBS=$(JOBS) sh cmake/gpu.sh bench
+
+test-nsys:
+	$(need) test
+	$(nvtx)
+	@$(release)
+	ctest --preset release -L '^nsys$$' --no-tests=error --verbose
 
 soak:
 	$(need) fuzz

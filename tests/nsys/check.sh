@@ -3,39 +3,23 @@
 # check.sh PROGRAM
 # Runs PROGRAM (tests/programs/nvtx_marks.c) under Nsight Systems, or the part of
 # it that Nsight Compute carries, and looks for our domain and ranges in what it
-# wrote. $NSYS names one that is not found.
+# wrote.
 set -eu
 program=$1
 unset GNOMON
-find_nsys() {
-    for nsys in "${NSYS:-}" "$(command -v nsys || true)" \
-        /usr/local/cuda/bin/nsys \
-        /opt/nvidia/nsight-systems*/*/bin/nsys \
-        /usr/lib/*/nsight-systems/target-linux-*/nsys \
-        /opt/nvidia/nsight-compute/*/host/target-linux-*/nsys \
-        /opt/nvidia/nsight-compute/*/host/*/nsys \
-        /usr/local/cuda/nsight-compute*/host/*/nsys \
-        /usr/local/cuda/nsight-systems*/bin/nsys; do
-        [ -n "$nsys" ] && [ -x "$nsys" ] && "$nsys" --version \
-            > /dev/null 2>&1 && return 0
-    done
-    return 1
-}
-find_nsys || { echo "skipped: no nsys that runs here"; exit 77; }
+. "$(dirname "$0")/nsys.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 fail() { cat log; echo "$*"; exit 1; }
 
-GNOMON=nvtx "$nsys" profile --trace=nvtx --sample=none --cpuctxsw=none \
-    --force-overwrite=true --output=run "$program" nest wander > log 2>&1 ||
+GNOMON=nvtx nsys_profile "$program" nest wander > log 2>&1 ||
     fail "$nsys profile: status $?"
 grep -q 'no tool listens' log && fail "it did not listen"
 ls run.* > /dev/null 2>&1 || fail "it wrote nothing"
 
 # Counts, where its exporter works; else the names alone.
-if "$nsys" export --type=sqlite --output=run.sqlite run.nsys-rep >> log 2>&1 &&
-    command -v python3 > /dev/null; then
+if nsys_tables >> log 2>&1 && command -v python3 > /dev/null; then
     python3 - << 'END' || fail "its tables do not hold our ranges"
 import sqlite3
 rows = sqlite3.connect("run.sqlite").execute(
