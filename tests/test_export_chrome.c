@@ -6,6 +6,7 @@
  * needs: cli */
 #include <math.h>
 
+#include "device_profile.h"
 #include "export/export.h"
 #include "fake_profile.h"
 #include "random_profile.h"
@@ -353,6 +354,80 @@ TEST(work_of_devices)
     has_row(text,
             "\"cat\":\"gpu_user_annotation\",\"name\":\"forward\","
             "\"pid\":0,\"tid\":7," AT("001.000") ",\"dur\":6.000,\"args\":{}}");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+/* Rows of a trace that differ in place and time. */
+static void has_in_order(const char *text, const char *const *rows)
+{
+    const char *at = text;
+    for (; *rows && at; rows++) {
+        at = strstr(at, *rows);
+        if (!CHECK(at != NULL))
+            fprintf(stderr, "    not in its place: %s\n    in %s\n", *rows,
+                    text);
+    }
+}
+
+static size_t times_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        count++;
+    return count;
+}
+
+/* What a thread called is in its row, inside the scopes that called it; and each label
+ * is on the streams to which it brought work, from the first to the last of it. */
+TEST(calls_and_labels)
+{
+    static const char *const in_order[] = {
+        "\"name\":\"forward\",\"pid\":4711,\"tid\":4711,",
+        "\"cat\":\"cuda_runtime\",\"name\":\"cudaMemcpyAsync\",\"pid\":4711,"
+        "\"tid\":4711,",
+        "\"name\":\"cudaLaunchKernel\",\"pid\":4711,\"tid\":4711,",
+        "\"name\":\"backward\",\"pid\":4711,\"tid\":4711,",
+        "\"name\":\"cudaLaunchKernel\",\"pid\":4711,\"tid\":4711,",
+        "\"cat\":\"gpu_user_annotation\",\"name\":\"train_step\",\"pid\":0,"
+        "\"tid\":7,\"ts\":7747974000018.000,\"dur\":282.000,\"args\":{"
+        "\"External id\":1}}",
+        "\"cat\":\"gpu_user_annotation\",\"name\":\"forward\",\"pid\":0,"
+        "\"tid\":7,\"ts\":7747974000018.000,\"dur\":122.000,\"args\":{"
+        "\"External id\":2}}",
+        "\"cat\":\"gpu_memcpy\"",
+        "\"cat\":\"gpu_user_annotation\",\"name\":\"backward\",\"pid\":0,"
+        "\"tid\":7,\"ts\":7747974000200.000,\"dur\":100.000,\"args\":{"
+        "\"External id\":3}}",
+        "\"cat\":\"gpu_user_annotation\",\"name\":\"train_step\",\"pid\":0,"
+        "\"tid\":13,",
+        NULL};
+    gnomon_profile *p = work_profile(-1, 1);
+    char *text = chrome_of_one(p);
+    has_in_order(text, in_order);
+    CHECK_EQ(times_of(text, "gpu_user_annotation"), 10);
+    lacks(text, "calls of main");
+    free(text);
+    gnomon_profile_free(p);
+}
+
+/* How much of the device a kernel's grid takes, where its size is known. */
+TEST(share_of_a_device)
+{
+    static const gnomon_attribute form[] = {
+        {sizeof *form, 0, "grid", "[66, 2, 1]"},
+        {sizeof *form, 0, "block", "[128, 1, 1]"}};
+    world w = open_world(0, 4711);
+    uint32_t gemm = node(&w, w.stream, region(&w, GNOMON_KIND_KERNEL, "gemm"),
+                         op_with(&w, "gemm", 0, form, 2));
+    execution(&w, w.stream, gemm, 1000, 1000, 0);
+    gnomon_add_metadata(
+        w.b, &(gnomon_metadata_info){.run = w.run,
+                                     .key = "gnomon.cuda.0.processors",
+                                     .json = "132"});
+    gnomon_profile *p = close_world(&w);
+    char *text = chrome_of_one(p);
+    has_row(text, "\"blocks per SM\":1,\"warps per SM\":4}}");
     free(text);
     gnomon_profile_free(p);
 }

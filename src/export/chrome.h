@@ -3,8 +3,9 @@
  * before the rows, chrome_ids.c says who is which process and thread there,
  * chrome_links.c which rows belong together, chrome_nodes.c what is equal in all rows of
  * a path, chrome_opens.c what had not ended, chrome_around.c which label is around a
- * call, chrome_memory.c allocations, chrome_row.c how a row begins, and chrome_rows.c
- * all of them.
+ * call, chrome_calls.c which calls come before an event, chrome_spans.c how long labels
+ * are on streams, chrome_memory.c allocations, chrome_row.c how a row begins, and
+ * chrome_rows.c all of them.
  *
  * The format is Chrome's Trace Event Format, as Kineto writes it for torch.profiler. */
 #ifndef GNOMON_EXPORT_CHROME_H
@@ -27,6 +28,9 @@ typedef struct gnomon__chrome_ids {
     int64_t *runs;   /* pid of each run, by its number in its profile */
     int64_t *tracks; /* tid of each track */
     int64_t *pids;   /* pid of each track: its run's, or its device's */
+    uint32_t *
+        hosts; /* the track in whose row each one is: the thread, of the lane of
+                        its calls; else itself */
 } gnomon__chrome_ids;
 
 /* Those of profile `which`; 0: no memory. Runs of different profiles have different
@@ -46,6 +50,7 @@ typedef struct gnomon__chrome_links {
     struct gnomon__chrome_end *ends; /* by instance */
     size_t count;
     uint64_t *external; /* External id of each cause, by its flow's number */
+    uint32_t *label;    /* the label around it; 0: none */
     size_t flows;
     uint64_t first; /* number of the first flow in the file */
 } gnomon__chrome_links;
@@ -77,6 +82,9 @@ typedef struct gnomon__chrome_node {
     uint64_t moved;    /* bytes that a copy or set moves; 0: not known */
     uint32_t is_label; /* an operation or label: calls below it name its id */
     uint32_t is_call;  /* of the device's runtime */
+    uint32_t is_annotation; /* a label that is no operation */
+    uint32_t is_span;       /* what is written of one on a stream */
+    uint32_t is_wait;       /* no work: a stream that waits */
 } gnomon__chrome_node;
 
 typedef struct gnomon__chrome_nodes {
@@ -112,10 +120,49 @@ int gnomon__chrome_around_begin(gnomon__chrome_around *a, size_t tracks);
 void gnomon__chrome_around_end(gnomon__chrome_around *a);
 /* One begins; of a track in the order of their begins. 0: no memory. */
 int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              uint64_t begin, uint64_t end, uint64_t id);
+                              const gnomon_event_info *e, uint64_t id);
 /* The id of the innermost one at `begin`; 0: none. */
 uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
                                   uint64_t begin);
+
+/* ---- Labels that launched work: chrome_spans.c ------------------------------------- */
+
+/* A label under which work was launched, and how long this lasted on each stream: from
+ * the begin of the first to the end of the last. As much memory as labels launch. */
+typedef struct gnomon__chrome_spans {
+    struct gnomon__chrome_label *labels; /* from 1 */
+    size_t label_count, label_room;
+    struct gnomon__chrome_span *of; /* later by track and begin */
+    size_t count, room;
+    size_t *next; /* by track: the first that was not written */
+} gnomon__chrome_spans;
+
+/* Adds the label that is around (outermost: 0) to those which launch. 0: no memory. */
+uint32_t gnomon__chrome_label_add(gnomon__chrome_spans *s, uint64_t id,
+                                  uint32_t node, uint32_t around);
+/* The innermost label at `begin`, in the list of those which launch; *label is 0 where
+ * there is none. 0: no memory. */
+int gnomon__chrome_around_label(gnomon__chrome_around *a,
+                                gnomon__chrome_spans *s, size_t track,
+                                uint64_t begin, uint32_t *label);
+void gnomon__chrome_spans_end(gnomon__chrome_spans *s);
+
+/* ---- Calls: chrome_calls.c ----------------------------------------------------------- */
+
+/* Reads the lanes that are shown in a thread's row beside its events, so that both come
+ * in the order of their begins. */
+typedef struct gnomon__chrome_calls {
+    struct gnomon__chrome_lane **of; /* by the thread's track; NULL: none */
+    size_t count;
+} gnomon__chrome_calls;
+
+int gnomon__chrome_calls_begin(gnomon__chrome_calls *l, const gnomon_profile *p,
+                               const gnomon__chrome_ids *ids);
+/* The next call of the thread that began before `ns`; 0: none. */
+int gnomon__chrome_calls_next(gnomon__chrome_calls *l, const gnomon_profile *p,
+                              size_t track, uint64_t ns, gnomon_event_info *e,
+                              size_t *number);
+void gnomon__chrome_calls_end(gnomon__chrome_calls *l);
 
 /* ---- The file ------------------------------------------------------------------ */
 
@@ -132,6 +179,8 @@ typedef struct gnomon__chrome {
     gnomon__chrome_opens opens;
     gnomon__lanes lanes;
     gnomon__chrome_around around;
+    gnomon__chrome_spans spans;
+    gnomon__chrome_calls calls;
     uint64_t flows;         /* in the profiles before */
     size_t runs_before;     /* likewise */
     int has_memory;         /* an event of the profile is an allocation */
@@ -171,6 +220,15 @@ void gnomon__chrome_moment(gnomon__chrome *c, size_t track, uint64_t ns,
 int gnomon__chrome_memory(gnomon__chrome *c);
 /* All events of the profile, and steps. 0: no memory. */
 int gnomon__chrome_rows(gnomon__chrome *c);
+/* After the rows of hosts: how long labels are on streams, and then the rows of those of
+ * a track that begin up to `ns`. 0: no memory. */
+int gnomon__chrome_spans_find(gnomon__chrome *c);
+int gnomon__chrome_spans_put(gnomon__chrome *c, size_t track, uint64_t ns);
+/* The launch among the links of a row; NULL: none. */
+const gnomon__chrome_end *gnomon__chrome_launch(const gnomon__chrome_end *ends,
+                                                size_t count);
+/* Whether the track is a device's. */
+int gnomon__chrome_on_device(const gnomon_profile *p, size_t track);
 /* Of the track's run, less `base`. */
 uint64_t gnomon__chrome_zero(const gnomon__chrome *c, size_t track);
 

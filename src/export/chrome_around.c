@@ -8,6 +8,8 @@
 typedef struct gnomon__chrome_labels {
     struct {
         uint64_t end, id;
+        uint32_t node;
+        uint32_t label; /* in the list of those which launch; 0: not there */
     } * of;
     size_t open, room;
 } gnomon__chrome_labels;
@@ -45,9 +47,10 @@ static void drop_all_ended(gnomon__chrome_labels *l, uint64_t begin)
 }
 
 int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
-                              uint64_t begin, uint64_t end, uint64_t id)
+                              const gnomon_event_info *e, uint64_t id)
 {
     gnomon__chrome_labels *l = &a->of[track];
+    const uint64_t begin = e->begin_ns;
     drop_ended(l, begin);
     const int is_full = l->open == l->room;
     if (is_full)
@@ -60,7 +63,9 @@ int gnomon__chrome_around_put(gnomon__chrome_around *a, size_t track,
         l->of = of;
         l->room = room;
     }
-    l->of[l->open].end = end;
+    l->of[l->open].end = begin + e->duration_ns;
+    l->of[l->open].node = e->node;
+    l->of[l->open].label = 0;
     l->of[l->open++].id = id;
     return 1;
 }
@@ -71,4 +76,22 @@ uint64_t gnomon__chrome_around_at(gnomon__chrome_around *a, size_t track,
     gnomon__chrome_labels *l = &a->of[track];
     drop_ended(l, begin);
     return l->open ? l->of[l->open - 1].id : 0;
+}
+
+int gnomon__chrome_around_label(gnomon__chrome_around *a,
+                                gnomon__chrome_spans *s, size_t track,
+                                uint64_t begin, uint32_t *label)
+{
+    gnomon__chrome_labels *l = &a->of[track];
+    drop_ended(l, begin);
+    *label = 0;
+    for (size_t i = 0; i < l->open; i++) {
+        if (!l->of[i].label)
+            l->of[i].label =
+                gnomon__chrome_label_add(s, l->of[i].id, l->of[i].node, *label);
+        *label = l->of[i].label;
+        if (!*label)
+            return 0;
+    }
+    return 1;
 }

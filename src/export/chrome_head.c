@@ -296,7 +296,7 @@ void gnomon__chrome_name_tracks(gnomon__chrome *c)
     gnomon_track_info k;
     name_runs(c);
     for (size_t i = 1; !gnomon_profile_track(c->p, i, &k); i++) {
-        if (k.kind == GNOMON_TRACK_POOL)
+        if (k.kind == GNOMON_TRACK_POOL || c->ids.hosts[i] != i)
             continue;
         if (k.kind == GNOMON_TRACK_STREAM && k.device >= 0 &&
             !is_device_named(c, i))

@@ -44,6 +44,7 @@ static size_t run_of_track(const gnomon_track_info *k)
 typedef struct chrome_thread {
     int64_t os_id;
     uint32_t run, track;
+    int is_lane; /* of what a thread called */
 } chrome_thread;
 
 static int compare_threads(const void *left, const void *right)
@@ -53,25 +54,51 @@ static int compare_threads(const void *left, const void *right)
         return a->run > b->run ? 1 : -1;
     if (a->os_id != b->os_id)
         return a->os_id > b->os_id ? 1 : -1;
+    if (a->is_lane != b->is_lane)
+        return a->is_lane ? 1 : -1;
     return (a->track > b->track) - (a->track < b->track);
 }
 
-/* The system's numbers, of the first track of its run that has one; else 0. */
+/* The first thread of a number gets it, and the first lane of that number is shown in
+ * the thread's row. `of`: all of one number. */
+static void take_number(gnomon__chrome_ids *ids, const chrome_thread *of,
+                        size_t count)
+{
+    size_t i = 0;
+    if (of->is_lane)
+        return;
+    ids->tracks[of->track] = of->os_id;
+    while (i < count && !of[i].is_lane)
+        i++;
+    if (i == count)
+        return;
+    ids->tracks[of[i].track] = of->os_id;
+    ids->hosts[of[i].track] = of->track;
+}
+
+/* The system's numbers; those who get none keep 0. */
 static int take_own_numbers(gnomon__chrome_ids *ids, const gnomon_profile *p)
 {
     gnomon_track_info k;
-    size_t count = gnomon_profile_count(p, GNOMON_TRACKS), n = 0;
+    size_t count = gnomon_profile_count(p, GNOMON_TRACKS), n = 0, same;
     chrome_thread *threads = calloc(count + 1, sizeof *threads);
     if (!threads)
         return 0;
-    for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++)
-        if (k.kind == GNOMON_TRACK_THREAD && k.os_id > GNOMON__CHROME_STEPS)
-            threads[n++] = (chrome_thread){k.os_id, k.run, (uint32_t)i};
+    for (size_t i = 1; !gnomon_profile_track(p, i, &k); i++) {
+        ids->hosts[i] = (uint32_t)i;
+        if ((k.kind == GNOMON_TRACK_THREAD || k.kind == GNOMON_TRACK_LANE) &&
+            k.os_id > GNOMON__CHROME_STEPS)
+            threads[n++] = (chrome_thread){k.os_id, k.run, (uint32_t)i,
+                                           k.kind == GNOMON_TRACK_LANE};
+    }
     qsort(threads, n, sizeof *threads, compare_threads);
-    for (size_t i = 0; i < n; i++)
-        if (!i || threads[i].run != threads[i - 1].run ||
-            threads[i].os_id != threads[i - 1].os_id)
-            ids->tracks[threads[i].track] = threads[i].os_id;
+    for (size_t i = 0; i < n; i += same) {
+        for (same = 1; i + same < n &&
+                       threads[i + same].run == threads[i].run &&
+                       threads[i + same].os_id == threads[i].os_id;)
+            same++;
+        take_number(ids, &threads[i], same);
+    }
     free(threads);
     return 1;
 }
@@ -107,7 +134,9 @@ int gnomon__chrome_ids_begin(gnomon__chrome_ids *ids,
     ids->runs = calloc(runs + 2, sizeof *ids->runs);
     ids->tracks = calloc(tracks + 1, sizeof *ids->tracks);
     ids->pids = calloc(tracks + 1, sizeof *ids->pids);
-    if (!ids->runs || !ids->tracks || !ids->pids || !take_own_numbers(ids, p))
+    ids->hosts = calloc(tracks + 1, sizeof *ids->hosts);
+    if (!ids->runs || !ids->tracks || !ids->pids || !ids->hosts ||
+        !take_own_numbers(ids, p))
         return 0;
     for (size_t i = 1; i <= runs; i++)
         ids->runs[i] = pid_of_run(what, which, i, runs_before);
@@ -122,6 +151,7 @@ void gnomon__chrome_ids_end(gnomon__chrome_ids *ids)
     free(ids->runs);
     free(ids->tracks);
     free(ids->pids);
+    free(ids->hosts);
     *ids = (gnomon__chrome_ids){0};
 }
 

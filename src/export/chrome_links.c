@@ -53,7 +53,8 @@ int gnomon__chrome_links_begin(gnomon__chrome_links *l, const gnomon_profile *p,
     *l = (gnomon__chrome_links){.first = first};
     l->ends = calloc(2 * links + 1, sizeof *l->ends);
     l->external = calloc(links + 1, sizeof *l->external);
-    int ok = flow_of && l->ends && l->external;
+    l->label = calloc(links + 1, sizeof *l->label);
+    int ok = flow_of && l->ends && l->external && l->label;
     if (ok) {
         size_t causes = list_ends(l->ends, p, 0);
         qsort(l->ends, causes, sizeof *l->ends, compare_causes);
@@ -71,6 +72,7 @@ void gnomon__chrome_links_end(gnomon__chrome_links *l)
 {
     free(l->ends);
     free(l->external);
+    free(l->label);
     *l = (gnomon__chrome_links){0};
 }
 
@@ -90,4 +92,13 @@ const gnomon__chrome_end *gnomon__chrome_links_at(const gnomon__chrome_links *l,
          low + *count < l->count && l->ends[low + *count].instance == instance;)
         ++*count;
     return l->ends + low;
+}
+
+const gnomon__chrome_end *gnomon__chrome_launch(const gnomon__chrome_end *ends,
+                                                size_t count)
+{
+    for (size_t i = count; i > 0; i--)
+        if (ends[i - 1].kind == GNOMON_LINK_LAUNCH)
+            return &ends[i - 1];
+    return NULL;
 }

@@ -2,6 +2,8 @@
 /* What is equal in all rows of a path: made once, as most of a large trace is rows. */
 #include "export/chrome.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Text in memory -------------------------------------------------------------- */
@@ -172,6 +174,63 @@ static void put_op(gnomon__export_text *t, const gnomon_op_info *op)
     }
 }
 
+/* ---- How much of a device a kernel takes ---------------------------------------------- */
+
+/* The product of "[8, 8, 1]"; 0: it is none. */
+static double product_of(const gnomon_op_info *op, const char *key)
+{
+    for (size_t i = 0; i < op->attribute_count; i++) {
+        const gnomon_attribute *a = gnomon_attribute_at(op, i);
+        double all = 1;
+        char *at;
+        if (strcmp(a->key, key) != 0)
+            continue;
+        if (*a->json != '[')
+            return 0;
+        for (at = (char *)(uintptr_t)a->json; *at == '[' || *at == ',';)
+            all *= (double)strtoul(at + 1, &at, 10);
+        return *at == ']' ? all : 0;
+    }
+    return 0;
+}
+
+/* How many multiprocessors the device has: metadata of its run; 0: not known. */
+static double processors_of(const gnomon_profile *p, const gnomon_track_info *k)
+{
+    char key[48];
+    gnomon_metadata_info m;
+    snprintf(key, sizeof key, "gnomon.cuda.%" PRId32 ".processors", k->device);
+    for (size_t i = 1; !gnomon_profile_metadata(p, i, &m); i++)
+        if (m.run == k->run && strcmp(m.key, key) == 0)
+            return (double)strtoul(m.json, NULL, 10);
+    return 0;
+}
+
+static int has_attribute(const gnomon_op_info *op, const char *key)
+{
+    for (size_t i = 0; i < op->attribute_count; i++)
+        if (strcmp(gnomon_attribute_at(op, i)->key, key) == 0)
+            return 1;
+    return 0;
+}
+
+/* As Kineto computes them: of the grid alone, whatever else runs. What was made of a
+ * trace has them. */
+static void put_share_of_device(gnomon__export_text *t, const gnomon_profile *p,
+                                const gnomon_track_info *k,
+                                const gnomon_op_info *op)
+{
+    double blocks = product_of(op, "grid"), threads = product_of(op, "block");
+    double processors = blocks > 0 && threads > 0 ? processors_of(p, k) : 0;
+    if (!(processors > 0) || has_attribute(op, "blocks per SM") ||
+        has_attribute(op, "warps per SM"))
+        return;
+    gnomon__export_literal(t, ",\"blocks per SM\":");
+    gnomon__export_double(t, blocks / processors);
+    gnomon__export_literal(t, ",\"warps per SM\":");
+    gnomon__export_double(t, blocks * threads / 32 / processors);
+}
+
 /* ---- A path --------------------------------------------------------------------------- */
 
 typedef struct chrome_path {
@@ -191,8 +250,7 @@ static void read_path(const gnomon__chrome *c, chrome_path *p, uint32_t node)
     (void)gnomon_profile_track(c->p, p->node.track, &p->track);
     if (p->node.op)
         (void)gnomon_profile_op(c->p, p->node.op, &p->op);
-    p->is_on_device =
-        p->track.kind == GNOMON_TRACK_STREAM && p->track.device >= 0;
+    p->is_on_device = gnomon__chrome_on_device(c->p, p->node.track);
     p->category = category_of(&p->region, &p->node, p->is_on_device);
 }
 
@@ -223,6 +281,8 @@ static void put_args(const gnomon__chrome *c, gnomon__export_text *t,
     }
     if (p->node.op)
         put_op(t, &p->op);
+    if (strcmp(p->category, "kernel") == 0)
+        put_share_of_device(t, c->p, &p->track, &p->op);
 }
 
 static void describe(gnomon__chrome_node *to, const chrome_path *p)
@@ -232,6 +292,9 @@ static void describe(gnomon__chrome_node *to, const chrome_path *p)
         strcmp(is, "cpu_op") == 0 || strcmp(is, "user_annotation") == 0;
     to->is_call =
         strcmp(is, "cuda_runtime") == 0 || strcmp(is, "cuda_driver") == 0;
+    to->is_annotation = strcmp(is, "user_annotation") == 0;
+    to->is_wait = strcmp(is, "cuda_sync") == 0;
+    to->is_span = strcmp(is, "gpu_user_annotation") == 0;
     if (strcmp(is, "gpu_memcpy") == 0 || strcmp(is, "gpu_memset") == 0)
         to->moved = p->op.bytes;
 }

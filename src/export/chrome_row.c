@@ -40,3 +40,10 @@ uint64_t gnomon__chrome_zero(const gnomon__chrome *c, size_t track)
     (void)gnomon_profile_track(c->p, track, &k);
     return c->zero[k.run];
 }
+
+int gnomon__chrome_on_device(const gnomon_profile *p, size_t track)
+{
+    gnomon_track_info k;
+    return !gnomon_profile_track(p, track, &k) &&
+           k.kind == GNOMON_TRACK_STREAM && k.device >= 0;
+}

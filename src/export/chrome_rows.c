@@ -51,15 +51,6 @@ static void put_node_args(gnomon__chrome *c, const gnomon__chrome_node *n,
     gnomon__export_literal(c->t, "}}");
 }
 
-static const gnomon__chrome_end *launch_of(const gnomon__chrome_end *ends,
-                                           size_t count)
-{
-    for (size_t i = count; i > 0; i--)
-        if (ends[i - 1].kind == GNOMON_LINK_LAUNCH)
-            return &ends[i - 1];
-    return NULL;
-}
-
 /* An operation or label has an id of its own. A call has that of the one around it, and
  * what it launched takes that over. */
 static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
@@ -69,7 +60,8 @@ static uint64_t external_id(gnomon__chrome *c, const gnomon__chrome_node *n,
     if (launch && launch->is_effect && !n->is_label)
         return c->links.external[launch->flow];
     uint64_t id = n->is_label ? own
-                              : gnomon__chrome_around_at(&c->around, e->track,
+                              : gnomon__chrome_around_at(&c->around,
+                                                         c->ids.hosts[e->track],
                                                          e->begin_ns);
     if (launch && !launch->is_effect)
         c->links.external[launch->flow] = id;
@@ -118,23 +110,32 @@ static int begin_execution(gnomon__chrome *c, const gnomon__chrome_node *n,
     return 1;
 }
 
+/* Notes the label around a launch, or that launches by itself. */
+static int note_label(gnomon__chrome *c, const gnomon_event_info *e,
+                      const gnomon__chrome_end *launch)
+{
+    return !launch || launch->is_effect ||
+           gnomon__chrome_around_label(&c->around, &c->spans,
+                                       c->ids.hosts[e->track], e->begin_ns,
+                                       &c->links.label[launch->flow]);
+}
+
 static int put_execution(gnomon__chrome *c, const gnomon_event_info *e,
                          size_t number, uint64_t zero)
 {
-    size_t links = 0;
+    size_t links = 0, host = c->ids.hosts[e->track];
     int64_t tid;
     const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e->node);
     const gnomon__chrome_end *ends =
         e->instance ? gnomon__chrome_links_at(&c->links, e->instance, &links)
                     : NULL;
-    if (!begin_execution(c, n, e->track, zero, e->begin_ns, e->duration_ns,
-                         &tid))
+    if (!begin_execution(c, n, host, zero, e->begin_ns, e->duration_ns, &tid))
         return 0;
     uint64_t own = c->labels_before + number;
-    put_execution_args(c, n, e, own, launch_of(ends, links));
-    if (n->is_label &&
-        !gnomon__chrome_around_put(&c->around, e->track, e->begin_ns,
-                                   e->begin_ns + e->duration_ns, own))
+    const gnomon__chrome_end *launch = gnomon__chrome_launch(ends, links);
+    put_execution_args(c, n, e, own, launch);
+    if ((n->is_label && !gnomon__chrome_around_put(&c->around, host, e, own)) ||
+        !note_label(c, e, launch))
         return 0;
     for (size_t i = 0; i < links; i++)
         if (!ends[i].is_again)
@@ -164,9 +165,12 @@ static int put_open_args(gnomon__chrome *c, const gnomon__chrome_node *n,
         gnomon__export_number(c->t, id_of_open(c, o));
     }
     put_node_args(c, n, 1);
-    return !n->is_label ||
-           gnomon__chrome_around_put(&c->around, o->track, begin, end,
-                                     id_of_open(c, o));
+    return !n->is_label || gnomon__chrome_around_put(
+                               &c->around, o->track,
+                               &(gnomon_event_info){.node = o->node,
+                                                    .begin_ns = begin,
+                                                    .duration_ns = end - begin},
+                               id_of_open(c, o));
 }
 
 /* Those that began before `ns`, from the file's begin on and up to its end. */
@@ -291,11 +295,29 @@ static int put_last_opens(gnomon__chrome *c, size_t tracks)
     return ok;
 }
 
-static int is_on_device(const gnomon__chrome *c, size_t track)
+/* With what is to come before it: scopes that are open, labels on a stream. */
+static int put_in_order(gnomon__chrome *c, const gnomon_event_info *e,
+                        size_t number, uint64_t zero, int of_devices)
 {
-    gnomon_track_info k;
-    (void)gnomon_profile_track(c->p, track, &k);
-    return k.kind == GNOMON_TRACK_STREAM && k.device >= 0;
+    if (!gnomon__export_takes(c->what, c->base + zero + e->begin_ns))
+        return 1;
+    return put_opens(c, c->ids.hosts[e->track], e->begin_ns, zero) &&
+           (!of_devices ||
+            gnomon__chrome_spans_put(c, e->track, e->begin_ns)) &&
+           put_event(c, e, number, zero);
+}
+
+/* A thread's calls that began before `ns`. */
+static int put_calls(gnomon__chrome *c, size_t track, uint64_t ns)
+{
+    gnomon_event_info e;
+    size_t number;
+    uint64_t zero = gnomon__chrome_zero(c, track);
+    int ok = 1;
+    while (ok &&
+           gnomon__chrome_calls_next(&c->calls, c->p, track, ns, &e, &number))
+        ok = put_in_order(c, &e, number, zero, 0);
+    return ok;
 }
 
 static int put_events(gnomon__chrome *c, int of_devices)
@@ -309,12 +331,12 @@ static int put_events(gnomon__chrome *c, int of_devices)
             break;
         if (e.track != last) {
             zero = gnomon__chrome_zero(c, last = e.track);
-            is_wanted = is_on_device(c, last) == of_devices;
+            is_wanted = gnomon__chrome_on_device(c->p, last) == of_devices &&
+                        c->ids.hosts[last] == last;
         }
-        if (is_wanted &&
-            gnomon__export_takes(c->what, c->base + zero + e.begin_ns))
-            ok = put_opens(c, e.track, e.begin_ns, zero) &&
-                 put_event(c, &e, i, zero);
+        if (is_wanted)
+            ok = (of_devices || put_calls(c, last, e.begin_ns)) &&
+                 put_in_order(c, &e, i, zero, of_devices);
     }
     return ok;
 }
@@ -323,11 +345,15 @@ static int put_events(gnomon__chrome *c, int of_devices)
 int gnomon__chrome_rows(gnomon__chrome *c)
 {
     size_t tracks = gnomon_profile_count(c->p, GNOMON_TRACKS);
-    int has_devices = 0;
+    int has_devices = 0, ok;
     c->has_memory = 0;
     for (size_t i = 1; i <= tracks; i++)
-        has_devices |= is_on_device(c, i);
+        has_devices |= gnomon__chrome_on_device(c->p, i);
     put_steps(c);
-    return put_events(c, 0) && (!has_devices || put_events(c, 1)) &&
-           put_last_opens(c, tracks);
+    ok = put_events(c, 0);
+    for (size_t i = 1; ok && i <= tracks; i++)
+        ok = put_calls(c, i, UINT64_MAX);
+    if (ok && has_devices)
+        ok = gnomon__chrome_spans_find(c) && put_events(c, 1);
+    return ok && put_last_opens(c, tracks);
 }

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* How long labels are on streams, as Kineto writes it: for each label and stream a row
+ * from the begin of the first to the end of the last work that was launched under it.
+ * Kineto's rows are 2 ns longer and so overlap their neighbours', which viewers drop;
+ * these are exact. */
+#include "export/chrome.h"
+
+#include <stdlib.h>
+
+typedef struct gnomon__chrome_label {
+    uint64_t id;
+    uint32_t node, around;
+    uint32_t first; /* of its spans, from 1; 0: none */
+} gnomon__chrome_label;
+
+typedef struct gnomon__chrome_span {
+    uint64_t begin, end;
+    uint32_t track, label;
+    uint32_t next; /* of the same label */
+} gnomon__chrome_span;
+
+/* ---- Labels ---------------------------------------------------------------------- */
+
+/* Room for one more at index *count; entries are numbered from 1. 0: no memory. */
+static int make_span_room(void **of, size_t *room, size_t count, size_t size)
+{
+    if (count + 1 < *room)
+        return 1;
+    size_t larger = *room ? 2 * *room : 64;
+    void *made = larger < UINT32_MAX ? realloc(*of, larger * size) : NULL;
+    if (!made)
+        return 0;
+    *of = made;
+    *room = larger;
+    return 1;
+}
+
+uint32_t gnomon__chrome_label_add(gnomon__chrome_spans *s, uint64_t id,
+                                  uint32_t node, uint32_t around)
+{
+    void *of = s->labels;
+    int ok =
+        make_span_room(&of, &s->label_room, s->label_count, sizeof *s->labels);
+    s->labels = of;
+    if (!ok)
+        return 0;
+    s->labels[++s->label_count] = (gnomon__chrome_label){id, node, around, 0};
+    return (uint32_t)s->label_count;
+}
+
+void gnomon__chrome_spans_end(gnomon__chrome_spans *s)
+{
+    free(s->labels);
+    free(s->of);
+    free(s->next);
+    *s = (gnomon__chrome_spans){0};
+}
+
+/* ---- Spans -------------------------------------------------------------------------- */
+
+static int extend_span(gnomon__chrome_spans *s, uint32_t label,
+                       const gnomon_event_info *e)
+{
+    const uint64_t end = e->begin_ns + e->duration_ns;
+    uint32_t at = s->labels[label].first;
+    while (at && s->of[at].track != e->track)
+        at = s->of[at].next;
+    if (at) { /* events of a track come in the order of their begins */
+        if (s->of[at].end < end)
+            s->of[at].end = end;
+        return 1;
+    }
+    void *of = s->of;
+    int ok = make_span_room(&of, &s->room, s->count, sizeof *s->of);
+    s->of = of;
+    if (!ok)
+        return 0;
+    s->of[++s->count] = (gnomon__chrome_span){e->begin_ns, end, e->track, label,
+                                              s->labels[label].first};
+    s->labels[label].first = (uint32_t)s->count;
+    return 1;
+}
+
+/* Work counts for the label around its launch, and for all around that. */
+static int extend_spans(gnomon__chrome *c, const gnomon_event_info *e)
+{
+    size_t count = 0;
+    const gnomon__chrome_end *ends =
+        e->instance ? gnomon__chrome_links_at(&c->links, e->instance, &count)
+                    : NULL;
+    const gnomon__chrome_end *launch = gnomon__chrome_launch(ends, count);
+    uint32_t label =
+        launch && launch->is_effect ? c->links.label[launch->flow] : 0;
+    for (; label; label = c->spans.labels[label].around) {
+        const gnomon__chrome_node *n =
+            gnomon__chrome_node_at(c, c->spans.labels[label].node);
+        if (!n || (n->is_annotation && !extend_span(&c->spans, label, e)))
+            return 0;
+    }
+    return 1;
+}
+
+/* The longer one first, and of equal ones the outer one, which came first. */
+static int compare_spans(const void *left, const void *right)
+{
+    const gnomon__chrome_span *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track > b->track ? 1 : -1;
+    if (a->begin != b->begin)
+        return a->begin > b->begin ? 1 : -1;
+    if (a->end != b->end)
+        return a->end < b->end ? 1 : -1;
+    return (a->label > b->label) - (a->label < b->label);
+}
+
+/* By track and begin, from 0 on. */
+static int order_spans(gnomon__chrome_spans *s, size_t tracks)
+{
+    s->next = calloc(tracks + 2, sizeof *s->next);
+    if (!s->next)
+        return 0;
+    for (size_t i = 0; i < s->count; i++)
+        s->of[i] = s->of[i + 1];
+    if (s->count)
+        qsort(s->of, s->count, sizeof *s->of, compare_spans);
+    for (size_t i = s->count; i > 0; i--)
+        s->next[s->of[i - 1].track] = i - 1;
+    return 1;
+}
+
+/* A profile that has such rows itself, as one that was made of a trace, keeps them. */
+int gnomon__chrome_spans_find(gnomon__chrome *c)
+{
+    gnomon_event_info e;
+    size_t events = gnomon_profile_count(c->p, GNOMON_EVENTS);
+    size_t track = 0;
+    int is_wanted = 0, ok = 1;
+    for (size_t i = 1; ok && c->spans.label_count && i <= events; i++) {
+        if (gnomon_profile_event(c->p, i, &e))
+            break;
+        if (e.track != track)
+            is_wanted = gnomon__chrome_on_device(c->p, track = e.track);
+        if (!is_wanted || e.kind != GNOMON_EVENT_EXECUTION ||
+            !gnomon__export_takes(
+                c->what, c->base + gnomon__chrome_zero(c, track) + e.begin_ns))
+            continue;
+        const gnomon__chrome_node *n = gnomon__chrome_node_at(c, e.node);
+        ok = n && (n->is_span || n->is_wait || extend_spans(c, &e));
+        if (n && n->is_span)
+            c->spans.count = c->spans.label_count = 0;
+    }
+    return ok &&
+           order_spans(&c->spans, gnomon_profile_count(c->p, GNOMON_TRACKS));
+}
+
+/* ---- Rows ------------------------------------------------------------------------------ */
+
+static int put_span(gnomon__chrome *c, const gnomon__chrome_span *s)
+{
+    const gnomon__chrome_label *label = &c->spans.labels[s->label];
+    uint32_t lane = gnomon__lanes_put(&c->lanes, s->track, s->begin, s->end);
+    gnomon_node_info n = {.region = 0};
+    gnomon_region_info region = {.name = ""};
+    if (lane == GNOMON__NO_LANE)
+        return 0;
+    (void)gnomon_profile_node(c->p, label->node, &n);
+    (void)gnomon_profile_region(c->p, n.region, &region);
+    gnomon__chrome_row(c);
+    gnomon__export_literal(
+        c->t, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
+    gnomon__export_json(c->t, region.name);
+    gnomon__chrome_place(c, c->ids.pids[s->track],
+                         lane ? gnomon__chrome_lane_tid(s->track, lane)
+                              : c->ids.tracks[s->track],
+                         gnomon__chrome_zero(c, s->track) + s->begin);
+    gnomon__export_literal(c->t, ",\"dur\":");
+    gnomon__export_us(c->t, s->end - s->begin);
+    gnomon__export_literal(c->t, ",\"args\":{\"External id\":");
+    gnomon__export_number(c->t, label->id);
+    gnomon__export_literal(c->t, "}}");
+    return 1;
+}
+
+int gnomon__chrome_spans_put(gnomon__chrome *c, size_t track, uint64_t ns)
+{
+    gnomon__chrome_spans *s = &c->spans;
+    size_t *i = &s->next[track];
+    int ok = 1;
+    for (; ok && *i < s->count && s->of[*i].track == track &&
+           s->of[*i].begin <= ns;
+         ++*i)
+        ok = put_span(c, &s->of[*i]);
+    return ok;
+}
