@@ -7,6 +7,7 @@
  * compile is a break of the ABI, not a test to be adjusted.
  */
 #include "gnomon.h"
+#include "gnomon/activity.h"
 #include "gnomon/device.h"
 #include "gnomon/profiler.h"
 
@@ -244,7 +245,12 @@ AT(gnomon_host, end_alone, 336);
 AT(gnomon_host, rows, 344);
 AT(gnomon_host, rows_free, 352);
 AT(gnomon_host, file_name, 360);
-SIZE(gnomon_host, 368);
+AT(gnomon_host, source_add, 368);
+AT(gnomon_host, source_remove, 376);
+AT(gnomon_host, activity_launched, 384);
+AT(gnomon_host, activity_put, 392);
+AT(gnomon_host, activity_lost, 400);
+SIZE(gnomon_host, 408);
 
 /* ---- gnomon/device.h ----------------------------------------------------- */
 
@@ -280,6 +286,43 @@ AT(gnomon_device_identity, memory, 8);
 AT(gnomon_device_identity, uuid, 16);
 AT(gnomon_device_identity, pci, 64);
 SIZE(gnomon_device_identity, 88);
+
+/* ---- gnomon/activity.h --------------------------------------------------- */
+
+AT(gnomon_activity, struct_size, 0);
+AT(gnomon_activity, kind, 4);
+AT(gnomon_activity, flags, 8);
+AT(gnomon_activity, device, 12);
+AT(gnomon_activity, context, 16);
+AT(gnomon_activity, stream, 20);
+AT(gnomon_activity, begin_ns, 24);
+AT(gnomon_activity, end_ns, 32);
+AT(gnomon_activity, correlation, 40);
+AT(gnomon_activity, thread, 48);
+AT(gnomon_activity, graph, 56);
+AT(gnomon_activity, graph_node, 64);
+AT(gnomon_activity, bytes, 72);
+AT(gnomon_activity, name, 80);
+AT(gnomon_activity, grid, 88);
+AT(gnomon_activity, block, 100);
+AT(gnomon_activity, registers, 112);
+AT(gnomon_activity, shared_static, 116);
+AT(gnomon_activity, shared_dynamic, 120);
+AT(gnomon_activity, call, 124);
+AT(gnomon_activity, result, 128);
+AT(gnomon_activity, reserved, 132);
+AT(gnomon_activity, communicator, 136);
+AT(gnomon_activity, entry, 144);
+SIZE(gnomon_activity, 152);
+
+AT(gnomon_activity_source, struct_size, 0);
+AT(gnomon_activity_source, abi, 4);
+AT(gnomon_activity_source, name, 8);
+AT(gnomon_activity_source, self, 16);
+AT(gnomon_activity_source, open, 24);
+AT(gnomon_activity_source, close, 32);
+AT(gnomon_activity_source, flush, 40);
+SIZE(gnomon_activity_source, 48);
 
 /* ---- Values -------------------------------------------------------------- */
 

@@ -111,6 +111,14 @@ typedef struct gnomon_host {
                 int by);
     void (*rows_free)(struct gnomon_rows *rows);
     size_t (*file_name)(const char *pattern, char *buffer, size_t size);
+
+    /* gnomon/activity.h. */
+    int (*source_add)(const struct gnomon_activity_source *source);
+    int (*source_remove)(const struct gnomon_activity_source *source);
+    void (*activity_launched)(uint32_t source, uint64_t correlation);
+    void (*activity_put)(uint32_t source, const struct gnomon_activity *records,
+                         size_t count);
+    void (*activity_lost)(uint32_t source, uint64_t count);
 } gnomon_host;
 
 /* The one function that a plugin exports, named GNOMON_PLUGIN_ENTRY. It is called

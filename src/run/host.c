@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The one table through which plugins and other copies of the library reach this
  * one. Fields are only ever appended. */
+#include "gnomon/activity.h"
 #include "gnomon/report.h"
 #include "mark/observer.h"
 #include "platform/clock.h"
@@ -68,4 +69,9 @@ const gnomon_host gnomon__host = {
     .rows = gnomon_rows_make,
     .rows_free = gnomon_rows_free,
     .file_name = gnomon_file_name,
+    .source_add = gnomon_activity_source_add,
+    .source_remove = gnomon_activity_source_remove,
+    .activity_launched = gnomon_activity_launched,
+    .activity_put = gnomon_activity_put,
+    .activity_lost = gnomon_activity_lost,
 };
