@@ -73,7 +73,11 @@ AT(gnomon_health, timers_late, 192);
 AT(gnomon_health, timers_unended, 200);
 AT(gnomon_health, clock_back, 208);
 AT(gnomon_health, late_lost, 216);
-SIZE(gnomon_health, 224);
+AT(gnomon_health, activities_lost, 224);
+AT(gnomon_health, activities_unlinked, 232);
+AT(gnomon_health, activities_late, 240);
+AT(gnomon_health, activities_odd, 248);
+SIZE(gnomon_health, 256);
 
 AT(gnomon_open_scope, struct_size, 0);
 AT(gnomon_open_scope, name, 8);

@@ -25,9 +25,10 @@ GNOMON_BEGIN_DECLS
  * lost_counters, lost_ranges, bad_stages.
  * Memory: lost_scopes, lost_frames; $GNOMON's mem= gives more.
  * Devices: timers_..., each a scope whose time on the device is missing while its
- * time on the host is there.
+ * time on the host is there; activities_..., of gnomon/activity.h.
  * Clocks: clock_back. Stages: late_lost. */
-#define GNOMON_HEALTH(X) \
+/* Of marks, and of records of work, which come from elsewhere. */
+#define GNOMON__HEALTH_OF_MARKS(X) \
     X(unmatched, "ends of scopes that were not open on the thread") \
     X(crossed, "scopes ended by the end of one around them") \
     X(foreign, "ends on another thread than the begin's that ended nothing") \
@@ -56,6 +57,16 @@ GNOMON_BEGIN_DECLS
     X(clock_back, "ends before their begins: the clock stepped back") \
     X(late_lost, \
       "ends after their stage, counted in a later one: no memory to tell")
+#define GNOMON__HEALTH_OF_WORK(X) \
+    X(activities_lost, "records of device work lost") \
+    X(activities_unlinked, \
+      "records of device work whose launch was not seen") \
+    X(activities_late, \
+      "records of device work that came after their stage's report") \
+    X(activities_odd, "records of device work that cannot be")
+#define GNOMON_HEALTH(X) \
+    GNOMON__HEALTH_OF_MARKS(X) \
+    GNOMON__HEALTH_OF_WORK(X)
 
 /* The counts, since the start of the process, of all threads together. */
 typedef struct gnomon_health {

@@ -1,35 +1,181 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sources of work that is over. */
-#include "gnomon/activity.h"
+/* The list of sources, and the public calls that sources make. */
+#include "device/activity.h"
 
-int gnomon_activity_source_add(const gnomon_activity_source *source)
+#include <string.h>
+
+#include "mark/thread.h"
+#include "platform/error.h"
+#include "platform/os.h"
+#include "platform/owner.h"
+#include "record/activities.h"
+
+/* Each has its number for good, as its correlations do. */
+typedef struct work_source {
+    const gnomon_activity_source *given; /* NULL: free */
+    gnomon_activity_source s;            /* up to what both know */
+    int is_open;
+    const char *why; /* it is not open; or NULL */
+} work_source;
+
+static work_source sources[GNOMON__ACTIVITY_SOURCES];
+
+#define EACH_SOURCE(w) \
+    for (work_source *w = sources; w < sources + GNOMON__ACTIVITY_SOURCES; w++)
+
+#define ALL_KINDS ((2u << GNOMON_ACTIVITY_COLLECTIVE) - 1)
+
+/* ---- Opening and closing ------------------------------------------------------------ */
+
+static void open_source(work_source *w)
 {
-    (void)source;
+    if (!w->given || w->is_open)
+        return;
+    uint32_t number = (uint32_t)(w - sources) + 1;
+    w->why = NULL;
+    w->is_open =
+        !w->s.open || !w->s.open(w->s.self, number, ALL_KINDS, &w->why);
+    if (!w->is_open && !w->why)
+        w->why = "it does not say why";
+}
+
+static void close_source(work_source *w)
+{
+    if (w->is_open && w->s.close)
+        w->s.close(w->s.self);
+    w->is_open = 0;
+}
+
+uint32_t gnomon__sources_open(const char **name, const char **why)
+{
+    uint32_t count = 0;
+    *name = *why = NULL;
+    EACH_SOURCE(w) {
+        count += w->is_open != 0;
+        if (w->given && !w->is_open && !*why) {
+            *name = w->s.name;
+            *why = w->why;
+        }
+    }
+    return count;
+}
+
+int gnomon__sources_watch(uint32_t bit, uint32_t generation)
+{
+    int code = gnomon__activities_watch(bit, generation);
+    if (code)
+        return code;
+    EACH_SOURCE(w)
+        open_source(w);
+    return code;
+}
+
+/* What sources tell while they close is of views that are still there. */
+void gnomon__sources_unwatch(uint32_t generation)
+{
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
+        others |= gnomon__activity_views[i].generation &&
+                  gnomon__activity_views[i].generation != generation;
+    EACH_SOURCE(w)
+        if (!others)
+            close_source(w);
+}
+
+void gnomon__sources_flush(uint64_t patience_ns)
+{
+    EACH_SOURCE(w)
+        if (w->is_open && w->s.flush)
+            w->s.flush(w->s.self, patience_ns);
+}
+
+/* ---- The list ------------------------------------------------------------------------- */
+
+#define FIRST_SOURCE \
+    (offsetof(gnomon_activity_source, flush) + sizeof(void (*)(void)))
+
+int gnomon__sources_add(const gnomon_activity_source *source)
+{
+    work_source *free_one = NULL;
+    if (!source || !source->name || !*source->name)
+        return gnomon__fail(GNOMON_EINVAL,
+                            "gnomon_activity_source_add: a source has no name");
+    if (source->abi != GNOMON_ABI || source->struct_size < FIRST_SOURCE)
+        return gnomon__fail(GNOMON_EABI,
+                            "gnomon_activity_source_add: %.64s was made for "
+                            "another generation of gnomon",
+                            source->name);
+    EACH_SOURCE(w) {
+        if (w->given == source)
+            return gnomon__fail(GNOMON_EINVAL,
+                                "gnomon_activity_source_add: %.64s is there "
+                                "already",
+                                source->name);
+        if (!w->given && !free_one)
+            free_one = w;
+    }
+    if (!free_one)
+        return gnomon__fail(GNOMON_ENOMEM,
+                            "gnomon_activity_source_add: there are %u already, "
+                            "which is the most",
+                            GNOMON__ACTIVITY_SOURCES);
+    *free_one = (work_source){.given = source};
+    memcpy(&free_one->s, source,
+           source->struct_size < sizeof free_one->s ? source->struct_size
+                                                    : sizeof free_one->s);
+    if (load_relaxed(&gnomon__activity_bits))
+        open_source(free_one);
     return GNOMON_OK;
 }
 
-int gnomon_activity_source_remove(const gnomon_activity_source *source)
+int gnomon__sources_remove(const gnomon_activity_source *source)
 {
-    (void)source;
-    return GNOMON_OK;
+    EACH_SOURCE(w) {
+        if (!source || w->given != source)
+            continue;
+        close_source(w);
+        *w = (work_source){0};
+        return GNOMON_OK;
+    }
+    return gnomon__fail(GNOMON_ENOENT, "gnomon_activity_source_remove: no such "
+                                       "source was added");
 }
+
+void gnomon__sources_forget(void)
+{
+    EACH_SOURCE(w)
+        w->is_open = 0;
+    gnomon__activities_forget();
+}
+
+/* ---- What sources call ------------------------------------------------------------------ */
+
+/* To the copy of the library that owns the run, unless it is older than these calls. */
+#define FORWARD_WORK(field, call) \
+    do { \
+        const gnomon_host *to = load_acquire(&gnomon__owner); \
+        if (unlikely(to != NULL)) { \
+            if (to->struct_size > offsetof(gnomon_host, field)) \
+                to->call; \
+            return; \
+        } \
+    } while (0)
 
 void gnomon_activity_launched(uint32_t source, uint64_t correlation)
 {
-    (void)source;
-    (void)correlation;
+    FORWARD_WORK(activity_launched, activity_launched(source, correlation));
+    gnomon__activity_note_launch(source, correlation);
 }
 
 void gnomon_activity_put(uint32_t source, const gnomon_activity *records,
                          size_t count)
 {
-    (void)source;
-    (void)records;
-    (void)count;
+    FORWARD_WORK(activity_put, activity_put(source, records, count));
+    gnomon__activities_put(source, records, count);
 }
 
 void gnomon_activity_lost(uint32_t source, uint64_t count)
 {
-    (void)source;
-    (void)count;
+    FORWARD_WORK(activity_lost, activity_lost(source, count));
+    gnomon__work_trouble(activities_lost, count);
 }

@@ -5,6 +5,8 @@
 #include "mark/thread.h"
 #include "platform/owner.h"
 
+gnomon__work_counts gnomon__work_health;
+
 void gnomon__trouble_add(gnomon__thread *t, size_t field)
 {
     uint64_t *count = (void *)((char *)&t->health + field);
@@ -26,9 +28,12 @@ void gnomon_health_get(gnomon_health *health)
             i < total ? load_acquire(&gnomon__threads[i]) : &gnomon__no_thread;
         all.threads += i < total && load_relaxed(&t->alive);
 #define ADD(field, text) all.field += load_relaxed(&t->health.field);
-        GNOMON_HEALTH(ADD)
+        GNOMON__HEALTH_OF_MARKS(ADD)
 #undef ADD
     }
+#define ADD(field, text) all.field = load_relaxed(&gnomon__work_health.field);
+    GNOMON__HEALTH_OF_WORK(ADD)
+#undef ADD
     all.mapped_bytes = load_relaxed(&gnomon__marks_arena.used);
     all.heap_bytes = gnomon__heap_bytes();
     uint32_t size = health->struct_size;

@@ -96,7 +96,8 @@ typedef struct gnomon__recorder {
     /* ---- Its sums of a stage, or of all stages of a name ---- */
     /* gnomon__totals.sums. Under the readers' lock. `add_sums` makes *to where
      * it is NULL. It and `put_sums`, which puts them into a profile, return 0
-     * when there is no memory. */
+     * when there is no memory. Work of devices has no put_sums: it needs the paths
+     * of all stages at once (record/activity_nodes.c). */
     int (*add_sums)(void **to, const void *sums);
     void (*free_sums)(void *sums);
     int (*put_sums)(struct gnomon__snapshot_builder *b, uint32_t stage,

@@ -112,7 +112,8 @@ void gnomon__threads_forget(void)
     dead_count = 0;
     gnomon__foreign_forget();
     gnomon__tapes_forget();
-    gnomon__no_thread.health = (gnomon_health){0};
+    gnomon__no_thread.health = (gnomon__mark_counts){0};
+    gnomon__work_health = (gnomon__work_counts){0};
     if (t == &gnomon__no_thread) {
         if (!gnomon__busy()) /* else in a first mark, which goes on in it */
             gnomon__chunks_forget();

@@ -99,7 +99,7 @@ typedef struct gnomon__thread {
     struct gnomon__thread_timers *timers; /* on devices; NULL: none yet */
     uint32_t generations[GNOMON__BITS];   /* of whom each bit was adopted for */
     uint32_t states[GNOMON__BITS]; /* what a recorder keeps for the thread */
-    gnomon_health health;          /* only the counts */
+    gnomon__mark_counts health;
 } gnomon__thread;
 
 _Static_assert(offsetof(gnomon__thread, frame_room) == 64, "the hot line");

@@ -10,26 +10,10 @@
 #include "mark/segment.h"
 #include "platform/memory.h"
 #include "record/device_stats.h"
+#include "record/ledger_activities.h"
 #include "record/slice.h"
 
 /* ---- Which stage ----------------------------------------------------------------- */
-
-/* NULL: no memory. */
-static gnomon__totals *late_of(gnomon__ledger *l, gnomon__stage_key stage)
-{
-    gnomon__late_parts *late = &l->late;
-    uint32_t i = 0;
-    while (i < late->count && late->of[i].stage.ordinal != stage.ordinal)
-        i++;
-    if (i == late->count) {
-        if (!gnomon__grow_zeroed(&late->of, &late->room, i + 1,
-                                 sizeof *late->of))
-            return NULL;
-        late->of[i].stage = stage;
-        late->count++;
-    }
-    return &late->of[i].totals;
-}
 
 /* The sums for executions that began in a segment. *is_late: their stage is over. */
 static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
@@ -37,7 +21,7 @@ static gnomon__totals *segment_totals(gnomon__ledger *l, uint32_t segment,
 {
     gnomon__stage_key stage = gnomon__segments_stage(segment);
     *is_late = stage.ordinal && stage.ordinal != l->ordinal;
-    return *is_late ? late_of(l, stage) : &l->open;
+    return *is_late ? gnomon__late_of(&l->late, stage) : &l->open;
 }
 
 /* ---- Paths ------------------------------------------------------------------------- */
@@ -330,7 +314,7 @@ static int copy_totals(gnomon__ledger *to, const gnomon__ledger *from,
              !gnomon__totals_add(&to->names[i], &from->names[i]);
     for (uint32_t i = 0; ok && with_names && i < from->late.count; i++) {
         const gnomon__late_part *part = &from->late.of[i];
-        gnomon__totals *late = late_of(to, part->stage);
+        gnomon__totals *late = gnomon__late_of(&to->late, part->stage);
         ok = late && !gnomon__totals_add(late, &part->totals);
     }
     return ok;
@@ -342,8 +326,11 @@ int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
     gnomon__slice slice;
     *out = (gnomon__ledger){.ordinal = l->ordinal,
                             .closed_ordinal = l->closed_ordinal};
+    /* Before the trees, so that these have all its paths. */
+    int ok =
+        !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
     int code = gnomon__slice_copy(&slice, bit, generation);
-    int ok = !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
+    ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
              !add_slice(out, &slice) &&
              gnomon__device_stats_take(generation, 1, take_device, out);
     gnomon__slice_free(&slice);
@@ -359,13 +346,6 @@ static int add_name(gnomon__ledger *l, uint32_t name,
                                sizeof *l->names)
                ? gnomon__totals_add(&l->names[name], from)
                : GNOMON_ENOMEM;
-}
-
-static void clear_late(gnomon__late_parts *late)
-{
-    for (uint32_t i = 0; i < late->count; i++)
-        gnomon__totals_free(&late->of[i].totals);
-    late->count = 0;
 }
 
 int gnomon__ledger_close(gnomon__ledger *l, uint32_t name, uint32_t next,
@@ -387,7 +367,7 @@ int gnomon__ledger_settle(gnomon__ledger *l)
 {
     int code = GNOMON_OK;
     gnomon__late_parts late = l->late;
-    clear_late(&l->late_reported);
+    gnomon__late_clear(&l->late_reported);
     l->late = l->late_reported;
     l->late_reported = late;
     for (uint32_t i = 0; i < late.count; i++) {
@@ -403,8 +383,8 @@ void gnomon__ledger_free(gnomon__ledger *l)
         gnomon__free(l->paths[i].of);
     for (uint32_t i = 0; i < l->name_room; i++)
         gnomon__totals_free(&l->names[i]);
-    clear_late(&l->late);
-    clear_late(&l->late_reported);
+    gnomon__late_clear(&l->late);
+    gnomon__late_clear(&l->late_reported);
     gnomon__totals_free(&l->open);
     gnomon__totals_free(&l->closed);
     gnomon__free(l->late.of);

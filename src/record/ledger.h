@@ -38,6 +38,12 @@ typedef struct gnomon__late_parts {
     size_t count, room;
 } gnomon__late_parts;
 
+/* late_parts.c: the sums of a stage among them, made where there are none; NULL: no
+ * memory. And all freed. */
+gnomon__totals *gnomon__late_of(gnomon__late_parts *late,
+                                gnomon__stage_key stage);
+void gnomon__late_clear(gnomon__late_parts *late);
+
 typedef struct gnomon__ledger {
     uint32_t ordinal; /* of the open stage */
     uint32_t closed_ordinal;

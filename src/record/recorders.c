@@ -2,8 +2,10 @@
 /* The recorders beside the call tree, by number. */
 #include "record/recorders.h"
 
+#include "record/activity_sums.h"
 #include "record/step_times.h"
 
 const gnomon__recorder *const gnomon__recorders[GNOMON__RECORDERS] = {
     [GNOMON__STEP_RECORDER] = &gnomon__step_recorder,
+    [GNOMON__ACTIVITY_RECORDER] = &gnomon__activity_recorder,
 };

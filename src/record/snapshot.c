@@ -172,7 +172,8 @@ static int put_sums(gnomon__snapshot_builder *b, uint32_t stage)
     void *const *sums = b->record->stages[stage - 1].totals->sums;
     int ok = 1;
     for (int i = 0; ok && i < GNOMON__RECORDERS; i++)
-        ok = !sums[i] || gnomon__recorders[i]->put_sums(b, stage, sums[i]);
+        ok = !sums[i] || !gnomon__recorders[i]->put_sums ||
+             gnomon__recorders[i]->put_sums(b, stage, sums[i]);
     return ok;
 }
 
@@ -187,7 +188,7 @@ static int build(gnomon__snapshot_builder *b)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
         ok = put_sums(b, i);
-    return ok && gnomon__snapshot_event_links(b) &&
+    return ok && gnomon__snapshot_activities(b) && gnomon__snapshot_event_links(b) &&
            gnomon__snapshot_put_events(b) && gnomon__snapshot_opens(b) &&
            gnomon__snapshot_links(b) && put_losses(b);
 }

@@ -52,6 +52,9 @@ uint32_t gnomon__snapshot_stage_at(const gnomon__snapshot_builder *b,
  * from path to path. */
 int gnomon__snapshot_event_links(gnomon__snapshot_builder *b);
 
+/* After the nodes of threads: work of devices, with tracks of its own. activity_nodes.c. */
+int gnomon__snapshot_activities(gnomon__snapshot_builder *b);
+
 /* ---- Choice and nodes: snapshot_nodes.c ---- */
 
 /* The stage's number in the profile; stage_count + 1: it is not in the profile. */

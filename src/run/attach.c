@@ -106,19 +106,41 @@ static void leave_views(const gnomon__attachment *a)
     gnomon__view_drop(a->view);
 }
 
-static int need_device(gnomon__view *v)
+static int need_device(gnomon__attachment *a)
 {
+    gnomon__view *v = a->view;
     int code = v->timed
                    ? GNOMON_OK
                    : gnomon__timers_watch(v->tree->bit, v->tree->generation);
     v->timed += !code;
+    a->is_timed = !code;
     return code;
 }
 
-static void drop_device(gnomon__view *v)
+static void drop_device(gnomon__attachment *a)
 {
-    if (--v->timed == 0)
-        gnomon__timers_unwatch(v->tree->generation);
+    if (a->is_timed && --a->view->timed == 0)
+        gnomon__timers_unwatch(a->view->tree->generation);
+    a->is_timed = 0;
+}
+
+static int wants_work(const gnomon_profiler *p)
+{
+    uint32_t both = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES;
+    return (p->wants & both) == both;
+}
+
+/* Where no source tells of work, times of scopes on streams stand in for it. */
+static int need_devices(gnomon__attachment *a)
+{
+    int is_missing = 0, code = GNOMON_OK;
+    if (wants_work(&a->profiler))
+        code = gnomon__work_need(a, &is_missing);
+    if (!code && (wants_device(&a->profiler) || is_missing))
+        code = need_device(a);
+    if (code)
+        gnomon__work_drop(a);
+    return code;
 }
 
 static void watch(gnomon__attachment *a, int comes)
@@ -134,8 +156,8 @@ static int take_bits(gnomon__attachment *a)
     if (!code && wants_events(&a->profiler))
         code = gnomon__view_need_tape(a->window, a->view,
                                       gnomon__options_keep(a->options));
-    if (!code && wants_device(&a->profiler))
-        code = need_device(a->view);
+    if (!code)
+        code = need_devices(a);
     if (code || !wants_hook(&a->profiler))
         return code;
     code = gnomon__observer_attach(NULL, &a->profiler, a->self, &a->hook_bit);
@@ -146,8 +168,8 @@ static int take_bits(gnomon__attachment *a)
         return code;
     }
     a->hook_bit = GNOMON__BITS;
-    if (wants_device(&a->profiler))
-        drop_device(a->view);
+    drop_device(a);
+    gnomon__work_drop(a);
     return code;
 }
 
@@ -221,8 +243,8 @@ int gnomon__detach(gnomon__attachment *a)
     gnomon__readers_unlock();
     if (a->word && a->profiler.destroy)
         a->profiler.destroy(a->self);
-    if (wants_device(&a->profiler))
-        drop_device(a->view);
+    drop_device(a);
+    gnomon__work_drop(a);
     leave_views(a);
     gnomon__windows_refresh(0);
     free_attachment(a);

@@ -9,6 +9,7 @@
  * a callback that uses it. */
 #include <pthread.h>
 
+#include "device/activity.h"
 #include "device/timers.h"
 #include "mark/region.h"
 #include "mark/segment.h"
@@ -31,6 +32,7 @@ static void become_child(int starts)
     gnomon__os_threads_forget();
     gnomon__observers_forget(starts);
     gnomon__timers_forget();
+    gnomon__sources_forget();
     gnomon__threads_forget();
     gnomon__readers_forget();
     gnomon__segments_forget();

@@ -11,6 +11,7 @@
  *     configure.c  specs: from text to attachments
  *     plugin.c     profilers by name: built-in, registered, from a file
  *     attach.c     attachments
+ *     sources.c    work of devices: its sources, and the views that want it
  *     view.c       their views: filter, schedule, ranks
  *     stage.c      stages: where one ends and the next begins
  *     step.c       steps, and their statistics
@@ -93,6 +94,8 @@ typedef struct gnomon__view {
     gnomon__cycles cycles; /* of its schedule, where it has a tape */
     int counts_steps;      /* whether one of these does */
     uint32_t timed;        /* how many want device times */
+    uint32_t worked;       /* how many want work of devices, ... */
+    int has_work;          /* ... which it gets: its rank records */
     int32_t phase;         /* gnomon_phase of the step that is open */
     int was_active;        /* in the open stage ... */
     int was_active_then;   /* ... and in the one that is reported */
@@ -129,6 +132,7 @@ typedef struct gnomon__attachment {
         *window;       /* of its tape and hook: the same, unless it wants events
                              and has a schedule, which then is the window's alone */
     uint32_t hook_bit; /* GNOMON__BITS: none */
+    int is_timed, is_worked; /* it is one of view->timed, of view->worked */
 } gnomon__attachment;
 
 /* ---- control.c -------------------------------------------------------------- */
@@ -228,6 +232,18 @@ void gnomon__attachments_finish(void);
 uint32_t gnomon__batch(void);
 /* By the profiler's name, first attached first; NULL: none. */
 gnomon__attachment *gnomon__attachment_named(gnomon__text name);
+
+/* ---- sources.c ------------------------------------------------------------------- */
+
+/* The attachment wants work of devices; where no source tells any, one line says so and
+ * *is_missing is 1. And it wants no more. */
+int gnomon__work_need(gnomon__attachment *a, int *is_missing);
+void gnomon__work_drop(gnomon__attachment *a);
+/* The view's rank records from now on, or no longer. */
+void gnomon__work_rank(gnomon__view *v);
+/* After a cut, or before a report: takes what was told so far. GNOMON_ENOMEM. Under the
+ * readers' lock. */
+int gnomon__work_take(gnomon__view *v, int is_report);
 
 /* ---- view.c ---------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * adds the footer, and outputs both. Inside control calls; marks go on meanwhile. */
 #include <string.h>
 
+#include "device/activity.h"
 #include "device/describe.h"
 #include "device/timers.h"
 #include "mark/calibrate.h"
@@ -40,10 +41,11 @@ void gnomon__devices_read(int is_end)
         int64_t its = DEVICE_WAIT_NS;
         if (gnomon__option_find(gnomon__options_of(&a->profiler), "wait"))
             its = gnomon__options_number(a->options, "wait");
-        if ((a->profiler.wants & GNOMON_WANT_DEVICE) && its > wait)
+        if ((a->is_timed || a->is_worked) && its > wait)
             wait = its;
     }
     gnomon__timers_read((uint64_t)wait, is_end);
+    gnomon__sources_flush((uint64_t)wait);
     gnomon__describe_each(write_metadata);
 }
 
@@ -56,6 +58,8 @@ static void take_devices(void)
         int its = v->timed ? gnomon__ledger_take_devices(&v->ledger,
                                                          v->tree->generation)
                            : GNOMON_OK;
+        code = code ? code : its;
+        its = gnomon__work_take(v, 1);
         code = code ? code : its;
     }
     gnomon__readers_unlock();

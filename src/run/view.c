@@ -176,6 +176,7 @@ void gnomon__views_rank(int32_t rank)
         unlock_all();
         for (uint32_t rest = v->bits; rest; rest &= rest - 1)
             gnomon__observer_filter((uint32_t)__builtin_ctz(rest));
+        gnomon__work_rank(v);
     }
     gnomon__windows_refresh(0);
 }
@@ -273,9 +274,12 @@ int gnomon__view_flush(gnomon__view *v, uint64_t begin, uint64_t now)
 
 int gnomon__view_take(gnomon__view *v)
 {
-    return v->tree ? gnomon__ledger_take(&v->ledger, v->tree->bit,
-                                         v->tree->generation)
-                   : GNOMON_OK;
+    if (!v->tree)
+        return GNOMON_OK;
+    int code = gnomon__ledger_take(&v->ledger, v->tree->bit,
+                                   v->tree->generation),
+        work = gnomon__work_take(v, 0);
+    return code ? code : work;
 }
 
 static uint64_t recorded_until(const gnomon__view *v, uint64_t begin,

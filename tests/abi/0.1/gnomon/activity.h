@@ -119,6 +119,9 @@ GNOMON_API int gnomon_activity_source_add(const gnomon_activity_source *source);
 GNOMON_API int
 gnomon_activity_source_remove(const gnomon_activity_source *source);
 
+/* Now, in ns since the run's zero: what records' moments are counted from. Any thread. */
+GNOMON_API uint64_t gnomon_now_ns(void);
+
 /* On the thread that launches work, before any record of it is given: what comes with
  * this correlation was launched by the innermost scope that is open on this thread.
  * `source`: its number. Takes no lock and no memory. */

@@ -24,6 +24,11 @@ gnomon_activity_source_remove(const gnomon_activity_source *source)
     return GNOMON_OK;
 }
 
+GNOMON__CALL uint64_t gnomon_now_ns(void)
+{
+    return 0;
+}
+
 GNOMON__CALL void gnomon_activity_launched(uint32_t source,
                                            uint64_t correlation)
 {

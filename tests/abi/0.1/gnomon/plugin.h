@@ -17,6 +17,8 @@ GNOMON_BEGIN_DECLS
 
 struct gnomon__copy;
 struct gnomon_rows;
+struct gnomon_activity;
+struct gnomon_activity_source;
 
 /* What the process's gnomon offers to a plugin: the calls of gnomon's headers, by
  * pointer. Each does what the call of its name does, with the same threads and

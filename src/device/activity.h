@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Sources of work (gnomon/activity.h): which there are, and when they tell. They are open
+ * while a view wants work. In control calls, under no other lock of ours, as sources may
+ * give records in each call. */
+#ifndef GNOMON_DEVICE_ACTIVITY_H
+#define GNOMON_DEVICE_ACTIVITY_H
+
+#include "gnomon/activity.h"
+
+/* As the public calls. One that is added while views want work is opened; where it cannot
+ * be, that is no error, as it may be opened again later. */
+int gnomon__sources_add(const gnomon_activity_source *source);
+int gnomon__sources_remove(const gnomon_activity_source *source);
+
+/* A view wants work from now on. GNOMON_EFULL, GNOMON_ENOMEM. */
+int gnomon__sources_watch(uint32_t bit, uint32_t generation);
+/* It does no longer: before gnomon__activities_unwatch. */
+void gnomon__sources_unwatch(uint32_t generation);
+
+/* How many are open. Where none is, *why says in one line why not; NULL: there is none. */
+uint32_t gnomon__sources_open(const char **name, const char **why);
+
+/* Each tells what is over. */
+void gnomon__sources_flush(uint64_t patience_ns);
+
+/* In a forked child: all are closed, without a call. */
+void gnomon__sources_forget(void);
+
+#endif

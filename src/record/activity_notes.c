@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* One table for the process: a correlation has one slot, and a later one takes it over.
+ * Vendors count correlations up, so a note stays for 65536 launches of its source.
+ *
+ * A slot is a copy that is checked by a word: odd while somebody writes it. Of two
+ * launches that write one slot at once the second is not noted. */
+#include "record/activity_notes.h"
+
+#include "mark/observer.h"
+#include "mark/position.h"
+#include "mark/segment.h"
+#include "platform/clock.h"
+#include "platform/memory.h"
+
+#define NOTES 65536u /* 4 MiB, of which the used ones take memory */
+
+/* A line of the cache. */
+typedef struct work_slot {
+    uint64_t key; /* source and correlation */
+    uint64_t ticks;
+    uint32_t written; /* odd: somebody writes it */
+    uint32_t launcher;
+    uint32_t launched_in; /* segment */
+    uint32_t events;
+    uint32_t of_view[GNOMON__ACTIVITY_VIEWS]; /* generations */
+    uint32_t at_path[GNOMON__ACTIVITY_VIEWS];
+} work_slot;
+_Static_assert(sizeof(work_slot) == 64, "a line of the cache");
+
+gnomon__activity_view gnomon__activity_views[GNOMON__ACTIVITY_VIEWS];
+uint32_t gnomon__activity_bits;
+static work_slot *work_slots; /* stays once it is made */
+
+int gnomon__activity_notes_make(void)
+{
+    if (load_relaxed(&work_slots))
+        return 1;
+    work_slot *made = gnomon__alloc(NOTES * sizeof *made);
+    store_release(&work_slots, made);
+    return made != NULL;
+}
+
+void gnomon__activity_notes_forget(void)
+{
+    gnomon__keep_reachable(work_slots);
+    store_relaxed(&work_slots, NULL);
+    store_relaxed(&gnomon__activity_bits, 0);
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
+        store_relaxed(&gnomon__activity_views[i].generation, 0);
+}
+
+static uint64_t note_key(uint32_t source, uint64_t correlation)
+{
+    return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
+}
+
+/* Sources count from small numbers, so each begins in another part of the table. */
+static work_slot *note_slot(work_slot *all, uint32_t source,
+                            uint64_t correlation)
+{
+    uint32_t first = source * (NOTES / GNOMON__ACTIVITY_SOURCES);
+    return &all[(first + (uint32_t)correlation) % NOTES];
+}
+
+/* The thread's number of its innermost open path in the view; 0: none. */
+static uint32_t innermost_path(gnomon__thread *t, uint32_t bit,
+                               uint32_t generation)
+{
+    if (!t->states[bit] || t->generations[bit] != generation)
+        return 0;
+    uint32_t node = gnomon__cursor_of(t, bit)->current;
+    return node == gnomon__tree_of(t, bit)->root
+               ? 0
+               : gnomon__node_at(t, node)->number;
+}
+
+/* `t`: the calling thread, entered; NULL: it has no open scope. */
+static void fill_note(gnomon__activity_note *n, gnomon__thread *t)
+{
+    uint32_t open = load_relaxed(&gnomon__open_bits);
+    n->ticks = gnomon__ticks();
+    n->thread = t ? t->number : GNOMON__NO_LAUNCHER;
+    n->segment = t ? t->segment : load_relaxed(&gnomon__segment);
+    n->events = 0;
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
+        const gnomon__activity_view *v = &gnomon__activity_views[i];
+        uint32_t generation = load_acquire(&v->generation);
+        uint32_t bit = load_relaxed(&v->bit);
+        n->generation[i] = open >> bit & 1 ? generation : 0;
+        n->path[i] =
+            t && generation ? innermost_path(t, bit, generation) : 0;
+        if (open & load_relaxed(&v->tapes))
+            n->events |= 1u << i;
+    }
+}
+
+static void write_note(work_slot *s, uint64_t key,
+                       const gnomon__activity_note *n)
+{
+    uint32_t written = load_relaxed(&s->written);
+    if (written & 1 || !cas_acq_rel(&s->written, &written, written + 1))
+        return;
+    fence_release(); /* the odd word before what is written now */
+    store_relaxed(&s->key, key);
+    store_relaxed(&s->ticks, n->ticks);
+    store_relaxed(&s->launcher, n->thread);
+    store_relaxed(&s->launched_in, n->segment);
+    store_relaxed(&s->events, n->events);
+    for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
+        store_relaxed(&s->of_view[i], n->generation[i]);
+        store_relaxed(&s->at_path[i], n->path[i]);
+    }
+    store_release(&s->written, written + 2);
+}
+
+void gnomon__activity_note_launch(uint32_t source, uint64_t correlation)
+{
+    work_slot *all = load_acquire(&work_slots);
+    gnomon__activity_note note;
+    if (!load_relaxed(&gnomon__activity_bits) || !all || !correlation)
+        return;
+    /* A launch inside a callback of ours is of no scope: its thread is busy. */
+    gnomon__thread *t = gnomon__tls_now()->thread;
+    t = t == &gnomon__no_thread || gnomon__busy() ? NULL : gnomon__enter();
+    fill_note(&note, t);
+    if (t)
+        gnomon__leave(t);
+    write_note(note_slot(all, source, correlation),
+               note_key(source, correlation), &note);
+}
+
+int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
+                               uint64_t correlation)
+{
+    work_slot *all = load_acquire(&work_slots);
+    if (all && correlation) {
+        const work_slot *s = note_slot(all, source, correlation);
+        uint32_t written = load_acquire(&s->written);
+        uint64_t key = load_relaxed(&s->key);
+        out->ticks = load_relaxed(&s->ticks);
+        out->thread = load_relaxed(&s->launcher);
+        out->segment = load_relaxed(&s->launched_in);
+        out->events = load_relaxed(&s->events);
+        for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
+            out->generation[i] = load_relaxed(&s->of_view[i]);
+            out->path[i] = load_relaxed(&s->at_path[i]);
+        }
+        fence_acquire();
+        if (!(written & 1) && load_relaxed(&s->written) == written &&
+            key == note_key(source, correlation))
+            return 1;
+    }
+    fill_note(out, NULL);
+    return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Four arrays, each with a hash of its items. A key is found by its bytes. */
+#include "record/activity_tables.h"
+
+#include <string.h>
+
+#include "mark/names.h"
+#include "mark/thread.h"
+#include "platform/hash.h"
+#include "platform/memory.h"
+#include "profile/slots.h"
+
+/* Names are those of kernels, of which large programs have some thousands. A name has an
+ * operation for each size of its grid: where these are many, they say little. At most
+ * about 100 bytes an item, without texts. */
+#define MOST_WORK_NAMES 65536u
+#define MOST_WORK_TRACKS 4096u
+#define MOST_WORK_OPS 65536u
+#define MOST_OPS_OF_NAME 64u
+#define MOST_LEAVES 262144u
+/* Over the caps: "(other)" of each kind and track. */
+#define MORE_WORK_NAMES 16u
+#define MORE_LEAVES 65536u
+
+typedef struct work_table {
+    char *items;
+    size_t count, room;
+    gnomon__slots slots;
+} work_table;
+
+static work_table work_names, work_tracks, work_ops, work_leaves;
+
+/* ---- Items by their bytes ---------------------------------------------------------- */
+
+typedef struct work_key {
+    const void *bytes;
+    size_t size;
+} work_key;
+
+static int work_key_is(const void *table, uint32_t item, const void *wanted)
+{
+    const work_table *t = table;
+    const work_key *k = wanted;
+    return memcmp(t->items + (item - 1) * k->size, k->bytes, k->size) == 0;
+}
+
+static uint64_t work_key_hash(const work_key *k)
+{
+    uint64_t hash = k->size, word;
+    for (size_t i = 0; i < k->size; i += sizeof word) {
+        memcpy(&word, (const char *)k->bytes + i, sizeof word);
+        hash = gnomon__mix(hash, word);
+    }
+    return hash;
+}
+
+/* A new item, zeroed. 0: no memory. */
+static uint32_t work_add(work_table *t, uint64_t hash, size_t size)
+{
+    if (!gnomon__grow_zeroed(&t->items, &t->room, t->count + 1, size) ||
+        gnomon__slots_add(&t->slots, hash, (uint32_t)t->count + 1))
+        return 0;
+    return (uint32_t)++t->count;
+}
+
+static uint32_t work_find(const work_table *t, const void *item, size_t size)
+{
+    const work_key key = {item, size};
+    return gnomon__slots_find(&t->slots, work_key_hash(&key), work_key_is, t,
+                              &key);
+}
+
+static uint32_t work_add_key(work_table *t, const void *item, size_t size,
+                             size_t most)
+{
+    const work_key key = {item, size};
+    uint32_t number =
+        t->count < most ? work_add(t, work_key_hash(&key), size) : 0;
+    if (number)
+        memcpy(t->items + (number - 1) * size, item, size);
+    return number;
+}
+
+_Static_assert(sizeof(gnomon__activity_track) % 8 == 0, "whole words");
+_Static_assert(sizeof(gnomon__activity_op) % 8 == 0, "whole words");
+_Static_assert(sizeof(gnomon__activity_leaf) % 8 == 0, "whole words");
+
+uint32_t gnomon__activity_find_track(const gnomon__activity_track *track)
+{
+    uint32_t number = work_find(&work_tracks, track, sizeof *track);
+    return number ? number
+                  : work_add_key(&work_tracks, track, sizeof *track,
+                                 MOST_WORK_TRACKS);
+}
+
+uint32_t gnomon__activity_find_op(const gnomon__activity_op *op)
+{
+    uint32_t number = work_find(&work_ops, op, sizeof *op);
+    gnomon__activity_name *name =
+        &((gnomon__activity_name *)(void *)work_names.items)[op->name - 1];
+    if (number || name->ops >= MOST_OPS_OF_NAME)
+        return number;
+    number = work_add_key(&work_ops, op, sizeof *op, MOST_WORK_OPS);
+    name->ops += number != 0;
+    return number;
+}
+
+uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf)
+{
+    const size_t size = sizeof *leaf;
+    uint32_t number = work_find(&work_leaves, leaf, size);
+    if (number || work_leaves.count < MOST_LEAVES)
+        return number ? number
+                      : work_add_key(&work_leaves, leaf, size, MOST_LEAVES);
+    gnomon__trouble(&gnomon__no_thread, other_nodes);
+    const gnomon__activity_leaf other = {.generation = leaf->generation,
+                                         .track = leaf->track,
+                                         .name = leaf->name};
+    number = work_find(&work_leaves, &other, size);
+    return number ? number
+                  : work_add_key(&work_leaves, &other, size,
+                                 MOST_LEAVES + MORE_LEAVES);
+}
+
+/* ---- Names ----------------------------------------------------------------------------- */
+
+static int work_name_is(const void *table, uint32_t item, const void *wanted)
+{
+    const gnomon__activity_name *n =
+        (const gnomon__activity_name *)(const void *)((const work_table *)table)
+            ->items +
+        (item - 1);
+    const gnomon__activity_name *w = wanted;
+    return n->hash == w->hash && n->length == w->length &&
+           n->kind == w->kind && strcmp(n->category, w->category) == 0;
+}
+
+/* A copy that is fit for reports; NULL: no memory. */
+static char *work_text(const char *text, size_t length)
+{
+    char room[GNOMON__MAX_NAME + 1], clean[GNOMON__MAX_NAME + 1];
+    gnomon__text fit =
+        gnomon__name_fit((gnomon__text){text, length}, room);
+    size_t n =
+        gnomon__utf8_clean(fit.at, fit.length, clean, sizeof clean, NULL);
+    return gnomon__strndup(clean, n);
+}
+
+uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
+                               const char *text)
+{
+    text = text && *text ? text : "(no name)";
+    gnomon__activity_name name = {.kind = kind, .category = category};
+    name.length = strlen(text);
+    name.hash = gnomon__hash_bytes(GNOMON__HASH_SEED, text, name.length);
+    uint64_t hash = gnomon__mix(name.hash, kind);
+    uint32_t number = gnomon__slots_find(&work_names.slots, hash, work_name_is,
+                                         &work_names, &name);
+    int is_other = strcmp(text, "(other)") == 0;
+    if (number)
+        return number;
+    if (work_names.count >= MOST_WORK_NAMES && !is_other) {
+        gnomon__trouble(&gnomon__no_thread, other_names);
+        return gnomon__activity_find_name(kind, category, "(other)");
+    }
+    if (work_names.count >= MOST_WORK_NAMES + MORE_WORK_NAMES ||
+        !(name.text = work_text(text, name.length)))
+        return 0;
+    number = work_add(&work_names, hash, sizeof name);
+    if (number)
+        memcpy(work_names.items + (number - 1) * sizeof name, &name,
+               sizeof name);
+    else
+        gnomon__free(name.text);
+    return number;
+}
+
+/* ---- By number ---------------------------------------------------------------------------- */
+
+static const void *work_item(const work_table *t, uint32_t number, size_t size)
+{
+    return t->items + (number - 1) * size;
+}
+
+const gnomon__activity_name *gnomon__activity_name_at(uint32_t number)
+{
+    return work_item(&work_names, number, sizeof(gnomon__activity_name));
+}
+
+const gnomon__activity_track *gnomon__activity_track_at(uint32_t number)
+{
+    return work_item(&work_tracks, number, sizeof(gnomon__activity_track));
+}
+
+const gnomon__activity_op *gnomon__activity_op_at(uint32_t number)
+{
+    return work_item(&work_ops, number, sizeof(gnomon__activity_op));
+}
+
+const gnomon__activity_leaf *gnomon__activity_leaf_at(uint32_t number)
+{
+    return work_item(&work_leaves, number, sizeof(gnomon__activity_leaf));
+}
+
+void gnomon__activity_tables_clear(int frees)
+{
+    work_table *const all[] = {&work_names, &work_tracks, &work_ops,
+                               &work_leaves};
+    for (uint32_t i = 1; frees && i <= work_names.count; i++)
+        gnomon__free(gnomon__activity_name_at(i)->text);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (frees) {
+            gnomon__free(all[i]->items);
+            gnomon__slots_free(&all[i]->slots);
+        } else {
+            gnomon__keep_reachable(all[i]->items);
+            gnomon__keep_reachable(all[i]->slots.at);
+        }
+        *all[i] = (work_table){0};
+    }
+}

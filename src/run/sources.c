@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Work of devices: the public calls on its sources, and the views that want it. */
+#include "device/activity.h"
+#include "platform/error.h"
+#include "platform/owner.h"
+#include "record/activities.h"
+#include "record/ledger_activities.h"
+#include "run/host.h"
+#include "run/run.h"
+
+static int change_sources(int (*change)(const gnomon_activity_source *),
+                          const gnomon_activity_source *source)
+{
+    int code = gnomon__control_enter();
+    if (code)
+        return code;
+    gnomon__run_ready();
+    code = change(source);
+    gnomon__control_leave();
+    return code;
+}
+
+int gnomon_activity_source_add(const gnomon_activity_source *source)
+{
+    GNOMON__FORWARD_CONTROL(source_add(source));
+    return change_sources(gnomon__sources_add, source);
+}
+
+int gnomon_activity_source_remove(const gnomon_activity_source *source)
+{
+    GNOMON__FORWARD_CONTROL(source_remove(source));
+    return change_sources(gnomon__sources_remove, source);
+}
+
+uint64_t gnomon_now_ns(void)
+{
+    GNOMON__FORWARD(now_ns());
+    return gnomon__host.now_ns();
+}
+
+/* ---- Views ------------------------------------------------------------------------ */
+
+/* What the ledger has names numbers of tables that go with the last view. */
+static void unwatch_work(gnomon__view *v)
+{
+    gnomon__sources_unwatch(v->tree->generation);
+    gnomon__readers_lock();
+    gnomon__ledger_drop_activities(&v->ledger);
+    gnomon__activities_unwatch(v->tree->generation);
+    gnomon__readers_unlock();
+}
+
+static int watch_work(gnomon__view *v)
+{
+    int wanted = v->worked && v->rank_on, code = GNOMON_OK;
+    if (wanted && !v->has_work)
+        code = gnomon__sources_watch(v->tree->bit, v->tree->generation);
+    else if (!wanted && v->has_work)
+        unwatch_work(v);
+    if (!code)
+        v->has_work = wanted;
+    return code;
+}
+
+int gnomon__work_need(gnomon__attachment *a, int *is_missing)
+{
+    const char *name, *why;
+    gnomon__view *v = a->view;
+    v->worked++;
+    int code = watch_work(v);
+    if (code) {
+        v->worked--;
+        return code;
+    }
+    a->is_worked = 1;
+    *is_missing = v->has_work && !gnomon__sources_open(&name, &why);
+    if (*is_missing && why)
+        gnomon__log("%s: no kernels and copies: %s: %s", a->profiler.name, name,
+                    why);
+    else if (*is_missing)
+        gnomon__log("%s: no kernels and copies: no tool here tells of them; "
+                    "scopes on streams are timed instead",
+                    a->profiler.name);
+    return code;
+}
+
+void gnomon__work_drop(gnomon__attachment *a)
+{
+    if (!a->is_worked)
+        return;
+    a->is_worked = 0;
+    a->view->worked--;
+    (void)watch_work(a->view);
+}
+
+void gnomon__work_rank(gnomon__view *v)
+{
+    if (watch_work(v))
+        gnomon__log("no work of devices: %s", gnomon_error_text());
+}
+
+int gnomon__work_take(gnomon__view *v, int is_report)
+{
+    return v->has_work ? gnomon__ledger_take_activities(
+                             &v->ledger, v->tree->generation,
+                             is_report ? GNOMON__TAKE_AT_REPORT
+                                       : GNOMON__TAKE_AT_CUT)
+                       : GNOMON_OK;
+}
