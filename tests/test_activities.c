@@ -242,6 +242,28 @@ TEST(work_that_is_flushed_late_counts_in_its_stage)
     CHECK_EQ(toy_health().activities_late, 1);
 }
 
+/* Where the launch was not seen, it is the stage in which the work began. */
+TEST(work_without_a_launch_counts_in_the_stage_of_its_begin)
+{
+    toy_begin();
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "a", gnomon_now_ns(), 10);
+        pass(1000);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "b", gnomon_now_ns(), 20);
+        pass(1000);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_WORK(1, "stream 7/fit a 1 10\n"
+                  "stream 7/test b 1 20\n");
+}
+
 /* A scope that is open over a stage's end launches in both. */
 TEST(open_scopes_launch_in_each_stage)
 {

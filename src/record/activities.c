@@ -199,7 +199,8 @@ static void put_record(uint32_t source, const gnomon_activity *r)
         gnomon__work_trouble(activities_odd, 1);
         return;
     }
-    if (!gnomon__activity_note_find(&note, source, r->correlation) &&
+    if (!gnomon__activity_note_find(&note, source, r->correlation,
+                                    r->begin_ns) &&
         work_kinds[r->kind].is_work)
         gnomon__work_trouble(activities_unlinked, 1);
     int ok = leaf_of_record(&leaf, r, &note);

@@ -130,7 +130,7 @@ void gnomon__activity_note_launch(uint32_t source, uint64_t correlation)
 }
 
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
-                               uint64_t correlation)
+                               uint64_t correlation, uint64_t begin_ns)
 {
     work_slot *all = load_acquire(&work_slots);
     if (all && correlation) {
@@ -151,5 +151,8 @@ int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
             return 1;
     }
     fill_note(out, NULL);
+    if (out->segment > 1 &&
+        begin_ns < gnomon__clock_ns(load_relaxed(&gnomon__segment_begin)))
+        out->segment--;
     return 0;
 }

@@ -33,10 +33,10 @@ typedef struct gnomon__activity_note {
 int gnomon__activity_notes_make(void);
 /* Notes where the calling thread is. Any thread; takes no lock and no memory. */
 void gnomon__activity_note_launch(uint32_t source, uint64_t correlation);
-/* 0: there is no note, or another one took its place. *out is then of now and of no
- * scope. */
+/* 0: there is no note, or another one took its place. *out is then of no scope, and of
+ * the segment in which the work began if that is this one or the one before. */
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
-                               uint64_t correlation);
+                               uint64_t correlation, uint64_t begin_ns);
 /* In a forked child. */
 void gnomon__activity_notes_forget(void);
 
