@@ -171,6 +171,8 @@ const char *gnomon__footer_event_loss(const char *kind)
         return "events lost: no memory, or no path of their own (raise mem=)";
     if (strcmp(kind, "events_overwritten") == 0)
         return "events overwritten by later ones (raise mem=)";
+    if (strcmp(kind, "activities_overwritten") == 0)
+        return "events of device work overwritten by later ones (raise mem=)";
     return NULL;
 }
 
@@ -178,7 +180,8 @@ const char *gnomon__footer_event_loss(const char *kind)
 static void footer_events(const gnomon_profile *profile,
                           const gnomon_writer *out)
 {
-    static const char *const kinds[] = {"events_lost", "events_overwritten"};
+    static const char *const kinds[] = {"events_lost", "events_overwritten",
+                                        "activities_overwritten"};
     gnomon_loss_info l;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         uint64_t count = 0;
@@ -225,7 +228,10 @@ int gnomon__footer(const gnomon_profile *profile,
     uint64_t marks = 0;
     for (size_t i = 1; i <= nodes; i++) {
         gnomon_node_info node;
-        if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host)
+        gnomon_track_info track;
+        if (gnomon_profile_node(profile, i, &node) == GNOMON_OK && node.host &&
+            gnomon_profile_track(profile, node.track, &track) == GNOMON_OK &&
+            track.kind == GNOMON_TRACK_THREAD)
             marks += node.host->count;
     }
     if (input->forked_from)

@@ -2,7 +2,6 @@
 /* Records of work become sums. A source's thread does all of it, in batches. */
 #include "record/activities.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "mark/thread.h"
@@ -34,19 +33,7 @@ static const struct work_kind {
                                     GNOMON__LANE_COLLECTIVES, 1}};
 #define WORK_KINDS (sizeof work_kinds / sizeof *work_kinds)
 
-static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static gnomon__activity_sums pending[GNOMON__ACTIVITY_VIEWS];
-
-void gnomon__activities_lock(void)
-{
-    gnomon__heap_start(); /* not first under a lock */
-    pthread_mutex_lock(&work_lock);
-}
-
-void gnomon__activities_unlock(void)
-{
-    pthread_mutex_unlock(&work_lock);
-}
 
 /* ---- Views ------------------------------------------------------------------------ */
 
@@ -81,6 +68,7 @@ void gnomon__activities_unwatch(uint32_t generation)
         if (v->generation == generation) {
             store_release(&v->generation, 0);
             gnomon__activity_sums_empty(&pending[i]);
+            gnomon__activity_ring_drop(i, 1);
         }
         if (v->generation)
             bits |= 1u << v->bit;
@@ -93,14 +81,58 @@ void gnomon__activities_unwatch(uint32_t generation)
 
 void gnomon__activities_forget(void)
 {
-    work_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         gnomon__keep_reachable(pending[i].of);
         gnomon__keep_reachable(pending[i].slots.at);
         pending[i] = (gnomon__activity_sums){0};
+        gnomon__activity_ring_drop(i, 0);
     }
     gnomon__activity_notes_forget();
     gnomon__activity_tables_clear(0);
+}
+
+/* Its index; GNOMON__ACTIVITY_VIEWS: it has no work. */
+static uint32_t work_view(uint32_t generation)
+{
+    uint32_t i = 0;
+    while (i < GNOMON__ACTIVITY_VIEWS &&
+           gnomon__activity_views[i].generation != generation)
+        i++;
+    return i;
+}
+
+int gnomon__activities_keep(uint32_t generation, uint32_t bits)
+{
+    uint32_t i = work_view(generation);
+    if (i == GNOMON__ACTIVITY_VIEWS)
+        return GNOMON_OK;
+    gnomon__activities_lock();
+    int ok = !bits || gnomon__activity_ring_make(i);
+    gnomon__activities_unlock();
+    if (!ok)
+        return gnomon__fail(GNOMON_ENOMEM, "no memory for events of devices");
+    store_relaxed(&gnomon__activity_views[i].tapes, bits);
+    return GNOMON_OK;
+}
+
+int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
+                            uint64_t from, uint64_t until, int gives)
+{
+    uint32_t i = work_view(generation);
+    *out = (gnomon__activity_events){0};
+    if (i == GNOMON__ACTIVITY_VIEWS)
+        return 1;
+    gnomon__activities_lock();
+    int ok = gnomon__activity_ring_read(out, i, from, until, gives);
+    gnomon__activities_unlock();
+    return ok;
+}
+
+void gnomon__activities_taken(uint32_t generation, uint64_t until)
+{
+    uint32_t i = work_view(generation);
+    if (i < GNOMON__ACTIVITY_VIEWS)
+        gnomon__activity_ring_taken(i, until);
 }
 
 /* ---- The numbers of a record --------------------------------------------------------- */
@@ -173,8 +205,8 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
 /* ---- Records -------------------------------------------------------------------------- */
 
 /* 0: no memory or no room. */
-static int count_in_view(uint32_t view, gnomon__activity_leaf leaf,
-                         const gnomon_activity *r,
+static int count_in_view(uint32_t source, uint32_t view,
+                         gnomon__activity_leaf leaf, const gnomon_activity *r,
                          const gnomon__activity_note *note)
 {
     leaf.generation = note->generation[view];
@@ -188,6 +220,16 @@ static int count_in_view(uint32_t view, gnomon__activity_leaf leaf,
     if (!s || !gnomon__total_count(&s->total, ns, ns))
         return 0;
     s->bytes += r->bytes;
+    const gnomon__activity_event event = {
+        .begin_ns = r->begin_ns,
+        .end_ns = r->end_ns,
+        .launched = note->ticks,
+        .correlation =
+            r->correlation ? gnomon__note_key(source, r->correlation) : 0,
+        .leaf = number,
+        .segment = note->segment};
+    if (note->events >> view & 1)
+        gnomon__activity_ring_put(view, &event);
     return 1;
 }
 
@@ -207,7 +249,7 @@ static void put_record(uint32_t source, const gnomon_activity *r)
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++)
         if (ok && note.generation[i] &&
             note.generation[i] == gnomon__activity_views[i].generation)
-            ok = count_in_view(i, leaf, r, &note);
+            ok = count_in_view(source, i, leaf, r, &note);
     if (!ok)
         gnomon__work_trouble(activities_lost, 1);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Work of devices, from the source's records to the ledgers: each record is joined with
  * the note of its launch (activity_notes.h), gets its numbers (activity_tables.h), and is
- * added to the sums of each view that saw the launch, until the view's ledger takes them.
- * Under one lock, which no marking thread takes. */
+ * added to the sums of each view that saw the launch, until the view's ledger takes them,
+ * and perhaps to its events (activity_events.h). Under one lock, which no marking thread
+ * takes. */
 #ifndef GNOMON_RECORD_ACTIVITIES_H
 #define GNOMON_RECORD_ACTIVITIES_H
 
 #include "gnomon/activity.h"
 #include "gnomon/profile.h"
+#include "record/activity_events.h"
 #include "record/activity_notes.h"
 #include "record/activity_sums.h"
 
@@ -30,9 +32,14 @@ typedef int gnomon__activities_to(void *context,
 int gnomon__activities_take(uint32_t generation, int stays,
                             gnomon__activities_to *add, void *context);
 
-/* The lock, for who reads the tables of numbers. */
-void gnomon__activities_lock(void);
-void gnomon__activities_unlock(void);
+/* The view wants events too: those of work that is launched while one of the tapes `bits`
+ * is open. GNOMON_ENOMEM and a text. In control calls. */
+int gnomon__activities_keep(uint32_t generation, uint32_t bits);
+/* The view's events, as gnomon__activity_ring_read. 0: no memory. */
+int gnomon__activities_read(gnomon__activity_events *out, uint32_t generation,
+                            uint64_t from, uint64_t until, int gives);
+/* What was launched before `until` is not wanted any more. Any thread. */
+void gnomon__activities_taken(uint32_t generation, uint64_t until);
 
 /* In a forked child: drops all. */
 void gnomon__activities_forget(void);

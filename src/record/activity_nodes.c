@@ -10,8 +10,8 @@
 #include "mark/tree.h"
 #include "platform/memory.h"
 #include "record/activities.h"
+#include "record/activity_rows.h"
 #include "record/activity_tables.h"
-#include "record/snapshot_parts.h"
 
 #define MOST_PATH_DEPTH (GNOMON__MAX_DEPTH + 2) /* with an "(other)" */
 
@@ -26,7 +26,9 @@ typedef struct work_node {
     uint32_t is_work;
     /* The rest: */
     uint32_t flags;
-    uint32_t node; /* in the profile */
+    uint32_t node; /* in the profile, ... */
+    uint32_t on;   /* ... and its track */
+    uint32_t reserved;
     uint64_t bytes;
     gnomon__total total;
 } work_node;
@@ -39,6 +41,8 @@ typedef struct work_nodes {
     gnomon__slots slots;
     uint32_t *names, *ops; /* by number in the tables: in the profile; 0: new */
     size_t name_room, op_room;
+    gnomon__work_place *places; /* where there are events */
+    size_t place_count, place_room;
 } work_nodes;
 
 /* ---- Which nodes -------------------------------------------------------------------- */
@@ -108,6 +112,13 @@ static int add_sum(work_nodes *w, uint32_t stage,
     if (!number || !gnomon__total_add(&w->of[number - 1].total, &sum->total))
         return 0;
     w->of[number - 1].bytes += sum->bytes;
+    if (!w->b->record->work)
+        return 1;
+    if (!gnomon__grow(&w->places, &w->place_room, w->place_count + 1,
+                      sizeof *w->places))
+        return 0;
+    w->places[w->place_count++] = (gnomon__work_place){
+        .stage = stage, .leaf = sum->leaf, .node = number};
     return 1;
 }
 
@@ -263,7 +274,7 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
     if (!n || !region || (from->op && !op))
         return 0;
     from->node = (uint32_t)gnomon__model_count(w->b->m, GNOMON_NODES);
-    n->track = track;
+    n->track = from->on = track;
     n->view = 1;
     n->stage = from->stage;
     n->parent = from->parent ? w->of[from->parent - 1].node : 0;
@@ -271,6 +282,12 @@ static int put_node(work_nodes *w, work_node *from, uint32_t track,
     n->op = op;
     n->flags = from->flags;
     return !from->is_work || put_times(w, n, from, is_on_host);
+}
+
+/* Its work has times on the host. */
+static int is_host_lane(uint32_t lane)
+{
+    return lane == GNOMON__LANE_CALLS || lane == GNOMON__LANE_CALLS_OF;
 }
 
 static int track_order(const gnomon__activity_track *a,
@@ -308,12 +325,25 @@ static int put_nodes(work_nodes *w)
             gnomon__activity_track_at(order[i]->track);
         if (!i || order[i]->track != order[i - 1]->track)
             track = put_track(w, on);
-        ok = track && put_node(w, order[i], track,
-                               on->lane == GNOMON__LANE_CALLS ||
-                                   on->lane == GNOMON__LANE_CALLS_OF);
+        ok = track && put_node(w, order[i], track, is_host_lane(on->lane));
     }
     gnomon__free((void *)order);
     return ok;
+}
+
+/* The numbers of nodes and tracks are known now. */
+static void complete_places(work_nodes *w)
+{
+    for (size_t i = 0; i < w->place_count; i++) {
+        gnomon__work_place *p = &w->places[i];
+        const work_node *n = &w->of[p->node - 1];
+        const gnomon__activity_track *on = gnomon__activity_track_at(n->track);
+        p->node = n->node;
+        p->track = n->on;
+        p->is_on_host = is_host_lane(on->lane);
+        p->is_call =
+            gnomon__activity_name_at(n->region)->kind == GNOMON_KIND_API;
+    }
 }
 
 int gnomon__snapshot_activities(gnomon__snapshot_builder *b)
@@ -321,7 +351,11 @@ int gnomon__snapshot_activities(gnomon__snapshot_builder *b)
     work_nodes w = {.b = b};
     gnomon__activities_lock();
     int ok = add_stages(&w) && put_nodes(&w);
+    if (ok)
+        complete_places(&w);
     gnomon__activities_unlock();
+    ok = ok && gnomon__snapshot_work_rows(b, w.places, w.place_count);
+    gnomon__free(w.places);
     for (size_t i = 0; i < w.count; i++)
         gnomon__total_empty(&w.of[i].total);
     gnomon__free(w.of);

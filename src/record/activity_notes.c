@@ -49,11 +49,6 @@ void gnomon__activity_notes_forget(void)
         store_relaxed(&gnomon__activity_views[i].generation, 0);
 }
 
-static uint64_t note_key(uint32_t source, uint64_t correlation)
-{
-    return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
-}
-
 /* Sources count from small numbers, so each begins in another part of the table. */
 static work_slot *note_slot(work_slot *all, uint32_t source,
                             uint64_t correlation)
@@ -126,7 +121,7 @@ void gnomon__activity_note_launch(uint32_t source, uint64_t correlation)
     if (t)
         gnomon__leave(t);
     write_note(note_slot(all, source, correlation),
-               note_key(source, correlation), &note);
+               gnomon__note_key(source, correlation), &note);
 }
 
 int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
@@ -147,7 +142,7 @@ int gnomon__activity_note_find(gnomon__activity_note *out, uint32_t source,
         }
         fence_acquire();
         if (!(written & 1) && load_relaxed(&s->written) == written &&
-            key == note_key(source, correlation))
+            key == gnomon__note_key(source, correlation))
             return 1;
     }
     fill_note(out, NULL);

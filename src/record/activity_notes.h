@@ -29,6 +29,12 @@ typedef struct gnomon__activity_note {
     uint32_t path[GNOMON__ACTIVITY_VIEWS];       /* 0: no scope was open */
 } gnomon__activity_note;
 
+/* A source and its correlation in one word. */
+static inline uint64_t gnomon__note_key(uint32_t source, uint64_t correlation)
+{
+    return (uint64_t)source << 56 | (correlation & (UINT64_MAX >> 8));
+}
+
 /* 0: no memory. In control calls. */
 int gnomon__activity_notes_make(void);
 /* Notes where the calling thread is. Any thread; takes no lock and no memory. */

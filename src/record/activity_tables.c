@@ -2,6 +2,7 @@
 /* Four arrays, each with a hash of its items. A key is found by its bytes. */
 #include "record/activity_tables.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "mark/names.h"
@@ -29,6 +30,19 @@ typedef struct work_table {
 } work_table;
 
 static work_table work_names, work_tracks, work_ops, work_leaves;
+
+static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void gnomon__activities_lock(void)
+{
+    gnomon__heap_start(); /* not first under a lock */
+    pthread_mutex_lock(&work_lock);
+}
+
+void gnomon__activities_unlock(void)
+{
+    pthread_mutex_unlock(&work_lock);
+}
 
 /* ---- Items by their bytes ---------------------------------------------------------- */
 
@@ -206,6 +220,8 @@ void gnomon__activity_tables_clear(int frees)
 {
     work_table *const all[] = {&work_names, &work_tracks, &work_ops,
                                &work_leaves};
+    if (!frees)
+        work_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (uint32_t i = 1; frees && i <= work_names.count; i++)
         gnomon__free(gnomon__activity_name_at(i)->text);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -2,12 +2,18 @@
 /* What records of work name, each once and by a number from 1: names, tracks, operations,
  * and leaves, which are all of these together with the path that launched the work. Sums
  * and events have a leaf's number alone. All tables have a cap. Under the lock of
- * activities (record/activities.h). */
+ * activities. */
 #ifndef GNOMON_RECORD_ACTIVITY_TABLES_H
 #define GNOMON_RECORD_ACTIVITY_TABLES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The lock of activities: of these tables, the sums that wait and the events. Held for less
+ * than 1 us a record, and by a profile's making for its nodes of work. No marking thread
+ * takes it, and nothing of ours is called under it but the heap and the ledger. */
+void gnomon__activities_lock(void);
+void gnomon__activities_unlock(void);
 
 /* A region of a profile: its kind, category and name. */
 typedef struct gnomon__activity_name {

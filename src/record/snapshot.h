@@ -29,10 +29,13 @@ typedef struct gnomon__step_record {
 typedef struct gnomon__stage_span {
     uint64_t until;
     uint32_t ordinal;
-    uint32_t name; /* its number */
+    uint32_t name;    /* its number */
+    uint32_t segment; /* its last */
+    uint32_t reserved;
 } gnomon__stage_span;
 
 struct gnomon__tape_events;
+struct gnomon__activity_events;
 
 typedef struct gnomon__run_record {
     gnomon_run_info run; /* without clock, anchors and now */
@@ -46,7 +49,8 @@ typedef struct gnomon__run_record {
     const gnomon_metadata_info *metadata;
     size_t metadata_count;
     struct gnomon__tape_events *events; /* NULL: none; the profile takes them */
-    const gnomon__stage_span *spans;    /* of the stages that are over */
+    const struct gnomon__activity_events *work; /* likewise, of devices */
+    const gnomon__stage_span *spans; /* of the stages that are over */
     size_t span_count;
 } gnomon__run_record;
 

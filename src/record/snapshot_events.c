@@ -2,7 +2,7 @@
 /* Puts the events of tapes into a profile. They stay as 16 bytes each, converted in
  * place: moments and durations to ns, paths to nodes; the profile's reader makes the
  * public struct of each when it is asked for. */
-#include "record/snapshot_parts.h"
+#include "record/activity_rows.h"
 
 #include <string.h>
 
@@ -207,6 +207,8 @@ static int put_taped_steps(gnomon__snapshot_builder *b,
 typedef struct taped_source {
     gnomon__event_source base;
     gnomon__tape_events e;
+    size_t taped;            /* how many events are of `e`; the others ... */
+    gnomon__work_rows *work; /* ... are of devices */
 } taped_source;
 
 /* The thread of an event: the last one whose first event is not after it. */
@@ -224,10 +226,25 @@ static const gnomon__tape_thread *thread_of_event(const gnomon__tape_events *e,
     return &e->threads[low];
 }
 
+static int get_work(const gnomon__work_row *row, gnomon_event_info *to)
+{
+    *to = (gnomon_event_info){.struct_size = to->struct_size,
+                              .kind = GNOMON_EVENT_EXECUTION,
+                              .track = row->track,
+                              .node = row->node,
+                              .begin_ns = row->begin_ns,
+                              .duration_ns = row->duration_ns,
+                              .instance = row->instance};
+    return GNOMON_OK;
+}
+
 static int get_taped(gnomon__event_source *s, size_t number,
                      gnomon_event_info *to)
 {
-    const gnomon__tape_events *e = &((const taped_source *)(const void *)s)->e;
+    const taped_source *source = (const void *)s;
+    const gnomon__tape_events *e = &source->e;
+    if (number > source->taped)
+        return get_work(&source->work->of[number - source->taped - 1], to);
     const gnomon__tape_thread *t = thread_of_event(e, number);
     const gnomon__tape_entry *entry = &t->entries[number - t->first];
     uint32_t size = to->struct_size;
@@ -250,7 +267,9 @@ static int get_taped(gnomon__event_source *s, size_t number,
 
 static void free_taped(gnomon__event_source *s)
 {
-    gnomon__tape_events_free(&((taped_source *)(void *)s)->e);
+    taped_source *source = (void *)s;
+    gnomon__tape_events_free(&source->e);
+    gnomon__free(source->work);
     gnomon__free(s);
 }
 
@@ -265,6 +284,10 @@ static int give_events(gnomon__snapshot_builder *b, gnomon__tape_events *e)
         e->threads[i].first = count + 1;
         count += e->threads[i].count;
     }
+    s->taped = count;
+    s->work = b->work;
+    b->work = NULL;
+    count += s->work ? s->work->count : 0;
     s->base = (gnomon__event_source){count, get_taped, free_taped, 0};
     s->e = *e;
     s->e.is_streamed = 0; /* they have arrived */
@@ -290,5 +313,5 @@ int gnomon__snapshot_put_events(gnomon__snapshot_builder *b)
                  put_event_loss(b, t->track, "events_overwritten",
                                 &t->overwritten);
     }
-    return ok && give_events(b, e);
+    return ok && gnomon__snapshot_work_loss(b) && give_events(b, e);
 }

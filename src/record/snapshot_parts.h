@@ -35,6 +35,7 @@ typedef struct gnomon__snapshot_builder {
     uint32_t *region_numbers; /* by id; 0: not in the profile yet */
     size_t region_room;
     struct gnomon__event_links *links; /* between executions; NULL: none */
+    struct gnomon__work_rows *work;    /* events of devices; NULL: none */
 } gnomon__snapshot_builder;
 
 /* ---- Events: snapshot_events.c; nothing where there are none ---- */

@@ -215,6 +215,7 @@ int gnomon__attach(const gnomon_profiler *profiler, void *self,
         end = &(*end)->next;
     *end = a;
     gnomon__readers_unlock();
+    gnomon__work_tapes();
     gnomon__windows_refresh(1);
     gnomon__fork_watch();
     gnomon__end_watch();
@@ -246,6 +247,7 @@ int gnomon__detach(gnomon__attachment *a)
     drop_device(a);
     gnomon__work_drop(a);
     leave_views(a);
+    gnomon__work_tapes();
     gnomon__windows_refresh(0);
     free_attachment(a);
     gnomon__end_watch();

@@ -61,7 +61,8 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
-        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0};
+        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0,
+                                       0};
         memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
         store_relaxed(&cycles_due, cycles_due - 1);
     }
@@ -96,7 +97,7 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
     if (m)
         gnomon_profile_free(&m->base);
     if (!is_kept) /* else the stage's end writes them to a file */
-        gnomon__tape_taken(v->tape->bit, v->tape->generation, range->until);
+        gnomon__events_taken(v, range->until);
 }
 
 void gnomon__cycles_deliver(int is_closed)
@@ -122,7 +123,7 @@ static void log_unreached(const gnomon__attachment *a)
 
 static void deliver_run(gnomon__attachment *a, uint64_t now)
 {
-    gnomon__event_range range = {a->window, 0, now, 0};
+    gnomon__event_range range = {a->window, 0, now, 0, 0};
     gnomon__model *m = NULL;
     if (gnomon__snapshot_named(&m, a->view, GNOMON__ALL_NAMES, &range)) {
         gnomon__log("%s: %s", a->profiler.name, gnomon_error_text());
@@ -148,5 +149,5 @@ void gnomon__run_deliver(int of_specs)
     for (gnomon__view *v = gnomon__views; v; v = v->next)
         if (v->tape && !v->scheduled &&
             (!of_specs || gnomon__view_is_of_spec(v)))
-            gnomon__tape_taken(v->tape->bit, v->tape->generation, now);
+            gnomon__events_taken(v, now);
 }

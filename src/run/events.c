@@ -2,6 +2,7 @@
 /* Which events the profiles of an attachment have, and how long tapes keep them. Inside
  * control calls, and _of_all also under the readers' lock. */
 #include "gnomon/profile.h"
+#include "record/activities.h"
 #include "run/files.h"
 #include "run/run.h"
 
@@ -14,7 +15,7 @@ int gnomon__attachment_has_events(const gnomon__attachment *a)
 const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room)
 {
-    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0};
+    *room = (gnomon__event_range){a->window, 0, UINT64_MAX, 0, 0};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
@@ -22,7 +23,7 @@ const gnomon__event_range *gnomon__events_of_stage(const gnomon__attachment *a,
                                                    gnomon__event_range *room)
 {
     const gnomon__stage_record *s = gnomon__stage_reported();
-    *room = (gnomon__event_range){a->window, s->from, s->until, 0};
+    *room = (gnomon__event_range){a->window, s->from, s->until, 0, 1};
     return gnomon__attachment_has_events(a) ? room : NULL;
 }
 
@@ -39,14 +40,33 @@ static int is_late_reader(const gnomon__attachment *a)
            gnomon__path_form(a) == GNOMON_FORM_JSON;
 }
 
+/* Whether another window has events of the same work. */
+static int shares_work(const gnomon__view *v)
+{
+    const gnomon__view *other = gnomon__views;
+    while (other && (other == v || !other->tape || other->base != v->base))
+        other = other->next;
+    return other != NULL;
+}
+
+void gnomon__events_taken(const gnomon__view *v, uint64_t until)
+{
+    gnomon__tape_taken(v->tape->bit, v->tape->generation, until);
+    if (!shares_work(v))
+        gnomon__activities_taken(v->base->tree->generation, until);
+}
+
 void gnomon__events_step(gnomon__view *v, uint64_t begin)
 {
     if (!v->step_begins)
         return;
     v->step_begins[v->steps_noted++ % v->keep.steps] = begin;
-    if (v->steps_noted >= v->keep.steps)
-        gnomon__tape_expire(v->tape->bit, v->tape->generation,
-                            v->step_begins[v->steps_noted % v->keep.steps]);
+    if (v->steps_noted < v->keep.steps)
+        return;
+    uint64_t since = v->step_begins[v->steps_noted % v->keep.steps];
+    gnomon__tape_expire(v->tape->bit, v->tape->generation, since);
+    if (!shares_work(v))
+        gnomon__activities_taken(v->base->tree->generation, since);
 }
 
 void gnomon__events_reported(void)
@@ -57,6 +77,6 @@ void gnomon__events_reported(void)
         for (const gnomon__attachment *a = gnomon__attachments; a; a = a->next)
             is_needed |= a->window == v && is_late_reader(a);
         if (!is_needed)
-            gnomon__tape_taken(v->tape->bit, v->tape->generation, until);
+            gnomon__events_taken(v, until);
     }
 }

@@ -45,6 +45,7 @@
 #include "platform/escape.h"
 #include "platform/utf8.h"
 #include "profile/file_write.h"
+#include "record/activity_events.h"
 #include "record/snapshot.h"
 #include "record/tape_read.h"
 #include "spec/filter.h"
@@ -115,6 +116,7 @@ typedef struct gnomon__snapshot_input {
     gnomon__total open_steps;
     gnomon__ledger ledger; /* a copy, for a live snapshot */
     gnomon__tape_events events;
+    gnomon__activity_events work;
     gnomon__step_record last_steps[GNOMON__LAST_STEPS];
 } gnomon__snapshot_input;
 
@@ -239,6 +241,8 @@ gnomon__attachment *gnomon__attachment_named(gnomon__text name);
  * *is_missing is 1. And it wants no more. */
 int gnomon__work_need(gnomon__attachment *a, int *is_missing);
 void gnomon__work_drop(gnomon__attachment *a);
+/* An attachment came or went: views of work have events where tapes have them. */
+void gnomon__work_tapes(void);
 /* The view's rank records from now on, or no longer. */
 void gnomon__work_rank(gnomon__view *v);
 /* After a cut, or before a report: takes what was told so far. GNOMON_ENOMEM. Under the
@@ -295,6 +299,7 @@ typedef struct gnomon__event_range {
     uint64_t from, until; /* ticks */
     size_t
         most; /* instead: full blocks of so many bytes, which are taken; 0: none */
+    int is_stage; /* it is all of a stage: of work what was launched in that */
 } gnomon__event_range;
 
 /* Whether its profiles have events. */
@@ -307,6 +312,8 @@ const gnomon__event_range *gnomon__events_of_all(const gnomon__attachment *a,
                                                  gnomon__event_range *room);
 /* A step that began at this moment, in ticks, is over. Under the lock of steps. */
 void gnomon__events_step(gnomon__view *v, uint64_t begin);
+/* A profile has the window's events until this moment, or nobody wants them. */
+void gnomon__events_taken(const gnomon__view *v, uint64_t until);
 /* The stage was reported: windows whose profilers need its events no more forget them. */
 void gnomon__events_reported(void);
 
@@ -336,7 +343,7 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m);
 /* ---- stage_spans.c --------------------------------------------------------------- */
 
 /* Under the readers' lock. */
-void gnomon__stage_span_add(uint64_t until, uint32_t ordinal, uint32_t name);
+void gnomon__stage_span_add(const gnomon__stage_span *span);
 const gnomon__stage_span *gnomon__stage_spans(size_t *count);
 void gnomon__stage_spans_clear(int frees);
 

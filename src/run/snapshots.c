@@ -7,17 +7,25 @@
 #include "mark/segment.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "record/activities.h"
 #include "run/host.h"
 #include "run/run.h"
 
 /* Before the tree is read, so that all their paths are known there. */
-static int take_events(gnomon__snapshot_input *f,
+static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
                        const gnomon__event_range *events)
 {
     f->run.spans = gnomon__stage_spans(&f->run.span_count);
     if (!events || !events->window->tape)
         return GNOMON_OK;
     f->run.events = &f->events;
+    f->run.work = &f->work;
+    if (v->has_work &&
+        !gnomon__activities_read(&f->work, v->tree->generation,
+                                 events->is_stage ? 0 : events->from,
+                                 events->is_stage ? UINT64_MAX : events->until,
+                                 events->most != 0))
+        return GNOMON_ENOMEM;
     if (events->most)
         return gnomon__tape_take(&f->events, events->window->tape->bit,
                                  events->window->tape->generation,
@@ -46,7 +54,7 @@ static int take_run(gnomon__snapshot_input *f, const gnomon__view *v,
     gnomon__step_unlock();
     f->run.steps = f->last_steps;
     f->run.open = gnomon__stage_ordinal();
-    return take_events(f, events);
+    return take_events(f, v, events);
 }
 
 void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
@@ -54,6 +62,7 @@ void gnomon__snapshot_input_free(gnomon__snapshot_input *f)
     gnomon__ledger_free(&f->ledger);
     gnomon__total_empty(&f->open_steps);
     gnomon__tape_events_free(&f->events);
+    gnomon__activity_events_free(&f->work);
     gnomon__free(f->spec);
     gnomon__free(f->stages);
     memset(f, 0, sizeof *f);

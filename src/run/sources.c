@@ -93,6 +93,20 @@ void gnomon__work_drop(gnomon__attachment *a)
     (void)watch_work(a->view);
 }
 
+void gnomon__work_tapes(void)
+{
+    for (const gnomon__view *v = gnomon__views; v; v = v->next) {
+        uint32_t bits = 0;
+        if (!v->has_work)
+            continue;
+        for (const gnomon__view *w = gnomon__views; w; w = w->next)
+            if (w->tape && w->base == v)
+                bits |= 1u << w->tape->bit;
+        if (gnomon__activities_keep(v->tree->generation, bits))
+            gnomon__log("%s", gnomon_error_text());
+    }
+}
+
 void gnomon__work_rank(gnomon__view *v)
 {
     if (watch_work(v))

@@ -192,7 +192,9 @@ static void end_stage(void)
     int code = cut(now);
     int closed = close_views(&reported, begin, now);
     gnomon__stage_names_add(&reported);
-    gnomon__stage_span_add(now, reported.key.ordinal, reported.key.name);
+    gnomon__stage_span_add(&(gnomon__stage_span){now, reported.key.ordinal,
+                                                 reported.key.name,
+                                                 gnomon__segment - 1, 0});
     gnomon__step_lock();
     begin_next();
     uint32_t unnotified = gnomon__windows_move(0, 1, now);

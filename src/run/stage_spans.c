@@ -11,7 +11,7 @@
 static gnomon__stage_span *spans;
 static size_t stage_spans_count, stage_spans_room;
 
-void gnomon__stage_span_add(uint64_t until, uint32_t ordinal, uint32_t name)
+void gnomon__stage_span_add(const gnomon__stage_span *span)
 {
     if (stage_spans_count == MOST_SPANS) {
         stage_spans_count = MOST_SPANS / 2;
@@ -21,7 +21,7 @@ void gnomon__stage_span_add(uint64_t until, uint32_t ordinal, uint32_t name)
     }
     if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
                      sizeof *spans))
-        spans[stage_spans_count++] = (gnomon__stage_span){until, ordinal, name};
+        spans[stage_spans_count++] = *span;
 }
 
 const gnomon__stage_span *gnomon__stage_spans(size_t *count)

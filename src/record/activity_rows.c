@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Finds the node of each event by its leaf and stage, and its call by the correlation. */
+#include "record/activity_rows.h"
+
+#include <stdlib.h>
+
+#include "gnomon/link.h"
+#include "platform/memory.h"
+#include "record/activity_events.h"
+
+/* Instances of work have this bit, which tokens of scopes have not (mark/node.h). */
+#define WORK_INSTANCE (UINT64_C(1) << 60)
+
+typedef struct work_call {
+    uint64_t correlation, instance;
+    uint32_t node;
+} work_call;
+
+static int place_order(const void *left, const void *right)
+{
+    const gnomon__work_place *a = left, *b = right;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    return (a->leaf > b->leaf) - (a->leaf < b->leaf);
+}
+
+static int call_order(const void *left, const void *right)
+{
+    const work_call *a = left, *b = right;
+    return (a->correlation > b->correlation) -
+           (a->correlation < b->correlation);
+}
+
+/* Of two that begin at one moment the longer first. */
+static int row_order(const void *left, const void *right)
+{
+    const gnomon__work_row *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->duration_ns != b->duration_ns)
+        return a->duration_ns > b->duration_ns ? -1 : 1;
+    return (a->instance > b->instance) - (a->instance < b->instance);
+}
+
+/* The stage of a segment, by its number in the profile; 0: it is not there. */
+static uint32_t stage_of_segment(const gnomon__snapshot_builder *b,
+                                 uint32_t segment)
+{
+    const gnomon__run_record *r = b->record;
+    gnomon__stage_key key = {.ordinal = r->open};
+    size_t low = 0, high = r->span_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->spans[middle].segment < segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < r->span_count)
+        key = (gnomon__stage_key){.ordinal = r->spans[low].ordinal,
+                                  .name = r->spans[low].name};
+    uint32_t stage = gnomon__snapshot_stage(b, key);
+    return stage <= r->stage_count ? stage : 0;
+}
+
+static const gnomon__work_place *
+place_of(const gnomon__snapshot_builder *b, const gnomon__work_place *places,
+         size_t count, const gnomon__activity_event *e)
+{
+    const gnomon__work_place key = {.stage = stage_of_segment(b, e->segment),
+                                    .leaf = e->leaf};
+    return key.stage && count
+               ? bsearch(&key, places, count, sizeof key, place_order)
+               : NULL;
+}
+
+static int put_launch(gnomon__snapshot_builder *b, const work_call *calls,
+                      size_t count, const gnomon__work_row *to,
+                      uint64_t correlation)
+{
+    const work_call key = {.correlation = correlation};
+    const work_call *from =
+        correlation && count
+            ? bsearch(&key, calls, count, sizeof key, call_order)
+            : NULL;
+    if (!from)
+        return 1;
+    gnomon_link_info *l = gnomon__model_add(b->m, GNOMON_LINKS);
+    if (!l)
+        return 0;
+    l->from = from->node;
+    l->to = to->node;
+    l->kind = GNOMON_LINK_LAUNCH;
+    l->count = 1;
+    l->from_instance = from->instance;
+    l->to_instance = to->instance;
+    return 1;
+}
+
+/* Events without a place came after the sums were taken: they are in the next profile. */
+static void make_rows(gnomon__snapshot_builder *b, gnomon__work_rows *rows,
+                      const gnomon__work_place **found, work_call *calls,
+                      size_t *call_count)
+{
+    const gnomon__activity_events *events = b->record->work;
+    for (size_t i = 0; i < events->count; i++) {
+        const gnomon__activity_event *e = &events->of[i];
+        if (!found[i])
+            continue;
+        gnomon__work_row *row = &rows->of[rows->count++];
+        *row = (gnomon__work_row){.begin_ns = e->begin_ns,
+                                  .duration_ns = e->end_ns - e->begin_ns,
+                                  .instance = WORK_INSTANCE | e->serial,
+                                  .node = found[i]->node,
+                                  .track = found[i]->track};
+        if (found[i]->is_call && e->correlation)
+            calls[(*call_count)++] =
+                (work_call){e->correlation, row->instance, row->node};
+    }
+    if (*call_count)
+        qsort(calls, *call_count, sizeof *calls, call_order);
+}
+
+static int put_launches(gnomon__snapshot_builder *b,
+                        const gnomon__work_rows *rows,
+                        const gnomon__work_place *const *found,
+                        const work_call *calls, size_t call_count)
+{
+    const gnomon__activity_events *events = b->record->work;
+    int ok = 1;
+    for (size_t i = 0, row = 0; ok && i < events->count; i++) {
+        if (found[i] && !found[i]->is_on_host)
+            ok = put_launch(b, calls, call_count, &rows->of[row],
+                            events->of[i].correlation);
+        row += found[i] != NULL;
+    }
+    return ok;
+}
+
+int gnomon__snapshot_work_rows(gnomon__snapshot_builder *b,
+                               gnomon__work_place *places, size_t count)
+{
+    const gnomon__activity_events *events = b->record->work;
+    size_t call_count = 0;
+    if (!events || !events->count)
+        return 1;
+    gnomon__work_rows *rows =
+        gnomon__alloc(sizeof *rows + events->count * sizeof *rows->of);
+    work_call *calls = gnomon__alloc(events->count * sizeof *calls);
+    const gnomon__work_place **found =
+        gnomon__alloc(events->count * sizeof *found);
+    int ok = rows && calls && found;
+    if (ok && count)
+        qsort(places, count, sizeof *places, place_order);
+    for (size_t i = 0; ok && i < events->count; i++)
+        found[i] = place_of(b, places, count, &events->of[i]);
+    if (ok)
+        make_rows(b, rows, found, calls, &call_count);
+    ok = ok && put_launches(b, rows, found, calls, call_count);
+    if (ok && rows->count)
+        qsort(rows->of, rows->count, sizeof *rows->of, row_order);
+    gnomon__free(calls);
+    gnomon__free((void *)found);
+    if (ok)
+        b->work = rows;
+    else
+        gnomon__free(rows);
+    return ok;
+}
+
+int gnomon__snapshot_work_loss(gnomon__snapshot_builder *b)
+{
+    const gnomon__activity_events *events = b->record->work;
+    if (!events || !events->overwritten)
+        return 1;
+    gnomon_loss_info *l = gnomon__model_add(b->m, GNOMON_LOSSES);
+    if (!l)
+        return 0;
+    l->run = 1;
+    l->kind = "activities_overwritten";
+    l->count = events->overwritten;
+    l->begin_ns = events->first_ns;
+    l->end_ns = events->last_ns;
+    return 1;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Single records of work as events of a profile, with the calls that launched them; and
+ * what happens to many.
+ *
+ * links: testing
+ * timeout: 300 */
+#include "toy_source.h"
+
+#include "child.h"
+#include "sanitizer.h"
+
+static const gnomon_profiler tracer = {.struct_size = sizeof tracer,
+                                       .abi = GNOMON_ABI,
+                                       .wants = GNOMON_WANT_TREE |
+                                                GNOMON_WANT_ACTIVITIES |
+                                                GNOMON_WANT_EVENTS,
+                                       .name = "tracer"};
+
+static void trace(const char *options)
+{
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_attach(&tracer, NULL, options), GNOMON_OK);
+    gnomon_thread_name("main");
+}
+
+/* A line for each event of a device's or call's track, in their order: its track, path,
+ * begin and duration, and the begin of the call that launched it. */
+static const char *events_of(toy_text *t, const gnomon_profile *p)
+{
+    gnomon_event_info e;
+    t->used = 0;
+    t->at[0] = 0;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++) {
+        gnomon_track_info k;
+        gnomon_link_info l;
+        gnomon_profile_track(p, e.track, &k);
+        if (k.kind == GNOMON_TRACK_THREAD)
+            continue;
+        toy_print(t, "%s ", k.name);
+        toy_print_path(t, p, e.node);
+        toy_print(t, " %" PRIu64 "+%" PRIu64, e.begin_ns, e.duration_ns);
+        for (size_t n = 1; !gnomon_profile_link(p, n, &l); n++) {
+            gnomon_event_info from = {.begin_ns = 0};
+            if (l.to_instance != e.instance)
+                continue;
+            CHECK_EQ(l.kind, GNOMON_LINK_LAUNCH);
+            CHECK_EQ(l.to, e.node);
+            for (size_t m = 1; !gnomon_profile_event(p, m, &from); m++)
+                if (from.instance == l.from_instance)
+                    break;
+            CHECK_EQ(from.node, l.from);
+            toy_print(t, " by %" PRIu64, from.begin_ns);
+        }
+        toy_print(t, "\n");
+    }
+    return t->at;
+}
+
+#define CHECK_EVENTS(all_stages, text) \
+    do { \
+        static toy_text shown_; \
+        gnomon_profile *p_ = profile_of("tracer", all_stages); \
+        CHECK_STR(events_of(&shown_, p_), text); \
+        gnomon_profile_free(p_); \
+    } while (0)
+
+static void launch(const char *kernel, uint64_t at, uint64_t begin, uint64_t ns)
+{
+    toy_work(&toy, GNOMON_ACTIVITY_CALL, "launch", at, 10);
+    gnomon_activity *r = toy_kernel(kernel, begin, ns);
+    r->correlation--; /* the call's */
+}
+
+/* ---- Events ------------------------------------------------------------------------- */
+
+TEST(events_of_work_have_their_launch)
+{
+    trace(NULL);
+    {
+        GNOMON_SCOPE("step");
+        launch("b", 1100, 3000, 500);
+        launch("a", 1200, 2000, 600); /* on another stream */
+        toy.records[toy.count - 1].stream = 13;
+        launch("c", 1300, 2500, 400);
+    }
+    toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "stray", 2600, 100);
+    CHECK_EVENTS(0, "calls of main step>launch 1100+10\n"
+                    "calls of main step>launch 1200+10\n"
+                    "calls of main step>launch 1300+10\n"
+                    "stream 7 step>c 2500+400 by 1300\n"
+                    "stream 7 stray 2600+100\n"
+                    "stream 7 step>b 3000+500 by 1100\n"
+                    "stream 13 step>a 2000+600 by 1200\n");
+}
+
+TEST(no_events_where_nobody_wants_them)
+{
+    toy_begin();
+    GNOMON_SCOPE("step");
+    launch("a", 1100, 2000, 500);
+    gnomon_profile *p = profile_of("worker", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_EVENTS), 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_LINKS), 0);
+    gnomon_profile_free(p);
+}
+
+/* Many records of one launch, as of a graph: each has its own instance. */
+TEST(work_of_one_launch_has_instances_of_its_own)
+{
+    trace(NULL);
+    GNOMON_SCOPE("step");
+    launch("a", 1100, 2000, 500);
+    const gnomon_activity first = toy.records[toy.count - 1];
+    for (int i = 1; i < 3; i++) {
+        gnomon_activity *r = &toy.records[toy.count++];
+        *r = first;
+        r->begin_ns += 1000 * (uint64_t)i;
+        r->end_ns += 1000 * (uint64_t)i;
+    }
+    CHECK_EVENTS(0, "calls of main step>launch 1100+10\n"
+                    "stream 7 step>a 2000+500 by 1100\n"
+                    "stream 7 step>a 3000+500 by 1100\n"
+                    "stream 7 step>a 4000+500 by 1100\n");
+}
+
+/* An event is of the stage of its launch, as its time is. */
+TEST(events_are_of_the_stage_of_their_launch)
+{
+    trace("at=end");
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    pass(1000);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("a", 9000, 100);
+        pass(1000);
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("test"), GNOMON_OK);
+    pass(1000);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("b", 9500, 200);
+        pass(1000);
+    }
+    toy_tell(&toy);
+    gnomon_profile *p = profile_of("tracer", 1);
+    gnomon_event_info e;
+    int seen = 0;
+    for (size_t i = 1; !gnomon_profile_event(p, i, &e); i++) {
+        gnomon_node_info n;
+        gnomon_stage_info s = {.name = ""};
+        gnomon_profile_node(p, e.node, &n);
+        gnomon_profile_stage(p, n.stage, &s);
+        if (e.begin_ns < 9000)
+            continue;
+        CHECK_STR(s.name, e.begin_ns == 9000 ? "fit" : "test");
+        seen++;
+    }
+    CHECK_EQ(seen, 2);
+    gnomon_profile_free(p);
+    CHECK_EVENTS(0, "stream 7 step>b 9500+200\n");
+}
+
+/* With a schedule sums are of all steps, and events of its windows. */
+TEST(schedules_choose_events)
+{
+    trace("schedule=wait:1/active:1");
+    for (uint64_t i = 0; i < 3; i++) {
+        {
+            GNOMON_SCOPE("step");
+            toy_kernel("k", 5000 + 1000 * i, 100);
+            pass(10);
+        }
+        if (i == 1) /* in the window */
+            CHECK_EVENTS(0, "stream 7 step>k 6000+100\n");
+        gnomon_step();
+    }
+    gnomon_profile *p = profile_of("tracer", 0);
+    gnomon_node_info n;
+    CHECK_EQ(gnomon_profile_node(p, node_at(p, 0, 0, "step>k"), &n), 0);
+    CHECK(n.device && n.device->count == 3);
+    gnomon_profile_free(p);
+}
+
+/* ---- Many ----------------------------------------------------------------------------- */
+
+#define MANY (IS_SLOW ? 100000u : 1000000u)
+
+static uint64_t lost_of(const gnomon_profile *p, const char *kind,
+                        gnomon_loss_info *loss)
+{
+    for (size_t i = 1; !gnomon_profile_loss(p, i, loss); i++)
+        if (strcmp(loss->kind, kind) == 0)
+            return loss->count;
+    return 0;
+}
+
+/* Events are overwritten, and counted; sums are of all. */
+TEST(a_million_records)
+{
+    CHECK_EQ(gnomon_configure("passthrough,mem=8MiB"), GNOMON_OK);
+    trace(NULL);
+    uint64_t before = toy_health().heap_bytes, total = 0;
+    {
+        GNOMON_SCOPE("step");
+        for (uint64_t i = 0; i < MANY; i++) {
+            toy_kernel("k", 1000 * i, i % 977)->correlation = 1 + i;
+            gnomon_activity_launched(toy.number, 1 + i);
+            toy_tell(&toy);
+            total += i % 977;
+        }
+    }
+    CHECK(toy_health().heap_bytes - before < 64u << 10);
+    gnomon_profile *p = profile_of("tracer", 0);
+    gnomon_node_info n;
+    gnomon_loss_info loss = {.count = 0};
+    CHECK_EQ(gnomon_profile_node(p, node_at(p, 0, 0, "step>k"), &n), 0);
+    if (CHECK(n.device != NULL)) {
+        CHECK_EQ(n.device->count, MANY);
+        CHECK_EQ(n.device->total_ns, total);
+    }
+    uint64_t lost = lost_of(p, "activities_overwritten", &loss);
+    uint64_t kept = gnomon_profile_count(p, GNOMON_EVENTS);
+    CHECK_EQ(lost + kept, MANY + 1); /* and the scope */
+    CHECK_EQ(kept - 1, (8u << 20) / 4 / 48);
+    CHECK_EQ(loss.begin_ns, 0);
+    CHECK_EQ(loss.end_ns, 1000 * (lost - 1));
+    gnomon_profile_free(p);
+}
+
+/* Of more names than there is room for the rest is "(other)", and sums stay true. */
+TEST(a_hundred_thousand_names)
+{
+    const uint64_t many = IS_SLOW ? 70000 : 100000;
+    char name[32];
+    toy_begin();
+    {
+        GNOMON_SCOPE("step");
+        for (uint64_t i = 0; i < many; i++) {
+            snprintf(name, sizeof name, "kernel %d", (int)i);
+            toy_kernel(name, 1, 1);
+            toy_tell(&toy);
+        }
+    }
+    gnomon_profile *p = profile_of("worker", 0);
+    uint64_t count = 0, other = 0;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        count += n.device ? n.device->count : 0;
+        if (n.device && strcmp(node_name(p, &n), "(other)") == 0)
+            other += n.device->count;
+    }
+    CHECK_EQ(count, many);
+    CHECK_EQ(other, many - 65536);
+    CHECK_EQ(toy_health().other_names, many - 65536);
+    CHECK_EQ(toy_health().activities_lost, 0);
+    gnomon_profile_free(p);
+}
+
+/* Of more shapes of a kernel than 64 the rest has none. */
+TEST(shapes_of_a_kernel_are_bounded)
+{
+    toy_begin();
+    {
+        GNOMON_SCOPE("step");
+        for (uint32_t i = 1; i <= 1000; i++) {
+            toy_kernel("k", 1, 1)->grid[0] = i;
+            toy_tell(&toy);
+        }
+    }
+    gnomon_profile *p = profile_of("worker", 0);
+    CHECK_EQ(gnomon_profile_count(p, GNOMON_OPS), 64);
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        if (n.device && !n.op)
+            CHECK_EQ(n.device->count, 1000 - 64);
+    }
+    gnomon_profile_free(p);
+}
