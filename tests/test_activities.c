@@ -162,11 +162,16 @@ TEST(shapes_of_kernels_are_operations)
     }
     CHECK_WORK(0, "stream 7/ step>gemm 3 300\n"
                   "stream 7/ step>gemm 1 100\n");
-    static const char *const want[] = {"context",       "1",
-                                       "registers per thread", "64",
-                                       "shared memory", "4096",
-                                       "grid",          "[8, 8, 1]",
-                                       "block",         "[256, 1, 1]"};
+    static const char *const want[] = {"context",
+                                       "1",
+                                       "registers per thread",
+                                       "64",
+                                       "shared memory",
+                                       "4096",
+                                       "grid",
+                                       "[8, 8, 1]",
+                                       "block",
+                                       "[256, 1, 1]"};
     gnomon_profile *p = profile_of("worker", 0);
     gnomon_op_info op;
     CHECK_EQ(gnomon_profile_op(p, 1, &op), GNOMON_OK);

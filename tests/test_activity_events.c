@@ -9,12 +9,11 @@
 #include "child.h"
 #include "sanitizer.h"
 
-static const gnomon_profiler tracer = {.struct_size = sizeof tracer,
-                                       .abi = GNOMON_ABI,
-                                       .wants = GNOMON_WANT_TREE |
-                                                GNOMON_WANT_ACTIVITIES |
-                                                GNOMON_WANT_EVENTS,
-                                       .name = "tracer"};
+static const gnomon_profiler tracer = {
+    .struct_size = sizeof tracer,
+    .abi = GNOMON_ABI,
+    .wants = GNOMON_WANT_TREE | GNOMON_WANT_ACTIVITIES | GNOMON_WANT_EVENTS,
+    .name = "tracer"};
 
 static void trace(const char *options)
 {

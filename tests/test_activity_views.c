@@ -81,10 +81,8 @@ TEST(schedules_choose_launches)
 /* A rank that records nothing opens no source. */
 TEST(other_ranks_open_no_source)
 {
-    const gnomon_setup_options o = {.struct_size = sizeof o,
-                                    .has_rank = 1,
-                                    .rank = 1,
-                                    .world_size = 2};
+    const gnomon_setup_options o = {
+        .struct_size = sizeof o, .has_rank = 1, .rank = 1, .world_size = 2};
     CHECK_EQ(gnomon_setup(&o), GNOMON_OK);
     CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
     CHECK_EQ(gnomon_attach(&worker, NULL, "ranks=0"), GNOMON_OK);
@@ -359,6 +357,19 @@ TEST(children_begin_anew)
 
 /* ---- Without memory ---------------------------------------------------------------------- */
 
+static uint64_t all_work(void)
+{
+    gnomon_profile *p = profile_of("worker", 1);
+    uint64_t count = toy_health().activities_lost;
+    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
+        gnomon_node_info n;
+        gnomon_profile_node(p, i, &n);
+        count += n.device ? n.device->count : 0;
+    }
+    gnomon_profile_free(p);
+    return count;
+}
+
 /* What is missing is counted, or no profile comes. */
 static int work_without_memory(uint64_t failing)
 {
@@ -380,16 +391,7 @@ static int work_without_memory(uint64_t failing)
     gnomon__test_fail_allocation(0);
     CHECK(!p || gnomon_profile_check(p) == GNOMON_OK);
     gnomon_profile_free(p);
-    p = profile_of("worker", 0);
-    uint64_t count = toy_health().activities_lost;
-    for (size_t i = 1; i <= gnomon_profile_count(p, GNOMON_NODES); i++) {
-        gnomon_node_info n;
-        gnomon_profile_node(p, i, &n);
-        count += n.device ? n.device->count : 0;
-    }
-    CHECK_EQ(count, 2);
-    gnomon_profile_free(p);
-    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    CHECK_EQ(all_work(), 2);
     if (test_failures)
         return ALLOCATION_HARMED;
     return made >= failing ? ALLOCATION_CAME : ALLOCATION_NEVER_CAME;
@@ -398,6 +400,34 @@ static int work_without_memory(uint64_t failing)
 TEST(each_allocation_fails)
 {
     CHECK(fail_each_allocation(work_without_memory) > 20);
+}
+
+/* The same where the stage ends. */
+static int end_without_memory(uint64_t failing)
+{
+    toy_begin();
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("gemm", 1, 10);
+        toy_kernel("relu", 1, 10);
+    }
+    gnomon__test_fail_allocation(failing);
+    (void)gnomon_stage_end();
+    uint64_t made = gnomon__test_allocations();
+    gnomon__test_fail_allocation(0);
+    { /* where the stage is not known, work counts in the next one */
+        GNOMON_SCOPE("step");
+    }
+    CHECK_EQ(all_work(), 2);
+    if (test_failures)
+        return ALLOCATION_HARMED;
+    return made >= failing ? ALLOCATION_CAME : ALLOCATION_NEVER_CAME;
+}
+
+TEST(each_allocation_of_an_end_fails)
+{
+    CHECK(fail_each_allocation(end_without_memory) > 20);
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
@@ -428,6 +458,31 @@ static void train(void)
     toy_kernel("stray", gnomon_now_ns(), 700);
     toy_record(&toy, GNOMON_ACTIVITY_KERNEL, "unlinked", gnomon_now_ns(), 800);
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+}
+
+/* Work that comes late is added to its stage in the file. */
+TEST(late_work_is_in_the_file)
+{
+    NEEDS_PROGRAM;
+    gnomon_activity late;
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("kernels(file=run.gnomon)"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("gemm", 1, 100);
+        late = *toy_kernel("gemm", 1, 200);
+        toy.count--; /* it is not over */
+    }
+    CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
+    toy.records[toy.count++] = late;
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    gnomon_profile *p = NULL;
+    static toy_text shown;
+    CHECK_EQ(gnomon_profile_load(&p, "run.gnomon"), GNOMON_OK);
+    CHECK_STR(toy_shown(&shown, p), "stream 7/fit step>gemm 2 300\n");
+    gnomon_profile_free(p);
 }
 
 /* The report of a run is that of its file, but for gnomon's own lines. */

@@ -59,8 +59,7 @@ GNOMON_BEGIN_DECLS
       "ends after their stage, counted in a later one: no memory to tell")
 #define GNOMON__HEALTH_OF_WORK(X) \
     X(activities_lost, "records of device work lost") \
-    X(activities_unlinked, \
-      "records of device work whose launch was not seen") \
+    X(activities_unlinked, "records of device work whose launch was not seen") \
     X(activities_late, \
       "records of device work that came after their stage's report") \
     X(activities_odd, "records of device work that cannot be")

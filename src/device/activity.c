@@ -50,7 +50,8 @@ uint32_t gnomon__sources_open(const char **name, const char **why)
 {
     uint32_t count = 0;
     *name = *why = NULL;
-    EACH_SOURCE(w) {
+    EACH_SOURCE(w)
+    {
         count += w->is_open != 0;
         if (w->given && !w->is_open && !*why) {
             *name = w->s.name;
@@ -66,7 +67,7 @@ int gnomon__sources_watch(uint32_t bit, uint32_t generation)
     if (code)
         return code;
     EACH_SOURCE(w)
-        open_source(w);
+    open_source(w);
     return code;
 }
 
@@ -78,15 +79,15 @@ void gnomon__sources_unwatch(uint32_t generation)
         others |= gnomon__activity_views[i].generation &&
                   gnomon__activity_views[i].generation != generation;
     EACH_SOURCE(w)
-        if (!others)
-            close_source(w);
+    if (!others)
+        close_source(w);
 }
 
 void gnomon__sources_flush(uint64_t patience_ns)
 {
     EACH_SOURCE(w)
-        if (w->is_open && w->s.flush)
-            w->s.flush(w->s.self, patience_ns);
+    if (w->is_open && w->s.flush)
+        w->s.flush(w->s.self, patience_ns);
 }
 
 /* ---- The list ------------------------------------------------------------------------- */
@@ -105,7 +106,8 @@ int gnomon__sources_add(const gnomon_activity_source *source)
                             "gnomon_activity_source_add: %.64s was made for "
                             "another generation of gnomon",
                             source->name);
-    EACH_SOURCE(w) {
+    EACH_SOURCE(w)
+    {
         if (w->given == source)
             return gnomon__fail(GNOMON_EINVAL,
                                 "gnomon_activity_source_add: %.64s is there "
@@ -130,7 +132,8 @@ int gnomon__sources_add(const gnomon_activity_source *source)
 
 int gnomon__sources_remove(const gnomon_activity_source *source)
 {
-    EACH_SOURCE(w) {
+    EACH_SOURCE(w)
+    {
         if (!source || w->given != source)
             continue;
         close_source(w);
@@ -144,7 +147,7 @@ int gnomon__sources_remove(const gnomon_activity_source *source)
 void gnomon__sources_forget(void)
 {
     EACH_SOURCE(w)
-        w->is_open = 0;
+    w->is_open = 0;
     gnomon__activities_forget();
 }
 

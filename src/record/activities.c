@@ -189,10 +189,10 @@ static int leaf_of_record(gnomon__activity_leaf *leaf, const gnomon_activity *r,
                           const gnomon__activity_note *note)
 {
     const struct work_kind *k = &work_kinds[r->kind];
-    const char *category = r->flags & GNOMON_ACTIVITY_LOW_LEVEL &&
-                                   r->kind == GNOMON_ACTIVITY_CALL
-                               ? "cuda_driver"
-                               : k->category;
+    const char *category =
+        r->flags & GNOMON_ACTIVITY_LOW_LEVEL && r->kind == GNOMON_ACTIVITY_CALL
+            ? "cuda_driver"
+            : k->category;
     *leaf = (gnomon__activity_leaf){
         .name = gnomon__activity_find_name(k->region, category, r->name),
         .track = track_of_record(r, note)};
@@ -287,8 +287,13 @@ int gnomon__activities_take(uint32_t generation, int stays,
     for (uint32_t i = 0; i < GNOMON__ACTIVITY_VIEWS; i++) {
         if (gnomon__activity_views[i].generation != generation)
             continue;
-        for (size_t k = 0; k < pending[i].count; k++)
-            ok &= add(context, &pending[i].of[k]);
+        for (size_t k = 0; k < pending[i].count; k++) {
+            const gnomon__activity_sum *s = &pending[i].of[k];
+            int is_added = add(context, s);
+            if (!is_added && !stays)
+                gnomon__work_trouble(activities_lost, s->total.s.count);
+            ok &= is_added;
+        }
         if (!stays)
             gnomon__activity_sums_empty(&pending[i]);
     }

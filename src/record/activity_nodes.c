@@ -59,8 +59,7 @@ static uint32_t work_node_of(work_nodes *w, const work_node *key)
     uint64_t hash = gnomon__mix((uint64_t)key->track << 32 | key->stage,
                                 (uint64_t)key->parent << 32 | key->region);
     hash = gnomon__mix(hash, (uint64_t)key->op << 1 | key->is_work);
-    uint32_t item =
-        gnomon__slots_find(&w->slots, hash, node_is_same, w, key);
+    uint32_t item = gnomon__slots_find(&w->slots, hash, node_is_same, w, key);
     if (item)
         return item;
     if (!gnomon__grow(&w->of, &w->room, w->count + 1, sizeof *w->of) ||
@@ -84,13 +83,13 @@ static uint32_t scope_node(work_nodes *w, const gnomon__activity_leaf *leaf,
         path[depth++] = at;
     while (*ok && depth--) {
         p = gnomon__ledger_path(w->b->ledger, leaf->thread, path[depth]);
-        const work_node key = {
-            .track = leaf->track,
-            .stage = stage,
-            .parent = parent,
-            .region = GNOMON__KEY_REGION(p->key),
-            .flags =
-                p->flags & GNOMON__NODE_OTHER ? (uint32_t)GNOMON_NODE_OTHER : 0};
+        const work_node key = {.track = leaf->track,
+                               .stage = stage,
+                               .parent = parent,
+                               .region = GNOMON__KEY_REGION(p->key),
+                               .flags = p->flags & GNOMON__NODE_OTHER
+                                            ? (uint32_t)GNOMON_NODE_OTHER
+                                            : 0};
         parent = work_node_of(w, &key);
         *ok = parent != 0;
     }
@@ -117,8 +116,8 @@ static int add_sum(work_nodes *w, uint32_t stage,
     if (!gnomon__grow(&w->places, &w->place_room, w->place_count + 1,
                       sizeof *w->places))
         return 0;
-    w->places[w->place_count++] = (gnomon__work_place){
-        .stage = stage, .leaf = sum->leaf, .node = number};
+    w->places[w->place_count++] =
+        (gnomon__work_place){.stage = stage, .leaf = sum->leaf, .node = number};
     return 1;
 }
 
@@ -204,8 +203,7 @@ static uint32_t work_op(work_nodes *w, uint32_t number)
     op->bytes = from->bytes;
     op->flags = from->bytes ? (uint32_t)GNOMON_OP_BYTES_GIVEN : 0;
     if (!add_attribute_number(m, op, "context", from->context) ||
-        !add_attribute_number(m, op, "registers per thread",
-                              from->registers) ||
+        !add_attribute_number(m, op, "registers per thread", from->registers) ||
         !add_attribute_number(m, op, "shared memory", from->shared) ||
         !add_attribute_sizes(m, op, "grid", from->grid) ||
         !add_attribute_sizes(m, op, "block", from->block) ||

@@ -82,8 +82,7 @@ static void fill_note(gnomon__activity_note *n, gnomon__thread *t)
         uint32_t generation = load_acquire(&v->generation);
         uint32_t bit = load_relaxed(&v->bit);
         n->generation[i] = open >> bit & 1 ? generation : 0;
-        n->path[i] =
-            t && generation ? innermost_path(t, bit, generation) : 0;
+        n->path[i] = t && generation ? innermost_path(t, bit, generation) : 0;
         if (open & load_relaxed(&v->tapes))
             n->events |= 1u << i;
     }

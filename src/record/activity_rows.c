@@ -65,9 +65,10 @@ static uint32_t stage_of_segment(const gnomon__snapshot_builder *b,
     return stage <= r->stage_count ? stage : 0;
 }
 
-static const gnomon__work_place *
-place_of(const gnomon__snapshot_builder *b, const gnomon__work_place *places,
-         size_t count, const gnomon__activity_event *e)
+static const gnomon__work_place *place_of(const gnomon__snapshot_builder *b,
+                                          const gnomon__work_place *places,
+                                          size_t count,
+                                          const gnomon__activity_event *e)
 {
     const gnomon__work_place key = {.stage = stage_of_segment(b, e->segment),
                                     .leaf = e->leaf};

@@ -126,7 +126,7 @@ uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf)
     if (number || work_leaves.count < MOST_LEAVES)
         return number ? number
                       : work_add_key(&work_leaves, leaf, size, MOST_LEAVES);
-    gnomon__trouble(&gnomon__no_thread, other_nodes);
+    gnomon__trouble(&gnomon__no_thread, other_names);
     const gnomon__activity_leaf other = {.generation = leaf->generation,
                                          .track = leaf->track,
                                          .name = leaf->name};
@@ -145,23 +145,22 @@ static int work_name_is(const void *table, uint32_t item, const void *wanted)
             ->items +
         (item - 1);
     const gnomon__activity_name *w = wanted;
-    return n->hash == w->hash && n->length == w->length &&
-           n->kind == w->kind && strcmp(n->category, w->category) == 0;
+    return n->hash == w->hash && n->length == w->length && n->kind == w->kind &&
+           strcmp(n->category, w->category) == 0;
 }
 
 /* A copy that is fit for reports; NULL: no memory. */
 static char *work_text(const char *text, size_t length)
 {
     char room[GNOMON__MAX_NAME + 1], clean[GNOMON__MAX_NAME + 1];
-    gnomon__text fit =
-        gnomon__name_fit((gnomon__text){text, length}, room);
+    gnomon__text fit = gnomon__name_fit((gnomon__text){text, length}, room);
     size_t n =
         gnomon__utf8_clean(fit.at, fit.length, clean, sizeof clean, NULL);
     return gnomon__strndup(clean, n);
 }
 
 uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
-                               const char *text)
+                                    const char *text)
 {
     text = text && *text ? text : "(no name)";
     gnomon__activity_name name = {.kind = kind, .category = category};

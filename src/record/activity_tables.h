@@ -27,8 +27,8 @@ typedef struct gnomon__activity_name {
 
 enum gnomon__activity_lane {
     GNOMON__LANE_STREAM,
-    GNOMON__LANE_CALLS,     /* of one of our threads, by its number */
-    GNOMON__LANE_CALLS_OF,  /* of another one, by the system's number */
+    GNOMON__LANE_CALLS,    /* of one of our threads, by its number */
+    GNOMON__LANE_CALLS_OF, /* of another one, by the system's number */
     GNOMON__LANE_OVERHEAD,
     GNOMON__LANE_GRAPHS,
     GNOMON__LANE_COLLECTIVES
@@ -62,7 +62,7 @@ typedef struct gnomon__activity_leaf {
  * that of "(other)" of its kind, of an operation 0, of a leaf that of all work of its name
  * and track. 0: no memory, or no room. `category` is static. */
 uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
-                               const char *text);
+                                    const char *text);
 uint32_t gnomon__activity_find_track(const gnomon__activity_track *track);
 uint32_t gnomon__activity_find_op(const gnomon__activity_op *op);
 uint32_t gnomon__activity_find_leaf(const gnomon__activity_leaf *leaf);

@@ -331,8 +331,8 @@ int gnomon__ledger_copy(gnomon__ledger *out, const gnomon__ledger *l,
         !gnomon__ledger_take_activities(out, generation, GNOMON__TAKE_COPY);
     int code = gnomon__slice_copy(&slice, bit, generation);
     ok = ok && !code && copy_paths(out, l) && copy_totals(out, l, with_names) &&
-             !add_slice(out, &slice) &&
-             gnomon__device_stats_take(generation, 1, take_device, out);
+         !add_slice(out, &slice) &&
+         gnomon__device_stats_take(generation, 1, take_device, out);
     gnomon__slice_free(&slice);
     if (!ok)
         gnomon__ledger_free(out);

@@ -32,13 +32,12 @@ static int add_late_work(const work_taker *t, gnomon__stage_key stage,
                          const gnomon__activity_sum *sum)
 {
     gnomon__ledger *l = t->ledger;
-    int ok;
     if (t->when != GNOMON__TAKE_COPY)
         gnomon__work_trouble(activities_late, sum->total.s.count);
     if (t->when == GNOMON__TAKE_AT_CUT)
         return add_to_totals(gnomon__late_of(&l->late, stage), sum);
-    ok = add_to_totals(gnomon__late_of(&l->late_reported, stage), sum);
-    return add_to_name(l, stage.name, sum) && ok;
+    return add_to_totals(gnomon__late_of(&l->late_reported, stage), sum) &&
+           add_to_name(l, stage.name, sum);
 }
 
 static int take_sum(void *context, const gnomon__activity_sum *sum)
@@ -50,8 +49,7 @@ static int take_sum(void *context, const gnomon__activity_sum *sum)
         return add_to_totals(&l->open, sum);
     if (stage.ordinal != l->closed_ordinal || t->when == GNOMON__TAKE_AT_CUT)
         return add_late_work(t, stage, sum);
-    int ok = add_to_totals(&l->closed, sum);
-    return add_to_name(l, stage.name, sum) && ok;
+    return add_to_totals(&l->closed, sum) && add_to_name(l, stage.name, sum);
 }
 
 int gnomon__ledger_take_activities(gnomon__ledger *l, uint32_t generation,

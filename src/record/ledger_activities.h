@@ -9,7 +9,7 @@
 enum gnomon__taking {
     GNOMON__TAKE_AT_CUT,    /* the stage closed last was reported */
     GNOMON__TAKE_AT_REPORT, /* it is reported next, and so are late parts */
-    GNOMON__TAKE_COPY       /* as at its report; the work stays for the ledger */
+    GNOMON__TAKE_COPY /* as at its report; the work stays for the ledger */
 };
 
 /* GNOMON_OK or GNOMON_ENOMEM. */

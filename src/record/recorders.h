@@ -9,7 +9,7 @@
 enum gnomon__recorder_numbers {
     GNOMON__STEP_RECORDER,
     GNOMON__ACTIVITY_RECORDER, /* sources feed it, and not marks */
-    GNOMON__RECORDERS /* how many */
+    GNOMON__RECORDERS          /* how many */
 };
 
 /* By number. */

@@ -188,9 +188,10 @@ static int build(gnomon__snapshot_builder *b)
         ok = put_thread(b, i);
     for (uint32_t i = 1; ok && i <= b->record->stage_count; i++)
         ok = put_sums(b, i);
-    return ok && gnomon__snapshot_activities(b) && gnomon__snapshot_event_links(b) &&
-           gnomon__snapshot_put_events(b) && gnomon__snapshot_opens(b) &&
-           gnomon__snapshot_links(b) && put_losses(b);
+    return ok && gnomon__snapshot_activities(b) &&
+           gnomon__snapshot_event_links(b) && gnomon__snapshot_put_events(b) &&
+           gnomon__snapshot_opens(b) && gnomon__snapshot_links(b) &&
+           put_losses(b);
 }
 
 int gnomon__snapshot(gnomon__model **out, const gnomon__ledger *ledger,

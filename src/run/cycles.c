@@ -61,8 +61,8 @@ static int take_cycle(gnomon__view *v, gnomon__event_range *range)
     gnomon__step_lock();
     int is_any = c->count != 0;
     if (is_any) {
-        *range = (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0,
-                                       0};
+        *range =
+            (gnomon__event_range){v, c->over[0].begin, c->over[0].end, 0, 0};
         memmove(c->over, c->over + 1, --c->count * sizeof *c->over);
         store_relaxed(&cycles_due, cycles_due - 1);
     }
@@ -78,6 +78,8 @@ static void deliver_cycle(gnomon__view *v, const gnomon__event_range *range,
 {
     gnomon__model *m = NULL;
     int code = GNOMON_OK, is_kept = 0;
+    if (!is_closed && v->base->has_work)
+        gnomon__work_flush();
     for (gnomon__attachment *a = gnomon__attachments; a && !code; a = a->next) {
         if (a->window != v || !gnomon__wants_ready(a))
             continue;

@@ -241,6 +241,8 @@ gnomon__attachment *gnomon__attachment_named(gnomon__text name);
  * *is_missing is 1. And it wants no more. */
 int gnomon__work_need(gnomon__attachment *a, int *is_missing);
 void gnomon__work_drop(gnomon__attachment *a);
+/* Sources tell what is over. */
+void gnomon__work_flush(void);
 /* An attachment came or went: views of work have events where tapes have them. */
 void gnomon__work_tapes(void);
 /* The view's rank records from now on, or no longer. */
@@ -342,8 +344,8 @@ void gnomon__call_ready(gnomon__attachment *a, const gnomon__model *m);
 
 /* ---- stage_spans.c --------------------------------------------------------------- */
 
-/* Under the readers' lock. */
-void gnomon__stage_span_add(const gnomon__stage_span *span);
+/* After the stage's cut. Under the readers' lock. */
+void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage);
 const gnomon__stage_span *gnomon__stage_spans(size_t *count);
 void gnomon__stage_spans_clear(int frees);
 

@@ -21,10 +21,9 @@ static int take_events(gnomon__snapshot_input *f, const gnomon__view *v,
     f->run.events = &f->events;
     f->run.work = &f->work;
     if (v->has_work &&
-        !gnomon__activities_read(&f->work, v->tree->generation,
-                                 events->is_stage ? 0 : events->from,
-                                 events->is_stage ? UINT64_MAX : events->until,
-                                 events->most != 0))
+        !gnomon__activities_read(
+            &f->work, v->tree->generation, events->is_stage ? 0 : events->from,
+            events->is_stage ? UINT64_MAX : events->until, events->most != 0))
         return GNOMON_ENOMEM;
     if (events->most)
         return gnomon__tape_take(&f->events, events->window->tape->bit,

@@ -8,6 +8,9 @@
 #include "run/host.h"
 #include "run/run.h"
 
+/* How long sources may take to tell what is over, outside of a stage's report. */
+#define WORK_WAIT_NS 1000000000u
+
 static int change_sources(int (*change)(const gnomon_activity_source *),
                           const gnomon_activity_source *source)
 {
@@ -93,6 +96,11 @@ void gnomon__work_drop(gnomon__attachment *a)
     (void)watch_work(a->view);
 }
 
+void gnomon__work_flush(void)
+{
+    gnomon__sources_flush(WORK_WAIT_NS);
+}
+
 void gnomon__work_tapes(void)
 {
     for (const gnomon__view *v = gnomon__views; v; v = v->next) {
@@ -115,9 +123,9 @@ void gnomon__work_rank(gnomon__view *v)
 
 int gnomon__work_take(gnomon__view *v, int is_report)
 {
-    return v->has_work ? gnomon__ledger_take_activities(
-                             &v->ledger, v->tree->generation,
-                             is_report ? GNOMON__TAKE_AT_REPORT
-                                       : GNOMON__TAKE_AT_CUT)
-                       : GNOMON_OK;
+    return v->has_work
+               ? gnomon__ledger_take_activities(
+                     &v->ledger, v->tree->generation,
+                     is_report ? GNOMON__TAKE_AT_REPORT : GNOMON__TAKE_AT_CUT)
+               : GNOMON_OK;
 }

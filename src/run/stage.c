@@ -3,8 +3,7 @@
  * it begins. So a stage ends by a cut of the recording, before its reports are
  * written. Of finished stages only sums are kept, by name.
  *
- * Stages change in control calls, under the readers' lock and the lock of
- * steps. */
+ * Stages change in control calls, under the readers' lock and that of steps. */
 #include <string.h>
 
 #include "mark/segment.h"
@@ -192,9 +191,7 @@ static void end_stage(void)
     int code = cut(now);
     int closed = close_views(&reported, begin, now);
     gnomon__stage_names_add(&reported);
-    gnomon__stage_span_add(&(gnomon__stage_span){now, reported.key.ordinal,
-                                                 reported.key.name,
-                                                 gnomon__segment - 1, 0});
+    gnomon__stage_span_add(now, &reported.key);
     gnomon__step_lock();
     begin_next();
     uint32_t unnotified = gnomon__windows_move(0, 1, now);
@@ -241,6 +238,7 @@ static void close_specs(void)
 static int settle_late(void)
 {
     int is_any = 0;
+    gnomon__work_flush();
     gnomon__readers_lock();
     gnomon__stage_describe(&reported);
     int code = cut(gnomon__ticks());

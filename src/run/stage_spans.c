@@ -3,6 +3,7 @@
  * last stages; an event of an earlier one is of no stage. Under the readers' lock. */
 #include <string.h>
 
+#include "mark/segment.h"
 #include "platform/memory.h"
 #include "run/run.h"
 
@@ -11,7 +12,7 @@
 static gnomon__stage_span *spans;
 static size_t stage_spans_count, stage_spans_room;
 
-void gnomon__stage_span_add(const gnomon__stage_span *span)
+void gnomon__stage_span_add(uint64_t until, const gnomon__stage_key *stage)
 {
     if (stage_spans_count == MOST_SPANS) {
         stage_spans_count = MOST_SPANS / 2;
@@ -21,7 +22,8 @@ void gnomon__stage_span_add(const gnomon__stage_span *span)
     }
     if (gnomon__grow(&spans, &stage_spans_room, stage_spans_count + 1,
                      sizeof *spans))
-        spans[stage_spans_count++] = *span;
+        spans[stage_spans_count++] = (gnomon__stage_span){
+            until, stage->ordinal, stage->name, gnomon__segment - 1, 0};
 }
 
 const gnomon__stage_span *gnomon__stage_spans(size_t *count)

@@ -276,8 +276,8 @@ int gnomon__view_take(gnomon__view *v)
 {
     if (!v->tree)
         return GNOMON_OK;
-    int code = gnomon__ledger_take(&v->ledger, v->tree->bit,
-                                   v->tree->generation),
+    int code =
+            gnomon__ledger_take(&v->ledger, v->tree->bit, v->tree->generation),
         work = gnomon__work_take(v, 0);
     return code ? code : work;
 }

@@ -91,8 +91,9 @@ enum gnomon_wants {
      * "first"; or of how many steps ("8steps"); or that `ready` gets it while the run
      * goes on ("stream"). */
     GNOMON_WANT_EVENTS = 32u,
-    /* With the tree: kernels, copies and calls of devices, in nodes of their own.
-     * Nothing records them yet; profiles that were built may have them. */
+    /* With the tree: kernels, copies and calls of devices, in nodes of their own, as
+     * sources tell of them (gnomon/activity.h). Where no source does, one line says
+     * why, and it is as if GNOMON_WANT_DEVICE stood here. */
     GNOMON_WANT_ACTIVITIES = 64u
 };
 
