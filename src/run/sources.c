@@ -17,7 +17,6 @@ static int change_sources(int (*change)(const gnomon_activity_source *),
     int code = gnomon__control_enter();
     if (code)
         return code;
-    gnomon__run_ready();
     code = change(source);
     gnomon__control_leave();
     return code;
