@@ -460,6 +460,38 @@ static void train(void)
     CHECK_EQ(gnomon_stage_end(), GNOMON_OK);
 }
 
+/* The report of a spec that goes in an open stage asks the source, too. */
+TEST(specs_that_go_have_the_work_so_far)
+{
+    child_folder();
+    gnomon__test_set(1000);
+    CHECK_EQ(gnomon_activity_source_add(&toy.api), GNOMON_OK);
+    CHECK_EQ(gnomon_configure("kernels(file=run.gnomon)"), GNOMON_OK);
+    CHECK_EQ(gnomon_stage_begin("fit"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("gemm", 1, 100);
+    }
+    CHECK_EQ(gnomon_configure("kernels(file=next.gnomon)"), GNOMON_OK);
+    {
+        GNOMON_SCOPE("step");
+        toy_kernel("relu", 1, 200);
+    }
+    CHECK_EQ(gnomon_configure(NULL), GNOMON_OK);
+    static const struct {
+        const char *file, *work;
+    } want[] = {{"run.gnomon", "stream 7/fit step>gemm 1 100\n"},
+                {"next.gnomon", "stream 7/fit step>relu 1 200\n"}};
+    for (int i = 0; i < 2; i++) {
+        gnomon_profile *p = NULL;
+        static toy_text shown;
+        CHECK_EQ(gnomon_profile_load(&p, want[i].file), GNOMON_OK);
+        CHECK_STR(toy_shown(&shown, p), want[i].work);
+        gnomon_profile_free(p);
+    }
+    CHECK_EQ(toy_health().activities_late, 0);
+}
+
 /* Work that comes late is added to its stage in the file. */
 TEST(late_work_is_in_the_file)
 {

@@ -7,7 +7,6 @@
 
 #include "mark/names.h"
 #include "mark/thread.h"
-#include "platform/hash.h"
 #include "platform/memory.h"
 #include "profile/slots.h"
 
@@ -149,6 +148,19 @@ static int work_name_is(const void *table, uint32_t item, const void *wanted)
            strcmp(n->category, w->category) == 0;
 }
 
+/* Eight bytes at a time: names of kernels are long, and each record has one. */
+static uint64_t work_text_hash(const char *text, size_t length)
+{
+    uint64_t hash = length, word = 0;
+    for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = gnomon__mix(hash, word);
+    }
+    word = 0;
+    memcpy(&word, text, length);
+    return gnomon__mix(hash, word);
+}
+
 /* A copy that is fit for reports; NULL: no memory. */
 static char *work_text(const char *text, size_t length)
 {
@@ -165,7 +177,7 @@ uint32_t gnomon__activity_find_name(uint32_t kind, const char *category,
     text = text && *text ? text : "(no name)";
     gnomon__activity_name name = {.kind = kind, .category = category};
     name.length = strlen(text);
-    name.hash = gnomon__hash_bytes(GNOMON__HASH_SEED, text, name.length);
+    name.hash = work_text_hash(text, name.length);
     uint64_t hash = gnomon__mix(name.hash, kind);
     uint32_t number = gnomon__slots_find(&work_names.slots, hash, work_name_is,
                                          &work_names, &name);

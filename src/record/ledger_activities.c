@@ -45,9 +45,12 @@ static int take_sum(void *context, const gnomon__activity_sum *sum)
     const work_taker *t = context;
     gnomon__ledger *l = t->ledger;
     gnomon__stage_key stage = gnomon__segments_stage(sum->segment);
-    if (!stage.ordinal || stage.ordinal == l->ordinal)
+    int is_closed = stage.ordinal && stage.ordinal == l->closed_ordinal &&
+                    t->when != GNOMON__TAKE_AT_CUT;
+    /* Where specs go in an open stage, it is the closed one too: their report is due. */
+    if (!is_closed && (!stage.ordinal || stage.ordinal == l->ordinal))
         return add_to_totals(&l->open, sum);
-    if (stage.ordinal != l->closed_ordinal || t->when == GNOMON__TAKE_AT_CUT)
+    if (!is_closed)
         return add_late_work(t, stage, sum);
     return add_to_totals(&l->closed, sum) && add_to_name(l, stage.name, sum);
 }
